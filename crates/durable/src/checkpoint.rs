@@ -4,7 +4,7 @@ use crate::chunk_files::ChunkFiles;
 use crate::cut::Cut;
 use crate::manifest::{self, Manifest, Summary};
 use journal::{Directory, Error, Journal, sync_directory};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -46,7 +46,8 @@ fn file_name(number: u64) -> String {
     format!("{number:010}{ENDING}")
 }
 
-fn number_of(name: &str) -> Option<u64> {
+/// Returns the number in the name of a file; `None` if it is another file.
+pub(crate) fn number_of(name: &str) -> Option<u64> {
     let number = name.strip_suffix(ENDING)?.parse().ok()?;
     (file_name(number) == name).then_some(number)
 }
@@ -60,6 +61,16 @@ fn names(directory: &Directory) -> Result<Vec<String>, Error> {
     directory.disk().list(&parent).map_err(|error| Error::io("list", &parent, &error))
 }
 
+/// Returns the numbers and paths of the checkpoints in a directory, oldest first.
+///
+/// # Errors
+/// Those of the disk.
+pub(crate) fn files(directory: &Directory) -> Result<BTreeMap<u64, PathBuf>, Error> {
+    let names = names(directory)?;
+    let numbers = names.iter().filter_map(|name| number_of(name));
+    Ok(numbers.map(|number| (number, parent(directory).join(file_name(number)))).collect())
+}
+
 impl Checkpoints {
     /// Finds the checkpoints of a directory; returns the newest valid one, and why newer ones are not
     /// valid.
@@ -68,14 +79,12 @@ impl Checkpoints {
     /// [`Error::Damaged`] if there are checkpoints and none is valid; [`Error::Newer`]; those of the
     /// disk.
     pub fn find(directory: &Directory) -> Result<(Self, Option<Found>, Option<Error>), Error> {
-        let numbers: BTreeSet<u64> =
-            names(directory)?.iter().filter_map(|name| number_of(name)).collect();
+        let files = files(directory)?;
         let mut found: Option<Found> = None;
         let mut refused = None;
         let mut checkpoints =
-            Self { last: numbers.last().copied().unwrap_or(0), ..Self::default() };
-        for number in numbers.iter().rev().copied() {
-            let path = parent(directory).join(file_name(number));
+            Self { last: files.keys().last().copied().unwrap_or(0), ..Self::default() };
+        for (number, path) in files.into_iter().rev() {
             let opened = Manifest::open(directory, &path, number)
                 .and_then(|manifest| Ok((manifest.summary()?, manifest)));
             match opened {

@@ -23,7 +23,7 @@ const LAYOUT: u16 = 1;
 const CHUNK: u16 = 2;
 
 /// Returns the label of a chunk file.
-fn label(number: u64) -> Label {
+pub(crate) fn label(number: u64) -> Label {
     Label { title: *b"PANDOCHU", number }
 }
 
@@ -99,6 +99,11 @@ impl ChunkFile {
     /// Returns the size of the file in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.blocks.bytes()
+    }
+
+    /// Returns the number of chunks.
+    pub(crate) fn len(&self) -> u32 {
+        self.chunks.len() as u32
     }
 
     /// Returns a chunk by its number.

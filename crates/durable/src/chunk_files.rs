@@ -2,8 +2,9 @@
 
 use crate::chunk_file::{self, ChunkFile};
 use bucket::{Chunk, Place};
-use journal::{Directory, Error, sync_directory};
+use journal::{Blocks, Directory, Error, sync_directory};
 use parking_lot::Mutex;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -49,7 +50,8 @@ fn file_name(number: u64) -> String {
     format!("{number:010}{ENDING}")
 }
 
-fn number_of(name: &str) -> Option<u64> {
+/// Returns the number in the name of a file; `None` if it is another file.
+pub(crate) fn number_of(name: &str) -> Option<u64> {
     let number = name.strip_suffix(ENDING)?.parse().ok()?;
     (file_name(number) == name).then_some(number)
 }
@@ -67,7 +69,8 @@ impl ChunkFiles {
         Ok(Arc::new(files))
     }
 
-    fn path(&self, number: u64) -> PathBuf {
+    /// Returns the path of a file.
+    pub(crate) fn path(&self, number: u64) -> PathBuf {
         self.parent().join(file_name(number))
     }
 
@@ -75,7 +78,8 @@ impl ChunkFiles {
         self.directory.path().join(CHUNKS)
     }
 
-    fn numbers(&self) -> Result<BTreeSet<u64>, Error> {
+    /// Returns the numbers of the files in the directory.
+    pub(crate) fn numbers(&self) -> Result<BTreeSet<u64>, Error> {
         let parent = self.parent();
         let names = self.directory.disk().list(&parent);
         let names = names.map_err(|error| Error::io("list", &parent, &error))?;
@@ -153,6 +157,28 @@ impl ChunkReader {
         self.bytes
     }
 
+    /// Reads all chunks of a file; returns their number and that of their rows, and what is damaged.
+    pub(crate) fn read_all(&mut self, number: u64) -> (u64, u64, Vec<Error>) {
+        let (mut chunks, mut rows, mut damages) = (0, 0, Vec::new());
+        match self.file(number).map(ChunkFile::len) {
+            Ok(length) => {
+                for index in 0..length {
+                    match self.whole(number, index) {
+                        Ok(chunk) => (chunks, rows) = (chunks + 1, rows + chunk.rows() as u64),
+                        Err(error) => damages.push(error),
+                    }
+                }
+            }
+            Err(Error::Damaged { .. }) => {
+                let path = self.files.path(number);
+                let label = chunk_file::label(number);
+                damages = Blocks::damages(&self.files.directory, &path, label);
+            }
+            Err(error) => damages.push(error),
+        }
+        (chunks, rows, damages)
+    }
+
     /// Returns the chunk at a place.
     ///
     /// # Errors
@@ -176,15 +202,21 @@ impl ChunkReader {
         if let Some(chunk) = self.chunks.get(&(number, index)) {
             return Ok(Arc::clone(chunk));
         }
-        if !self.open.contains_key(&number) {
-            let path = self.files.path(number);
-            let file = ChunkFile::open(&self.files.directory, &path, number)?;
-            self.bytes += file.bytes();
-            self.open.insert(number, file);
-        }
-        let chunk = Arc::new(self.open[&number].chunk(index)?);
+        let chunk = Arc::new(self.file(number)?.chunk(index)?);
         chunk.set_place(Place { file: number, index, rows: 0..chunk.rows() as u32 });
         self.chunks.insert((number, index), Arc::clone(&chunk));
         Ok(chunk)
+    }
+
+    fn file(&mut self, number: u64) -> Result<&ChunkFile, Error> {
+        match self.open.entry(number) {
+            Entry::Occupied(file) => Ok(file.into_mut()),
+            Entry::Vacant(place) => {
+                let path = self.files.path(number);
+                let file = ChunkFile::open(&self.files.directory, &path, number)?;
+                self.bytes += file.bytes();
+                Ok(place.insert(file))
+            }
+        }
     }
 }

@@ -183,6 +183,21 @@ pub fn decode(kind: u16, body: &[u8], with: &mut Decoder<'_>) -> Result<Command,
     }
 }
 
+/// Returns the name of a kind of command; `None` if there is none.
+pub(crate) fn kind_name(kind: u16) -> Option<&'static str> {
+    Some(match kind {
+        COMMIT => "commit",
+        SPLIT => "split",
+        MERGE => "merge",
+        INSTALL => "install",
+        ADOPT => "adopt",
+        RELEASE => "release",
+        SEQUENCE => "sequence",
+        ROW_IDS => "row_ids",
+        _ => return None,
+    })
+}
+
 fn stable<T: Stable>(from: &mut Source<'_>) -> Result<T, Malformed> {
     stable::Stable::decode(from)
 }

@@ -12,7 +12,8 @@
 //! removed when neither of the two checkpoints, nor the journal after the older one, needs them.
 //!
 //! A [`Command`] is a change of a store; [`encode`] and [`decode`] are its stable form. A [`Cut`] is a
-//! state; [`Checkpoints`] keep two. Not here: deciding and applying commands (`store`), the order and
+//! state; [`Checkpoints`] keep two. [`inspection`] says what a directory contains and whether it is
+//! sound. Not here: deciding and applying commands (`store`), the order and
 //! durability of commands (`journal`).
 
 mod checkpoint;
@@ -21,6 +22,7 @@ mod chunk_files;
 mod command;
 mod cut;
 mod form;
+pub mod inspection;
 mod manifest;
 mod runs;
 mod state;

@@ -38,7 +38,8 @@ pub struct Summary {
     pub files: BTreeSet<u64>,
 }
 
-fn label(number: u64) -> Label {
+/// Returns the label of a checkpoint.
+pub(crate) fn label(number: u64) -> Label {
     Label { title: *b"PANDOCKP", number }
 }
 

@@ -166,13 +166,39 @@ impl Blocks {
     /// # Errors
     /// [`Error::Damaged`], [`Error::Newer`]; those of the disk.
     pub fn open(directory: &Directory, path: &Path, label: Label) -> Result<Self, Error> {
-        let contents = directory.disk().map(path);
-        let contents = contents.map_err(|error| match error.kind() {
-            ErrorKind::NotFound => Error::damaged(path, 0, "the file is missing"),
-            _ => Error::io("read", path, &error),
-        })?;
+        let contents = open(directory, path)?;
         let blocks = check(contents.bytes(), path, label, directory.set())?;
         Ok(Self { path: path.to_owned(), contents, blocks })
+    }
+
+    /// Returns all that [`Self::open`] refuses in a file: it goes on after a block with a damaged body.
+    /// After a damaged header it is not known where the next block begins.
+    pub fn damages(directory: &Directory, path: &Path, label: Label) -> Vec<Error> {
+        let contents = match open(directory, path) {
+            Ok(contents) => contents,
+            Err(error) => return vec![error],
+        };
+        let (bytes, mut damages, mut at) = (contents.bytes(), Vec::new(), 0);
+        for number in 0.. {
+            match block(bytes, at, path, label, directory.set(), number) {
+                Ok(block) => {
+                    damages.extend(block.flaw);
+                    at = block.end;
+                    if block.kind == END {
+                        break;
+                    }
+                }
+                Err(error) => {
+                    damages.push(error);
+                    break;
+                }
+            }
+        }
+        // Of a file that is whole up to its end, the rest may be wrong.
+        if damages.is_empty() {
+            damages.extend(check(bytes, path, label, directory.set()).err());
+        }
+        damages
     }
 
     /// Returns the number of blocks, the end not included.
@@ -215,6 +241,13 @@ impl Blocks {
     }
 }
 
+fn open(directory: &Directory, path: &Path) -> Result<Arc<dyn Contents>, Error> {
+    directory.disk().map(path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => Error::damaged(path, 0, "the file is missing"),
+        _ => Error::io("read", path, &error),
+    })
+}
+
 /// Finds the blocks of a file, and checks every byte.
 fn check(
     bytes: &[u8],
@@ -225,39 +258,66 @@ fn check(
     let mut blocks = Vec::new();
     let mut at = 0;
     loop {
-        let damaged = |flaw: &str| Error::damaged(path, at as u64, flaw);
-        let head = bytes.get(at..).and_then(<[u8]>::first_chunk::<HEADER_BYTES>);
-        let head = head.ok_or_else(|| damaged("it ends early"))?;
-        let header = decode(head).map_err(|flaw| match flaw {
-            Flaw::Checksum => damaged("the checksum of a block's header does not fit"),
-            Flaw::Newer(found) => Error::Newer { path: path.to_owned(), found, known: FORMAT },
-        })?;
-        if (header.label, header.set) != (label, set) {
-            return Err(damaged("it is another file, or of another data directory"));
-        }
-        if header.number != blocks.len() as u64 {
-            return Err(damaged("its blocks are out of order"));
-        }
-        let start = at + HEADER_BYTES;
-        let length = usize::try_from(header.body_bytes).ok();
-        let filled = length.and_then(|length| length.checked_next_multiple_of(ALIGNMENT));
-        let end = filled.and_then(|filled| start.checked_add(filled));
-        let body = end.and_then(|end| bytes.get(start..end));
-        let (Some(length), Some(end), Some(body)) = (length, end, body) else {
-            return Err(damaged("it ends early"));
-        };
-        if crc32c::crc32c(body) != header.body_crc {
-            return Err(damaged("the checksum of a block's body does not fit"));
+        let number = blocks.len() as u64;
+        let block = block(bytes, at, path, label, set, number);
+        let Block { kind, body, end, flaw } = block?;
+        if let Some(flaw) = flaw {
+            return Err(flaw);
         }
         at = end;
-        if header.kind != END {
-            blocks.push((header.kind, start..start + length));
+        if kind != END {
+            blocks.push((kind, body));
         } else if at == bytes.len() {
             return Ok(blocks);
         } else {
             return Err(Error::damaged(path, at as u64, "it continues after its end"));
         }
     }
+}
+
+/// A block whose header is valid.
+struct Block {
+    kind: u16,
+    body: Range<usize>,
+    /// Where the next one begins.
+    end: usize,
+    /// What is wrong with its body.
+    flaw: Option<Error>,
+}
+
+/// Reads the block at a place.
+fn block(
+    bytes: &[u8],
+    at: usize,
+    path: &Path,
+    label: Label,
+    set: FileSet,
+    number: u64,
+) -> Result<Block, Error> {
+    let damaged = |flaw: &str| Error::damaged(path, at as u64, flaw);
+    let head = bytes.get(at..).and_then(<[u8]>::first_chunk::<HEADER_BYTES>);
+    let head = head.ok_or_else(|| damaged("it ends early"))?;
+    let header = decode(head).map_err(|flaw| match flaw {
+        Flaw::Checksum => damaged("the checksum of a block's header does not fit"),
+        Flaw::Newer(found) => Error::Newer { path: path.to_owned(), found, known: FORMAT },
+    })?;
+    if (header.label, header.set) != (label, set) {
+        return Err(damaged("it is another file, or of another data directory"));
+    }
+    if header.number != number {
+        return Err(damaged("its blocks are out of order"));
+    }
+    let start = at + HEADER_BYTES;
+    let length = usize::try_from(header.body_bytes).ok();
+    let filled = length.and_then(|length| length.checked_next_multiple_of(ALIGNMENT));
+    let end = filled.and_then(|filled| start.checked_add(filled));
+    let body = end.and_then(|end| bytes.get(start..end));
+    let (Some(length), Some(end), Some(body)) = (length, end, body) else {
+        return Err(damaged("it ends early"));
+    };
+    let is_whole = crc32c::crc32c(body) == header.body_crc;
+    let flaw = (!is_whole).then(|| damaged("the checksum of a block's body does not fit"));
+    Ok(Block { kind: header.kind, body: start..start + length, end, flaw })
 }
 
 enum Flaw {
@@ -348,6 +408,32 @@ mod tests {
         }
         disk.tamper(&path, |bytes| bytes.push(0));
         refused("one byte more");
+    }
+
+    #[test]
+    fn all_damages_of_a_file_are_found() {
+        let (disk, directory, path) = written();
+        let places = || {
+            let found = Blocks::damages(&directory, &path, LABEL);
+            let place = |error: &Error| match error {
+                Error::Damaged { offset, .. } => Some(*offset),
+                _ => None,
+            };
+            found.iter().map(place).collect::<Vec<_>>()
+        };
+        assert_eq!(places(), []);
+        // The bodies of the first two blocks, and the header of the end.
+        for at in [64, 192, 320] {
+            disk.tamper(&path, |bytes| bytes[at] ^= 1);
+        }
+        assert_eq!(places(), [Some(0), Some(128), Some(320)]);
+        for at in [64, 192, 320] {
+            disk.tamper(&path, |bytes| bytes[at] ^= 1);
+        }
+        disk.tamper(&path, |bytes| bytes.push(0));
+        assert_eq!(places(), [Some(384)]);
+        disk.remove(&path).expect("removed");
+        assert_eq!(places(), [Some(0)]);
     }
 
     /// The bytes of format 1. They must not change.

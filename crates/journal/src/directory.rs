@@ -35,7 +35,8 @@ pub struct Directory {
     disk: Arc<dyn Disk>,
     path: PathBuf,
     set: FileSet,
-    _lock: Box<dyn Lock>,
+    /// `None` for a reader of a directory that has no lock file.
+    _lock: Option<Box<dyn Lock>>,
 }
 
 impl Directory {
@@ -87,7 +88,7 @@ impl Directory {
         for directory in [Some(path), path.parent()].into_iter().flatten() {
             sync_directory(&**disk, directory)?;
         }
-        Ok(Self { disk: Arc::clone(disk), path: path.to_owned(), set, _lock: lock })
+        Ok(Self { disk: Arc::clone(disk), path: path.to_owned(), set, _lock: Some(lock) })
     }
 
     fn open(
@@ -96,16 +97,40 @@ impl Directory {
         holder: &str,
         parts: &[&str],
     ) -> Result<Self, Error> {
+        let found = Self::find(disk, path, parts, || lock(&**disk, path, holder).map(Some))?;
+        // The process that created it may have been killed before it did this.
+        for directory in [Some(path), path.parent()].into_iter().flatten() {
+            sync_directory(&**disk, directory)?;
+        }
+        Ok(found)
+    }
+
+    /// Opens an existing data directory to read it. Nothing is changed in it; other readers may have
+    /// it open, too. A server that is started meanwhile is refused.
+    ///
+    /// # Errors
+    /// As [`Self::open_or_create`].
+    pub fn open_to_read(disk: &Arc<dyn Disk>, path: &Path, parts: &[&str]) -> Result<Self, Error> {
+        Self::find(disk, path, parts, || lock_to_read(&**disk, path))
+    }
+
+    /// Locks a directory and checks what it is.
+    fn find(
+        disk: &Arc<dyn Disk>,
+        path: &Path,
+        parts: &[&str],
+        lock: impl Fn() -> Result<Option<Box<dyn Lock>>, Error>,
+    ) -> Result<Self, Error> {
         let names = disk.list(path).map_err(|error| Error::io("list", path, &error))?;
         let has = |name: &str| names.iter().any(|other| other == name);
         if !has(IDENTITY) {
             if has(LOCK) {
                 // Another process may be creating it.
-                drop(lock(&**disk, path, holder)?);
+                drop(lock()?);
             }
             return Err(refusal(&**disk, path, &names, parts));
         }
-        let lock = lock(&**disk, path, holder)?;
+        let lock = lock()?;
         let file = path.join(IDENTITY);
         let bytes = disk.read(&file).map_err(|error| Error::io("read", &file, &error))?;
         let set = read_identity(&file, &bytes)?;
@@ -115,10 +140,6 @@ impl Directory {
                 missing: format!("the directory {part} is missing"),
                 advice: "restore it from a backup or a replica",
             });
-        }
-        // The process that created it may have been killed before it did this.
-        for directory in [Some(path), path.parent()].into_iter().flatten() {
-            sync_directory(&**disk, directory)?;
         }
         Ok(Self { disk: Arc::clone(disk), path: path.to_owned(), set, _lock: lock })
     }
@@ -136,6 +157,18 @@ impl Directory {
     /// Returns the identity of its files.
     pub fn set(&self) -> FileSet {
         self.set
+    }
+
+    /// Returns the names in it that belong neither to it nor to `parts`.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn strangers(&self, parts: &[&str]) -> Result<Vec<String>, Error> {
+        let names = self.disk.list(&self.path);
+        let mut names = names.map_err(|error| Error::io("list", &self.path, &error))?;
+        let ours = [IDENTITY, LOCK, JOURNAL];
+        names.retain(|name| !ours.contains(&&**name) && !parts.contains(&&**name));
+        Ok(names)
     }
 
     /// Returns the directory of segments.
@@ -179,6 +212,17 @@ fn lock(disk: &dyn Disk, path: &Path, holder: &str) -> Result<Box<dyn Lock>, Err
     match disk.lock(&file, holder).map_err(|error| Error::io("lock", &file, &error))? {
         Locking::Locked(lock) => Ok(lock),
         Locking::HeldBy(holder) => Err(Error::Locked { path: path.to_owned(), holder }),
+    }
+}
+
+/// Locks a directory to read it. Without a lock file nobody has it open.
+fn lock_to_read(disk: &dyn Disk, path: &Path) -> Result<Option<Box<dyn Lock>>, Error> {
+    let file = path.join(LOCK);
+    match disk.lock_to_read(&file) {
+        Ok(Locking::Locked(lock)) => Ok(Some(lock)),
+        Ok(Locking::HeldBy(holder)) => Err(Error::Locked { path: path.to_owned(), holder }),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::io("lock", &file, &error)),
     }
 }
 

@@ -14,6 +14,8 @@
 //! is refused as damaged; a command is read back whole or not at all; after an error of the disk
 //! nothing is reported any more.
 //!
+//! [`survey()`] reads a journal for people: it goes on after damage, and says what there is.
+//!
 //! Deciding (`record`, `segment`, `scan`, `placing`) is apart from doing (`journal`, `flusher`,
 //! `recovery`), and all I/O goes through a [`disk::Disk`]. Not here: what commands mean, and
 //! checkpoints (`store`).
@@ -32,6 +34,7 @@ mod recovery;
 mod scan;
 mod segment;
 mod shared;
+mod survey;
 #[cfg(test)]
 mod tests;
 mod waiting;
@@ -45,4 +48,5 @@ pub use journal::{Body, COMMAND_BYTES_MAX, Journal, Room};
 pub use record::{FileSet, Origin, Position};
 pub use recovery::{Command, Recovered, recover};
 pub use shared::{Listener, Options, SEGMENT_BYTES};
+pub use survey::{Segment, SegmentState, Survey, survey};
 pub use waiting::Wait;

@@ -10,9 +10,10 @@
 
 use crate::disk::Disk;
 use crate::record::{FORMAT, FileSet, HEADER_BYTES, Header, Origin, Position};
-use crate::scan::{Flaw, Scan, Tail};
+use crate::scan::{Flaw, Scan, Tail, is_zero};
 use crate::segment::{self, Beginning, SegmentHeader, SegmentNumber};
 use crate::{Directory, Error};
+use sdds::GroupId;
 use std::path::{Path, PathBuf};
 
 /// A command that was read back.
@@ -36,6 +37,20 @@ impl Command<'_> {
     /// Returns the error of a body that cannot be decoded: its file and offset, and what is wrong.
     pub fn damaged(&self, flaw: impl Into<String>) -> Error {
         Error::damaged(self.file, self.offset, flaw)
+    }
+
+    /// Checks that it is the command at an index of the log of a group.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`].
+    pub fn expect(&self, group: GroupId, index: u64) -> Result<(), Error> {
+        let Origin { group: found, index: at, .. } = self.origin;
+        if (found, at) == (group, index) {
+            return Ok(());
+        }
+        let flaw =
+            format!("the command has index {at} of group {found} instead of {index} of {group}");
+        Err(self.damaged(flaw))
     }
 }
 
@@ -70,7 +85,7 @@ pub fn recover(
     after: Position,
     mut take: impl FnMut(Command<'_>) -> Result<(), Error>,
 ) -> Result<Recovered, Error> {
-    let files = Files::find(directory)?;
+    let files = Files::find(directory)?.whole()?;
     let begin = files.begin(after)?;
     let mut reader = Reader::new(directory.set(), after, files.total(begin));
     for at in begin..files.used.len() {
@@ -84,11 +99,14 @@ pub fn recover(
             let flaw = format!("the file has {} bytes instead of {}", bytes.len(), header.bytes);
             return Err(Error::damaged(path, bytes.len() as u64, flaw));
         }
+        let is_last = at + 1 == files.used.len();
+        if is_last {
+            reader.ends_in(&bytes);
+        }
         let mut scan = Scan::new(&bytes, directory.set(), header.first);
         let flaw = reader.read(path, &mut scan, end, &mut take)?;
         reader.bytes += header.bytes;
         if let Some(flaw) = flaw {
-            let is_last = at + 1 == files.used.len();
             let spares = if is_last { files.read_spares(directory)? } else { Vec::new() };
             let spares: Vec<&[u8]> = spares.iter().map(Vec::as_slice).collect();
             let judged = if is_last { scan.judge(flaw, &spares) } else { Err(flaw) };
@@ -112,7 +130,8 @@ pub fn recover(
     })
 }
 
-fn refuse(path: &Path, at: usize, flaw: Flaw) -> Error {
+/// Returns the error of a flaw.
+pub(crate) fn refuse(path: &Path, at: usize, flaw: Flaw) -> Error {
     match flaw {
         Flaw::Newer(found) => {
             Error::Newer { path: path.to_owned(), found: found.into(), known: FORMAT.into() }
@@ -121,77 +140,107 @@ fn refuse(path: &Path, at: usize, flaw: Flaw) -> Error {
     }
 }
 
-fn read(disk: &dyn Disk, path: &Path) -> Result<Vec<u8>, Error> {
+/// Reads a file.
+pub(crate) fn read(disk: &dyn Disk, path: &Path) -> Result<Vec<u8>, Error> {
     disk.read(path).map_err(|error| Error::io("read", path, &error))
 }
 
+/// Estimates from samples how many bytes of a segment are in use.
+fn filled(bytes: &[u8]) -> u64 {
+    const BLOCK: usize = 4096;
+    const SAMPLE: usize = 64;
+    let is_used = |block: &[u8]| !is_zero(&block[..block.len().min(SAMPLE)]);
+    let last = bytes.chunks(BLOCK).rposition(is_used);
+    last.map_or(0, |last| (last as u64 + 1) * BLOCK as u64)
+}
+
+/// The error of a journal that lacks what a checkpoint contains.
+pub(crate) fn ends_early(path: &Path, at: usize, last: Position, checkpoint: Position) -> Error {
+    let flaw = format!("the log ends at position {last}, before the checkpoint at {checkpoint}");
+    Error::damaged(path, at as u64, flaw)
+}
+
 /// The files of the journal.
-struct Files {
-    used: Vec<(PathBuf, SegmentHeader)>,
-    spares: Vec<PathBuf>,
+pub(crate) struct Files {
+    pub(crate) numbers: Vec<SegmentNumber>,
+    /// Segments with records, and their headers.
+    pub(crate) used: Vec<(PathBuf, SegmentHeader)>,
+    pub(crate) spares: Vec<PathBuf>,
     first_spare: SegmentNumber,
-    directory: PathBuf,
+    pub(crate) directory: PathBuf,
+    /// What is wrong with files, in their order.
+    pub(crate) flaws: Vec<Error>,
 }
 
 impl Files {
-    fn find(directory: &Directory) -> Result<Self, Error> {
+    /// Finds the segments of a directory and reads their headers.
+    pub(crate) fn find(directory: &Directory) -> Result<Self, Error> {
         let (disk, journal) = (&**directory.disk(), directory.journal());
         let names = disk.list(&journal).map_err(|error| Error::io("list", &journal, &error))?;
         let numbers: Vec<SegmentNumber> =
             names.iter().filter_map(|name| SegmentNumber::of_file_name(name)).collect();
         let first = numbers.first().copied().unwrap_or(SegmentNumber(1));
-        let mut files =
-            Self { used: Vec::new(), spares: Vec::new(), first_spare: first, directory: journal };
+        let mut files = Self {
+            numbers,
+            used: Vec::new(),
+            spares: Vec::new(),
+            first_spare: first,
+            directory: journal,
+            flaws: Vec::new(),
+        };
         let mut expected = first;
-        for number in numbers {
+        for number in files.numbers.clone() {
             if number != expected {
                 let path = files.directory.join(expected.file_name());
-                return Err(Error::damaged(&path, 0, "the file is missing"));
+                files.flaws.push(Error::damaged(&path, 0, "the file is missing"));
             }
             expected = number.next();
-            files.add(disk, number, directory.set())?;
+            files.add(disk, number, directory.set());
         }
         Ok(files)
     }
 
-    fn add(&mut self, disk: &dyn Disk, number: SegmentNumber, set: FileSet) -> Result<(), Error> {
+    fn add(&mut self, disk: &dyn Disk, number: SegmentNumber, set: FileSet) {
         let path = self.directory.join(number.file_name());
-        let start = disk.read_start(&path, HEADER_BYTES);
-        let start = start.map_err(|error| Error::io("read", &path, &error))?;
-        match SegmentHeader::decode(&start) {
-            Beginning::Spare => self.spares.push(path),
-            Beginning::Newer(found) => {
-                return Err(Error::Newer { path, found, known: segment::FORMAT });
-            }
-            Beginning::Damaged => {
-                return Err(Error::damaged(&path, 0, "its header is damaged"));
-            }
+        let start = match disk.read_start(&path, HEADER_BYTES) {
+            Ok(start) => start,
+            Err(error) => return self.flaws.push(Error::io("read", &path, &error)),
+        };
+        let flaw = match SegmentHeader::decode(&start) {
+            Beginning::Spare => return self.spares.push(path),
+            Beginning::Newer(found) => Error::Newer { path, found, known: segment::FORMAT },
+            Beginning::Damaged => Error::damaged(&path, 0, "its header is damaged"),
             Beginning::Header(header) if header.set != set => {
-                return Err(Error::damaged(&path, 0, "it belongs to another data directory"));
+                Error::damaged(&path, 0, "it belongs to another data directory")
             }
             Beginning::Header(header) if header.number != number => {
                 let flaw = format!("it was segment {} and was renamed", header.number.0);
-                return Err(Error::damaged(&path, 0, flaw));
+                Error::damaged(&path, 0, flaw)
             }
             Beginning::Header(header) => {
-                if let Some(spare) = self.spares.first() {
-                    return Err(Error::damaged(spare, 0, "its header is missing"));
-                }
+                let lost = self.spares.drain(..);
+                let lost = lost.map(|spare| Error::damaged(&spare, 0, "its header is missing"));
+                self.flaws.extend(lost);
                 self.first_spare = number.next();
-                self.used.push((path, header));
+                return self.used.push((path, header));
             }
-        }
-        Ok(())
+        };
+        self.flaws.push(flaw);
+    }
+
+    /// Returns the files if nothing is wrong with them.
+    fn whole(mut self) -> Result<Self, Error> {
+        if self.flaws.is_empty() { Ok(self) } else { Err(self.flaws.swap_remove(0)) }
     }
 
     /// The position at which the records of a segment end, because a later segment begins with it.
-    fn end(&self, at: usize) -> Position {
+    pub(crate) fn end(&self, at: usize) -> Position {
         let later = self.used[at + 1..].iter().map(|(_, header)| header.first);
         later.min().unwrap_or(Position(u64::MAX))
     }
 
     /// The segment with the first record after a position.
-    fn begin(&self, after: Position) -> Result<usize, Error> {
+    pub(crate) fn begin(&self, after: Position) -> Result<usize, Error> {
         let holds = |at: &usize| self.used[*at].1.first <= after.next();
         match (0..self.used.len()).rev().find(holds) {
             Some(at) => Ok(at),
@@ -204,7 +253,7 @@ impl Files {
     }
 
     /// Refuses spares whose records are called durable: the header of the first segment is lost.
-    fn refuse_lost_segments(&self, directory: &Directory) -> Result<(), Error> {
+    pub(crate) fn refuse_lost_segments(&self, directory: &Directory) -> Result<(), Error> {
         let spares = self.read_spares(directory)?;
         let spares: Vec<&[u8]> = spares.iter().map(Vec::as_slice).collect();
         let nothing = Scan::new(&[], directory.set(), Position::ZERO.next());
@@ -214,37 +263,45 @@ impl Files {
         }
     }
 
-    fn total(&self, begin: usize) -> u64 {
+    /// The bytes of the segments from one on.
+    pub(crate) fn total(&self, begin: usize) -> u64 {
         self.used.iter().skip(begin).map(|(_, header)| header.bytes).sum()
     }
 
-    fn read_spares(&self, directory: &Directory) -> Result<Vec<Vec<u8>>, Error> {
+    pub(crate) fn read_spares(&self, directory: &Directory) -> Result<Vec<Vec<u8>>, Error> {
         self.spares.iter().map(|path| read(&**directory.disk(), path)).collect()
     }
 }
 
 /// Puts the records of commands together.
-struct Reader {
+pub(crate) struct Reader {
     after: Position,
     set: FileSet,
     total: u64,
-    bytes: u64,
+    pub(crate) bytes: u64,
     commands: u64,
+    /// Records that were read.
+    pub(crate) records: u64,
     last: Position,
     /// The greatest position that a record calls durable.
-    marked: Position,
+    pub(crate) marked: Position,
     /// The beginning of a command: its first record and the bodies so far.
-    begun: Option<(Header, Vec<u8>)>,
+    pub(crate) begun: Option<(Header, Vec<u8>)>,
 }
 
 impl Reader {
-    fn new(set: FileSet, after: Position, total: u64) -> Self {
+    pub(crate) fn new(set: FileSet, after: Position, total: u64) -> Self {
         let (last, marked) = (Position::ZERO, Position::ZERO);
-        Self { after, set, total, bytes: 0, commands: 0, last, marked, begun: None }
+        Self { after, set, total, bytes: 0, commands: 0, records: 0, last, marked, begun: None }
+    }
+
+    /// Notes the contents of the last segment, which is rarely full, to tell how much has been read.
+    pub(crate) fn ends_in(&mut self, bytes: &[u8]) {
+        self.total = self.bytes + filled(bytes);
     }
 
     /// Reads a segment up to a position; returns the flaw that is there instead.
-    fn read(
+    pub(crate) fn read(
         &mut self,
         path: &Path,
         scan: &mut Scan<'_>,
@@ -259,6 +316,7 @@ impl Reader {
             };
             debug_assert_eq!(header.set, self.set);
             self.marked = self.marked.max(header.durable);
+            self.records += 1;
             if header.continues || self.begun.is_some() {
                 let (_, bytes) = self.begun.get_or_insert_with(|| (header, Vec::new()));
                 bytes.extend_from_slice(body);
@@ -275,7 +333,7 @@ impl Reader {
             if header.position > self.after {
                 self.commands += 1;
                 let read = (self.bytes + scan.at as u64) as f64;
-                let progress = read / self.total.max(1) as f64;
+                let progress = (read / self.total.max(1) as f64).min(1.0);
                 let position = header.position;
                 take(Command { position, origin, kind, body, progress, file: path, offset })?;
             }
@@ -293,9 +351,7 @@ impl Reader {
         let first_cut = self.begun.as_ref().map_or(scan.next, |(header, _)| header.position);
         let last = Position(first_cut.0 - 1);
         if last < self.after {
-            let flaw =
-                format!("the log ends at position {last}, before the checkpoint at {}", self.after);
-            return Err(Error::damaged(path, scan.at as u64, flaw));
+            return Err(ends_early(path, scan.at, last, self.after));
         }
         let is_clean = tail == Tail::Clean && self.begun.is_none();
         let open = files.used.last().map(|(_, h)| (h.number, scan.at as u64, h.bytes));

@@ -118,6 +118,33 @@ impl<'a> Scan<'a> {
         scan.at
     }
 
+    /// Goes on after a flaw: behind the record if only its body is wrong, otherwise at the next valid
+    /// header of a record before a position. Returns whether there is one.
+    pub(crate) fn resume(&mut self, flaw: Flaw, end: Position) -> bool {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        if let (Flaw::Body, Some(header)) = (flaw, Header::decode(rest)) {
+            (self.at, self.next) = (self.at + header.record_bytes(), self.next.next());
+            return true;
+        }
+        let is_next = |(at, header): &(usize, Header)| {
+            let fits = rest.len() - at >= header.record_bytes() && header.format <= FORMAT;
+            fits && self.next <= header.position && header.position < end
+        };
+        let Some((at, header)) = headers(rest, self.set).find(is_next) else { return false };
+        (self.at, self.next) = (self.at + at, header.position);
+        true
+    }
+
+    /// The size of the segment in bytes.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    /// Whether nothing but zeros follows.
+    pub(crate) fn is_at_end(&self) -> bool {
+        is_zero(self.bytes.get(self.at..).unwrap_or_default())
+    }
+
     /// Judges what follows the last valid record of the last segment, where `flaw` was found.
     /// `spares` are the contents of the files after it.
     ///
@@ -130,7 +157,8 @@ impl<'a> Scan<'a> {
             return Ok(Tail::Clean);
         }
         let calls_it_durable = |header: &Header| header.durable >= self.next;
-        if files().any(|bytes| headers(bytes, self.set).any(|header| calls_it_durable(&header))) {
+        let calls = |bytes| headers(bytes, self.set).any(|(_, header)| calls_it_durable(&header));
+        if files().any(calls) {
             return Err(flaw);
         }
         match flaw {
@@ -162,14 +190,14 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Finds the valid headers of records of a file set, wherever they begin.
-fn headers(bytes: &[u8], set: FileSet) -> impl Iterator<Item = Header> {
+/// Finds the valid headers of records of a file set, wherever they begin, and their places.
+fn headers(bytes: &[u8], set: FileSet) -> impl Iterator<Item = (usize, Header)> {
     let places = (0..bytes.len().saturating_sub(HEADER_BYTES - 1)).step_by(ALIGNMENT);
     let mark = set.bits().to_le_bytes();
     places
-        .map(move |at| &bytes[at..at + HEADER_BYTES])
-        .filter(move |bytes| bytes[HEADER_BYTES - 8..] == mark)
-        .filter_map(Header::decode)
+        .map(move |at| (at, &bytes[at..at + HEADER_BYTES]))
+        .filter(move |(_, bytes)| bytes[HEADER_BYTES - 8..] == mark)
+        .filter_map(|(at, bytes)| Some((at, Header::decode(bytes)?)))
 }
 
 /// Whether all bytes are zero.

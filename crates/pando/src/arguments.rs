@@ -1,10 +1,12 @@
 //! The command line: subcommands, options and their help.
 
+mod check;
 mod cluster;
 mod load;
 mod predict;
 mod simulate;
 
+pub(crate) use check::CheckArguments;
 pub(crate) use cluster::{DrainArguments, StatusArguments};
 pub(crate) use load::{FileFormat, LoadArguments};
 pub(crate) use predict::{CalibrateArguments, PredictArguments, PredictCommand};
@@ -47,6 +49,8 @@ pub(crate) enum Command {
     Serve(ServeArguments),
     /// Load Parquet, CSV and JSON-lines files into a running server.
     Load(LoadArguments),
+    /// Say what a data directory contains, and whether it is sound.
+    Check(CheckArguments),
     /// Show the servers of a cluster, their data and current moves.
     Status(StatusArguments),
     /// Move all data away from a server, so that it can stop.
@@ -231,6 +235,7 @@ impl Command {
             }
             Self::Demo(arguments) => arguments.database.threads,
             Self::Load(_)
+            | Self::Check(_)
             | Self::Status(_)
             | Self::Drain(_)
             | Self::Simulate(_)

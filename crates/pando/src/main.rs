@@ -2,12 +2,14 @@
 
 mod arguments;
 mod bench;
+mod check;
 mod demo;
 mod drain;
 mod load;
 mod machine;
 mod open;
 mod predict;
+mod reading;
 mod serve;
 mod simulate;
 mod sql;
@@ -40,6 +42,7 @@ async fn run(command: Command, executors: Executors) -> anyhow::Result<ExitCode>
         Command::Demo(arguments) => demo::run(arguments, executors).await,
         Command::Simulate(arguments) => simulate::run(arguments),
         Command::Predict(arguments) => predict::run(&arguments).await,
+        Command::Check(arguments) => check::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
     }
 }

@@ -4,6 +4,7 @@ mod member;
 
 use crate::arguments::ServeArguments;
 use crate::machine;
+use crate::reading;
 use anyhow::Context;
 use cluster::Started;
 use pando::{Database, Options};
@@ -101,6 +102,7 @@ fn open(
         cluster,
         executors: Some(executors),
         data: config.data.clone(),
+        recovery_progress: reading::of_recovery(),
         give_back_memory: Some(program::give_back_memory),
     })?)
 }

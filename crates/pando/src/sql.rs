@@ -2,6 +2,7 @@
 
 use crate::arguments::{Script, SqlArguments};
 use crate::open::options;
+use crate::reading;
 use pando::{Database, Options};
 use query::{DataDirectory, Durability, Executors};
 use shell::output::{Format, View};
@@ -51,8 +52,9 @@ async fn place(
         None => {
             let data =
                 arguments.data.as_ref().map(|path| DataDirectory::new(path, Durability::Sync));
-            let database =
-                Database::open(Options { data, ..options(&arguments.database, executors) })?;
+            let recovery_progress = reading::of_recovery();
+            let options = options(&arguments.database, executors);
+            let database = Database::open(Options { data, recovery_progress, ..options })?;
             let introduction = introduction(&database);
             let local = Local::new(&database);
             Ok((Place::Local(Box::new(local)), introduction, Some(database)))

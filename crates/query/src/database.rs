@@ -40,6 +40,8 @@ pub struct Options {
     pub executors: Option<Executors>,
     /// Where the data is kept; `None` for memory only.
     pub data: Option<DataDirectory>,
+    /// Is told how far the recovery of `data` is; `None` if nobody wants to know.
+    pub recovery_progress: Option<store::Progress>,
     /// Makes the allocator return the memory that it keeps, before a statement is stopped because there is too little.
     pub give_back_memory: Option<fn()>,
 }
@@ -118,8 +120,10 @@ impl Database {
                     return Err(Error::unsupported(message)
                         .with_hint("Start a single server with --data, or a cluster without."));
                 }
+                let usual = Data::at(data.path, data.durability);
+                let progress = options.recovery_progress.unwrap_or(usual.progress);
                 let checkpoint_bytes = data.checkpoint_bytes;
-                let data = Data { checkpoint_bytes, ..Data::at(data.path, data.durability) };
+                let data = Data { checkpoint_bytes, progress, ..usual };
                 let (store, recovery) = Store::open_durable(&store_options, data)?;
                 (store, Some(recovery))
             }

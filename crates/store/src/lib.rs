@@ -44,6 +44,7 @@ pub use bucket::arrays::compact_views;
 pub use bucket::zone::{Zone, ZoneValue};
 pub use bucket::{CHUNK_ROWS, Morsel, VALUE_BYTES_MAX, key, zone};
 pub use distributed::{DistributedSavepoint, DistributedTransaction};
+pub use durable::inspection;
 pub use error::{Error, Failure};
 pub use info::{BucketInfo, Counters, Holdings, RunInfo, SplitInfo};
 pub use memory::Memory;
@@ -55,6 +56,6 @@ pub use peers::{
 };
 pub use read::{Fragments, Reading, TableView};
 pub use snapshot::Snapshot;
-pub use store::{CHECKPOINT_BYTES, Data, Options, Progress, Recovery, Store};
+pub use store::{CHECKPOINT_BYTES, Data, Options, Progress, Recovery, RecoveryStage, Store};
 pub use transaction::{IngestPart, Savepoint, Transaction};
 pub use {bucket, catalog, journal};

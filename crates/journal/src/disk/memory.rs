@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 const SECTOR: usize = 512;
 
@@ -297,6 +298,11 @@ impl Disk for MemoryDisk {
         Ok(Arc::new(self.read(path)?))
     }
 
+    fn modified(&self, path: &Path) -> io::Result<SystemTime> {
+        self.state()?.file(path)?;
+        Ok(SystemTime::UNIX_EPOCH)
+    }
+
     fn list(&self, directory: &Path) -> io::Result<Vec<String>> {
         let state = self.state()?;
         if is_named(directory) && !state.names.contains_key(directory) {
@@ -350,6 +356,11 @@ impl Disk for MemoryDisk {
         state.names.entry(path.to_owned()).or_insert_with(file);
         state.locks.insert(path.to_owned(), holder.to_owned());
         Ok(Locking::Locked(Box::new(MemoryLock { disk: self.clone(), path: path.to_owned() })))
+    }
+
+    fn lock_to_read(&self, path: &Path) -> io::Result<Locking> {
+        self.state()?.file(path)?;
+        self.lock(path, "a reader")
     }
 }
 

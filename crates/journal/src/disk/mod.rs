@@ -13,6 +13,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 /// A file system. Files and directories that it creates can be read by their owner only.
 ///
@@ -49,6 +50,12 @@ pub trait Disk: fmt::Debug + Send + Sync {
     /// # Errors
     /// Errors of the file system.
     fn map(&self, path: &Path) -> io::Result<Arc<dyn Contents>>;
+
+    /// Returns when a file was written last. Disks without a clock return 1970.
+    ///
+    /// # Errors
+    /// Errors of the file system.
+    fn modified(&self, path: &Path) -> io::Result<SystemTime>;
 
     /// Returns the names in a directory, sorted.
     ///
@@ -87,6 +94,13 @@ pub trait Disk: fmt::Debug + Send + Sync {
     /// # Errors
     /// Errors of the file system.
     fn lock(&self, path: &Path, holder: &str) -> io::Result<Locking>;
+
+    /// Locks a file against [`Self::lock`] of other processes, without changing it. Several readers may
+    /// have it at a time, if the disk knows shared locks.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::NotFound`]; errors of the file system.
+    fn lock_to_read(&self, path: &Path) -> io::Result<Locking>;
 }
 
 /// Whether an error says that there is no room on the disk, or for this user.

@@ -8,6 +8,7 @@ use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 /// Data directories hold rows and password verifiers: only their owner may read them.
 const FILE_MODE: u32 = 0o600;
@@ -50,6 +51,10 @@ impl Disk for RealDisk {
         Ok(Arc::new(Mapped(map)))
     }
 
+    fn modified(&self, path: &Path) -> io::Result<SystemTime> {
+        std::fs::metadata(path)?.modified()
+    }
+
     fn list(&self, directory: &Path) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in std::fs::read_dir(directory)? {
@@ -85,15 +90,27 @@ impl Disk for RealDisk {
                 file.write_all(holder.as_bytes())?;
                 Ok(Locking::Locked(Box::new(LockedFile(file))))
             }
-            Err(TryLockError::WouldBlock) => {
-                let mut holder = String::new();
-                file.rewind()?;
-                file.read_to_string(&mut holder)?;
-                Ok(Locking::HeldBy(holder))
-            }
+            Err(TryLockError::WouldBlock) => held(file),
             Err(TryLockError::Error(error)) => Err(error),
         }
     }
+
+    fn lock_to_read(&self, path: &Path) -> io::Result<Locking> {
+        let file = File::open(path)?;
+        match file.try_lock_shared() {
+            Ok(()) => Ok(Locking::Locked(Box::new(LockedFile(file)))),
+            Err(TryLockError::WouldBlock) => held(file),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+}
+
+/// Reads who holds a lock.
+fn held(mut file: File) -> io::Result<Locking> {
+    let mut holder = String::new();
+    file.rewind()?;
+    file.read_to_string(&mut holder)?;
+    Ok(Locking::HeldBy(holder))
 }
 
 /// Allocates room. File systems that cannot do this get a file with holes.

@@ -5,6 +5,7 @@ mod directories;
 mod faults;
 mod model;
 mod running;
+mod survey;
 
 use crate::disk::{Disk, MemoryDisk};
 use crate::{

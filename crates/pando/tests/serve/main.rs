@@ -1,5 +1,6 @@
 //! A `pando serve` process with clients.
 
+mod check;
 mod crashes;
 mod durable;
 mod harness;

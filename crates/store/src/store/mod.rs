@@ -13,7 +13,7 @@ mod request;
 mod sequences;
 mod statistics;
 
-pub use opening::{CHECKPOINT_BYTES, Data, Progress, Recovery};
+pub use opening::{CHECKPOINT_BYTES, Data, Progress, Recovery, RecoveryStage};
 pub(crate) use proposing::Ready;
 pub(crate) use request::CommitRequest;
 

@@ -7,9 +7,11 @@ use super::replay::Replay;
 use super::{Options, Store, maintenance};
 use crate::Error;
 use crate::publishing::Publisher;
-use durable::{Checkpoints, ChunkFiles, Durable};
+use bucket::Place;
+use durable::{Checkpoints, ChunkFiles, Cut, Decoder, Durable, Found};
 use journal::disk::{Disk, RealDisk};
 use journal::{Directory, Durability, Journal, Position};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
@@ -36,10 +38,19 @@ pub struct Data {
     pub progress: Progress,
 }
 
-/// Is called for each command during recovery, with the part of the journal that has been read, 0 to
-/// 1.
+/// What a recovery reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecoveryStage {
+    /// The checkpoint, with its chunks.
+    Checkpoint,
+    /// The journal after it.
+    Journal,
+}
+
+/// Is called for each chunk and each command during recovery, with the part of the stage that has been
+/// read, 0 to 1.
 #[derive(Clone)]
-pub struct Progress(pub Arc<dyn Fn(f64) + Send + Sync>);
+pub struct Progress(pub Arc<dyn Fn(RecoveryStage, f64) + Send + Sync>);
 
 impl fmt::Debug for Progress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -56,7 +67,7 @@ impl Data {
             journal: journal::Options { durability, ..journal::Options::default() },
             holder: format!("process {}", std::process::id()),
             checkpoint_bytes: CHECKPOINT_BYTES,
-            progress: Progress(Arc::new(|_| ())),
+            progress: Progress(Arc::new(|_, _| ())),
         }
     }
 }
@@ -129,14 +140,14 @@ impl Store {
         let mut replay = Replay::new(&store, Arc::clone(&chunks));
         let mut bytes = 0;
         if let Some(found) = &found {
-            let cut = replay.decode(|decoder| found.manifest.read(decoder))?;
+            let cut = read_checkpoint(found, &mut replay, &progress)?;
             replay.restore(cut);
             bytes += found.manifest.bytes();
         }
         let after = found.as_ref().map_or(Position::ZERO, |found| found.summary.position);
         let mut replayed = 0;
         let recovered = journal::recover(&directory, after, |command| {
-            (progress.0)(command.progress);
+            (progress.0)(RecoveryStage::Journal, command.progress);
             replayed += command.body.len() as u64;
             replay.take(&command)
         })?;
@@ -174,4 +185,22 @@ impl Store {
         };
         Ok((store, recovery))
     }
+}
+
+/// Reads the state of a checkpoint. Chunk files are most of it, and are counted for the progress.
+fn read_checkpoint(
+    found: &Found,
+    replay: &mut Replay<'_>,
+    progress: &Progress,
+) -> Result<Cut, journal::Error> {
+    let all = found.summary.files.len().max(1) as f64;
+    let mut begun = BTreeSet::new();
+    replay.decode(|decoder| {
+        let mut chunk = |place: &Place| {
+            begun.insert(place.file);
+            (progress.0)(RecoveryStage::Checkpoint, begun.len() as f64 / all);
+            (decoder.chunk)(place)
+        };
+        found.manifest.read(&mut Decoder { layouts: decoder.layouts, chunk: &mut chunk })
+    })
 }

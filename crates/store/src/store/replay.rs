@@ -66,13 +66,7 @@ impl<'a> Replay<'a> {
     pub(super) fn take(&mut self, from: &journal::Command<'_>) -> Result<(), journal::Error> {
         let mut machine = self.store.machine();
         let (group, index) = (self.store.group(), machine.log.index + 1);
-        if (from.origin.group, from.origin.index) != (group, index) {
-            let flaw = format!(
-                "the command has index {} of group {} instead of {index} of {group}",
-                from.origin.index, from.origin.group
-            );
-            return Err(from.damaged(flaw));
-        }
+        from.expect(group, index)?;
         let decoded = self.decode(|decoder| durable::decode(from.kind, from.body, decoder));
         let command = decoded.map_err(|flaw| match flaw {
             Flaw::Form(flaw) => from.damaged(flaw),

@@ -2,6 +2,7 @@
 
 mod cluster;
 mod commits;
+mod inspection;
 mod memory;
 mod model;
 mod moves;

@@ -6,8 +6,9 @@ use crate::Data;
 use crate::tests::model::{Model, Step, step, take};
 use catalog::stable;
 use journal::Durability;
-use journal::disk::MemoryDisk;
+use journal::disk::{Disk, MemoryDisk};
 use proptest::prelude::*;
+use std::path::Path;
 
 fn open(disk: &MemoryDisk) -> Arc<Store> {
     let data = Data::at("/data", Durability::Sync);
@@ -89,10 +90,19 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
+/// Checks that an inspection finds no damage: neither after a kill nor after a power cut.
+fn inspect(disk: &MemoryDisk) {
+    let disk: Arc<dyn Disk> = Arc::new(disk.clone());
+    let found = crate::inspection::inspect(&disk, Path::new("/data"), |_| ());
+    let damages = found.expect("it is a data directory").damages;
+    assert!(damages.is_empty(), "{damages:?}");
+}
+
 /// Closes a store and opens it again; checks that it is the same.
 fn reopen(store: Arc<Store>, disk: &MemoryDisk) -> Arc<Store> {
     let before = digest(&store);
     drop(store);
+    inspect(disk);
     let store = open(disk);
     assert_eq!(digest(&store), before);
     store
@@ -122,10 +132,12 @@ proptest! {
                 // A split that nobody waits for may be lost: rows are compared, not buckets.
                 Event::Kill => {
                     disk = disk.kill();
+                    inspect(&disk);
                     store = open(&disk);
                 }
                 Event::Crash(seed) => {
                     disk = disk.crash(*seed);
+                    inspect(&disk);
                     store = open(&disk);
                 }
             }
