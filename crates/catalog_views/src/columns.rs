@@ -1,7 +1,8 @@
 //! Builds a small table column by column.
 
 use datafusion::arrow::array::{
-    ArrayRef, BooleanArray, Int64Array, RecordBatch, StringViewArray, TimestampMicrosecondArray,
+    ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringViewArray,
+    TimestampMicrosecondArray,
 };
 use datafusion::arrow::datatypes::{Field, Schema};
 use std::sync::Arc;
@@ -39,6 +40,11 @@ impl Columns {
     /// A `bigint` column of counts. A count that is too large becomes NULL.
     pub(crate) fn count(self, name: &str, values: impl IntoIterator<Item = u64>) -> Self {
         self.number(name, values.into_iter().map(|value| i64::try_from(value).ok()))
+    }
+
+    /// A `double precision` column.
+    pub(crate) fn real(self, name: &str, values: impl IntoIterator<Item = f64>) -> Self {
+        self.push(name, Arc::new(Float64Array::from_iter_values(values)))
     }
 
     /// A Boolean column.

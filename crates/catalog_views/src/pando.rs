@@ -2,6 +2,8 @@
 //!
 //! [`all_servers`](crate::all_servers) adds the rows of other servers.
 
+mod durability;
+
 use crate::columns::Columns;
 use crate::session_context::{DatabaseContext, Running};
 use crate::view_context::ViewContext;
@@ -20,6 +22,8 @@ pub(crate) fn table(context: &ViewContext<'_>, tables: &dyn Tables, name: &str) 
         "settings" => Some(setting_rows(context.settings)),
         "memory" => Some(memory(shared)),
         "counters" => Some(counters(shared)),
+        "log" => Some(durability::log(shared, context.access.is_superuser())),
+        "checkpoints" => Some(durability::checkpoints(shared)),
         _ => None,
     }
 }

@@ -8,8 +8,8 @@ use std::net::SocketAddr;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
-use store::Store;
 use store::catalog::{Catalog, RelationId, SqlType};
+use store::{Recovery, Store};
 use values::Error;
 
 /// A session, as functions and system tables see it.
@@ -59,6 +59,8 @@ pub trait SessionContext: fmt::Debug + Send + Sync {
 pub trait DatabaseContext: fmt::Debug + Send + Sync {
     /// The store of this server.
     fn store(&self) -> &Arc<Store>;
+    /// What was found in the data directory; `None` without one.
+    fn recovery(&self) -> Option<&Recovery>;
     /// The default bucket size of tables, in bytes.
     fn bucket_size(&self) -> u64;
     /// The statements that are running on this server, by their start.

@@ -6,8 +6,9 @@ use crate::manifest::{self, Manifest, Summary};
 use journal::{Directory, Error, Journal, sync_directory};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 /// The directory of checkpoints within a data directory.
 pub const CHECKPOINTS: &str = "checkpoints";
@@ -20,11 +21,22 @@ const UNFINISHED: &str = ".new";
 /// Checkpoints that are kept.
 const KEPT: usize = 2;
 
+/// A checkpoint that is kept.
+#[derive(Debug, Clone)]
+pub struct KeptCheckpoint {
+    /// What is known of it.
+    pub summary: Summary,
+    /// Its size in bytes, without chunks.
+    pub bytes: u64,
+    /// When it was made.
+    pub made: SystemTime,
+}
+
 /// The checkpoints of a data directory.
 #[derive(Debug, Default)]
 pub struct Checkpoints {
     /// The valid ones, oldest first.
-    kept: Vec<Summary>,
+    kept: Vec<KeptCheckpoint>,
     /// The greatest number in the directory.
     last: u64,
     /// Bytes that the journal had appended at the last checkpoint.
@@ -71,6 +83,10 @@ pub(crate) fn files(directory: &Directory) -> Result<BTreeMap<u64, PathBuf>, Err
     Ok(numbers.map(|number| (number, parent(directory).join(file_name(number)))).collect())
 }
 
+fn modified(directory: &Directory, path: &Path) -> Result<SystemTime, Error> {
+    directory.disk().modified(path).map_err(|error| Error::io("read", path, &error))
+}
+
 impl Checkpoints {
     /// Finds the checkpoints of a directory; returns the newest valid one, and why newer ones are not
     /// valid.
@@ -89,7 +105,9 @@ impl Checkpoints {
                 .and_then(|manifest| Ok((manifest.summary()?, manifest)));
             match opened {
                 Ok((summary, manifest)) => {
-                    checkpoints.kept.insert(0, summary.clone());
+                    let (bytes, made) = (manifest.bytes(), modified(directory, &path)?);
+                    let kept = KeptCheckpoint { summary: summary.clone(), bytes, made };
+                    checkpoints.kept.insert(0, kept);
                     found.get_or_insert(Found { manifest, summary });
                 }
                 Err(error @ Error::Newer { .. }) => return Err(error),
@@ -105,6 +123,11 @@ impl Checkpoints {
     /// Notes how many bytes of the journal were replayed on top of the checkpoint that was found.
     pub fn note_replayed(&mut self, bytes: u64) {
         self.replayed = bytes;
+    }
+
+    /// Returns the checkpoints that are kept, oldest first.
+    pub(crate) fn kept(&self) -> &[KeptCheckpoint] {
+        &self.kept
     }
 
     /// Returns the bytes of the journal since the last checkpoint, of those that this process appended in all.
@@ -145,7 +168,8 @@ impl Checkpoints {
         sync_directory(&**directory.disk(), &parent)?;
         self.last = number;
         (self.journal_bytes, self.replayed) = (journal_bytes, 0);
-        self.kept.push(summary);
+        let made = modified(directory, &finished)?;
+        self.kept.push(KeptCheckpoint { summary, bytes, made });
         drop(cut);
         self.remove_unneeded(directory, journal, chunks)?;
         Ok(bytes)
@@ -160,7 +184,8 @@ impl Checkpoints {
         let extra = self.kept.len().saturating_sub(KEPT);
         self.kept.drain(..extra);
         let is_kept = |name: &str| {
-            number_of(name).is_some_and(|number| self.kept.iter().any(|kept| kept.number == number))
+            let is_one = |number: u64| self.kept.iter().any(|kept| kept.summary.number == number);
+            number_of(name).is_some_and(is_one)
         };
         for name in names(directory)?.iter().filter(|name| !is_kept(name)) {
             self.remove(directory, name)?;
@@ -168,10 +193,10 @@ impl Checkpoints {
         sync_directory(&**directory.disk(), &parent(directory))?;
         // With one checkpoint, the journal from its beginning is what replaces it.
         if let (KEPT, Some(oldest)) = (self.kept.len(), self.kept.first()) {
-            journal.retire(oldest.position)?;
+            journal.retire(oldest.summary.position)?;
             let used: BTreeSet<u64> =
-                self.kept.iter().flat_map(|kept| kept.files.clone()).collect();
-            chunks.remove_unused(oldest.floor, &used)?;
+                self.kept.iter().flat_map(|kept| kept.summary.files.clone()).collect();
+            chunks.remove_unused(oldest.summary.floor, &used)?;
         }
         Ok(())
     }

@@ -33,7 +33,7 @@ mod test_tables;
 #[cfg(test)]
 mod tests;
 
-pub use checkpoint::{CHECKPOINTS, Checkpoints, Found};
+pub use checkpoint::{CHECKPOINTS, Checkpoints, Found, KeptCheckpoint};
 pub use chunk_files::{CHUNKS, ChunkFiles, ChunkReader, Pins};
 pub use command::{Command, WriteSet};
 pub use cut::{BucketCut, Cut, TableCut, TileCut};
@@ -55,6 +55,8 @@ pub struct Durable {
     chunks: Arc<ChunkFiles>,
     /// Locked while a checkpoint is made.
     checkpoints: Mutex<Checkpoints>,
+    /// A copy of what is kept, for those who do not wait for a checkpoint.
+    kept: Mutex<Vec<KeptCheckpoint>>,
 }
 
 impl Durable {
@@ -65,7 +67,8 @@ impl Durable {
         chunks: Arc<ChunkFiles>,
         checkpoints: Checkpoints,
     ) -> Self {
-        Self { directory, journal, chunks, checkpoints: Mutex::new(checkpoints) }
+        let kept = Mutex::new(checkpoints.kept().to_vec());
+        Self { directory, journal, chunks, checkpoints: Mutex::new(checkpoints), kept }
     }
 
     /// Returns the journal.
@@ -89,7 +92,14 @@ impl Durable {
         let mut checkpoints = self.checkpoints.lock();
         // Taken before the cut: a file that is written later is referred to after the cut.
         let floor = self.chunks.floor();
-        checkpoints.make(&self.directory, &self.journal, &self.chunks, floor, cut())
+        let made = checkpoints.make(&self.directory, &self.journal, &self.chunks, floor, cut());
+        *self.kept.lock() = checkpoints.kept().to_vec();
+        made
+    }
+
+    /// Returns the checkpoints that are kept, oldest first.
+    pub fn kept_checkpoints(&self) -> Vec<KeptCheckpoint> {
+        self.kept.lock().clone()
     }
 
     /// Returns the bytes that the journal has grown by since the last checkpoint.

@@ -45,6 +45,10 @@ pub struct Figures {
     pub refused: u64,
     /// How long flushes took, from the first write to the end of the last fsync.
     pub flush_time: Histogram,
+    /// The sum of these durations.
+    pub flush_total: Duration,
+    /// The longest of them.
+    pub flush_longest: Duration,
 }
 
 /// The figures while they are counted.
@@ -57,6 +61,8 @@ pub(crate) struct Counts {
     pub(crate) segments: AtomicU64,
     pub(crate) refused: AtomicU64,
     flush_time: [AtomicU64; CLASSES],
+    flush_micros: AtomicU64,
+    longest_micros: AtomicU64,
 }
 
 impl Counts {
@@ -64,6 +70,8 @@ impl Counts {
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         let class = (u64::BITS - micros.leading_zeros()) as usize;
         self.flush_time[class.min(CLASSES - 1)].fetch_add(1, Ordering::Relaxed);
+        self.flush_micros.fetch_add(micros, Ordering::Relaxed);
+        self.longest_micros.fetch_max(micros, Ordering::Relaxed);
         self.flushes.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -77,6 +85,8 @@ impl Counts {
             segments: load(&self.segments),
             refused: load(&self.refused),
             flush_time: Histogram(std::array::from_fn(|class| load(&self.flush_time[class]))),
+            flush_total: Duration::from_micros(load(&self.flush_micros)),
+            flush_longest: Duration::from_micros(load(&self.longest_micros)),
         }
     }
 }
@@ -98,5 +108,6 @@ mod tests {
         let histogram = counts.figures().flush_time;
         assert_eq!(histogram.quantile(0.5), Duration::from_micros(4));
         assert_eq!(Histogram::default().quantile(0.5), Duration::ZERO);
+        assert_eq!(counts.figures().flush_longest, Duration::from_micros(u64::MAX));
     }
 }

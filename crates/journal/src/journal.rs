@@ -295,9 +295,19 @@ impl Journal {
         self.shared.durable.position()
     }
 
+    /// Returns the position of the last command that was appended.
+    pub fn position(&self) -> Position {
+        Position(self.shared.state().next.0 - 1)
+    }
+
+    /// Returns what commits wait for.
+    pub fn durability(&self) -> Durability {
+        self.shared.options.durability
+    }
+
     /// Whether commits wait for the disk.
     pub fn is_synchronous(&self) -> bool {
-        self.shared.options.durability == Durability::Sync
+        self.durability() == Durability::Sync
     }
 
     /// Returns the error that has stopped the journal. The server must end then.
@@ -343,6 +353,11 @@ impl Journal {
     /// Returns the number of segments with records.
     pub fn segments(&self) -> usize {
         self.shared.state().segments.len()
+    }
+
+    /// Returns the bytes that commands can have before another segment has to be allocated.
+    pub fn free_bytes(&self) -> u64 {
+        self.shared.state().placing.room()
     }
 
     /// Returns the figures since the start.

@@ -57,7 +57,7 @@ impl Placing {
     }
 
     /// The bytes that can still be promised.
-    fn room(&self) -> u64 {
+    pub(crate) fn room(&self) -> u64 {
         let lost = self.segment_bytes / RECORD_PART;
         let spare = self.segment_bytes - lost - HEADER_BYTES as u64;
         let open = self.open.map_or(0, |(_, used)| self.segment_bytes - used);

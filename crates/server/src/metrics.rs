@@ -1,6 +1,9 @@
 //! Metrics of a server in Prometheus' format.
 
-use prometheus_client::encoding::text::encode;
+mod durability;
+
+use durability::Durability;
+use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -11,6 +14,8 @@ use query::{Database, SqlState, StatementKind, TableSize};
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
+/// The beginning of the names of all metrics.
+const PREFIX: &str = "pando";
 /// Upper bound of the first bucket of the duration histogram, in seconds.
 const FASTEST_SECONDS: f64 = 10e-6;
 /// Ratio of the bounds of consecutive buckets; the last one is about 80 s.
@@ -94,7 +99,7 @@ impl Default for Metrics {
 impl Metrics {
     /// All counters are 0.
     pub fn new() -> Self {
-        let mut registry = Registry::with_prefix("pando");
+        let mut registry = Registry::with_prefix(PREFIX);
         let new = || Histogram::new(exponential_buckets(FASTEST_SECONDS, BUCKET_FACTOR, BUCKETS));
         let by_kind =
             Family::<OfStatement, Histogram, fn() -> Histogram>::new_with_constructor(new);
@@ -213,7 +218,13 @@ impl Metrics {
         self.look(database);
         self.tables.uptime.set(uptime.as_secs_f64());
         let mut text = String::new();
-        encode(&mut text, &self.registry)?;
+        encode_registry(&mut text, &self.registry)?;
+        if let Some(durability) = Durability::of(database) {
+            let mut registry = Registry::with_prefix(PREFIX);
+            registry.register_collector(Box::new(durability));
+            encode_registry(&mut text, &registry)?;
+        }
+        encode_eof(&mut text)?;
         Ok(text)
     }
 

@@ -1,8 +1,7 @@
 //! `pando check`: what it says of the directory of a server, sound and damaged, and its exit codes.
 
 use super::harness::{connect, serve};
-use pando::{Database, Options};
-use query::{DataDirectory, Durability};
+use super::stored::made;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -32,29 +31,6 @@ fn damages(document: &serde_json::Value) -> Vec<(String, u64)> {
         (file, damage["offset"].as_u64().expect("an offset"))
     };
     all.iter().map(place).collect()
-}
-
-/// Makes a directory with two checkpoints, chunk files, and commands after them.
-async fn made(data: &Path) {
-    let directory = DataDirectory { path: data.to_owned(), durability: Durability::Sync };
-    let options = Options { data: Some(directory), ..Options::default() };
-    let database = Database::open(options).expect("opened");
-    let session = database.session();
-    let run = async |sql: &str| {
-        session.execute(sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
-    };
-    run("CREATE TABLE t (id bigint PRIMARY KEY, note text)").await;
-    for round in 0..3 {
-        let (from, to) = (round * 10_000, round * 10_000 + 9_999);
-        run(&format!("INSERT INTO t SELECT i, 'note ' || i FROM generate_series({from}, {to}) i"))
-            .await;
-        run(&format!("DELETE FROM t WHERE id = {from}")).await;
-        if round < 2 {
-            database.store().checkpoint().expect("written");
-        }
-    }
-    drop(session);
-    database.close().expect("closed");
 }
 
 /// The names, contents and times of all files below a directory.

@@ -3,6 +3,7 @@
 mod check;
 mod crashes;
 mod durable;
+mod figures;
 mod harness;
 mod http;
 mod limits;
@@ -15,6 +16,7 @@ mod sessions;
 mod sql_seeds;
 mod stopped;
 mod stopping;
+mod stored;
 mod wire;
 
 use harness::{command, connect, get, serve, signal};

@@ -31,6 +31,10 @@ impl DatabaseContext for Shared {
         &self.store
     }
 
+    fn recovery(&self) -> Option<&Recovery> {
+        self.recovery.as_ref()
+    }
+
     fn bucket_size(&self) -> u64 {
         self.bucket_size
     }

@@ -27,7 +27,7 @@ use crate::snapshot::{Snapshot, Snapshots};
 use crate::{Error, Failure};
 use bucket::{Layout, RowLayout};
 use catalog::{Catalog, RelationId, Table, TableId};
-use durable::{Command, Durable};
+use durable::{Command, Durable, KeptCheckpoint};
 use journal::Journal;
 use parking_lot::{Mutex, MutexGuard};
 use sdds::{GroupId, Timestamp};
@@ -235,6 +235,11 @@ impl Store {
     /// Returns the journal, for its figures and its end; `None` without a data directory.
     pub fn journal(&self) -> Option<&Arc<Journal>> {
         self.durable().map(|durable| durable.journal())
+    }
+
+    /// Returns the checkpoints that are kept, oldest first; none without a data directory.
+    pub fn kept_checkpoints(&self) -> Vec<KeptCheckpoint> {
+        self.durable().map(|durable| durable.kept_checkpoints()).unwrap_or_default()
     }
 
     /// Refuses what is not in the log yet.

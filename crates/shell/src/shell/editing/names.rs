@@ -17,8 +17,18 @@ const QUERY: &str = "\
     ORDER BY n.nspname, c.relname, a.attnum LIMIT 50000";
 
 /// Pando's system tables, which `pg_class` does not have.
-const PANDO_TABLES: [&str; 8] =
-    ["buckets", "counters", "memory", "queries", "runs", "settings", "splits", "tables"];
+const PANDO_TABLES: [&str; 10] = [
+    "buckets",
+    "checkpoints",
+    "counters",
+    "log",
+    "memory",
+    "queries",
+    "runs",
+    "settings",
+    "splits",
+    "tables",
+];
 
 /// A relation and its columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
