@@ -21,7 +21,8 @@ help:
 	@echo 'make demo     starts Pando with data to look at, in its shell and from any PostgreSQL client'
 	@echo 'make release  builds what users run, optimised, which takes half an hour'
 	@echo 'make test     runs every test, clients, drivers and PostgreSQL too (it installs what is missing): what has to pass'
-	@echo 'make clients  runs PostgreSQL clients (psql, drivers in five languages, pgbench) against one pando serve and three'
+	@echo 'make clients  runs PostgreSQL clients (psql, drivers in five languages, pgbench) against one pando serve, in memory and durable,'
+	@echo '              and three'
 	@echo 'make drivers  runs the own tests of SQLAlchemy, asyncpg and pgx against pando serve'
 	@echo 'make soak     compares random statements with PostgreSQL on one server and on three (SOAK_SECONDS), and kills'
 	@echo '              servers under load (SOAK_RESTARTS)'
@@ -43,7 +44,7 @@ test:
 	cargo fmt --all --check
 	$(cargo) build --profile quick --locked --bin pando
 	@rm -f $(skipped)
-	$(clients) --allow-missing --skipped $(skipped)
+	$(clients) --data --allow-missing --skipped $(skipped)
 	$(drivers) --only asyncpg,pgx --allow-missing --skipped $(skipped)
 	$(differential) --allow-missing --skipped $(skipped)
 	@if [ -s $(skipped) ]; then echo 'make test: what ran has passed; skipped:'; cat $(skipped); \
@@ -52,6 +53,7 @@ test:
 clients:
 	$(cargo) build --profile quick --locked --bin pando
 	$(clients)
+	$(clients) --data
 	$(clients) --servers 3
 
 drivers:

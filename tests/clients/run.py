@@ -3,6 +3,7 @@
 
     run.py --url postgres://user@host:port/database     a server that runs already
     run.py --pando target/quick/pando                 a `pando serve` that is started and ended here
+    run.py --pando target/quick/pando --data          the same with a data directory
     run.py --pando target/quick/pando --servers 3     the last of three that are one cluster
 
 Each suite is valid for PostgreSQL itself (14 or later): run it there first when you change it. Suites make
@@ -130,6 +131,8 @@ def where(options):
     """A server that runs already, one of our own, or the last of a cluster of our own."""
     if options.url:
         return contextlib.nullcontext((options.url, None))
+    if options.data:
+        return served.durable(options.pando)
     if options.servers == 1:
         return served.pando(options.pando)
     return served.cluster(options.pando, options.servers)
@@ -170,6 +173,7 @@ def main():
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--url", help="a server that is running")
     where.add_argument("--pando", metavar="BINARY", help="start `BINARY serve` for each suite")
+    parser.add_argument("--data", action="store_true", help="with --pando: each server keeps its data in a directory of its own")
     parser.add_argument("--servers", type=int, default=1, help="with --pando: so many servers as one cluster; clients talk to the last")
     parser.add_argument("--only", default="", help=f"comma separated, of: {', '.join(SUITES)}")
     parser.add_argument("--match", default="", help="only tests whose name contains this; `=name=` is one test")

@@ -22,6 +22,14 @@ def pando(binary, *more, user="pando"):
 
 
 @contextlib.contextmanager
+def durable(binary, user="pando"):
+    """As `pando`, with a data directory that is removed afterwards."""
+    with tempfile.TemporaryDirectory() as folder:
+        with pando(binary, "--data", f"{folder}/data", user=user) as found:
+            yield found
+
+
+@contextlib.contextmanager
 def cluster(binary, servers, user="pando"):
     """Yields the URL and process id of the last of as many servers, which are one cluster."""
     with members(binary, servers, user) as found:

@@ -5,11 +5,12 @@
 
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 use futures::TryStreamExt;
-use query::{Database, Options, Outcome, Session, TransactionStatus};
+use query::{DataDirectory, Database, Durability, Options, Outcome, Session, TransactionStatus};
 use servers::Servers;
 use sqllogictest::{AsyncDB, DBOutput, DefaultColumnType, Runner};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 mod answers;
 mod scripts;
@@ -108,4 +109,75 @@ async fn on_several_servers() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn in_one_partition() {
     run_all(Options { threads: Some(1), ..Options::default() }).await;
+}
+
+/// What a catalog and its tables hold, as texts.
+async fn contents(database: &Database) -> Vec<String> {
+    let mut sql = Sql(database.session(), None);
+    let mut all = Vec::new();
+    let own = "nspname NOT IN ('pg_catalog', 'information_schema', 'pando')";
+    for query in [
+        format!(
+            "SELECT nspname, relname, relkind, relacl FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = relnamespace WHERE {own}"
+        ),
+        format!(
+            "SELECT relname, attname, format_type(atttypid, atttypmod), attnotnull, pg_get_expr(adbin, adrelid) \
+             FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = relnamespace JOIN pg_attribute AS a ON attrelid = c.oid \
+             LEFT JOIN pg_attrdef AS d ON adrelid = c.oid AND adnum = attnum WHERE {own}"
+        ),
+        "SELECT viewname, definition FROM pg_views".to_owned(),
+        "SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint".to_owned(),
+        "SELECT rolname, rolsuper, rolcanlogin FROM pg_roles".to_owned(),
+        "SELECT objoid, description FROM pg_description".to_owned(),
+    ] {
+        all.extend(rows(&mut sql, &query).await);
+    }
+    let tables = "SELECT quote_ident(schemaname) || '.' || quote_ident(tablename) FROM pg_tables";
+    for table in
+        rows(&mut sql, &format!("{tables} WHERE {}", own.replace("nspname", "schemaname"))).await
+    {
+        let mut found = rows(&mut sql, &format!("SELECT * FROM {table}")).await;
+        found.sort();
+        all.extend(found.into_iter().map(|row| format!("{table}: {row}")));
+    }
+    all
+}
+
+async fn rows(sql: &mut Sql, query: &str) -> Vec<String> {
+    match sql.run(query).await {
+        Ok(DBOutput::Rows { rows, .. }) => rows.into_iter().map(|row| row.join("|")).collect(),
+        Ok(DBOutput::StatementComplete(_)) => Vec::new(),
+        Err(error) => panic!("{query}: {error}"),
+    }
+}
+
+/// A restart finds the same catalog and rows.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn in_a_data_directory() {
+    let mut failures = String::new();
+    for file in files() {
+        let folder = tempfile::TempDir::new().expect("a folder");
+        let data = DataDirectory::new(folder.path().join("data"), Durability::Async);
+        let options = Options { data: Some(data), ..Options::default() };
+        let database = Database::open(options.clone()).expect("opened");
+        let mut runner = Runner::new(|| async { Ok(Sql(database.session(), None)) });
+        if let Err(error) = runner.run_file_async(&file).await {
+            failures += &format!("{}:\n{}\n", file.display(), error.display(false));
+        }
+        drop(runner);
+        let before = contents(&database).await;
+        drop(database);
+        let mut again = Database::open(options.clone());
+        // Threads of the first one may end a moment later.
+        while again.as_ref().is_err_and(|error| error.state().code() == "55006") {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            again = Database::open(options.clone());
+        }
+        let after = contents(&again.expect("opened again")).await;
+        let differs = before.iter().zip(&after).find(|(before, after)| before != after);
+        if before.len() != after.len() || differs.is_some() {
+            failures += &format!("{}: not as before: {differs:?}\n", file.display());
+        }
+    }
+    assert!(failures.is_empty(), "{failures}");
 }

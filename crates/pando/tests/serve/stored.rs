@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// Makes a directory with two checkpoints, chunk files, and commands after them.
 pub(crate) async fn made(data: &Path) {
-    let directory = DataDirectory { path: data.to_owned(), durability: Durability::Sync };
+    let directory = DataDirectory::new(data, Durability::Sync);
     let options = Options { data: Some(directory), ..Options::default() };
     let database = Database::open(options).expect("opened");
     let session = database.session();
