@@ -18,6 +18,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("journal", &["sdds"]),
     ("durable", &["journal", "bucket", "catalog", "sdds"]),
     ("store", &["durable", "journal", "bucket", "catalog", "sdds"]),
+    ("backup", &["store", "sdds"]),
     ("client", &["sdds"]),
     ("net", &[]),
     ("cluster", &["store", "sdds", "net"]),
@@ -27,7 +28,10 @@ const EDGES: &[(&str, &[&str])] = &[
     ("functions", &["regexes", "executor", "values", "store"]),
     ("parser", &["grammar", "functions", "values", "store"]),
     ("scan", &["executor", "functions", "values", "store", "sdds"]),
-    ("catalog_views", &["scan", "parser", "functions", "values", "store", "sdds"]),
+    (
+        "catalog_views",
+        &["backup", "executor", "scan", "parser", "functions", "values", "store", "sdds"],
+    ),
     ("planner", &["executor", "catalog_views", "scan", "parser", "functions", "values", "store"]),
     (
         "lowering",
@@ -88,6 +92,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "frontend",
             "cluster",
             "client",
+            "backup",
             "store",
             "sdds",
             "dbsim",

@@ -144,9 +144,15 @@ impl Store {
         if let Some(peers) = self.keepers(sequence) {
             return peers.sequence_last(sequence);
         }
+        Ok(self.sequence_state(sequence).filter(|(_, called)| *called).map(|(last, _)| last))
+    }
+
+    /// Returns the last value of a sequence that this server stores, and whether it has been returned to a
+    /// client; `None` if the sequence does not exist any more.
+    pub fn sequence_state(&self, sequence: &Sequence) -> Option<(i64, bool)> {
         let handed = self.handed.lock().get(&sequence.id).map(|ahead| ahead.returned);
         let state = handed.or_else(|| self.machine().sequences.get(&sequence.id).copied());
-        Ok(state.filter(|state| state.called).map(|state| state.last))
+        state.map(|state| (state.last, state.called))
     }
 
     /// Logs what has been returned of all sequences, so that a restart skips no values. To be called

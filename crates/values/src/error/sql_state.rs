@@ -232,4 +232,6 @@ states! {
     UndefinedFile = "58P01",
     /// A bug in Pando
     InternalError = "XX000",
+    /// A file of a data directory or of a backup is not what was written
+    DataCorrupted = "XX001",
 }

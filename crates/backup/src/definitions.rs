@@ -1,0 +1,331 @@
+//! Definitions of the catalog in the form of the manifest, and back.
+
+use crate::Error;
+use crate::freeze::Frozen;
+use crate::manifest::{
+    CheckForm, ColumnForm, ColumnName, GrantForm, IdentityForm, Manifest, Name, ObjectForm,
+    RoleForm, SchemaForm, SequenceForm, TableForm, ViewForm,
+};
+use crate::sql_types;
+use store::catalog::{
+    Catalog, Check, Column, ColumnId, Identity, Object, OnCommit, Privileges, Relation, RelationId,
+    Role, Sequence, SqlType, Table, TableId, View,
+};
+
+/// The name of the hidden key column of tables without a primary key.
+const ROW_ID: &str = "pando_row_id";
+
+/// The names of privileges. The last one stands for all others, and for ownership.
+const PRIVILEGES: [(&str, Privileges); 11] = [
+    ("SELECT", Privileges::SELECT),
+    ("INSERT", Privileges::INSERT),
+    ("UPDATE", Privileges::UPDATE),
+    ("DELETE", Privileges::DELETE),
+    ("TRUNCATE", Privileges::TRUNCATE),
+    ("USAGE", Privileges::USAGE),
+    ("CREATE", Privileges::CREATE),
+    ("OWNER", Privileges::OWNER),
+    ("REFERENCES", Privileges::REFERENCES),
+    ("TRIGGER", Privileges::TRIGGER),
+    ("ALL", Privileges::ALL),
+];
+
+fn name_of(relation: &Relation) -> Name {
+    Name { schema: relation.schema().to_owned(), name: relation.name().to_owned() }
+}
+
+/// Puts the definitions of a frozen database into a manifest. Its tables have no rows yet.
+pub(crate) fn put(frozen: &Frozen, manifest: &mut Manifest) -> Result<(), Error> {
+    let catalog = &frozen.catalog;
+    let schema = |s: &store::catalog::Schema| SchemaForm {
+        name: s.name.clone(),
+        comment: s.comment.clone(),
+    };
+    manifest.schemas = catalog.schemas().map(|s| schema(s)).collect();
+    for relation in catalog.relations() {
+        match relation {
+            Relation::Table(table) => manifest.tables.push(table_form(catalog, table)?),
+            Relation::View(view) => manifest.views.push(view_form(view)),
+            Relation::Sequence(sequence) => {
+                let state = frozen.sequences.get(&sequence.id).copied();
+                manifest.sequences.push(sequence_form(catalog, sequence, state));
+            }
+        }
+    }
+    manifest.roles = catalog.roles().map(|role| role_form(catalog, role)).collect();
+    manifest.public = grants(catalog, catalog.public());
+    Ok(())
+}
+
+fn table_form(catalog: &Catalog, table: &Table) -> Result<TableForm, Error> {
+    let shown = table.columns.iter().filter(|column| !column.hidden);
+    let key = table.key.iter().filter_map(|id| table.position(*id));
+    let key = key.map(|position| table.columns[position].name.clone()).collect();
+    let check = |check: &Check| CheckForm {
+        name: check.name.clone(),
+        expression: check.expression.clone(),
+    };
+    let other = catalog.colocated(table);
+    Ok(TableForm {
+        name: Name { schema: table.schema.clone(), name: table.name.clone() },
+        columns: shown.map(|column| column_form(table, column)).collect::<Result<_, _>>()?,
+        key: (!table.has_hidden_key()).then_some(key),
+        checks: table.checks.iter().map(check).collect(),
+        bucket_size: table.bucket_size,
+        colocate_with: other
+            .map(|other| Name { schema: other.schema.clone(), name: other.name.clone() }),
+        comment: table.comment.clone(),
+        rows: 0,
+        files: Vec::new(),
+    })
+}
+
+fn column_form(table: &Table, column: &Column) -> Result<ColumnForm, Error> {
+    let sql_type = sql_types::text(&column.sql_type).ok_or_else(|| {
+        let (table, name, of) = (&table.name, &column.name, &column.sql_type);
+        Error::Unsupported(format!(
+            "column \"{name}\" of table \"{table}\" has a type that backups cannot hold: {of}"
+        ))
+    })?;
+    Ok(ColumnForm {
+        name: column.name.clone(),
+        sql_type,
+        nullable: column.nullable,
+        default: column.default.clone(),
+        identity: column.identity.map(|identity| match identity {
+            Identity::Always => IdentityForm::Always,
+            Identity::ByDefault => IdentityForm::ByDefault,
+        }),
+        generated: column.generated.clone(),
+        comment: column.comment.clone(),
+    })
+}
+
+fn view_form(view: &View) -> ViewForm {
+    ViewForm {
+        name: Name { schema: view.schema.clone(), name: view.name.clone() },
+        sql: view.sql.clone(),
+        columns: view.columns.clone(),
+        search_path: view.search_path.clone(),
+        comment: view.comment.clone(),
+    }
+}
+
+fn sequence_form(
+    catalog: &Catalog,
+    sequence: &Sequence,
+    state: Option<(i64, bool)>,
+) -> SequenceForm {
+    let owner = |(table, column): (TableId, ColumnId)| {
+        let table = catalog.table_by_id(table)?;
+        let column = &table.columns[table.position(column)?];
+        let name = Name { schema: table.schema.clone(), name: table.name.clone() };
+        Some(ColumnName { table: name, column: column.name.clone() })
+    };
+    let (last, called) = state.unwrap_or((sequence.start, false));
+    SequenceForm {
+        name: Name { schema: sequence.schema.clone(), name: sequence.name.clone() },
+        start: sequence.start,
+        increment: sequence.increment,
+        min: sequence.min,
+        max: sequence.max,
+        cycle: sequence.cycle,
+        owned_by: sequence.owned_by.and_then(owner),
+        comment: sequence.comment.clone(),
+        last,
+        called,
+    }
+}
+
+fn role_form(catalog: &Catalog, role: &Role) -> RoleForm {
+    RoleForm {
+        name: role.name.clone(),
+        superuser: role.superuser,
+        login: role.login,
+        create_role: role.create_role,
+        create_database: role.create_database,
+        inherit: role.inherit,
+        connection_limit: role.connection_limit,
+        valid_until: role.valid_until,
+        verifier: role.verifier.clone(),
+        member_of: role.member_of.clone(),
+        grants: grants(catalog, role),
+    }
+}
+
+fn grants(catalog: &Catalog, role: &Role) -> Vec<GrantForm> {
+    let database = (!role.database.is_empty()).then_some((ObjectForm::Database, role.database));
+    let schemas = role.schemas.iter().map(|(name, of)| (ObjectForm::Schema(name.clone()), *of));
+    let relations = role.relations.iter().filter_map(|(id, of)| {
+        Some((ObjectForm::Relation(name_of(catalog.relation_by_id(*id)?)), *of))
+    });
+    let grant = |(on, of): (ObjectForm, Privileges)| GrantForm {
+        on,
+        privileges: privilege_names(of),
+        grantable: privilege_names(of.grantable()),
+    };
+    database.into_iter().chain(schemas).chain(relations).map(grant).collect()
+}
+
+fn privilege_names(of: Privileges) -> Vec<String> {
+    if of.contains(Privileges::ALL) {
+        return vec!["ALL".to_owned()];
+    }
+    let held = PRIVILEGES.iter().filter(|(_, one)| of.contains(*one));
+    held.map(|(name, _)| (*name).to_owned()).collect()
+}
+
+/// Returns the privileges of a grant. Names of later versions are left out.
+pub(crate) fn privileges(grant: &GrantForm) -> Privileges {
+    let all = |names: &[String]| {
+        let known = PRIVILEGES.iter().filter(|(name, _)| names.iter().any(|other| other == name));
+        known.fold(Privileges::default(), |all, (_, one)| all.union(*one))
+    };
+    all(&grant.privileges).union(all(&grant.grantable).grant_option())
+}
+
+/// Returns the object of a grant; `None` if it is not there.
+pub(crate) fn object(catalog: &Catalog, form: &ObjectForm) -> Option<Object> {
+    match form {
+        ObjectForm::Database => Some(Object::Database),
+        ObjectForm::Schema(name) => catalog.schema(name).map(|s| Object::Schema(s.name.clone())),
+        ObjectForm::Relation(Name { schema, name }) => {
+            catalog.relation(schema, name).map(|relation| Object::Relation(relation.id()))
+        }
+    }
+}
+
+/// Returns a role without privileges.
+pub(crate) fn role(form: &RoleForm) -> Role {
+    Role {
+        superuser: form.superuser,
+        login: form.login,
+        create_role: form.create_role,
+        create_database: form.create_database,
+        inherit: form.inherit,
+        connection_limit: form.connection_limit,
+        valid_until: form.valid_until,
+        verifier: form.verifier.clone(),
+        member_of: form.member_of.clone(),
+        ..Role::new(&form.name)
+    }
+}
+
+/// Returns a table without rows. `flaw` makes an error of a reason why the manifest is damaged.
+pub(crate) fn table(
+    form: &TableForm,
+    id: TableId,
+    home: sdds::GroupId,
+    flaw: impl Fn(String) -> Error,
+) -> Result<Table, Error> {
+    let mut columns = Vec::with_capacity(form.columns.len() + 1);
+    for (number, column) in form.columns.iter().enumerate() {
+        columns.push(self::column(column, number as u32, &flaw)?);
+    }
+    let key = match &form.key {
+        Some(names) if !names.is_empty() => {
+            let id = |name: &String| {
+                let found = columns.iter().find(|column| column.name == *name);
+                let missing = || flaw(format!("the key column \"{name}\" is missing"));
+                found.map(|column| column.id).ok_or_else(missing)
+            };
+            names.iter().map(id).collect::<Result<_, _>>()?
+        }
+        _ => {
+            columns.push(row_id(columns.len() as u32));
+            vec![ColumnId(columns.len() as u32 - 1)]
+        }
+    };
+    let check = |check: &CheckForm| Check {
+        name: check.name.clone(),
+        expression: check.expression.clone(),
+    };
+    Ok(Table {
+        id,
+        schema: form.name.schema.clone(),
+        name: form.name.name.clone(),
+        next_column: columns.len() as u32,
+        columns,
+        key,
+        checks: form.checks.iter().map(check).collect(),
+        bucket_size: form.bucket_size,
+        colocate_with: None,
+        on_commit: OnCommit::default(),
+        home,
+        version: 1,
+        comment: form.comment.clone(),
+    })
+}
+
+fn column(
+    form: &ColumnForm,
+    number: u32,
+    flaw: &impl Fn(String) -> Error,
+) -> Result<Column, Error> {
+    let sql_type = sql_types::parse(&form.sql_type)
+        .ok_or_else(|| flaw(format!("the type \"{}\" is unknown", form.sql_type)))?;
+    Ok(Column {
+        id: ColumnId(number),
+        name: form.name.clone(),
+        sql_type,
+        nullable: form.nullable,
+        default: form.default.clone(),
+        identity: form.identity.map(|identity| match identity {
+            IdentityForm::Always => Identity::Always,
+            IdentityForm::ByDefault => Identity::ByDefault,
+        }),
+        generated: form.generated.clone(),
+        hidden: false,
+        missing: None,
+        comment: form.comment.clone(),
+    })
+}
+
+fn row_id(number: u32) -> Column {
+    Column {
+        id: ColumnId(number),
+        name: ROW_ID.to_owned(),
+        sql_type: SqlType::BigInt,
+        nullable: false,
+        default: None,
+        identity: None,
+        generated: None,
+        hidden: true,
+        missing: None,
+        comment: None,
+    }
+}
+
+/// Returns a view.
+pub(crate) fn view(form: &ViewForm, id: RelationId) -> View {
+    View {
+        id,
+        schema: form.name.schema.clone(),
+        name: form.name.name.clone(),
+        sql: form.sql.clone(),
+        columns: form.columns.clone(),
+        search_path: form.search_path.clone(),
+        comment: form.comment.clone(),
+    }
+}
+
+/// Returns a sequence. The catalog has the table that it belongs to.
+pub(crate) fn sequence(form: &SequenceForm, id: RelationId, catalog: &Catalog) -> Sequence {
+    let owner = |of: &ColumnName| {
+        let relation = catalog.relation(&of.table.schema, &of.table.name)?;
+        let table = catalog.table_by_id(TableId(relation.id().0))?;
+        table.column(&of.column).map(|(_, column)| (table.id, column.id))
+    };
+    Sequence {
+        id,
+        schema: form.name.schema.clone(),
+        name: form.name.name.clone(),
+        start: form.start,
+        increment: form.increment,
+        min: form.min,
+        max: form.max,
+        cycle: form.cycle,
+        owned_by: form.owned_by.as_ref().and_then(owner),
+        comment: form.comment.clone(),
+    }
+}

@@ -1,0 +1,187 @@
+//! The manifest of a backup: everything but the rows, as JSON.
+//!
+//! Objects refer to each other by name. A field that a later version adds gets a default here; a change that an older
+//! version would misread gets a new [`FORMAT`].
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The newest format that this version reads, and the one that it writes.
+pub(crate) const FORMAT: u32 = 1;
+
+/// What is read first, to refuse a newer format.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Header {
+    pub(crate) format: u32,
+    pub(crate) pando: String,
+}
+
+/// A manifest.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Manifest {
+    pub(crate) format: u32,
+    /// The version of Pando that wrote it.
+    pub(crate) pando: String,
+    /// When the backup began, in RFC 3339.
+    pub(crate) created: String,
+    /// The timestamp of the newest commit in it.
+    pub(crate) timestamp: u64,
+    pub(crate) schemas: Vec<SchemaForm>,
+    pub(crate) tables: Vec<TableForm>,
+    pub(crate) views: Vec<ViewForm>,
+    pub(crate) sequences: Vec<SequenceForm>,
+    pub(crate) roles: Vec<RoleForm>,
+    /// The privileges that every role has.
+    pub(crate) public: Vec<GrantForm>,
+}
+
+/// The name of a relation.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Name {
+    pub(crate) schema: String,
+    pub(crate) name: String,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct SchemaForm {
+    pub(crate) name: String,
+    pub(crate) comment: Option<String>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct TableForm {
+    #[serde(flatten)]
+    pub(crate) name: Name,
+    pub(crate) columns: Vec<ColumnForm>,
+    /// The columns of the primary key; `null` without one.
+    pub(crate) key: Option<Vec<String>>,
+    pub(crate) checks: Vec<CheckForm>,
+    pub(crate) bucket_size: u64,
+    pub(crate) colocate_with: Option<Name>,
+    pub(crate) comment: Option<String>,
+    pub(crate) rows: u64,
+    /// In key order.
+    pub(crate) files: Vec<DataFile>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct ColumnForm {
+    pub(crate) name: String,
+    /// As [`crate::sql_types`] writes it.
+    #[serde(rename = "type")]
+    pub(crate) sql_type: String,
+    pub(crate) nullable: bool,
+    /// SQL text.
+    pub(crate) default: Option<String>,
+    pub(crate) identity: Option<IdentityForm>,
+    /// SQL text.
+    pub(crate) generated: Option<String>,
+    pub(crate) comment: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum IdentityForm {
+    #[serde(rename = "always")]
+    Always,
+    #[serde(rename = "by default")]
+    ByDefault,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct CheckForm {
+    pub(crate) name: String,
+    /// SQL text.
+    pub(crate) expression: String,
+}
+
+/// A file of rows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct DataFile {
+    /// The SHA-256 of its bytes, which is its name.
+    pub(crate) sha256: String,
+    pub(crate) rows: u64,
+    pub(crate) bytes: u64,
+    /// The fingerprint of its rows: a later backup with the same rows refers to the file.
+    pub(crate) content: String,
+}
+
+impl DataFile {
+    /// Returns its path below the URL.
+    pub(crate) fn path(&self) -> String {
+        format!("{DATA}/{}{ROWS_ENDING}", self.sha256)
+    }
+}
+
+/// The folder of data files.
+pub(crate) const DATA: &str = "data";
+/// The ending of their names.
+const ROWS_ENDING: &str = ".parquet";
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct ViewForm {
+    #[serde(flatten)]
+    pub(crate) name: Name,
+    pub(crate) sql: String,
+    pub(crate) columns: Vec<String>,
+    pub(crate) search_path: Vec<String>,
+    pub(crate) comment: Option<String>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct SequenceForm {
+    #[serde(flatten)]
+    pub(crate) name: Name,
+    pub(crate) start: i64,
+    pub(crate) increment: i64,
+    pub(crate) min: i64,
+    pub(crate) max: i64,
+    pub(crate) cycle: bool,
+    pub(crate) owned_by: Option<ColumnName>,
+    pub(crate) comment: Option<String>,
+    /// The last value; the next one is after it if it is `called`.
+    pub(crate) last: i64,
+    pub(crate) called: bool,
+}
+
+/// The name of a column.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ColumnName {
+    #[serde(flatten)]
+    pub(crate) table: Name,
+    pub(crate) column: String,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct RoleForm {
+    pub(crate) name: String,
+    pub(crate) superuser: bool,
+    pub(crate) login: bool,
+    pub(crate) create_role: bool,
+    pub(crate) create_database: bool,
+    pub(crate) inherit: bool,
+    pub(crate) connection_limit: Option<u32>,
+    /// In microseconds since 1970-01-01 UTC.
+    pub(crate) valid_until: Option<i64>,
+    /// The verifier of the password.
+    pub(crate) verifier: Option<String>,
+    /// The roles that it is a member of, each with the admin option.
+    pub(crate) member_of: BTreeMap<String, bool>,
+    pub(crate) grants: Vec<GrantForm>,
+}
+
+/// Privileges on an object.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct GrantForm {
+    pub(crate) on: ObjectForm,
+    pub(crate) privileges: Vec<String>,
+    /// Those of the privileges that it may grant to others.
+    pub(crate) grantable: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ObjectForm {
+    Database,
+    Schema(String),
+    Relation(Name),
+}

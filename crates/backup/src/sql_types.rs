@@ -1,0 +1,115 @@
+//! Types as text: as SQL writes them, and types without an SQL name as `arrow` and Arrow's text.
+
+use store::catalog::SqlType;
+
+/// Begins the text of a type without an SQL name.
+const ARROW: &str = "arrow ";
+/// The digits of the type `numeric`, at most.
+const PRECISION_MAX: u8 = 38;
+
+/// Returns the text of a type; `None` if it has none that can be read again.
+pub(crate) fn text(sql_type: &SqlType) -> Option<String> {
+    let text = match sql_type {
+        SqlType::Array(item) => format!("{}[]", text(item)?),
+        SqlType::Other(data_type) => format!("{ARROW}{data_type}"),
+        named => named.to_string(),
+    };
+    (parse(&text).as_ref() == Some(sql_type)).then_some(text)
+}
+
+/// Reads the text of a type.
+pub(crate) fn parse(text: &str) -> Option<SqlType> {
+    if let Some(item) = text.strip_suffix("[]") {
+        return Some(SqlType::Array(Box::new(parse(item)?)));
+    }
+    if let Some(data_type) = text.strip_prefix(ARROW) {
+        return Some(SqlType::Other(data_type.parse().ok()?));
+    }
+    let (name, arguments) = match text.strip_suffix(')').and_then(|text| text.split_once('(')) {
+        Some((name, arguments)) => (name, Some(arguments)),
+        None => (text, None),
+    };
+    Some(match (name, arguments) {
+        ("boolean", None) => SqlType::Boolean,
+        ("smallint", None) => SqlType::SmallInt,
+        ("integer", None) => SqlType::Integer,
+        ("bigint", None) => SqlType::BigInt,
+        ("real", None) => SqlType::Real,
+        ("double precision", None) => SqlType::Double,
+        ("numeric", None) => SqlType::NUMERIC,
+        ("numeric", Some(digits)) => numeric(digits)?,
+        ("text", None) => SqlType::Text,
+        ("character varying", None) => SqlType::Varchar(None),
+        ("character varying", Some(length)) => SqlType::Varchar(Some(length.parse().ok()?)),
+        ("character", Some(length)) => SqlType::Char(length.parse().ok()?),
+        ("bytea", None) => SqlType::Bytea,
+        ("date", None) => SqlType::Date,
+        ("time without time zone", None) => SqlType::Time,
+        ("timestamp without time zone", None) => SqlType::Timestamp,
+        ("timestamp with time zone", None) => SqlType::TimestampTz,
+        ("interval", None) => SqlType::Interval,
+        ("uuid", None) => SqlType::Uuid,
+        ("json", None) => SqlType::Json,
+        ("jsonb", None) => SqlType::Jsonb,
+        _ => return None,
+    })
+}
+
+fn numeric(digits: &str) -> Option<SqlType> {
+    let (precision, scale) = digits.split_once(',')?;
+    let (precision, scale) = (precision.parse().ok()?, scale.parse().ok()?);
+    let fits = (1..=PRECISION_MAX).contains(&precision) && scale <= precision as i8;
+    fits.then_some(SqlType::Numeric { precision, scale })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::datatypes::DataType;
+
+    #[test]
+    fn every_type_can_be_read_again() {
+        let plain = [
+            SqlType::Boolean,
+            SqlType::SmallInt,
+            SqlType::Integer,
+            SqlType::BigInt,
+            SqlType::Real,
+            SqlType::Double,
+            SqlType::NUMERIC,
+            SqlType::Numeric { precision: 12, scale: 2 },
+            SqlType::Numeric { precision: 5, scale: -2 },
+            SqlType::Text,
+            SqlType::Varchar(None),
+            SqlType::Varchar(Some(10)),
+            SqlType::Char(3),
+            SqlType::Bytea,
+            SqlType::Date,
+            SqlType::Time,
+            SqlType::Timestamp,
+            SqlType::TimestampTz,
+            SqlType::Interval,
+            SqlType::Uuid,
+            SqlType::Json,
+            SqlType::Jsonb,
+            SqlType::Other(DataType::UInt64),
+            SqlType::Other(DataType::Float16),
+        ];
+        for one in plain {
+            let array = SqlType::Array(Box::new(one.clone()));
+            for sql_type in [one, array] {
+                let text = text(&sql_type).unwrap_or_else(|| panic!("{sql_type:?}"));
+                assert_eq!(parse(&text).as_ref(), Some(&sql_type), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_type_is_refused() {
+        for text in
+            ["", "int", "numeric(3)", "numeric(50,1)", "character", "text(3)", "arrow X", "[]"]
+        {
+            assert_eq!(parse(text), None, "{text}");
+        }
+    }
+}
