@@ -1,8 +1,9 @@
 //! The traits through which functions and system tables access the session and its database.
 
 use crate::settings::Settings;
+use backup::Progress;
 use parking_lot::Mutex;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicU64;
@@ -69,10 +70,44 @@ pub trait DatabaseContext: fmt::Debug + Send + Sync {
     fn connected_sessions(&self) -> Vec<Arc<dyn SessionContext>>;
     /// The session with a process number, if a client is connected to it.
     fn connected_session(&self, process: i64) -> Option<Arc<dyn SessionContext>>;
+    /// The backups and restores of tables that sessions make now.
+    fn backups(&self) -> &Backups;
     /// Number of exchanges that are open on this server.
     fn exchange_count(&self) -> usize;
     /// Number of bundles whose rows are stored on this server.
     fn stored_bundle_count(&self) -> usize;
+}
+
+/// How far the backups and restores of tables are that sessions make now.
+#[derive(Debug, Default)]
+pub struct Backups {
+    /// By the process number of the session.
+    running: Mutex<BTreeMap<u32, Arc<Progress>>>,
+}
+
+impl Backups {
+    /// Adds one, until the result is dropped.
+    pub(crate) fn begin(&self, process: u32, progress: &Arc<Progress>) -> BackupMark<'_> {
+        self.running.lock().insert(process, Arc::clone(progress));
+        BackupMark { backups: self, process }
+    }
+
+    /// How far the one of a session is; `None` if it makes none.
+    pub(crate) fn progress(&self, process: u32) -> Option<Arc<Progress>> {
+        self.running.lock().get(&process).cloned()
+    }
+}
+
+/// A running backup or restore of a table.
+pub(crate) struct BackupMark<'a> {
+    backups: &'a Backups,
+    process: u32,
+}
+
+impl Drop for BackupMark<'_> {
+    fn drop(&mut self) {
+        self.backups.running.lock().remove(&self.process);
+    }
 }
 
 /// The last values that a session got from sequences.

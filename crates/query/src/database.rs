@@ -6,7 +6,7 @@ use crate::context::engine::Engine;
 use crate::receiver::Receiver;
 use crate::roles;
 use crate::session::Session;
-use catalog_views::session_context::SessionContext;
+use catalog_views::session_context::{Backups, SessionContext};
 use distributed::{Exchanges, Node};
 use executor::Executors;
 use parking_lot::Mutex;
@@ -150,6 +150,7 @@ impl Database {
             node,
             next_number,
             recovery,
+            backups: Backups::default(),
         })))
     }
 

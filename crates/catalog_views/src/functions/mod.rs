@@ -1,5 +1,6 @@
 //! The functions that read the catalog or depend on the session.
 
+mod backups;
 mod cluster;
 mod comments;
 mod current_schema;
@@ -30,6 +31,7 @@ pub use texts::SUBSCRIPTS;
 /// All of these functions, for one session.
 fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     let groups = [
+        backups::all,
         cluster::all,
         comments::all,
         current_schema::all,

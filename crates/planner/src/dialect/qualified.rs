@@ -1,12 +1,14 @@
-//! Functions and operators qualified with `pg_catalog`, and collations.
+//! Functions and operators qualified with `pg_catalog`, functions qualified with `pando`, and collations.
 //!
 //! psql and pg_dump qualify all names to be independent of the search path:
 //! `pg_catalog.format_type(...)`, `a OPERATOR(pg_catalog.~) b COLLATE pg_catalog.default`.
 
 use super::build::take;
-use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Function, ObjectName};
+use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Function, Ident, ObjectName};
 
 const SCHEMAS: [&str; 2] = ["pg_catalog", "information_schema"];
+/// The schema of our own functions. The engine knows `pando.f` as `pando_f`.
+const OWN_SCHEMA: &str = "pando";
 
 pub(super) fn rewrite(expr: &mut Expr) {
     match expr {
@@ -44,8 +46,14 @@ fn strip(name: &mut ObjectName) {
         [schema, _] => schema.as_ident().map(parser::names::fold),
         _ => None,
     };
-    if schema.is_some_and(|schema| SCHEMAS.contains(&schema.as_str())) {
+    let Some(schema) = schema else { return };
+    if SCHEMAS.contains(&schema.as_str()) {
         name.0.remove(0);
+    } else if schema == OWN_SCHEMA
+        && let Some(function) = name.0[1].as_ident()
+    {
+        let function = format!("{OWN_SCHEMA}_{}", parser::names::fold(function));
+        *name = ObjectName::from(vec![Ident::new(function)]);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::engine::Engine;
 use super::sessions::Sessions;
-use catalog_views::session_context::{DatabaseContext, Running, SessionContext};
+use catalog_views::session_context::{Backups, DatabaseContext, Running, SessionContext};
 use distributed::Node;
 use executor::Executors;
 use parking_lot::Mutex;
@@ -24,6 +24,7 @@ pub(crate) struct Shared {
     pub(crate) next_number: AtomicU64,
     /// What was found in the data directory.
     pub(crate) recovery: Option<Recovery>,
+    pub(crate) backups: Backups,
 }
 
 impl DatabaseContext for Shared {
@@ -49,6 +50,10 @@ impl DatabaseContext for Shared {
 
     fn connected_session(&self, process: i64) -> Option<Arc<dyn SessionContext>> {
         self.sessions.get(process)
+    }
+
+    fn backups(&self) -> &Backups {
+        &self.backups
     }
 
     fn exchange_count(&self) -> usize {
