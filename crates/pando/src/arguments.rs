@@ -1,11 +1,13 @@
 //! The command line: subcommands, options and their help.
 
+mod backup;
 mod check;
 mod cluster;
 mod load;
 mod predict;
 mod simulate;
 
+pub(crate) use backup::{BackupArguments, RestoreArguments};
 pub(crate) use check::CheckArguments;
 pub(crate) use cluster::{DrainArguments, StatusArguments};
 pub(crate) use load::{FileFormat, LoadArguments};
@@ -55,6 +57,10 @@ pub(crate) enum Command {
     Status(StatusArguments),
     /// Move all data away from a server, so that it can stop.
     Drain(DrainArguments),
+    /// Write a backup of a running server, or of a data directory, to a directory or an object store.
+    Backup(BackupArguments),
+    /// Restore a backup into a new data directory, or a table of it into a running server.
+    Restore(RestoreArguments),
     /// Load TPC-H while its tables split, run queries, then open the shell.
     Demo(DemoArguments),
     /// Simulate clusters of thousands of servers.
@@ -238,6 +244,8 @@ impl Command {
             | Self::Check(_)
             | Self::Status(_)
             | Self::Drain(_)
+            | Self::Backup(_)
+            | Self::Restore(_)
             | Self::Simulate(_)
             | Self::Predict(_)
             | Self::Bench(_) => None,

@@ -1,6 +1,7 @@
 //! The `pando` program.
 
 mod arguments;
+mod backup;
 mod bench;
 mod check;
 mod demo;
@@ -39,6 +40,8 @@ async fn run(command: Command, executors: Executors) -> anyhow::Result<ExitCode>
         Command::Status(arguments) => status::show(arguments).await,
         Command::Drain(arguments) => drain::run(arguments).await,
         Command::Load(arguments) => load::run(arguments, executors).await,
+        Command::Backup(arguments) => backup::make(arguments, executors).await,
+        Command::Restore(arguments) => backup::restore(arguments).await,
         Command::Demo(arguments) => demo::run(arguments, executors).await,
         Command::Simulate(arguments) => simulate::run(arguments),
         Command::Predict(arguments) => predict::run(&arguments).await,

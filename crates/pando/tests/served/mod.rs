@@ -33,8 +33,12 @@ pub(crate) fn pando() -> Command {
 
 /// A server with some settings.
 pub(crate) fn world(settings: &[&str]) -> World {
+    world_of(pando(), settings)
+}
+
+/// A server with some settings, of a command that may have variables.
+pub(crate) fn world_of(mut command: Command, settings: &[&str]) -> World {
     let folder = TempDir::new().expect("a folder");
-    let mut command = pando();
     command.args(["serve", "--pg", "127.0.0.1:0", "--http", "127.0.0.1:0"]).args(settings);
     command.stdout(Stdio::piped()).stderr(Stdio::null());
     let mut process = command.spawn().expect("pando starts");
