@@ -13,9 +13,10 @@ cargo = $(with_libclang) cargo
 skipped := $(CARGO_TARGET_DIR)/skipped-suites
 clients := python3 tests/clients/run.py --pando $(CARGO_TARGET_DIR)/quick/pando --expected tests/clients/expected.txt
 drivers := python3 tests/drivers/run.py --pando $(CARGO_TARGET_DIR)/quick/pando
+backups := python3 tests/backups/run.py --pando $(CARGO_TARGET_DIR)/quick/pando
 differential := python3 tests/differential/run.py --pando $(CARGO_TARGET_DIR)/quick/pando
 
-.PHONY: help demo release test clients drivers soak fuzz verify fix
+.PHONY: help demo release test clients drivers backups soak fuzz verify fix
 
 help:
 	@echo 'make demo     starts Pando with data to look at, in its shell and from any PostgreSQL client'
@@ -24,6 +25,7 @@ help:
 	@echo 'make clients  runs PostgreSQL clients (psql, drivers in five languages, pgbench) against one pando serve, in memory and durable,'
 	@echo '              and three'
 	@echo 'make drivers  runs the own tests of SQLAlchemy, asyncpg and pgx against pando serve'
+	@echo 'make backups  makes backups in an object store with the protocol of S3, and restores them'
 	@echo 'make soak     compares random statements with PostgreSQL on one server and on three (SOAK_SECONDS), and kills'
 	@echo '              servers under load (SOAK_RESTARTS)'
 	@echo 'make fuzz     looks for bytes that break the decoders of what clients send, and for statements that break a server,'
@@ -46,6 +48,7 @@ test:
 	@rm -f $(skipped)
 	$(clients) --data --allow-missing --skipped $(skipped)
 	$(drivers) --only asyncpg,pgx --allow-missing --skipped $(skipped)
+	$(backups) --allow-missing --skipped $(skipped)
 	$(differential) --allow-missing --skipped $(skipped)
 	@if [ -s $(skipped) ]; then echo 'make test: what ran has passed; skipped:'; cat $(skipped); \
 		else echo 'make test: everything passed'; fi
@@ -59,6 +62,10 @@ clients:
 drivers:
 	$(cargo) build --profile quick --locked --bin pando
 	$(drivers)
+
+backups:
+	$(cargo) build --profile quick --locked --bin pando
+	$(backups)
 
 # Seeds begin where the hour says, so that each run tries others; a finding names its seed.
 SOAK_SECONDS ?= 600

@@ -100,13 +100,13 @@ def _root():
 
 
 @_one_at_a_time
-def python():
-    """A Python with the drivers of requirements.txt."""
-    wanted = (HERE / "requirements.txt").read_text() + sys.version
+def python(requirements=HERE / "requirements.txt"):
+    """A Python with the packages of a file."""
+    wanted = requirements.read_text() + sys.version
     folder = _folder("venv", wanted)
     if not (folder / "ready").exists():
         _venv(folder)
-        _run([str(folder / "bin" / "pip"), "install", "--quiet", "-r", str(HERE / "requirements.txt")])
+        _run([str(folder / "bin" / "pip"), "install", "--quiet", "-r", str(requirements)])
         (folder / "ready").touch()
     return str(folder / "bin" / "python")
 
