@@ -146,7 +146,7 @@ async fn contents(database: &Database) -> Vec<String> {
 async fn rows(sql: &mut Sql, query: &str) -> Vec<String> {
     match sql.run(query).await {
         Ok(DBOutput::Rows { rows, .. }) => rows.into_iter().map(|row| row.join("|")).collect(),
-        Ok(DBOutput::StatementComplete(_)) => Vec::new(),
+        Ok(_) => Vec::new(),
         Err(error) => panic!("{query}: {error}"),
     }
 }

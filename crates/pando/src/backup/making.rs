@@ -66,7 +66,7 @@ async fn of_directory(url: &str, path: &Path, executors: Executors) -> anyhow::R
     if !path.is_dir() {
         return Err(anyhow!("{} is no data directory", path.display()));
     }
-    let data = DataDirectory { path: path.to_owned(), durability: Durability::Sync };
+    let data = DataDirectory::new(path, Durability::Sync);
     let database = Database::open(Options {
         data: Some(data),
         executors: Some(executors),
