@@ -227,6 +227,12 @@ fn long_expressions_over_columns_are_as_short_ones() {
             format!("{NUMBERS}SELECT sum((SELECT {})) FROM n", chain("i", " + 1", 99)),
             "599500",
         ),
+    ]);
+}
+
+#[test]
+fn long_cases_and_conditions_over_columns_are_as_short_ones() {
+    check([
         (
             "the first of several cases",
             terms("SELECT sum(CASE ", |k| format!("WHEN i > {k} THEN {k}"), " ", 500)

@@ -37,7 +37,10 @@ impl Binder<'_> {
         let mut query = if statement.op() != SetOperation::SetopNone
             && statement.op() != SetOperation::Undefined
         {
-            self.set_operation(statement)?
+            match super::long_union::queries(statement) {
+                Some(queries) => self.long_union(statement, &queries)?,
+                None => self.set_operation(statement)?,
+            }
         } else if !statement.values_lists.is_empty() {
             self.values(statement)?
         } else {

@@ -10,9 +10,6 @@ use grammar::tree::{self, SelectStmt};
 
 impl Binder<'_> {
     pub(super) fn set_operation(&mut self, statement: &SelectStmt) -> Result<Query> {
-        if let Some(queries) = super::long_union::queries(statement) {
-            return self.long_union(statement, &queries);
-        }
         let (left, right) = sides(statement)?;
         let left = self.query(left)?;
         let right = self.query(right)?;

@@ -1,41 +1,17 @@
 //! Logic on truth values.
 
-use crate::long::{LONG, is_of_join, is_plain, listed};
+use crate::long::{LONG, Logic, is_of_join, is_plain, listed};
 use crate::refusal::Result;
 use crate::scope::Lowering;
 use crate::typed::Typed;
 use analyzer::tree::{Expr, TruthTest};
 use datafusion::common::ScalarValue;
+use datafusion::logical_expr::Expr as Engine;
 use datafusion::logical_expr::expr::{Exists, InList, InSubquery, Like};
-use datafusion::logical_expr::{Expr as Engine, Operator};
 
 /// The number of conditions up to which they are joined one after the other, as the statement has them. More are joined
 /// as a tree, which is not deep.
 const IN_ORDER: usize = 64;
-
-/// AND or OR.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Logic {
-    And,
-    Or,
-}
-
-impl Logic {
-    fn join(self, left: Engine, right: Engine) -> Engine {
-        match self {
-            Self::And => left.and(right),
-            Self::Or => left.or(right),
-        }
-    }
-
-    /// The comparison of which several with one column are a list.
-    pub(crate) fn listed(self) -> Operator {
-        match self {
-            Self::And => Operator::NotEq,
-            Self::Or => Operator::Eq,
-        }
-    }
-}
 
 impl Lowering<'_> {
     /// Conditions joined by AND or OR.

@@ -6,10 +6,10 @@ mod choices;
 mod comparisons;
 mod logic;
 mod subqueries;
-pub(crate) use logic::Logic;
 pub(crate) use subqueries::{outputs_of, subquery_of};
 mod value_functions;
 
+use crate::long::Logic;
 use crate::refusal::{Result, missing};
 use crate::scope::{Lowering, Slot};
 use crate::typed::Typed;

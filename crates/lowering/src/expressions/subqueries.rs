@@ -1,7 +1,8 @@
 //! Subqueries as values.
 
-use super::logic::{Logic, negated};
+use super::logic::negated;
 use crate::functions::{self, Make, comparisons};
+use crate::long::Logic;
 use crate::refusal::{Result, missing};
 use crate::scope::{Lowering, OuterReferences};
 use crate::typed::Typed;

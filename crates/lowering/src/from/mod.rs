@@ -5,7 +5,7 @@ mod lateral;
 mod relations;
 mod series;
 
-use crate::expressions::Logic;
+use crate::long::Logic;
 use crate::refusal::Result;
 use crate::scope::Lowering;
 use analyzer::tree::{Expr, From, JoinKind, Kind};

@@ -7,9 +7,9 @@
 //! The function computes steps, one after the other. A step reads the value of the step before as a column.
 
 mod computed;
+mod logic;
 mod parts;
 
-use crate::expressions::Logic;
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::Typed;
@@ -26,6 +26,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use values::types::plan_field;
 
+pub(crate) use logic::Logic;
 pub(crate) use parts::{is_of_join, is_plain, listed};
 
 /// The number of parts from which on an expression is long.

@@ -1,6 +1,6 @@
 //! What long expressions consist of.
 
-use crate::expressions::Logic;
+use super::logic::Logic;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{Column, ScalarValue};
