@@ -114,13 +114,14 @@ impl ScalarUDFImpl for ColumnarFunction {
     ) -> datafusion::common::Result<ColumnarValue> {
         let constant = args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
         let mut arrays = ColumnarValue::values_to_arrays(&args.args)?;
-        if arrays.iter().any(|array| *array.data_type() == DataType::Null) {
-            // The optimizer replaces a column of NULLs by NULLs of no type.
+        let is_unknown = |array: &ArrayRef| array.logical_null_count() == array.len();
+        if arrays.iter().any(is_unknown) {
+            // The optimizer replaces a column of NULLs by NULLs of no type, or of another.
             let given: Vec<DataType> =
                 arrays.iter().map(|array| array.data_type().clone()).collect();
             let (wanted, _) = (self.types)(&given).map_err(external)?;
             for (array, wanted) in arrays.iter_mut().zip(wanted) {
-                if *array.data_type() == DataType::Null {
+                if is_unknown(array) && *array.data_type() != wanted {
                     *array = new_null_array(&wanted, array.len());
                 }
             }
