@@ -117,8 +117,7 @@ impl ScalarUDFImpl for ColumnarFunction {
         let is_unknown = |array: &ArrayRef| array.logical_null_count() == array.len();
         if arrays.iter().any(is_unknown) {
             // The optimizer replaces a column of NULLs by NULLs of no type, or of another.
-            let given: Vec<DataType> =
-                arrays.iter().map(|array| array.data_type().clone()).collect();
+            let given: Vec<_> = arrays.iter().map(|array| array.data_type().clone()).collect();
             let (wanted, _) = (self.types)(&given).map_err(external)?;
             for (array, wanted) in arrays.iter_mut().zip(wanted) {
                 if is_unknown(array) && *array.data_type() != wanted {
