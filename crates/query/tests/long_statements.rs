@@ -215,6 +215,11 @@ fn long_expressions_over_columns_are_as_short_ones() {
             format!("{NUMBERS}SELECT sum(length({})) FROM n", chain("s", " || i", 99)),
             "287407",
         ),
+        (
+            "a function that stands for another",
+            row("i", " + coalesce(nullif(i, 1), 0)"),
+            "50049901",
+        ),
         ("groups", grouped, "2"),
         (
             "aggregates",
@@ -290,6 +295,12 @@ fn long_unions_have_the_types_of_pairs() {
     check([
         ("integers", union("3", "2"), "integer 2"),
         ("then numerics", union("3", "2.5"), "numeric 2.5"),
+        (
+            "later numerics",
+            chain("SELECT 1::bigint AS a", " UNION ALL SELECT 2", 50)
+                + " UNION ALL SELECT 0.5 ORDER BY a LIMIT 1",
+            "0.5",
+        ),
         ("texts", union("'b'", "'a'"), "text a"),
         ("a text that becomes a number", union("'7'", "8"), "integer 7"),
         ("no number", union("'x'", "8"), "22P02"),

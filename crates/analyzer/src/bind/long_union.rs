@@ -101,7 +101,7 @@ fn is_row(select: &Select) -> bool {
 }
 
 /// The type of a column. Each UNION decides on the type of the queries before it and of the next one. A later one that
-/// decides otherwise would convert values twice.
+/// decides otherwise would convert values twice, which exact numbers do not show.
 fn common_column(rows: &[Vec<Expr>], at: usize, all: bool) -> Result<SqlType> {
     let mut decided: Option<SqlType> = None;
     for (place, row) in rows.iter().enumerate() {
@@ -114,7 +114,7 @@ fn common_column(rows: &[Vec<Expr>], at: usize, all: bool) -> Result<SqlType> {
             let message = format!("UNION types {} and {} cannot be matched", mixed.0, mixed.1);
             Error::new("42804", message).at(row[at].location.0)
         })?;
-        if place > 1 && oid != before.oid {
+        if place > 1 && oid != before.oid && !(is_exact(before.oid) && is_exact(oid)) {
             return Err(Error::missing("a set operation of these types"));
         }
         let modifier = if before == next { next.modifier } else { -1 };
@@ -125,6 +125,10 @@ fn common_column(rows: &[Vec<Expr>], at: usize, all: bool) -> Result<SqlType> {
         comparable("=", decided.oid, -1)?;
     }
     Ok(decided)
+}
+
+fn is_exact(oid: Oid) -> bool {
+    matches!(oid, Oid::INT2 | Oid::INT4 | Oid::INT8 | Oid::NUMERIC)
 }
 
 /// The rows that differ: the first as one side of a UNION.

@@ -19,7 +19,9 @@ use computed::{Computed, Step};
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, DFSchema, DFSchemaRef, ScalarValue, not_impl_err};
+use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
+use datafusion::logical_expr::simplify::{ExprSimplifyResult, SimplifyContext};
 use datafusion::logical_expr::{EmptyRelation, Expr, LogicalPlan, Projection};
 use datafusion::physical_expr::create_physical_expr;
 use std::collections::HashMap;
@@ -157,6 +159,24 @@ impl Lowering<'_> {
         }
     }
 
+    /// An expression without functions that stand for others and cannot be called, such as `coalesce`.
+    fn callable(&self, expr: Expr, schema: &DFSchemaRef) -> Result<Expr> {
+        let context = SimplifyContext::builder()
+            .with_schema(Arc::clone(schema))
+            .with_config_options(Arc::clone(self.around.engine.config_options()))
+            .build();
+        let callable = expr.transform_up(|expr| {
+            let Expr::ScalarFunction(call) = expr else { return Ok(Transformed::no(expr)) };
+            Ok(match call.func.simplify(call.args, &context)? {
+                ExprSimplifyResult::Simplified(value) => Transformed::yes(value),
+                ExprSimplifyResult::Original(args) => {
+                    Transformed::no(Expr::ScalarFunction(ScalarFunction { args, ..call }))
+                }
+            })
+        })?;
+        Ok(callable.data)
+    }
+
     fn physical(
         &self,
         exprs: Vec<Expr>,
@@ -167,8 +187,9 @@ impl Lowering<'_> {
         let inputs = schema.fields().len() - into.iter().max().map_or(0, |most| most + 1);
         let context = PhysicalPlanningContext::default();
         let mut steps = Vec::with_capacity(exprs.len());
-        for (place, expr) in exprs.iter().enumerate() {
-            let value = create_physical_expr(expr, schema, engine.execution_props(), &context)?;
+        for (place, expr) in exprs.into_iter().enumerate() {
+            let expr = self.callable(expr, schema)?;
+            let value = create_physical_expr(&expr, schema, engine.execution_props(), &context)?;
             let column = into.get(place).map(|running| inputs + running);
             if let Some(column) = column
                 && value.data_type(schema.inner())? != *schema.field(column).data_type()
