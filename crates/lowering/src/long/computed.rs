@@ -52,7 +52,8 @@ pub(super) struct Computed {
 }
 
 impl Computed {
-    pub(super) fn new(
+    /// The function as the engine calls it.
+    pub(super) fn function(
         schema: SchemaRef,
         arguments: usize,
         steps: Vec<Step>,

@@ -86,20 +86,16 @@ impl Lowering<'_> {
         let held = crate::types::held(value.sql_type)?;
         let field = plan_field("", &held, true).with_data_type(value.data_type.clone());
         let inner = Arc::clone(schema.inner());
-        let function = Computed::new(inner, read.len(), steps, logic, Arc::new(field));
+        let function = Computed::function(inner, read.len(), steps, logic, Arc::new(field));
         let arguments = read.into_iter().map(|(column, _)| Expr::Column(column));
         Ok(Typed { expr: function.call(arguments.collect()), ..value })
     }
 
     /// The columns that expressions read, each with the field of an input, and the expressions over the inputs.
-    fn read(
-        &self,
-        exprs: Vec<Expr>,
-        own: &[FieldRef],
-    ) -> Result<(Vec<(Column, FieldRef)>, Vec<Expr>)> {
+    fn read(&self, exprs: Vec<Expr>, own: &[FieldRef]) -> Result<(Vec<Input>, Vec<Expr>)> {
         let known = self.columns_here();
         let mut places: HashMap<Column, usize> = HashMap::new();
-        let mut read: Vec<(Column, FieldRef)> = Vec::new();
+        let mut read: Vec<Input> = Vec::new();
         let mut input = |column: Column| {
             let is_own =
                 column.relation.is_none() && own.iter().any(|field| *field.name() == column.name);
@@ -225,6 +221,9 @@ fn is_value_of_step(column: &Column) -> bool {
 
 /// How the names of columns with values of steps begin.
 const VALUE: &str = "?value ";
+
+/// A column that a long expression reads, and its field among the function's arguments.
+type Input = (Column, FieldRef);
 
 /// The steps of a chain.
 #[derive(Default)]
