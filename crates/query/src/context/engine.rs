@@ -3,6 +3,7 @@
 use crate::context::float_groups::FloatGroups;
 use crate::context::memory_pool::QueryMemory;
 use crate::context::repeated_orders::RepeatedOrders;
+use crate::context::same_names::ByUniqueNames;
 use crate::context::whole_orders::WholeOrders;
 use datafusion::execution::memory_pool::TrackConsumersPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
@@ -103,6 +104,9 @@ fn physical_rules(rules: &[PhysicalRule]) -> Vec<PhysicalRule> {
         rules.insert(to, pushdown);
     }
     let is_pushdown = |rule: &PhysicalRule| rule.name().starts_with("FilterPushdown");
+    for rule in rules.iter_mut().filter(|rule| is_pushdown(rule)) {
+        *rule = Arc::new(ByUniqueNames(Arc::clone(rule)));
+    }
     let last = rules.iter().rposition(is_pushdown).unwrap_or(rules.len());
     rules.insert(last, Arc::new(WholeOrders));
     rules.push(Arc::new(FloatGroups));

@@ -17,6 +17,7 @@ mod ownership;
 mod parameters;
 mod presence;
 mod repeated_orders;
+mod same_names;
 pub(crate) mod session_context;
 mod sessions;
 pub(crate) mod settings_scopes;
