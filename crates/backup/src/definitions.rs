@@ -9,11 +9,8 @@ use crate::manifest::{
 use crate::sql_types;
 use store::catalog::{
     Catalog, Check, Column, ColumnId, Identity, Object, OnCommit, Privileges, Relation, RelationId,
-    Role, Sequence, SqlType, Table, TableId, View,
+    Role, Sequence, Table, TableId, View,
 };
-
-/// The name of the hidden key column of tables without a primary key.
-const ROW_ID: &str = "pando_row_id";
 
 /// The names of privileges. The last one stands for all others, and for ownership.
 const PRIVILEGES: [(&str, Privileges); 11] = [
@@ -232,7 +229,7 @@ pub(crate) fn table(
             names.iter().map(id).collect::<Result<_, _>>()?
         }
         _ => {
-            columns.push(row_id(columns.len() as u32));
+            columns.push(Column::row_id(ColumnId(columns.len() as u32)));
             vec![ColumnId(columns.len() as u32 - 1)]
         }
     };
@@ -279,21 +276,6 @@ fn column(
         missing: None,
         comment: form.comment.clone(),
     })
-}
-
-fn row_id(number: u32) -> Column {
-    Column {
-        id: ColumnId(number),
-        name: ROW_ID.to_owned(),
-        sql_type: SqlType::BigInt,
-        nullable: false,
-        default: None,
-        identity: None,
-        generated: None,
-        hidden: true,
-        missing: None,
-        comment: None,
-    }
 }
 
 /// Returns a view.

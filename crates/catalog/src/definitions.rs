@@ -105,6 +105,27 @@ pub struct Column {
     pub comment: Option<String>,
 }
 
+/// The name of the row id of a table without a declared primary key.
+const ROW_ID: &str = "pando_row_id";
+
+impl Column {
+    /// The row id of a table without a declared primary key.
+    pub fn row_id(id: ColumnId) -> Self {
+        Self {
+            id,
+            name: ROW_ID.to_owned(),
+            sql_type: SqlType::BigInt,
+            nullable: false,
+            default: None,
+            identity: None,
+            generated: None,
+            hidden: true,
+            missing: None,
+            comment: None,
+        }
+    }
+}
+
 /// A CHECK constraint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {

@@ -31,8 +31,6 @@ use store::catalog::{
 use values::error::{Error, Result, SqlState};
 use values::types;
 
-/// The name of the hidden key column of tables without a primary key.
-const ROW_ID: &str = "pando_row_id";
 /// Maximum number of columns of a table.
 const COLUMNS_MAX: usize = 1600;
 
@@ -292,18 +290,7 @@ impl Builder {
 
     fn add_row_id(&mut self) -> Result<ColumnId> {
         let id = ColumnId(self.table.next_column);
-        self.add_column(Column {
-            id,
-            name: ROW_ID.to_owned(),
-            sql_type: SqlType::BigInt,
-            nullable: false,
-            default: None,
-            identity: None,
-            generated: None,
-            hidden: true,
-            missing: None,
-            comment: None,
-        })?;
+        self.add_column(Column::row_id(id))?;
         Ok(id)
     }
 }
