@@ -6,6 +6,7 @@
 //! what is not listed is refused as missing.
 
 mod aggregates;
+mod callable;
 mod ctes;
 mod decimals;
 mod distinct;
@@ -31,6 +32,7 @@ mod types;
 mod values_body;
 mod windows;
 
+pub use callable::callable;
 pub use refusal::{Refusal, Result};
 pub use rows::{Rows, lower_output, lower_over};
 

@@ -42,13 +42,12 @@ use catalog_views::functions::Functions;
 use catalog_views::search_path::SearchPath;
 use context::Context;
 use datafusion::arrow::datatypes::FieldRef;
-use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{
     DFSchema, DataFusionError, ParamValues, ScalarValue, metadata::ScalarAndMetadata,
 };
 use datafusion::execution::{SessionState, TaskContext};
 use datafusion::logical_expr::expr::ScalarFunction;
-use datafusion::logical_expr::simplify::{ExprSimplifyResult, SimplifyContext};
 use datafusion::logical_expr::{Expr, LogicalPlan, TableSource, Volatility};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::ExecutionPlan;
@@ -331,30 +330,10 @@ impl<'a> Planner<'a> {
     ) -> Result<(Expr, Arc<dyn PhysicalExpr>)> {
         let style = Style::from_config(self.engine.config_options());
         let logical = casts::converted(logical, schema, style)?.data;
-        let simplified = self.simplified(logical.clone(), schema)?;
-        let physical = self.engine.create_physical_expr(simplified, schema)?;
+        let shared = Arc::new(schema.clone());
+        let callable = lowering::callable(logical.clone(), &shared, self.engine)?;
+        let physical = self.engine.create_physical_expr(callable, schema)?;
         Ok((logical, physical))
-    }
-
-    /// Simplifies function calls. Stable functions such as `now()` become constants. Functions such
-    /// as `coalesce` become the expressions that implement them: they cannot be called.
-    fn simplified(&self, expr: Expr, schema: &DFSchema) -> Result<Expr> {
-        let started = self.engine.execution_props().query_execution_start_time;
-        let context = SimplifyContext::builder()
-            .with_schema(Arc::new(schema.clone()))
-            .with_config_options(Arc::clone(self.engine.config_options()))
-            .with_query_execution_start_time(started)
-            .build();
-        let simplified = expr.transform_up(|expr| {
-            let Expr::ScalarFunction(call) = expr else { return Ok(Transformed::no(expr)) };
-            Ok(match call.func.simplify(call.args, &context)? {
-                ExprSimplifyResult::Simplified(value) => Transformed::yes(value),
-                ExprSimplifyResult::Original(args) => {
-                    Transformed::no(Expr::ScalarFunction(ScalarFunction { args, ..call }))
-                }
-            })
-        })?;
-        Ok(simplified.data)
     }
 
     /// The physical plan of a logical one.

@@ -32,10 +32,22 @@ const EDGES: &[(&str, &[&str])] = &[
         "catalog_views",
         &["backup", "executor", "scan", "parser", "functions", "values", "store", "sdds"],
     ),
-    ("planner", &["executor", "catalog_views", "scan", "parser", "functions", "values", "store"]),
     (
         "lowering",
         &["analyzer", "grammar", "executor", "catalog_views", "functions", "values", "store"],
+    ),
+    (
+        "planner",
+        &[
+            "lowering",
+            "executor",
+            "catalog_views",
+            "scan",
+            "parser",
+            "functions",
+            "values",
+            "store",
+        ],
     ),
     ("distributed", &["executor", "scan", "functions", "values", "bundling", "store", "sdds"]),
     (

@@ -59,7 +59,8 @@ impl Binder<'_> {
             }
             rows.push(row);
         }
-        let names = rows[0].iter().map(|output| output.name.clone()).collect::<Vec<_>>();
+        let names = rows.first().into_iter().flatten().map(|output| output.name.clone());
+        let names: Vec<String> = names.collect();
         let rows: Vec<Vec<Expr>> = rows
             .into_iter()
             .map(|row| row.into_iter().map(|output| output.expr).collect())

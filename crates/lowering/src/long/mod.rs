@@ -10,6 +10,7 @@ mod computed;
 mod logic;
 mod parts;
 
+use crate::callable;
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::Typed;
@@ -19,9 +20,7 @@ use computed::{Computed, Step};
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, DFSchema, DFSchemaRef, ScalarValue, not_impl_err};
-use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
-use datafusion::logical_expr::simplify::{ExprSimplifyResult, SimplifyContext};
 use datafusion::logical_expr::{EmptyRelation, Expr, LogicalPlan, Projection};
 use datafusion::physical_expr::create_physical_expr;
 use std::collections::HashMap;
@@ -155,24 +154,6 @@ impl Lowering<'_> {
         }
     }
 
-    /// An expression without functions that stand for others and cannot be called, such as `coalesce`.
-    fn callable(&self, expr: Expr, schema: &DFSchemaRef) -> Result<Expr> {
-        let context = SimplifyContext::builder()
-            .with_schema(Arc::clone(schema))
-            .with_config_options(Arc::clone(self.around.engine.config_options()))
-            .build();
-        let callable = expr.transform_up(|expr| {
-            let Expr::ScalarFunction(call) = expr else { return Ok(Transformed::no(expr)) };
-            Ok(match call.func.simplify(call.args, &context)? {
-                ExprSimplifyResult::Simplified(value) => Transformed::yes(value),
-                ExprSimplifyResult::Original(args) => {
-                    Transformed::no(Expr::ScalarFunction(ScalarFunction { args, ..call }))
-                }
-            })
-        })?;
-        Ok(callable.data)
-    }
-
     fn physical(
         &self,
         exprs: Vec<Expr>,
@@ -184,7 +165,7 @@ impl Lowering<'_> {
         let context = PhysicalPlanningContext::default();
         let mut steps = Vec::with_capacity(exprs.len());
         for (place, expr) in exprs.into_iter().enumerate() {
-            let expr = self.callable(expr, schema)?;
+            let expr = callable(expr, schema, engine)?;
             let value = create_physical_expr(&expr, schema, engine.execution_props(), &context)?;
             let column = into.get(place).map(|running| inputs + running);
             if let Some(column) = column
