@@ -49,6 +49,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "store",
         ],
     ),
+    ("optimizer", &[]),
     ("distributed", &["executor", "scan", "functions", "values", "bundling", "store", "sdds"]),
     (
         "predict",
@@ -67,6 +68,7 @@ const EDGES: &[(&str, &[&str])] = &[
     (
         "query",
         &[
+            "optimizer",
             "lowering",
             "analyzer",
             "grammar",

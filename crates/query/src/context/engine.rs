@@ -1,10 +1,6 @@
 //! The query engine, which all statements of a database share.
 
-use crate::context::float_groups::FloatGroups;
 use crate::context::memory_pool::QueryMemory;
-use crate::context::repeated_orders::RepeatedOrders;
-use crate::context::same_names::ByUniqueNames;
-use crate::context::whole_orders::WholeOrders;
 use datafusion::execution::memory_pool::TrackConsumersPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::{SessionState, SessionStateBuilder};
@@ -14,6 +10,7 @@ use distributed::{Exchanges, ShipFragments, read_everywhere};
 use executor::Checks;
 use functions::json::operators::JsonOperators;
 use functions::json::order::OrderJson;
+use optimizer::{ByUniqueNames, FloatGroups, RepeatedOrders, WholeOrders};
 use planner::casts::Casts;
 use planner::chains::Chains;
 use planner::operators::Operators;

@@ -7,7 +7,6 @@
 pub(crate) mod cancel;
 mod current;
 pub(crate) mod engine;
-mod float_groups;
 mod frame;
 mod inner;
 mod listed;
@@ -16,15 +15,12 @@ pub(crate) mod outcome;
 mod ownership;
 mod parameters;
 mod presence;
-mod repeated_orders;
-mod same_names;
 pub(crate) mod session_context;
 mod sessions;
 pub(crate) mod settings_scopes;
 mod shared;
 pub(crate) mod temporary;
 pub(crate) mod transactions;
-mod whole_orders;
 
 pub(crate) use frame::{Frame, start};
 pub use inner::ProgressCallback;

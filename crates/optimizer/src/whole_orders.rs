@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// The rule of the physical optimizer. It runs before filters are given to what sorts read.
 #[derive(Debug)]
-pub(crate) struct WholeOrders;
+pub struct WholeOrders;
 
 impl PhysicalOptimizerRule for WholeOrders {
     fn optimize(

@@ -50,7 +50,7 @@ const ORDERLESS: &[&str] = &[
 
 /// The rule of the logical optimizer. It runs after the rules that make expressions equal.
 #[derive(Debug)]
-pub(crate) struct RepeatedOrders;
+pub struct RepeatedOrders;
 
 impl OptimizerRule for RepeatedOrders {
     fn name(&self) -> &str {

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 /// A rule that pushes filters down, with barriers.
 #[derive(Debug)]
-pub(crate) struct ByUniqueNames(pub(crate) Arc<dyn PhysicalOptimizerRule + Send + Sync>);
+pub struct ByUniqueNames(pub Arc<dyn PhysicalOptimizerRule + Send + Sync>);
 
 impl PhysicalOptimizerRule for ByUniqueNames {
     fn optimize(

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// The rule of the physical optimizer. It runs after the one that limits aggregations.
 #[derive(Debug)]
-pub(crate) struct FloatGroups;
+pub struct FloatGroups;
 
 impl PhysicalOptimizerRule for FloatGroups {
     fn optimize(

@@ -1,0 +1,12 @@
+//! Rules that the engine's optimizer has in addition. Each is for plans to which the engine's own rules give wrong answers;
+//! its file says which.
+
+mod float_groups;
+mod repeated_orders;
+mod same_names;
+mod whole_orders;
+
+pub use float_groups::FloatGroups;
+pub use repeated_orders::RepeatedOrders;
+pub use same_names::ByUniqueNames;
+pub use whole_orders::WholeOrders;
