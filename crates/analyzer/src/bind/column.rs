@@ -1,7 +1,7 @@
 //! References to columns and rows.
 
 use super::Binder;
-use super::scope::Item;
+use super::scope::{Clause, Item};
 use super::{names, similar};
 use crate::error::{Error, Result};
 use crate::system::Oid;
@@ -19,6 +19,10 @@ impl Binder<'_> {
     /// A name in an expression.
     pub(super) fn column_reference(&mut self, reference: &ColumnRef) -> Result<Expr> {
         let location = reference.location;
+        if self.scopes.last().is_some_and(|scope| scope.clause == Clause::Default) {
+            let message = "cannot use column reference in DEFAULT expression";
+            return Err(Error::new("0A000", message).at(location));
+        }
         if let Some(Node { node: Some(NodeEnum::AStar(_)) }) = reference.fields.last() {
             let parts = names::parts(&reference.fields);
             let Some(name) = parts.last() else {

@@ -1,4 +1,5 @@
-//! Expressions of a table's definition, over one of its rows: CHECK conditions and generated columns.
+//! Expressions of a table's definition: CHECK conditions, generated columns and new values of a column over one of its
+//! rows, and defaults.
 
 use super::scope::{Clause, Scope};
 use super::{Binder, Catalog, Table, from};
@@ -14,6 +15,10 @@ pub enum RowExpression<'a> {
     Check(&'a str),
     /// The value of a generated column, with the position of the column.
     Generated(&'a str, usize),
+    /// The default of a column, with the position of the column. It refers to no column.
+    Default(&'a str, usize),
+    /// The value of a column whose type becomes another, with the position of the column.
+    Altered(&'a str, usize, SqlType),
 }
 
 /// Binds expressions of a table's definition. They refer to the table's columns as to those of a relation, whose number
@@ -65,20 +70,38 @@ impl Binder<'_> {
                 let condition = binder.default_argument(text)?;
                 binder.coerce_to_bool(condition, "CHECK")
             }),
-            RowExpression::Generated(text, at) => self.in_clause(Clause::Generated, |binder| {
-                let value = binder.default_argument(text)?;
-                let column = &table.columns[at];
-                let from = value.sql_type.oid;
-                let to = SqlType::plain(column.sql_type.oid);
-                binder.coerce(value, to, CastContext::Assignment)?.ok_or_else(|| {
-                    let (name, to) = (&column.name, to.oid);
-                    let message = format!(
-                        "column \"{name}\" is of type {to} but default expression is of type {from}"
-                    );
-                    Error::new("42804", message)
-                        .hint("You will need to rewrite or cast the expression.")
-                })
-            }),
+            RowExpression::Generated(text, at) => {
+                let to = table.columns[at].sql_type;
+                self.in_clause(Clause::Generated, |binder| binder.value_of(table, text, at, to))
+            }
+            RowExpression::Default(text, at) => {
+                let to = table.columns[at].sql_type;
+                self.in_clause(Clause::Default, |binder| binder.value_of(table, text, at, to))
+            }
+            RowExpression::Altered(text, at, to) => {
+                self.in_clause(Clause::Transform, |binder| binder.value_of(table, text, at, to))
+            }
         }
+    }
+
+    /// A value as it is assigned to a column of a type.
+    fn value_of(&mut self, table: &Table, text: &str, at: usize, to: SqlType) -> Result<Expr> {
+        let value = self.default_argument(text)?;
+        let is_altered = self.scopes.last().is_some_and(|scope| scope.clause == Clause::Transform);
+        let (name, from) = (&table.columns[at].name, value.sql_type.oid);
+        let to = SqlType::plain(to.oid);
+        self.coerce(value, to, CastContext::Assignment)?.ok_or_else(|| {
+            let to = to.oid;
+            if is_altered {
+                let message = format!(
+                    "result of USING clause for column \"{name}\" cannot be cast automatically to type {to}"
+                );
+                return Error::new("42804", message).hint("You might need to add an explicit cast.");
+            }
+            let message = format!(
+                "column \"{name}\" is of type {to} but default expression is of type {from}"
+            );
+            Error::new("42804", message).hint("You will need to rewrite or cast the expression.")
+        })
     }
 }

@@ -29,6 +29,8 @@ pub(super) enum Clause {
     Default,
     Check,
     Generated,
+    /// The new value of a column whose type is altered.
+    Transform,
 }
 
 impl Clause {
@@ -55,6 +57,7 @@ impl Clause {
             Self::Default => "DEFAULT expressions",
             Self::Check => "check constraints",
             Self::Generated => "column generation expressions",
+            Self::Transform => "transform expressions",
         }
     }
 }

@@ -17,6 +17,7 @@ impl Binder<'_> {
             Some(Clause::Check) => Some("check constraint"),
             Some(Clause::Generated) => Some("column generation expression"),
             Some(Clause::Default) => Some("DEFAULT expression"),
+            Some(Clause::Transform) => Some("transform expression"),
             _ => None,
         };
         if let Some(definition) = definition {

@@ -63,6 +63,21 @@ pub(crate) async fn plan(
     known(planned(frame, planner, query, frame.text).await)
 }
 
+/// The plan of a query that is no statement's. `None` if the analyzer does not know all of it.
+///
+/// # Errors
+/// What is wrong with the query.
+pub(crate) async fn plan_text(
+    frame: &Frame<'_>,
+    planner: &Planner<'_>,
+    text: &str,
+) -> Result<Option<LogicalPlan>> {
+    let Ok(script) = grammar::parse(text) else { return Ok(None) };
+    let statement = script.statements().first().and_then(|raw| raw.stmt.as_ref()?.node.as_ref());
+    let Some(query) = statement.filter(|_| is_on(frame)) else { return Ok(None) };
+    Ok(known(planned(frame, planner, query, text).await)?.map(|(plan, _)| plan))
+}
+
 /// The plan of the query of a frame's CREATE TABLE AS, CREATE VIEW or COPY, and the columns of its result. `None` if the
 /// analyzer does not know all of it.
 ///

@@ -1,17 +1,18 @@
-//! Expressions of a table's definition over one of its rows, by way of the analyzer.
+//! Expressions of a table's definition, by way of the analyzer: over one of its rows, and defaults.
 
 use super::relations::table_of;
-use super::{Refused, known, refused};
+use super::{Refused, known, refused, types};
 use analyzer::RowExpression;
+use analyzer::system::Oid;
 use analyzer::system::functions::{self, Volatility};
-use analyzer::tree::{Conversion, Expr as Tree, Kind};
+use analyzer::tree::{Cast, Conversion, Expr as Tree, Kind};
 use datafusion::common::{DFSchema, DFSchemaRef};
 use datafusion::logical_expr::Expr;
 use lowering::{Rows, Surroundings, lower_over};
 use planner::Planner;
 use scan::provider::row_schema;
 use std::sync::Arc;
-use store::catalog::Table;
+use store::catalog::{SqlType, Table};
 use values::error::{Error, Result};
 
 /// Expressions over a table's row.
@@ -20,8 +21,10 @@ pub(crate) struct OverRow {
     pub(crate) schema: DFSchemaRef,
     /// The expressions.
     pub(crate) exprs: Vec<Expr>,
-    /// Whether they have the same values in all sessions and at all times.
+    /// Whether they mean the same in all sessions and statements: they call no stable function.
     pub(crate) is_lasting: bool,
+    /// Whether they have the same values for the same rows at all times.
+    pub(crate) is_immutable: bool,
 }
 
 /// The conditions of a table's checks, then the values of its generated columns. `None` if the analyzer does not know all
@@ -30,25 +33,60 @@ pub(crate) struct OverRow {
 /// # Errors
 /// What is wrong with an expression.
 pub(crate) fn plan(planner: &Planner<'_>, table: &Table) -> Result<Option<OverRow>> {
-    known(planned(planner, table))
-}
-
-fn planned(planner: &Planner<'_>, table: &Table) -> Result<OverRow, Refused> {
-    let schema = DFSchema::try_from_qualified_schema(&table.name, &row_schema(table));
-    let schema = Arc::new(schema.map_err(Error::from)?);
     let checks = table.checks.iter().map(|check| RowExpression::Check(&check.expression));
     let generated = table.columns.iter().enumerate();
     let generated = generated.filter_map(|(at, column)| {
         Some(RowExpression::Generated(column.generated.as_deref()?, at))
     });
     let texts: Vec<RowExpression<'_>> = checks.chain(generated).collect();
+    known(planned(planner, table, &texts))
+}
+
+/// The condition of a check, the value of a generated column, or the default of a column. `None` if the analyzer does not
+/// know all of it.
+///
+/// # Errors
+/// What is wrong with the expression.
+pub(crate) fn plan_one(
+    planner: &Planner<'_>,
+    table: &Table,
+    expression: RowExpression<'_>,
+) -> Result<Option<OverRow>> {
+    known(planned(planner, table, &[expression]))
+}
+
+/// The values of a column whose type becomes another. `None` if the analyzer does not know all of the expression.
+///
+/// # Errors
+/// What is wrong with the expression.
+pub(crate) fn plan_altered(
+    planner: &Planner<'_>,
+    table: &Table,
+    (text, column): (&str, usize),
+    to: &SqlType,
+) -> Result<Option<OverRow>> {
+    let Some(to) = types::of_held(to) else { return Ok(None) };
+    plan_one(planner, table, RowExpression::Altered(text, column, to))
+}
+
+fn planned(
+    planner: &Planner<'_>,
+    table: &Table,
+    texts: &[RowExpression<'_>],
+) -> Result<OverRow, Refused> {
+    let schema = DFSchema::try_from_qualified_schema(&table.name, &row_schema(table));
+    let schema = Arc::new(schema.map_err(Error::from)?);
     if texts.is_empty() {
-        return Ok(OverRow { schema, exprs: Vec::new(), is_lasting: true });
+        return Ok(OverRow { schema, exprs: Vec::new(), is_lasting: true, is_immutable: true });
     }
     let row = table_of(table, 0)?;
-    let bound = analyzer::bind_row(&row, &texts);
+    let bound = analyzer::bind_row(&row, texts);
     let (relation, bound) = bound.map_err(|error| refused(error, ""))?;
-    let is_lasting = bound.iter().all(is_lasting);
+    let depends = |part: &Tree| volatility(part) == Volatility::Stable;
+    let is_lasting = !bound.iter().any(|expr| analyzer::contains(expr, &mut { depends }));
+    let changes = |part: &Tree| volatility(part) != Volatility::Immutable;
+    let is_immutable =
+        !bound.iter().any(|expr| analyzer::contains(unassigned(expr), &mut { changes }));
     let types = row.columns.iter().map(|column| column.sql_type).collect();
     let rows = Rows { schema: &schema, relations: &[(relation, types)] };
     let surroundings = Surroundings {
@@ -59,25 +97,58 @@ fn planned(planner: &Planner<'_>, table: &Table) -> Result<OverRow, Refused> {
         text: "",
     };
     let exprs = lower_over(&bound, &rows, &surroundings)?;
-    Ok(OverRow { schema, exprs, is_lasting })
+    Ok(OverRow { schema, exprs, is_lasting, is_immutable })
 }
 
-/// Whether an expression depends on its row alone, and not on the settings of the session, the user or the time.
-fn is_lasting(expr: &Tree) -> bool {
-    let is_immutable = |oid| {
-        functions::of(oid).is_some_and(|function| function.volatility == Volatility::Immutable)
+/// A value before it is converted to its column's type. PostgreSQL does not ask whether that depends on settings.
+fn unassigned(expr: &Tree) -> &Tree {
+    match &expr.kind {
+        Kind::Cast(cast) if !cast.is_explicit => unassigned(&cast.value),
+        _ => expr,
+    }
+}
+
+/// The functions `textanycat` and `anytextcat`.
+const JOINS_TEXT: [Oid; 2] = [Oid(2003), Oid(2004)];
+
+/// How the value of an expression may change, its parts aside.
+fn volatility(part: &Tree) -> Volatility {
+    let of = |function| {
+        functions::of(function).map_or(Volatility::Stable, |function| function.volatility)
     };
-    !analyzer::contains(expr, &mut |part| match &part.kind {
-        Kind::ValueFunction(_) => true,
-        Kind::Call(call) => !is_immutable(call.function),
+    match &part.kind {
+        Kind::ValueFunction(_) => Volatility::Stable,
+        // These are `||` of a text and a value, which becomes a text.
+        Kind::Call(call) if JOINS_TEXT.contains(&call.function) => {
+            let mut types = call.arguments.iter().map(|argument| argument.sql_type.oid);
+            match types.any(|oid| oid.element().is_some() || is_moment(oid) && oid != Oid::TIME) {
+                true => Volatility::Stable,
+                false => Volatility::Immutable,
+            }
+        }
+        Kind::Call(call) | Kind::IsDistinct(call) | Kind::NullIf(call) => of(call.function),
         Kind::Cast(cast) => match cast.conversion {
-            Conversion::Function(oid) => !is_immutable(oid),
-            // The text of a moment depends on settings.
-            Conversion::Text | Conversion::Items => [part.sql_type.oid, cast.value.sql_type.oid]
-                .into_iter()
-                .any(|oid| oid.category() == 'D'),
-            Conversion::Relabel | Conversion::Length => false,
+            Conversion::Function(function) => of(function),
+            Conversion::Text | Conversion::Items if is_text_of_session(cast, part.sql_type.oid) => {
+                Volatility::Stable
+            }
+            _ => Volatility::Immutable,
         },
-        _ => false,
-    })
+        _ => Volatility::Immutable,
+    }
+}
+
+/// Whether a value's conversion by its text depends on settings.
+fn is_text_of_session(cast: &Cast, to: Oid) -> bool {
+    let from = cast.value.sql_type.oid;
+    match (from.element(), to.element(), cast.conversion) {
+        (Some(from), Some(to), Conversion::Items) => is_moment(from) || is_moment(to),
+        (None, None, _) => is_moment(from) && from != Oid::TIME || is_moment(to),
+        _ => true,
+    }
+}
+
+/// Whether it is a type of dates, times or intervals.
+fn is_moment(oid: Oid) -> bool {
+    matches!(oid.category(), 'D' | 'T')
 }

@@ -7,12 +7,11 @@ use super::dependents;
 use super::generated::{self, mentions};
 use super::unsupported;
 use crate::context::Frame;
-use crate::dml::assembly::evaluate_constant;
+use crate::dml::default_values::DefaultValue;
 use crate::dml::{declared_column, target};
 use catalog_views::pg_catalog::quote_ident;
 use catalog_views::relation_names::find;
 use datafusion::arrow::array::Array;
-use datafusion::common::DFSchema;
 use datafusion::sql::sqlparser::ast::{
     AlterColumnOperation, AlterTable, AlterTableOperation, ColumnDef, RenameTableNameKind,
     TableConstraint,
@@ -91,11 +90,13 @@ async fn change(
             if *if_not_exists && table.column(&fold(&column_def.name)).is_some() {
                 return Ok(Changed::Nothing);
             }
-            add_column(frame, transaction, table, column_def)?;
-            if table.columns.last().is_some_and(|added| added.generated.is_some()) {
+            let added = add_column(frame, transaction, table, column_def)?;
+            if added.is_computed || added.has_checks {
                 generated::refuse_bad(&frame.planner(transaction), table)?;
                 let rewritten = alter_type::compute(frame, transaction, table).await?;
-                return Ok(Changed::Rows(rewritten));
+                if added.is_computed {
+                    return Ok(Changed::Rows(rewritten));
+                }
             }
         }
         AlterTableOperation::DropColumn { column_names, if_exists, .. } => {
@@ -185,7 +186,15 @@ fn refuse_taken(table: &Table, name: &str) -> Result<()> {
     }
 }
 
-/// Adds a column. Existing rows get the current value of its default without being rewritten.
+/// A column that was added.
+struct Added {
+    /// Whether each row has a value of its own.
+    is_computed: bool,
+    /// Whether existing rows must fulfil conditions.
+    has_checks: bool,
+}
+
+/// Adds a column. Existing rows get the current value of its default without being rewritten, unless each has its own.
 ///
 /// # Errors
 /// 42701 if the name is taken; 23502 if existing rows would have NULL in a NOT NULL column.
@@ -194,39 +203,43 @@ fn add_column(
     transaction: &DistributedTransaction,
     table: &mut Table,
     definition: &ColumnDef,
-) -> Result<()> {
-    let mut defined = define(&table.name, table.next_column, definition)?;
+) -> Result<Added> {
+    let defined = define(&table.name, table.next_column, definition)?;
     refuse_taken(table, &defined.column.name)?;
     if defined.is_key || defined.sequence.is_some() {
         let message =
             "a column with a primary key or a sequence cannot be added to an existing table";
         return Err(Error::unsupported(message));
     }
-    if let Some(default) = &defined.column.default {
-        let planner = frame.planner(transaction);
-        let (_, value) = planner.plan_expression(parse_expression(default)?, &DFSchema::empty())?;
-        let value = evaluate_constant(&value, 1)?;
-        defined.column.missing = Some(assign(&value, &defined.column, planner.style())?);
-    }
-    let is_computed = defined.column.generated.is_some();
-    let missing_is_null =
-        !is_computed && defined.column.missing.as_ref().is_none_or(|value| value.is_null(0));
-    let empty = transaction.table(table.id).is_some_and(|view| view.row_count() == Some(0));
-    if !defined.column.nullable && missing_is_null && !empty {
-        return Err(Error::new(
-            SqlState::NotNullViolation,
-            format!(
-                "column \"{}\" of relation \"{}\" contains null values",
-                defined.column.name, table.name
-            ),
-        )
-        .with_hint("Give the column a DEFAULT.")
-        .of_table(&table.schema, &table.name)
-        .of_column(&defined.column.name));
-    }
+    let at = table.columns.len();
     table.columns.push(defined.column);
     table.next_column += 1;
-    defined.checks.into_iter().try_for_each(|check| checks::add(table, check))
+    let mut is_computed = table.columns[at].generated.is_some();
+    if table.columns[at].default.is_some() {
+        let planner = frame.planner(transaction);
+        let default = DefaultValue::of(&planner, table, at)?;
+        is_computed |= default.is_volatile;
+        let value = assign(&default.values(1)?, &table.columns[at], planner.style())?;
+        table.columns[at].missing = Some(value);
+    }
+    let column = &table.columns[at];
+    let missing_is_null =
+        !is_computed && column.missing.as_ref().is_none_or(|value| value.is_null(0));
+    let empty = transaction.table(table.id).is_some_and(|view| view.row_count() == Some(0));
+    if !column.nullable && missing_is_null && !empty {
+        return Err(contains_null(table, &column.name).with_hint("Give the column a DEFAULT."));
+    }
+    let has_checks = !defined.checks.is_empty();
+    defined.checks.into_iter().try_for_each(|check| checks::add(table, check))?;
+    Ok(Added { is_computed, has_checks })
+}
+
+/// The error for rows with NULL in a column that is NOT NULL from now on.
+fn contains_null(table: &Table, name: &str) -> Error {
+    let message = format!("column \"{name}\" of relation \"{}\" contains null values", table.name);
+    Error::new(SqlState::NotNullViolation, message)
+        .of_table(&table.schema, &table.name)
+        .of_column(name)
 }
 
 fn drop_column(table: &mut Table, name: &str) -> Result<()> {
@@ -304,9 +317,8 @@ async fn alter_column(
     }
     match operation {
         AlterColumnOperation::SetDefault { value } => {
-            let planner = frame.planner(transaction);
-            planner.plan_expression(value.clone(), &DFSchema::empty())?;
             table.columns[column].default = Some(value.to_string());
+            DefaultValue::of(&frame.planner(transaction), table, column)?;
         }
         AlterColumnOperation::DropDefault => table.columns[column].default = None,
         AlterColumnOperation::DropNotNull => {
@@ -337,8 +349,5 @@ async fn refuse_nulls(
     if !checks::is_any_row(frame, transaction, table, &is_null).await? {
         return Ok(());
     }
-    let message = format!("column \"{name}\" of relation \"{}\" contains null values", table.name);
-    Err(Error::new(SqlState::NotNullViolation, message)
-        .of_table(&table.schema, &table.name)
-        .of_column(name))
+    Err(contains_null(table, name))
 }

@@ -3,17 +3,21 @@
 
 use super::columns::is_integer;
 use super::{dependents, generated};
+use crate::analysis;
 use crate::context::Frame;
 use crate::context::start;
 use crate::dml::constraints::Constraints;
-use crate::dml::select::{TARGET, all_columns, query};
+use crate::dml::default_values::DefaultValue;
+use crate::dml::select::{TARGET, all_columns, query, quoted};
 use datafusion::arrow::array::{RecordBatch, new_null_array};
 use datafusion::common::DFSchema;
 use datafusion::datasource::provider_as_source;
+use datafusion::physical_expr::PhysicalExpr;
 use datafusion::sql::sqlparser::ast::{DataType, Expr, Ident, SelectItem};
 use futures::TryStreamExt;
 use parser::parse_expression;
-use scan::provider::{BucketTable, Columns};
+use planner::Planner;
+use scan::provider::{BucketTable, Columns, typed_rows};
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{CatalogChange, ColumnId, Relation, Sequence, SqlType, Table, TableId};
@@ -44,7 +48,12 @@ pub(super) async fn change(
     let sql_type = types::from_ast(data_type)?;
     refuse_type(frame, transaction, table, index, &sql_type, using.is_some())?;
     dependents::refuse_type(frame, transaction, table, &table.columns[index].name).await?;
-    let rows = old_rows(frame, transaction, table, index, using).await?;
+    let before = Table::clone(table);
+    let value = new_value(&frame.planner(transaction), table, (index, using), &sql_type)?;
+    let rows = match &value {
+        Some(_) => rows(frame, transaction, table, Vec::new()).await?,
+        None => old_rows(frame, transaction, table, index, using).await?,
+    };
     let (old, new) = (table.columns[index].id, ColumnId(table.next_column));
     table.next_column += 1;
     let column = &mut table.columns[index];
@@ -54,16 +63,44 @@ pub(super) async fn change(
     let constraints = Constraints::new(&frame.planner(transaction), &after)?;
     let rewrite = |batch: RecordBatch| {
         let mut columns = batch.columns().to_vec();
-        if let Some(value) = columns.pop() {
+        let value = match &value {
+            Some(value) => {
+                let batch = typed_rows(&before, &batch)?;
+                Some(value.evaluate(&batch)?.into_array(batch.num_rows())?)
+            }
+            None => columns.pop(),
+        };
+        if let Some(value) = value {
             columns[index] = assign(&value, &after.columns[index], constraints.style())?;
         }
-        constraints.batch(columns)
+        constraints.batch(columns).map_err(|error| of_rows(error, &after))
     };
     let rows = rows.into_iter().map(rewrite).collect::<Result<_>>()?;
     Ok(Rewritten { rows, replaced: Some((old, new)) })
 }
 
-/// Computes the rows for a definition whose last column is new and generated.
+/// The values of a column under its new type. `None` if the analyzer does not know all of the expression.
+fn new_value(
+    planner: &Planner<'_>,
+    table: &Table,
+    (index, using): (usize, Option<&Expr>),
+    to: &SqlType,
+) -> Result<Option<Arc<dyn PhysicalExpr>>> {
+    let text = match using {
+        Some(using) => using.to_string(),
+        None => quoted(&table.columns[index].name).to_string(),
+    };
+    let Some(row) = analysis::row::plan_altered(planner, table, (&text, index), to)? else {
+        return Ok(None);
+    };
+    let values = row.exprs.into_iter().map(|value| planner.physical_expression(value, &row.schema));
+    Ok(values.collect::<Result<Vec<_>>>()?.pop().map(|(_, physical)| physical))
+}
+
+/// Computes the rows for a definition whose last column is new.
+///
+/// # Errors
+/// 23502 and 23514 for rows that violate its constraints.
 pub(super) async fn compute(
     frame: &Frame<'_>,
     transaction: &DistributedTransaction,
@@ -71,18 +108,45 @@ pub(super) async fn compute(
 ) -> Result<Rewritten> {
     let after = Arc::new(Table::clone(table));
     let mut before = Table::clone(table);
-    let added = before.columns.pop();
+    before.columns.pop();
     let rows = rows(frame, transaction, &before, Vec::new()).await?;
-    let constraints = Constraints::new(&frame.planner(transaction), &after)?;
+    let planner = frame.planner(transaction);
+    let constraints = Constraints::new(&planner, &after)?;
+    let last = before.columns.len();
+    let added = &after.columns[last];
+    let default = added.default.as_ref().map(|_| DefaultValue::of(&planner, &after, last));
+    let default = default.transpose()?;
     let rewrite = |batch: RecordBatch| {
         let mut columns = batch.columns().to_vec();
-        columns.extend(
-            added.iter().map(|added| new_null_array(&added.sql_type.arrow(), batch.num_rows())),
-        );
-        constraints.batch(columns)
+        columns.push(match &default {
+            Some(default) => assign(&default.values(batch.num_rows())?, added, planner.style())?,
+            None => new_null_array(&added.sql_type.arrow(), batch.num_rows()),
+        });
+        constraints.batch(columns).map_err(|error| of_rows(error, table))
     };
     let rows = rows.into_iter().map(rewrite).collect::<Result<_>>()?;
     Ok(Rewritten { rows, replaced: None })
+}
+
+/// The error for a row that violates a constraint since its table was altered.
+fn of_rows(error: Error, table: &Table) -> Error {
+    let name = &table.name;
+    let subject = error.subject();
+    let error = match (error.state(), &subject.constraint, &subject.column) {
+        (SqlState::CheckViolation, Some(check), _) => {
+            let message = format!(
+                "check constraint \"{check}\" of relation \"{name}\" is violated by some row"
+            );
+            Error::new(SqlState::CheckViolation, message).of_constraint(check)
+        }
+        (SqlState::NotNullViolation, _, Some(column)) => {
+            let message =
+                format!("column \"{column}\" of relation \"{name}\" contains null values");
+            Error::new(SqlState::NotNullViolation, message).of_column(column)
+        }
+        _ => return error,
+    };
+    error.of_table(&table.schema, name)
 }
 
 impl Rewritten {

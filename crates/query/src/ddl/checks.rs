@@ -1,6 +1,7 @@
 //! CHECK constraints: their names, and ALTER TABLE ... ADD, DROP and RENAME CONSTRAINT.
 
 use super::generated::mentions;
+use crate::analysis;
 use crate::context::Frame;
 use crate::context::start;
 use crate::dml::constraints::Constraints;
@@ -135,9 +136,11 @@ pub(super) async fn is_any_row(
 ) -> Result<bool> {
     let (schema, name) = (&table.schema, &table.name);
     let text = format!("SELECT 1 FROM \"{schema}\".\"{name}\" WHERE {condition} LIMIT 1");
-    let query = parser::parse_sql(&text)?;
     let mut planner = frame.planner(transaction);
-    let plan = planner.plan_statement(query).await?;
+    let plan = match analysis::plan_text(frame, &planner, &text).await? {
+        Some(plan) => plan,
+        None => planner.plan_statement(parser::parse_sql(&text)?).await?,
+    };
     let physical = planner.physical(&plan).await?;
     let batches: Vec<_> = start(frame, physical)?.try_collect().await?;
     Ok(batches.iter().any(|batch| batch.num_rows() > 0))

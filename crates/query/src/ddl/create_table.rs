@@ -12,14 +12,13 @@ use crate::context::Frame;
 use crate::context::outcome::{Outcome, Tag};
 use crate::dml::assembly::Assembly;
 use crate::dml::constraints::Constraints;
+use crate::dml::default_values::DefaultValue;
 use crate::dml::ingest;
-use datafusion::common::DFSchema;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::sql::sqlparser::ast::{
     self, ColumnDef, CreateTable, Expr, IndexColumn, Query, SequenceOptions, TableConstraint,
 };
 use parser::names::fold;
-use parser::parse_expression;
 use planner::relations::rename_columns;
 use sdds::GroupId;
 use std::sync::Arc;
@@ -325,8 +324,9 @@ fn refuse_bad_expressions(
     let planner = frame.planner(transaction);
     generated::refuse_bad(&planner, table)?;
     Constraints::new(&planner, table)?;
-    for default in table.columns.iter().filter_map(|column| column.default.as_ref()) {
-        planner.plan_expression(parse_expression(default)?, &DFSchema::empty())?;
+    let columns = table.columns.iter().enumerate();
+    for (index, _) in columns.filter(|(_, column)| column.default.is_some()) {
+        DefaultValue::of(&planner, table, index)?;
     }
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! GENERATED ALWAYS AS (...) STORED: validation of generation expressions.
 
+use crate::analysis;
+use analyzer::RowExpression;
 use datafusion::arrow::array::new_empty_array;
 use datafusion::common::DFSchema;
 use datafusion::logical_expr::ExprSchemable;
@@ -20,15 +22,20 @@ use values::error::{Error, Result, SqlState};
 /// 42P17 for an expression that is not immutable or uses another generated column; 42703 for an
 /// unknown column; 42804 for a wrong type; 0A000 for a key column.
 pub(super) fn refuse_bad(planner: &Planner<'_>, table: &Table) -> Result<()> {
-    for column in &table.columns {
+    for (index, column) in table.columns.iter().enumerate() {
         if let Some(expression) = &column.generated {
-            refuse(planner, table, column, expression)?;
+            refuse(planner, table, (index, column), expression)?;
         }
     }
     Ok(())
 }
 
-fn refuse(planner: &Planner<'_>, table: &Table, column: &Column, expression: &str) -> Result<()> {
+fn refuse(
+    planner: &Planner<'_>,
+    table: &Table,
+    (index, column): (usize, &Column),
+    expression: &str,
+) -> Result<()> {
     let name = &column.name;
     if table.key.contains(&column.id) {
         let message = format!("generated column \"{name}\" cannot be part of the primary key");
@@ -45,10 +52,15 @@ fn refuse(planner: &Planner<'_>, table: &Table, column: &Column, expression: &st
         let detail = "A generated column cannot reference another generated column.";
         return Err(wrong(message).with_detail(detail));
     }
+    let not_immutable = || wrong("generation expression is not immutable".to_owned());
+    let row = RowExpression::Generated(expression, index);
+    if let Some(row) = analysis::row::plan_one(planner, table, row)? {
+        return if row.is_immutable { Ok(()) } else { Err(not_immutable()) };
+    }
     let schema = DFSchema::try_from_qualified_schema(&table.name, &row_schema(table))?;
     let (logical, _) = planner.plan_expression(parse_expression(expression)?, &schema)?;
     if logical.is_volatile() || !is_lasting(&logical) {
-        return Err(wrong("generation expression is not immutable".to_owned()));
+        return Err(not_immutable());
     }
     // An assignment of no values checks the type.
     assign(&new_empty_array(&logical.get_type(&schema)?), column, planner.style())?;

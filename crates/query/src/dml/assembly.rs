@@ -1,14 +1,13 @@
 //! Conversion of input rows into rows of a table: casts, defaults, row ids, constraints.
 
 use super::constraints::Constraints;
+use super::default_values::DefaultValue;
 use datafusion::arrow::array::{
     ArrayRef, Int64Array, RecordBatch, RecordBatchOptions, new_null_array,
 };
 use datafusion::arrow::datatypes::Schema;
-use datafusion::common::DFSchema;
 use datafusion::physical_expr::PhysicalExpr;
-use parser::parse_expression;
-use planner::{self, Planner};
+use planner::Planner;
 use std::sync::Arc;
 use store::Store;
 use store::catalog::{Column, Table};
@@ -54,12 +53,10 @@ impl Assembly {
             origins.push(match (input, &column.default) {
                 (Some(input), _) => Origin::Given(input),
                 (None, _) if column.hidden => Origin::RowId,
-                (None, Some(default)) => {
-                    let expression = parse_expression(default)?;
-                    let (default, physical) =
-                        planner.plan_expression(expression, &DFSchema::empty())?;
-                    is_lasting &= planner::is_lasting(&default);
-                    Origin::Default(physical)
+                (None, Some(_)) => {
+                    let default = DefaultValue::of(planner, table, index)?;
+                    is_lasting &= default.is_lasting;
+                    Origin::Default(default.value)
                 }
                 (None, None) => Origin::Null,
             });

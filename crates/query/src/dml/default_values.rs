@@ -1,8 +1,58 @@
-//! The keyword DEFAULT, and columns that accept no other value.
+//! Default values, the keyword DEFAULT, and columns that accept no other value.
 
+use super::assembly::evaluate_constant;
+use crate::analysis;
+use analyzer::RowExpression;
+use datafusion::arrow::array::ArrayRef;
+use datafusion::common::DFSchema;
+use datafusion::physical_expr::PhysicalExpr;
 use datafusion::sql::sqlparser::ast::{Expr, Value};
+use planner::Planner;
+use std::sync::Arc;
 use store::catalog::{Column, Identity, Table};
 use values::error::{Error, Result, SqlState};
+
+/// The default of a column, planned.
+pub(crate) struct DefaultValue {
+    /// The value, over no columns. It is still to be assigned.
+    pub(crate) value: Arc<dyn PhysicalExpr>,
+    /// Whether it means the same in other sessions and statements.
+    pub(crate) is_lasting: bool,
+    /// Whether each row gets another value.
+    pub(crate) is_volatile: bool,
+}
+
+impl DefaultValue {
+    /// Plans the default of a column; NULL if it has none.
+    ///
+    /// # Errors
+    /// What is wrong with the expression.
+    pub(crate) fn of(planner: &Planner<'_>, table: &Table, column: usize) -> Result<Self> {
+        let text = table.columns[column].default.as_deref().unwrap_or("NULL");
+        let row = analysis::row::plan_one(planner, table, RowExpression::Default(text, column))?;
+        let none = DFSchema::empty();
+        let (is_lasting, (logical, value)) = match row {
+            Some(row) => {
+                let value = row.exprs.into_iter().next().ok_or_else(|| {
+                    Error::new(SqlState::InternalError, "the value of a default is missing")
+                })?;
+                (row.is_lasting, planner.physical_expression(value, &none)?)
+            }
+            // The engine's own SQL planner knows what the analyzer does not.
+            None => (true, planner.plan_expression(parser::parse_expression(text)?, &none)?),
+        };
+        let is_lasting = is_lasting && planner::is_lasting(&logical);
+        Ok(Self { value, is_lasting, is_volatile: logical.is_volatile() })
+    }
+
+    /// The value for each of a number of rows.
+    ///
+    /// # Errors
+    /// Those of the expression.
+    pub(crate) fn values(&self, rows: usize) -> Result<ArrayRef> {
+        evaluate_constant(&self.value, rows)
+    }
+}
 
 /// Whether a value is the keyword DEFAULT.
 pub(crate) fn is_default(value: &Expr) -> bool {

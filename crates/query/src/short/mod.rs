@@ -11,6 +11,7 @@
 //! other participant.
 
 mod adjustment;
+mod arithmetic;
 mod operand;
 mod operation;
 mod recognise;

@@ -2,7 +2,7 @@
 
 use super::operand::Operand;
 use super::row_update::RowUpdate;
-use super::{Action, Short, operation};
+use super::{Action, Short, arithmetic, operation};
 use crate::context::Frame;
 use crate::dml::assembly::Assembly;
 use crate::dml::assignment::assigned_column;
@@ -234,7 +234,9 @@ fn update(frame: &Frame<'_>, tables: &dyn Tables, update: &Update) -> Result<Opt
                 columns.push(column);
                 operands.push(operand);
             }
-            None if assignment.value.to_string().contains('(') => return Ok(None),
+            None if !arithmetic::is_known(&assignment.value, &table, definition) => {
+                return Ok(None);
+            }
             None => {
                 let value = assignment.value.clone();
                 match planner.plan_with_inputs(value, &schema, &mut inputs)? {
