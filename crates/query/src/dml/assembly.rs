@@ -1,11 +1,8 @@
 //! Conversion of input rows into rows of a table: casts, defaults, row ids, constraints.
 
 use super::constraints::Constraints;
-use super::default_values::DefaultValue;
-use datafusion::arrow::array::{
-    ArrayRef, Int64Array, RecordBatch, RecordBatchOptions, new_null_array,
-};
-use datafusion::arrow::datatypes::Schema;
+use super::default_values::{DefaultValue, evaluate_constant};
+use datafusion::arrow::array::{ArrayRef, Int64Array, RecordBatch, new_null_array};
 use datafusion::physical_expr::PhysicalExpr;
 use planner::Planner;
 use std::sync::Arc;
@@ -111,14 +108,4 @@ impl Assembly {
         }
         self.constraints.batch(columns)
     }
-}
-
-/// Evaluates an expression without column references for a number of rows.
-pub(crate) fn evaluate_constant(
-    expression: &Arc<dyn PhysicalExpr>,
-    rows: usize,
-) -> Result<ArrayRef> {
-    let options = RecordBatchOptions::new().with_row_count(Some(rows));
-    let none = RecordBatch::try_new_with_options(Arc::new(Schema::empty()), vec![], &options)?;
-    Ok(expression.evaluate(&none)?.into_array(rows)?)
 }

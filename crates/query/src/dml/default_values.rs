@@ -1,9 +1,9 @@
 //! Default values, the keyword DEFAULT, and columns that accept no other value.
 
-use super::assembly::evaluate_constant;
 use crate::analysis;
 use analyzer::RowExpression;
-use datafusion::arrow::array::ArrayRef;
+use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use datafusion::arrow::datatypes::Schema;
 use datafusion::common::DFSchema;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::sql::sqlparser::ast::{Expr, Value};
@@ -85,4 +85,14 @@ pub(crate) fn generated_always(column: &Column, message: String) -> Error {
     };
     Error::new(SqlState::GeneratedAlways, message)
         .with_detail(format!("Column \"{}\" is {what}.", column.name))
+}
+
+/// Evaluates an expression without column references for a number of rows.
+pub(super) fn evaluate_constant(
+    expression: &Arc<dyn PhysicalExpr>,
+    rows: usize,
+) -> Result<ArrayRef> {
+    let options = RecordBatchOptions::new().with_row_count(Some(rows));
+    let none = RecordBatch::try_new_with_options(Arc::new(Schema::empty()), vec![], &options)?;
+    Ok(expression.evaluate(&none)?.into_array(rows)?)
 }
