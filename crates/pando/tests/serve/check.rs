@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 
 /// Runs `pando check`; returns the exit code, standard output and standard error.
-fn check(directory: &Path, options: &[&str]) -> (Option<i32>, String, String) {
+pub(crate) fn check(directory: &Path, options: &[&str]) -> (Option<i32>, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pando"));
     command.arg("check").arg(directory).args(options);
     let Output { status, stdout, stderr } = command.output().expect("pando starts");

@@ -4,6 +4,7 @@ mod check;
 mod crashes;
 mod durable;
 mod figures;
+mod formats;
 mod harness;
 mod http;
 mod limits;

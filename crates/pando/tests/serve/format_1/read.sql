@@ -1,0 +1,13 @@
+SELECT * FROM shop.item ORDER BY id;
+SELECT * FROM shop.cheap ORDER BY name;
+SELECT * FROM visit ORDER BY note;
+SELECT count(*), sum(a), sum(v), max(b) FROM pair;
+SELECT count(*), sum(id), min(v), max(v) FROM many;
+SELECT count(*), sum(id), count(DISTINCT v) FROM filler;
+SELECT to_regclass('dropped'), obj_description('shop.item'::regclass), col_description('shop.item'::regclass, 3), pg_get_viewdef('shop.cheap'::regclass);
+SELECT has_table_privilege('clerk', 'shop.item', 'SELECT'), has_table_privilege('clerk', 'visit', 'SELECT'), has_schema_privilege('clerk', 'shop', 'USAGE');
+SELECT rolname, rolsuper, rolcanlogin FROM pg_roles WHERE rolname IN ('boss', 'clerk', 'staff') ORDER BY 1;
+INSERT INTO shop.item (price) VALUES (2) RETURNING id, name, twice;
+INSERT INTO shop.item (name) VALUES ('');
+INSERT INTO pair VALUES (1000, 'x', 2);
+SELECT nextval('numbers') BETWEEN 25 AND 345;
