@@ -23,12 +23,17 @@ pub(crate) async fn run<T: Send + 'static>(
     }
 }
 
-/// Commits prepared writes.
-pub(crate) async fn commit(prepared: Prepared, timestamp: Timestamp) {
-    if prepared.bytes() < LARGE_BYTES {
-        return prepared.commit(timestamp);
-    }
-    let _ = run(move || prepared.commit(timestamp)).await;
+/// Commits prepared writes, and waits until that is as durable as promised.
+///
+/// # Errors
+/// 58030 if the disk fails: the commit may be lost.
+pub(crate) async fn commit(prepared: Prepared, timestamp: Timestamp) -> Result<(), Error> {
+    let committed = if prepared.bytes() < LARGE_BYTES {
+        prepared.commit(timestamp)
+    } else {
+        run(move || prepared.commit(timestamp)).await?
+    };
+    committed.wait().await
 }
 
 /// Prepares a transaction.

@@ -96,7 +96,7 @@ async fn answer(node: &Arc<Node>, request: Request) -> Reply {
         | Request::MovePiece { .. }
         | Request::MoveAdopt { .. }
         | Request::MoveDrop { .. }
-        | Request::MoveOutcome { .. } => moving::answer(&node.moves, request),
+        | Request::MoveOutcome { .. } => moving::answer(&node.moves, request).await,
         Request::Report => Ok(Answer::Report(Box::new(report::held(node)))),
         Request::Join { .. }
         | Request::Heartbeat(_)

@@ -5,10 +5,11 @@
 //! use that change an answer, no configuration. [`crate::encode`] is its stable encoding. Compaction is no
 //! command: it changes no answer, and each copy of a bucket compacts on its own.
 
+use crate::cluster_state::Frozen;
 use bucket::{BucketState, TableWrites};
 use catalog::{Catalog, CatalogChange, RelationId, TableId};
 use imbl::OrdMap;
-use sdds::{Bound, Key, KeyRange, Timestamp};
+use sdds::{Bound, Key, KeyRange, MoveId, Timestamp, TransactionId};
 use std::fmt;
 use std::sync::Arc;
 
@@ -50,6 +51,8 @@ pub enum Command {
     },
     /// Takes ownership of keys of another server, with their rows.
     Adopt {
+        /// The move that brings them.
+        of: MoveId,
         /// The table.
         table: TableId,
         /// The keys.
@@ -75,6 +78,36 @@ pub enum Command {
         /// Whether the value may have been returned to a client.
         called: bool,
     },
+    /// Keeps the part that a transaction on several servers has here, until its outcome is known.
+    Prepare {
+        /// The transaction.
+        transaction: TransactionId,
+        /// The changes of the catalog, in order.
+        catalog: Vec<CatalogChange>,
+        /// The rows.
+        writes: WriteSet,
+    },
+    /// Ends a prepared part.
+    Decide {
+        /// The transaction.
+        transaction: TransactionId,
+        /// When it becomes visible; `None` if it is rolled back.
+        outcome: Option<Timestamp>,
+    },
+    /// Stops reads and writes of keys that another server is about to adopt.
+    Freeze(Frozen),
+    /// Ends a freeze: the other server has not adopted the keys, and never will.
+    Thaw {
+        /// The move.
+        of: MoveId,
+    },
+    /// Sets a fact of the cluster, or removes it.
+    SetFact {
+        /// Its name.
+        name: String,
+        /// Its value, in the form of whoever keeps it.
+        value: Option<Vec<u8>>,
+    },
     /// Row ids below this number may have been given to rows: after a restart they are not allocated
     /// again.
     RowIds {
@@ -95,6 +128,16 @@ impl fmt::Display for Command {
             Self::SequenceAdvance { sequence, last, .. } => {
                 write!(f, "sequence {} at {last}", sequence.0)
             }
+            Self::Prepare { transaction, .. } => write!(f, "prepare {transaction}"),
+            Self::Decide { transaction, outcome: Some(at) } => {
+                write!(f, "commit {transaction} at {at}")
+            }
+            Self::Decide { transaction, outcome: None } => write!(f, "roll back {transaction}"),
+            Self::Freeze(Frozen { of, table, range, .. }) => {
+                write!(f, "freeze table {} {range} for move {of}", table.0)
+            }
+            Self::Thaw { of } => write!(f, "thaw move {of}"),
+            Self::SetFact { name, .. } => write!(f, "set {name}"),
             Self::RowIds { below } => write!(f, "row ids below {below}"),
         }
     }

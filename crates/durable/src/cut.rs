@@ -1,6 +1,7 @@
 //! The state of a store at a position of the log: what a checkpoint contains. Taken under the log's
 //! lock by copying pointers, and written without it.
 
+use crate::cluster_state::ClusterState;
 use crate::state::{IdCounters, SequenceState};
 use bucket::{BucketState, Chunk};
 use catalog::{Catalog, RelationId, TableId};
@@ -24,6 +25,8 @@ pub struct Cut {
     pub counters: IdCounters,
     /// The sequences.
     pub sequences: BTreeMap<RelationId, SequenceState>,
+    /// What belongs to a cluster.
+    pub cluster: ClusterState,
     /// The tables.
     pub tables: Vec<TableCut>,
 }
@@ -64,9 +67,9 @@ impl Cut {
         tiles.filter_map(|tile| tile.bucket.as_ref()).map(|bucket| &bucket.state)
     }
 
-    /// Returns the chunks of all buckets.
+    /// Returns the chunks of all buckets and of prepared loads.
     pub fn chunks(&self) -> Vec<Arc<Chunk>> {
         let runs = self.states().flat_map(|state| state.runs());
-        runs.flat_map(|run| run.chunks.iter().cloned()).collect()
+        runs.flat_map(|run| &run.chunks).chain(self.cluster.chunks()).cloned().collect()
     }
 }

@@ -6,10 +6,17 @@
 //! | 2 | split | table, key |
 //! | 3 | merge | table, bound |
 //! | 4 | install | timestamp, catalog |
-//! | 5 | adopt | table, range, accesses, state of the bucket |
 //! | 6 | release | table, range |
 //! | 7 | sequence | relation, last value, whether it was returned |
 //! | 8 | row ids | number |
+//! | 9 | prepare | transaction; changes and tables with writes, as of a commit |
+//! | 10 | decide | transaction, timestamp or nothing |
+//! | 11 | freeze | move, table, range, group |
+//! | 12 | thaw | move |
+//! | 13 | adopt | move, table, range, accesses, state of the bucket |
+//! | 14 | fact | name, bytes or nothing |
+//!
+//! Kind 5 was to be `adopt` without its move; no version has written it.
 //!
 //! The writes to a table are its id, the number of changes, each a key and a row
 //! ([`bucket::RowWriter`]), and the number of loads, each a list of places of chunks. The chunks are
@@ -18,25 +25,33 @@
 //!
 //! What concerns temporary relations is left out: they end with the server. Kinds are append-only.
 
-use crate::command::{Command, WriteSet};
-use crate::runs::{Decoder, Flaw, decode_run, encode_places};
+use crate::command::Command;
+use crate::runs::{Decoder, Flaw};
 use crate::state_form::{self, Detail};
-use bucket::{RowReader, RowWriter, TableWrites};
+use crate::writes_form;
 use catalog::stable::{self, Malformed, Source, Stable};
-use catalog::{Catalog, CatalogChange, TableId};
+use catalog::{Catalog, TableId};
 use sdds::Timestamp;
 
 const COMMIT: u16 = 1;
 const SPLIT: u16 = 2;
 const MERGE: u16 = 3;
 const INSTALL: u16 = 4;
-const ADOPT: u16 = 5;
 const RELEASE: u16 = 6;
 const SEQUENCE: u16 = 7;
 const ROW_IDS: u16 = 8;
+const PREPARE: u16 = 9;
+const DECIDE: u16 = 10;
+const FREEZE: u16 = 11;
+const THAW: u16 = 12;
+const ADOPT: u16 = 13;
+const FACT: u16 = 14;
 
 /// Bytes of the timestamp at the end of a commit.
 pub const TIMESTAMP_BYTES: usize = 8;
+
+/// The length of the longest decision in bytes.
+pub const DECISION_BYTES_MAX: usize = 32;
 
 /// Encodes a command, without the timestamp of a commit; returns its kind and body. `None` if it
 /// concerns temporary relations only. `catalog` is the one before the command.
@@ -45,7 +60,7 @@ pub fn encode(command: &Command, catalog: &Catalog) -> Option<(u16, Vec<u8>)> {
     let is_temporary = |table: TableId| is_temporary(catalog, table);
     let kind = match command {
         Command::Commit { catalog: changes, writes, .. } => {
-            encode_commit(catalog, changes, writes, &mut out)?;
+            writes_form::encode_shared(catalog, changes, writes, &mut out)?;
             COMMIT
         }
         Command::Split { table, at } => {
@@ -65,7 +80,8 @@ pub fn encode(command: &Command, catalog: &Catalog) -> Option<(u16, Vec<u8>)> {
             catalog.encode(&mut out);
             INSTALL
         }
-        Command::Adopt { table, range, state, accesses } => {
+        Command::Adopt { of, table, range, state, accesses } => {
+            of.encode(&mut out);
             table.encode(&mut out);
             range.encode(&mut out);
             accesses.encode(&mut out);
@@ -89,54 +105,35 @@ pub fn encode(command: &Command, catalog: &Catalog) -> Option<(u16, Vec<u8>)> {
             below.encode(&mut out);
             ROW_IDS
         }
+        Command::Prepare { transaction, catalog: changes, writes } => {
+            transaction.encode(&mut out);
+            writes_form::encode_shared(catalog, changes, writes, &mut out)?;
+            PREPARE
+        }
+        Command::Decide { transaction, outcome } => {
+            transaction.encode(&mut out);
+            outcome.encode(&mut out);
+            DECIDE
+        }
+        Command::Freeze(frozen) => {
+            frozen.encode(&mut out);
+            FREEZE
+        }
+        Command::Thaw { of } => {
+            of.encode(&mut out);
+            THAW
+        }
+        Command::SetFact { name, value } => {
+            name.encode(&mut out);
+            value.encode(&mut out);
+            FACT
+        }
     };
     Some((kind, out))
 }
 
 fn is_temporary(catalog: &Catalog, table: TableId) -> bool {
     catalog.relation_by_id(table.relation()).is_some_and(catalog::Relation::is_temporary)
-}
-
-fn encode_commit(
-    before: &Catalog,
-    changes: &[CatalogChange],
-    writes: &WriteSet,
-    out: &mut Vec<u8>,
-) -> Option<()> {
-    let is_shared = |change: &&CatalogChange| !change.is_temporary(before, changes);
-    let shared: Vec<&CatalogChange> = changes.iter().filter(is_shared).collect();
-    let is_created_temporary = |id: TableId| {
-        changes.iter().any(|change| match change {
-            CatalogChange::Create(relation) => {
-                relation.id() == id.relation() && relation.is_temporary()
-            }
-            _ => false,
-        })
-    };
-    let stays = |id: TableId| !is_temporary(before, id) && !is_created_temporary(id);
-    let writes: Vec<_> = writes.iter().filter(|(id, _)| stays(**id)).collect();
-    if shared.is_empty() && writes.is_empty() {
-        return None;
-    }
-    (shared.len() as u64).encode(out);
-    shared.into_iter().for_each(|change| change.encode(out));
-    let mut rows = RowWriter::default();
-    (writes.len() as u64).encode(out);
-    for (id, writes) in writes {
-        id.encode(out);
-        encode_writes(writes, &mut rows, out);
-    }
-    Some(())
-}
-
-fn encode_writes(writes: &TableWrites, rows: &mut RowWriter, out: &mut Vec<u8>) {
-    (writes.changes.len() as u64).encode(out);
-    for (key, row) in &writes.changes {
-        key.encode(out);
-        rows.put(row.as_ref(), out);
-    }
-    (writes.runs.len() as u64).encode(out);
-    writes.runs.iter().for_each(|run| encode_places(run, out));
 }
 
 /// Decodes a command that [`encode`] has encoded; a commit is followed by its timestamp, eight
@@ -151,7 +148,7 @@ pub fn decode(kind: u16, body: &[u8], with: &mut Decoder<'_>) -> Result<Command,
             let (body, timestamp) =
                 body.split_last_chunk::<TIMESTAMP_BYTES>().ok_or(Malformed("it ends early"))?;
             from = Source::new(body);
-            let (catalog, writes) = decode_commit(&mut from, with)?;
+            let (catalog, writes) = writes_form::decode(&mut from, with)?;
             Command::Commit {
                 timestamp: Timestamp(u64::from_le_bytes(*timestamp)),
                 catalog,
@@ -162,10 +159,10 @@ pub fn decode(kind: u16, body: &[u8], with: &mut Decoder<'_>) -> Result<Command,
         MERGE => Command::Merge { table: stable(&mut from)?, low: stable(&mut from)? },
         INSTALL => Command::Install { timestamp: stable(&mut from)?, catalog: stable(&mut from)? },
         ADOPT => {
-            let (table, range) = (stable(&mut from)?, stable(&mut from)?);
+            let (of, table, range) = (stable(&mut from)?, stable(&mut from)?, stable(&mut from)?);
             let accesses = stable(&mut from)?;
             let state = state_form::decode(&mut from, with)?;
-            Command::Adopt { table, range, state, accesses }
+            Command::Adopt { of, table, range, state, accesses }
         }
         RELEASE => Command::Release { table: stable(&mut from)?, range: stable(&mut from)? },
         SEQUENCE => Command::SequenceAdvance {
@@ -174,6 +171,15 @@ pub fn decode(kind: u16, body: &[u8], with: &mut Decoder<'_>) -> Result<Command,
             called: stable(&mut from)?,
         },
         ROW_IDS => Command::RowIds { below: stable(&mut from)? },
+        PREPARE => {
+            let transaction = stable(&mut from)?;
+            let (catalog, writes) = writes_form::decode(&mut from, with)?;
+            Command::Prepare { transaction, catalog, writes }
+        }
+        DECIDE => Command::Decide { transaction: stable(&mut from)?, outcome: stable(&mut from)? },
+        FREEZE => Command::Freeze(stable(&mut from)?),
+        THAW => Command::Thaw { of: stable(&mut from)? },
+        FACT => Command::SetFact { name: stable(&mut from)?, value: stable(&mut from)? },
         other => return Err(Flaw::Form(format!("a command has the unknown kind {other}"))),
     };
     if from.is_at_end() {
@@ -194,32 +200,15 @@ pub(crate) fn kind_name(kind: u16) -> Option<&'static str> {
         RELEASE => "release",
         SEQUENCE => "sequence",
         ROW_IDS => "row_ids",
+        PREPARE => "prepare",
+        DECIDE => "decide",
+        FREEZE => "freeze",
+        THAW => "thaw",
+        FACT => "fact",
         _ => return None,
     })
 }
 
 fn stable<T: Stable>(from: &mut Source<'_>) -> Result<T, Malformed> {
     stable::Stable::decode(from)
-}
-
-fn decode_commit(
-    from: &mut Source<'_>,
-    with: &mut Decoder<'_>,
-) -> Result<(Vec<CatalogChange>, WriteSet), Flaw> {
-    let changes = Vec::<CatalogChange>::decode(from)?;
-    let mut writes = WriteSet::new();
-    let mut rows = RowReader::new(with.layouts);
-    for _ in 0..u64::decode(from)? {
-        let id = TableId::decode(from)?;
-        let mut table = TableWrites::default();
-        for _ in 0..u64::decode(from)? {
-            let key = stable(from)?;
-            table.put(key, rows.take(from)?);
-        }
-        for _ in 0..u64::decode(from)? {
-            table.put_run(decode_run(from, Timestamp::ZERO, with.chunk)?);
-        }
-        writes.insert(id, table);
-    }
-    Ok((changes, writes))
 }

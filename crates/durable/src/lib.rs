@@ -19,6 +19,7 @@
 mod checkpoint;
 mod chunk_file;
 mod chunk_files;
+mod cluster_state;
 mod command;
 mod cut;
 mod form;
@@ -32,12 +33,14 @@ mod state_form;
 mod test_tables;
 #[cfg(test)]
 mod tests;
+mod writes_form;
 
 pub use checkpoint::{CHECKPOINTS, Checkpoints, Found, KeptCheckpoint};
 pub use chunk_files::{CHUNKS, ChunkFiles, ChunkReader, Pins};
+pub use cluster_state::{ClusterState, Frozen, PreparedPart};
 pub use command::{Command, WriteSet};
 pub use cut::{BucketCut, Cut, TableCut, TileCut};
-pub use form::{TIMESTAMP_BYTES, decode, encode};
+pub use form::{DECISION_BYTES_MAX, TIMESTAMP_BYTES, decode, encode};
 pub use manifest::{Manifest, Summary};
 pub use runs::{Decoder, Flaw};
 pub use state::{IdCounters, SequenceState, TEMPORARY_BUCKETS};

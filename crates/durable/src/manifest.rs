@@ -5,17 +5,20 @@
 //! | 1, first | position, index, timestamp, id counters, floor of chunk files, sequences, catalog |
 //! | 2 | a table: id, number of tiles; each its low bound, and if it is here the id and accesses of its bucket |
 //! | 3 | the state of the next bucket of the table, newest versions (`state_form`) |
+//! | 5, if there is anything | what belongs to a cluster: prepared parts of transactions, each as of its command; frozen keys; adopted moves; facts |
 //! | 4, last | the chunk files that are referred to |
 
+use crate::cluster_state::{ClusterState, Frozen, PreparedPart};
 use crate::cut::{BucketCut, Cut, TableCut, TileCut};
 use crate::runs::{Decoder, Flaw};
 use crate::state::{IdCounters, SequenceState, TEMPORARY_BUCKETS};
 use crate::state_form::{self, Detail};
+use crate::writes_form;
 use bucket::BucketState;
 use catalog::stable::{Malformed, Source, Stable};
 use catalog::{Catalog, RelationId, TableId};
 use journal::{BlockWriter, Blocks, Directory, Error, Label, Position};
-use sdds::{Bound, BucketId, Timestamp};
+use sdds::{Bound, BucketId, Timestamp, TransactionId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -24,6 +27,7 @@ const HEAD: u16 = 1;
 const TABLE: u16 = 2;
 const BUCKET: u16 = 3;
 const FILES: u16 = 4;
+const CLUSTER: u16 = 5;
 
 /// What is known of a checkpoint without its tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +68,9 @@ pub(crate) fn write(
             state_form::encode(&bucket.state, Detail::NewestVersions, &mut body);
             writer.put(BUCKET, &body)?;
         }
+    }
+    if !cut.cluster.is_empty() {
+        writer.put(CLUSTER, &encode_cluster(&cut.catalog, &cut.cluster))?;
     }
     let chunks = cut.chunks();
     let places = chunks.iter().filter_map(|chunk| chunk.place());
@@ -107,6 +114,45 @@ fn encode_table(table: &TableCut) -> Vec<u8> {
         }
     }
     out
+}
+
+fn encode_cluster(catalog: &Catalog, cluster: &ClusterState) -> Vec<u8> {
+    let mut parts: Vec<(TransactionId, Vec<u8>)> = Vec::new();
+    for (transaction, PreparedPart { catalog: changes, writes }) in &cluster.prepared {
+        let mut part = Vec::new();
+        if writes_form::encode_shared(catalog, changes, writes, &mut part).is_some() {
+            parts.push((*transaction, part));
+        }
+    }
+    let mut out = Vec::new();
+    (parts.len() as u64).encode(&mut out);
+    for (transaction, part) in parts {
+        transaction.encode(&mut out);
+        out.extend(part);
+    }
+    cluster.frozen.values().cloned().collect::<Vec<Frozen>>().encode(&mut out);
+    cluster.adopted.encode(&mut out);
+    cluster.facts.encode(&mut out);
+    out
+}
+
+fn decode_cluster(body: &[u8], with: &mut Decoder<'_>) -> Result<ClusterState, Flaw> {
+    let mut from = Source::new(body);
+    let mut cluster = ClusterState::default();
+    for _ in 0..u64::decode(&mut from)? {
+        let transaction = TransactionId::decode(&mut from)?;
+        let (catalog, writes) = writes_form::decode(&mut from, with)?;
+        cluster.prepared.insert(transaction, PreparedPart { catalog, writes });
+    }
+    let frozen = Vec::<Frozen>::decode(&mut from)?;
+    cluster.frozen = frozen.into_iter().map(|frozen| (frozen.of, frozen)).collect();
+    cluster.adopted = BTreeMap::decode(&mut from)?;
+    cluster.facts = BTreeMap::decode(&mut from)?;
+    if from.is_at_end() {
+        Ok(cluster)
+    } else {
+        Err(Malformed("what belongs to a cluster continues after its end").into())
+    }
 }
 
 /// A checkpoint whose bytes have been checked.
@@ -157,18 +203,26 @@ impl Manifest {
             for bucket in table.tiles.iter_mut().filter_map(|tile| tile.bucket.as_mut()) {
                 let mut from = Source::new(self.body(next, BUCKET)?);
                 let state = state_form::decode(&mut from, with);
-                bucket.state = Arc::new(state.map_err(|flaw| match flaw {
-                    Flaw::Form(flaw) => self.blocks.damaged(next, flaw),
-                    Flaw::Chunk(error) => error,
-                })?);
+                bucket.state = Arc::new(state.map_err(|flaw| self.damaged(next, flaw))?);
                 next += 1;
             }
             cut.tables.push(table);
+        }
+        if let Some((CLUSTER, body)) = self.blocks.get(next) {
+            cut.cluster = decode_cluster(body, with).map_err(|flaw| self.damaged(next, flaw))?;
+            next += 1;
         }
         if next + 1 != self.blocks.len() {
             return Err(self.blocks.damaged(next, "a block is out of place"));
         }
         Ok(cut)
+    }
+
+    fn damaged(&self, block: usize, flaw: Flaw) -> Error {
+        match flaw {
+            Flaw::Form(flaw) => self.blocks.damaged(block, flaw),
+            Flaw::Chunk(error) => error,
+        }
     }
 
     fn body(&self, number: usize, kind: u16) -> Result<&[u8], Error> {
@@ -203,8 +257,9 @@ fn decode_head(from: &mut Source<'_>) -> Result<(u64, Cut), Malformed> {
         sequences.insert(id, SequenceState { last, called });
     }
     let catalog = Catalog::decode(from)?;
-    let tables = Vec::new();
-    Ok((floor, Cut { position, index, timestamp, catalog, counters, sequences, tables }))
+    let (cluster, tables) = (ClusterState::default(), Vec::new());
+    let cut = Cut { position, index, timestamp, catalog, counters, sequences, cluster, tables };
+    Ok((floor, cut))
 }
 
 fn decode_table(body: &[u8]) -> Result<TableCut, Malformed> {

@@ -6,7 +6,7 @@ use bucket::{BucketState, Layout, Layouts, Place, RowEncoder, RowLayout, Run, Ta
 use catalog::{Catalog, CatalogChange, Relation, RelationId, Schema, Table, TableId};
 use journal::disk::{Disk, MemoryDisk};
 use journal::{Position, recover};
-use sdds::{Bound, BucketId, Key, KeyRange, Timestamp};
+use sdds::{Bound, BucketId, GroupId, Key, KeyRange, MoveId, Timestamp, TransactionId};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -56,7 +56,16 @@ fn commands() -> Vec<(Command, u16, &'static str)> {
         catalog: vec![CatalogChange::CreateSchema(schema)],
         writes: writes(),
     };
-    let adopt = Command::Adopt { table, range: range.clone(), state: state(), accesses: 300 };
+    let of = MoveId { from: GroupId(2), number: 300 };
+    let adopt = Command::Adopt { of, table, range: range.clone(), state: state(), accesses: 300 };
+    let transaction = TransactionId { coordinator: GroupId(1), number: 130 };
+    let schema = Schema { name: "s".to_owned(), comment: None };
+    let prepare = Command::Prepare {
+        transaction,
+        catalog: vec![CatalogChange::CreateSchema(schema)],
+        writes: writes(),
+    };
+    let frozen = Frozen { of, table, range: range.clone(), to: GroupId(3) };
     let install = Command::Install { timestamp: Timestamp(2), catalog: Arc::new(Catalog::new()) };
     vec![
         (
@@ -73,12 +82,23 @@ fn commands() -> Vec<(Command, u16, &'static str)> {
         ),
         (
             adopt,
-            5,
-            "0401010102ac0201030107030a0c02010106010002000401080100130005000000000000001100000002000000616201010401001300050000000000000011000000020000006162",
+            13,
+            "02ac020401010102ac0201030107030a0c02010106010002000401080100130005000000000000001100000002000000616201010401001300050000000000000011000000020000006162",
         ),
         (Command::Release { table, range }, 6, "0401010102"),
         (Command::SequenceAdvance { sequence: RelationId(6), last: -2, called: true }, 7, "060301"),
         (Command::RowIds { below: 64 }, 8, "8001"),
+        (
+            prepare,
+            9,
+            "018201010001730001040201010100020004010801001300050000000000000011000000020000006162010200010107030a0c",
+        ),
+        (Command::Decide { transaction, outcome: Some(Timestamp(9)) }, 10, "0182010109"),
+        (Command::Decide { transaction, outcome: None }, 10, "01820100"),
+        (Command::Freeze(frozen), 11, "02ac02040101010203"),
+        (Command::Thaw { of }, 12, "02ac02"),
+        (Command::SetFact { name: "n".to_owned(), value: Some(vec![1, 200]) }, 14, "016e010201c8"),
+        (Command::SetFact { name: "n".to_owned(), value: None }, 14, "016e00"),
     ]
 }
 
@@ -166,6 +186,7 @@ fn cut() -> Cut {
         catalog: Catalog::new(),
         counters: IdCounters { bucket: 8, relation: 5, row: 40, ..IdCounters::default() },
         sequences: BTreeMap::from([(RelationId(6), SequenceState { last: 3, called: true })]),
+        cluster: ClusterState::default(),
         tables: vec![TableCut { id: TableId(4), tiles: vec![here, elsewhere] }],
     }
 }

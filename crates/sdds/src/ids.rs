@@ -20,6 +20,24 @@ pub struct ClientId(pub u64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct RequestId(pub u64);
 
+/// Identifies a transaction on several servers; it is the same on all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct TransactionId {
+    /// The group of the server that the client is connected to.
+    pub coordinator: GroupId,
+    /// A number that the coordinator does not use again.
+    pub number: u64,
+}
+
+/// Identifies a move of keys from one server to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct MoveId {
+    /// The group that gives the keys away. It has one move at a time.
+    pub from: GroupId,
+    /// A number that this group does not use again. Later moves have greater ones.
+    pub number: u64,
+}
+
 /// Number of ownership changes of keys. Of two statements about a key the one with the higher epoch
 /// is newer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -69,5 +87,17 @@ impl fmt::Display for GroupId {
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
+    }
+}
+
+impl fmt::Display for TransactionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.coordinator, self.number)
+    }
+}
+
+impl fmt::Display for MoveId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.from, self.number)
     }
 }

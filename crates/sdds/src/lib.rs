@@ -24,7 +24,7 @@ mod range;
 pub mod simulation;
 pub mod splitting;
 
-pub use ids::{BucketId, ClientId, Epoch, GroupId, RequestId, Timestamp};
+pub use ids::{BucketId, ClientId, Epoch, GroupId, MoveId, RequestId, Timestamp, TransactionId};
 pub use key::Key;
 pub use partition::Partition;
 pub use range::{Bound, KeyRange};

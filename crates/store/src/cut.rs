@@ -20,6 +20,7 @@ pub(crate) fn of(machine: &Machine) -> Cut {
         catalog: head.catalog.shared(),
         counters: machine.counters,
         sequences: sequences.map(|(id, state)| (*id, *state)).collect(),
+        cluster: machine.cluster.clone(),
         tables: files.map(|(id, file)| table(*id, file)).collect(),
     }
 }

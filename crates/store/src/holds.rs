@@ -106,6 +106,11 @@ impl Held {
     /// Holds the writes of a transaction that is prepared when `newest` is the newest commit.
     pub(crate) fn prepare(&mut self, newest: Timestamp, mut writes: PreparedWrites) -> HoldId {
         writes.after = self.observed.max(newest);
+        self.hold(writes)
+    }
+
+    /// Holds the writes of a prepared transaction.
+    pub(crate) fn hold(&mut self, writes: PreparedWrites) -> HoldId {
         let id = self.id();
         self.prepared.insert(id, writes);
         id

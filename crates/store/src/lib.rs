@@ -50,11 +50,12 @@ pub use info::{BucketInfo, Counters, Holdings, RunInfo, SplitInfo};
 pub use memory::Memory;
 pub use moving::{Busy, MoveIn, MoveOut, Pieces};
 pub use peers::{
-    BatchStream, Changed, Delivery, ExchangeId, Finding, MessageCount, MoveSetting, MoveSettings,
-    Peers, Prepared, PushdownStep, PushdownSteps, Reader, TableTotal, Traffic, TransactionId,
-    Whereabouts, Write,
+    Acknowledgement, BatchStream, Changed, Delivery, ExchangeId, Finding, MessageCount,
+    MoveSetting, MoveSettings, Peers, Prepared, PushdownStep, PushdownSteps, Reader, TableTotal,
+    Traffic, Whereabouts, Write,
 };
 pub use read::{Fragments, Reading, TableView};
+pub use sdds::{MoveId, TransactionId};
 pub use snapshot::Snapshot;
 pub use store::{CHECKPOINT_BYTES, Data, Options, Progress, Recovery, RecoveryStage, Store};
 pub use transaction::{IngestPart, Savepoint, Transaction};

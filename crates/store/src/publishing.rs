@@ -4,6 +4,7 @@
 //! A commit is applied at once, above everything that readers see, and its state waits here. The
 //! journal says how far it is durable.
 
+use crate::holds::{HoldId, Holds};
 use crate::snapshot::{Published, Snapshots};
 use journal::Position;
 use parking_lot::Mutex;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Publisher {
     snapshots: Arc<Snapshots>,
+    holds: Arc<Holds>,
     state: Mutex<Waiting>,
 }
 
@@ -22,13 +24,30 @@ struct Waiting {
     durable: Position,
     /// In the order of the log.
     heads: VecDeque<(Position, Arc<Published>)>,
+    /// Holds of commits that are not published yet.
+    held: Vec<(Position, HoldId)>,
 }
 
 impl Publisher {
     /// Begins after a position that is durable.
-    pub(crate) fn new(snapshots: Arc<Snapshots>, durable: Position) -> Arc<Self> {
-        let state = Mutex::new(Waiting { durable, heads: VecDeque::new() });
-        Arc::new(Self { snapshots, state })
+    pub(crate) fn new(
+        snapshots: Arc<Snapshots>,
+        holds: Arc<Holds>,
+        durable: Position,
+    ) -> Arc<Self> {
+        let state = Mutex::new(Waiting { durable, heads: VecDeque::new(), held: Vec::new() });
+        Arc::new(Self { snapshots, holds, state })
+    }
+
+    /// Releases the hold of a commit when it is published: whoever waits for it must see the commit.
+    pub(crate) fn release_after(&self, position: Position, hold: HoldId) {
+        let mut waiting = self.state.lock();
+        if position > waiting.durable {
+            waiting.held.push((position, hold));
+            return;
+        }
+        drop(waiting);
+        self.holds.release(hold);
     }
 
     /// Publishes a state when everything up to a position is durable.
@@ -53,5 +72,8 @@ impl Publisher {
         if let Some(head) = last {
             self.snapshots.publish(head);
         }
+        let released: Vec<_> = waiting.held.extract_if(.., |(at, _)| *at <= durable).collect();
+        drop(waiting);
+        released.into_iter().for_each(|(_, hold)| self.holds.release(hold));
     }
 }

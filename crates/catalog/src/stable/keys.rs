@@ -1,10 +1,13 @@
 //! Keys, ranges and the numbers that identify things.
 
-use super::{Malformed, Source, Stable, put_bytes, take_bytes, variants, wrappers};
+use super::{Malformed, Source, Stable, fields, put_bytes, take_bytes, variants, wrappers};
 use crate::{ColumnId, RelationId, TableId};
-use sdds::{Bound, BucketId, GroupId, Key, KeyRange, Timestamp};
+use sdds::{Bound, BucketId, GroupId, Key, KeyRange, MoveId, Timestamp, TransactionId};
 
 wrappers!(BucketId, ColumnId, GroupId, RelationId, TableId, Timestamp);
+
+fields!(TransactionId { coordinator, number });
+fields!(MoveId { from, number });
 
 variants!(Bound {
     0 => NegInf,

@@ -3,7 +3,7 @@
 use super::blob::Blob;
 use crate::membership::ServerLoad;
 use sdds::directory::Message;
-use sdds::{GroupId, Key, KeyRange, Timestamp};
+use sdds::{GroupId, Key, KeyRange, MoveId, Timestamp};
 use serde::{Deserialize, Serialize};
 use store::catalog::{CatalogChange, Sequence, TableId};
 use store::{ExchangeId, MoveSetting, Reader, TransactionId};
@@ -92,7 +92,7 @@ pub(crate) enum Request {
     /// A message of the directory.
     Directory { table: TableId, message: Message<()> },
     /// To the destination of a move: begins it. The answer is its number.
-    MoveIn { table: TableId, range: KeyRange },
+    MoveIn { of: MoveId, table: TableId, range: KeyRange },
     /// A piece of the rows. The last piece of a round is marked.
     MovePiece { number: u64, piece: Blob, ends_round: bool },
     /// The last piece, if any: the destination owns the range from now on. `accesses` is the access
@@ -102,7 +102,7 @@ pub(crate) enum Request {
     MoveDrop { number: u64 },
     /// Whether a move was adopted, for a source that lost the answer. If not, the move is
     /// discarded.
-    MoveOutcome { number: u64 },
+    MoveOutcome { of: MoveId, number: u64 },
     /// To a producer of an exchange: one part of its rows, as a stream of batches.
     Take { exchange: ExchangeId, part: u32 },
     /// To the root: consecutive commit timestamps of transactions that have written on the sender

@@ -1,29 +1,38 @@
 //! Answers requests of the sources of moves to this server.
 
 use super::Moves;
+use crate::blocking;
 use crate::messages::{Answer, Reply, Request, invalid_message};
+use std::sync::Arc;
 
 /// Answers a request of a source.
-pub(crate) fn answer(moves: &Moves, request: Request) -> Reply {
+pub(crate) async fn answer(moves: &Arc<Moves>, request: Request) -> Reply {
     let incoming = &moves.incoming;
     match request {
-        Request::MoveIn { table, range } => {
-            Ok(Answer::Move(incoming.begin(&moves.routing.store, table, &range)?))
+        Request::MoveIn { of, table, range } => {
+            Ok(Answer::Move(incoming.begin(&moves.routing.store, of, table, &range)?))
         }
         Request::MovePiece { number, piece, ends_round } => {
             incoming.take(number, piece.0, ends_round)?;
             Ok(Answer::Done)
         }
         Request::MoveAdopt { number, rest, adopt, accesses } => {
-            let rest = rest.map(|rest| rest.0);
-            incoming.adopt(&moves.routing.files, number, rest, accesses, adopt)?;
+            let (moves, rest) = (Arc::clone(moves), rest.map(|rest| rest.0));
+            let adopted = blocking::run(move || {
+                moves.incoming.adopt(&moves.routing.files, number, rest, accesses, adopt)
+            });
+            adopted.await??;
             Ok(Answer::Adopted(true))
         }
         Request::MoveDrop { number } => {
             incoming.forget(number);
             Ok(Answer::Done)
         }
-        Request::MoveOutcome { number } => Ok(Answer::Adopted(incoming.outcome(number))),
+        Request::MoveOutcome { of, number } => {
+            let discarding = Arc::clone(moves);
+            blocking::run(move || discarding.incoming.discard(number)).await?;
+            Ok(Answer::Adopted(moves.routing.store.has_adopted(of).await?))
+        }
         other => Err(invalid_message(&format!("{} is not about a move", other.name()))),
     }
 }

@@ -4,23 +4,20 @@ use crate::directory::Files;
 use crate::messages::invalid_message;
 use bytes::Bytes;
 use parking_lot::Mutex;
-use sdds::KeyRange;
 use sdds::directory::{Content, Message};
-use std::collections::{BTreeMap, BTreeSet};
+use sdds::{KeyRange, MoveId};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use store::catalog::TableId;
 use store::{Error, MoveIn, Store};
 
-/// Number of adopted moves that are remembered. A source asks for the outcome within seconds.
-const ADOPTED_REMEMBERED: usize = 1 << 16;
-
 /// Received rows are dropped after this time without a message of their source.
 pub(super) const SILENCE: Duration = Duration::from_secs(60);
 
 /// The moves to this server, by number. Each is adopted once, or never: a source relies on the
-/// answer.
+/// answer. The store knows which ones were adopted ([`Store::has_adopted`]).
 #[derive(Debug, Default)]
 pub(crate) struct IncomingMoves {
     next: AtomicU64,
@@ -32,7 +29,6 @@ struct Arrivals {
     /// Each has its own lock, so that moves do not wait for each other. It may be taken before the
     /// lock of all, and never after.
     open: BTreeMap<u64, Arc<Mutex<Incoming>>>,
-    adopted: BTreeSet<u64>,
 }
 
 /// A move to this server.
@@ -50,10 +46,11 @@ impl IncomingMoves {
     pub(super) fn begin(
         &self,
         store: &Arc<Store>,
+        of: MoveId,
         table: TableId,
         range: &KeyRange,
     ) -> Result<u64, Error> {
-        let rows = store.move_in(table, range)?;
+        let rows = store.move_in(of, table, range)?;
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let incoming = Incoming { table, rows: Some(rows), at: Instant::now() };
         self.arrivals.lock().open.insert(number, Arc::new(Mutex::new(incoming)));
@@ -102,23 +99,16 @@ impl IncomingMoves {
         rows.adopt(accesses)?;
         // The answer tells the source what the directory's message would.
         let _ = file.handle(adopt);
-        let mut arrivals = self.arrivals.lock();
-        arrivals.open.remove(&number);
-        arrivals.adopted.insert(number);
-        if arrivals.adopted.len() > ADOPTED_REMEMBERED {
-            arrivals.adopted.pop_first();
-        }
+        self.arrivals.lock().open.remove(&number);
         Ok(())
     }
 
-    /// Whether a move was adopted. If not, it is discarded and will not be adopted later.
-    pub(super) fn outcome(&self, number: u64) -> bool {
+    /// Discards a move that is not adopted yet: it will not be adopted later.
+    pub(super) fn discard(&self, number: u64) {
         if let Ok(incoming) = self.open(number) {
             incoming.lock().rows = None;
         }
-        let mut arrivals = self.arrivals.lock();
-        arrivals.open.remove(&number);
-        arrivals.adopted.contains(&number)
+        self.forget(number);
     }
 
     /// Discards a move.

@@ -21,7 +21,9 @@ use crate::routing::Routing;
 use incoming::IncomingMoves;
 use outgoing::OutgoingMoves;
 use parking_lot::Mutex;
+use sdds::MoveId;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use store::Error;
 
@@ -34,6 +36,8 @@ pub(crate) struct Moves {
     routing: Arc<Routing>,
     pub(crate) incoming: IncomingMoves,
     pub(crate) outgoing: OutgoingMoves,
+    /// The number of the next move from here.
+    next: AtomicU64,
     /// When access rates were last averaged.
     accesses_averaged: Mutex<Instant>,
 }
@@ -44,8 +48,15 @@ impl Moves {
             routing,
             incoming: IncomingMoves::default(),
             outgoing: OutgoingMoves::default(),
+            next: AtomicU64::new(1),
             accesses_averaged: Mutex::new(Instant::now()),
         }
+    }
+
+    /// Takes the identity of the next move from here.
+    fn next_id(&self) -> MoveId {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        MoveId { from: self.routing.membership.here, number }
     }
 
     /// Averages the access rates of buckets, once per period.

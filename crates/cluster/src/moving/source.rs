@@ -19,11 +19,11 @@ use crate::directory::File;
 use crate::messages::{Answer, Blob, MoveInfo, MoveOrder, Request, invalid_message, unexpected};
 use sdds::balancing::Sizes;
 use sdds::directory::{Level, Message};
-use sdds::{GroupId, KeyRange};
+use sdds::{GroupId, KeyRange, MoveId};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use store::catalog::TableId;
-use store::{Busy, Error, MoveOut};
+use store::{Acknowledgement, Busy, Error, MoveOut};
 
 /// How often a freeze is tried while transactions have written to the rows, before the move is
 /// deferred.
@@ -72,7 +72,8 @@ pub(super) async fn move_range(
     range: &KeyRange,
     bytes: u64,
 ) -> Result<(), Error> {
-    let out = moves.routing.store.move_out(order.table, range)?;
+    let of = moves.next_id();
+    let out = moves.routing.store.move_out(of, order.table, range, order.to)?;
     moves.outgoing.push(MoveInfo {
         table: order.table,
         range: range.clone(),
@@ -85,7 +86,7 @@ pub(super) async fn move_range(
         frozen_micros: 0,
         frozen_rows: 0,
     });
-    let result = begin(moves, order, out).await;
+    let result = begin(moves, order, of, out).await;
     moves.outgoing.note_end(match &result {
         Ok(()) => "done".into(),
         Err(error) => error.to_string(),
@@ -93,14 +94,19 @@ pub(super) async fn move_range(
     result
 }
 
-async fn begin(moves: &Arc<Moves>, order: &MoveOrder, out: MoveOut) -> Result<(), Error> {
+async fn begin(
+    moves: &Arc<Moves>,
+    order: &MoveOrder,
+    of: MoveId,
+    out: MoveOut,
+) -> Result<(), Error> {
     let file = moves.routing.files.by_id(order.table)?;
-    let request = Request::MoveIn { table: order.table, range: out.range().clone() };
+    let request = Request::MoveIn { of, table: order.table, range: out.range().clone() };
     let number = match moves.routing.calls.ask(order.to, &request).await? {
         Answer::Move(number) => number,
         other => return Err(unexpected(&other)),
     };
-    let moved = Source { moves, order, number, file, out }.run().await;
+    let moved = Source { moves, order, of, number, file, out }.run().await;
     if moved.is_err() {
         moves.routing.calls.runtime.spawn(call_off(Arc::clone(moves), order.to, number));
     }
@@ -123,6 +129,7 @@ async fn call_off(moves: Arc<Moves>, to: GroupId, number: u64) {
 struct Source<'a> {
     moves: &'a Arc<Moves>,
     order: &'a MoveOrder,
+    of: MoveId,
     number: u64,
     file: Arc<File>,
     out: MoveOut,
@@ -133,10 +140,13 @@ impl Source<'_> {
         let range = &self.out.range().clone();
         let outgoing = &self.moves.outgoing;
         let mut tries = 0;
+        let mut logged = Acknowledgement::default();
         let (frozen, adopt) = loop {
             self.catch_up().await?;
+            self.out.reserve().await?;
             let frozen = Instant::now();
-            match self.file.release(range, self.order.to, || self.out.freeze()) {
+            let freeze = || self.out.freeze().map(|freezing| logged = freezing);
+            match self.file.release(range, self.order.to, freeze) {
                 Ok(Some(adopt)) => break (frozen, adopt),
                 Ok(None) => return Err(Error::NotOwned { range: range.clone() }),
                 Err(busy) if tries == FREEZES || busy == Busy::Gone => return Err(deferred(busy)),
@@ -147,6 +157,8 @@ impl Source<'_> {
                 }
             }
         };
+        // A restart between the freeze and its end asks the destination for the outcome.
+        logged.wait().await?;
         let adopted = self.hand_over(&adopt).await;
         let Self { moves, order, file, out, .. } = self;
         let note =
@@ -162,10 +174,12 @@ impl Source<'_> {
                 moves.routing.send(&file, outbox);
                 Ok(())
             }
+            // It is not known, and nothing is served any more.
+            Err(error) if moves.routing.calls.stopped.is_cancelled() => Err(error),
             Err(error) => {
                 // Not adopted: the keys are owned here again, at the epoch meant for the
                 // destination.
-                drop(out);
+                out.thaw();
                 let outbox = file.undelivered(order.to, adopt);
                 note();
                 moves.routing.send(&file, outbox);
@@ -223,15 +237,15 @@ impl Source<'_> {
         match calls.ask(order.to, &request).await {
             Ok(_) => Ok(()),
             Err(CallError::NotDone(error)) => Err(error),
-            Err(CallError::Unknown(_)) => ask_outcome(moves, order.to, number).await,
+            Err(CallError::Unknown(_)) => ask_outcome(moves, order.to, self.of, number).await,
         }
     }
 }
 
 /// Asks the destination whether it has adopted the rows, until that is known.
-async fn ask_outcome(moves: &Moves, to: GroupId, number: u64) -> Result<(), Error> {
+async fn ask_outcome(moves: &Moves, to: GroupId, of: MoveId, number: u64) -> Result<(), Error> {
     let (calls, membership) = (&moves.routing.calls, &moves.routing.membership);
-    let request = Request::MoveOutcome { number };
+    let request = Request::MoveOutcome { of, number };
     loop {
         if calls.stopped.is_cancelled() {
             return Err(calls.stopped_error());

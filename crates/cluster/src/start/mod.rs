@@ -64,7 +64,7 @@ impl Cluster {
         match decode::<Reply>(&answer)?? {
             Answer::Joined { member, members, catalog, timestamp } => {
                 let store = open(member.group)?;
-                store.install(&catalog, timestamp);
+                store.install(&catalog, timestamp)?.wait().await?;
                 Ok(Self::start(&member, members, store, network, runtime, timestamp))
             }
             other => Err(unexpected(&other)),

@@ -13,7 +13,7 @@ pub(crate) async fn answer(transactions: &Transactions, request: Request) -> Rep
             Ok(Answer::Done)
         }
         Request::RollBack { transaction } => {
-            transactions.participants.end(transaction, None).await;
+            transactions.participants.end(transaction, None).await?;
             Ok(Answer::Done)
         }
         Request::Prepare { reader, has_written, newest } => {
@@ -27,7 +27,7 @@ pub(crate) async fn answer(transactions: &Transactions, request: Request) -> Rep
             prepared.map(|()| Answer::Done)
         }
         Request::Commit { transaction, timestamp } => {
-            transactions.participants.end(transaction, Some(timestamp)).await;
+            transactions.participants.end(transaction, Some(timestamp)).await?;
             transactions.low_watermark.lock().learn(timestamp);
             Ok(Answer::Done)
         }

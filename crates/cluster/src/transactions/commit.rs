@@ -61,7 +61,7 @@ impl Transactions {
         self: &Arc<Self>,
         reader: &Reader,
         transaction: TransactionId,
-        here: Option<Prepared>,
+        mut here: Option<Prepared>,
     ) -> Result<Timestamp, Error> {
         let _ended = Ending { transactions: self, transaction };
         let mut others = self.coordinated.groups(transaction);
@@ -78,13 +78,24 @@ impl Transactions {
         // A server without writes of the transaction may have left since it was asked.
         others.retain(|group, has_written| *has_written || !self.membership.has_left(*group));
         let groups: Vec<GroupId> = others.keys().copied().collect();
-        let decision = match self.prepare(&others, reader).await {
+        let is_alone = groups.is_empty() && members.is_none();
+        let kept = async {
+            match &mut here {
+                Some(here) if !is_alone => here.keep(transaction).await,
+                _ => Ok(()),
+            }
+        };
+        let (prepared, kept) = futures::join!(self.prepare(&others, reader), kept);
+        let decision = match prepared.and(kept) {
             Ok(()) => self.decide(transaction, &groups, members).await,
             Err(error) => Decision::Refused(error),
         };
         let timestamp = match decision {
             Decision::Committed(timestamp) => timestamp,
             Decision::Refused(error) => {
+                if let Some(here) = here {
+                    here.roll_back();
+                }
                 self.send_roll_back(transaction, groups);
                 return Err(error);
             }
@@ -96,7 +107,7 @@ impl Transactions {
             }
         };
         if let Some(here) = here {
-            blocking::commit(here, timestamp).await;
+            blocking::commit(here, timestamp).await?;
         }
         self.low_watermark.lock().learn(timestamp);
         let request = Request::Commit { transaction, timestamp };

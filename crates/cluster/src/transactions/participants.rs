@@ -94,14 +94,27 @@ impl Participants {
     }
 
     /// Ends a transaction on this server. With a timestamp its writes are committed.
-    pub(crate) async fn end(&self, transaction: TransactionId, outcome: Option<Timestamp>) {
+    ///
+    /// # Errors
+    /// 58030 if the disk fails: the commit may be lost.
+    pub(crate) async fn end(
+        &self,
+        transaction: TransactionId,
+        outcome: Option<Timestamp>,
+    ) -> Result<(), Error> {
         let part = self.all.lock().end(transaction);
-        let Some(part) = part else { return };
+        let Some(part) = part else { return Ok(()) };
         let mut part = part.lock().await;
-        if let (Work::Prepared(Some(prepared), _), Some(timestamp)) =
-            (std::mem::replace(&mut part.work, Work::Over), outcome)
-        {
-            blocking::commit(prepared, timestamp).await;
+        let Work::Prepared(Some(prepared), _) = std::mem::replace(&mut part.work, Work::Over)
+        else {
+            return Ok(());
+        };
+        match outcome {
+            Some(timestamp) => blocking::commit(prepared, timestamp).await,
+            None => {
+                prepared.roll_back();
+                Ok(())
+            }
         }
     }
 
@@ -236,7 +249,11 @@ impl Part {
         }
         self.open(store, reader).await?;
         if let Work::Open(transaction) = std::mem::replace(&mut self.work, Work::Over) {
-            self.work = Work::Prepared(blocking::prepare(*transaction).await?, Instant::now());
+            let mut prepared = blocking::prepare(*transaction).await?;
+            if let (Some(prepared), Some(transaction)) = (&mut prepared, reader.transaction) {
+                prepared.keep(transaction).await?;
+            }
+            self.work = Work::Prepared(prepared, Instant::now());
         }
         Ok(())
     }

@@ -3,7 +3,9 @@
 use super::Transactions;
 use crate::messages::{Answer, Request};
 use futures::future::join_all;
+use sdds::Timestamp;
 use std::time::{Duration, Instant};
+use store::TransactionId;
 
 /// How long a participant waits before it asks.
 const SILENCE: Duration = Duration::from_secs(2);
@@ -17,7 +19,7 @@ impl Transactions {
             let asked = self.calls.ask_root(&Request::Outcome { transaction }).await;
             if let Ok(Answer::Outcome(outcome)) = asked {
                 tracing::warn!(?transaction, ?outcome, "learned an outcome from the root");
-                self.participants.end(transaction, outcome).await;
+                self.end_part(transaction, outcome).await;
             }
         });
         let open = silent.open.into_iter().map(async |transaction| {
@@ -26,9 +28,15 @@ impl Transactions {
             let is_over = matches!(asked, Ok(Answer::Running(false)));
             if is_over || self.membership.is_lost(transaction.coordinator) {
                 tracing::warn!(?transaction, "ended a transaction that its coordinator abandoned");
-                self.participants.end(transaction, None).await;
+                self.end_part(transaction, None).await;
             }
         });
         tokio::join!(join_all(prepared), join_all(open));
+    }
+
+    async fn end_part(&self, transaction: TransactionId, outcome: Option<Timestamp>) {
+        if let Err(error) = self.participants.end(transaction, outcome).await {
+            tracing::error!(%transaction, %error, "could not end a part of a transaction");
+        }
     }
 }

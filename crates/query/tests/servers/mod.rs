@@ -11,7 +11,7 @@ use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, UInt32Array};
 use datafusion::arrow::compute::{concat, take};
 use query::{Database, Options};
 use sdds::directory::{Entry, Owner};
-use sdds::{Bound, Epoch, GroupId, Key, KeyRange, Timestamp};
+use sdds::{Bound, Epoch, GroupId, Key, KeyRange, MoveId, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -205,8 +205,10 @@ impl Servers {
 
 /// Moves keys between stores; false where somebody writes there.
 fn move_keys(from: &Arc<Store>, to: &Arc<Store>, table: TableId, range: &KeyRange) -> bool {
-    let mut out = from.move_out(table, range).expect("owned");
-    let mut incoming = to.move_in(table, range).expect("a table");
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    let of = MoveId { from: from.group(), number: NEXT.fetch_add(1, Ordering::Relaxed) };
+    let mut out = from.move_out(of, table, range, to.group()).expect("owned");
+    let mut incoming = to.move_in(of, table, range).expect("a table");
     for piece in out.copy().expect("a table") {
         incoming.take(piece.expect("written")).expect("well formed");
     }
@@ -462,7 +464,7 @@ impl Peers for Seen {
             parts.extend(staged.transaction.prepare()?);
         }
         let timestamp = Timestamp(self.servers.clock.fetch_add(1, Ordering::SeqCst) + 1);
-        here.into_iter().chain(parts).for_each(|part| part.commit(timestamp));
+        here.into_iter().chain(parts).for_each(|part| drop(part.commit(timestamp)));
         Ok(timestamp)
     }
 

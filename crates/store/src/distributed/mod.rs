@@ -9,7 +9,7 @@ mod newest;
 mod pushdown;
 
 use crate::error::missing;
-use crate::peers::{ATTEMPTS_MAX, Peers, Reader, TransactionId, Write};
+use crate::peers::{ATTEMPTS_MAX, Peers, Reader, Write};
 use crate::read::{Reading, TableView};
 use crate::store::Store;
 use crate::transaction::{IngestPart, Savepoint, Transaction};
@@ -18,7 +18,7 @@ use arrow::array::RecordBatch;
 use bucket::key;
 use catalog::{Catalog, CatalogChange, Table, TableId};
 use futures::future::join_all;
-use sdds::{Bound, GroupId, Key, KeyRange, Timestamp};
+use sdds::{Bound, GroupId, Key, KeyRange, Timestamp, TransactionId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -15,9 +15,9 @@ use crate::publishing::Publisher;
 use crate::snapshot::{Published, Snapshots};
 use bucket::{Bucket, BucketState, Run, TableWrites};
 use catalog::{Catalog, CatalogChange, Relation, RelationId, TableId, is_temporary_schema};
-use durable::{Command, IdCounters, SequenceState, WriteSet};
+use durable::{ClusterState, Command, IdCounters, PreparedPart, SequenceState, WriteSet};
 use journal::Position;
-use sdds::{Bound, BucketId, KeyRange, Timestamp};
+use sdds::{Bound, BucketId, KeyRange, Timestamp, TransactionId};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -36,6 +36,7 @@ pub(crate) struct Machine {
     pub(crate) splits: VecDeque<SplitInfo>,
     memory: Arc<Memory>,
     pub(crate) counters: IdCounters,
+    pub(crate) cluster: ClusterState,
 }
 
 /// Event counts.
@@ -59,6 +60,7 @@ impl Machine {
             splits: VecDeque::new(),
             memory,
             counters: IdCounters::default(),
+            cluster: ClusterState::default(),
         }
     }
 
@@ -110,10 +112,22 @@ impl Machine {
             Command::Split { table, at } => self.apply_split(table, &at),
             Command::Merge { table, low } => self.apply_merge(table, &low),
             Command::Install { timestamp, catalog } => self.apply_install(timestamp, catalog),
-            Command::Adopt { table, range, state, accesses } => {
-                self.apply_adopt(table, range, state, accesses);
+            Command::Adopt { of, table, range, state, accesses } => {
+                self.apply_adopt(of, table, range, state, accesses);
             }
             Command::Release { table, range } => self.apply_release(table, range),
+            Command::Freeze(frozen) => self.apply_freeze(frozen),
+            Command::Thaw { of } => self.apply_thaw(of),
+            Command::Prepare { transaction, catalog, writes } => {
+                self.cluster.prepared.insert(transaction, PreparedPart { catalog, writes });
+            }
+            Command::Decide { transaction, outcome } => self.apply_decide(transaction, outcome),
+            Command::SetFact { name, value: Some(value) } => {
+                self.cluster.facts.insert(name, value);
+            }
+            Command::SetFact { name, value: None } => {
+                self.cluster.facts.remove(&name);
+            }
             Command::SequenceAdvance { sequence, last, called } => {
                 self.sequences.insert(sequence, SequenceState { last, called });
             }
@@ -139,6 +153,14 @@ impl Machine {
         self.publish(next);
     }
 
+    /// Ends a part of a transaction that was prepared.
+    fn apply_decide(&mut self, transaction: TransactionId, outcome: Option<Timestamp>) {
+        let part = self.cluster.prepared.remove(&transaction);
+        if let (Some(PreparedPart { catalog, writes }), Some(timestamp)) = (part, outcome) {
+            self.apply_commit(timestamp, &catalog, writes);
+        }
+    }
+
     fn apply_catalog_change(&mut self, change: &CatalogChange, next: &mut Published) {
         if let CatalogChange::Create(relation) = change
             && !relation.is_temporary()
@@ -160,6 +182,7 @@ impl Machine {
                 self.sequences.entry(sequence.id).or_insert(state);
             }
             CatalogChange::Truncate(id) => {
+                self.cluster.frozen.retain(|_, frozen| frozen.table != *id);
                 if let Some(old) = next.files.get(id) {
                     let is_temporary = self.is_temporary(*id, next);
                     let file = old.emptied(|| self.bucket_id(is_temporary));
@@ -169,6 +192,7 @@ impl Machine {
             }
             CatalogChange::Drop(id) => {
                 self.sequences.remove(id);
+                self.cluster.frozen.retain(|_, frozen| frozen.table.relation() != *id);
                 if let Some(old) = next.files.remove(&TableId(id.0)) {
                     self.forget(&old);
                 }
@@ -266,6 +290,7 @@ impl Machine {
         let mut next = Published::clone(&self.head);
         next.timestamp = next.timestamp.max(timestamp);
         for relation in catalog.relations() {
+            self.count_relation(relation.id());
             match relation {
                 Relation::Table(table) => {
                     next.files.insert(table.id, TableFile::elsewhere());

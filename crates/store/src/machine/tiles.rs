@@ -5,7 +5,8 @@ use crate::file::Tile;
 use crate::snapshot::Published;
 use bucket::{Accesses, Bucket, BucketState};
 use catalog::TableId;
-use sdds::{Bound, Key, KeyRange, Partition};
+use durable::Frozen;
+use sdds::{Bound, Key, KeyRange, MoveId, Partition};
 use std::sync::Arc;
 
 impl Machine {
@@ -49,11 +50,13 @@ impl Machine {
     /// Takes ownership of keys of another server, with their rows.
     pub(super) fn apply_adopt(
         &mut self,
+        of: MoveId,
         table: TableId,
         range: KeyRange,
         state: BucketState,
         accesses: u64,
     ) {
+        self.cluster.adopted.insert(of.from, of.number);
         let mut next = Published::clone(&self.head);
         let Some(file) = next.files.get(&table).cloned() else { return };
         next.timestamp = next.timestamp.max(state.newest());
@@ -69,6 +72,7 @@ impl Machine {
     /// Passes ownership of keys to another server. Keys owned by other servers are joined with
     /// adjacent ones into one tile.
     pub(super) fn apply_release(&mut self, table: TableId, range: KeyRange) {
+        self.cluster.frozen.retain(|_, frozen| frozen.table != table || frozen.range != range);
         let Some(file) = self.head.files.get(&table).cloned() else { return };
         let mut directory = Partition::clone(&file.directory());
         let held = directory.cover(&range).filter_map(|(_, tile)| tile.held());
@@ -85,5 +89,30 @@ impl Machine {
         }
         directory.assign(&wide, Tile::Elsewhere);
         file.replace_directory(directory, &wide);
+    }
+
+    /// Stops reads and writes of keys that may be adopted elsewhere.
+    pub(super) fn apply_freeze(&mut self, frozen: Frozen) {
+        self.retile(frozen.table, &frozen.range, Tile::Leaving);
+        self.cluster.frozen.insert(frozen.of, frozen);
+    }
+
+    /// Serves frozen keys again.
+    pub(super) fn apply_thaw(&mut self, of: MoveId) {
+        if let Some(frozen) = self.cluster.frozen.remove(&of) {
+            self.retile(frozen.table, &frozen.range, Tile::Here);
+        }
+    }
+
+    /// Changes the tiles of the buckets of a range.
+    pub(crate) fn retile(&self, table: TableId, range: &KeyRange, tile: fn(Arc<Bucket>) -> Tile) {
+        let Some(file) = self.head.files.get(&table) else { return };
+        let mut directory = Partition::clone(&file.directory());
+        for (range, old) in file.directory().cover(range) {
+            if let Some(bucket) = old.held() {
+                directory.assign(&range, tile(Arc::clone(bucket)));
+            }
+        }
+        file.replace_directory(directory, range);
     }
 }

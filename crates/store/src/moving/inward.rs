@@ -4,23 +4,25 @@ use super::piece::{self, DELTA_FIELDS};
 use crate::Error;
 use crate::error::missing;
 use crate::file::{TableFile, Tile};
+use crate::log::Proposal;
 use crate::memory::Reservation;
 use crate::store::Store;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::UInt64Type;
 use bucket::key::KeyEncoder;
-use bucket::{Assembly, Chunk, Layout, RowEncoder, VERSION_OVERHEAD, compaction};
+use bucket::{Assembly, BucketState, Chunk, Layout, RowEncoder, VERSION_OVERHEAD, compaction};
 use bytes::Bytes;
 use catalog::ipc::malformed;
 use catalog::{Table, TableId};
 use durable::Command;
-use sdds::{Key, KeyRange, Timestamp, splitting};
+use sdds::{Key, KeyRange, MoveId, Timestamp, splitting};
 use std::sync::Arc;
 
 /// Keys that are moving to this server. Dropping it before [`Self::adopt`] discards them.
 #[derive(Debug)]
 pub struct MoveIn {
     store: Arc<Store>,
+    of: MoveId,
     table: TableId,
     file: Arc<TableFile>,
     range: KeyRange,
@@ -32,19 +34,42 @@ impl Store {
     /// Begins to receive a range of keys.
     ///
     /// # Errors
-    /// [`Error::Catalog`] if the table does not exist; 0A000 with a data directory.
-    pub fn move_in(self: &Arc<Self>, table: TableId, range: &KeyRange) -> Result<MoveIn, Error> {
-        self.refuse_with_data("taking keys of another server")?;
+    /// [`Error::Catalog`] if the table does not exist.
+    pub fn move_in(
+        self: &Arc<Self>,
+        of: MoveId,
+        table: TableId,
+        range: &KeyRange,
+    ) -> Result<MoveIn, Error> {
         let file = self.snapshots().newest().files.get(&table).cloned();
         let file = file.ok_or_else(|| missing(table))?;
         Ok(MoveIn {
             store: Arc::clone(self),
+            of,
             table,
             file,
             range: range.clone(),
             assembly: Assembly::default(),
             reservation: Reservation::new(self.memory()),
         })
+    }
+}
+
+impl Store {
+    /// Whether the keys of a move were adopted here, as far as that is durable. It waits for that.
+    ///
+    /// # Errors
+    /// 58030 if the disk fails.
+    pub async fn has_adopted(&self, of: MoveId) -> Result<bool, Error> {
+        let (is_adopted, position) = {
+            let machine = self.machine();
+            let last = machine.cluster.adopted.get(&of.from);
+            (last == Some(&of.number), machine.log.position)
+        };
+        if let Some(journal) = self.journal() {
+            journal.durable(position).await?;
+        }
+        Ok(is_adopted)
     }
 }
 
@@ -138,15 +163,22 @@ impl MoveIn {
         Ok(self.assembly.end_round()?)
     }
 
-    /// Takes ownership of the keys and their rows. `accesses` is their average rate per second on
-    /// the source.
+    /// Takes ownership of the keys and their rows; blocks the thread until that is durable. `accesses` is their average
+    /// rate per second on the source.
     ///
     /// # Errors
     /// [`Error::NotOwned`] if the table was truncated or dropped or is about to be, or this server
-    /// owns some of the keys already; [`Error::Bucket`] if the pieces are inconsistent.
+    /// owns some of the keys already; [`Error::Bucket`] if the pieces are inconsistent; 53100 if the disk is full.
+    /// The keys are not adopted then. 58030 if the disk fails: they may be.
     pub fn adopt(self, accesses: u64) -> Result<(), Error> {
-        let Self { store, table, file, range, assembly, reservation } = self;
+        let Self { store, of, table, file, range, assembly, reservation } = self;
         let state = assembly.finish()?;
+        let pins = match store.durable() {
+            Some(durable) => Some(durable.write_chunks(&chunks(&state))?),
+            None => None,
+        };
+        let command = Command::Adopt { of, table, range: range.clone(), state, accesses };
+        let record = store.ready_record(&command)?;
         let mut machine = store.machine();
         let published = Arc::clone(machine.head());
         let same = published.files.get(&table).map(Arc::as_ptr) == Some(Arc::as_ptr(&file));
@@ -154,21 +186,33 @@ impl MoveIn {
             file.directory().cover(&range).all(|(_, tile)| matches!(tile, Tile::Elsewhere));
         // A prepared change of the whole table was checked without these rows.
         let is_changing = store.holds().lock().has_changes_of(table);
-        if !same || !is_free || is_changing {
+        // A later move of the source shows that it has heard that this one failed.
+        let last = machine.cluster.adopted.get(&of.from);
+        let is_late = last.is_some_and(|last| *last >= of.number);
+        if !same || !is_free || is_changing || is_late {
             return Err(Error::NotOwned { range });
         }
+        let Command::Adopt { state, .. } = &command else { unreachable!("it was made above") };
         let is_full = published.catalog.table_by_id(table).is_some_and(|table| {
             splitting::should_split(state.weight(), state.rows(), table.bucket_size)
-                || compaction::is_due(&state, table.bucket_size)
+                || compaction::is_due(state, table.bucket_size)
         });
-        machine.commit_unlogged(Command::Adopt { table, range: range.clone(), state, accesses });
-        drop((reservation, machine));
+        let position = machine.propose(Proposal { command, record })?;
+        drop((reservation, pins, machine));
         if is_full {
             // Splitting does not delay requests that wait for the keys.
             store.queue().request(table, range.low);
         }
-        Ok(())
+        match store.journal() {
+            Some(journal) => Ok(journal.wait_durable(position)?),
+            None => Ok(()),
+        }
     }
+}
+
+/// Returns the chunks of a bucket.
+fn chunks(state: &BucketState) -> Vec<Arc<Chunk>> {
+    state.runs().iter().flat_map(|run| run.chunks.iter().cloned()).collect()
 }
 
 fn key_columns(table: &Table, columns: &[ArrayRef]) -> Result<Vec<ArrayRef>, Error> {

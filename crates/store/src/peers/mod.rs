@@ -14,10 +14,10 @@ mod write;
 
 pub use metrics::{Finding, MessageCount, TableTotal, Traffic};
 pub use moves::{MoveSetting, MoveSettings};
-pub use prepared::Prepared;
 pub(crate) use prepared::PreparedPart;
+pub use prepared::{Acknowledgement, Prepared};
 pub use pushdown::{Changed, PushdownStep, PushdownSteps};
-pub use requests::{BatchStream, Delivery, ExchangeId, Reader, TransactionId, Whereabouts};
+pub use requests::{BatchStream, Delivery, ExchangeId, Reader, Whereabouts};
 pub(crate) use write::BATCH_BYTES_MAX;
 pub use write::Write;
 
@@ -27,7 +27,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use catalog::{Sequence, Table, TableId};
 use futures::future::BoxFuture;
-use sdds::{GroupId, Key, KeyRange, Timestamp};
+use sdds::{GroupId, Key, KeyRange, Timestamp, TransactionId};
 use std::fmt::Debug;
 use std::sync::Arc;
 

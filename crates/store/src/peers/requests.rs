@@ -5,21 +5,12 @@ use arrow::array::RecordBatch;
 use catalog::CatalogChange;
 use futures::stream::BoxStream;
 use sdds::directory::Entry;
-use sdds::{GroupId, Timestamp};
+use sdds::{GroupId, Timestamp, TransactionId};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Rows from another server, in the order in which it sends them.
 pub type BatchStream = BoxStream<'static, Result<RecordBatch, Error>>;
-
-/// Id of a distributed transaction, the same on all of its servers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct TransactionId {
-    /// The server that the client is connected to.
-    pub coordinator: GroupId,
-    /// Number that the coordinator does not reuse.
-    pub number: u64,
-}
 
 /// Id of an exchange: the output of an operator, partitioned among the servers that run the next
 /// one.

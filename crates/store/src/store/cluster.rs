@@ -4,6 +4,8 @@ use super::conflicts::refuse_conflicts;
 use super::{CommitRequest, Store};
 use crate::holds::{HoldId, PreparedWrites};
 use crate::{Error, Snapshot};
+use durable::PreparedPart;
+use journal::Position;
 use sdds::Timestamp;
 use std::sync::Arc;
 
@@ -22,6 +24,24 @@ impl Store {
             has_shared_changes: request.catalog_changes.iter().any(|c| request.is_shared(c)),
         };
         Ok(held.prepare(published.timestamp, writes))
+    }
+
+    /// Holds the rows and definitions of a part that was prepared before a restart. It may commit at any timestamp.
+    pub(crate) fn hold_undecided(&self, part: &PreparedPart) -> HoldId {
+        let PreparedPart { catalog, writes } = part.clone();
+        let has_shared_changes = !catalog.is_empty();
+        let after = Timestamp::ZERO;
+        let writes = PreparedWrites { after, writes, changes: catalog, has_shared_changes };
+        self.holds().lock().hold(writes)
+    }
+
+    /// Releases the hold of a commit once it is published.
+    pub(crate) fn release_published(&self, position: Position, hold: HoldId) {
+        let publisher = self.machine().publisher.clone();
+        match publisher {
+            Some(publisher) => publisher.release_after(position, hold),
+            None => self.holds().release(hold),
+        }
     }
 
     /// Takes a snapshot at a timestamp of the cluster. Waits for prepared transactions that may

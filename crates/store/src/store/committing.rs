@@ -7,6 +7,7 @@ use crate::Error;
 use crate::file::TableFile;
 use crate::log::Proposal;
 use crate::machine::Machine;
+use crate::write_set::WriteSet;
 use bucket::{Run, TableWrites};
 use catalog::TableId;
 use durable::Command;
@@ -68,20 +69,28 @@ impl Store {
         ready: Ready,
         timestamp: Timestamp,
     ) -> Result<Position, Error> {
-        let head = Arc::clone(machine.head());
-        let touched: Vec<(TableId, Vec<KeyRange>)> = request
-            .writes
-            .iter()
-            .map(|(table, writes)| (*table, touched_ranges(head.files.get(table), writes)))
-            .collect();
-        drop(head);
         let CommitRequest { snapshot, catalog_changes, writes, staging, _reservation } = request;
+        let touched = Touched::by(machine, &writes);
         let command = Command::Commit { timestamp, catalog: catalog_changes, writes };
         let Ready { record, _pins } = ready;
-        let position = machine.propose(Proposal { command, record })?;
+        let position = self.propose_writes(machine, Proposal { command, record }, touched);
         drop((snapshot, staging));
+        position
+    }
+
+    /// Appends and applies a command that makes writes visible; then splits the buckets that are full.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] if the journal has stopped.
+    pub(crate) fn propose_writes(
+        &self,
+        machine: &mut Machine,
+        proposal: Proposal,
+        touched: Touched,
+    ) -> Result<Position, Error> {
+        let position = machine.propose(proposal)?;
         let catalog = Arc::clone(&machine.head().catalog);
-        for (table, ranges) in touched {
+        for (table, ranges) in touched.0 {
             if let Some(table) = catalog.table_by_id(table) {
                 self.settle(machine, table, &ranges);
             }
@@ -90,8 +99,20 @@ impl Store {
     }
 }
 
-/// Returns the ranges of a table that writes fall into, whose buckets may have to split.
-pub(super) fn touched_ranges(file: Option<&Arc<TableFile>>, writes: &TableWrites) -> Vec<KeyRange> {
+/// The ranges of tables that writes fall into. Their buckets may have to split.
+pub(crate) struct Touched(pub(super) Vec<(TableId, Vec<KeyRange>)>);
+
+impl Touched {
+    /// Returns the ranges that writes would fall into now.
+    pub(crate) fn by(machine: &Machine, writes: &WriteSet) -> Self {
+        let files = &machine.head().files;
+        let of =
+            |(id, writes): (&TableId, &TableWrites)| (*id, touched_ranges(files.get(id), writes));
+        Self(writes.iter().map(of).collect())
+    }
+}
+
+fn touched_ranges(file: Option<&Arc<TableFile>>, writes: &TableWrites) -> Vec<KeyRange> {
     let Some(file) = file else { return vec![KeyRange::all()] };
     let directory = file.directory();
     let span = |run: &Arc<Run>| {

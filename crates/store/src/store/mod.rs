@@ -13,18 +13,19 @@ mod request;
 mod sequences;
 mod statistics;
 
+pub(crate) use committing::Touched;
 pub use opening::{CHECKPOINT_BYTES, Data, Progress, Recovery, RecoveryStage};
 pub(crate) use proposing::Ready;
 pub(crate) use request::CommitRequest;
 
+use crate::Error;
 use crate::holds::Holds;
 use crate::ids;
 use crate::machine::Machine;
 use crate::memory::Memory;
-use crate::peers::Peers;
+use crate::peers::{Acknowledgement, Peers};
 use crate::queue::Queue;
 use crate::snapshot::{Snapshot, Snapshots};
-use crate::{Error, Failure};
 use bucket::{Layout, RowLayout};
 use catalog::{Catalog, RelationId, Table, TableId};
 use durable::{Command, Durable, KeptCheckpoint};
@@ -134,13 +135,16 @@ impl Store {
     }
 
     /// Installs the catalog of the cluster that this server joins, as of a timestamp. Other servers
-    /// own all rows. Temporary relations are left out. The store must not have relations.
+    /// own all rows. Temporary relations are left out. The store must not have relations. It has them when the result
+    /// has ended.
     ///
-    /// # Panics
-    /// If the store has a data directory: joining a cluster with one is not supported yet.
-    pub fn install(&self, catalog: &Catalog, timestamp: Timestamp) {
-        assert!(self.durable().is_none(), "a server with a data directory does not join a cluster");
-        let mut machine = self.machine();
+    /// # Errors
+    /// 53100 if the disk is full, 58030 if it fails.
+    pub fn install(
+        &self,
+        catalog: &Catalog,
+        timestamp: Timestamp,
+    ) -> Result<Acknowledgement, Error> {
         assert!(
             self.catalog().relations().next().is_none(),
             "a store that joins a cluster has no relations"
@@ -152,7 +156,8 @@ impl Store {
         if let Some(last) = own.map(ids::relation_number).max() {
             self.next_relation.fetch_max(last + 1, Ordering::Relaxed);
         }
-        machine.commit_unlogged(Command::Install { timestamp, catalog });
+        let position = self.propose(Command::Install { timestamp, catalog })?;
+        Ok(Acknowledgement(self.journal().map(|journal| journal.committed(position))))
     }
 
     /// Returns the group that this server leads.
@@ -242,16 +247,27 @@ impl Store {
         self.durable().map(|durable| durable.kept_checkpoints()).unwrap_or_default()
     }
 
-    /// Refuses what is not in the log yet.
-    pub(crate) fn refuse_with_data(&self, what: &str) -> Result<(), Error> {
-        if self.durable().is_none() {
-            return Ok(());
-        }
-        Err(Error::Failed(Box::new(Failure {
-            sql_state: "0A000".to_owned(),
-            message: format!("{what} is not supported by a server with a data directory"),
-            ..Failure::default()
-        })))
+    /// Returns a fact of the cluster that this server keeps.
+    pub fn fact(&self, name: &str) -> Option<Vec<u8>> {
+        self.machine().cluster.facts.get(name).cloned()
+    }
+
+    /// Returns the facts whose names begin with a text, in the order of their names.
+    pub fn facts(&self, prefix: &str) -> Vec<(String, Vec<u8>)> {
+        let machine = self.machine();
+        let facts = machine.cluster.facts.range(prefix.to_owned()..);
+        let named = facts.take_while(|(name, _)| name.starts_with(prefix));
+        named.map(|(name, value)| (name.clone(), value.clone())).collect()
+    }
+
+    /// Keeps a fact of the cluster, or forgets it. It is durable when the result has ended. Waits for room in the
+    /// journal.
+    ///
+    /// # Errors
+    /// 53100 if the disk is full, 58030 if it fails.
+    pub fn set_fact(&self, name: &str, value: Option<Vec<u8>>) -> Result<Acknowledgement, Error> {
+        let position = self.propose(Command::SetFact { name: name.to_owned(), value })?;
+        Ok(Acknowledgement(self.journal().map(|journal| journal.durable(position))))
     }
 
     /// Returns the data directory; `None` without one.

@@ -119,7 +119,7 @@ impl Store {
     /// open the directory until the store is dropped.
     ///
     /// When the journal stops ([`Journal::until_stopped`]), memory and disk may differ: the process must
-    /// end. Moves of keys between servers are refused: what belongs to them is not in the log yet.
+    /// end.
     ///
     /// # Errors
     /// Directories that are in use, no data directories, damaged or of newer formats: the message
@@ -155,7 +155,8 @@ impl Store {
         bytes += recovered.bytes + replay.bytes();
         replay.finish(recovered.last);
 
-        let publisher = Publisher::new(Arc::clone(&store.snapshots), recovered.last);
+        let publisher =
+            Publisher::new(Arc::clone(&store.snapshots), Arc::clone(&store.holds), recovered.last);
         let listener = Arc::clone(&publisher);
         let listener = Box::new(move |position| listener.advance(position));
         let journal =

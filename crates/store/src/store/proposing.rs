@@ -99,6 +99,14 @@ impl Store {
         machine.propose(Proposal { command, record }).is_ok()
     }
 
+    /// Makes the record of a command ready; `None` without a data directory. Waits for room.
+    ///
+    /// # Errors
+    /// As [`Self::ready`].
+    pub(crate) fn ready_record(&self, command: &Command) -> Result<Option<Record>, Error> {
+        self.durable().map_or(Ok(None), |durable| self.record(durable, command))
+    }
+
     /// Makes the record of a small command ready; `None` if it concerns temporary relations only.
     fn record(&self, durable: &Durable, command: &Command) -> Result<Option<Record>, Error> {
         let Some((kind, body)) = durable::encode(command, &self.catalog()) else { return Ok(None) };

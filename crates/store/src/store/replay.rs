@@ -4,7 +4,7 @@
 //! Splits and merges are commands: they are replayed, not decided again.
 
 use super::Store;
-use super::committing::touched_ranges;
+use super::committing::Touched;
 use crate::file::{TableFile, Tile};
 use crate::ids;
 use crate::log::Proposal;
@@ -51,12 +51,16 @@ impl<'a> Replay<'a> {
         machine.log.index = cut.index;
         machine.counters = cut.counters;
         machine.sequences = cut.sequences;
+        machine.cluster = cut.cluster;
         let files = cut.tables.into_iter().map(|table| (table.id, file(table))).collect();
         machine.restore(Published {
             timestamp: cut.timestamp,
             catalog: Arc::new(cut.catalog),
             files,
         });
+        for frozen in machine.cluster.frozen.values() {
+            machine.retile(frozen.table, &frozen.range, Tile::Leaving);
+        }
     }
 
     /// Applies a command of the journal.
@@ -76,7 +80,7 @@ impl<'a> Replay<'a> {
         machine.log.position = from.position;
         machine.log.index = index;
         machine.propose(Proposal { command, record: None })?;
-        for (table, ranges) in touched {
+        for (table, ranges) in touched.0 {
             compact(&mut machine, table, &ranges);
         }
         Ok(())
@@ -113,11 +117,16 @@ fn file(table: TableCut) -> Arc<TableFile> {
     TableFile::of(directory)
 }
 
-/// Returns the ranges of tables that a command writes to.
-fn touched(machine: &Machine, command: &Command) -> Vec<(TableId, Vec<KeyRange>)> {
-    let Command::Commit { writes, .. } = command else { return Vec::new() };
-    let files = &machine.head().files;
-    writes.iter().map(|(id, writes)| (*id, touched_ranges(files.get(id), writes))).collect()
+/// Returns the ranges that a command writes to.
+fn touched(machine: &Machine, command: &Command) -> Touched {
+    let writes = match command {
+        Command::Commit { writes, .. } => Some(writes),
+        Command::Decide { transaction, outcome: Some(_) } => {
+            machine.cluster.prepared.get(transaction).map(|part| &part.writes)
+        }
+        _ => None,
+    };
+    writes.map_or_else(|| Touched(Vec::new()), |writes| Touched::by(machine, writes))
 }
 
 /// Compacts the buckets of some ranges that have grown.

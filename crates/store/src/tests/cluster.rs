@@ -1,6 +1,7 @@
 //! Several stores with parts of one table against a plain map: distributed transactions that are
 //! prepared and committed in any order, moves, compaction, and reads at old snapshots.
 
+use super::moves;
 use super::*;
 use crate::test_tables::rows as as_batch;
 use crate::{Error, Prepared};
@@ -77,7 +78,7 @@ impl World {
         let mut stores = vec![first];
         for group in 1..STORES as u64 {
             let store = Store::open(options(group));
-            store.install(&stores[0].catalog(), Timestamp(1));
+            store.install(&stores[0].catalog(), Timestamp(1)).expect("in memory");
             stores.push(store);
         }
         let (commits, pending, kept) = (BTreeMap::new(), Vec::new(), Vec::new());
@@ -170,7 +171,7 @@ impl World {
     fn decide(&mut self, pending: Pending, commits: bool) {
         if commits {
             self.commits.insert(pending.timestamp, pending.rows);
-            pending.parts.into_iter().for_each(|(_, part)| part.commit(pending.timestamp));
+            pending.parts.into_iter().for_each(|(_, part)| drop(part.commit(pending.timestamp)));
         }
     }
 
@@ -197,8 +198,8 @@ impl World {
         for from in (0..STORES).filter(|from| *from != to) {
             let owned = self.stores[from].owned(self.id);
             for part in owned.iter().filter_map(|owned| owned.intersect(range)) {
-                let mut out = self.stores[from].move_out(self.id, &part).expect("owned");
-                let mut incoming = self.stores[to].move_in(self.id, &part).expect("a table");
+                let (mut out, mut incoming) =
+                    moves::begin(&self.stores[from], &self.stores[to], self.id, &part);
                 for rounds in 0..2 {
                     for piece in out.copy().expect("a table") {
                         incoming.take(piece.expect("written")).expect("well formed");
@@ -212,7 +213,11 @@ impl World {
                 let holds = |p: &Pending| p.keys.iter().any(|key| part.contains(&key_of(*key)));
                 let is_held = self.pending.iter().any(holds);
                 assert_eq!(out.freeze().is_err(), is_held);
-                if is_held || give_up {
+                if is_held {
+                    continue;
+                }
+                if give_up {
+                    out.thaw();
                     continue;
                 }
                 for piece in out.rest().expect("a table") {

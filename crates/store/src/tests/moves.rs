@@ -5,13 +5,14 @@ use crate::test_tables::rows;
 use crate::{Busy, Error, MoveIn, MoveOut};
 use bytes::Bytes;
 use futures::FutureExt;
-use sdds::{Bound, GroupId, Timestamp};
+use sdds::{Bound, GroupId, MoveId, Timestamp};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Two stores with one table. The first has the rows 0..100, since timestamp 10.
 pub(super) fn two_stores() -> (Arc<Store>, Arc<Store>, TableId) {
     let (first, id) = store_with(4 << 10, Options { in_cluster: true, ..quiet() });
     let second = Store::open(Options { group: GroupId(1), in_cluster: true, ..quiet() });
-    second.install(&first.catalog(), Timestamp(1));
+    second.install(&first.catalog(), Timestamp(1)).expect("in memory");
     let pairs: Vec<(i64, &str)> = (0..100).map(|key| (key, "a value of some length")).collect();
     let mut transaction = first.begin();
     let mut part = transaction.ingest(id).expect("a table");
@@ -31,9 +32,21 @@ pub(super) fn between(low: i64, high: i64) -> KeyRange {
     KeyRange::new(Bound::At(key_of(low)), Bound::At(key_of(high))).expect("not empty")
 }
 
-fn begin(from: &Arc<Store>, to: &Arc<Store>, id: TableId, range: &KeyRange) -> (MoveOut, MoveIn) {
-    let out = from.move_out(id, range).expect("owned");
-    (out, to.move_in(id, range).expect("a table"))
+/// The identity of the next move from a store.
+pub(super) fn next_move(from: &Store) -> MoveId {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    MoveId { from: from.group(), number: NEXT.fetch_add(1, Ordering::Relaxed) }
+}
+
+pub(super) fn begin(
+    from: &Arc<Store>,
+    to: &Arc<Store>,
+    id: TableId,
+    range: &KeyRange,
+) -> (MoveOut, MoveIn) {
+    let of = next_move(from);
+    let out = from.move_out(of, id, range, to.group()).expect("owned");
+    (out, to.move_in(of, id, range).expect("a table"))
 }
 
 fn at(store: &Arc<Store>, timestamp: u64) -> Snapshot {
@@ -51,9 +64,9 @@ fn a_range_moves_with_all_its_versions() {
     incoming.end_round().expect("they fit together");
     let mut between_copy_and_freeze = first.begin_at(at(&first, 12));
     between_copy_and_freeze.upsert(id, &rows(&[(60, "late")])).expect("staged");
-    assert_eq!(out.freeze(), Err(Busy::Written), "somebody has written there");
+    assert_eq!(out.freeze().map(drop), Err(Busy::Written), "somebody has written there");
     let prepared = between_copy_and_freeze.prepare().expect("alone").expect("writes");
-    assert_eq!(out.freeze(), Err(Busy::Written), "it may still commit");
+    assert_eq!(out.freeze().map(drop), Err(Busy::Written), "it may still commit");
     prepared.commit(Timestamp(13));
     let reader = table_at(&at(&first, 13), id).morsels(&range).expect("owned");
     out.freeze().expect("nobody writes");
@@ -137,7 +150,7 @@ fn what_is_sent_after_the_freeze_is_what_was_written_since_the_last_round() {
     };
     incoming.adopt(0).expect("free");
     second.check().expect("every invariant holds");
-    drop(out);
+    out.thaw();
     for timestamp in [12, 20, 33, 34, 35] {
         assert_eq!(of_range(&first, timestamp), of_range(&second, timestamp), "at {timestamp}");
     }
@@ -148,21 +161,23 @@ fn what_is_sent_after_the_freeze_is_what_was_written_since_the_last_round() {
 fn a_move_that_is_abandoned_changes_nothing() {
     let (first, second, id) = two_stores();
     let (mut out, incoming) = begin(&first, &second, id, &between(20, 70));
-    assert!(first.move_out(id, &between(60, 80)).is_err(), "they are moving already");
+    let other = first.move_out(next_move(&first), id, &between(60, 80), GroupId(1));
+    assert!(other.is_err(), "they are moving already");
     out.freeze().expect("nobody writes");
     let mut truncate = first.begin_at(at(&first, 12));
     truncate.change_catalog(CatalogChange::Truncate(id)).expect("a table");
     assert!(matches!(truncate.prepare(), Err(Error::SchemaConflict { .. })));
-    drop((out, incoming));
+    out.thaw();
+    drop(incoming);
     assert_eq!(first.owned(id), [KeyRange::all()]);
     assert_eq!(contents(&table_at(&at(&first, 12), id)).len(), 98);
     let (mut out, _incoming) = begin(&first, &second, id, &between(20, 70));
     let mut truncate = first.begin_at(at(&first, 12));
     truncate.change_catalog(CatalogChange::Truncate(id)).expect("a table");
     let held = truncate.prepare().expect("nothing is frozen").expect("a change");
-    assert_eq!(out.freeze(), Err(Busy::Written));
+    assert_eq!(out.freeze().map(drop), Err(Busy::Written));
     held.commit(Timestamp(14));
-    assert_eq!(out.freeze(), Err(Busy::Gone));
+    assert_eq!(out.freeze().map(drop), Err(Busy::Gone));
     drop(out);
     first.check().expect("every invariant holds");
 }
@@ -176,7 +191,8 @@ fn malformed_pieces_are_refused() {
     let mut pieces: Vec<Bytes> =
         out.copy().expect("a table").map(|p| p.expect("written")).collect();
     pieces.extend(out.rest().expect("a table").map(|p| p.expect("written")));
-    let incoming = |range: &KeyRange| second.move_in(id, range).expect("a table");
+    let incoming =
+        |range: &KeyRange| second.move_in(next_move(&first), id, range).expect("a table");
     for piece in &pieces {
         let mut elsewhere = incoming(&between(0, 20));
         assert!(elsewhere.take(piece.clone()).is_err(), "keys outside of the range");

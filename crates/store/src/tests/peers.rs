@@ -1,7 +1,7 @@
 //! Distributed transactions over two stores in one process, with an image that is sometimes wrong
 //! about owners.
 
-use super::moves::{between, two_stores};
+use super::moves::{self, between, two_stores};
 use super::*;
 use crate::read::Gathered;
 use crate::test_tables::rows;
@@ -171,7 +171,7 @@ impl Peers for TwoServers {
         let there = self.there.lock().take();
         let there = there.map(Transaction::prepare).transpose()?.flatten();
         let timestamp = Timestamp(self.clock.fetch_add(1, Ordering::Relaxed) + 1);
-        here.into_iter().chain(there).for_each(|prepared| prepared.commit(timestamp));
+        here.into_iter().chain(there).for_each(|prepared| drop(prepared.commit(timestamp)));
         Ok(timestamp)
     }
 
@@ -216,8 +216,7 @@ impl Peers for TwoServers {
 fn two_servers() -> (Arc<TwoServers>, TableId) {
     let (first, second, id) = two_stores();
     let range = between(20, 70);
-    let mut out = first.move_out(id, &range).expect("owned");
-    let mut incoming = second.move_in(id, &range).expect("a table");
+    let (mut out, mut incoming) = moves::begin(&first, &second, id, &range);
     out.freeze().expect("nobody writes");
     for piece in out.copy().expect("a table").chain(out.rest().expect("a table")) {
         incoming.take(piece.expect("written")).expect("well formed");

@@ -53,7 +53,7 @@ fn a_catalog_comes_back_and_a_joining_server_begins_with_it() {
     let back: Catalog = postcard::from_bytes(&bytes).expect("read");
     assert_eq!(format!("{catalog:?}"), format!("{back:?}"));
     let store = Store::open(Options { group: GroupId(3), in_cluster: true, ..quiet() });
-    store.install(&back, Timestamp(40));
+    store.install(&back, Timestamp(40)).expect("in memory");
     let snapshot = store.snapshot();
     assert_eq!(snapshot.timestamp(), Timestamp(40));
     assert_eq!(snapshot.catalog().relations().count(), 2, "one session's own stays there");

@@ -1,20 +1,27 @@
 //! The first phase of a commit on several servers.
 //!
 //! ```text
-//! running -- prepare --> prepared -- commit(timestamp) --> committed
-//!                            +------ drop ---------------> rolled back
+//! running -- prepare --> prepared -- keep --> kept -- commit(timestamp) --> committed
+//!                            |                  +---- roll_back ----------> rolled back
+//!                            +-- commit, drop -->
 //! ```
 //!
 //! The writes of a prepared transaction are not visible, and conflicting transactions are refused.
-//! A reader at a timestamp at which the transaction may commit waits ([`Store::snapshot_at`]).
+//! A reader at a timestamp at which the transaction may commit waits ([`Store::snapshot_at`]). Writes that are kept
+//! are there again after a restart ([`Store::undecided`]).
 
-use super::Transaction;
 use crate::holds::HoldId;
-use crate::peers::{Prepared, PreparedPart};
-use crate::store::{CommitRequest, Ready, Store};
-use crate::write_set::bytes;
-use crate::{Error, Snapshot};
-use sdds::Timestamp;
+use crate::log::{Proposal, Record};
+use crate::memory::Reservation;
+use crate::peers::{Acknowledgement, Prepared, PreparedPart};
+use crate::store::{CommitRequest, Ready, Touched};
+use crate::write_set::{WriteSet, bytes};
+use crate::{Error, Snapshot, Store, Transaction};
+use durable::Command;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use journal::{Body, Position, Room};
+use sdds::{Timestamp, TransactionId};
 use std::sync::Arc;
 
 /// The prepared part of a transaction on a store.
@@ -22,8 +29,27 @@ use std::sync::Arc;
 struct PreparedTransaction {
     store: Arc<Store>,
     hold: HoldId,
-    /// `None` once it is committed.
-    request: Option<(CommitRequest, Ready)>,
+    work: Work,
+}
+
+#[derive(Debug)]
+enum Work {
+    /// In memory only.
+    Held(Box<(CommitRequest, Ready)>),
+    /// In the log.
+    Kept(Kept),
+    /// Committed, or rolled back.
+    Over,
+}
+
+/// A part that is in the log.
+#[derive(Debug)]
+struct Kept {
+    transaction: TransactionId,
+    writes: WriteSet,
+    /// Room for the decision; `None` after a restart.
+    room: Option<Room>,
+    _reservation: Option<Reservation>,
 }
 
 impl Transaction {
@@ -38,32 +64,133 @@ impl Transaction {
         let ready = store.ready_blocking(&request)?;
         let hold = store.prepare(&request)?;
         request.staging = None;
-        let request = Some((request, ready));
-        Ok(Some(Prepared::new(PreparedTransaction { store, hold, request })))
+        let work = Work::Held(Box::new((request, ready)));
+        Ok(Some(Prepared::new(PreparedTransaction { store, hold, work })))
     }
 }
 
 impl PreparedPart for PreparedTransaction {
     fn bytes(&self) -> u64 {
-        self.request.as_ref().map_or(0, |(request, _)| bytes(&request.writes))
+        match &self.work {
+            Work::Held(held) => bytes(&held.0.writes),
+            Work::Kept(kept) => bytes(&kept.writes),
+            Work::Over => 0,
+        }
     }
 
-    fn commit(mut self: Box<Self>, timestamp: Timestamp) {
-        if let Some((request, ready)) = self.request.take() {
-            self.store.observe(timestamp);
-            // A journal that has stopped ends the server.
-            let _ = self.store.apply(&mut self.store.machine(), request, ready, timestamp);
+    fn keep(&mut self, transaction: TransactionId) -> BoxFuture<'_, Result<(), Error>> {
+        self.log(transaction).boxed()
+    }
+
+    fn commit(mut self: Box<Self>, timestamp: Timestamp) -> Acknowledgement {
+        self.store.observe(timestamp);
+        let work = std::mem::replace(&mut self.work, Work::Over);
+        let committed = match work {
+            Work::Held(held) => {
+                let (request, ready) = *held;
+                self.store.apply(&mut self.store.machine(), request, ready, timestamp)
+            }
+            Work::Kept(kept) => {
+                let decision = kept.decision(&self.store, Some(timestamp));
+                decision.and_then(|(decision, writes)| {
+                    let mut machine = self.store.machine();
+                    let touched = Touched::by(&machine, &writes);
+                    self.store.propose_writes(&mut machine, decision, touched)
+                })
+            }
+            Work::Over => Ok(Position::ZERO),
+        };
+        // A journal that has stopped ends the server.
+        let Ok(position) = committed else { return Acknowledgement::default() };
+        self.store.release_published(position, self.hold);
+        let journal = self.store.journal().filter(|_| position > Position::ZERO);
+        Acknowledgement(journal.map(|journal| journal.committed(position)))
+    }
+
+    fn roll_back(mut self: Box<Self>) {
+        if let Work::Kept(kept) = std::mem::replace(&mut self.work, Work::Over) {
+            // Without the decision in the log, a restart asks for it again.
+            let decision = kept.decision(&self.store, None);
+            let _ = decision.map(|(decision, _)| self.store.machine().propose(decision));
         }
+        self.store.holds().release(self.hold);
     }
 }
 
 impl Drop for PreparedTransaction {
     fn drop(&mut self) {
-        self.store.holds().release(self.hold);
+        if !matches!(self.work, Work::Over) {
+            self.store.holds().release(self.hold);
+        }
+    }
+}
+
+impl PreparedTransaction {
+    /// Logs the writes, and waits until that is durable.
+    async fn log(&mut self, transaction: TransactionId) -> Result<(), Error> {
+        let (Some(durable), Work::Held(held)) = (self.store.durable(), &self.work) else {
+            return Ok(());
+        };
+        let (catalog, writes) = (held.0.catalog_changes.clone(), held.0.writes.clone());
+        let command = Command::Prepare { transaction, catalog, writes: writes.clone() };
+        let before = held.0.snapshot.catalog();
+        // Temporary relations end with the server.
+        let Some((kind, body)) = durable::encode(&command, before) else { return Ok(()) };
+        let journal = durable.journal();
+        let room = journal.room(body.len()).await?;
+        let later = journal.room(durable::DECISION_BYTES_MAX).await?;
+        let record = Some(Record { kind, body: Body::new(body), room });
+        let position = self.store.machine().propose(Proposal { command, record })?;
+        let kept = Kept { transaction, writes, room: Some(later), _reservation: None };
+        if let Work::Held(held) = std::mem::replace(&mut self.work, Work::Kept(kept)) {
+            let CommitRequest { _reservation, .. } = held.0;
+            if let Work::Kept(kept) = &mut self.work {
+                kept._reservation = Some(_reservation);
+            }
+        }
+        Ok(journal.durable(position).await?)
+    }
+}
+
+impl Kept {
+    /// Makes the decision ready to be appended.
+    fn decision(
+        mut self,
+        store: &Store,
+        outcome: Option<Timestamp>,
+    ) -> Result<(Proposal, WriteSet), Error> {
+        let command = Command::Decide { transaction: self.transaction, outcome };
+        let encoded = durable::encode(&command, &store.catalog());
+        let record = match (encoded, store.journal()) {
+            (Some((kind, body)), Some(journal)) => {
+                let room = match self.room.take() {
+                    Some(room) => room,
+                    None => journal.room_blocking(body.len())?,
+                };
+                Some(Record { kind, body: Body::new(body), room })
+            }
+            _ => None,
+        };
+        Ok((Proposal { command, record }, self.writes))
     }
 }
 
 impl Store {
+    /// Returns the parts of transactions whose outcomes are not known, as the log has them. They are held from now
+    /// on. To be called once, before other servers and clients use this one.
+    pub fn undecided(self: &Arc<Self>) -> Vec<(TransactionId, Prepared)> {
+        let machine = self.machine();
+        let parts = machine.cluster.prepared.iter();
+        let held = parts.map(|(transaction, part)| {
+            let hold = self.hold_undecided(part);
+            let writes = part.writes.clone();
+            let kept = Kept { transaction: *transaction, writes, room: None, _reservation: None };
+            let (store, work) = (Arc::clone(self), Work::Kept(kept));
+            (*transaction, Prepared::new(PreparedTransaction { store, hold, work }))
+        });
+        held.collect()
+    }
+
     /// Begins a transaction on what is committed now.
     pub fn begin(self: &Arc<Self>) -> Transaction {
         self.begin_at(self.snapshot())

@@ -8,6 +8,7 @@ mod damage;
 mod faults;
 mod full;
 mod restart;
+mod together;
 
 use arrow::array::{ArrayRef, AsArray, Int64Array};
 use arrow::datatypes::Int64Type;
