@@ -12,7 +12,7 @@ mod parts;
 use bucket::{Layouts, Place};
 use durable::Decoder;
 use journal::disk::{Disk, MemoryDisk};
-use journal::{Body, Directory, Error, Journal, Options, Origin, Position, recover};
+use journal::{Body, Directory, Error, Journal, NewDirectory, Options, Origin, Position, recover};
 use sdds::{Epoch, GroupId};
 use std::path::Path;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
 
     let held: Arc<dyn Disk> = Arc::new(disk);
     let others = [durable::CHUNKS, durable::CHECKPOINTS];
-    let opened = Directory::open_or_create(&held, Path::new(parts::ROOT), "a fuzzer", 7, &others);
+    let opened = Directory::open_or_create(&held, Path::new(parts::ROOT), "a fuzzer", NewDirectory::alone(7), &others);
     let directory = opened.expect("its identity is not changed");
     let mut read = 0;
     let _ = recover(&directory, Position::ZERO, |command| {

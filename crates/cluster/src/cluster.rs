@@ -5,13 +5,14 @@ use crate::heartbeat;
 use crate::membership::{Member, Members, ROOT};
 use crate::messages::{Request, ServerReport};
 use crate::moving;
-use crate::node::Node;
+use crate::node::{Beginning, Node};
 use crate::peers::NodePeers;
 use crate::report;
+use crate::root::Root;
 use crate::service;
 use bytes::Bytes;
 use net::{Answers, Caller, Service};
-use sdds::{GroupId, KeyRange, Timestamp};
+use sdds::{GroupId, KeyRange};
 use std::sync::Arc;
 use store::catalog::TableId;
 use store::{Error, Fragments, MoveSetting, Peers, Store};
@@ -22,21 +23,41 @@ use tokio::runtime::Handle;
 pub struct Cluster(Arc<Node>);
 
 impl Cluster {
-    /// Connects the store to the cluster, and starts the periodic work. `now` is the newest known
-    /// timestamp.
-    pub(crate) fn start(
+    /// Connects the store to the cluster.
+    pub(crate) fn connect(
         member: &Member,
         members: Members,
         store: Arc<Store>,
         network: CountingNetwork,
         runtime: Handle,
-        now: Timestamp,
+        begin: Beginning,
     ) -> Self {
-        let node = Arc::new(Node::new(member, members, store, network, runtime, now));
+        let node = Arc::new(Node::new(member, members, store, network, runtime, begin));
         let cluster = Self(node);
         cluster.0.store.join(cluster.peers());
-        heartbeat::start(&cluster.0);
         cluster
+    }
+
+    /// The root of the cluster, on its first server.
+    pub(crate) fn root(&self) -> Option<&Root> {
+        self.0.calls.root.as_ref()
+    }
+
+    /// Starts the periodic work, and what was left open before a restart.
+    pub(crate) fn begin(self, begin: Beginning) -> Self {
+        if begin.has_returned {
+            self.0.files.restore(begin.start);
+            if let Some(root) = self.root() {
+                root.begin_generation(begin.start);
+            }
+            self.0.transactions.take_undecided();
+        }
+        heartbeat::start(&self.0);
+        if begin.has_returned {
+            let moves = Arc::clone(&self.0.moves);
+            self.0.calls.runtime.spawn(moving::finish(moves, begin.start));
+        }
+        self
     }
 
     /// Sets what executes plan fragments of other servers. Later calls have no effect.
@@ -83,9 +104,11 @@ impl Cluster {
     }
 
     /// Tells the root that this server leaves, and [stops](Self::stop) it. Rows that are still here
-    /// are lost.
+    /// are lost, unless the server keeps its data: then it stays a member, and is expected back.
     pub async fn leave(&self) {
-        if self.0.calls.root.is_none() {
+        let keeps_rows =
+            self.0.store.journal().is_some() && !report::load(&self.0).tables.is_empty();
+        if self.0.calls.root.is_none() && !keeps_rows {
             match tokio::time::timeout(DEADLINE, say_goodbye(&self.0)).await {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => {

@@ -8,6 +8,7 @@ use crate::node::Node;
 use crate::report;
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use store::Error;
@@ -76,12 +77,16 @@ async fn tell(node: &Node) -> Result<HeartbeatAnswer, Error> {
     let heartbeat = Heartbeat {
         group: node.membership.here,
         oldest,
+        settled: node.transactions.settled(),
         members: node.membership.list.read().version,
         load: report::load(node),
         pg: node.membership.pg.get().cloned(),
     };
     if let Some(root) = &node.calls.root {
-        return root.heartbeat(&heartbeat);
+        let beat = root.heartbeat(&heartbeat)?;
+        root.keep_members().await?;
+        root.lease_ahead().await?;
+        return Ok(beat);
     }
     let request = Request::Heartbeat(heartbeat);
     match node.calls.ask_within(ROOT, &request, HEARTBEAT_TIMEOUT).await? {
@@ -98,6 +103,14 @@ fn follow(node: &Node, beat: HeartbeatAnswer) {
     node.store.set_horizon(beat.horizon);
     if let Some(members) = beat.members {
         node.membership.learn(members);
+    }
+    if node.generation.fetch_max(beat.generation, Ordering::AcqRel) < beat.generation {
+        for file in node.files.all() {
+            if node.calls.root.is_none() {
+                file.forget_pages(beat.generation);
+            }
+            node.routing.send(&file, file.announce());
+        }
     }
     *node.totals.write() = beat.totals.into_iter().collect();
     node.files.close_dropped();

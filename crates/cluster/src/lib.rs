@@ -5,6 +5,7 @@
 //!
 //! - `membership`: the servers of the cluster. `messages`: requests and answers. `blocking`: long
 //!   computations.
+//! - `facts`: what a restart finds again.
 //! - `directory`: the owners of keys, as this server knows them.
 //! - `root`: the first server's part: admission, timestamps and outcomes, balancing.
 //! - `calls`: calls to other servers.
@@ -23,6 +24,7 @@ mod blocking;
 mod calls;
 mod cluster;
 mod directory;
+mod facts;
 mod heartbeat;
 mod membership;
 mod messages;
@@ -41,4 +43,4 @@ pub use cluster::Cluster;
 pub use membership::{Member, Members, ServerLoad, TableLoad};
 pub use messages::{ImageInfo, MoveInfo, ServerReport, name_of_call};
 pub use net;
-pub use start::{Entry, NewServer, ServerConfig, StartError, Started, start};
+pub use start::{Entry, NewServer, ServerConfig, ServerData, StartError, Started, start};

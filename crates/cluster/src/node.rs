@@ -10,10 +10,22 @@ use crate::transactions::Transactions;
 use parking_lot::RwLock;
 use sdds::Timestamp;
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 use store::catalog::TableId;
 use store::{Error, Fragments, Store, TableTotal};
 use tokio::runtime::Handle;
+
+/// Where a server begins.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Beginning {
+    /// The newest known timestamp.
+    pub(crate) now: Timestamp,
+    /// How often servers of the cluster have been started, with this time; 0 if they keep no data.
+    pub(crate) start: u64,
+    /// Whether the server was a member before.
+    pub(crate) has_returned: bool,
+}
 
 /// One server of a cluster.
 #[derive(Debug)]
@@ -27,20 +39,23 @@ pub(crate) struct Node {
     pub(crate) moves: Arc<Moves>,
     /// Executes plan fragments of other servers. Not set while the server starts.
     pub(crate) fragments: OnceLock<Arc<dyn Fragments>>,
+    /// The generation of the directory, as last told by the root.
+    pub(crate) generation: AtomicU64,
     /// The size of each table on all servers, as last told by the root.
     pub(crate) totals: RwLock<BTreeMap<TableId, TableTotal>>,
 }
 
 impl Node {
-    /// The server `member`. `now` is the newest known timestamp.
+    /// The server `member`.
     pub(crate) fn new(
         member: &Member,
         members: Members,
         store: Arc<Store>,
         network: CountingNetwork,
         runtime: Handle,
-        now: Timestamp,
+        begin: Beginning,
     ) -> Self {
+        let Beginning { now, start, .. } = begin;
         let membership = Arc::new(Membership::new(member, members));
         let files = Arc::new(Files::new(Arc::clone(&membership), Arc::clone(&store)));
         let root = (member.group == ROOT).then(|| {
@@ -52,6 +67,7 @@ impl Node {
             Arc::clone(&calls),
             Arc::clone(&store),
             now,
+            start,
         ));
         let routing = Arc::new(Routing {
             membership: Arc::clone(&membership),
@@ -59,7 +75,7 @@ impl Node {
             files: Arc::clone(&files),
             store: Arc::clone(&store),
         });
-        let moves = Arc::new(Moves::new(Arc::clone(&routing)));
+        let moves = Arc::new(Moves::new(Arc::clone(&routing), start));
         Self {
             membership,
             store,
@@ -69,6 +85,7 @@ impl Node {
             routing,
             moves,
             fragments: OnceLock::new(),
+            generation: AtomicU64::new(0),
             totals: RwLock::default(),
         }
     }

@@ -99,6 +99,7 @@ async fn answer(node: &Arc<Node>, request: Request) -> Reply {
         | Request::MoveOutcome { .. } => moving::answer(&node.moves, request).await,
         Request::Report => Ok(Answer::Report(Box::new(report::held(node)))),
         Request::Join { .. }
+        | Request::Return { .. }
         | Request::Heartbeat(_)
         | Request::Now
         | Request::Next { .. }
@@ -114,12 +115,12 @@ async fn answer(node: &Arc<Node>, request: Request) -> Reply {
     }
 }
 
-/// Answers a request to the root. Other servers forward [`Request::Join`] only: a new server may
+/// Answers a request to the root. Other servers forward [`Request::Join`] and [`Request::Return`] only: such a server may
 /// know any member.
 async fn to_root(node: &Node, request: Request) -> Reply {
     match &node.calls.root {
         Some(root) => root.answer(&request).await,
-        None if matches!(request, Request::Join { .. }) => {
+        None if matches!(request, Request::Join { .. } | Request::Return { .. }) => {
             Ok(node.calls.ask_root(&request).await?)
         }
         None => {

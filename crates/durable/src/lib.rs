@@ -46,7 +46,7 @@ pub use runs::{Decoder, Flaw};
 pub use state::{IdCounters, SequenceState, TEMPORARY_BUCKETS};
 
 use bucket::Chunk;
-use journal::{Directory, Journal};
+use journal::{Directory, FileSet, Journal};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -72,6 +72,11 @@ impl Durable {
     ) -> Self {
         let kept = Mutex::new(checkpoints.kept().to_vec());
         Self { directory, journal, chunks, checkpoints: Mutex::new(checkpoints), kept }
+    }
+
+    /// Returns the identity of the data directory.
+    pub fn set(&self) -> FileSet {
+        self.directory.set()
     }
 
     /// Returns the journal.

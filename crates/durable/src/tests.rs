@@ -5,7 +5,7 @@ use crate::test_tables::{keyed, rows};
 use bucket::{BucketState, Layout, Layouts, Place, RowEncoder, RowLayout, Run, TableWrites};
 use catalog::{Catalog, CatalogChange, Relation, RelationId, Schema, Table, TableId};
 use journal::disk::{Disk, MemoryDisk};
-use journal::{Position, recover};
+use journal::{NewDirectory, Position, recover};
 use sdds::{Bound, BucketId, GroupId, Key, KeyRange, MoveId, Timestamp, TransactionId};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -171,7 +171,13 @@ fn what_is_temporary_is_left_out() {
 fn directory(disk: &MemoryDisk) -> Arc<Directory> {
     let disk: Arc<dyn Disk> = Arc::new(disk.clone());
     let parts = [CHUNKS, CHECKPOINTS];
-    let directory = Directory::open_or_create(&disk, Path::new("/data"), "a test", 7, &parts);
+    let directory = Directory::open_or_create(
+        &disk,
+        Path::new("/data"),
+        "a test",
+        NewDirectory::alone(7),
+        &parts,
+    );
     Arc::new(directory.expect("opened"))
 }
 

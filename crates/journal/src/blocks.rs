@@ -349,6 +349,7 @@ fn decode(bytes: &[u8; HEADER_BYTES]) -> Result<Header, Flaw> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::NewDirectory;
     use crate::disk::{Disk, MemoryDisk};
 
     const LABEL: Label = Label { title: *b"TESTFILE", number: 9 };
@@ -357,7 +358,8 @@ mod tests {
         let disk = MemoryDisk::new();
         let shared: Arc<dyn Disk> = Arc::new(disk.clone());
         let home = Path::new("/data");
-        let directory = Directory::open_or_create(&shared, home, "a test", 7, &[]);
+        let directory =
+            Directory::open_or_create(&shared, home, "a test", NewDirectory::alone(7), &[]);
         let directory = directory.expect("created");
         let path = home.join("file");
         let mut writer = BlockWriter::create(&directory, &path, LABEL).expect("created");

@@ -9,10 +9,11 @@
 //! ```
 //!
 //! `IDENTITY` is text: lines `pando data directory`, `format N`, `set HEX` and `checksum HEX`, the
-//! CRC32C of the lines before.
+//! CRC32C of the lines before. In format 2 there is a line `group N` after the set; format 1 is of group 0.
 
 use crate::disk::{Disk, Lock, Locking, is_full};
 use crate::{Error, FileSet};
+use sdds::GroupId;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,8 +27,27 @@ const JOURNAL: &str = "journal";
 /// The first line of the identity.
 const TITLE: &str = "pando data directory";
 
-/// The newest format version of the directory that this program opens, and the one that it creates.
-const FORMAT: u32 = 1;
+/// The format version of a directory of group 0.
+const FORMAT_ALONE: u32 = 1;
+
+/// The newest format version of the directory that this program opens.
+const FORMAT: u32 = 2;
+
+/// What is decided when a directory is created.
+#[derive(Debug, Clone, Copy)]
+pub struct NewDirectory {
+    /// Bits for its identity.
+    pub random: u64,
+    /// The group that its server leads.
+    pub group: GroupId,
+}
+
+impl NewDirectory {
+    /// The directory of a single server, or of the first one of a cluster.
+    pub fn alone(random: u64) -> Self {
+        Self { random, group: GroupId(0) }
+    }
+}
 
 /// An open data directory. Dropping it releases the lock.
 #[derive(Debug)]
@@ -35,14 +55,15 @@ pub struct Directory {
     disk: Arc<dyn Disk>,
     path: PathBuf,
     set: FileSet,
+    group: GroupId,
     /// `None` for a reader of a directory that has no lock file.
     _lock: Option<Box<dyn Lock>>,
 }
 
 impl Directory {
     /// Opens a data directory, or creates it if the path does not exist. Its parent must exist.
-    /// `holder` names this process to others, for example `process 123`. `random` are the bits for
-    /// the identity of a new directory, and `parts` the names of further directories in it.
+    /// `holder` names this process to others, for example `process 123`; `parts` are the names of
+    /// further directories in it.
     ///
     /// # Errors
     /// [`Error::Locked`], and refusals of directories that are no data directories:
@@ -52,11 +73,11 @@ impl Directory {
         disk: &Arc<dyn Disk>,
         path: &Path,
         holder: &str,
-        random: u64,
+        new: NewDirectory,
         parts: &[&str],
     ) -> Result<Self, Error> {
         match disk.create_directory(path) {
-            Ok(()) => Self::create(disk, path, holder, random, parts),
+            Ok(()) => Self::create(disk, path, holder, new, parts),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 Self::open(disk, path, holder, parts)
             }
@@ -68,7 +89,7 @@ impl Directory {
         disk: &Arc<dyn Disk>,
         path: &Path,
         holder: &str,
-        random: u64,
+        new: NewDirectory,
         parts: &[&str],
     ) -> Result<Self, Error> {
         let lock = lock(&**disk, path, holder)?;
@@ -79,8 +100,8 @@ impl Directory {
         }
         // The identity says that everything else is there.
         sync_directory(&**disk, path)?;
-        let set = FileSet::from_bits(random);
-        let text = identity(set);
+        let (set, group) = (FileSet::from_bits(new.random), new.group);
+        let text = identity(set, group);
         let (unfinished, finished) = (path.join(UNFINISHED_IDENTITY), path.join(IDENTITY));
         write_file(&**disk, &unfinished, text.as_bytes())?;
         let renamed = disk.rename(&unfinished, &finished);
@@ -88,7 +109,7 @@ impl Directory {
         for directory in [Some(path), path.parent()].into_iter().flatten() {
             sync_directory(&**disk, directory)?;
         }
-        Ok(Self { disk: Arc::clone(disk), path: path.to_owned(), set, _lock: Some(lock) })
+        Ok(Self { disk: Arc::clone(disk), path: path.to_owned(), set, group, _lock: Some(lock) })
     }
 
     fn open(
@@ -133,7 +154,7 @@ impl Directory {
         let lock = lock()?;
         let file = path.join(IDENTITY);
         let bytes = disk.read(&file).map_err(|error| Error::io("read", &file, &error))?;
-        let set = read_identity(&file, &bytes)?;
+        let (set, group) = read_identity(&file, &bytes)?;
         if let Some(part) = parts.iter().chain(&[JOURNAL]).find(|part| !has(part)) {
             return Err(Error::Incomplete {
                 path: path.to_owned(),
@@ -141,7 +162,7 @@ impl Directory {
                 advice: "restore it from a backup or a replica",
             });
         }
-        Ok(Self { disk: Arc::clone(disk), path: path.to_owned(), set, _lock: lock })
+        Ok(Self { disk: Arc::clone(disk), path: path.to_owned(), set, group, _lock: lock })
     }
 
     /// Returns the disk that it is on.
@@ -157,6 +178,25 @@ impl Directory {
     /// Returns the identity of its files.
     pub fn set(&self) -> FileSet {
         self.set
+    }
+
+    /// Returns the group that its server leads.
+    pub fn group(&self) -> GroupId {
+        self.group
+    }
+
+    /// Returns the group of a data directory without opening it; `None` if there is nothing at the path.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`], [`Error::Newer`], those of the disk. `None` is returned for a directory without an
+    /// identity, which cannot be opened either.
+    pub fn group_of(disk: &dyn Disk, path: &Path) -> Result<Option<GroupId>, Error> {
+        let file = path.join(IDENTITY);
+        match disk.read(&file) {
+            Ok(bytes) => read_identity(&file, &bytes).map(|(_, group)| Some(group)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Error::io("read", &file, &error)),
+        }
     }
 
     /// Returns the names in it that belong neither to it nor to `parts`.
@@ -227,13 +267,16 @@ fn lock_to_read(disk: &dyn Disk, path: &Path) -> Result<Option<Box<dyn Lock>>, E
 }
 
 /// Returns the text of an identity.
-fn identity(set: FileSet) -> String {
-    let lines = format!("{TITLE}\nformat {FORMAT}\nset {set}\n");
+fn identity(set: FileSet, group: GroupId) -> String {
+    let lines = match group {
+        GroupId(0) => format!("{TITLE}\nformat {FORMAT_ALONE}\nset {set}\n"),
+        group => format!("{TITLE}\nformat {FORMAT}\nset {set}\ngroup {group}\n"),
+    };
     let checksum = crc32c::crc32c(lines.as_bytes());
     format!("{lines}checksum {checksum:08x}\n")
 }
 
-fn read_identity(path: &Path, bytes: &[u8]) -> Result<FileSet, Error> {
+fn read_identity(path: &Path, bytes: &[u8]) -> Result<(FileSet, GroupId), Error> {
     let damaged = |flaw: &str| Error::damaged(path, 0, flaw);
     let text = std::str::from_utf8(bytes).map_err(|_| damaged("it is no text"))?;
     let (lines, checksum) = text.split_once("checksum ").ok_or_else(|| damaged("it ends early"))?;
@@ -252,7 +295,12 @@ fn read_identity(path: &Path, bytes: &[u8]) -> Result<FileSet, Error> {
     }
     let set =
         lines.next().and_then(|line| u64::from_str_radix(line.strip_prefix("set ")?, 16).ok());
-    set.map(FileSet::from_bits).ok_or_else(|| damaged("it has no file set"))
+    let set = set.map(FileSet::from_bits).ok_or_else(|| damaged("it has no file set"))?;
+    let group = match format {
+        FORMAT_ALONE => Some(0),
+        _ => lines.next().and_then(|line| line.strip_prefix("group ")?.parse().ok()),
+    };
+    Ok((set, group.map(GroupId).ok_or_else(|| damaged("it has no group"))?))
 }
 
 /// Writes a new file durably, except its name.

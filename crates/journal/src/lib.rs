@@ -40,7 +40,7 @@ mod tests;
 mod waiting;
 
 pub use blocks::{BlockWriter, Blocks, Label};
-pub use directory::{Directory, sync_directory, write_file};
+pub use directory::{Directory, NewDirectory, sync_directory, write_file};
 pub use durability::Durability;
 pub use error::Error;
 pub use figures::{CLASSES, Figures, Histogram};

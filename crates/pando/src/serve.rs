@@ -31,8 +31,9 @@ pub(crate) async fn run(
     let (database, member) = match &config.cluster {
         None => (open(&config, executors, None)?, None),
         Some(part) => {
+            let data = config.data.as_ref().map(|data| data.path.as_path());
             let open = |group| open(&config, executors, Some(group));
-            let (database, started) = member::start(part, open).await?;
+            let (database, started) = member::start(part, data, open).await?;
             (database, Some(started))
         }
     };

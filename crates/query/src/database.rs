@@ -115,16 +115,16 @@ impl Database {
         };
         let (store, recovery) = match options.data {
             Some(data) if data.durability != Durability::Memory => {
-                if options.cluster.is_some() {
-                    let message = "servers of a cluster cannot keep data in a directory yet";
-                    return Err(Error::unsupported(message)
-                        .with_hint("Start a single server with --data, or a cluster without."));
-                }
                 let usual = Data::at(data.path, data.durability);
                 let progress = options.recovery_progress.unwrap_or(usual.progress);
                 let checkpoint_bytes = data.checkpoint_bytes;
                 let data = Data { checkpoint_bytes, progress, ..usual };
                 let (store, recovery) = Store::open_durable(&store_options, data)?;
+                if options.cluster.is_none() && !store.facts("cluster/").is_empty() {
+                    let message = "the data directory is of a server of a cluster";
+                    return Err(Error::new(SqlState::ObjectNotInPrerequisiteState, message)
+                        .with_hint("Start it with the --cluster or --join that it had before."));
+                }
                 (store, Some(recovery))
             }
             _ => (Store::open(store_options), None),

@@ -12,6 +12,11 @@ pub struct BucketId(pub u64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct GroupId(pub u64);
 
+impl GroupId {
+    /// No group: the owner of keys that nobody has claimed since the directory began anew.
+    pub const NOBODY: Self = Self(u64::MAX);
+}
+
 /// Identifies a client of a file: a coordinating server, or a program with its own image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ClientId(pub u64);

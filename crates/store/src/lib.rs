@@ -57,6 +57,8 @@ pub use peers::{
 pub use read::{Fragments, Reading, TableView};
 pub use sdds::{MoveId, TransactionId};
 pub use snapshot::Snapshot;
-pub use store::{CHECKPOINT_BYTES, Data, Options, Progress, Recovery, RecoveryStage, Store};
+pub use store::{
+    CHECKPOINT_BYTES, Data, Options, Progress, Recovery, RecoveryStage, Store, group_of,
+};
 pub use transaction::{IngestPart, Savepoint, Transaction};
 pub use {bucket, catalog, journal};

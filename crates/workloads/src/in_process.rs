@@ -80,12 +80,14 @@ impl InProcess {
             None => {
                 let store = open(sdds::GroupId(0))?;
                 Cluster::found(introduction, store, network, tokio::runtime::Handle::current())
+                    .await?
             }
             Some(first) => {
                 let first = Address::new(first.name.as_str());
                 Cluster::join(
                     introduction,
                     &first,
+                    false,
                     open,
                     network,
                     tokio::runtime::Handle::current(),

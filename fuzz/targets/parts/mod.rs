@@ -2,7 +2,7 @@
 //! length (2 bytes, the low one first) and so many bytes, or what is left of them.
 
 use journal::disk::{Disk, MemoryDisk};
-use journal::{BlockWriter, Directory, Label};
+use journal::{BlockWriter, Directory, Label, NewDirectory};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub fn parts(mut bytes: &[u8]) -> Vec<(u16, &[u8])> {
 pub fn directory(disk: &MemoryDisk) -> Arc<Directory> {
     let disk: Arc<dyn Disk> = Arc::new(disk.clone());
     let others = [durable::CHUNKS, durable::CHECKPOINTS];
-    let opened = Directory::open_or_create(&disk, Path::new(ROOT), "a fuzzer", 7, &others);
+    let opened = Directory::open_or_create(&disk, Path::new(ROOT), "a fuzzer", NewDirectory::alone(7), &others);
     Arc::new(opened.expect("a new directory on a disk without limits"))
 }
 

@@ -76,6 +76,37 @@ impl File {
         }
     }
 
+    /// The file of a table after a restart, of which this server has kept some ranges. `start` is the number of the
+    /// start.
+    pub(super) fn restored(table: &Table, here: GroupId, owned: &[KeyRange], start: u64) -> Self {
+        let epoch = epoch_of(start);
+        let server = Server::restored(here, ROOT, owned, epoch, Settings::default());
+        let mut image = Image::new(table.home);
+        image.learn_all(&own(&server, &KeyRange::all()));
+        Self {
+            table: table.id,
+            state: Mutex::new(State { server, image, pages: VecDeque::new() }),
+            moved: Notify::new(),
+            counters: Counters::default(),
+        }
+    }
+
+    /// Begins the directory anew, after the start of a server.
+    pub(crate) fn forget_pages(&self, start: u64) {
+        self.state.lock().server.forget_pages(epoch_of(start));
+        self.moved.notify_waiters();
+    }
+
+    /// Tells the root what this server owns.
+    pub(crate) fn announce(&self) -> Outbox {
+        self.step(Server::announce)
+    }
+
+    /// Serves keys again that were frozen before a restart.
+    pub(crate) fn reclaim(&self, range: &KeyRange, start: u64) -> Outbox {
+        self.step(|server, effects| server.reclaim(range, epoch_of(start), effects))
+    }
+
     pub(crate) fn table(&self) -> TableId {
         self.table
     }
@@ -273,6 +304,11 @@ impl File {
         });
         outbox.collect()
     }
+}
+
+/// The epoch of what a server owns after a start: greater than those of all moves before.
+fn epoch_of(start: u64) -> Epoch {
+    Epoch((start << 32) + 1)
 }
 
 /// The parts of a range that a server owns.

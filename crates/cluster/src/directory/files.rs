@@ -3,10 +3,11 @@
 use super::file::File;
 use crate::membership::Membership;
 use parking_lot::Mutex;
-use sdds::GroupId;
+use sdds::directory::Coverage;
+use sdds::{GroupId, KeyRange};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use store::catalog::{Table, TableId};
+use store::catalog::{Relation, Table, TableId};
 use store::{Error, Store};
 
 /// The files of all tables. A file is opened on first use.
@@ -31,6 +32,26 @@ impl Files {
         let file =
             file.or_insert_with(|| Arc::new(File::open(table, self.membership.here, &groups)));
         Arc::clone(file)
+    }
+
+    /// Opens the files of all tables after a restart: this server owns what it has kept, without what is frozen.
+    pub(crate) fn restore(&self, start: u64) {
+        let frozen = self.store.frozen();
+        let catalog = self.store.catalog();
+        let tables = catalog.relations().filter_map(|relation| match relation {
+            Relation::Table(table) if !relation.is_temporary() => Some(table),
+            _ => None,
+        });
+        for table in tables {
+            let frozen = frozen.iter().filter(|frozen| frozen.table == table.id);
+            let frozen: Vec<&KeyRange> = frozen.map(|frozen| &frozen.range).collect();
+            let mut owned = Vec::new();
+            for range in self.store.owned(table.id) {
+                owned.extend(without(range, &frozen));
+            }
+            let file = File::restored(table, self.membership.here, &owned, start);
+            self.open.lock().insert(table.id, Arc::new(file));
+        }
     }
 
     /// The file of a table in the newest catalog.
@@ -61,4 +82,15 @@ impl Files {
         let catalog = self.store.catalog();
         open.retain(|table, _| catalog.table_by_id(*table).is_some());
     }
+}
+
+/// The parts of a range that are in none of some others.
+fn without(range: KeyRange, others: &[&KeyRange]) -> Vec<KeyRange> {
+    let mut rest = Coverage::new(range.clone());
+    for other in others {
+        if let Some(common) = other.intersect(&range) {
+            rest.add(&common);
+        }
+    }
+    rest.missing().to_vec()
 }

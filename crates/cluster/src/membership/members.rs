@@ -19,6 +19,12 @@ pub struct Member {
     pub weight: u32,
     /// Whether it is no longer a member: it left, or it was evicted and its rows are lost.
     pub is_lost: bool,
+    /// Whether it keeps its rows in a data directory: it is a member while it does not run.
+    #[serde(default)]
+    pub keeps_data: bool,
+    /// Whether it has sent a heartbeat. Until then it may join again.
+    #[serde(default)]
+    pub has_started: bool,
     /// Whether it has announced that it leaves without losing rows. Until all other servers know that,
     /// it still answers.
     pub has_left: bool,
@@ -57,13 +63,44 @@ impl Members {
     }
 
     /// Adds a server.
-    pub(crate) fn join(&mut self, name: String, address: String, weight: u32) -> Member {
-        let group = GroupId(self.list.len() as u64);
-        let (pg, is_lost, has_left) = (None, false, false);
-        let member = Member { group, name, address, pg, weight, is_lost, has_left };
+    pub(crate) fn join(
+        &mut self,
+        name: String,
+        address: String,
+        weight: u32,
+        keeps_data: bool,
+    ) -> Member {
+        let member = Member {
+            group: GroupId(self.list.len() as u64),
+            name,
+            address,
+            pg: None,
+            weight,
+            is_lost: false,
+            keeps_data,
+            has_started: false,
+            has_left: false,
+        };
         self.list.push(member.clone());
         self.version += 1;
         member
+    }
+
+    /// Notes that a member has been started again, at an address.
+    pub(crate) fn restart(&mut self, group: GroupId, address: &str) -> Option<Member> {
+        let member = self.list.iter_mut().find(|member| member.group == group)?;
+        address.clone_into(&mut member.address);
+        self.version += 1;
+        Some(member.clone())
+    }
+
+    /// Notes that a member has sent its first heartbeat.
+    pub(crate) fn set_started(&mut self, group: GroupId) {
+        let member = self.list.iter_mut().find(|member| member.group == group);
+        if let Some(member) = member.filter(|member| !member.has_started) {
+            member.has_started = true;
+            self.version += 1;
+        }
     }
 
     /// Sets the address of a server for PostgreSQL clients.

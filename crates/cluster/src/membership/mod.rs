@@ -65,6 +65,10 @@ impl Membership {
                 is_lost: !member.has_left,
                 keys: String::new(),
             }),
+            None if group == GroupId::NOBODY => {
+                let reason = "no server that is running has them";
+                Err(Error::unreachable("", reason))
+            }
             None => {
                 let reason = format!("this server knows no member with the number {group}");
                 Err(Error::unreachable("", reason))
@@ -92,7 +96,7 @@ impl Membership {
 
     /// Whether a server owns no keys any more: it is lost, or leaves without keys.
     pub(crate) fn is_gone(&self, group: GroupId) -> bool {
-        self.list.read().get(group).is_some_and(|member| member.is_lost || member.has_left)
+        group == GroupId::NOBODY || self.list.read().get(group).is_some_and(|member| member.is_lost || member.has_left)
     }
 
     /// Whether a server has left without losing rows.

@@ -18,6 +18,8 @@ pub(crate) struct HeartbeatAnswer {
     pub(crate) now: Timestamp,
     /// Row versions that no snapshot at or after this needs may be removed.
     pub(crate) horizon: Timestamp,
+    /// The number of the last start of a server that had its rows before: the directory begins anew with each.
+    pub(crate) generation: u64,
     /// Set if the sender has an older list.
     pub(crate) members: Option<Members>,
     /// The size of each table on all servers.
@@ -48,6 +50,10 @@ pub(crate) enum Answer {
         members: Members,
         catalog: Catalog,
         timestamp: Timestamp,
+        /// How often servers have been started, with this time.
+        start: u64,
+        /// The identity of the cluster; `None` if it keeps no data.
+        cluster: Option<u64>,
     },
     Heartbeat(Box<HeartbeatAnswer>),
     Timestamp(Timestamp),

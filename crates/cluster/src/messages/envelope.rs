@@ -41,7 +41,7 @@ mod tests {
     fn heartbeats_and_reports_are_background() {
         let load = ServerLoad::default();
         let (group, oldest, pg) = (GroupId(300), Timestamp(7), None);
-        let heartbeat = Heartbeat { group, oldest, members: 1, load, pg };
+        let heartbeat = Heartbeat { group, oldest, settled: Timestamp(0), members: 1, load, pg };
         let all = [
             (Request::Heartbeat(heartbeat), true),
             (Request::Report, true),

@@ -15,7 +15,7 @@ pub(crate) const COMMITS_MAX: u32 = 1 << 12;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum Request {
     /// To the root: adds a server to the cluster.
-    Join { name: String, address: String, weight: u32 },
+    Join { name: String, address: String, weight: u32, keeps_data: bool },
     /// To the root: the periodic report of a server.
     Heartbeat(Heartbeat),
     /// To the root: asks for a timestamp that sees every commit so far.
@@ -112,6 +112,8 @@ pub(crate) enum Request {
     Newest { target: Target, key: Key, columns: Vec<u32> },
     /// To an owner: a row operation, which is a transaction of its own.
     RowOperation { target: Target, key: Key, operation: Blob },
+    /// To the root: a member has been started again with its data. `cluster` is the identity of the cluster.
+    Return { group: GroupId, name: String, address: String, cluster: u64 },
 }
 
 impl Request {
@@ -175,6 +177,8 @@ pub(crate) struct Heartbeat {
     pub(crate) group: GroupId,
     /// No snapshot on this server is older, now or later.
     pub(crate) oldest: Timestamp,
+    /// Transactions that were committed at or before this have ended on this server, durably.
+    pub(crate) settled: Timestamp,
     /// The version of its list of members.
     pub(crate) members: u64,
     pub(crate) load: ServerLoad,

@@ -3,6 +3,7 @@
 //! - `incoming`: moves to this server. `answer`: requests of their sources.
 //! - `outgoing`: moves from this server, their pauses and limits. `source`: the protocol of one
 //!   move.
+//! - `unfinished`: moves from before a restart.
 //! - `orders`: moves that the root orders. `colocation`: moves of colocated tables.
 
 mod answer;
@@ -11,11 +12,13 @@ mod incoming;
 mod orders;
 mod outgoing;
 mod source;
+mod unfinished;
 
 pub(crate) use answer::answer;
 pub(crate) use colocation::follow;
 pub(crate) use orders::carry_out;
 pub(crate) use source::give;
+pub(crate) use unfinished::finish;
 
 use crate::routing::Routing;
 use incoming::IncomingMoves;
@@ -43,12 +46,13 @@ pub(crate) struct Moves {
 }
 
 impl Moves {
-    pub(crate) fn new(routing: Arc<Routing>) -> Self {
+    /// `start` is the number of the start of this server.
+    pub(crate) fn new(routing: Arc<Routing>, start: u64) -> Self {
         Self {
             routing,
             incoming: IncomingMoves::default(),
             outgoing: OutgoingMoves::default(),
-            next: AtomicU64::new(1),
+            next: AtomicU64::new((start << 32) + 1),
             accesses_averaged: Mutex::new(Instant::now()),
         }
     }

@@ -5,6 +5,7 @@ use crate::membership::{EVICTION_TIMEOUT, ServerLoad, evicted};
 use crate::messages::{Heartbeat, HeartbeatAnswer};
 use sdds::{GroupId, Timestamp};
 use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 use store::catalog::TableId;
 use store::{Error, TableTotal};
@@ -27,6 +28,8 @@ impl Root {
         if let Some(pg) = &heartbeat.pg {
             self.membership.list.write().set_pg(heartbeat.group, pg);
         }
+        self.membership.list.write().set_started(heartbeat.group);
+        self.note_settled(heartbeat.group, heartbeat.settled);
         self.note(heartbeat.group, heartbeat.oldest, heartbeat.members, heartbeat.load.clone());
         self.evict_silent();
         if heartbeat.group == self.membership.here {
@@ -45,10 +48,11 @@ impl Root {
         let horizon = heartbeats.values().map(|last| last.oldest).min().unwrap_or(now);
         let members = (members.version != heartbeat.members).then_some(members);
         let totals = totals(heartbeats.values().map(|last| &last.load));
-        Ok(HeartbeatAnswer { now, horizon, members, totals, orders })
+        let generation = self.generation.load(Ordering::Acquire);
+        Ok(HeartbeatAnswer { now, horizon, generation, members, totals, orders })
     }
 
-    /// Evicts servers whose heartbeats are missing.
+    /// Evicts servers whose heartbeats are missing. Those that keep their data stay members; nothing waits for them.
     fn evict_silent(&self) {
         let mut heartbeats = self.heartbeats.lock();
         let is_lost = |group: GroupId| self.membership.is_lost(group);
@@ -58,7 +62,12 @@ impl Root {
         });
         for group in silent.map(|(group, _)| *group).collect::<Vec<_>>() {
             heartbeats.remove(&group);
-            self.membership.list.write().lose(group);
+            let mut members = self.membership.list.write();
+            if members.get(group).is_some_and(|member| member.keeps_data) {
+                tracing::error!(group = group.0, "a server sends no heartbeats");
+                continue;
+            }
+            members.lose(group);
             tracing::error!(group = group.0, "evicted a server that sent no heartbeats");
         }
     }

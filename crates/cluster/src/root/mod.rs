@@ -1,14 +1,17 @@
 //! The root server: membership, timestamps, sequences, and balancing.
 //!
 //! `oracle`: timestamps and outcomes of transactions. `admission`: servers that join and leave.
-//! `heartbeats`: what servers report and are told. `orders`: what should move where.
+//! `heartbeats`: what servers report and are told. `orders`: what should move where. `keeping`: what a restart finds
+//! again.
 
 mod admission;
 mod heartbeats;
+mod keeping;
 mod oracle;
 mod orders;
 
 use crate::directory::Files;
+use crate::facts;
 use crate::membership::{Members, Membership, ServerLoad, evicted};
 use crate::messages::{Answer, COMMITS_MAX, Reply, Request, invalid_message};
 use oracle::Oracle;
@@ -16,8 +19,9 @@ use parking_lot::Mutex;
 use sdds::{GroupId, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Instant;
-use store::{Error, Store, TransactionId};
+use store::{Acknowledgement, Error, Store, TransactionId};
 
 /// State of the root.
 #[derive(Debug)]
@@ -27,6 +31,14 @@ pub(crate) struct Root {
     store: Arc<Store>,
     oracle: Mutex<Oracle>,
     heartbeats: Mutex<BTreeMap<GroupId, LastHeartbeat>>,
+    /// Up to where the transactions of each server have ended.
+    settled: Mutex<BTreeMap<GroupId, Timestamp>>,
+    /// How often servers have been started.
+    starts: Mutex<u64>,
+    /// The number of the last start of a server that had its rows before.
+    generation: AtomicU64,
+    /// The version of the list of members that is durable.
+    kept_version: AtomicU64,
 }
 
 /// The last heartbeat of a server.
@@ -49,29 +61,53 @@ impl Root {
     ) -> Self {
         let oldest = store.oldest_snapshot().map_or(now, |oldest| oldest.min(now));
         let here = membership.here;
-        let oracle = Mutex::new(Oracle::new(now));
-        let root = Self { membership, files, store, oracle, heartbeats: Mutex::default() };
+        let keeps_data = store.journal().is_some();
+        let oracle = if keeps_data { Oracle::durable(now) } else { Oracle::new(now) };
+        let root = Self {
+            membership,
+            files,
+            store,
+            oracle: Mutex::new(oracle),
+            heartbeats: Mutex::default(),
+            settled: Mutex::default(),
+            starts: Mutex::new(0),
+            generation: AtomicU64::new(0),
+            kept_version: AtomicU64::new(0),
+        };
         root.note(here, oldest, 0, ServerLoad::default());
         root
     }
 
     /// Answers a request to the root.
     pub(crate) async fn answer(&self, request: &Request) -> Reply {
+        let answer = self.answer_unkept(request).await?;
+        self.keep_members().await?;
+        Ok(answer)
+    }
+
+    async fn answer_unkept(&self, request: &Request) -> Reply {
         Ok(match request {
             Request::Now => Answer::Timestamp(self.now()),
             Request::Next { count } if *count <= COMMITS_MAX => {
-                Answer::Timestamp(self.oracle.lock().next(*count))
+                Answer::Timestamp(self.next(*count)?)
             }
             Request::Decide { transaction, others, members } => {
-                self.decide(*transaction, others, *members)?
+                self.decide(*transaction, others, *members).await?
             }
             Request::Outcome { transaction } => {
-                Answer::Outcome(self.oracle.lock().outcome(*transaction))
+                let (outcome, kept) = self.settle(*transaction, false)?;
+                kept.wait().await?;
+                Answer::Outcome(outcome)
             }
             Request::Heartbeat(heartbeat) => {
                 Answer::Heartbeat(Box::new(self.heartbeat(heartbeat)?))
             }
-            Request::Join { name, address, weight } => self.join(name, address, *weight).await?,
+            Request::Join { name, address, weight, keeps_data } => {
+                self.join(name, address, *weight, *keeps_data).await?
+            }
+            Request::Return { group, name, address, cluster } => {
+                self.take_back(*group, name, address, *cluster).await?
+            }
             Request::SetWeight { name, weight } => {
                 if !self.membership.list.write().set_weight(name, *weight) {
                     return Err(no_server(&self.membership.list.read(), name));
@@ -106,19 +142,35 @@ impl Root {
         self.oracle.lock().now()
     }
 
-    /// The commit timestamp of a transaction that has written on the root server alone.
-    pub(crate) fn next(&self) -> Timestamp {
-        self.oracle.lock().next(1)
+    /// Commit timestamps of transactions that have written on one server each. Returns the first of consecutive ones.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub(crate) fn next(&self, count: u32) -> Result<Timestamp, Error> {
+        let mut oracle = self.oracle.lock();
+        self.lease_for(&mut oracle, count.into())?;
+        Ok(oracle.next(count))
     }
 
     /// Commits a transaction if all participants are still members.
-    fn decide(
+    async fn decide(
         &self,
         transaction: TransactionId,
         others: &[GroupId],
         members: Option<u64>,
     ) -> Reply {
-        // ServerReport until the decision: a server that joins before is noticed, and one that joins after
+        let (answer, kept) = self.decide_now(transaction, others, members)?;
+        kept.wait().await?;
+        Ok(answer)
+    }
+
+    fn decide_now(
+        &self,
+        transaction: TransactionId,
+        others: &[GroupId],
+        members: Option<u64>,
+    ) -> Result<(Answer, Acknowledgement), Error> {
+        // Until the decision: a server that joins before is noticed, and one that joins after
         // gets the new catalog.
         let known = self.membership.list.read();
         if members.is_some_and(|version| version != known.version) {
@@ -128,12 +180,34 @@ impl Root {
         if let Some(lost) = groups.find(|group| known.get(**group).is_none_or(|m| m.is_lost)) {
             return Err(evicted(&known.name_of(*lost)));
         }
+        if others.is_empty() {
+            return Ok((Answer::Timestamp(self.next(1)?), Acknowledgement::default()));
+        }
+        let (outcome, kept) = self.settle(transaction, true)?;
+        Ok((Answer::Outcome(outcome), kept))
+    }
+
+    /// Decides a transaction unless it is decided: commits it, or rolls it back for good. Nobody may be told before the
+    /// decision is durable.
+    fn settle(
+        &self,
+        transaction: TransactionId,
+        commits: bool,
+    ) -> Result<(Option<Timestamp>, Acknowledgement), Error> {
         let mut oracle = self.oracle.lock();
-        Ok(if others.is_empty() {
-            Answer::Timestamp(oracle.next(1))
+        if let Some(known) = oracle.known(transaction) {
+            return Ok((known, self.store.durable_now()));
+        }
+        let outcome = if commits {
+            self.lease_for(&mut oracle, 1)?;
+            Some(oracle.next(1))
         } else {
-            Answer::Outcome(oracle.decide(transaction))
-        })
+            None
+        };
+        let value = outcome.map(|timestamp| timestamp.0);
+        let kept = facts::write(&self.store, &facts::outcome(transaction), &value)?;
+        oracle.remember(transaction, outcome);
+        Ok((outcome, kept))
     }
 }
 

@@ -5,14 +5,19 @@
 mod process;
 mod starting;
 
-pub use process::{Entry, ServerConfig, StartError, Started, start};
+pub use process::{Entry, ServerConfig, ServerData, StartError, Started, start};
 
 use crate::calls::{CallError, CountingNetwork, DEADLINE};
 use crate::cluster::Cluster;
-use crate::membership::Members;
+use crate::facts::{self, Identity};
+use crate::membership::{Member, Members, ROOT};
 use crate::messages::{Answer, Envelope, Reply, Request, decode, encode, unexpected};
+use crate::node::Beginning;
+use crate::root::Root;
 use net::{Address, Network, ask};
+use sdds::Timestamp;
 use std::sync::Arc;
+use store::catalog::Catalog;
 use store::{Error, Store};
 use tokio::runtime::Handle;
 
@@ -28,46 +33,166 @@ pub struct NewServer {
 }
 
 impl Cluster {
-    /// Founds a cluster. The store may have tables; its group must be 0.
-    pub fn found(
+    /// Founds a cluster, or continues the one that a data directory knows. The store may have tables; its group must
+    /// be 0.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub async fn found(
         introduction: NewServer,
         store: Arc<Store>,
         network: Arc<dyn Network>,
         runtime: Handle,
-    ) -> Self {
-        let mut members = Members::default();
+    ) -> Result<Self, Error> {
+        let kept = Root::kept_members(&store)?;
+        let start = next_start_of_root(&store).await?;
         let NewServer { name, address, weight } = introduction;
-        let member = members.join(name, address.as_str().to_owned(), weight);
-        let now = store.snapshot().timestamp();
+        let address = address.as_str().to_owned();
+        let (has_returned, mut members) = (kept.is_some(), kept.unwrap_or_default());
+        let keeps_data = store.journal().is_some();
+        let member = match members.restart(ROOT, &address) {
+            Some(member) if member.name != name => return Err(other_name(&member.name, &name)),
+            Some(member) => member,
+            None => members.join(name, address, weight, keeps_data),
+        };
+        if let Some(cluster) = store.data_id() {
+            keep_identity(&store, cluster, &member.name).await?;
+        }
+        let begin = Beginning { now: store.snapshot().timestamp(), start, has_returned };
         let network = CountingNetwork::new(network);
-        Self::start(&member, members, store, network, runtime, now)
+        let cluster = Self::connect(&member, members, store, network, runtime, begin);
+        if keeps_data && let Some(root) = cluster.root() {
+            root.resume()?;
+            root.lease_ahead().await?;
+            root.keep_members().await?;
+        }
+        Ok(cluster.begin(begin))
     }
 
     /// Joins the cluster of the server `first`. `open` opens an empty store for the group that the
-    /// root assigns.
+    /// root assigns; it has a data directory if `keeps_data`.
     ///
     /// # Errors
-    /// [`Error::Unreachable`]; 42710 if the name is taken; errors of `open`.
+    /// [`Error::Unreachable`]; 42710 if the name is taken; 55000 if the other servers keep their data and this one
+    /// does not, or the reverse; errors of `open`.
     pub async fn join(
         introduction: NewServer,
         first: &Address,
+        keeps_data: bool,
         open: impl FnOnce(sdds::GroupId) -> Result<Arc<Store>, Error>,
         network: Arc<dyn Network>,
         runtime: Handle,
     ) -> Result<Self, Error> {
         let NewServer { name, address, weight } = introduction;
-        let request = Request::Join { name, address: address.as_str().to_owned(), weight };
-        let envelope = encode(&Envelope { from: None, to: None, request })?;
+        let address = address.as_str().to_owned();
+        let request = Request::Join { name, address, weight, keeps_data };
         let network = CountingNetwork::new(network);
-        let answer = ask(&network, first, envelope, DEADLINE).await;
-        let answer = answer.map_err(|error| Error::from(CallError::of(error, first.as_str())))?;
-        match decode::<Reply>(&answer)?? {
-            Answer::Joined { member, members, catalog, timestamp } => {
-                let store = open(member.group)?;
-                store.install(&catalog, timestamp)?.wait().await?;
-                Ok(Self::start(&member, members, store, network, runtime, timestamp))
-            }
-            other => Err(unexpected(&other)),
+        let joined = admitted(&network, first, request).await?;
+        let store = open(joined.member.group)?;
+        if let Some(cluster) = joined.cluster {
+            keep_identity(&store, cluster, &joined.member.name).await?;
         }
+        store.install(&joined.catalog, joined.timestamp)?.wait().await?;
+        let begin = Beginning { now: joined.timestamp, start: joined.start, has_returned: false };
+        let Admission { member, members, .. } = joined;
+        Ok(Self::connect(&member, members, store, network, runtime, begin).begin(begin))
+    }
+
+    /// Comes back to a cluster with what a data directory has kept. Waits until the root can be reached.
+    ///
+    /// # Errors
+    /// 55000 if the directory is not of this cluster.
+    pub async fn come_back(
+        introduction: NewServer,
+        first: &Address,
+        store: Arc<Store>,
+        network: Arc<dyn Network>,
+        runtime: Handle,
+    ) -> Result<Self, Error> {
+        let known: Option<Identity> = facts::read(&store, facts::IDENTITY)?;
+        let Identity { cluster, name } = known.ok_or_else(never_joined)?;
+        if name != introduction.name {
+            return Err(other_name(&name, &introduction.name));
+        }
+        let (group, address) = (store.group(), introduction.address.as_str().to_owned());
+        let request = Request::Return { group, name, address, cluster };
+        let network = CountingNetwork::new(network);
+        let mut has_told = false;
+        let joined = loop {
+            match admitted(&network, first, request.clone()).await {
+                Ok(joined) => break joined,
+                Err(Error::Unreachable { reason, .. }) => {
+                    if !has_told {
+                        tracing::warn!(through = first.as_str(), %reason, "waiting for the cluster");
+                    }
+                    has_told = true;
+                    tokio::time::sleep(facts::RETRY_PAUSE).await;
+                }
+                Err(error) => return Err(error),
+            }
+        };
+        let now = joined.timestamp.max(store.snapshot().timestamp());
+        let begin = Beginning { now, start: joined.start, has_returned: true };
+        let Admission { member, members, .. } = joined;
+        Ok(Self::connect(&member, members, store, network, runtime, begin).begin(begin))
+    }
+}
+
+/// The root's answer to a server that joins or comes back.
+struct Admission {
+    member: Member,
+    members: Members,
+    catalog: Catalog,
+    timestamp: Timestamp,
+    start: u64,
+    cluster: Option<u64>,
+}
+
+async fn admitted(
+    network: &CountingNetwork,
+    first: &Address,
+    request: Request,
+) -> Result<Admission, Error> {
+    let envelope = encode(&Envelope { from: None, to: None, request })?;
+    let answer = ask(network, first, envelope, DEADLINE).await;
+    let answer = answer.map_err(|error| Error::from(CallError::of(error, first.as_str())))?;
+    match decode::<Reply>(&answer)?? {
+        Answer::Joined { member, members, catalog, timestamp, start, cluster } => {
+            Ok(Admission { member, members, catalog, timestamp, start, cluster })
+        }
+        other => Err(unexpected(&other)),
+    }
+}
+
+/// Counts a start of the root itself; 0 without a data directory.
+async fn next_start_of_root(store: &Store) -> Result<u64, Error> {
+    if store.journal().is_none() {
+        return Ok(0);
+    }
+    let start = facts::read::<u64>(store, facts::STARTS)?.unwrap_or(0) + 1;
+    facts::write(store, facts::STARTS, &start)?.wait().await?;
+    Ok(start)
+}
+
+async fn keep_identity(store: &Store, cluster: u64, name: &str) -> Result<(), Error> {
+    let identity = Identity { cluster, name: name.to_owned() };
+    facts::write(store, facts::IDENTITY, &identity)?.wait().await
+}
+
+fn never_joined() -> Error {
+    Error::Remote {
+        sql_state: "55000".into(),
+        message: "the data directory is of a server that has not joined its cluster".into(),
+        detail: None,
+        hint: Some("It has no data yet: remove it and start again.".into()),
+    }
+}
+
+fn other_name(kept: &str, given: &str) -> Error {
+    Error::Remote {
+        sql_state: "55000".into(),
+        message: format!("the data directory is of server \"{kept}\", not of \"{given}\""),
+        detail: None,
+        hint: Some(format!("Start it with --name {kept}.")),
     }
 }

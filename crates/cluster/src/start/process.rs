@@ -3,6 +3,7 @@
 use super::NewServer;
 use super::starting::StartingService;
 use crate::cluster::Cluster;
+use crate::facts::{self, Identity};
 use crate::membership::ROOT;
 use net::{Address, Authority, JoinToken, Listening, NetError, Security, Tcp, TrustError, listen};
 use sdds::GroupId;
@@ -39,6 +40,19 @@ pub struct ServerConfig {
     pub weight: u32,
     /// How it enters the cluster.
     pub entry: Entry,
+    /// What it has of earlier starts.
+    pub data: ServerData,
+}
+
+/// What a server has of earlier starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServerData {
+    /// It keeps nothing.
+    None,
+    /// It keeps its data in a directory from now on.
+    New,
+    /// The data directory of the server that leads this group.
+    Of(GroupId),
 }
 
 /// A running server.
@@ -83,9 +97,18 @@ pub async fn start(
     config: ServerConfig,
     open: impl FnOnce(GroupId) -> Result<Arc<Store>, Error>,
 ) -> Result<Started, StartError> {
-    let ServerConfig { name, listen: at, advertised, weight, entry } = config;
+    let ServerConfig { name, listen: at, advertised, weight, entry, data } = config;
     let own = advertised.clone().unwrap_or_else(|| at.clone());
-    let (security, token) = secure(&at, &own, &entry).await?;
+    let mut open = Some(open);
+    let mut open = move |group| open.take().map_or_else(|| Err(opened_twice()), |open| open(group));
+    // The first server has the authority of the cluster in its store.
+    let opened = match (&entry, data) {
+        (Entry::First, _) => Some(open(ROOT)?),
+        (Entry::Through { .. }, ServerData::Of(ROOT)) => return Err(first_server().into()),
+        (Entry::Through { .. }, ServerData::Of(group)) => Some(open(group)?),
+        (Entry::Through { .. }, ServerData::None | ServerData::New) => None,
+    };
+    let (security, token) = secure(&at, &own, &entry, opened.as_deref()).await?;
     let starting = Arc::new(StartingService::new(name.clone().unwrap_or_else(|| own.to_string())));
     let listening = listen(&at, security.clone(), Arc::clone(&starting) as _).await?;
     let address = called_at(advertised, listening.address());
@@ -93,13 +116,25 @@ pub async fn start(
         return Err(StartError::Unspecified(address));
     }
     let network = Arc::new(Tcp::new(address.clone(), security));
-    let name = name.unwrap_or_else(|| address.as_str().to_owned());
+    let kept = match &opened {
+        Some(store) => facts::read::<Identity>(store, facts::IDENTITY)?.map(|known| known.name),
+        None => None,
+    };
+    let name = name.or(kept).unwrap_or_else(|| address.as_str().to_owned());
     let introduction = NewServer { name, address, weight };
-    let cluster = match entry {
-        Entry::First => Cluster::found(introduction, open(ROOT)?, network, Handle::current()),
-        Entry::Through { first, .. } => {
-            Cluster::join(introduction, &first, open, network, Handle::current()).await?
+    let runtime = Handle::current();
+    let cluster = match (entry, opened) {
+        (Entry::First, Some(store)) => {
+            Cluster::found(introduction, store, network, runtime).await?
         }
+        (Entry::Through { first, .. }, Some(store)) => {
+            Cluster::come_back(introduction, &first, store, network, runtime).await?
+        }
+        (Entry::Through { first, .. }, None) => {
+            let keeps_data = data == ServerData::New;
+            Cluster::join(introduction, &first, keeps_data, open, network, runtime).await?
+        }
+        (Entry::First, None) => return Err(opened_twice().into()),
     };
     let _ = starting.cluster.set(cluster.clone());
     Ok(Started { cluster, listening, token })
@@ -120,11 +155,12 @@ async fn secure(
     at: &Address,
     own: &Address,
     entry: &Entry,
+    store: Option<&Store>,
 ) -> Result<(Security, Option<JoinToken>), StartError> {
     match entry {
         Entry::First if is_loopback(at).await => Ok((Security::Plain, None)),
         Entry::First => {
-            let authority = Arc::new(Authority::found()?);
+            let authority = Arc::new(authority(store).await?);
             let identity = Arc::new(authority.identity()?);
             let token = authority.token();
             Ok((Security::Mutual { identity, authority: Some(authority) }, Some(token)))
@@ -140,4 +176,37 @@ async fn secure(
 async fn is_loopback(address: &Address) -> bool {
     let Ok(mut found) = tokio::net::lookup_host(address.as_str()).await else { return false };
     found.all(|address| address.ip().to_canonical().is_loopback())
+}
+
+/// The authority of the cluster: that of earlier starts, or a new one.
+async fn authority(store: Option<&Store>) -> Result<Authority, StartError> {
+    let Some(store) = store.filter(|store| store.journal().is_some()) else {
+        return Ok(Authority::found()?);
+    };
+    if let Some(kept) = store.fact(facts::AUTHORITY) {
+        return Ok(Authority::from_bytes(&kept)?);
+    }
+    let authority = Authority::found()?;
+    let kept = store.set_fact(facts::AUTHORITY, Some(authority.to_bytes()?))?;
+    kept.wait().await?;
+    Ok(authority)
+}
+
+fn first_server() -> Error {
+    Error::Remote {
+        sql_state: "55000".into(),
+        message: "the data directory is of a single server, or of the first one of a cluster"
+            .into(),
+        detail: None,
+        hint: Some("Start it without --join.".into()),
+    }
+}
+
+fn opened_twice() -> Error {
+    Error::Remote {
+        sql_state: "XX000".into(),
+        message: "the store was opened twice".into(),
+        detail: None,
+        hint: None,
+    }
 }

@@ -28,6 +28,7 @@ use participants::Participants;
 use sdds::Timestamp;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use store::journal::Position;
 use store::{Error, Snapshot, Store, TransactionId};
 use timestamps::Timestamps;
 
@@ -45,15 +46,26 @@ pub(crate) struct Transactions {
     snapshot_times: Timestamps,
     commit_times: Timestamps,
     next: AtomicU64,
+    settling: Mutex<Settling>,
+}
+
+/// Up to where the transactions on this server have ended.
+#[derive(Debug)]
+struct Settling {
+    /// All that were committed at or before this have ended here, durably.
+    settled: Timestamp,
+    /// So have those of this timestamp when the journal is durable up to the position.
+    pending: Option<(Timestamp, Position)>,
 }
 
 impl Transactions {
-    /// `now` is the newest known timestamp.
+    /// `now` is the newest known timestamp, `start` the number of the start of this server.
     pub(crate) fn new(
         membership: Arc<Membership>,
         calls: Arc<Calls>,
         store: Arc<Store>,
         now: Timestamp,
+        start: u64,
     ) -> Self {
         Self {
             membership,
@@ -65,8 +77,35 @@ impl Transactions {
             horizon: AtomicU64::new(0),
             snapshot_times: Timestamps::of_snapshots(),
             commit_times: Timestamps::of_commits(),
-            next: AtomicU64::new(1),
+            next: AtomicU64::new((start << 40) + 1),
+            settling: Mutex::new(Settling { settled: Timestamp::ZERO, pending: None }),
         }
+    }
+
+    /// Takes the parts whose outcomes were not known when the server ended.
+    pub(crate) fn take_undecided(&self) {
+        for (transaction, prepared) in self.store.undecided() {
+            self.participants.keep(transaction, prepared);
+        }
+    }
+
+    /// Up to where the transactions on this server have ended, durably. To be called periodically.
+    pub(crate) fn settled(&self) -> Timestamp {
+        let Some(journal) = self.store.journal() else { return Timestamp::ZERO };
+        let mut settling = self.settling.lock();
+        if let Some((timestamp, position)) = settling.pending
+            && position <= journal.durable_position()
+        {
+            settling.settled = settling.settled.max(timestamp);
+            settling.pending = None;
+        }
+        if settling.pending.is_none() {
+            // In this order: what was committed until then has ended here, or is held.
+            let known = self.low_watermark.lock().known();
+            let (oldest, position) = self.store.oldest_undecided();
+            settling.pending = Some((oldest.unwrap_or(known).min(known), position));
+        }
+        settling.settled
     }
 
     /// The id of a new transaction of this coordinator.
@@ -86,7 +125,7 @@ impl Transactions {
     /// The commit timestamp of a transaction that has written on this server alone.
     async fn next_commit(&self) -> Result<Timestamp, Error> {
         match &self.calls.root {
-            Some(root) => Ok(root.next()),
+            Some(root) => root.next(1),
             None => {
                 let (first, place) = self.commit_times.ask(&self.calls).await?;
                 Ok(Timestamp(first.0 + u64::from(place)))

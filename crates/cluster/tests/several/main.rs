@@ -12,6 +12,7 @@ mod measure;
 mod moves;
 mod outages;
 mod random;
+mod restarts;
 mod sequences;
 mod support;
 mod transactions;

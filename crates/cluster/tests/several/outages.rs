@@ -66,7 +66,7 @@ async fn a_name_is_given_once_unless_its_server_is_started_again() {
         let network = Arc::new(world.hub.network(address.clone()));
         let intro = NewServer { name: "s1".into(), address, weight: 1 };
         let open = |group| Ok(Store::open(Options { group, ..Options::default() }));
-        Cluster::join(intro, &Address::new("s0"), open, network, Handle::current()).await
+        Cluster::join(intro, &Address::new("s0"), false, open, network, Handle::current()).await
     };
     let refused = join("elsewhere").await.expect_err("the name is taken");
     assert!(matches!(&refused, Error::Remote { sql_state, .. } if sql_state == "42710"));

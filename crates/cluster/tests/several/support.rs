@@ -6,6 +6,7 @@ use arrow::datatypes::Int64Type;
 use cluster::net::local::{Hub, Link};
 use cluster::net::{self, Address, Authority, Listening, Network, Security, Tcp, listen};
 use cluster::{Cluster, NewServer};
+use futures::future::join_all;
 use sdds::{Bound, Key, KeyRange};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,7 +14,9 @@ use std::time::{Duration, Instant};
 use store::catalog::{
     CatalogChange, Column, ColumnId, OnCommit, Relation, SqlType, Table, TableId,
 };
-use store::{DistributedTransaction, Error, Options, Reading, Store, key};
+use store::journal::disk::MemoryDisk;
+use store::journal::{self, Durability};
+use store::{Data, DistributedTransaction, Error, Options, Reading, Store, key};
 use tokio::runtime::Handle;
 
 /// Time limit of conditions, also on a busy machine.
@@ -27,6 +30,8 @@ pub(crate) struct Site {
     /// The gate in front of it.
     pub(crate) gate: Arc<Gate>,
     _listening: Option<Listening>,
+    /// The disk of its data directory.
+    disk: Option<MemoryDisk>,
 }
 
 /// The network between the servers.
@@ -76,19 +81,59 @@ impl World {
         let cluster = match self.sites.last() {
             None => {
                 let store = Store::open(options(sdds::GroupId(0)));
-                Cluster::found(intro, store, network, runtime)
+                Cluster::found(intro, store, network, runtime).await.expect("in memory")
             }
             Some(last) => {
                 let open = |group| Ok(Store::open(options(group)));
                 let members = last.cluster.members();
                 let known = members.named(&last.name).expect("it is part of the cluster");
                 let first = Address::new(known.address.clone());
-                Cluster::join(intro, &first, open, network, runtime).await.expect("it joins")
+                Cluster::join(intro, &first, false, open, network, runtime).await.expect("it joins")
             }
         };
         gate.open(cluster.clone());
         let store = Arc::clone(cluster.store());
-        self.sites.push(Site { name, store, cluster, gate, _listening: listening });
+        let site = Site { name, store, cluster, gate, _listening: listening, disk: None };
+        self.sites.push(site);
+    }
+
+    /// Some servers in one process that keep their data.
+    pub(crate) async fn keeping(servers: usize) -> Self {
+        let mut world =
+            Self { hub: Arc::new(Hub::new()), ground: Ground::Local, sites: Vec::new() };
+        for number in 0..servers {
+            let site = kept_site(Arc::clone(&world.hub), number, MemoryDisk::new(), true).await;
+            world.sites.push(site);
+        }
+        world
+    }
+
+    /// Cuts the power of some servers at the same time, and starts them again.
+    pub(crate) async fn power_cut(&mut self, sites: &[usize], seed: u64) {
+        let disks = self.cut_power(sites, seed);
+        self.restart(sites, disks).await;
+    }
+
+    /// Cuts the power of some servers; returns what is on their disks.
+    pub(crate) fn cut_power(&mut self, sites: &[usize], seed: u64) -> Vec<MemoryDisk> {
+        let cut = |site: &usize| {
+            let disk = self.sites[*site].disk.as_ref().expect("it keeps its data");
+            let left = disk.crash(seed + *site as u64);
+            self.crash(*site);
+            left
+        };
+        sites.iter().map(cut).collect()
+    }
+
+    /// Starts servers again, all at the same time.
+    pub(crate) async fn restart(&mut self, sites: &[usize], disks: Vec<MemoryDisk>) {
+        let start = |(site, disk): (&usize, MemoryDisk)| {
+            kept_site(Arc::clone(&self.hub), *site, disk, false)
+        };
+        let started = join_all(sites.iter().zip(disks).map(start)).await;
+        for (site, started) in sites.iter().zip(started) {
+            self.sites[*site] = started;
+        }
     }
 
     async fn connect(
@@ -304,6 +349,36 @@ impl World {
         let site = |site: &Site| format!("{}: {:?}", site.name, site.store.counters());
         self.sites.iter().map(site).collect::<Vec<_>>().join("\n")
     }
+}
+
+/// Starts a server with a data directory: a new one, or one that was there before.
+async fn kept_site(hub: Arc<Hub>, number: usize, disk: MemoryDisk, is_new: bool) -> Site {
+    let name = format!("s{number}");
+    let (address, gate) = (Address::new(&*name), Arc::new(Gate::default()));
+    hub.serve(address.clone(), Arc::clone(&gate) as Arc<dyn net::Service>);
+    let network: Arc<dyn Network> = Arc::new(hub.network(address.clone()));
+    let intro = NewServer { name: name.clone(), address, weight: 1 };
+    let open = |group| {
+        let data = Data::at("/data", Durability::Sync);
+        let journal = journal::Options { segment_bytes: 256 << 10, ..data.journal.clone() };
+        let data =
+            Data { disk: Arc::new(disk.clone()), journal, checkpoint_bytes: 64 << 10, ..data };
+        Store::open_durable(&options(group), data).map(|(store, _)| store)
+    };
+    let (root, runtime) = (Address::new("s0"), Handle::current());
+    let group = sdds::GroupId(number as u64);
+    let cluster = match number {
+        0 => Cluster::found(intro, open(group).expect("sound"), network, runtime).await,
+        _ if is_new => Cluster::join(intro, &root, true, open, network, runtime).await,
+        _ => {
+            let store = open(group).expect("sound");
+            Cluster::come_back(intro, &root, store, network, runtime).await
+        }
+    };
+    let cluster = cluster.expect("it starts");
+    gate.open(cluster.clone());
+    let store = Arc::clone(cluster.store());
+    Site { name, store, cluster, gate, _listening: None, disk: Some(disk) }
 }
 
 /// The rows of some keys in a reading.

@@ -99,7 +99,10 @@ fn a_missing_a_renamed_and_a_foreign_segment_are_refused() {
 
     let other = MemoryDisk::new();
     let shared: Arc<dyn Disk> = Arc::new(other.clone());
-    drop(Directory::open_or_create(&shared, Path::new(HOME), "a test", 8, &[]).expect("created"));
+    drop(
+        Directory::open_or_create(&shared, Path::new(HOME), "a test", NewDirectory::alone(8), &[])
+            .expect("created"),
+    );
     let (journal, ..) = start(&other, small()).expect("it starts");
     append(&journal, 1, 5).expect("appended");
     drop(journal);

@@ -97,14 +97,20 @@ fn a_missing_part_and_a_newer_format_are_refused() {
     let disk = MemoryDisk::new();
     drop(open(&disk).expect("created"));
     let shared: Arc<dyn Disk> = Arc::new(disk.clone());
-    let parts = Directory::open_or_create(&shared, &home(), "a test", 7, &["checkpoints"]);
+    let parts = Directory::open_or_create(
+        &shared,
+        &home(),
+        "a test",
+        NewDirectory::alone(7),
+        &["checkpoints"],
+    );
     let text = parts.expect_err("a part is missing").to_string();
     assert!(text.contains("the directory checkpoints is missing"), "{text}");
 
     let lines = "pando data directory\nformat 9\nset 0000000000000007\n";
     let newer = format!("{lines}checksum {:08x}\n", crc32c::crc32c(lines.as_bytes()));
     disk.tamper(&home().join(IDENTITY), |bytes| *bytes = newer.into_bytes());
-    assert!(refused(&disk).contains("has format 9, and this program reads formats up to 1"));
+    assert!(refused(&disk).contains("has format 9, and this program reads formats up to 2"));
 }
 
 #[test]

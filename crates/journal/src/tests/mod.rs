@@ -9,7 +9,8 @@ mod survey;
 
 use crate::disk::{Disk, MemoryDisk};
 use crate::{
-    Body, Directory, Durability, Error, Journal, Options, Origin, Position, Recovered, recover,
+    Body, Directory, Durability, Error, Journal, NewDirectory, Options, Origin, Position,
+    Recovered, recover,
 };
 use sdds::{Epoch, GroupId};
 use std::path::{Path, PathBuf};
@@ -31,7 +32,7 @@ fn origin(index: u64) -> Origin {
 
 fn open(disk: &MemoryDisk) -> Result<Directory, Error> {
     let disk: Arc<dyn Disk> = Arc::new(disk.clone());
-    Directory::open_or_create(&disk, Path::new(HOME), "a test", 7, &[])
+    Directory::open_or_create(&disk, Path::new(HOME), "a test", NewDirectory::alone(7), &[])
 }
 
 /// The commands of a journal: position, kind and body.

@@ -174,7 +174,9 @@ fn a_real_file_system_keeps_what_was_appended() {
         let metadata = std::fs::metadata(path).expect("it is there");
         std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o777
     };
-    let open = || Directory::open_or_create(&disk, &path, "process 1", 99, &["parts"]);
+    let open = || {
+        Directory::open_or_create(&disk, &path, "process 1", NewDirectory::alone(99), &["parts"])
+    };
     for round in 0..3u64 {
         let directory = Arc::new(open().expect("opened"));
         let held = open().expect_err("it is locked");

@@ -2,18 +2,20 @@
 
 use anyhow::{Context, anyhow};
 use cluster::net::Address;
-use cluster::{Entry, ServerConfig, StartError, Started};
+use cluster::{Entry, ServerConfig, ServerData, StartError, Started};
 use pando::Database;
 use sdds::GroupId;
 use server::config::ClusterPart;
 use std::io::{self, Write};
 use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
+use std::path::Path;
 use std::sync::Arc;
 use store::Error;
 
 /// Founds or joins a cluster. `open` opens the database once the server's group is known.
 pub(super) async fn start(
     part: &ClusterPart,
+    data: Option<&Path>,
     open: impl FnOnce(GroupId) -> anyhow::Result<Database>,
 ) -> anyhow::Result<(Database, Started)> {
     let token = part.token.as_deref().map(str::parse).transpose();
@@ -33,6 +35,7 @@ pub(super) async fn start(
         advertised: part.advertised.as_deref().map(Address::new),
         weight: part.weight,
         entry,
+        data: kept(data)?,
     };
     let mut opened = None;
     let started = cluster::start(part, |group| {
@@ -45,6 +48,12 @@ pub(super) async fn start(
     let database = opened.context("the cluster did not open the database")?;
     started.cluster.set_fragments(database.fragments());
     Ok((database, started))
+}
+
+/// What a data directory has of earlier starts.
+fn kept(data: Option<&Path>) -> anyhow::Result<ServerData> {
+    let Some(path) = data else { return Ok(ServerData::None) };
+    Ok(store::group_of(path)?.map_or(ServerData::New, ServerData::Of))
 }
 
 /// Publishes the address for PostgreSQL clients: the listen address, with the host for other servers if the server listens on

@@ -5,4 +5,5 @@ mod harness;
 mod images;
 mod joining;
 mod leaving;
+mod restarting;
 mod together;

@@ -114,8 +114,6 @@ async fn a_directory_is_refused_with_the_reason() {
     std::fs::write(path("foreign/notes.txt"), "mine").expect("written");
     let message = refused(&["--data", &foreign]);
     assert!(message.contains(&foreign), "{message}");
-    let message = refused(&["--data", &path("other"), "--cluster", "127.0.0.1:0"]);
-    assert!(message.contains("data cannot be combined with cluster"), "{message}");
     let message = refused(&["--durability", "async"]);
     assert!(message.contains("durability async requires data"), "{message}");
     std::fs::remove_file(path("left/IDENTITY")).expect("removed");

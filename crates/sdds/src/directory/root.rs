@@ -51,6 +51,12 @@ impl Root {
         }
     }
 
+    /// Makes the root group the keeper of one page of everything. The version is the number of the epoch.
+    pub(super) fn reset(&mut self, epoch: Epoch) {
+        self.pages = Image::of(Owner { group: self.group, epoch });
+        self.version = self.version.max(epoch.0);
+    }
+
     pub(super) fn join(&mut self, group: GroupId) {
         if self.groups.insert(group).is_none() {
             self.version += 1;

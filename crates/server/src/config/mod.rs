@@ -265,11 +265,6 @@ fn data(values: &Values) -> Result<Option<DataDirectory>, ConfigError> {
     if path.is_empty() || durability == Durability::Memory {
         return Ok(None);
     }
-    if !values.get("cluster").is_empty() || !values.get("join").is_empty() {
-        let message =
-            "data cannot be combined with cluster or join: servers of a cluster keep nothing yet";
-        return Err(ConfigError::Together(message.to_owned()));
-    }
     Ok(Some(DataDirectory { path: path.into(), durability, checkpoint_bytes }))
 }
 

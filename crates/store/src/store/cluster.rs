@@ -44,6 +44,14 @@ impl Store {
         }
     }
 
+    /// Returns the timestamp after which the oldest prepared transaction commits, and the position of the log at which
+    /// that was so.
+    pub fn oldest_undecided(&self) -> (Option<Timestamp>, Position) {
+        let machine = self.machine();
+        let oldest = self.holds().lock().prepared.values().map(|prepared| prepared.after).min();
+        (oldest, machine.log.position)
+    }
+
     /// Takes a snapshot at a timestamp of the cluster. Waits for prepared transactions that may
     /// commit at or before it. Rows are those at the timestamp. The catalog and the files of tables
     /// are the newest ones.

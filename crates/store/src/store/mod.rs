@@ -14,7 +14,7 @@ mod sequences;
 mod statistics;
 
 pub(crate) use committing::Touched;
-pub use opening::{CHECKPOINT_BYTES, Data, Progress, Recovery, RecoveryStage};
+pub use opening::{CHECKPOINT_BYTES, Data, Progress, Recovery, RecoveryStage, group_of};
 pub(crate) use proposing::Ready;
 pub(crate) use request::CommitRequest;
 
@@ -245,6 +245,17 @@ impl Store {
     /// Returns the checkpoints that are kept, oldest first; none without a data directory.
     pub fn kept_checkpoints(&self) -> Vec<KeptCheckpoint> {
         self.durable().map(|durable| durable.kept_checkpoints()).unwrap_or_default()
+    }
+
+    /// Returns what tells the data directory from all others; `None` without one.
+    pub fn data_id(&self) -> Option<u64> {
+        self.durable().map(|durable| durable.set().bits())
+    }
+
+    /// Returns what waits until everything is durable that the log has now.
+    pub fn durable_now(&self) -> Acknowledgement {
+        let position = self.machine().log.position;
+        Acknowledgement(self.journal().map(|journal| journal.durable(position)))
     }
 
     /// Returns a fact of the cluster that this server keeps.

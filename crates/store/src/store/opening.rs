@@ -5,16 +5,17 @@
 
 use super::replay::Replay;
 use super::{Options, Store, maintenance};
-use crate::Error;
 use crate::publishing::Publisher;
+use crate::{Error, Failure};
 use bucket::Place;
 use durable::{Checkpoints, ChunkFiles, Cut, Decoder, Durable, Found};
 use journal::disk::{Disk, RealDisk};
-use journal::{Directory, Durability, Journal, Position};
+use journal::{Directory, Durability, Journal, NewDirectory, Position};
+use sdds::GroupId;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -70,6 +71,14 @@ impl Data {
             progress: Progress(Arc::new(|_, _| ())),
         }
     }
+}
+
+/// Returns the group whose data a directory keeps; `None` if there is no data directory at the path.
+///
+/// # Errors
+/// Damage, newer formats, and errors of the disk.
+pub fn group_of(path: &Path) -> Result<Option<GroupId>, Error> {
+    Ok(Directory::group_of(&RealDisk, path)?)
 }
 
 /// What was found in a data directory. Its text is one line for people.
@@ -131,7 +140,16 @@ impl Store {
         let random = RandomState::new().hash_one(begin);
         let Data { path, disk, journal: journal_options, holder, checkpoint_bytes, progress } =
             data;
-        let directory = Directory::open_or_create(&disk, &path, &holder, random, &parts)?;
+        let new = NewDirectory { random, group: options.group };
+        let directory = Directory::open_or_create(&disk, &path, &holder, new, &parts)?;
+        if directory.group() != options.group {
+            let (found, expected) = (directory.group(), options.group);
+            let message = format!(
+                "{} is the data directory of server {found} of a cluster, not of server {expected}",
+                path.display()
+            );
+            return Err(refused(message, "Start it with --join and the address of the cluster."));
+        }
         let directory = Arc::new(directory);
         let chunks = ChunkFiles::open(&directory)?;
         let (mut checkpoints, found, refused) = Checkpoints::find(&directory)?;
@@ -204,4 +222,14 @@ fn read_checkpoint(
         };
         found.manifest.read(&mut Decoder { layouts: decoder.layouts, chunk: &mut chunk })
     })
+}
+
+/// The error of a directory that is not the server's.
+fn refused(message: String, hint: &str) -> Error {
+    Error::Failed(Box::new(Failure {
+        sql_state: "55000".to_owned(),
+        message,
+        hint: Some(hint.to_owned()),
+        ..Failure::default()
+    }))
 }

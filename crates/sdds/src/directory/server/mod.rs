@@ -12,8 +12,8 @@ mod transfer;
 pub use route::Way;
 pub use transfer::ReleaseError;
 
-use super::{Image, Level, Message, Owner, Reply, Request, Root, Territory};
-use crate::{ClientId, Epoch, GroupId};
+use super::{Content, Image, Level, Message, Owner, Reply, Request, Root, Territory};
+use crate::{ClientId, Epoch, GroupId, KeyRange};
 
 /// The configuration of a server.
 #[derive(Debug, Clone, Copy)]
@@ -104,6 +104,55 @@ impl<O: Clone> Server<O> {
             server.pages = Territory::everything(Image::of(owner));
         }
         server
+    }
+
+    /// A server after a restart: it owns what its group has kept, from now on at `epoch`, and knows no pages. The root
+    /// group keeps one page of everything. The epoch is greater than those of all earlier changes in the cluster, and
+    /// so is its number as a version of the root.
+    pub fn restored(
+        group: GroupId,
+        root: GroupId,
+        owned: &[KeyRange],
+        epoch: Epoch,
+        settings: Settings,
+    ) -> Self {
+        let mut server = Self::joining(group, Root::new(root), settings);
+        owned.iter().for_each(|range| server.rows.adopt(range, epoch, ()));
+        server.forget_pages(epoch);
+        server
+    }
+
+    /// Forgets all pages of the directory, and who keeps them. The root group begins with one page of everything, which
+    /// lists what it owns itself. All servers do so after one has restarted, and then [announce](Self::announce) what
+    /// they own.
+    pub fn forget_pages(&mut self, epoch: Epoch) {
+        let root = self.root.group();
+        self.root.reset(epoch);
+        self.pages = Territory::nothing();
+        self.rows.recorded(&KeyRange::all(), Epoch(u64::MAX));
+        self.undelivered.retain(|(_, message)| !matches!(message, Message::Record { .. }));
+        if self.group == root {
+            let mut page = Image::new(GroupId::NOBODY);
+            for (range, epoch) in self.rows.owned(&KeyRange::all()) {
+                page.learn(&self.entry(range, epoch));
+            }
+            self.pages.adopt(&KeyRange::all(), epoch, page);
+        }
+    }
+
+    /// Tells the root group what this group owns.
+    pub fn announce(&mut self, effects: &mut Vec<Effect<O>>) {
+        for (range, epoch) in self.rows.owned(&KeyRange::all()) {
+            let (entry, level) = (self.entry(range, epoch), Level::Rows);
+            let message = Message::Record { level, entry, from: self.group };
+            self.tell(self.root.group(), message, effects);
+        }
+    }
+
+    /// Serves keys that were frozen before a restart and were not adopted, and tells the root group.
+    pub fn reclaim(&mut self, range: &KeyRange, epoch: Epoch, effects: &mut Vec<Effect<O>>) {
+        self.own(range, epoch, Content::Rows, effects);
+        self.announce(effects);
     }
 
     /// The group of this server.

@@ -1,0 +1,90 @@
+//! What servers with a data directory remember of their cluster: facts in the store, as JSON.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::time::Duration;
+use store::{Acknowledgement, Error, Failure, Store, TransactionId};
+
+/// The cluster that a server belongs to ([`Identity`]).
+pub(crate) const IDENTITY: &str = "cluster/identity";
+
+/// At the root: the certificate authority of the cluster, with its key.
+pub(crate) const AUTHORITY: &str = "cluster/authority";
+
+/// At the root: the list of members.
+pub(crate) const MEMBERS: &str = "cluster/members";
+
+/// At the root: no timestamp above this was assigned.
+pub(crate) const CLOCK: &str = "cluster/clock";
+
+/// At the root: how often servers have been started, in all.
+pub(crate) const STARTS: &str = "cluster/starts";
+
+/// At the root: the beginning of the names of outcomes of transactions.
+pub(crate) const OUTCOMES: &str = "cluster/outcome/";
+
+/// The cluster that a server belongs to, and its name there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, serde::Deserialize)]
+pub(crate) struct Identity {
+    /// The identity of the root's data directory.
+    pub(crate) cluster: u64,
+    pub(crate) name: String,
+}
+
+/// The name of the fact with the outcome of a transaction.
+pub(crate) fn outcome(transaction: TransactionId) -> String {
+    format!("{OUTCOMES}{}/{}", transaction.coordinator, transaction.number)
+}
+
+/// The transaction whose outcome is a fact with this name.
+pub(crate) fn transaction(name: &str) -> Option<TransactionId> {
+    let (coordinator, number) = name.strip_prefix(OUTCOMES)?.split_once('/')?;
+    let coordinator = sdds::GroupId(coordinator.parse().ok()?);
+    Some(TransactionId { coordinator, number: number.parse().ok()? })
+}
+
+/// Reads a fact.
+///
+/// # Errors
+/// XX001 if it cannot be decoded.
+pub(crate) fn read<T: DeserializeOwned>(store: &Store, name: &str) -> Result<Option<T>, Error> {
+    store.fact(name).map(|value| decode(name, &value)).transpose()
+}
+
+/// Decodes a fact.
+///
+/// # Errors
+/// XX001 if it cannot be decoded.
+pub(crate) fn decode<T: DeserializeOwned>(name: &str, value: &[u8]) -> Result<T, Error> {
+    serde_json::from_slice(value).map_err(|error| {
+        Error::Failed(Box::new(Failure {
+            sql_state: "XX001".into(),
+            message: format!("{name} in the data directory cannot be read: {error}"),
+            ..Failure::default()
+        }))
+    })
+}
+
+/// Writes a fact, if there is a data directory. It is durable when the result has ended.
+///
+/// # Errors
+/// 53100 if the disk is full, 58030 if it fails.
+pub(crate) fn write(
+    store: &Store,
+    name: &str,
+    value: &impl Serialize,
+) -> Result<Acknowledgement, Error> {
+    if store.journal().is_none() {
+        return Ok(Acknowledgement::default());
+    }
+    let value = serde_json::to_vec(value).map_err(|error| Error::Remote {
+        sql_state: "XX000".into(),
+        message: format!("{name} cannot be written: {error}"),
+        detail: None,
+        hint: None,
+    })?;
+    store.set_fact(name, Some(value))
+}
+
+/// The pause before something is tried again that other servers have to answer.
+pub(crate) const RETRY_PAUSE: Duration = Duration::from_millis(500);

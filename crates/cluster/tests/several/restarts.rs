@@ -1,0 +1,162 @@
+//! Servers that keep their data lose power and come back: what was acknowledged is there, and nothing in part.
+
+use crate::support::{World, batch, is_transient, key_of};
+use cluster::Cluster;
+use parking_lot::Mutex;
+use sdds::{Bound, GroupId, KeyRange};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use store::catalog::TableId;
+use store::{Error, Store};
+
+const KEYS: i64 = 900;
+
+/// Three servers with a table over all of them, whose values are 100.
+async fn spread() -> (World, TableId) {
+    let world = World::keeping(3).await;
+    let table = world.table(0, "t").await;
+    let rows: Vec<(i64, i64)> = (0..KEYS).map(|key| (key, 100)).collect();
+    world.insert(0, table, &rows).await;
+    world.until("the table spreads", |world| world.bytes(table).iter().all(|b| *b > 0)).await;
+    world.settled(table).await;
+    (world, table)
+}
+
+/// All rows, as a server reads them; waits until it can.
+async fn all(world: &World, through: usize, table: TableId) -> BTreeMap<i64, i64> {
+    let keys: Vec<i64> = (0..KEYS).collect();
+    let read = async || world.try_read(through, table, &keys).await;
+    world.until_async("all rows can be read", async || read().await.is_ok()).await;
+    read().await.expect("readable")
+}
+
+async fn upsert(world: &World, through: usize, table: TableId, rows: &[(i64, i64)]) {
+    world.retried(through, async |t| t.upsert(table, &batch(rows)).await).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn all_servers_lose_power_and_come_back_in_any_order() {
+    let (mut world, table) = spread().await;
+    let mut expected = all(&world, 1, table).await;
+    for (round, order) in [[0, 1, 2], [2, 1, 0], [1, 2, 0]].into_iter().enumerate() {
+        let rows: Vec<(i64, i64)> = (0..KEYS).step_by(7).map(|key| (key, round as i64)).collect();
+        upsert(&world, round, table, &rows).await;
+        expected.extend(rows);
+        world.power_cut(&order, round as u64).await;
+        for through in 0..3 {
+            assert_eq!(all(&world, through, table).await, expected, "round {round}");
+        }
+        world.settled(table).await;
+    }
+    let other = world.table(2, "other").await;
+    world.insert(1, other, &[(1, 1), (900, 2)]).await;
+    assert_eq!(world.read(0, other, &[1, 900]).await.len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_server_is_down_and_the_others_serve_what_they_have() {
+    let (mut world, table) = spread().await;
+    let keys: Vec<i64> = (0..KEYS).collect();
+    for down in [1, 0, 2] {
+        let key = |site| world.key_at(table, site, &keys).expect("it owns rows");
+        let (up, other) = ((down + 1) % 3, (down + 2) % 3);
+        let (lost, kept) = (key(down), [key(up), key(other)]);
+        let disks = world.cut_power(&[down], down as u64);
+        if down != 0 {
+            world
+                .until_async("the rest is served", async || {
+                    world.try_read(up, table, &kept).await.is_ok_and(|rows| rows.len() == 2)
+                })
+                .await;
+            let refused = world.try_read(up, table, &[lost]).await.expect_err("it is down");
+            assert!(matches!(refused, Error::Unreachable { .. }), "{refused}");
+        }
+        world.restart(&[down], disks).await;
+        assert_eq!(all(&world, up, table).await.len(), KEYS as usize);
+        upsert(&world, down, table, &[(lost, 1), (kept[0], 2)]).await;
+        assert_eq!(
+            world.read(other, table, &[lost, kept[0]]).await,
+            [(lost, 1), (kept[0], 2)].into()
+        );
+    }
+}
+
+/// Keys of rows that say that a transfer was committed, as its client was told.
+type Told = Arc<Mutex<Vec<i64>>>;
+
+/// Moves amounts between rows of all servers until it cannot.
+async fn transfer(store: Arc<Store>, table: TableId, seed: i64, told: Told) {
+    let mut dice = seed;
+    for number in 0.. {
+        dice = (dice * 1_103_515_245 + 12_345) & 0x7fff_ffff;
+        let (from, to) = (dice % KEYS, (dice / KEYS) % KEYS);
+        if from == to {
+            continue;
+        }
+        let key = KEYS + seed * 100_000 + number;
+        let moved = async {
+            let mut transaction = store.begin_distributed().await?;
+            let read = transaction.reading();
+            let rows = crate::support::read_of(&read, table, &[from, to]).await?;
+            let rows = [(from, rows[&from] - 1), (to, rows[&to] + 1), (key, 1)];
+            transaction.upsert(table, &batch(&rows)).await?;
+            transaction.commit().await
+        };
+        match moved.await {
+            Ok(_) => told.lock().push(key),
+            Err(error) if is_transient(&error) => tokio::task::yield_now().await,
+            Err(_) => return,
+        }
+    }
+}
+
+/// Moves keys from a server to another one until it cannot.
+async fn give_away(cluster: Cluster, table: TableId, to: u64) {
+    loop {
+        let owned = cluster.store().owned(table);
+        for key in (0..KEYS).step_by(40) {
+            let part = KeyRange::new(Bound::At(key_of(key)), Bound::At(key_of(key + 20)));
+            let part = part.expect("not empty");
+            if owned.iter().any(|range| range.covers(&part)) {
+                let _ = cluster.give(table, &part, GroupId(to)).await;
+            }
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn transactions_over_all_servers_are_whole_after_power_cuts() {
+    let (mut world, table) = spread().await;
+    let told = Told::default();
+    for round in 0..6u64 {
+        let transfers: Vec<_> = (0..3)
+            .map(|site| {
+                let store = Arc::clone(&world.sites[site].store);
+                let seed = (round * 3 + site as u64 + 1) as i64;
+                tokio::spawn(transfer(store, table, seed, Arc::clone(&told)))
+            })
+            .chain((0..3).map(|site| {
+                let cluster = world.sites[site].cluster.clone();
+                tokio::spawn(give_away(cluster, table, (site as u64 + 1 + round % 2) % 3))
+            }))
+            .collect();
+        tokio::time::sleep(std::time::Duration::from_millis(150 + round * 37)).await;
+        let sites: &[usize] = match round % 3 {
+            0 => &[0, 1, 2],
+            1 => &[1],
+            _ => &[2, 1],
+        };
+        let disks = world.cut_power(sites, round);
+        // Those on a server without power may wait for ever.
+        transfers.into_iter().for_each(|transfer| transfer.abort());
+        world.restart(sites, disks).await;
+        let rows = all(&world, 2, table).await;
+        let sum: i64 = rows.values().sum();
+        assert_eq!((rows.len() as i64, sum), (KEYS, KEYS * 100), "round {round}");
+        let keys = told.lock().clone();
+        let found = world.read(1, table, &keys).await;
+        assert_eq!(found.len(), keys.len(), "round {round}: what was committed is lost");
+        world.until("every key has an owner", |world| world.owners(table).is_ok()).await;
+    }
+}
