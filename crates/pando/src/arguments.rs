@@ -47,7 +47,7 @@ Examples:
 pub(crate) enum Command {
     /// Run the SQL shell or a script, on a new database in memory or on a running server.
     Sql(SqlArguments),
-    /// Serve a database in memory to PostgreSQL clients.
+    /// Serve a database to PostgreSQL clients.
     Serve(ServeArguments),
     /// Load Parquet, CSV and JSON-lines files into a running server.
     Load(LoadArguments),
