@@ -88,11 +88,12 @@ fn planned(
     let is_immutable =
         !bound.iter().any(|expr| analyzer::contains(unassigned(expr), &mut { changes }));
     let types = row.columns.iter().map(|column| column.sql_type).collect();
-    let rows = Rows { schema: &schema, relations: &[(relation, types)] };
+    let rows = Rows { schema: &schema, relations: &[(relation, types)], with: &[] };
     let surroundings = Surroundings {
         engine: planner.engine,
         functions: planner.functions,
         sources: &[],
+        returned: &[],
         parameters: &[],
         text: "",
     };

@@ -6,7 +6,7 @@ use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::Schema;
 use datafusion::common::DFSchema;
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::sql::sqlparser::ast::{Expr, Value};
+use datafusion::sql::sqlparser::ast::Expr;
 use planner::Planner;
 use std::sync::Arc;
 use store::catalog::{Column, Identity, Table};
@@ -61,14 +61,6 @@ pub(crate) fn is_default(value: &Expr) -> bool {
             ident.quote_style.is_none() && ident.value.eq_ignore_ascii_case("default")
         }
         _ => false,
-    }
-}
-
-/// A column's default expression; NULL if it has none.
-pub(crate) fn default_of(table: &Table, column: usize) -> Result<Expr> {
-    match &table.columns[column].default {
-        Some(text) => parser::parse_expression(text),
-        None => Ok(Expr::Value(Value::Null.with_empty_span())),
     }
 }
 
