@@ -29,7 +29,7 @@ pub struct NamedChange {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Main {
     /// It returns the rows of a query.
-    Query(Query),
+    Query(Box<Query>),
     /// It changes a table.
     Change(Box<Change>),
 }

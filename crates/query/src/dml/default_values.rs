@@ -1,7 +1,6 @@
 //! Default values, the keyword DEFAULT, and columns that accept no other value.
 
 use crate::analysis;
-use analyzer::RowExpression;
 use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::Schema;
 use datafusion::common::DFSchema;
@@ -29,19 +28,11 @@ impl DefaultValue {
     /// What is wrong with the expression.
     pub(crate) fn of(planner: &Planner<'_>, table: &Table, column: usize) -> Result<Self> {
         let text = table.columns[column].default.as_deref().unwrap_or("NULL");
-        let row = analysis::row::plan_one(planner, table, RowExpression::Default(text, column))?;
-        let none = DFSchema::empty();
-        let (is_lasting, (logical, value)) = match row {
-            Some(row) => {
-                let value = row.exprs.into_iter().next().ok_or_else(|| {
-                    Error::new(SqlState::InternalError, "the value of a default is missing")
-                })?;
-                (row.is_lasting, planner.physical_expression(value, &none)?)
-            }
-            // The engine's own SQL planner knows what the analyzer does not.
-            None => (true, planner.plan_expression(parser::parse_expression(text)?, &none)?),
-        };
-        let is_lasting = is_lasting && planner::is_lasting(&logical);
+        let row = analysis::row::plan_default(planner, table, text, column)?;
+        let missing = || Error::new(SqlState::InternalError, "the value of a default is missing");
+        let value = row.exprs.into_iter().next().ok_or_else(missing)?;
+        let (logical, value) = planner.physical_expression(value, &DFSchema::empty())?;
+        let is_lasting = row.is_lasting && planner::is_lasting(&logical);
         Ok(Self { value, is_lasting, is_volatile: logical.is_volatile() })
     }
 

@@ -33,7 +33,7 @@ impl Binder<'_> {
             NodeEnum::SelectStmt(select) => {
                 let mut query = self.query(select)?;
                 self.settle_outputs(&mut query)?;
-                Main::Query(query)
+                Main::Query(Box::new(query))
             }
             change => Main::Change(Box::new(self.change(change)?)),
         };
