@@ -4,7 +4,7 @@ use super::assembly::Assembly;
 use super::assignment::new_rows;
 use super::constraints::Constraints;
 use super::insert::given;
-use super::update::{assigned, moves_keys};
+use super::update::{assigned, keys_of, moves_keys};
 use super::writer::{Changed, Writer};
 use crate::analysis::changes::{When, WhenAction};
 use crate::analysis::over_rows::OverRows;
@@ -141,11 +141,11 @@ impl Merge {
         match &clause.action {
             Action::Nothing => {}
             Action::Delete => {
-                let (_, keys) = self.unchanged(writer, pairs, effects)?;
+                let keys = self.change(writer, &pairs, effects)?;
                 effects.deleted.extend(keys);
             }
             Action::Update(targets, values) => {
-                let (pairs, keys) = self.unchanged(writer, pairs, effects)?;
+                let keys = self.change(writer, &pairs, effects)?;
                 let values = values.of(planner, pairs.columns(), pairs.num_rows()).await?;
                 let old = &pairs.columns()[..table.columns.len()];
                 let columns = [old, values.columns()].concat();
@@ -166,19 +166,20 @@ impl Merge {
         Ok(())
     }
 
-    /// The pairs whose row of the table no other part of the statement has changed, with the keys of the rows.
+    /// Notes that the rows of the table in pairs are changed, and returns their keys.
     ///
     /// # Errors
-    /// 21000 if this MERGE has changed one of them.
-    fn unchanged(
+    /// 21000 if the statement has changed one of them.
+    fn change(
         &self,
         writer: &Writer<'_>,
-        pairs: RecordBatch,
+        pairs: &RecordBatch,
         effects: &mut Effects,
-    ) -> Result<(RecordBatch, Vec<Key>)> {
-        let (pairs, keys) = super::update::first_changes(&self.view, writer, pairs, None)?;
+    ) -> Result<Vec<Key>> {
+        let keys = keys_of(&self.view, pairs)?;
         for key in &keys {
-            if !effects.seen.insert(key.clone()) {
+            let is_changed = writer.changed(&self.view, key).is_some();
+            if is_changed || !effects.seen.insert(key.clone()) {
                 let message = "MERGE command cannot affect row a second time";
                 return Err(Error::new(SqlState::CardinalityViolation, message).with_hint(
                     "Ensure that not more than one source row matches any one target row.",
@@ -186,7 +187,7 @@ impl Merge {
             }
         }
         effects.count += keys.len() as u64;
-        Ok((pairs, keys))
+        Ok(keys)
     }
 }
 

@@ -108,6 +108,13 @@ pub(super) fn moves_keys(table: &Table, targets: &[usize]) -> bool {
     targets.iter().any(|column| table.key_indices().contains(column))
 }
 
+/// The keys of rows of a table, which other columns may follow.
+pub(super) fn keys_of(view: &TableView, batch: &RecordBatch) -> Result<Vec<Key>> {
+    let table = view.table();
+    let own = batch.columns()[..table.columns.len()].to_vec();
+    Ok(view.encode_keys(&RecordBatch::try_new(table.arrow_schema(), own)?)?)
+}
+
 /// The rows whose key the statement has not changed yet, with their keys. A row that joins with several rows is changed by
 /// the first, if keys that were seen are kept.
 pub(super) fn first_changes(
@@ -116,9 +123,7 @@ pub(super) fn first_changes(
     batch: RecordBatch,
     mut seen: Option<&mut HashSet<Key>>,
 ) -> Result<(RecordBatch, Vec<Key>)> {
-    let table = view.table();
-    let own = batch.columns()[..table.columns.len()].to_vec();
-    let mut keys = view.encode_keys(&RecordBatch::try_new(table.arrow_schema(), own)?)?;
+    let mut keys = keys_of(view, &batch)?;
     if seen.is_none() && writer.is_direct() {
         return Ok((batch, keys));
     }
