@@ -11,7 +11,7 @@ pub mod tree;
 
 pub use bind::type_name::sql_type as declared_type;
 pub use bind::{
-    Bound, BoundChange, Catalog, RowExpression, Table, bind, bind_change, bind_row, children,
+    Bound, BoundStatement, Catalog, RowExpression, Table, bind, bind_row, bind_statement, children,
     children_mut, contains,
 };
 pub use error::{Error, Result};

@@ -5,8 +5,8 @@
 //! `tests/describe/record.py` writes it.
 
 use analyzer::system::SqlType;
-use analyzer::tree::{Column, Output};
-use analyzer::{Catalog, Error, Table, bind, bind_change, declared_type};
+use analyzer::tree::{Column, Main, Output};
+use analyzer::{Catalog, Error, Table, bind, bind_statement, declared_type};
 use grammar::tree::{ConstrType, CreateStmt, NodeEnum};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -70,13 +70,11 @@ fn described(statement: &str, tables: &Tables) -> String {
         }
         let columns = match node {
             NodeEnum::InsertStmt(_) | NodeEnum::UpdateStmt(_) | NodeEnum::DeleteStmt(_) => {
-                bind_change(node, tables, &[]).map(|bound| {
-                    let returning = bound.change.returning.into_iter().flatten();
-                    let column = |output: Output| Column {
-                        name: output.name,
-                        sql_type: output.expr.sql_type,
-                    };
-                    returning.map(column).collect()
+                bind_statement(node, tables, &[]).map(|bound| match bound.statement.main {
+                    Main::Query(query) => query.columns,
+                    Main::Change(change) => {
+                        change.returning.iter().flatten().map(Output::column).collect()
+                    }
                 })
             }
             _ => bind(node, tables, &[]).map(|bound| bound.query.columns),

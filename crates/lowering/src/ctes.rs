@@ -35,6 +35,9 @@ impl Lowering<'_> {
 
     /// The rows of a query in WITH.
     pub(crate) fn cte(&mut self, id: CteId) -> Result<LogicalPlan> {
+        if let Some((_, source)) = self.around.returned.iter().find(|(of, _)| *of == id) {
+            return Ok(LogicalPlanBuilder::scan("?returned", Arc::clone(source), None)?.build()?);
+        }
         let Some(CtePlan { plan, outer }) = self.ctes.get(&id).cloned() else {
             return missing("a reference to this query in WITH");
         };

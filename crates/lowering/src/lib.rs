@@ -36,7 +36,7 @@ pub use callable::callable;
 pub use refusal::{Refusal, Result};
 pub use rows::{Rows, lower_output, lower_over};
 
-use analyzer::tree::Query;
+use analyzer::tree::{CteId, Query};
 use datafusion::common::{ScalarValue, TableReference};
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::{LogicalPlan, TableSource};
@@ -51,6 +51,8 @@ pub struct Surroundings<'a> {
     pub functions: &'a catalog_views::functions::Functions<'a>,
     /// The tables, by the handles in the tree.
     pub sources: &'a [SourceTable],
+    /// The rows that changes in WITH have returned. Columns are in the order of the tree.
+    pub returned: &'a [(CteId, Arc<dyn TableSource>)],
     /// The values of `$1`, `$2`, ...; empty while the statement is only described.
     pub parameters: &'a [ScalarValue],
     /// The text of the statement, in which errors have positions.

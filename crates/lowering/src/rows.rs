@@ -1,11 +1,11 @@
-//! Expressions over rows at hand: those of RETURNING, and of ON CONFLICT DO UPDATE.
+//! Expressions over rows at hand: those of RETURNING, ON CONFLICT DO UPDATE, and MERGE.
 
 use crate::Surroundings;
 use crate::refusal::Result;
 use crate::result;
 use crate::scope::Lowering;
 use analyzer::system::SqlType;
-use analyzer::tree::{Expr, Output, RelationId};
+use analyzer::tree::{Cte, Expr, Output, RelationId};
 use datafusion::common::DFSchemaRef;
 use datafusion::logical_expr::{EmptyRelation, Expr as Engine, LogicalPlan};
 use std::sync::Arc;
@@ -17,6 +17,8 @@ pub struct Rows<'a> {
     pub schema: &'a DFSchemaRef,
     /// The relations that the columns are of, one behind the other, with the types of their columns.
     pub relations: &'a [(RelationId, Vec<SqlType>)],
+    /// The queries in WITH that subqueries of the expressions may read.
+    pub with: &'a [Cte],
 }
 
 /// Expressions over rows.
@@ -54,7 +56,9 @@ fn over<T>(
 ) -> Result<T> {
     let schema = Arc::clone(rows.schema);
     let plan = LogicalPlan::EmptyRelation(EmptyRelation { produce_one_row: false, schema });
-    Lowering::new(surroundings).in_frame(|lowering| {
+    let mut lowering = Lowering::new(surroundings);
+    lowering.with(rows.with)?;
+    lowering.in_frame(|lowering| {
         let mut first = 0;
         for (relation, types) in rows.relations {
             lowering.add_relation_at(*relation, &plan, first, types.iter().copied());

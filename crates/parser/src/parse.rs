@@ -4,7 +4,7 @@ use crate::client_copy::{ClientCopy, What};
 use crate::cursors::CursorStatement;
 use crate::dialect::Postgres;
 use crate::redact::without_password;
-use crate::statement::{Body, Statement};
+use crate::statement::{Body, Statement, is_change};
 use crate::syntax_error::{self, ParseError};
 use crate::{alter_system, client_copy, cursors, nesting, reserved, roles};
 use crate::{row_stars, select_into, sequence_options, stack};
@@ -14,7 +14,7 @@ use datafusion::sql::sqlparser::ast::{
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
-use grammar::tree::NodeEnum;
+use grammar::tree::{Node, NodeEnum};
 use values::error::{Error, Result, SqlState};
 use values::lines::Lines;
 
@@ -132,7 +132,7 @@ fn parse_body(text: &str) -> Result<Body> {
 }
 
 /// Asks PostgreSQL's grammar about a text that the SQL parser refuses. What it knows and the SQL parser does not is a query
-/// for the analyzer, or missing.
+/// or change for the analyzer, or missing.
 fn by_grammar(text: &str, error: Error) -> Result<Body> {
     if error.state() != SqlState::SyntaxError {
         return Err(error);
@@ -140,8 +140,16 @@ fn by_grammar(text: &str, error: Error) -> Result<Body> {
     let syntax = match grammar::parse(text) {
         Ok(script) => {
             let node = script.statements().first().and_then(|raw| raw.stmt.as_ref()?.node.as_ref());
-            if let Some(NodeEnum::SelectStmt(_)) = node {
-                return Ok(Body::Query);
+            match node {
+                Some(NodeEnum::SelectStmt(_)) => return Ok(Body::Query),
+                Some(node) if is_change(node) => return Ok(Body::Change),
+                Some(NodeEnum::PrepareStmt(outer)) if has_change(&outer.query) => {
+                    return around_change(text).ok_or(error);
+                }
+                Some(NodeEnum::ExplainStmt(outer)) if has_change(&outer.query) => {
+                    return around_change(text).ok_or(error);
+                }
+                _ => {}
             }
             let first = text.split_whitespace().next().unwrap_or_default().to_uppercase();
             let missing = Error::unsupported(format!("this form of {first} is not supported"));
@@ -159,6 +167,36 @@ fn by_grammar(text: &str, error: Error) -> Result<Body> {
         }
         _ => Err(error),
     }
+}
+
+fn has_change(inner: &Option<Box<Node>>) -> bool {
+    inner.as_ref().and_then(|inner| inner.node.as_ref()).is_some_and(is_change)
+}
+
+/// PREPARE or EXPLAIN of a change that the SQL parser does not know. A DELETE stands for the change, which is only read in
+/// PostgreSQL's parse tree ([`Statement::change`]).
+fn around_change(text: &str) -> Option<Body> {
+    use Keyword::{AS, DELETE, INSERT, MERGE, UPDATE, WITH};
+    let is_explain = text.starts_with(['e', 'E']);
+    let (mut depth, mut is_behind_as) = (0_usize, false);
+    for token in tokens(text).ok()? {
+        match token.token {
+            Token::LParen => depth += 1,
+            Token::RParen => depth = depth.saturating_sub(1),
+            Token::Word(word) if depth == 0 => {
+                let begins = matches!(word.keyword, INSERT | UPDATE | DELETE | MERGE | WITH);
+                if begins && (is_behind_as || is_explain) {
+                    let before = Lines::new(text).character(token.span.start);
+                    let begin: String = text.chars().take(before).collect();
+                    let text = format!("{begin}DELETE FROM changed");
+                    return body_of(&tokens(&text).ok()?, &text).ok();
+                }
+                is_behind_as |= word.keyword == AS;
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 fn body_of(tokens: &[TokenWithSpan], text: &str) -> Result<Body> {

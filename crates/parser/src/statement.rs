@@ -37,6 +37,8 @@ pub enum Body {
     AlterSystem(AlterSystem),
     /// A query that only PostgreSQL's grammar has ([`Statement::query`]).
     Query,
+    /// As `Query`, a statement that changes rows ([`Statement::change`]).
+    Change,
 }
 
 impl Statement {
@@ -47,7 +49,8 @@ impl Statement {
     /// The query of the statement in PostgreSQL's parse tree: the statement itself, or what it prepares, explains or declares
     /// a cursor for. `None` if it has none, or is not in PostgreSQL's grammar. Locations are bytes of the [`text`](Self::text).
     pub fn query(&self) -> Option<&NodeEnum> {
-        self.innermost().filter(|node| matches!(node, NodeEnum::SelectStmt(_)))
+        let is_query = |node: &&NodeEnum| matches!(node, NodeEnum::SelectStmt(_));
+        self.innermost().filter(is_query).filter(|node| !changes_rows(node))
     }
 
     /// As [`query`](Self::query), the query of a CREATE TABLE AS, CREATE VIEW or COPY.
@@ -62,12 +65,14 @@ impl Statement {
         matches!(node, NodeEnum::SelectStmt(_)).then_some(node)
     }
 
-    /// As [`query`](Self::query), the INSERT, UPDATE or DELETE of the statement.
+    /// Whether the [`source`](Self::source) has changes in WITH.
+    pub fn has_changing_source(&self) -> bool {
+        self.source().is_some_and(changes_rows)
+    }
+
+    /// As [`query`](Self::query), the INSERT, UPDATE, DELETE or MERGE of the statement, or the query with changes in WITH.
     pub fn change(&self) -> Option<&NodeEnum> {
-        self.innermost().filter(|node| {
-            use NodeEnum::{DeleteStmt, InsertStmt, UpdateStmt};
-            matches!(node, InsertStmt(_) | UpdateStmt(_) | DeleteStmt(_))
-        })
+        self.innermost().filter(|node| changes_rows(node))
     }
 
     fn innermost(&self) -> Option<&NodeEnum> {
@@ -114,6 +119,12 @@ impl Statement {
         }
     }
 
+    /// EXPLAIN of the statement, whose syntax tree is given. The text and offset are the statement's.
+    pub(crate) fn explained_by(&self, explain: Ast) -> Self {
+        let (text, tree) = (self.text.clone(), Arc::clone(&self.tree));
+        Self { text, offset: self.offset, body: Arc::new(Body::Sql(explain)), tree }
+    }
+
     /// A statement with another syntax tree and the same text and offset.
     pub fn with_ast(&self, ast: Ast) -> Self {
         Self::new(self.text.clone(), self.offset, Body::Sql(ast))
@@ -146,4 +157,25 @@ impl Statement {
             _ => false,
         }
     }
+}
+
+/// Whether a statement changes rows itself, or by a change in its WITH.
+fn changes_rows(node: &NodeEnum) -> bool {
+    match node {
+        NodeEnum::SelectStmt(select) => {
+            select.with_clause.iter().flat_map(|with| &with.ctes).any(|cte| match &cte.node {
+                Some(NodeEnum::CommonTableExpr(cte)) => {
+                    let query = cte.ctequery.as_ref().and_then(|query| query.node.as_ref());
+                    query.is_some_and(is_change)
+                }
+                _ => false,
+            })
+        }
+        node => is_change(node),
+    }
+}
+
+pub(crate) fn is_change(node: &NodeEnum) -> bool {
+    use NodeEnum::{DeleteStmt, InsertStmt, MergeStmt, UpdateStmt};
+    matches!(node, InsertStmt(_) | UpdateStmt(_) | DeleteStmt(_) | MergeStmt(_))
 }

@@ -2,6 +2,7 @@
 
 use crate::statement::{Body, Statement};
 use datafusion::sql::sqlparser::ast::Statement as Ast;
+use grammar::tree::NodeEnum;
 
 /// A kind of statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -10,7 +11,7 @@ pub enum StatementKind {
     Select,
     /// INSERT.
     Insert,
-    /// UPDATE.
+    /// UPDATE and MERGE.
     Update,
     /// DELETE.
     Delete,
@@ -59,12 +60,19 @@ impl Statement {
             Body::ClientCopy(_) => return StatementKind::Copy,
             Body::Cursor(_) | Body::Query => return StatementKind::Select,
             Body::Role(_) | Body::AlterSystem(_) => return StatementKind::Definition,
+            Body::Change => {
+                return match self.change() {
+                    Some(NodeEnum::InsertStmt(_)) => StatementKind::Insert,
+                    Some(NodeEnum::DeleteStmt(_)) => StatementKind::Delete,
+                    _ => StatementKind::Update,
+                };
+            }
             Body::Sql(ast) => ast,
         };
         match ast {
             Ast::Query(_) | Ast::Explain { .. } | Ast::Execute { .. } => StatementKind::Select,
             Ast::Insert(_) => StatementKind::Insert,
-            Ast::Update(_) => StatementKind::Update,
+            Ast::Update(_) | Ast::Merge(_) => StatementKind::Update,
             Ast::Delete(_) => StatementKind::Delete,
             Ast::Copy { .. } => StatementKind::Copy,
             Ast::StartTransaction { .. }

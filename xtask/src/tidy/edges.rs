@@ -49,6 +49,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "store",
         ],
     ),
+    ("copy_formats", &["parser", "values", "store"]),
     ("optimizer", &[]),
     ("distributed", &["executor", "scan", "functions", "values", "bundling", "store", "sdds"]),
     (
@@ -68,6 +69,7 @@ const EDGES: &[(&str, &[&str])] = &[
     (
         "query",
         &[
+            "copy_formats",
             "optimizer",
             "lowering",
             "analyzer",

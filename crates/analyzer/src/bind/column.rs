@@ -146,10 +146,10 @@ impl Binder<'_> {
         }
         if items().any(|item| item.name == table) {
             let message = format!("invalid reference to FROM-clause entry for table \"{table}\"");
-            let detail = format!(
+            let hint = format!(
                 "There is an entry for table \"{table}\", but it cannot be referenced from this part of the query."
             );
-            return Error::new("42P01", message).detail(detail);
+            return Error::new("42P01", message).hint(hint);
         }
         Error::new("42P01", format!("missing FROM-clause entry for table \"{table}\""))
     }

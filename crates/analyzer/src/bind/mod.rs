@@ -39,7 +39,7 @@ mod with;
 
 use crate::error::{Error, Result};
 use crate::system::SqlType;
-use crate::tree::{Change, Column, CteId, Query, RelationId, SelectId};
+use crate::tree::{Column, CteId, NamedChange, Query, RelationId, SelectId, Statement};
 use grammar::tree::NodeEnum;
 use scope::Scope;
 use std::collections::HashMap;
@@ -108,27 +108,28 @@ pub fn bind(
     Ok(Bound { query, parameters: binder.parameters })
 }
 
-/// A bound INSERT, UPDATE or DELETE.
+/// A bound statement that changes rows.
 #[derive(Debug, Clone, PartialEq)]
-pub struct BoundChange {
+pub struct BoundStatement {
     /// The statement.
-    pub change: Change,
+    pub statement: Statement,
     /// As of [`Bound`].
     pub parameters: Vec<Option<SqlType>>,
 }
 
-/// Binds an INSERT, UPDATE or DELETE. `parameters` are the types that the client declares.
+/// Binds an INSERT, UPDATE, DELETE or MERGE, or a query with such statements in WITH. `parameters` are the types that the client declares.
 ///
 /// # Errors
 /// What PostgreSQL refuses, and what [`Error::missing`] names.
-pub fn bind_change(
+pub fn bind_statement(
     statement: &NodeEnum,
     catalog: &dyn Catalog,
     parameters: &[Option<SqlType>],
-) -> Result<BoundChange> {
+) -> Result<BoundStatement> {
     let mut binder = Binder::new(catalog, parameters);
-    let change = binder.change(statement)?;
-    Ok(BoundChange { change, parameters: binder.parameters })
+    binder.may_change = true;
+    let statement = binder.statement(statement)?;
+    Ok(BoundStatement { statement, parameters: binder.parameters })
 }
 
 /// Binds one statement.
@@ -141,6 +142,12 @@ pub(crate) struct Binder<'a> {
     relations: u32,
     selects: u32,
     ctes: u32,
+    /// The changes in WITH, each with the number of queries before it, and whether there may be any.
+    changes: Vec<(usize, NamedChange)>,
+    may_change: bool,
+    /// The queries in WITH that the current one reads, and those that the finished ones read.
+    reads: Vec<CteId>,
+    reads_of: HashMap<CteId, Vec<CteId>>,
     /// The query levels, the innermost last.
     scopes: Vec<Scope>,
     /// The expressions around the one that is being bound.
@@ -158,6 +165,10 @@ impl<'a> Binder<'a> {
             relations: 0,
             selects: 0,
             ctes: 0,
+            changes: Vec::new(),
+            may_change: false,
+            reads: Vec::new(),
+            reads_of: HashMap::new(),
             scopes: Vec::new(),
             depth: 0,
             depth_of_relation: HashMap::new(),

@@ -31,6 +31,11 @@ pub(super) enum Clause {
     Generated,
     /// The new value of a column whose type is altered.
     Transform,
+    /// AND of a WHEN clause.
+    MergeWhen,
+    /// An expression of an ON CONFLICT target, and its WHERE.
+    IndexExpression,
+    IndexPredicate,
 }
 
 impl Clause {
@@ -58,6 +63,9 @@ impl Clause {
             Self::Check => "check constraints",
             Self::Generated => "column generation expressions",
             Self::Transform => "transform expressions",
+            Self::MergeWhen => "MERGE WHEN conditions",
+            Self::IndexExpression => "index expressions",
+            Self::IndexPredicate => "index predicates",
         }
     }
 }
@@ -73,6 +81,10 @@ pub(super) enum CteState {
     RecursiveTerm,
     /// It is being bound and no UNION: it must not refer to itself.
     NotUnion,
+    /// It is being bound and changes rows: it must not refer to itself.
+    Changing,
+    /// It changes rows and returns none.
+    WithoutRows,
 }
 
 /// A query in WITH that statements can name.

@@ -18,6 +18,8 @@ impl Binder<'_> {
             Some(Clause::Generated) => Some("column generation expression"),
             Some(Clause::Default) => Some("DEFAULT expression"),
             Some(Clause::Transform) => Some("transform expression"),
+            Some(Clause::IndexExpression) => Some("index expression"),
+            Some(Clause::IndexPredicate) => Some("index predicate"),
             _ => None,
         };
         if let Some(definition) = definition {

@@ -5,8 +5,13 @@ use super::names;
 use super::scope::{CteState, NamedCte};
 use super::set_operation::{operator, sides};
 use crate::error::{Error, Result};
-use crate::tree::{Body, Column, Cte, CteId, From, JoinKind, Limit, Query, SetOperator, Source};
-use grammar::tree::{Alias, CommonTableExpr, CteMaterialize, NodeEnum, SelectStmt, WithClause};
+use crate::tree::{
+    Body, Column, Cte, CteId, From, JoinKind, Limit, NamedChange, Output, Query, SetOperator,
+    Source,
+};
+use grammar::tree::{
+    Alias, CommonTableExpr, CteMaterialize, Node, NodeEnum, SelectStmt, WithClause,
+};
 
 impl Binder<'_> {
     /// Binds the queries of WITH and lets the level see them.
@@ -25,27 +30,27 @@ impl Binder<'_> {
             if cte.search_clause.is_some() || cte.cycle_clause.is_some() {
                 return Err(Error::missing("SEARCH or CYCLE").at(cte.location));
             }
-            let NodeEnum::SelectStmt(select) = names::node(cte.ctequery.as_deref())? else {
-                return Err(Error::missing("INSERT, UPDATE or DELETE in WITH").at(cte.location));
-            };
+            let later =
+                if clause.recursive { later_names(&clause.ctes[at + 1..]) } else { Vec::new() };
             let id = self.next_cte();
-            let later = match clause.recursive {
-                true => clause.ctes[at + 1..]
-                    .iter()
-                    .filter_map(|node| match &node.node {
-                        Some(NodeEnum::CommonTableExpr(later)) => Some(later.ctename.clone()),
-                        _ => None,
-                    })
-                    .collect(),
-                false => Vec::new(),
-            };
             self.forward.extend(later.iter().cloned());
-            let bound = match clause.recursive {
-                true => self.possibly_recursive(id, cte, select),
-                false => self.plain_cte(cte, select).map(|query| (query, false)),
+            let outer = std::mem::take(&mut self.reads);
+            let bound = match names::node(cte.ctequery.as_deref())? {
+                NodeEnum::SelectStmt(select) if clause.recursive => {
+                    self.possibly_recursive(id, cte, select).map(Some)
+                }
+                NodeEnum::SelectStmt(select) => {
+                    self.plain_cte(cte, select).map(|query| Some((query, false)))
+                }
+                change => self.changing_cte(id, clause.recursive, cte, change).map(|change| {
+                    self.changes.push((with.len(), change));
+                    None
+                }),
             };
             self.forward.truncate(self.forward.len() - later.len());
-            let (query, is_recursive) = bound?;
+            let own = std::mem::replace(&mut self.reads, outer);
+            self.reads_of.insert(id, own);
+            let Some((query, is_recursive)) = bound? else { continue };
             let named = NamedCte {
                 id,
                 name: name.clone(),
@@ -83,6 +88,46 @@ impl Binder<'_> {
             cte.references = named.map_or(0, |named| named.references);
         }
         with
+    }
+
+    /// Binds a change in WITH, and lets the level see the rows that it returns.
+    fn changing_cte(
+        &mut self,
+        id: CteId,
+        is_recursive: bool,
+        cte: &CommonTableExpr,
+        change: &NodeEnum,
+    ) -> Result<NamedChange> {
+        let refused = |message: &str| Err(Error::new("0A000", message).at(cte.location));
+        if matches!(change, NodeEnum::MergeStmt(_)) {
+            return refused("MERGE not supported in WITH query");
+        }
+        if self.scopes.len() > 1 {
+            return refused(
+                "WITH clause containing a data-modifying statement must be at the top level",
+            );
+        }
+        if !self.may_change {
+            return refused("INSERT, UPDATE and DELETE in WITH are not supported here");
+        }
+        let change = match is_recursive {
+            true => {
+                let open = self.open(id, cte, Vec::new(), CteState::Changing);
+                let change = self.change(change);
+                self.close(open);
+                change?
+            }
+            false => self.change(change)?,
+        };
+        let (mut columns, state) = match &change.returning {
+            Some(output) => (output.iter().map(Output::column).collect(), CteState::Bound),
+            None => (Vec::new(), CteState::WithoutRows),
+        };
+        if state == CteState::Bound {
+            rename_columns(&mut columns, cte)?;
+        }
+        self.open(id, cte, columns, state);
+        Ok(NamedChange { id, name: cte.ctename.clone(), change })
     }
 
     fn plain_cte(&mut self, cte: &CommonTableExpr, select: &SelectStmt) -> Result<Query> {
@@ -146,7 +191,7 @@ impl Binder<'_> {
         Ok((query, true))
     }
 
-    /// Lets the query in WITH see itself, in a state. Returns its place in the level.
+    /// Lets the level see a query in WITH, in a state. Returns its place in the level.
     fn open(
         &mut self,
         id: CteId,
@@ -156,7 +201,8 @@ impl Binder<'_> {
     ) -> usize {
         let Some(scope) = self.scopes.last_mut() else { return 0 };
         let name = cte.ctename.clone();
-        let (references, own_references, own_location) = (0, 0, -1);
+        let (references, own_references) = (0, 0);
+        let own_location = if state == CteState::Changing { cte.location } else { -1 };
         scope.ctes.push(NamedCte {
             id,
             name,
@@ -188,6 +234,7 @@ impl Binder<'_> {
             let Some(named) = scope.ctes.iter_mut().find(|named| named.name == name) else {
                 continue;
             };
+            self.reads.push(named.id);
             let refuse = |message: String| Err(Error::new("42P19", message).at(location));
             match named.state {
                 CteState::Bound => named.references += 1,
@@ -204,6 +251,16 @@ impl Binder<'_> {
                     return refuse(format!(
                         "recursive query \"{name}\" does not have the form non-recursive-term UNION [ALL] recursive-term"
                     ));
+                }
+                CteState::Changing => {
+                    let message = format!(
+                        "recursive query \"{name}\" must not contain data-modifying statements"
+                    );
+                    return Err(Error::new("42P19", message).at(named.own_location));
+                }
+                CteState::WithoutRows => {
+                    let message = format!("WITH query \"{name}\" does not have a RETURNING clause");
+                    return Err(Error::new("0A000", message).at(location));
                 }
             }
             return Ok(Some((named.id, named.columns.clone())));
@@ -254,8 +311,24 @@ fn same_types(query: &Query, columns: &[Column], cte: &CommonTableExpr) -> Resul
 }
 
 fn rename(query: &mut Query, cte: &CommonTableExpr) -> Result<()> {
+    rename_columns(&mut query.columns, cte)
+}
+
+fn rename_columns(columns: &mut [Column], cte: &CommonTableExpr) -> Result<()> {
     let alias = Alias { aliasname: cte.ctename.clone(), colnames: cte.aliascolnames.clone() };
-    super::from::rename(&mut query.columns, &alias, cte.location)
+    super::from::rename(columns, &alias, cte.location).map_err(|error| {
+        let message = error.message.replacen("table", "WITH query", 1);
+        Error { message, ..error }
+    })
+}
+
+/// The names of queries in WITH.
+fn later_names(nodes: &[Node]) -> Vec<String> {
+    let name = |node: &Node| match &node.node {
+        Some(NodeEnum::CommonTableExpr(later)) => Some(later.ctename.clone()),
+        _ => None,
+    };
+    nodes.iter().filter_map(name).collect()
 }
 
 /// Where a recursive reference stands.

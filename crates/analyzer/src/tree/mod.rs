@@ -5,7 +5,10 @@ mod expr;
 mod query;
 mod window;
 
-pub use change::{Action, Change, Conflict, ConflictTarget, ConflictUpdate, Insert, Target};
+pub use change::{
+    Action, Change, Conflict, ConflictTarget, ConflictUpdate, Insert, Main, Merge, MergeAction,
+    NamedChange, Overriding, Statement, Target, When,
+};
 pub use expr::{
     AggregateCall, Call, Cast, Chain, Conversion, Expr, FieldValue, Kind, Literal, Location,
     Quantified, SetCall, SortKey, Subquery, SubqueryKind, TruthTest, ValueFunction,

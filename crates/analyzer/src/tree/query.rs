@@ -161,9 +161,7 @@ impl Select {
 impl std::convert::From<Select> for Query {
     /// The query that is nothing but a SELECT.
     fn from(select: Select) -> Self {
-        let column =
-            |output: &Output| Column { name: output.name.clone(), sql_type: output.expr.sql_type };
-        let columns = select.output.iter().map(column).collect();
+        let columns = select.output.iter().map(Output::column).collect();
         Self {
             with: Vec::new(),
             body: Body::Select(Box::new(select)),
@@ -184,6 +182,13 @@ pub struct Output {
     pub name: String,
     /// The value.
     pub expr: Expr,
+}
+
+impl Output {
+    /// The column of the result.
+    pub fn column(&self) -> Column {
+        Column { name: self.name.clone(), sql_type: self.expr.sql_type }
+    }
 }
 
 /// DISTINCT.

@@ -200,3 +200,48 @@ async fn changes_with_parameters_are_described_before_they_have_values() {
     let rows = client.query(&update, &[&7, &1, &"b", &3]).await.expect("written");
     assert_eq!(rows[0].get::<_, i32>(0), 4);
 }
+
+#[tokio::test]
+async fn changes_in_with_and_merges_are_prepared() {
+    let served = serve(&[]);
+    let client = connect(&served, "u", None).await.expect("connected");
+    let create = "CREATE TABLE t (k int PRIMARY KEY, v int); CREATE TABLE u (k int PRIMARY KEY, v int); \
+                  INSERT INTO t VALUES (1, 10), (2, 20), (3, 30)";
+    client.batch_execute(create).await.expect("made");
+    let moved = "WITH moved AS (DELETE FROM t WHERE v < $1 RETURNING *) \
+                 INSERT INTO u SELECT k + $2, v FROM moved RETURNING k";
+    let moved = client.prepare(moved).await.expect("prepared");
+    let types: Vec<String> = moved.params().iter().map(|param| param.name().to_owned()).collect();
+    assert_eq!(types, ["int4", "int4"]);
+    let rows = client.query(&moved, &[&15, &100]).await.expect("moved");
+    assert_eq!(rows.iter().map(|row| row.get::<_, i32>(0)).collect::<Vec<_>>(), [101]);
+    let merge = "MERGE INTO t USING (SELECT $1::int AS k) s ON t.k = s.k \
+                 WHEN MATCHED THEN UPDATE SET v = $2 WHEN NOT MATCHED THEN INSERT VALUES (s.k, $2)";
+    let merge = client.prepare(merge).await.expect("prepared");
+    assert_eq!(client.execute(&merge, &[&2, &21]).await.expect("merged"), 1);
+    assert_eq!(client.execute(&merge, &[&4, &40]).await.expect("merged"), 1);
+    assert_eq!(
+        values(&client, "SELECT k, v FROM t ORDER BY k").await,
+        ["2", "21", "3", "30", "4", "40"]
+    );
+    let prepare = "PREPARE m (int) AS MERGE INTO t USING u ON t.k = u.k \
+                   WHEN MATCHED THEN DO NOTHING WHEN NOT MATCHED THEN INSERT VALUES (u.k, $1)";
+    client.batch_execute(prepare).await.expect("prepared");
+    assert!(!values(&client, "EXPLAIN EXECUTE m(5)").await.is_empty());
+    assert!(
+        !values(&client, "EXPLAIN INSERT INTO t OVERRIDING USER VALUE VALUES (9, 9)")
+            .await
+            .is_empty()
+    );
+    client
+        .batch_execute("BEGIN; SAVEPOINT s; EXECUTE m(5); ROLLBACK TO s; COMMIT")
+        .await
+        .expect("none");
+    assert_eq!(values(&client, "SELECT count(*) FROM t").await, ["3"]);
+    client.batch_execute("EXECUTE m(6)").await.expect("merged");
+    assert_eq!(values(&client, "SELECT v FROM t WHERE k = 101").await, ["6"]);
+    let cursor =
+        "DECLARE c CURSOR WITH HOLD FOR WITH d AS (DELETE FROM t RETURNING *) SELECT * FROM d";
+    let refused = "0A000 DECLARE CURSOR must not contain data-modifying statements in WITH";
+    assert_eq!(refusal(&client, cursor).await, refused);
+}

@@ -33,11 +33,11 @@ impl Execute {
 
     /// The EXPLAIN of the prepared statement. `None` if this is a plain EXECUTE.
     pub fn explained(&self, prepared: &Statement) -> Option<Statement> {
-        let mut explain = self.explain.clone()?;
-        if let Some(Ast::Explain { statement, .. }) = explain.ast_mut() {
+        let mut explain = self.explain.as_ref()?.ast()?.clone();
+        if let Ast::Explain { statement, .. } = &mut explain {
             **statement = prepared.ast()?.clone();
         }
-        Some(explain)
+        Some(prepared.explained_by(explain))
     }
 
     /// The types of the parameters `$1`, `$2`, ... that the arguments use. `types` are the

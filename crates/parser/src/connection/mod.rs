@@ -58,14 +58,21 @@ impl Statement {
             Body::Sql(ast) => ast,
             Body::Cursor(CursorStatement::Declare(declare)) => {
                 let declare = Declare::of(declare, self);
+                if self.change().is_some() {
+                    let message =
+                        "DECLARE CURSOR must not contain data-modifying statements in WITH";
+                    return Some(Err(Error::new(SqlState::FeatureNotSupported, message)));
+                }
                 return Some(Ok(ConnectionStatement::Declare(Box::new(declare))));
             }
             Body::Cursor(CursorStatement::Fetch(fetch)) => {
                 return Some(Ok(ConnectionStatement::Fetch(fetch.clone())));
             }
-            Body::ClientCopy(_) | Body::Role(_) | Body::AlterSystem(_) | Body::Query => {
-                return None;
-            }
+            Body::ClientCopy(_)
+            | Body::Role(_)
+            | Body::AlterSystem(_)
+            | Body::Query
+            | Body::Change => return None,
         };
         Some(Ok(match ast {
             Ast::Close { cursor: CloseCursor::All } => ConnectionStatement::Close(None),
@@ -109,12 +116,13 @@ impl Statement {
 
 /// Whether PREPARE accepts a statement.
 fn is_preparable(statement: &Ast) -> bool {
-    matches!(statement, Ast::Query(_) | Ast::Insert(_) | Ast::Update(_) | Ast::Delete(_))
+    use Ast::{Delete, Insert, Merge, Query, Update};
+    matches!(statement, Query(_) | Insert(_) | Update(_) | Delete(_) | Merge(_))
 }
 
 fn not_preparable(statement: &Ast) -> Error {
     let text = statement.to_string();
     let word = text.split_whitespace().next().unwrap_or_default();
     Error::new(SqlState::SyntaxError, format!("syntax error at or near \"{word}\""))
-        .with_hint("PREPARE accepts SELECT, VALUES, INSERT, UPDATE and DELETE.")
+        .with_hint("PREPARE accepts SELECT, VALUES, INSERT, UPDATE, DELETE and MERGE.")
 }

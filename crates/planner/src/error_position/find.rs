@@ -238,12 +238,4 @@ impl Visitor for Clauses<'_> {
         }
         ControlFlow::Continue(())
     }
-
-    fn pre_visit_statement(&mut self, statement: &Statement) -> ControlFlow<Expr> {
-        match statement {
-            Statement::Update(update) => self.found("WHERE", update.selection.as_ref()),
-            Statement::Delete(delete) => self.found("WHERE", delete.selection.as_ref()),
-            _ => ControlFlow::Continue(()),
-        }
-    }
 }

@@ -1,15 +1,16 @@
-//! INSERT, UPDATE and DELETE by way of the analyzer.
+//! Statements that change rows, by way of the analyzer.
 
+use super::over_rows::{AtHand, OverRows};
 use super::relations::Relations;
-use super::{Refused, is_on, known, lower, lowered, parameters, refused, types};
+use super::{Refused, Returned, lower, lowered, parameters, refused, types};
 use crate::context::Frame;
 use analyzer::system::SqlType;
-use analyzer::tree::{Action, Change, Conflict, ConflictTarget, ConflictUpdate, Kind, RelationId};
-use analyzer::{BoundChange, tree};
-use datafusion::arrow::datatypes::{Field as ArrowField, Schema, SchemaRef};
-use datafusion::common::{DFSchema, DFSchemaRef};
+use analyzer::tree::{
+    self, Action, Change, Conflict, ConflictTarget, Expr as Tree, Kind, Main, MergeAction,
+    Overriding, Query, Target,
+};
+use datafusion::arrow::datatypes::{Field as ArrowField, SchemaRef};
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan};
-use datafusion::physical_expr::PhysicalExpr;
 use grammar::tree::NodeEnum;
 use lowering::{Rows, lower_output, lower_over};
 use planner::origins::field_of;
@@ -18,21 +19,49 @@ use scan::provider::row_schema;
 use std::sync::Arc;
 use store::TableView;
 use store::catalog::{self, Table};
-use values::error::{Error, Result};
+use values::error::{Error, Result, SqlState};
 use values::field::Field;
 
-/// A planned INSERT, UPDATE or DELETE.
+/// A planned change of a table.
 pub(crate) struct Planned {
-    /// The columns that get values, in the order of the query's columns; with UPDATE of those behind the table's.
-    pub(crate) targets: Vec<tree::Target>,
-    /// The query that returns the rows.
+    /// The table.
+    pub(crate) view: TableView,
+    /// The query that returns the rows: those to insert, or those of the table, followed by new values and columns of other
+    /// relations.
     pub(crate) rows: LogicalPlan,
-    /// Whether the query joins other relations.
-    pub(crate) joins: bool,
-    /// ON CONFLICT.
-    pub(crate) conflict: Option<OnConflict>,
+    /// What is done with them.
+    pub(crate) action: PlannedAction,
     /// RETURNING.
-    pub(crate) returning: Option<Returned>,
+    pub(crate) returning: Option<Returning>,
+}
+
+/// What a planned change does.
+pub(crate) enum PlannedAction {
+    /// INSERT of the query's rows.
+    Insert {
+        /// The columns that get values, in the order of the query's columns.
+        targets: Vec<Target>,
+        /// OVERRIDING.
+        overriding: Overriding,
+        /// Whether the query is a VALUES, or one row: its rows are written in their order.
+        is_values: bool,
+        /// ON CONFLICT.
+        conflict: Option<OnConflict>,
+    },
+    /// UPDATE.
+    Update {
+        /// The columns that get the new values.
+        targets: Vec<Target>,
+        /// Whether the query joins other relations.
+        joins: bool,
+    },
+    /// DELETE.
+    Delete {
+        /// Whether the query joins other relations.
+        joins: bool,
+    },
+    /// MERGE.
+    Merge(Vec<When>),
 }
 
 /// A planned ON CONFLICT.
@@ -45,105 +74,103 @@ pub(crate) struct OnConflict {
 
 /// A planned DO UPDATE. Its expressions are over the row that exists, followed by the row that was to be inserted.
 pub(crate) struct OnConflictUpdate {
-    /// The columns with their new values.
-    pub(crate) values: Vec<(tree::Target, Arc<dyn PhysicalExpr>)>,
+    /// The columns that get the new values.
+    pub(crate) targets: Vec<Target>,
+    /// The new values.
+    pub(crate) values: OverRows,
     /// WHERE.
-    pub(crate) filter: Option<Arc<dyn PhysicalExpr>>,
+    pub(crate) filter: Option<OverRows>,
 }
 
-/// A planned RETURNING.
-pub(crate) struct Returned {
-    /// The written rows, followed by columns of other relations.
-    pub(crate) input: SchemaRef,
-    /// The columns of the result.
-    pub(crate) schema: SchemaRef,
-    /// Their descriptions.
+/// A planned WHEN clause of MERGE. Its expressions are over the columns of the query.
+pub(crate) struct When {
+    /// MATCHED, else NOT MATCHED.
+    pub(crate) is_matched: bool,
+    /// AND.
+    pub(crate) condition: Option<OverRows>,
+    /// THEN.
+    pub(crate) action: WhenAction,
+}
+
+/// What a planned WHEN clause does.
+pub(crate) enum WhenAction {
+    /// DO NOTHING.
+    Nothing,
+    /// DELETE.
+    Delete,
+    /// UPDATE of these columns.
+    Update(Vec<Target>, OverRows),
+    /// INSERT of these columns.
+    Insert(Vec<Target>, OverRows, Overriding),
+}
+
+/// A planned RETURNING, over the written rows, followed by columns of other relations.
+pub(crate) struct Returning {
+    /// The descriptions of the columns.
     pub(crate) fields: Vec<Field>,
     /// Their values.
-    pub(crate) expressions: Vec<Arc<dyn PhysicalExpr>>,
+    pub(crate) values: OverRows,
 }
 
-/// Plans the statement of a frame, which changes a table. `None` if the analyzer does not know all of it.
-///
-/// # Errors
-/// What is wrong with the statement.
-pub(crate) async fn plan(
-    frame: &Frame<'_>,
-    planner: &Planner<'_>,
-    view: &TableView,
-) -> Result<Option<Planned>> {
-    let Some(node) = frame.statement.and_then(|statement| statement.change()) else {
-        return Ok(None);
-    };
-    if !is_on(frame) {
-        return Ok(None);
-    }
-    known(planned(frame, planner, view, node).await)
-}
-
-/// The parameters of the statement of a frame, which changes a table, and the columns that it returns. `None` if the
-/// analyzer does not know all of it.
+/// The parameters of a statement that changes rows, and the columns that it returns.
 ///
 /// # Errors
 /// What is wrong with the statement.
 pub(crate) async fn describe(
     frame: &Frame<'_>,
     planner: &Planner<'_>,
-    view: &TableView,
-    given: &[Option<catalog::SqlType>],
-) -> Result<Option<(Vec<catalog::SqlType>, Option<Vec<Field>>)>> {
-    let Some(node) = frame.statement.and_then(|statement| statement.change()) else {
-        return Ok(None);
-    };
-    if !is_on(frame) {
-        return Ok(None);
-    }
-    known(described(frame, planner, view, node, given).await)
-}
-
-async fn described(
-    frame: &Frame<'_>,
-    planner: &Planner<'_>,
-    view: &TableView,
     node: &NodeEnum,
     given: &[Option<catalog::SqlType>],
-) -> Result<(Vec<catalog::SqlType>, Option<Vec<Field>>), Refused> {
+) -> Result<(Vec<catalog::SqlType>, Option<Vec<Field>>)> {
     let declared: Vec<Option<SqlType>> =
         given.iter().map(|given| given.as_ref().and_then(types::of_held)).collect();
-    let (bound, relations) = bind(frame, planner, view, node, &declared).await?;
-    let statement = Statement { frame, planner, table: view.table(), relations: &relations };
-    let fields = statement.fields(&bound.change)?;
-    Ok((parameters::described(given, &bound.parameters)?, fields))
+    let statement = bound(frame, planner, node, &declared, false).await?;
+    let mut returned = Vec::new();
+    for named in &statement.tree.changes {
+        if let Some(schema) = statement.returned_schema(&named.change, &returned)? {
+            returned.push((named.id, empty(schema)?));
+        }
+    }
+    let fields = match &statement.tree.main {
+        Main::Query(query) => Some(statement.query(query, &returned)?.1),
+        Main::Change(change) => statement.fields(change, &returned)?,
+    };
+    Ok((parameters::described(given, &statement.parameters)?, fields))
 }
 
-async fn planned(
-    frame: &Frame<'_>,
-    planner: &Planner<'_>,
-    view: &TableView,
+/// Binds the statement of a frame, which changes rows.
+///
+/// # Errors
+/// What is wrong with the statement.
+pub(crate) async fn bind<'a>(
+    frame: &'a Frame<'_>,
+    planner: &'a Planner<'_>,
     node: &NodeEnum,
-) -> Result<Planned, Refused> {
+) -> Result<Statement<'a>> {
     let declared: Vec<Option<SqlType>> =
         frame.parameters.iter().map(parameters::type_of_value).collect();
-    let (bound, relations) = bind(frame, planner, view, node, &declared).await?;
-    if bound.parameters.len() > frame.parameters.len() {
-        return Err(Refused::Wrong(parameters::undefined(frame.parameters.len() + 1)));
+    let statement = bound(frame, planner, node, &declared, true).await?;
+    if statement.parameters.len() > frame.parameters.len() {
+        return Err(parameters::undefined(frame.parameters.len() + 1));
     }
-    let statement = Statement { frame, planner, table: view.table(), relations: &relations };
-    statement.planned(&bound.change)
+    Ok(statement)
 }
 
-async fn bind(
-    frame: &Frame<'_>,
-    planner: &Planner<'_>,
-    view: &TableView,
+async fn bound<'a>(
+    frame: &'a Frame<'_>,
+    planner: &'a Planner<'_>,
     node: &NodeEnum,
     declared: &[Option<SqlType>],
-) -> Result<(BoundChange, Relations), Refused> {
+    is_executed: bool,
+) -> Result<Statement<'a>, Refused> {
     let mut relations = Relations::of(frame, planner, node).await?;
-    relations.set_target(view)?;
+    relations.look_up_targets(frame, planner, node, is_executed)?;
     loop {
-        match grammar::growing(|| analyzer::bind_change(node, &relations, declared)) {
-            Ok(bound) => return Ok((bound, relations)),
+        match grammar::growing(|| analyzer::bind_statement(node, &relations, declared)) {
+            Ok(bound) => {
+                let (tree, parameters) = (bound.statement, bound.parameters);
+                return Ok(Statement { frame, planner, relations, tree, parameters });
+            }
             // The parse tree did not show this name.
             Err(_) if relations.look_up_more(frame, planner).await? => {}
             Err(error) => return Err(refused(error, frame.text)),
@@ -151,167 +178,276 @@ async fn bind(
     }
 }
 
-/// The surroundings of a bound statement.
-struct Statement<'a> {
+/// A bound statement in its surroundings.
+pub(crate) struct Statement<'a> {
     frame: &'a Frame<'a>,
     planner: &'a Planner<'a>,
-    table: &'a Arc<Table>,
-    relations: &'a Relations,
+    relations: Relations,
+    /// The statement.
+    pub(crate) tree: tree::Statement,
+    parameters: Vec<Option<SqlType>>,
 }
 
 impl Statement<'_> {
-    fn planned(&self, change: &Change) -> Result<Planned, Refused> {
-        let Lowered { targets, rows, joins, conflict, returning } = self.lowered(change)?;
-        let conflict = match conflict {
-            Some((target, None)) => Some(OnConflict { target, update: None }),
-            Some((target, Some(update))) => {
-                let LoweredUpdate { schema, targets, exprs, has_filter } = update;
-                let mut physical = Vec::with_capacity(exprs.len());
-                for expr in exprs {
-                    physical.push(self.planner.physical_expression(expr, &schema)?.1);
-                }
-                let filter = if has_filter { physical.pop() } else { None };
-                let values = targets.into_iter().zip(physical).collect();
-                Some(OnConflict { target, update: Some(OnConflictUpdate { values, filter }) })
-            }
-            None => None,
-        };
-        let returning = match returning {
-            Some(output) => {
-                let LoweredOutput { input, schema, columns } = output;
-                let (mut arrow, mut fields, mut expressions) = (Vec::new(), Vec::new(), Vec::new());
-                for (logical, field) in columns {
-                    let (_, of) = logical.to_field(&schema).map_err(Error::from)?;
-                    let metadata = of.metadata().clone();
-                    let of = ArrowField::new(field.name.as_str(), of.data_type().clone(), true);
-                    arrow.push(of.with_metadata(metadata));
-                    fields.push(field);
-                    expressions.push(self.planner.physical_expression(logical, &schema)?.1);
-                }
-                let schema = Arc::new(Schema::new(arrow));
-                Some(Returned { input, schema, fields, expressions })
-            }
-            None => None,
-        };
-        Ok(Planned { targets, rows, joins, conflict, returning })
+    /// Plans what the statement itself returns.
+    ///
+    /// # Errors
+    /// What is wrong with the query.
+    pub(crate) fn query(
+        &self,
+        query: &Query,
+        returned: &[Returned],
+    ) -> Result<(LogicalPlan, Vec<Field>)> {
+        let (frame, text) = (self.frame, self.frame.text);
+        let (plan, fields) = lower(frame, self.planner, query, &self.relations, returned, text)?;
+        Ok((refuse_deep(plan)?, fields))
     }
 
-    /// The columns that the statement returns, also while its parameters have no values.
-    fn fields(&self, change: &Change) -> Result<Option<Vec<Field>>, Refused> {
-        let returning = self.lowered(change)?.returning;
-        let fields = |output: LoweredOutput| {
-            output.columns.into_iter().map(|(_, field)| field).collect::<Vec<_>>()
-        };
-        Ok(returning.map(fields))
-    }
-
-    fn lowered(&self, change: &Change) -> Result<Lowered, Refused> {
-        let (targets, query, joins, conflict) = match &change.action {
-            Action::Insert(insert) => (&insert.targets[..], &insert.rows, false, &insert.conflict),
-            Action::Update { targets, rows, joins } => (&targets[..], rows, *joins, &None),
-            Action::Delete { rows, joins } => (&[][..], rows, *joins, &None),
-        };
-        let (rows, _) = lower(self.frame, self.planner, query, self.relations, self.frame.text)?;
-        let rows = refuse_deep(rows).map_err(Error::from)?;
-        let conflict = match conflict {
-            Some(conflict) => Some(self.conflict(change.relation, conflict)?),
-            None => None,
+    /// Plans a change. `returned` are the rows of changes in WITH that it reads. The rows that a change in WITH returns are
+    /// those of a relation, else those of a result.
+    ///
+    /// # Errors
+    /// What is wrong with the statement.
+    pub(crate) fn planned(
+        &self,
+        change: &Change,
+        returned: &[Returned],
+        is_in_with: bool,
+    ) -> Result<Planned> {
+        let part = self.part(change, returned)?;
+        let query = change.rows();
+        let rows = self.query(query, returned)?.0;
+        let action = match &change.action {
+            Action::Insert(insert) => PlannedAction::Insert {
+                targets: insert.targets.clone(),
+                overriding: insert.overriding,
+                is_values: is_values(query),
+                conflict: insert.conflict.as_ref().map(|on| part.conflict(on)).transpose()?,
+            },
+            Action::Update { targets, joins, .. } => {
+                PlannedAction::Update { targets: targets.clone(), joins: *joins }
+            }
+            Action::Delete { joins, .. } => PlannedAction::Delete { joins: *joins },
+            Action::Merge(merge) => {
+                let at_hand = part.at_hand(&rows, 0)?;
+                let whens = merge.whens.iter().map(|when| part.when(when, &at_hand));
+                PlannedAction::Merge(whens.collect::<Result<_>>()?)
+            }
         };
         let returning = match &change.returning {
-            Some(output) => {
-                let shown = match change.action {
-                    Action::Insert(_) => usize::MAX,
-                    _ => self.table.columns.len() + targets.len(),
-                };
-                let others = rows.schema().fields().iter().skip(shown);
-                let others = others.map(|field| ArrowField::clone(field)).collect();
-                let types = query.columns.iter().skip(shown).map(|column| column.sql_type);
-                Some(self.returned(change.relation, output, others, types.collect())?)
+            Some(_) => {
+                let at_hand = part.returned_rows(&rows)?;
+                let columns = part.returned_columns(&at_hand, is_in_with)?;
+                let (exprs, fields) = columns
+                    .into_iter()
+                    .map(|(logical, field)| ((field.name.clone(), logical), field))
+                    .unzip();
+                let values = OverRows::new(self.planner, &at_hand.rows, exprs)?;
+                Some(Returning { fields, values })
             }
             None => None,
         };
-        Ok(Lowered { targets: targets.to_vec(), rows, joins, conflict, returning })
+        Ok(Planned { view: part.view.clone(), rows, action, returning })
     }
 
+    /// The columns that a change returns, also while parameters have no values.
+    fn fields(&self, change: &Change, returned: &[Returned]) -> Result<Option<Vec<Field>>> {
+        let part = self.part(change, returned)?;
+        let rows = self.query(change.rows(), returned)?.0;
+        if change.returning.is_none() {
+            return Ok(None);
+        }
+        let columns = part.returned_columns(&part.returned_rows(&rows)?, false)?;
+        Ok(Some(columns.into_iter().map(|(_, field)| field).collect()))
+    }
+
+    /// The columns of the rows that a change in WITH returns. `None` if it returns none.
+    ///
+    /// # Errors
+    /// What is wrong with the change.
+    fn returned_schema(&self, change: &Change, returned: &[Returned]) -> Result<Option<SchemaRef>> {
+        let part = self.part(change, returned)?;
+        let rows = self.query(change.rows(), returned)?.0;
+        if change.returning.is_none() {
+            return Ok(None);
+        }
+        let at_hand = part.returned_rows(&rows)?;
+        let mut fields = Vec::new();
+        for (logical, field) in part.returned_columns(&at_hand, true)? {
+            let (_, of) = logical.to_field(&at_hand.rows.schema)?;
+            let of = of.as_ref().clone();
+            fields.push(of.with_name(field.name).with_nullable(true));
+        }
+        Ok(Some(Arc::new(datafusion::arrow::datatypes::Schema::new(fields))))
+    }
+
+    fn part<'a>(&'a self, change: &'a Change, returned: &'a [Returned]) -> Result<Part<'a>> {
+        let missing = || Error::new(SqlState::InternalError, "the target of a change is missing");
+        let view = self.relations.target_of(change.table).ok_or_else(missing)?;
+        Ok(Part { statement: self, change, view, table: view.table(), returned })
+    }
+}
+
+/// The rows of a relation that has none yet.
+fn empty(schema: SchemaRef) -> Result<Arc<dyn datafusion::logical_expr::TableSource>> {
+    rows_of(schema, Vec::new())
+}
+
+/// The rows that a change in WITH has returned, as a relation.
+///
+/// # Errors
+/// The batches do not have the schema.
+pub(crate) fn rows_of(
+    schema: SchemaRef,
+    batches: Vec<datafusion::arrow::array::RecordBatch>,
+) -> Result<Arc<dyn datafusion::logical_expr::TableSource>> {
+    let table = datafusion::datasource::MemTable::try_new(schema, vec![batches])?;
+    Ok(datafusion::datasource::provider_as_source(Arc::new(table)))
+}
+
+/// Whether a query is VALUES, or one row.
+fn is_values(query: &Query) -> bool {
+    match &query.body {
+        tree::Body::Values(_) => true,
+        tree::Body::Select(select) => select.from.is_empty(),
+        tree::Body::SetOperation(_) => false,
+    }
+}
+
+/// One change of a statement.
+struct Part<'a> {
+    statement: &'a Statement<'a>,
+    change: &'a Change,
+    view: &'a TableView,
+    table: &'a Arc<Table>,
+    returned: &'a [Returned],
+}
+
+/// Rows at hand, and the relations that they are of.
+struct KnownRows {
+    rows: AtHand,
+    relations: Vec<(tree::RelationId, Vec<SqlType>)>,
+}
+
+impl Part<'_> {
     /// The types of the table's columns.
-    fn types(&self) -> Result<Vec<SqlType>, Refused> {
+    fn types(&self) -> Result<Vec<SqlType>> {
         let columns = self.table.columns.iter();
         let known = columns.map(|column| types::of_held(&column.sql_type));
-        known.collect::<Option<_>>().ok_or_else(|| {
-            Refused::Missing(Error::unsupported("a column of this type is not supported"))
-        })
+        known
+            .collect::<Option<_>>()
+            .ok_or_else(|| Error::unsupported("a column of this type is not supported"))
     }
 
-    fn returned(
-        &self,
-        relation: RelationId,
-        output: &[tree::Output],
-        others: Vec<ArrowField>,
-        other_types: Vec<SqlType>,
-    ) -> Result<LoweredOutput, Refused> {
+    /// The rows that were written, with the columns of other relations in the query of rows.
+    fn returned_rows(&self, rows: &LogicalPlan) -> Result<KnownRows> {
+        match &self.change.action {
+            Action::Insert(_) => self.at_hand(rows, usize::MAX),
+            Action::Update { targets, .. } => self.at_hand(rows, targets.len()),
+            Action::Delete { .. } | Action::Merge(_) => self.at_hand(rows, 0),
+        }
+    }
+
+    /// The table's columns, with those of other relations in the query of rows, which stand behind a number of new values.
+    fn at_hand(&self, rows: &LogicalPlan, new: usize) -> Result<KnownRows> {
+        let skipped = self.table.columns.len().saturating_add(new);
+        let is_merge = matches!(self.change.action, Action::Merge(_));
         let own = row_schema(self.table);
-        let width = own.fields().len();
-        let fields = own.fields().iter().map(|field| ArrowField::clone(field)).chain(others);
-        let input = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-        let schema: DFSchemaRef =
-            Arc::new(DFSchema::try_from_qualified_schema("?target", &input).map_err(Error::from)?);
+        let own = own.fields().iter().map(|field| {
+            let field = ArrowField::clone(field);
+            // A row of a source may have no partner.
+            let nullable = field.is_nullable() || is_merge;
+            field.with_nullable(nullable)
+        });
+        let others = rows.schema().fields().iter().skip(skipped);
+        let fields = own.chain(others.map(|field| ArrowField::clone(field))).collect();
         let mut types = self.types()?;
-        types.extend(other_types);
-        let rows = Rows { schema: &schema, relations: &[(relation, types)] };
-        let surroundings = lowered(self.frame, self.planner, self.relations, self.frame.text);
-        let columns = lower_output(output, &rows, &surroundings)?.into_iter().zip(output);
+        let others = self.change.rows().columns.iter().skip(skipped);
+        types.extend(others.map(|column| column.sql_type));
+        let relations = vec![(self.change.relation, types)];
+        Ok(KnownRows { rows: AtHand::new(fields)?, relations })
+    }
+
+    fn rows<'a>(&'a self, at_hand: &'a KnownRows) -> Rows<'a> {
+        let with = &self.change.rows().with;
+        Rows { schema: &at_hand.rows.schema, relations: &at_hand.relations, with }
+    }
+
+    fn surroundings(&self) -> lowering::Surroundings<'_> {
+        let Statement { frame, planner, relations, .. } = self.statement;
+        lowered(frame, planner, relations, self.returned, frame.text)
+    }
+
+    /// The columns that RETURNING shows.
+    fn returned_columns(
+        &self,
+        at_hand: &KnownRows,
+        is_in_with: bool,
+    ) -> Result<Vec<(Expr, Field)>> {
+        let output = self.change.returning.as_deref().unwrap_or_default();
+        let (rows, surroundings) = (self.rows(at_hand), self.surroundings());
+        if is_in_with {
+            let exprs = output.iter().map(|output| &output.expr);
+            let exprs = lower_over(exprs, &rows, &surroundings).map_err(Refused::from)?;
+            let name = |at| format!("column{}", at + 1);
+            let field = |at| Field::new(name(at), catalog::SqlType::Text);
+            let columns = exprs.into_iter().enumerate();
+            return Ok(columns.map(|(at, expr)| (expr, field(at))).collect());
+        }
+        let columns = lower_output(output, &rows, &surroundings).map_err(Refused::from)?;
+        let columns = columns.into_iter().zip(output);
         let columns = columns.map(|((logical, field), output)| match output.expr.kind {
-            Kind::Column(_, at) if at < width => {
+            Kind::Column(_, at) if at < self.table.columns.len() => {
                 (logical, Field { name: field.name, ..field_of(self.table, at) })
             }
             _ => (logical, field),
         });
-        let columns = columns.collect();
-        Ok(LoweredOutput { input, schema, columns })
+        Ok(columns.collect())
     }
 
-    fn conflict(
-        &self,
-        relation: RelationId,
-        conflict: &Conflict,
-    ) -> Result<(ConflictTarget, Option<LoweredUpdate>), Refused> {
+    /// Plans expressions over rows at hand.
+    fn over(&self, exprs: &[Tree], at_hand: &KnownRows) -> Result<OverRows> {
+        let lowered = lower_over(exprs, &self.rows(at_hand), &self.surroundings());
+        let lowered = lowered.map_err(Refused::from)?.into_iter().enumerate();
+        let named = lowered.map(|(at, expr)| (format!("?new{at}"), expr)).collect();
+        OverRows::new(self.statement.planner, &at_hand.rows, named)
+    }
+
+    fn conflict(&self, conflict: &Conflict) -> Result<OnConflict> {
         let target = conflict.target.clone();
-        let Some(update) = &conflict.update else { return Ok((target, None)) };
-        let ConflictUpdate { excluded, targets, values, filter } = update;
+        let Some(update) = &conflict.update else { return Ok(OnConflict { target, update: None }) };
         let row = row_schema(self.table);
-        let schema = DFSchema::try_from_qualified_schema("?target", &row)
-            .and_then(|own| own.join(&DFSchema::try_from_qualified_schema("?excluded", &row)?));
-        let schema: DFSchemaRef = Arc::new(schema.map_err(Error::from)?);
+        let own = row.fields().iter().map(|field| ArrowField::clone(field));
+        let excluded = own.clone().map(|field| {
+            let name = format!("?excluded.{}", field.name());
+            field.with_name(name)
+        });
+        let rows = AtHand::new(own.chain(excluded).collect())?;
         let types = self.types()?;
-        let relations = [(relation, types.clone()), (*excluded, types)];
-        let rows = Rows { schema: &schema, relations: &relations };
-        let surroundings = lowered(self.frame, self.planner, self.relations, self.frame.text);
-        let exprs = lower_over(values.iter().chain(filter), &rows, &surroundings)?;
-        let (targets, has_filter) = (targets.clone(), filter.is_some());
-        Ok((target, Some(LoweredUpdate { schema, targets, exprs, has_filter })))
+        let relations = vec![(self.change.relation, types.clone()), (update.excluded, types)];
+        let both = KnownRows { rows, relations };
+        let filter = update.filter.as_ref().map(std::slice::from_ref);
+        let update = OnConflictUpdate {
+            targets: update.targets.clone(),
+            values: self.over(&update.values, &both)?,
+            filter: filter.map(|filter| self.over(filter, &both)).transpose()?,
+        };
+        Ok(OnConflict { target, update: Some(update) })
     }
-}
 
-/// A statement with the engine's expressions, in which parameters may have no values.
-struct Lowered {
-    targets: Vec<tree::Target>,
-    rows: LogicalPlan,
-    joins: bool,
-    conflict: Option<(ConflictTarget, Option<LoweredUpdate>)>,
-    returning: Option<LoweredOutput>,
-}
-
-/// DO UPDATE: the new values, and WHERE behind them.
-struct LoweredUpdate {
-    schema: DFSchemaRef,
-    targets: Vec<tree::Target>,
-    exprs: Vec<Expr>,
-    has_filter: bool,
-}
-
-/// RETURNING.
-struct LoweredOutput {
-    input: SchemaRef,
-    schema: DFSchemaRef,
-    columns: Vec<(Expr, Field)>,
+    fn when(&self, when: &tree::When, at_hand: &KnownRows) -> Result<When> {
+        let condition = when.condition.as_ref().map(std::slice::from_ref);
+        let condition = condition.map(|condition| self.over(condition, at_hand)).transpose()?;
+        let action = match &when.action {
+            MergeAction::Nothing => WhenAction::Nothing,
+            MergeAction::Delete => WhenAction::Delete,
+            MergeAction::Update { targets, values } => {
+                WhenAction::Update(targets.clone(), self.over(values, at_hand)?)
+            }
+            MergeAction::Insert { targets, values, overriding } => {
+                WhenAction::Insert(targets.clone(), self.over(values, at_hand)?, *overriding)
+            }
+        };
+        Ok(When { is_matched: when.is_matched, condition, action })
+    }
 }

@@ -4,18 +4,20 @@
 
 pub(crate) mod changes;
 mod errors;
+pub(crate) mod over_rows;
 mod parameters;
 mod relations;
 pub(crate) mod row;
+pub(crate) mod targets;
 mod types;
 
 use crate::context::Frame;
 use analyzer::Bound;
 use analyzer::system::SqlType;
-use analyzer::tree::Query;
+use analyzer::tree::{CteId, Query};
 use datafusion::catalog::view::ViewTable;
 use datafusion::datasource::TableProvider;
-use datafusion::logical_expr::LogicalPlan;
+use datafusion::logical_expr::{LogicalPlan, TableSource};
 use futures::future::BoxFuture;
 use grammar::tree::NodeEnum;
 use lowering::{Refusal, Surroundings};
@@ -33,6 +35,9 @@ const SETTING: &str = "pando.analyzer";
 
 /// The types of a query's parameters, and the columns of its result.
 pub(crate) type Described = (Vec<catalog::SqlType>, Vec<Field>);
+
+/// The rows that a change in WITH has returned.
+pub(crate) type Returned = (CteId, Arc<dyn TableSource>);
 
 /// Why a query is not planned here.
 enum Refused {
@@ -87,10 +92,19 @@ pub(crate) async fn plan_source(
     frame: &Frame<'_>,
     planner: &Planner<'_>,
 ) -> Result<Option<(LogicalPlan, Vec<Field>)>> {
-    match frame.statement.and_then(Statement::source) {
+    let statement = frame.statement;
+    if statement.is_some_and(|statement| statement.has_changing_source() && is_view(statement)) {
+        return Err(Error::unsupported("views must not contain data-modifying statements in WITH"));
+    }
+    match statement.and_then(Statement::source) {
         Some(query) => plan(frame, planner, query).await,
         None => Ok(None),
     }
+}
+
+fn is_view(statement: &Statement) -> bool {
+    use datafusion::sql::sqlparser::ast::Statement::CreateView;
+    matches!(statement.ast(), Some(CreateView(_)))
 }
 
 /// The parameters and columns of a query. `None` if the analyzer does not know all of it.
@@ -112,9 +126,16 @@ pub(crate) async fn describe(
 /// The error for a query that only the analyzer can read: what it does not know.
 pub(crate) async fn missing(frame: &Frame<'_>, planner: &Planner<'_>, query: &NodeEnum) -> Error {
     match planned(frame, planner, query, frame.text).await {
-        Err(Refused::Missing(error) | Refused::Wrong(error)) => error,
+        Err(refused) => refused.into(),
         Ok(_) => Error::unsupported("this form of SELECT is not supported")
             .with_hint(format!("It is with SET {SETTING} = on.")),
+    }
+}
+
+impl From<Refused> for Error {
+    fn from(refused: Refused) -> Self {
+        let (Refused::Missing(error) | Refused::Wrong(error)) = refused;
+        error
     }
 }
 
@@ -175,7 +196,7 @@ async fn planned(
     if bound.parameters.len() > frame.parameters.len() {
         return Err(Refused::Wrong(parameters::undefined(frame.parameters.len() + 1)));
     }
-    let (plan, fields) = lower(frame, planner, &bound.query, &relations, text)?;
+    let (plan, fields) = lower(frame, planner, &bound.query, &relations, &[], text)?;
     Ok((refuse_deep(plan).map_err(Error::from)?, fields))
 }
 
@@ -188,7 +209,7 @@ async fn described(
     let declared: Vec<Option<SqlType>> =
         given.iter().map(|given| given.as_ref().and_then(types::of_held)).collect();
     let (bound, relations) = bind(frame, planner, query, &declared, frame.text).await?;
-    let (_, fields) = lower(frame, planner, &bound.query, &relations, frame.text)?;
+    let (_, fields) = lower(frame, planner, &bound.query, &relations, &[], frame.text)?;
     let parameters = parameters::described(given, &bound.parameters)?;
     Ok((parameters, fields))
 }
@@ -223,12 +244,14 @@ fn lowered<'a>(
     frame: &'a Frame<'_>,
     planner: &'a Planner<'_>,
     relations: &'a Relations,
+    returned: &'a [Returned],
     text: &'a str,
 ) -> Surroundings<'a> {
     Surroundings {
         engine: planner.engine,
         functions: planner.functions,
         sources: relations.sources(),
+        returned,
         parameters: frame.parameters,
         text,
     }
@@ -239,9 +262,10 @@ fn lower(
     planner: &Planner<'_>,
     query: &Query,
     relations: &Relations,
+    returned: &[Returned],
     text: &str,
 ) -> Result<(LogicalPlan, Vec<Field>), Refused> {
-    let surroundings = lowered(frame, planner, relations, text);
+    let surroundings = lowered(frame, planner, relations, returned, text);
     Ok(grammar::growing(|| lowering::lower(query, &surroundings))?)
 }
 

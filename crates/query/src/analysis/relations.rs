@@ -1,6 +1,6 @@
 //! The relations that a query names.
 
-use super::{Refused, types};
+use super::{Refused, targets, types};
 use crate::context::Frame;
 use analyzer::tree::Column;
 use analyzer::{Catalog, Table};
@@ -8,7 +8,7 @@ use catalog_views::pg_catalog::class::Class;
 use catalog_views::relation_names::find_in;
 use datafusion::common::TableReference;
 use datafusion::datasource::provider_as_source;
-use grammar::tree::{NodeEnum, NodeRef};
+use grammar::tree::{NodeEnum, NodeRef, RangeVar};
 use lowering::SourceTable;
 use parking_lot::Mutex;
 use planner::{Planner, unique_names};
@@ -16,7 +16,7 @@ use scan::provider::{BucketTable, Columns as BucketColumns};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use store::TableView;
-use store::catalog::Relation;
+use store::catalog::{Privileges, Relation};
 use values::error::Error;
 
 /// A name in a query: the schema, if it is written, and the relation.
@@ -32,8 +32,8 @@ pub(super) struct Relations {
     /// Names that the analyzer asked for and that were not looked up.
     wanted: Mutex<Vec<Name>>,
     sources: Vec<SourceTable>,
-    /// The table that the statement changes.
-    target: Option<Table>,
+    /// The tables that the statement changes, with all of their columns.
+    targets: HashMap<Name, (Table, TableView)>,
 }
 
 impl Relations {
@@ -49,7 +49,7 @@ impl Relations {
             absent: HashSet::new(),
             wanted: Mutex::default(),
             sources: Vec::new(),
-            target: None,
+            targets: HashMap::new(),
         };
         for name in names(query) {
             relations.look_up(frame, planner, name).await?;
@@ -71,18 +71,38 @@ impl Relations {
         Ok(found)
     }
 
-    /// Sets the table that the statement changes, with all of its columns.
-    pub(super) fn set_target(&mut self, view: &TableView) -> Result<(), Refused> {
-        let table = view.table();
-        let handle = self.sources.len() as u32;
-        self.target = Some(table_of(table, handle)?);
-        let rows = BucketTable::new(view.clone(), BucketColumns::All);
-        self.sources.push(SourceTable {
-            name: TableReference::bare("?target"),
-            source: provider_as_source(Arc::new(rows)),
-            oid: None,
-        });
+    /// Looks up the tables that a statement changes.
+    pub(super) fn look_up_targets(
+        &mut self,
+        frame: &Frame<'_>,
+        planner: &Planner<'_>,
+        statement: &NodeEnum,
+        is_executed: bool,
+    ) -> Result<(), Refused> {
+        for (range, needed) in targets::of(statement) {
+            let needed = if is_executed { needed } else { Privileges::default() };
+            let table = targets::table(frame, planner, range, needed)?;
+            let view = table.and_then(|table| planner.tables.table(table.id));
+            let name = name_of(range);
+            if let (Some(view), false) = (view, self.targets.contains_key(&name)) {
+                let handle = self.sources.len() as u32;
+                let table = table_of(view.table(), handle)?;
+                let rows = BucketTable::new(view.clone(), BucketColumns::All);
+                self.sources.push(SourceTable {
+                    name: TableReference::bare("?target"),
+                    source: provider_as_source(Arc::new(rows)),
+                    oid: None,
+                });
+                self.targets.insert(name, (table, view));
+            }
+        }
         Ok(())
+    }
+
+    /// The table that a statement changes, by its handle.
+    pub(super) fn target_of(&self, handle: u32) -> Option<&TableView> {
+        let mut targets = self.targets.values();
+        targets.find(|(table, _)| table.handle == handle).map(|(_, view)| view)
     }
 
     /// What reads the relations, by their handles.
@@ -207,22 +227,14 @@ fn is_file(name: &str) -> bool {
 /// The names of relations that the parse tree shows. Where a name is also that of a query in WITH, the scopes decide what
 /// it means.
 fn names(query: &NodeEnum) -> Vec<Name> {
-    let target = match query {
-        NodeEnum::InsertStmt(insert) => insert.relation.as_ref(),
-        NodeEnum::UpdateStmt(update) => update.relation.as_ref(),
-        NodeEnum::DeleteStmt(delete) => delete.relation.as_ref(),
-        _ => None,
-    };
-    let target = target.map(|range| range.location);
+    let targets = targets::of(query);
+    let targets: HashSet<i32> = targets.iter().map(|(range, _)| range.location).collect();
     let (mut names, mut ctes) = (Vec::new(), HashSet::new());
     for (node, ..) in query.nodes() {
         match node {
-            // The target is known, and need not be readable.
-            NodeRef::RangeVar(range) if Some(range.location) == target => {}
-            NodeRef::RangeVar(range) => {
-                let schema = Some(range.schemaname.clone()).filter(|schema| !schema.is_empty());
-                names.push((schema, range.relname.clone()));
-            }
+            // A target is looked up elsewhere, and need not be readable.
+            NodeRef::RangeVar(range) if targets.contains(&range.location) => {}
+            NodeRef::RangeVar(range) => names.push(name_of(range)),
             NodeRef::CommonTableExpr(cte) => {
                 ctes.insert(cte.ctename.clone());
             }
@@ -231,6 +243,11 @@ fn names(query: &NodeEnum) -> Vec<Name> {
     }
     names.retain(|(schema, name)| schema.is_some() || !ctes.contains(name));
     names
+}
+
+fn name_of(range: &RangeVar) -> Name {
+    let schema = Some(range.schemaname.clone()).filter(|schema| !schema.is_empty());
+    (schema, range.relname.clone())
 }
 
 impl Catalog for Relations {
@@ -246,7 +263,8 @@ impl Catalog for Relations {
         Ok(self.tables.get(&name).cloned())
     }
 
-    fn target(&self, _: Option<&str>, _: &str) -> Result<Option<Table>, analyzer::Error> {
-        Ok(self.target.clone())
+    fn target(&self, schema: Option<&str>, name: &str) -> Result<Option<Table>, analyzer::Error> {
+        let name = (schema.map(str::to_owned), name.to_owned());
+        Ok(self.targets.get(&name).map(|(table, _)| table.clone()))
     }
 }

@@ -27,22 +27,34 @@ pub(crate) struct OverRow {
     pub(crate) is_immutable: bool,
 }
 
-/// The conditions of a table's checks, then the values of its generated columns. `None` if the analyzer does not know all
-/// of them.
+/// The conditions of a table's checks, then the values of its generated columns.
 ///
 /// # Errors
-/// What is wrong with an expression.
-pub(crate) fn plan(planner: &Planner<'_>, table: &Table) -> Result<Option<OverRow>> {
+/// What is wrong with an expression, or what is not supported.
+pub(crate) fn plan(planner: &Planner<'_>, table: &Table) -> Result<OverRow> {
     let checks = table.checks.iter().map(|check| RowExpression::Check(&check.expression));
     let generated = table.columns.iter().enumerate();
     let generated = generated.filter_map(|(at, column)| {
         Some(RowExpression::Generated(column.generated.as_deref()?, at))
     });
     let texts: Vec<RowExpression<'_>> = checks.chain(generated).collect();
-    known(planned(planner, table, &texts))
+    Ok(planned(planner, table, &texts)?)
 }
 
-/// The condition of a check, the value of a generated column, or the default of a column. `None` if the analyzer does not
+/// The default of a column.
+///
+/// # Errors
+/// As of [`plan`].
+pub(crate) fn plan_default(
+    planner: &Planner<'_>,
+    table: &Table,
+    text: &str,
+    column: usize,
+) -> Result<OverRow> {
+    Ok(planned(planner, table, &[RowExpression::Default(text, column)])?)
+}
+
+/// The condition of a check, or the value of a generated column. `None` if the analyzer does not
 /// know all of it.
 ///
 /// # Errors
@@ -88,11 +100,12 @@ fn planned(
     let is_immutable =
         !bound.iter().any(|expr| analyzer::contains(unassigned(expr), &mut { changes }));
     let types = row.columns.iter().map(|column| column.sql_type).collect();
-    let rows = Rows { schema: &schema, relations: &[(relation, types)] };
+    let rows = Rows { schema: &schema, relations: &[(relation, types)], with: &[] };
     let surroundings = Surroundings {
         engine: planner.engine,
         functions: planner.functions,
         sources: &[],
+        returned: &[],
         parameters: &[],
         text: "",
     };

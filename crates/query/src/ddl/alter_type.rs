@@ -256,7 +256,7 @@ async fn rows(
 ) -> Result<Vec<RecordBatch>> {
     let mut items = all_columns(table, &table.name);
     items.extend(others);
-    let query = query(items, &table.name, &[], None)?;
+    let query = query(items, &table.name)?;
     let view = transaction.table(table.id);
     let view = view.unwrap_or_else(|| unreachable!("the table exists in the transaction"));
     let mut planner = frame.planner(transaction);

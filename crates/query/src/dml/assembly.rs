@@ -34,8 +34,8 @@ pub(crate) struct Assembly {
 }
 
 impl Assembly {
-    /// Input column `i` is assigned to the table's column `given[i]`. The other columns get their
-    /// defaults.
+    /// Input column `i` is assigned to the table's column `given[i]`, if there is one at that position. The other columns
+    /// get their defaults.
     pub(crate) fn new(
         planner: &Planner<'_>,
         store: &Arc<Store>,

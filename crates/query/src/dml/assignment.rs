@@ -35,17 +35,17 @@ pub(crate) fn require_default(column: &Column) -> Result<()> {
     Err(generated_always(column, message))
 }
 
-/// The new rows. `batch` has the columns of the old rows, followed by the new values of `targets`.
+/// The new rows. `columns` are those of the old rows, followed by the new values of `targets`.
 pub(crate) fn new_rows(
     table: &Table,
-    batch: &RecordBatch,
+    columns: &[ArrayRef],
     targets: &[usize],
     constraints: &Constraints,
 ) -> Result<RecordBatch> {
-    let mut columns: Vec<ArrayRef> = batch.columns()[..table.columns.len()].to_vec();
-    for (index, target) in targets.iter().enumerate() {
-        let value = batch.column(table.columns.len() + index);
-        columns[*target] = assign(value, &table.columns[*target], constraints.style())?;
+    let (old, values) = columns.split_at(table.columns.len());
+    let mut new = old.to_vec();
+    for (value, target) in values.iter().zip(targets) {
+        new[*target] = assign(value, &table.columns[*target], constraints.style())?;
     }
-    constraints.batch(columns)
+    constraints.batch(new)
 }

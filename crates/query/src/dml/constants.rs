@@ -4,14 +4,24 @@
 //! them. Here a constant becomes a value of its column in one step, with the same types as in a plan. Everything else is
 //! left to the planner: expressions, constants of a type that differs from their column's, and lists that are an error.
 
+use super::assembly::Assembly;
+use super::declared_column;
+use super::default_values::accepts_default_only;
+use crate::context::Frame;
+use crate::context::outcome::{Outcome, Tag};
+use catalog_views::relation_names::find;
 use datafusion::arrow::array::{ArrayRef, BooleanArray, Int32Array, Int64Array, StringViewArray};
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::sql::sqlparser::ast::{
-    Expr, Insert, Query, SetExpr, UnaryOperator, Value, ValueWithSpan,
+    Expr, Insert, ObjectName, Query, SetExpr, TableObject, UnaryOperator, Value, ValueWithSpan,
 };
+use parser::names::fold;
+use scan::BATCH_ROWS;
 use std::borrow::Cow;
 use std::sync::Arc;
-use store::catalog::{SqlType, Table};
+use store::DistributedTransaction;
+use store::catalog::{Privileges, Relation, SqlType, Table};
+use values::error::Result;
 
 /// Digits that every number of a plan can have.
 const DIGITS_MAX: usize = 38;
@@ -25,8 +35,85 @@ enum Cell<'a> {
     Number(Cow<'a, str>),
 }
 
+/// An INSERT of constants.
+pub(super) struct Constants {
+    table: Arc<Table>,
+    /// The columns that get values.
+    columns: Vec<usize>,
+    /// The values, as input of an assignment.
+    pub(super) rows: RecordBatch,
+    /// Whether it has ON CONFLICT or RETURNING.
+    pub(super) has_clauses: bool,
+}
+
+impl Constants {
+    /// Runs the INSERT, which has no clauses.
+    ///
+    /// # Errors
+    /// Those of the values, of constraints and of the transaction.
+    pub(super) async fn insert(
+        self,
+        frame: &Frame<'_>,
+        transaction: &mut DistributedTransaction,
+    ) -> Result<Outcome> {
+        let Self { table, columns, rows, .. } = self;
+        let planner = frame.planner(transaction);
+        let assembly = Assembly::new(&planner, &frame.session.shared.store, &table, &columns)?;
+        drop(planner);
+        let count = rows.num_rows();
+        for begin in (0..count).step_by(BATCH_ROWS) {
+            let batch = assembly.assemble(&rows.slice(begin, BATCH_ROWS.min(count - begin)))?;
+            transaction.insert(table.id, &batch).await?;
+        }
+        Ok(Outcome::Done(Tag::counted("INSERT", count as u64)))
+    }
+}
+
+/// The constants of an INSERT. `None` if the planner is needed, also for an error.
+pub(super) fn of(
+    frame: &Frame<'_>,
+    transaction: &DistributedTransaction,
+    insert: &Insert,
+) -> Option<Constants> {
+    let TableObject::TableName(name) = &insert.table else { return None };
+    let source = plain(insert.source.as_deref()?)?;
+    if !matches!(&*source.body, SetExpr::Values(_)) {
+        return None;
+    }
+    let catalog = transaction.catalog();
+    let relation = find(catalog, frame.path(), name).ok()??;
+    frame.access(catalog).require(relation, Privileges::INSERT).ok()?;
+    let Relation::Table(table) = relation else { return None };
+    let mut columns = columns(table, &insert.columns)?;
+    let rows = rows(insert, table, &columns)?;
+    columns.truncate(rows.num_columns());
+    let refuses = |column: &usize| accepts_default_only(&table.columns[*column]);
+    if columns.iter().any(refuses) {
+        return None;
+    }
+    let has_clauses = insert.on.is_some() || insert.returning.is_some();
+    Some(Constants { table: Arc::clone(table), columns, rows, has_clauses })
+}
+
+/// The target columns, in the order of the values.
+fn columns(table: &Table, named: &[ObjectName]) -> Option<Vec<usize>> {
+    if named.is_empty() {
+        return Some((0..table.columns.len()).filter(|i| !table.columns[*i].hidden).collect());
+    }
+    let mut columns = Vec::with_capacity(named.len());
+    for name in named {
+        let [part] = &name.0[..] else { return None };
+        let column = declared_column(table, &fold(part.as_ident()?)).ok()?;
+        if columns.contains(&column) {
+            return None;
+        }
+        columns.push(column);
+    }
+    Some(columns)
+}
+
 /// The rows of an INSERT into these columns of a table, as input of an assignment; `None` if the planner is needed.
-pub(super) fn rows(insert: &Insert, table: &Table, columns: &[usize]) -> Option<RecordBatch> {
+fn rows(insert: &Insert, table: &Table, columns: &[usize]) -> Option<RecordBatch> {
     let SetExpr::Values(values) = &*plain(insert.source.as_deref()?)?.body else { return None };
     let width = values.rows.first()?.content.len();
     let is_wide_enough = width == columns.len() || insert.columns.is_empty();

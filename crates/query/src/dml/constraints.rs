@@ -1,12 +1,9 @@
 //! NOT NULL and CHECK constraints, and the values of generated columns.
 
 use crate::analysis;
-use crate::analysis::row::OverRow;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use datafusion::arrow::datatypes::{Field, Schema};
-use datafusion::common::DFSchema;
 use datafusion::physical_expr::PhysicalExpr;
-use parser::parse_expression;
 use planner::{self, Planner};
 use scan::provider::{row_schema, typed_rows};
 use std::sync::Arc;
@@ -34,13 +31,7 @@ impl Constraints {
     /// # Errors
     /// Those of planning an expression.
     pub(crate) fn new(planner: &Planner<'_>, table: &Arc<Table>) -> Result<Self> {
-        match analysis::row::plan(planner, table)? {
-            Some(row) => Self::over_row(planner, table, row),
-            None => Self::by_engine(planner, table),
-        }
-    }
-
-    fn over_row(planner: &Planner<'_>, table: &Arc<Table>, row: OverRow) -> Result<Self> {
+        let row = analysis::row::plan(planner, table)?;
         let mut is_lasting = row.is_lasting;
         let mut physical = Vec::with_capacity(row.exprs.len());
         for logical in row.exprs {
@@ -51,26 +42,6 @@ impl Constraints {
         let wrong = || Error::new(SqlState::InternalError, "an expression of a table is missing");
         let known = Self::of(table, physical).ok_or_else(wrong)?;
         Ok(Self { is_lasting, style: planner.style(), ..known })
-    }
-
-    /// Plans them by the engine's own SQL planner, which knows what the analyzer does not.
-    fn by_engine(planner: &Planner<'_>, table: &Arc<Table>) -> Result<Self> {
-        let schema = DFSchema::try_from_qualified_schema(&table.name, &row_schema(table))?;
-        let mut checks = Vec::with_capacity(table.checks.len());
-        let mut is_lasting = true;
-        for check in &table.checks {
-            let expression = parse_expression(&check.expression)?;
-            let (condition, physical) = planner.plan_expression(expression, &schema)?;
-            is_lasting &= planner::is_lasting(&condition);
-            checks.push((check.name.clone(), physical));
-        }
-        let mut generated = Vec::new();
-        for (index, expression) in expressions_of(table) {
-            let (_, physical) = planner.plan_expression(parse_expression(expression)?, &schema)?;
-            generated.push((index, physical));
-        }
-        let style = planner.style();
-        Ok(Self { table: Arc::clone(table), checks, generated, is_lasting, style })
     }
 
     /// How texts that are assigned are read.

@@ -1,12 +1,11 @@
 //! Default values, the keyword DEFAULT, and columns that accept no other value.
 
 use crate::analysis;
-use analyzer::RowExpression;
 use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::Schema;
 use datafusion::common::DFSchema;
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::sql::sqlparser::ast::{Expr, Value};
+use datafusion::sql::sqlparser::ast::Expr;
 use planner::Planner;
 use std::sync::Arc;
 use store::catalog::{Column, Identity, Table};
@@ -29,19 +28,11 @@ impl DefaultValue {
     /// What is wrong with the expression.
     pub(crate) fn of(planner: &Planner<'_>, table: &Table, column: usize) -> Result<Self> {
         let text = table.columns[column].default.as_deref().unwrap_or("NULL");
-        let row = analysis::row::plan_one(planner, table, RowExpression::Default(text, column))?;
-        let none = DFSchema::empty();
-        let (is_lasting, (logical, value)) = match row {
-            Some(row) => {
-                let value = row.exprs.into_iter().next().ok_or_else(|| {
-                    Error::new(SqlState::InternalError, "the value of a default is missing")
-                })?;
-                (row.is_lasting, planner.physical_expression(value, &none)?)
-            }
-            // The engine's own SQL planner knows what the analyzer does not.
-            None => (true, planner.plan_expression(parser::parse_expression(text)?, &none)?),
-        };
-        let is_lasting = is_lasting && planner::is_lasting(&logical);
+        let row = analysis::row::plan_default(planner, table, text, column)?;
+        let missing = || Error::new(SqlState::InternalError, "the value of a default is missing");
+        let value = row.exprs.into_iter().next().ok_or_else(missing)?;
+        let (logical, value) = planner.physical_expression(value, &DFSchema::empty())?;
+        let is_lasting = row.is_lasting && planner::is_lasting(&logical);
         Ok(Self { value, is_lasting, is_volatile: logical.is_volatile() })
     }
 
@@ -61,14 +52,6 @@ pub(crate) fn is_default(value: &Expr) -> bool {
             ident.quote_style.is_none() && ident.value.eq_ignore_ascii_case("default")
         }
         _ => false,
-    }
-}
-
-/// A column's default expression; NULL if it has none.
-pub(crate) fn default_of(table: &Table, column: usize) -> Result<Expr> {
-    match &table.columns[column].default {
-        Some(text) => parser::parse_expression(text),
-        None => Ok(Expr::Value(Value::Null.with_empty_span())),
     }
 }
 

@@ -1,25 +1,28 @@
-//! Statements that change rows: INSERT, UPDATE, DELETE, and bulk loads.
+//! Statements that change rows: INSERT, UPDATE, DELETE, MERGE, and bulk loads.
 //!
-//! A statement computes rows with a plan, converts them into rows of the table ([`assembly`]), and
-//! writes them in the transaction. RETURNING is computed from the written rows ([`returning`]). If
-//! each row can be changed independently of others, its owner changes it ([`pushdown`]).
+//! A [`statement`] consists of changes: what it does itself, and the changes in its WITH. A [`change`] computes rows with a
+//! plan, converts them into rows of the table ([`assembly`]), and writes them in the transaction ([`writer`]). RETURNING is
+//! computed from the written rows. If each row can be changed independently of others, its owner changes it ([`pushdown`]).
 
 pub(crate) mod assembly;
 pub(crate) mod assignment;
-pub(crate) mod at_owners;
-pub(crate) mod conflict;
+mod change;
+mod conflict;
 mod constants;
 pub(crate) mod constraints;
 mod coordinator;
 pub(crate) mod default_values;
-pub(crate) mod delete;
+mod delete;
+pub(crate) mod explained;
 mod ingest;
-pub(crate) mod insert;
+mod insert;
 pub(crate) mod load;
+mod merge;
 pub(crate) mod pushdown;
-mod returning;
 pub(crate) mod select;
-pub(crate) mod update;
+pub(crate) mod statement;
+mod update;
+mod writer;
 
 use crate::context::Frame;
 use catalog_views::relation_names::{find, undefined};
@@ -31,7 +34,6 @@ use store::catalog::{Privileges, Relation, Table};
 use values::error::{Error, ErrorSite, Result, SqlState};
 
 pub(crate) use ingest::ingest;
-pub(crate) use returning::returning_fields;
 
 /// The table that a statement writes to, after checking that the role has the `needed` privileges.
 pub(crate) fn target(

@@ -165,7 +165,7 @@ impl WriteBuilder {
         let table = self.view.table();
         Ok(match &self.kind {
             WriteKind::NewRows { targets, constraints } => {
-                Write::Upsert(new_rows(table, rows, targets, constraints)?)
+                Write::Upsert(new_rows(table, rows.columns(), targets, constraints)?)
             }
             WriteKind::Keys => {
                 let rows = RecordBatch::try_new(table.arrow_schema(), rows.columns().to_vec())?;

@@ -1,18 +1,17 @@
 //! EXPLAIN, as text with one line a row, or as JSON.
 //!
-//! A query is shown by its physical plan, with VERBOSE also by its logical plan. INSERT, UPDATE and DELETE are shown by the
-//! query that finds their rows; a pushed-down one by the query that each owner runs. ANALYZE executes the statement,
+//! A query is shown by its physical plan, with VERBOSE also by its logical plan. INSERT, UPDATE, DELETE and MERGE are shown by
+//! the query that finds their rows; a pushed-down one by the query that each owner runs. ANALYZE executes the statement,
 //! PREDICT simulates it on other hardware, and both together count the rows of its operators first.
 
 use super::run::Write;
 use super::settings::text_rows;
-use super::write_source::source_of_write;
 use crate::Statement;
 use crate::analysis;
 use crate::context::outcome::Outcome;
 use crate::context::transactions::Conversation;
 use crate::context::{Frame, Inner};
-use crate::dml::at_owners;
+use crate::dml::explained;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::display::DisplayableExecutionPlan;
 use datafusion::physical_plan::metrics::Metric;
@@ -49,6 +48,8 @@ struct Options {
 struct Explained {
     /// The effect of a write, with its table.
     deed: Option<String>,
+    /// The changes in WITH, with their names. Their plans are not counted.
+    changes: Vec<(String, explained::Part)>,
     /// The logical plan, with VERBOSE.
     logical: Option<LogicalPlan>,
     physical: Option<Arc<dyn ExecutionPlan>>,
@@ -87,8 +88,8 @@ impl Inner {
         };
         if options.analyze {
             let began = Instant::now();
-            let rows = match (&explained.deed, &explained.physical) {
-                (None, Some(physical)) => {
+            let rows = match &explained.physical {
+                Some(physical) if !explained.writes() => {
                     let mut engine = frame.engine().clone();
                     engine.config_mut().set_extension(Arc::new(Measuring));
                     let stream = execute_stream(Arc::clone(physical), engine.task_ctx())?;
@@ -98,8 +99,9 @@ impl Inner {
                     stream.try_fold(0, count).await?
                 }
                 _ => {
-                    written(self.write(conversation, frame, Write::Sql(statement), control).await?)
-                        .await?
+                    let write = Write::of(statement);
+                    let write = if explained.writes() { write.changing() } else { write };
+                    written(self.write(conversation, frame, write, control).await?).await?
                 }
             };
             explained.run = Some((began.elapsed(), rows));
@@ -136,43 +138,50 @@ impl Inner {
     ) -> Result<Explained> {
         let tables = self.reading(conversation).await?;
         self.context.see(&tables, frame);
-        let (deed, query) = match statement {
-            Ast::Query(_) => (None, Some(statement.clone())),
-            _ => {
-                let (deed, query) = source_of_write(statement)?;
-                (Some(deed), query)
-            }
-        };
-        let query_there = match tables.peers() {
-            Some(_) => at_owners::query(frame, &tables, statement).await?,
+        let bundling = Bundling::of(|name| frame.settings.get(name));
+        let planning = Duration::ZERO;
+        if is_change(whole, statement) {
+            let (main, changes) = explained::parts(frame, &tables).await?;
+            let explained::Part { deed, logical, physical } = main;
+            let logical = Some(logical);
+            return Ok(Explained {
+                deed,
+                changes,
+                logical,
+                physical,
+                bundling,
+                planning,
+                run: None,
+            });
+        }
+        if !matches!(statement, Ast::Query(_)) {
+            let message = "EXPLAIN is for SELECT, INSERT, UPDATE, DELETE and MERGE";
+            return Err(Error::unsupported(message));
+        }
+        let mut planner = frame.planner(&tables);
+        let analyzed = match analysis::query_of(frame, whole) {
+            Some(query) => analysis::plan(frame, &planner, query).await?,
             None => None,
         };
-        let deed = match query_there {
-            Some(_) => deed.map(|deed| format!("{deed}, by the owners of its rows")),
-            None => deed,
+        let (logical, _) = match analyzed {
+            Some(analyzed) => analyzed,
+            None => {
+                let plan = planner.plan_statement(statement.clone()).await?;
+                planner.shown(plan)?
+            }
         };
-        let (mut logical, mut physical) = (None, None);
-        if let Some(query) = query {
-            let mut planner = frame.planner(&tables);
-            let analyzed = match analysis::query_of(frame, whole).filter(|_| deed.is_none()) {
-                Some(query) => analysis::plan(frame, &planner, query).await?,
-                None => None,
-            };
-            let (plan, _) = match analyzed {
-                Some(analyzed) => analyzed,
-                None => {
-                    let plan = planner.plan_statement(query).await?;
-                    planner.shown(plan)?
-                }
-            };
-            physical = match query_there {
-                Some(query) => Some(query),
-                None => Some(planner.physical(&plan).await?),
-            };
-            logical = Some(plan);
-        }
-        let bundling = Bundling::of(|name| frame.settings.get(name));
-        Ok(Explained { deed, logical, physical, bundling, planning: Duration::ZERO, run: None })
+        let physical = Some(planner.physical(&logical).await?);
+        let (deed, changes, logical) = (None, Vec::new(), Some(logical));
+        Ok(Explained { deed, changes, logical, physical, bundling, planning, run: None })
+    }
+}
+
+/// Whether EXPLAIN is of a statement that changes rows.
+pub(super) fn is_change(whole: &Statement, statement: &Ast) -> bool {
+    match statement {
+        Ast::Insert(_) | Ast::Update(_) | Ast::Delete(_) | Ast::Merge(_) => true,
+        Ast::Query(query) => query.with.is_some() && whole.change().is_some(),
+        _ => false,
     }
 }
 
@@ -277,8 +286,22 @@ fn is_json(word: &str) -> Result<bool> {
 }
 
 impl Explained {
+    /// Whether the statement changes rows.
+    fn writes(&self) -> bool {
+        self.deed.is_some() || !self.changes.is_empty()
+    }
+
     fn lines(&self, options: &Options) -> Vec<String> {
         let mut lines = Vec::new();
+        for (name, part) in &self.changes {
+            lines.push(format!("CTE {name}"));
+            lines.extend(part.deed.iter().map(|deed| format!("  {deed}")));
+            if let Some(physical) = &part.physical {
+                let shown = DisplayableExecutionPlan::new(physical.as_ref());
+                let shown = unique_names::all_shown(&shown.indent(options.verbose).to_string());
+                lines.extend(shown.lines().map(|line| format!("    {}", line.trim_end())));
+            }
+        }
         if let Some(deed) = &self.deed {
             lines.push(match self.run {
                 Some((_, rows)) => format!("{deed} (actual rows={rows})"),
@@ -312,7 +335,7 @@ impl Explained {
 
     /// Whether the rows of the plan were counted. The query of a write is planned again when the write is executed.
     fn is_counted(&self) -> bool {
-        self.run.is_some() && self.deed.is_none()
+        self.run.is_some() && !self.writes()
     }
 
     /// The bundles of the plan, if it was cut.
@@ -331,6 +354,20 @@ impl Explained {
         }
         if let (Some((_, rows)), Some(plan)) = (self.run, plan.as_object_mut()) {
             plan.insert("Actual Rows".to_owned(), rows.into());
+        }
+        let changes = self.changes.iter().map(|(name, part)| {
+            let below = part.physical.iter().map(|physical| node(physical.as_ref(), false));
+            let below: Vec<Json> = below.collect();
+            json!({
+                "Node Type": "ModifyTable",
+                "Subplan Name": format!("CTE {name}"),
+                "Details": part.deed,
+                "Plans": below,
+            })
+        });
+        if let (Some(plan), false) = (plan.as_object_mut(), self.changes.is_empty()) {
+            let plans = plan.entry("Plans").or_insert_with(|| Json::Array(Vec::new()));
+            plans.as_array_mut().into_iter().for_each(|plans| plans.extend(changes.clone()));
         }
         let mut whole = Map::from_iter([("Plan".to_owned(), plan)]);
         let fragments = self.fragments();

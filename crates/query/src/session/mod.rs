@@ -17,7 +17,6 @@ mod reach;
 pub(crate) mod run;
 pub(crate) mod settings;
 mod temporary;
-mod write_source;
 
 pub use describe::Description;
 pub use listed::Listing;

@@ -17,9 +17,10 @@ use datafusion::common::ScalarValue;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
-use datafusion::sql::sqlparser::ast::{Statement as Ast, TransactionMode};
+use datafusion::sql::sqlparser::ast::{Insert, Statement as Ast, TransactionMode};
 use executor::Control;
 use futures::{StreamExt, TryStreamExt};
+use grammar::tree::NodeEnum;
 use parser::names::fold;
 use parser::roles::RoleStatement;
 use parser::{Body, Statement};
@@ -39,6 +40,8 @@ const RETRIES: usize = 64;
 pub(super) enum Write<'a> {
     /// A statement of the SQL parser's grammar.
     Sql(&'a Ast),
+    /// The frame's statement, which changes rows; also as INSERT of the SQL parser's grammar.
+    Change(Option<&'a Insert>),
     /// A statement about roles or privileges.
     Role(&'a RoleStatement),
 }
@@ -110,14 +113,20 @@ impl Inner {
             Body::Role(statement) => {
                 return self.write(conversation, &frame, Write::Role(statement), control).await;
             }
+            Body::Change => {
+                return self.write(conversation, &frame, Write::Change(None), control).await;
+            }
+            Body::Query if statement.change().is_some() => {
+                return self.write(conversation, &frame, Write::Change(None), control).await;
+            }
             Body::Query => {
                 return self.read(conversation, &frame, statement, control, mark).await;
             }
             Body::Cursor(_) | Body::ClientCopy(_) => return Err(requires_connection()),
         };
         match ast {
-            Ast::Query(query) if query_writes(query).is_some() => {
-                Err(Error::unsupported("INSERT, UPDATE and DELETE inside WITH are not supported"))
+            Ast::Query(query) if query.with.is_some() && statement.change().is_some() => {
+                self.write(conversation, &frame, Write::Change(None), control).await
             }
             Ast::Query(_) => self.read(conversation, &frame, statement, control, mark).await,
             Ast::Explain { .. } => self.explain(conversation, &frame, statement, control).await,
@@ -129,7 +138,7 @@ impl Inner {
                 self.context.see(&tables, &frame);
                 copy::to::run(&frame, &tables, ast).await
             }
-            _ => self.write(conversation, &frame, Write::Sql(ast), control).await,
+            _ => self.write(conversation, &frame, Write::of(ast), control).await,
         }
     }
 
@@ -323,7 +332,7 @@ impl Inner {
                 None => self.shared.store.catalog(),
             };
             if !write.is_temporary(frame, &catalog) {
-                return Err(writes_nothing(&write.command()));
+                return Err(writes_nothing(&write.command(frame)));
             }
         }
         if let Some(open) = conversation.open() {
@@ -359,16 +368,19 @@ impl Inner {
         let ast = match write {
             Write::Sql(ast) => ast,
             Write::Role(statement) => return roles::run(frame, transaction, statement),
+            Write::Change(insert) => {
+                let outcome = Box::pin(dml::statement::run(frame, transaction, insert)).await;
+                self.context.see(transaction, frame);
+                // Constants are converted to column types when rows are assembled.
+                return outcome
+                    .map_err(|error| error_position::placed(error, frame.text, |_, _| false));
+            }
         };
         let outcome = match ast {
-            Ast::Insert(insert) => dml::insert::run(frame, transaction, insert).await,
-            Ast::Update(update) => dml::update::run(frame, transaction, update).await,
-            Ast::Delete(delete) => dml::delete::run(frame, transaction, delete).await,
             Ast::Copy { to: false, .. } => copy::from::run(frame, transaction, ast).await,
             other => ddl::run(frame, transaction, other).await,
         };
         self.context.see(transaction, frame);
-        // Constants are converted to column types when rows are assembled; an error points at the constant.
         outcome.map_err(|error| error_position::placed(error, frame.text, |_, _| false))
     }
 
@@ -431,27 +443,50 @@ fn refuse_isolation(modes: &[TransactionMode]) -> Result<()> {
     modes.iter().filter_map(level).try_for_each(|level| Isolation::of(&level).map(drop))
 }
 
-impl Write<'_> {
-    /// Whether it changes rows of a temporary table only.
+impl<'a> Write<'a> {
+    /// A write of the SQL parser's grammar.
+    pub(super) fn of(ast: &'a Ast) -> Self {
+        match ast {
+            Ast::Insert(insert) => Self::Change(Some(insert)),
+            Ast::Update(_) | Ast::Delete(_) | Ast::Merge(_) => Self::Change(None),
+            ast => Self::Sql(ast),
+        }
+    }
+
+    /// The frame's statement, which changes rows.
+    pub(super) fn changing(self) -> Self {
+        match self {
+            Self::Change(insert) => Self::Change(insert),
+            _ => Self::Change(None),
+        }
+    }
+
+    /// Whether it changes rows of temporary tables only.
     fn is_temporary(self, frame: &Frame<'_>, catalog: &Catalog) -> bool {
         match self {
-            Self::Sql(ast) => temporary::is_target(frame, catalog, ast),
-            Self::Role(_) => false,
+            Self::Change(_) => temporary::is_target(frame, catalog),
+            Self::Sql(_) | Self::Role(_) => false,
         }
     }
 
     /// Its command: `INSERT`, `CREATE TABLE`.
-    fn command(self) -> String {
+    fn command(self, frame: &Frame<'_>) -> String {
         let ast = match self {
             Self::Sql(ast) => ast,
             Self::Role(statement) => return statement.command().to_owned(),
-        };
-        let words = match ast {
-            Ast::Insert(_) | Ast::Update(_) | Ast::Delete(_) => 1,
-            _ => 2,
+            Self::Change(_) => {
+                let command = match frame.statement.and_then(Statement::change) {
+                    Some(NodeEnum::UpdateStmt(_)) => "UPDATE",
+                    Some(NodeEnum::DeleteStmt(_)) => "DELETE",
+                    Some(NodeEnum::MergeStmt(_)) => "MERGE",
+                    Some(NodeEnum::SelectStmt(_)) => "SELECT",
+                    _ => "INSERT",
+                };
+                return command.to_owned();
+            }
         };
         let text = ast.to_string().replace("OR REPLACE ", "");
-        text.split_whitespace().take(words).collect::<Vec<_>>().join(" ")
+        text.split_whitespace().take(2).collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -466,18 +501,4 @@ fn ends_failed(statement: &Statement) -> bool {
 /// The error of a statement that only the connection to a client can execute.
 fn requires_connection() -> Error {
     Error::unsupported("cursors, COPY FROM STDIN and COPY TO STDOUT require a client connection")
-}
-
-/// Whether a query contains a data-modifying statement in WITH.
-fn query_writes(query: &datafusion::sql::sqlparser::ast::Query) -> Option<()> {
-    use datafusion::sql::sqlparser::ast::SetExpr;
-    let writes = |body: &SetExpr| {
-        matches!(
-            body,
-            SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_) | SetExpr::Merge(_)
-        )
-    };
-    let in_with = query.with.iter().flat_map(|with| &with.cte_tables);
-    let any = writes(&query.body) || in_with.into_iter().any(|cte| writes(&cte.query.body));
-    any.then_some(())
 }

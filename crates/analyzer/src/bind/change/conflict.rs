@@ -3,10 +3,12 @@
 use super::Target;
 use crate::bind::from::part_of;
 use crate::bind::scope::Clause;
-use crate::bind::{Binder, contains, names};
+use crate::bind::{Binder, names};
 use crate::error::{Error, Result};
 use crate::tree::{Conflict, ConflictTarget, ConflictUpdate, Kind};
-use grammar::tree::{InferClause, NodeEnum, OnConflictAction, OnConflictClause};
+use grammar::tree::{
+    IndexElem, InferClause, NodeEnum, OnConflictAction, OnConflictClause, SortByDir, SortByNulls,
+};
 
 impl Binder<'_> {
     pub(super) fn conflict(
@@ -17,7 +19,7 @@ impl Binder<'_> {
         let Some(clause) = clause else { return Ok(None) };
         let of = match clause.infer.as_deref() {
             None => ConflictTarget::Any,
-            Some(infer) => inferred(infer, target)?,
+            Some(infer) => self.inferred(infer, target)?,
         };
         if clause.action() != OnConflictAction::OnconflictUpdate {
             return Ok(Some(Conflict { target: of, update: None }));
@@ -41,43 +43,69 @@ impl Binder<'_> {
         if let Some(scope) = self.scopes.last_mut() {
             scope.items.truncate(before);
         }
-        for value in values.iter().chain(&filter) {
-            if contains(value, &mut |part| matches!(part.kind, Kind::Subquery(_))) {
-                let location = value.location.0;
-                return Err(Error::missing("a subquery in ON CONFLICT DO UPDATE").at(location));
-            }
-        }
         let update = ConflictUpdate { excluded, targets, values, filter };
         Ok(Some(Conflict { target: of, update: Some(update) }))
     }
-}
 
-/// The constraint that ON CONFLICT names, by its columns or its name.
-fn inferred(infer: &InferClause, target: &Target) -> Result<ConflictTarget> {
-    if !infer.conname.is_empty() {
-        return Ok(ConflictTarget::Constraint(infer.conname.clone()));
+    /// The constraint that ON CONFLICT names, by its columns or its name.
+    fn inferred(&mut self, infer: &InferClause, target: &Target) -> Result<ConflictTarget> {
+        if !infer.conname.is_empty() {
+            return Ok(ConflictTarget::Constraint(infer.conname.clone()));
+        }
+        let mut columns = Vec::with_capacity(infer.index_elems.len());
+        for node in &infer.index_elems {
+            let NodeEnum::IndexElem(element) = names::node(Some(node))? else {
+                return Err(Error::missing("this ON CONFLICT target").at(infer.location));
+            };
+            columns.push(self.inferred_column(element, infer, target)?);
+        }
+        // An index without a condition has all rows that WHERE may ask for.
+        if let Some(node) = infer.where_clause.as_deref() {
+            self.in_clause(Clause::IndexPredicate, |binder| binder.required(Some(node)))?;
+        }
+        let columns: Option<Vec<usize>> = columns.into_iter().collect();
+        Ok(columns.map_or(ConflictTarget::Expressions, ConflictTarget::Columns))
     }
-    if infer.where_clause.is_some() {
-        return Err(Error::missing("WHERE of an ON CONFLICT target").at(infer.location));
-    }
-    let mut columns = Vec::with_capacity(infer.index_elems.len());
-    for node in &infer.index_elems {
-        let NodeEnum::IndexElem(element) = names::node(Some(node))? else {
-            return Err(Error::missing("this ON CONFLICT target").at(infer.location));
+
+    /// An element of an ON CONFLICT target; `None` if it is no column.
+    fn inferred_column(
+        &mut self,
+        element: &IndexElem,
+        infer: &InferClause,
+        target: &Target,
+    ) -> Result<Option<usize>> {
+        let refused = |what: &str| {
+            let message = format!("{what} is not allowed in ON CONFLICT clause");
+            Err(Error::new("42P10", message).at(infer.location))
         };
-        if element.expr.is_some() || !element.collation.is_empty() || !element.opclass.is_empty() {
-            return Err(Error::missing("an expression as ON CONFLICT target").at(infer.location));
+        if !matches!(element.ordering(), SortByDir::Undefined | SortByDir::SortbyDefault) {
+            return refused("ASC/DESC");
+        }
+        let nulls = element.nulls_ordering();
+        if !matches!(nulls, SortByNulls::Undefined | SortByNulls::SortbyNullsDefault) {
+            return refused("NULLS FIRST/LAST");
+        }
+        if !element.collation.is_empty() || !element.opclass.is_empty() {
+            let what = "a collation or operator class in an ON CONFLICT target";
+            return Err(Error::missing(what).at(infer.location));
+        }
+        if let Some(node) = element.expr.as_deref() {
+            let bound =
+                self.in_clause(Clause::IndexExpression, |binder| binder.required(Some(node)))?;
+            return Ok(match bound.kind {
+                Kind::Column(relation, at) if relation == target.relation => Some(at),
+                _ => None,
+            });
         }
         let mut all = target.table.columns.iter().enumerate();
         let found = all
             .find(|(at, column)| column.name == element.name && !target.table.hidden.contains(at));
         match found {
-            Some((at, _)) => columns.push(at),
+            Some((at, _)) => Ok(Some(at)),
             None => {
                 let message = format!("column \"{}\" does not exist", element.name);
-                return Err(Error::new("42703", message).at(infer.location));
+                Err(Error::new("42703", message).at(infer.location))
             }
         }
     }
-    Ok(ConflictTarget::Columns(columns))
 }

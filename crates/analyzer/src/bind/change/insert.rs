@@ -7,19 +7,13 @@ use crate::bind::{Binder, names};
 use crate::error::{Error, Result};
 use crate::system::SqlType;
 use crate::tree::{
-    Action, Body, Change, Column, Expr, From, Insert, Kind, Limit, Output, Query, Relation, Select,
-    Source, Target as Assigned,
+    Action, Body, Change, Column, Expr, From, Insert, Kind, Limit, Output, Overriding, Query,
+    Relation, Select, Source, Target as Assigned,
 };
 use grammar::tree::{InsertStmt, Node, NodeEnum, OverridingKind, SelectStmt};
 
 impl Binder<'_> {
     pub(super) fn insert(&mut self, statement: &InsertStmt) -> Result<Change> {
-        if !matches!(
-            statement.r#override(),
-            OverridingKind::OverridingNotSet | OverridingKind::Undefined
-        ) {
-            return Err(Error::missing("OVERRIDING"));
-        }
         let with = self.with_of_change(statement.with_clause.as_ref())?;
         let range = statement.relation.as_ref().ok_or_else(|| Error::missing("this form"))?;
         let table = self.target_table(range)?;
@@ -47,7 +41,8 @@ impl Binder<'_> {
         }
         let conflict = self.conflict(statement.on_conflict_clause.as_deref(), &target)?;
         let returning = self.returning(statement.returning_clause.as_ref())?;
-        let action = Action::Insert(Box::new(Insert { targets, rows, conflict }));
+        let overriding = overriding(statement.r#override());
+        let action = Action::Insert(Box::new(Insert { targets, overriding, rows, conflict }));
         Ok(Change { table: target.table.handle, relation: target.relation, action, returning })
     }
 
@@ -75,40 +70,16 @@ impl Binder<'_> {
             let NodeEnum::List(list) = names::node(Some(node))? else {
                 return Err(Error::missing("this form"));
             };
-            // `None` is DEFAULT.
-            let mut cells: Vec<Option<Expr>> = Vec::with_capacity(list.items.len());
-            for item in &list.items {
-                match names::node(Some(item))? {
-                    NodeEnum::SetToDefault(_) => cells.push(None),
-                    _ => {
-                        let item = std::slice::from_ref(item);
-                        let values = self.in_clause(clause, |binder| binder.row_values(item))?;
-                        cells.extend(values.into_iter().map(Some));
-                    }
-                }
-            }
-            let locations =
-                || cells.iter().map(|cell| cell.as_ref().map_or(-1, |cell| cell.location.0));
+            let cells = self.cells(&list.items, clause)?;
             if rows.is_empty() {
-                source.check_width(&locations().collect::<Vec<_>>())?;
-                let all = source.columns.iter().take(cells.len());
-                targets =
-                    all.map(|column| Assigned { column: *column, is_default: true }).collect();
+                targets = source.targets(&cells)?;
             }
             if cells.len() != targets.len() {
-                let location = locations().find(|location| *location >= 0).unwrap_or(-1);
+                let location = locations(&cells).find(|location| *location >= 0).unwrap_or(-1);
                 let message = "VALUES lists must all be the same length";
                 return Err(Error::new("42601", message).at(location));
             }
-            let mut row = Vec::with_capacity(cells.len());
-            for (cell, to) in cells.into_iter().zip(&mut targets) {
-                to.is_default &= cell.is_none();
-                row.push(match cell {
-                    Some(value) => self.assigned_value(value, source.target, to.column)?,
-                    None => self.default_value(source.target, to.column)?,
-                });
-            }
-            rows.push(row);
+            rows.push(self.assigned_cells(cells, source.target, &mut targets)?);
         }
         if is_single {
             let row = rows.pop().unwrap_or_default();
@@ -121,6 +92,40 @@ impl Binder<'_> {
         let columns = columns.collect();
         let (with, order_by, limit) = (Vec::new(), Vec::new(), Limit::default());
         Ok((targets, Query { with, body: Body::Values(rows), order_by, limit, columns }))
+    }
+
+    /// The values of a row; `None` is DEFAULT.
+    pub(super) fn cells(&mut self, items: &[Node], clause: Clause) -> Result<Vec<Option<Expr>>> {
+        let mut cells = Vec::with_capacity(items.len());
+        for item in items {
+            match names::node(Some(item))? {
+                NodeEnum::SetToDefault(_) => cells.push(None),
+                _ => {
+                    let item = std::slice::from_ref(item);
+                    let values = self.in_clause(clause, |binder| binder.row_values(item))?;
+                    cells.extend(values.into_iter().map(Some));
+                }
+            }
+        }
+        Ok(cells)
+    }
+
+    /// The values of a row for their columns, which get no longer DEFAULT in each row if this one has another value.
+    pub(super) fn assigned_cells(
+        &mut self,
+        cells: Vec<Option<Expr>>,
+        target: &Target,
+        targets: &mut [Assigned],
+    ) -> Result<Vec<Expr>> {
+        let mut row = Vec::with_capacity(cells.len());
+        for (cell, to) in cells.into_iter().zip(targets) {
+            to.is_default &= cell.is_none();
+            row.push(match cell {
+                Some(value) => self.assigned_value(value, target, to.column)?,
+                None => self.default_value(target, to.column)?,
+            });
+        }
+        Ok(row)
     }
 
     /// One row, whose values may be sets.
@@ -201,14 +206,21 @@ impl Binder<'_> {
 }
 
 /// What the rows of an INSERT are for.
-struct RowSource<'a> {
-    target: &'a Target,
+pub(super) struct RowSource<'a> {
+    pub(super) target: &'a Target,
     /// The columns, and where the statement names them; no locations if it does not.
-    columns: Vec<usize>,
-    locations: Vec<i32>,
+    pub(super) columns: Vec<usize>,
+    pub(super) locations: Vec<i32>,
 }
 
 impl RowSource<'_> {
+    /// The columns that a row's values are for.
+    pub(super) fn targets(&self, cells: &[Option<Expr>]) -> Result<Vec<Assigned>> {
+        self.check_width(&locations(cells).collect::<Vec<_>>())?;
+        let all = self.columns.iter().take(cells.len());
+        Ok(all.map(|column| Assigned { column: *column, is_default: true }).collect())
+    }
+
     /// Refuses rows of a width that does not fit. `locations` are those of a row's values.
     fn check_width(&self, locations: &[i32]) -> Result<()> {
         let width = locations.len();
@@ -226,8 +238,20 @@ impl RowSource<'_> {
     }
 }
 
+fn locations(cells: &[Option<Expr>]) -> impl Iterator<Item = i32> {
+    cells.iter().map(|cell| cell.as_ref().map_or(-1, |cell| cell.location.0))
+}
+
+pub(super) fn overriding(kind: OverridingKind) -> Overriding {
+    match kind {
+        OverridingKind::OverridingSystemValue => Overriding::SystemValue,
+        OverridingKind::OverridingUserValue => Overriding::UserValue,
+        OverridingKind::OverridingNotSet | OverridingKind::Undefined => Overriding::Nothing,
+    }
+}
+
 /// The columns that an INSERT names, with their locations; all columns if it names none.
-fn target_columns(target: &Target, nodes: &[Node]) -> Result<(Vec<usize>, Vec<i32>)> {
+pub(super) fn target_columns(target: &Target, nodes: &[Node]) -> Result<(Vec<usize>, Vec<i32>)> {
     if nodes.is_empty() {
         let all = 0..target.table.columns.len();
         return Ok((all.filter(|at| !target.table.hidden.contains(at)).collect(), Vec::new()));

@@ -1,18 +1,22 @@
-//! INSERT, UPDATE and DELETE.
+//! INSERT, UPDATE, DELETE and MERGE.
 //!
 //! Each becomes a query of rows: those to insert, or those that the table has, with their new values behind them.
 
 mod assignment;
 mod conflict;
 mod insert;
+mod merge;
 mod modify;
+mod order;
 mod returning;
 
 use super::from::{self, Part};
 use super::scope::Scope;
 use super::{Binder, Table, names};
 use crate::error::{Error, Result};
-use crate::tree::{Change, Cte, Expr, From, Kind, Output, Query, RelationId, Select};
+use crate::tree::{
+    Change, Cte, Expr, From, Kind, Main, Output, Query, RelationId, Select, Statement,
+};
 use grammar::tree::{Node, NodeEnum, RangeVar, ResTarget, WithClause};
 
 /// The table that a statement changes.
@@ -23,6 +27,36 @@ struct Target {
 }
 
 impl Binder<'_> {
+    /// Binds a statement, with the changes in its WITH.
+    pub(super) fn statement(&mut self, node: &NodeEnum) -> Result<Statement> {
+        let mut main = match node {
+            NodeEnum::SelectStmt(select) => {
+                let mut query = self.query(select)?;
+                self.settle_outputs(&mut query)?;
+                Main::Query(Box::new(query))
+            }
+            change => Main::Change(Box::new(self.change(change)?)),
+        };
+        let mut changes = std::mem::take(&mut self.changes);
+        let with = match &mut main {
+            Main::Query(query) => &mut query.with,
+            Main::Change(change) => change.with_mut(),
+        };
+        // Each part has the queries in WITH that it reads.
+        for (place, named) in &mut changes {
+            let needed = order::reached(&[named.id], &self.reads_of);
+            let earlier = with.iter().take(*place).filter(|cte| needed.contains(&cte.id));
+            drop(named.change.with_mut().splice(0..0, earlier.cloned()));
+        }
+        if !changes.is_empty() {
+            let needed = order::reached(&self.reads, &self.reads_of);
+            with.retain(|cte| needed.contains(&cte.id));
+        }
+        let changes = changes.into_iter().map(|(_, change)| change).collect();
+        let (changes, before) = order::of_execution(changes, &self.reads, &self.reads_of);
+        Ok(Statement { changes, before, main })
+    }
+
     /// Binds a statement that changes rows.
     pub(super) fn change(&mut self, statement: &NodeEnum) -> Result<Change> {
         let select = self.next_select();
@@ -31,6 +65,7 @@ impl Binder<'_> {
             NodeEnum::InsertStmt(insert) => self.insert(insert),
             NodeEnum::UpdateStmt(update) => self.update(update),
             NodeEnum::DeleteStmt(delete) => self.delete(delete),
+            NodeEnum::MergeStmt(merge) => self.merge(merge),
             _ => Err(Error::missing("this statement")),
         });
         self.scopes.pop();

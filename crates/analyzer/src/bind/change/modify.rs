@@ -1,6 +1,6 @@
 //! UPDATE and DELETE.
 
-use super::returning::only_other_columns;
+use super::returning::OtherColumns;
 use crate::bind::Binder;
 use crate::bind::scope::Clause;
 use crate::error::Result;
@@ -19,7 +19,9 @@ impl Binder<'_> {
         let width = output.len();
         let new = |(at, expr): (usize, Expr)| Output { name: format!("?new{at}"), expr };
         output.extend(values.into_iter().enumerate().map(new));
-        output.extend(only_other_columns(&mut returning, target.relation, width)?);
+        let mut others = OtherColumns::new(&from, target.relation, width);
+        returning.iter_mut().flatten().for_each(|output| others.replace(&mut output.expr));
+        output.extend(others.outputs);
         let rows = self.rows(with, from, filter, output)?;
         let action = Action::Update { targets, rows, joins };
         Ok(Change { table: target.table.handle, relation: target.relation, action, returning })
@@ -32,8 +34,9 @@ impl Binder<'_> {
         let filter = self.condition(statement.where_clause.as_deref(), Clause::Where, "WHERE")?;
         let mut returning = self.returning(statement.returning_clause.as_ref())?;
         let mut output: Vec<Output> = target.output().collect();
-        let width = output.len();
-        output.extend(only_other_columns(&mut returning, target.relation, width)?);
+        let mut others = OtherColumns::new(&from, target.relation, output.len());
+        returning.iter_mut().flatten().for_each(|output| others.replace(&mut output.expr));
+        output.extend(others.outputs);
         let rows = self.rows(with, from, filter, output)?;
         let action = Action::Delete { rows, joins };
         Ok(Change { table: target.table.handle, relation: target.relation, action, returning })

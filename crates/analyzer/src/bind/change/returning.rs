@@ -1,10 +1,11 @@
 //! RETURNING.
 
+use crate::bind::Binder;
 use crate::bind::scope::Clause;
-use crate::bind::walk::children_mut;
-use crate::bind::{Binder, contains};
+use crate::bind::walk::{children_mut, query_expressions_mut};
 use crate::error::{Error, Result};
-use crate::tree::{Expr, Kind, Output, RelationId};
+use crate::system::Oid;
+use crate::tree::{Expr, From, Kind, Output, RelationId};
 use grammar::tree::ReturningClause;
 
 impl Binder<'_> {
@@ -19,59 +20,78 @@ impl Binder<'_> {
         let mut output =
             self.in_clause(Clause::Returning, |binder| binder.targets(&clause.exprs))?;
         for output in &mut output {
-            if contains(&output.expr, &mut |part| matches!(part.kind, Kind::Subquery(_))) {
-                let location = output.expr.location.0;
-                return Err(Error::missing("a subquery in RETURNING").at(location));
-            }
-            let unknown = crate::system::Oid::UNKNOWN;
-            if output.expr.sql_type.oid == unknown {
+            if output.expr.sql_type.oid == Oid::UNKNOWN {
                 let expr = output.expr.clone();
-                output.expr = self.coerce_implicitly(expr, crate::system::Oid::TEXT)?;
+                output.expr = self.coerce_implicitly(expr, Oid::TEXT)?;
             }
         }
         Ok(Some(output))
     }
 }
 
-/// Lets RETURNING refer to columns of other relations as to further columns of the target, which has `width`. Returns these
-/// columns.
-pub(super) fn only_other_columns(
-    returning: &mut Option<Vec<Output>>,
+/// Columns and rows of other relations, to which expressions refer as to further columns of the target.
+pub(super) struct OtherColumns {
+    relations: Vec<RelationId>,
     target: RelationId,
+    /// The number of the target's own columns.
     width: usize,
-) -> Result<Vec<Output>> {
-    let mut others: Vec<Output> = Vec::new();
-    let mut whole_row = None;
-    for output in returning.iter_mut().flatten() {
-        replace(&mut output.expr, target, width, &mut others, &mut whole_row);
+    /// The further columns.
+    pub(super) outputs: Vec<Output>,
+}
+
+impl OtherColumns {
+    /// None yet, of the relations of FROM.
+    pub(super) fn new(from: &[From], target: RelationId, width: usize) -> Self {
+        let mut relations = Vec::new();
+        from.iter().for_each(|from| add_relations(from, &mut relations));
+        relations.retain(|relation| *relation != target);
+        Self { relations, target, width, outputs: Vec::new() }
     }
-    match whole_row {
-        Some(location) => {
-            Err(Error::missing("a row of another relation in RETURNING").at(location))
+
+    /// Replaces references to the other relations, also within subqueries.
+    pub(super) fn replace(&mut self, expr: &mut Expr) {
+        match &mut expr.kind {
+            Kind::Column(relation, _) | Kind::WholeRow(relation)
+                if self.relations.contains(relation) =>
+            {
+                expr.kind = Kind::Column(self.target, self.place(expr));
+            }
+            Kind::Field(field) if self.is_other_row(&field.row) => {
+                if let Kind::WholeRow(relation) = field.row.kind {
+                    expr.kind = Kind::Column(relation, field.field);
+                    self.replace(expr);
+                }
+            }
+            _ => grammar::growing(|| {
+                if let Kind::Subquery(subquery) = &mut expr.kind {
+                    query_expressions_mut(&mut subquery.query, &mut |part| self.replace(part));
+                }
+                children_mut(expr, &mut |part| self.replace(part));
+            }),
         }
-        None => Ok(others),
+    }
+
+    fn is_other_row(&self, expr: &Expr) -> bool {
+        matches!(&expr.kind, Kind::WholeRow(relation) if self.relations.contains(relation))
+    }
+
+    fn place(&mut self, expr: &Expr) -> usize {
+        let known = self.outputs.iter().position(|known| known.expr.kind == expr.kind);
+        self.width
+            + known.unwrap_or_else(|| {
+                let name = format!("?other{}", self.outputs.len());
+                self.outputs.push(Output { name, expr: expr.clone() });
+                self.outputs.len() - 1
+            })
     }
 }
 
-fn replace(
-    expr: &mut Expr,
-    target: RelationId,
-    width: usize,
-    others: &mut Vec<Output>,
-    whole_row: &mut Option<i32>,
-) {
-    match &expr.kind {
-        Kind::Column(relation, _) if *relation != target => {
-            let known = others.iter().position(|known| known.expr.kind == expr.kind);
-            let place = known.unwrap_or_else(|| {
-                others.push(Output { name: format!("?other{}", others.len()), expr: expr.clone() });
-                others.len() - 1
-            });
-            expr.kind = Kind::Column(target, width + place);
-        }
-        Kind::WholeRow(relation) if *relation != target => *whole_row = Some(expr.location.0),
-        _ => {
-            children_mut(expr, &mut |part| replace(part, target, width, others, whole_row));
+fn add_relations(from: &From, relations: &mut Vec<RelationId>) {
+    match from {
+        From::Relation(relation) => relations.push(relation.id),
+        From::Join { left, right, .. } => {
+            add_relations(left, relations);
+            add_relations(right, relations);
         }
     }
 }

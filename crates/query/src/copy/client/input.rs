@@ -3,14 +3,12 @@
 //! The task of the connection splits the data into values. Another task casts the values and loads
 //! the rows. A bounded channel of batches connects them.
 
-use super::rows_of_text::{BATCH_ROWS, RowsOfText};
-use super::rows_of_values::RowsOfValues;
 use super::wrong_direction;
-use super::{binary, csv, text};
 use crate::context::Inner;
 use crate::context::outcome::Tag;
 use crate::copy::copied_columns;
 use crate::dml::target;
+use copy_formats::{BATCH_ROWS, RowsOfText, RowsOfValues, binary, csv, text};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::sql::sqlparser::ast::{Ident, ObjectName};
 use executor::{Control, Lease, Task};

@@ -2,14 +2,9 @@
 //! formats text, csv and binary.
 
 mod assembler;
-mod binary;
-mod csv;
 mod input;
 mod load;
 mod output;
-mod rows_of_text;
-mod rows_of_values;
-mod text;
 
 pub use input::CopyIn;
 pub use output::CopyOut;

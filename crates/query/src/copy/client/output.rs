@@ -1,11 +1,11 @@
 //! COPY TO STDOUT.
 
 use super::wrong_direction;
-use super::{binary, csv, text};
 use crate::context::Inner;
 use crate::context::outcome::{Rows, Tag};
 use crate::copy::query_of;
 use bytes::{BufMut, BytesMut};
+use copy_formats::{binary, csv, text};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::sql::sqlparser::ast::Query;
 use executor::Control;

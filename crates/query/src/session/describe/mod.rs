@@ -6,31 +6,22 @@
 mod places;
 mod series;
 
-use super::write_source::{from_of, probe};
 use super::{Session, explain};
 use crate::analysis;
 use crate::context::{Frame, Inner};
-use crate::dml::assignment::assigned_column;
-use crate::dml::select::target_of;
-use crate::dml::{declared_column, target};
+use crate::dml::statement::node_of;
 use crate::session::settings::show_fields;
 use crate::short::Short;
 use datafusion::logical_expr::LogicalPlan;
-use datafusion::sql::sqlparser::ast::{
-    Assignment, BinaryOperator, Expr, Insert, LimitClause, OnConflictAction, OnInsert, Query,
-    SelectItem, SetExpr, Statement as Ast, TableObject,
-};
+use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, LimitClause, Statement as Ast};
 use futures::future::BoxFuture;
-use parser::Statement;
-use parser::names::fold;
 use parser::placeholders::placeholder;
 use parser::walk::{visit_expressions, visit_expressions_mut};
+use parser::{Body, Statement};
 use scan::tables::Tables;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::sync::Arc;
-use store::TableView;
-use store::catalog::{Privileges, SqlType, Table};
+use store::catalog::SqlType;
 use values::error::{Result, SqlState};
 use values::field::Field;
 use values::types;
@@ -77,12 +68,23 @@ impl Inner {
             Some(open) => &open.transaction,
             None => &snapshot,
         };
+        self.context.see(tables, &frame);
+        if changes_rows(statement) && !is_short(&frame, tables, statement) {
+            let (planner, node) = (frame.planner(tables), node_of(&frame)?);
+            let (parameters, fields) =
+                analysis::changes::describe(&frame, &planner, node, given).await?;
+            return Ok(match statement.ast() {
+                Some(ast @ Ast::Explain { .. }) => {
+                    Description { parameters, fields: Some(explain::fields(ast)) }
+                }
+                _ => Description { parameters, fields },
+            });
+        }
         if matches!(statement.ast(), Some(Ast::Query(_)) | None)
             && !statement.is_client_copy()
             && !is_short(&frame, tables, statement)
             && let Some(query) = analysis::query_of(&frame, statement)
         {
-            self.context.see(tables, &frame);
             let planner = frame.planner(tables);
             if let Some((parameters, fields)) =
                 analysis::describe(&frame, &planner, query, given).await?
@@ -104,34 +106,19 @@ impl Inner {
             let count = known.0.keys().max().map_or(0, |last| last + 1);
             return Ok(known.description(count, short.fields()));
         }
-        self.context.see(tables, &frame);
-        if let Some(view) = changed_table(&frame, tables, ast)? {
-            let planner = frame.planner(tables);
-            if let Some((parameters, fields)) =
-                analysis::changes::describe(&frame, &planner, &view, given).await?
-            {
-                return Ok(Description { parameters, fields });
-            }
-        }
         describe(&frame, tables, ast, given).await
     }
 }
 
-/// The table that an INSERT, UPDATE or DELETE changes.
-fn changed_table(frame: &Frame<'_>, tables: &dyn Tables, ast: &Ast) -> Result<Option<TableView>> {
-    use datafusion::sql::sqlparser::ast::FromTable::{WithFromKeyword, WithoutKeyword};
-    let name = match ast {
-        Ast::Insert(Insert { table: TableObject::TableName(name), .. }) => name.clone(),
-        Ast::Update(update) => target_of(&update.table)?.0,
-        Ast::Delete(delete) => match &delete.from {
-            WithFromKeyword(from) | WithoutKeyword(from) => match &from[..] {
-                [relation] => target_of(relation)?.0,
-                _ => return Ok(None),
-            },
-        },
-        _ => return Ok(None),
-    };
-    Ok(tables.table(target(frame, tables, &name, Privileges::default())?.id))
+/// Whether a statement is, or explains, one that changes rows.
+fn changes_rows(statement: &Statement) -> bool {
+    match (statement.body(), statement.ast()) {
+        (Body::Change, _) => true,
+        (Body::Query, _) => statement.change().is_some(),
+        (_, Some(Ast::Explain { statement: inner, .. })) => explain::is_change(statement, inner),
+        (_, Some(ast)) => explain::is_change(statement, ast),
+        (_, None) => false,
+    }
 }
 
 fn is_short(frame: &Frame<'_>, tables: &dyn Tables, statement: &Statement) -> bool {
@@ -156,43 +143,9 @@ async fn describe(
             return Ok(Description { fields: Some(explain::fields(ast)), ..described });
         }
         Ast::ShowVariable { variable } => Some(show_fields(variable)),
-        Ast::Insert(insert) => known.look_at_insert(frame, tables, insert, count).await?,
-        Ast::Update(update) => {
-            let (name, called) = target_of(&update.table)?;
-            let table = target(frame, tables, &name, Privileges::default())?;
-            known.look_at_assignments(&table, &update.assignments)?;
-            let from =
-                update.from.as_ref().map_or(String::new(), |from| format!(", {}", from_of(from)));
-            let values = update.assignments.iter().map(|set| set.value.to_string());
-            let values: Vec<String> = values.filter(|value| value.contains('$')).collect();
-            let values = if values.is_empty() { "1".to_owned() } else { values.join(", ") };
-            let selection = update.selection.as_ref();
-            let probe = probe(&values, &update.table.to_string(), &from, selection);
-            known.infer_probe(frame, tables, &probe, count).await?;
-            known.returning(frame, tables, &table, &called, update.returning.as_deref())?
-        }
-        Ast::Delete(delete) => {
-            use datafusion::sql::sqlparser::ast::FromTable;
-            let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) = &delete.from;
-            let Some(first) = from.first() else { return Ok(known.description(count, None)) };
-            let (name, called) = target_of(first)?;
-            let table = target(frame, tables, &name, Privileges::default())?;
-            let others = delete.using.iter().flatten().map(|other| format!(", {other}"));
-            let others: String = others.collect();
-            let probe = probe("1", &first.to_string(), &others, delete.selection.as_ref());
-            known.infer_probe(frame, tables, &probe, count).await?;
-            known.returning(frame, tables, &table, &called, delete.returning.as_deref())?
-        }
         _ => None,
     };
     Ok(known.description(count, fields))
-}
-
-fn expression_of(item: &SelectItem) -> Option<&Expr> {
-    match item {
-        SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => Some(expr),
-        _ => None,
-    }
 }
 
 /// The known types of parameters, by their number from zero.
@@ -232,94 +185,6 @@ impl Known {
         for number in limit.iter().chain(offset).filter_map(placeholder) {
             self.learn(number, &SqlType::BigInt);
         }
-    }
-
-    async fn look_at_insert(
-        &mut self,
-        frame: &Frame<'_>,
-        tables: &dyn Tables,
-        insert: &Insert,
-        count: usize,
-    ) -> Result<Option<Vec<Field>>> {
-        let TableObject::TableName(name) = &insert.table else { return Ok(None) };
-        let table = target(frame, tables, name, Privileges::default())?;
-        let mut given = Vec::new();
-        for name in &insert.columns {
-            if let Some(name) = name.0.last().and_then(|part| part.as_ident()) {
-                given.push(declared_column(&table, &fold(name))?);
-            }
-        }
-        if given.is_empty() {
-            given = (0..table.columns.len()).filter(|i| !table.columns[*i].hidden).collect();
-        }
-        if let Some(source) = &insert.source {
-            self.look_at_source(&table, &given, source);
-            let is_known = self.0.values().all(Option::is_some);
-            if !(is_known && matches!(&*source.body, SetExpr::Values(_))) {
-                self.infer(frame, tables, &Ast::Query(source.clone()), count).await?;
-            }
-        }
-        if let Some(OnInsert::OnConflict(conflict)) = &insert.on
-            && let OnConflictAction::DoUpdate(update) = &conflict.action
-        {
-            self.look_at_assignments(&table, &update.assignments)?;
-        }
-        let called = insert.table_alias.as_ref().map_or(table.name.clone(), |a| fold(&a.alias));
-        self.returning(frame, tables, &table, &called, insert.returning.as_deref())
-    }
-
-    /// Parameters that stand alone in a row of VALUES or in a select list have their column's type.
-    fn look_at_source(&mut self, table: &Table, given: &[usize], source: &Query) {
-        let rows: Vec<Vec<Option<&Expr>>> = match &*source.body {
-            SetExpr::Values(values) => {
-                values.rows.iter().map(|row| row.content.iter().map(Some).collect()).collect()
-            }
-            SetExpr::Select(select) => vec![select.projection.iter().map(expression_of).collect()],
-            _ => return,
-        };
-        for row in rows {
-            for (expression, column) in row.into_iter().zip(given) {
-                if let Some(number) = expression.and_then(placeholder) {
-                    self.learn(number, &table.columns[*column].sql_type);
-                }
-            }
-        }
-    }
-
-    fn look_at_assignments(&mut self, table: &Table, assignments: &[Assignment]) -> Result<()> {
-        for assignment in assignments {
-            if let Some(number) = placeholder(&assignment.value) {
-                let column = assigned_column(table, &assignment.target)?;
-                self.learn(number, &table.columns[column].sql_type);
-            }
-        }
-        Ok(())
-    }
-
-    fn returning(
-        &self,
-        frame: &Frame<'_>,
-        tables: &dyn Tables,
-        table: &Arc<Table>,
-        called: &str,
-        items: Option<&[SelectItem]>,
-    ) -> Result<Option<Vec<Field>>> {
-        let planner = frame.planner(tables);
-        crate::dml::returning_fields(&planner, table, called, items)
-    }
-
-    async fn infer_probe(
-        &mut self,
-        frame: &Frame<'_>,
-        tables: &dyn Tables,
-        probe: &str,
-        count: usize,
-    ) -> Result<()> {
-        if count > 0 {
-            let ast = parser::parse_sql(probe)?;
-            self.infer(frame, tables, &ast, count).await?;
-        }
-        Ok(())
     }
 
     /// Asks the engine for the types of parameters that are not known yet, and for the columns.

@@ -8,16 +8,16 @@ use values::binary::read;
 use values::error::{Error, Result, SqlState};
 
 /// The first bytes of the header.
-pub(super) const SIGNATURE: &[u8; 11] = b"PGCOPY\n\xff\r\n\0";
+pub const SIGNATURE: &[u8; 11] = b"PGCOPY\n\xff\r\n\0";
 /// The rest of the header: flags and the length of the header extension, both zero.
-pub(super) const HEADER: [u8; 8] = [0; 8];
+pub const HEADER: [u8; 8] = [0; 8];
 /// The end of the rows, in place of a row's number of values.
-pub(super) const TRAILER: i16 = -1;
+pub const TRAILER: i16 = -1;
 /// Flags that a reader must support; none is supported.
 const CRITICAL_FLAGS: u32 = 0xffff_0000;
 
 /// Reads rows.
-pub(super) struct Reader {
+pub struct Reader {
     types: Vec<SqlType>,
     /// Whether the header has been read.
     begun: bool,
@@ -30,7 +30,8 @@ fn bad(message: impl Into<String>) -> Error {
 }
 
 impl Reader {
-    pub(super) fn new(types: Vec<SqlType>) -> Self {
+    /// A reader of rows with values of these types.
+    pub fn new(types: Vec<SqlType>) -> Self {
         Self { types, begun: false, ended: false }
     }
 
@@ -39,7 +40,7 @@ impl Reader {
     ///
     /// # Errors
     /// 22P04 for invalid data.
-    pub(super) fn read(
+    pub fn read(
         &mut self,
         bytes: &[u8],
         mut out: impl FnMut(Vec<ScalarValue>, usize),
@@ -65,7 +66,7 @@ impl Reader {
     ///
     /// # Errors
     /// 22P04 if the last row is incomplete.
-    pub(super) fn finish(&self, rest: &[u8]) -> Result<()> {
+    pub fn finish(&self, rest: &[u8]) -> Result<()> {
         if self.ended || self.begun && rest.is_empty() {
             Ok(())
         } else {

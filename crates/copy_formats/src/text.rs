@@ -5,7 +5,7 @@ use parser::client_copy::Options;
 use values::error::{Error, Result, SqlState};
 
 /// Receives the values of lines.
-pub(super) trait Line {
+pub trait Line {
     /// The next value of the line. `None` is NULL.
     fn value(&mut self, value: Option<&[u8]>) -> Result<()>;
     /// The end of the line.
@@ -13,7 +13,7 @@ pub(super) trait Line {
 }
 
 /// Splits text data into lines and values.
-pub(super) struct Reader {
+pub struct Reader {
     delimiter: u8,
     null: Vec<u8>,
     scratch: Vec<u8>,
@@ -22,7 +22,8 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    pub(super) fn new(options: &Options) -> Self {
+    /// A reader of lines.
+    pub fn new(options: &Options) -> Self {
         let null = options.null.clone().into_bytes();
         Self { delimiter: options.delimiter, null, scratch: Vec::new(), ended: false }
     }
@@ -32,7 +33,7 @@ impl Reader {
     ///
     /// # Errors
     /// Those of `out`.
-    pub(super) fn read(&mut self, bytes: &[u8], end: bool, out: &mut impl Line) -> Result<usize> {
+    pub fn read(&mut self, bytes: &[u8], end: bool, out: &mut impl Line) -> Result<usize> {
         let mut start = 0;
         while start < bytes.len() {
             let rest = &bytes[start..];
@@ -138,7 +139,7 @@ fn unescape(raw: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Writes a value with escapes for backslashes, control characters and the delimiter.
-pub(super) fn escape(value: &str, delimiter: u8, out: &mut Vec<u8>) {
+pub fn escape(value: &str, delimiter: u8, out: &mut Vec<u8>) {
     for byte in value.bytes() {
         match byte {
             8 => out.extend_from_slice(b"\\b"),
@@ -155,19 +156,19 @@ pub(super) fn escape(value: &str, delimiter: u8, out: &mut Vec<u8>) {
 }
 
 /// The error 22021 for a value that is not valid UTF-8.
-pub(super) fn not_utf8() -> Error {
+pub fn not_utf8() -> Error {
     Error::new(SqlState::CharacterNotInRepertoire, "invalid byte sequence for encoding \"UTF8\"")
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
     use parser::client_copy::Form;
 
     /// Collects lines.
     #[derive(Debug, Default, PartialEq)]
-    pub(in crate::copy::client) struct Lines {
-        pub(in crate::copy::client) done: Vec<Vec<Option<String>>>,
+    pub(crate) struct Lines {
+        pub(crate) done: Vec<Vec<Option<String>>>,
         now: Vec<Option<String>>,
     }
 
@@ -183,7 +184,7 @@ pub(super) mod tests {
         }
     }
 
-    pub(in crate::copy::client) fn row(values: &[&str]) -> Vec<Option<String>> {
+    pub(crate) fn row(values: &[&str]) -> Vec<Option<String>> {
         values.iter().map(|v| (*v != "NULL").then(|| (*v).to_owned())).collect()
     }
 

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use values::error::{Error, Result, SqlState};
 
 /// Maximum number of rows of a batch.
-pub(super) const BATCH_ROWS: usize = store::CHUNK_ROWS;
+pub const BATCH_ROWS: usize = store::CHUNK_ROWS;
 
 /// Collects lines of text values into a batch.
-pub(super) struct RowsOfText {
+pub struct RowsOfText {
     table: String,
     names: Vec<String>,
     schema: SchemaRef,
@@ -23,17 +23,18 @@ pub(super) struct RowsOfText {
     /// The column of the next value.
     column: usize,
     /// Number of rows collected.
-    pub(super) count: usize,
+    pub count: usize,
     /// Bytes of the values collected.
-    pub(super) bytes: usize,
+    pub bytes: usize,
     /// The current line number, from 1.
     line: u64,
     /// The line number of the first row collected.
-    pub(super) first_line: u64,
+    pub first_line: u64,
 }
 
 impl RowsOfText {
-    pub(super) fn new(table: &str, names: Vec<String>, options: &Options) -> Self {
+    /// No rows yet, of a table's columns of these names.
+    pub fn new(table: &str, names: Vec<String>, options: &Options) -> Self {
         let fields = names.iter().map(|name| Field::new(name, DataType::Utf8View, true));
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
         let builder =
@@ -58,7 +59,7 @@ impl RowsOfText {
     }
 
     /// Returns the collected rows and starts a new batch; `None` if there are none.
-    pub(super) fn batch(&mut self) -> Result<Option<RecordBatch>> {
+    pub fn batch(&mut self) -> Result<Option<RecordBatch>> {
         if self.count == 0 {
             return Ok(None);
         }

@@ -6,7 +6,7 @@ use parser::client_copy::{Form, Options};
 use values::error::{Error, Result, SqlState};
 
 /// Splits csv data into lines and values.
-pub(super) struct Reader {
+pub struct Reader {
     delimiter: u8,
     quote: u8,
     escape: u8,
@@ -19,7 +19,8 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    pub(super) fn new(options: &Options, columns: &[String]) -> Self {
+    /// A reader of rows with these columns.
+    pub fn new(options: &Options, columns: &[String]) -> Self {
         debug_assert!(options.form == Form::Csv);
         let forced = |names: &[String]| {
             columns.iter().map(|c| names.iter().any(|name| name == c || name == "*")).collect()
@@ -40,7 +41,7 @@ impl Reader {
     ///
     /// # Errors
     /// 22P04 for an unterminated quote; those of `out`.
-    pub(super) fn read(&mut self, bytes: &[u8], end: bool, out: &mut impl Line) -> Result<usize> {
+    pub fn read(&mut self, bytes: &[u8], end: bool, out: &mut impl Line) -> Result<usize> {
         let mut start = 0;
         while let Some((line, next)) = self.next_line(bytes, start, end)? {
             start = next;
@@ -137,7 +138,7 @@ impl Reader {
 
 /// Writes a value, in quotes if necessary or if `force` is set. `alone` means that the row has no
 /// other values.
-pub(super) fn write(value: &str, options: &Options, force: bool, alone: bool, out: &mut Vec<u8>) {
+pub fn write(value: &str, options: &Options, force: bool, alone: bool, out: &mut Vec<u8>) {
     let special = |byte: u8| {
         byte == options.delimiter || byte == options.quote || byte == b'\n' || byte == b'\r'
     };
@@ -159,8 +160,8 @@ pub(super) fn write(value: &str, options: &Options, force: bool, alone: bool, ou
 
 #[cfg(test)]
 mod tests {
-    use super::super::text::tests::{Lines, row};
     use super::*;
+    use crate::text::tests::{Lines, row};
 
     fn options() -> Options {
         Options::of(&[("format".to_owned(), vec!["csv".to_owned()])]).expect("options")

@@ -1,0 +1,147 @@
+//! Expressions over rows that a statement has at hand: rows that it has written, that conflict, or that it merges.
+
+use datafusion::arrow::array::{ArrayRef, Int64Array, RecordBatch, RecordBatchOptions};
+use datafusion::arrow::compute::concat_batches;
+use datafusion::arrow::datatypes::{DataType, Field as ArrowField, Schema, SchemaRef};
+use datafusion::common::{Column, DFSchema, DFSchemaRef, TableReference};
+use datafusion::datasource::{MemTable, provider_as_source};
+use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::collect;
+use planner::Planner;
+use std::sync::Arc;
+use values::error::Result;
+
+/// The name of the rows in plans.
+const NAME: &str = "?target";
+/// The column that numbers the rows in plans.
+const NUMBER: &str = "?number";
+
+/// The columns of rows at hand.
+pub(super) struct AtHand {
+    pub(super) input: SchemaRef,
+    pub(super) schema: DFSchemaRef,
+}
+
+impl AtHand {
+    pub(super) fn new(fields: Vec<ArrowField>) -> Result<Self> {
+        let input = Arc::new(Schema::new(fields));
+        let schema = Arc::new(DFSchema::try_from_qualified_schema(NAME, &input)?);
+        Ok(Self { input, schema })
+    }
+}
+
+/// Planned expressions over rows at hand.
+pub(crate) struct OverRows {
+    input: SchemaRef,
+    output: SchemaRef,
+    values: Values,
+}
+
+enum Values {
+    /// Expressions, if they have no subqueries.
+    Physical(Vec<Arc<dyn PhysicalExpr>>),
+    /// Expressions of a plan.
+    Logical(Vec<Expr>),
+}
+
+impl OverRows {
+    /// Plans expressions, the values of columns of these names.
+    pub(super) fn new(
+        planner: &Planner<'_>,
+        rows: &AtHand,
+        exprs: Vec<(String, Expr)>,
+    ) -> Result<Self> {
+        let mut fields = Vec::with_capacity(exprs.len());
+        for (name, logical) in &exprs {
+            let (_, of) = logical.to_field(&rows.schema)?;
+            let field = ArrowField::new(name, of.data_type().clone(), true);
+            fields.push(field.with_metadata(of.metadata().clone()));
+        }
+        let exprs = exprs.into_iter().map(|(_, logical)| logical);
+        let values = match exprs.clone().any(|expr| has_query(&expr)) {
+            true => Values::Logical(exprs.collect()),
+            false => {
+                let physical = |logical| Ok(planner.physical_expression(logical, &rows.schema)?.1);
+                Values::Physical(exprs.map(physical).collect::<Result<_>>()?)
+            }
+        };
+        let output = Arc::new(Schema::new(fields));
+        Ok(Self { input: Arc::clone(&rows.input), output, values })
+    }
+
+    /// The columns of the values.
+    pub(crate) fn schema(&self) -> &SchemaRef {
+        &self.output
+    }
+
+    /// The values for each of a number of rows.
+    ///
+    /// # Errors
+    /// Those of the expressions.
+    pub(crate) async fn of(
+        &self,
+        planner: &Planner<'_>,
+        rows: &[ArrayRef],
+        count: usize,
+    ) -> Result<RecordBatch> {
+        let columns = match &self.values {
+            Values::Physical(exprs) => {
+                let options = RecordBatchOptions::new().with_row_count(Some(count));
+                let input = Arc::clone(&self.input);
+                let rows = RecordBatch::try_new_with_options(input, rows.to_vec(), &options)?;
+                let value = |expr: &Arc<dyn PhysicalExpr>| expr.evaluate(&rows)?.into_array(count);
+                exprs.iter().map(value).collect::<Result<Vec<_>, _>>()?
+            }
+            Values::Logical(exprs) => {
+                let mut rows = rows.to_vec();
+                rows.push(Arc::new(Int64Array::from_iter_values(0..count as i64)));
+                self.by_plan(planner, exprs, rows).await?
+            }
+        };
+        let options = RecordBatchOptions::new().with_row_count(Some(count));
+        Ok(RecordBatch::try_new_with_options(Arc::clone(&self.output), columns, &options)?)
+    }
+
+    /// The values as a plan computes them. A last column numbers the rows.
+    async fn by_plan(
+        &self,
+        planner: &Planner<'_>,
+        exprs: &[Expr],
+        rows: Vec<ArrayRef>,
+    ) -> Result<Vec<ArrayRef>> {
+        let number = ArrowField::new(NUMBER, DataType::Int64, false);
+        let mut fields: Vec<_> = self.input.fields().iter().cloned().collect();
+        fields.push(Arc::new(number));
+        let schema = Arc::new(Schema::new(fields));
+        let rows = RecordBatch::try_new(Arc::clone(&schema), rows)?;
+        let rows = Arc::new(MemTable::try_new(schema, vec![vec![rows]])?);
+        let plan =
+            self.plan(exprs, LogicalPlanBuilder::scan(NAME, provider_as_source(rows), None)?)?;
+        let physical = planner.physical(&plan).await?;
+        let schema = physical.schema();
+        let batches = collect(physical, planner.engine.task_ctx()).await?;
+        let mut columns = concat_batches(&schema, &batches)?.columns().to_vec();
+        columns.pop();
+        Ok(columns)
+    }
+
+    fn plan(&self, exprs: &[Expr], rows: LogicalPlanBuilder) -> Result<LogicalPlan> {
+        let number = Expr::Column(Column::new(Some(TableReference::bare(NAME)), NUMBER));
+        let values = exprs.iter().enumerate();
+        let values = values.map(|(at, expr)| expr.clone().alias(format!("?value{at}")));
+        let values = values.chain([number.alias(NUMBER)]);
+        let order = Expr::Column(Column::from_name(NUMBER)).sort(true, false);
+        Ok(rows.project(values.collect::<Vec<_>>())?.sort([order])?.build()?)
+    }
+}
+
+/// Whether an expression has a subquery.
+fn has_query(expr: &Expr) -> bool {
+    use datafusion::common::tree_node::TreeNode;
+    let is_query = |expr: &Expr| {
+        use Expr::{Exists, InSubquery, ScalarSubquery, SetComparison};
+        Ok(matches!(expr, Exists(_) | InSubquery(_) | ScalarSubquery(_) | SetComparison(_)))
+    };
+    expr.exists(is_query).unwrap_or(true)
+}

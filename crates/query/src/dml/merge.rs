@@ -1,0 +1,210 @@
+//! MERGE.
+
+use super::assembly::Assembly;
+use super::assignment::new_rows;
+use super::constraints::Constraints;
+use super::insert::given;
+use super::update::{assigned, keys_of, moves_keys};
+use super::writer::{Changed, Writer};
+use crate::analysis::changes::{When, WhenAction};
+use crate::analysis::over_rows::OverRows;
+use crate::context::{Frame, start};
+use datafusion::arrow::array::{Array, AsArray, RecordBatch, UInt32Array};
+use datafusion::arrow::compute::take_record_batch;
+use datafusion::physical_plan::ExecutionPlan;
+use futures::TryStreamExt;
+use planner::Planner;
+use sdds::Key;
+use std::collections::HashSet;
+use std::sync::Arc;
+use store::TableView;
+use values::error::{Error, Result, SqlState};
+
+/// A planned MERGE.
+pub(super) struct Merge {
+    view: TableView,
+    /// Returns the pairs: the columns of the table, which are NULL in a row without a partner, and those of the source.
+    query: Arc<dyn ExecutionPlan>,
+    clauses: Vec<Clause>,
+    constraints: Constraints,
+}
+
+/// A WHEN clause.
+struct Clause {
+    is_matched: bool,
+    condition: Option<OverRows>,
+    action: Action,
+}
+
+enum Action {
+    Nothing,
+    Delete,
+    Update(Vec<usize>, OverRows),
+    Insert(Box<Assembly>, OverRows),
+}
+
+/// What the clauses do to the table.
+#[derive(Default)]
+struct Effects {
+    /// The rows of the table that were updated or deleted.
+    seen: HashSet<Key>,
+    deleted: Vec<Key>,
+    /// New rows whose key is the old one.
+    updated: Vec<RecordBatch>,
+    /// New rows, also those with another key.
+    inserted: Vec<RecordBatch>,
+    count: u64,
+}
+
+impl Merge {
+    pub(super) fn new(
+        frame: &Frame<'_>,
+        planner: &Planner<'_>,
+        view: TableView,
+        query: Arc<dyn ExecutionPlan>,
+        whens: Vec<When>,
+    ) -> Result<Self> {
+        let table = view.table();
+        let mut clauses = Vec::with_capacity(whens.len());
+        for When { is_matched, condition, action } in whens {
+            let action = match action {
+                WhenAction::Nothing => Action::Nothing,
+                WhenAction::Delete => Action::Delete,
+                WhenAction::Update(targets, values) => {
+                    Action::Update(assigned(table, &targets)?, values)
+                }
+                WhenAction::Insert(targets, values, overriding) => {
+                    let columns = given(table, &targets, overriding)?;
+                    let store = &frame.session.shared.store;
+                    let assembly = Assembly::new(planner, store, table, &columns)?;
+                    Action::Insert(Box::new(assembly), values)
+                }
+            };
+            clauses.push(Clause { is_matched, condition, action });
+        }
+        let constraints = Constraints::new(planner, table)?;
+        Ok(Self { view, query, clauses, constraints })
+    }
+
+    pub(super) fn query(&self) -> &Arc<dyn ExecutionPlan> {
+        &self.query
+    }
+
+    pub(super) async fn run(
+        self,
+        frame: &Frame<'_>,
+        planner: &Planner<'_>,
+        writer: &mut Writer<'_>,
+    ) -> Result<Changed> {
+        let mut stream = start(frame, Arc::clone(&self.query))?;
+        let mut effects = Effects::default();
+        let key = self.view.table().key_indices()[0];
+        while let Some(batch) = stream.try_next().await? {
+            let mut rest: Vec<u32> = (0..batch.num_rows() as u32).collect();
+            let partner = Arc::clone(batch.column(key));
+            for clause in &self.clauses {
+                let is_kind = |row: &u32| partner.is_valid(*row as usize) == clause.is_matched;
+                let of_kind: Vec<u32> = rest.iter().copied().filter(is_kind).collect();
+                if of_kind.is_empty() {
+                    continue;
+                }
+                let chosen = clause.chosen(planner, &batch, of_kind).await?;
+                let taken: HashSet<u32> = chosen.iter().copied().collect();
+                rest.retain(|row| !taken.contains(row));
+                let rows = take_record_batch(&batch, &UInt32Array::from(chosen))?;
+                self.act(planner, writer, clause, rows, &mut effects).await?;
+            }
+        }
+        let Effects { deleted, updated, inserted, count, .. } = effects;
+        if !deleted.is_empty() {
+            writer.delete(&self.view, deleted).await?;
+        }
+        for rows in updated {
+            writer.upsert(&self.view, rows).await?;
+        }
+        for rows in inserted {
+            writer.insert(&self.view, rows).await?;
+        }
+        Ok(Changed { count, rows: Vec::new() })
+    }
+
+    /// Adds what a clause does to pairs.
+    async fn act(
+        &self,
+        planner: &Planner<'_>,
+        writer: &Writer<'_>,
+        clause: &Clause,
+        pairs: RecordBatch,
+        effects: &mut Effects,
+    ) -> Result<()> {
+        let table = self.view.table();
+        match &clause.action {
+            Action::Nothing => {}
+            Action::Delete => {
+                let keys = self.change(writer, &pairs, effects)?;
+                effects.deleted.extend(keys);
+            }
+            Action::Update(targets, values) => {
+                let keys = self.change(writer, &pairs, effects)?;
+                let values = values.of(planner, pairs.columns(), pairs.num_rows()).await?;
+                let old = &pairs.columns()[..table.columns.len()];
+                let columns = [old, values.columns()].concat();
+                let rows = new_rows(table, &columns, targets, &self.constraints)?;
+                if moves_keys(table, targets) {
+                    effects.deleted.extend(keys);
+                    effects.inserted.push(rows);
+                } else {
+                    effects.updated.push(rows);
+                }
+            }
+            Action::Insert(assembly, values) => {
+                let values = values.of(planner, pairs.columns(), pairs.num_rows()).await?;
+                effects.count += pairs.num_rows() as u64;
+                effects.inserted.push(assembly.assemble(&values)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes that the rows of the table in pairs are changed, and returns their keys.
+    ///
+    /// # Errors
+    /// 21000 if the statement has changed one of them.
+    fn change(
+        &self,
+        writer: &Writer<'_>,
+        pairs: &RecordBatch,
+        effects: &mut Effects,
+    ) -> Result<Vec<Key>> {
+        let keys = keys_of(&self.view, pairs)?;
+        for key in &keys {
+            let is_changed = writer.changed(&self.view, key).is_some();
+            if is_changed || !effects.seen.insert(key.clone()) {
+                let message = "MERGE command cannot affect row a second time";
+                return Err(Error::new(SqlState::CardinalityViolation, message).with_hint(
+                    "Ensure that not more than one source row matches any one target row.",
+                ));
+            }
+        }
+        effects.count += keys.len() as u64;
+        Ok(keys)
+    }
+}
+
+impl Clause {
+    /// Those of some pairs that fulfil the condition.
+    async fn chosen(
+        &self,
+        planner: &Planner<'_>,
+        batch: &RecordBatch,
+        pairs: Vec<u32>,
+    ) -> Result<Vec<u32>> {
+        let Some(condition) = &self.condition else { return Ok(pairs) };
+        let rows = take_record_batch(batch, &UInt32Array::from(pairs.clone()))?;
+        let holds = condition.of(planner, rows.columns(), rows.num_rows()).await?;
+        let holds = holds.column(0).as_boolean();
+        let fulfils = |at: usize| holds.is_valid(at) && holds.value(at);
+        let pairs = pairs.into_iter().enumerate();
+        Ok(pairs.filter(|(at, _)| fulfils(*at)).map(|(_, row)| row).collect())
+    }
+}

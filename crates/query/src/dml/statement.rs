@@ -1,0 +1,111 @@
+//! Statements that change rows, with the changes in their WITH.
+
+use super::change::Ready;
+use super::constants;
+use super::writer::Writer;
+use crate::analysis::Returned;
+use crate::analysis::changes::{self, Statement};
+use crate::context::Frame;
+use crate::context::outcome::{Outcome, Rows};
+use analyzer::tree::{Main, NamedChange};
+use datafusion::arrow::array::RecordBatch;
+use datafusion::physical_plan::collect;
+use datafusion::physical_plan::memory::MemoryStream;
+use datafusion::sql::sqlparser::ast;
+use grammar::tree::NodeEnum;
+use planner::Planner;
+use store::DistributedTransaction;
+use values::error::{Error, Result, SqlState};
+
+/// Runs the statement of a frame. `insert` is the statement, if it is an INSERT of the SQL parser's grammar.
+pub(crate) async fn run(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    insert: Option<&ast::Insert>,
+) -> Result<Outcome> {
+    let constants = insert.and_then(|insert| constants::of(frame, transaction, insert));
+    let constants = match constants {
+        Some(constants) if !constants.has_clauses => {
+            return constants.insert(frame, transaction).await;
+        }
+        constants => constants.map(|constants| constants.rows),
+    };
+    let reading = transaction.reading();
+    let planner = frame.planner(&reading);
+    let statement = changes::bind(frame, &planner, node_of(frame)?).await?;
+    let changes = &statement.tree.changes;
+    let writer = Writer::new(transaction, !changes.is_empty());
+    let mut running = Running { frame, planner: &planner, statement: &statement, writer };
+    let mut returned = Vec::new();
+    let (before, after) = changes.split_at(statement.tree.before);
+    running.changes(before, &mut returned).await?;
+    let outcome = running.main(&returned, constants).await?;
+    running.changes(after, &mut returned).await?;
+    running.writer.finish().await?;
+    Ok(outcome)
+}
+
+/// A statement that is running.
+struct Running<'a> {
+    frame: &'a Frame<'a>,
+    planner: &'a Planner<'a>,
+    statement: &'a Statement<'a>,
+    writer: Writer<'a>,
+}
+
+impl Running<'_> {
+    /// Executes changes in WITH.
+    async fn changes(
+        &mut self,
+        changes: &[NamedChange],
+        returned: &mut Vec<Returned>,
+    ) -> Result<()> {
+        for named in changes {
+            let planned = self.statement.planned(&named.change, returned, true)?;
+            let ready = Ready::new(self.frame, self.planner, planned, None).await?;
+            let done = ready.run(self.frame, self.planner, &mut self.writer).await?;
+            returned.extend(done.relation()?.map(|rows| (named.id, rows)));
+        }
+        Ok(())
+    }
+
+    /// Executes the statement itself.
+    async fn main(
+        &mut self,
+        returned: &[Returned],
+        constants: Option<RecordBatch>,
+    ) -> Result<Outcome> {
+        match &self.statement.tree.main {
+            Main::Query(query) => {
+                let (plan, fields) = self.statement.query(query, returned)?;
+                let physical = self.planner.physical(&plan).await?;
+                let schema = physical.schema();
+                let batches = collect(physical, self.frame.engine().task_ctx()).await?;
+                let stream = MemoryStream::try_new(batches, schema, None)?;
+                Ok(Outcome::Rows(Rows::ready(fields, stream, "SELECT")))
+            }
+            Main::Change(change) => {
+                let planned = self.statement.planned(change, returned, false)?;
+                let ready = Ready::new(self.frame, self.planner, planned, constants).await?;
+                ready.run(self.frame, self.planner, &mut self.writer).await?.outcome()
+            }
+        }
+    }
+}
+
+/// The parse tree of the statement.
+///
+/// # Errors
+/// 42601 if it is not in PostgreSQL's grammar.
+pub(crate) fn node_of<'a>(frame: &Frame<'a>) -> Result<&'a NodeEnum> {
+    if let Some(node) = frame.statement.and_then(|statement| statement.change()) {
+        return Ok(node);
+    }
+    match grammar::parse(frame.text) {
+        Ok(_) => Err(Error::unsupported("this form of statement is not supported")),
+        Err(error) => {
+            let refused = Error::new(SqlState::SyntaxError, error.message);
+            Err(error.position.map_or(refused.clone(), |position| refused.at(position)))
+        }
+    }
+}
