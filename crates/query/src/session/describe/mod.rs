@@ -99,10 +99,7 @@ impl Inner {
             );
         };
         if let Ok(Some(short)) = Short::recognise(&frame, tables, ast) {
-            let mut known = Known(given.iter().cloned().enumerate().collect());
-            short.parameters().for_each(|(number, sql_type)| known.learn(number, &sql_type));
-            let count = known.0.keys().max().map_or(0, |last| last + 1);
-            return Ok(known.description(count, short.fields()));
+            return Ok(described(&short, given));
         }
         self.context.see(tables, &frame);
         if let Some(view) = changed_table(&frame, tables, ast)? {
@@ -115,6 +112,14 @@ impl Inner {
         }
         describe(&frame, tables, ast, given).await
     }
+}
+
+/// The description of a statement on the short path.
+pub(super) fn described(short: &Short, given: &[Option<SqlType>]) -> Description {
+    let mut known = Known(given.iter().cloned().enumerate().collect());
+    short.parameters().for_each(|(number, sql_type)| known.learn(number, &sql_type));
+    let count = known.0.keys().max().map_or(0, |last| last + 1);
+    known.description(count, short.fields())
 }
 
 /// The table that an INSERT, UPDATE or DELETE changes.
