@@ -30,8 +30,11 @@ pub struct Prepared {
     /// The constants that it asks for; `None` if it asks for anything else.
     constants: Option<Constants>,
     /// The answer to a query of constants, under these settings.
-    answer: Mutex<Option<(Arc<Settings>, Vec<Field>, RecordBatch)>>,
+    answer: Mutex<Option<Answer>>,
 }
+
+/// Settings, and the columns and the row that are the answer under them.
+type Answer = (Arc<Settings>, Vec<Field>, RecordBatch);
 
 /// The short form of a statement under a catalog and settings, which also say whose privileges and which schemas count;
 /// `None` where it has none.
