@@ -119,7 +119,7 @@ impl Delta {
     pub fn range<'a>(
         &'a self,
         range: &KeyRange,
-    ) -> impl Iterator<Item = (&'a Key, &'a Arc<Version>)> + use<'a> {
+    ) -> impl DoubleEndedIterator<Item = (&'a Key, &'a Arc<Version>)> + use<'a> {
         self.chains.range::<_, Key>(std_range(range))
     }
 

@@ -23,11 +23,11 @@ use std::sync::Arc;
 /// A part of a bucket at a snapshot.
 #[derive(Debug, Clone)]
 pub struct Morsel {
-    source: Arc<Source>,
-    table: Arc<Table>,
-    range: KeyRange,
-    parts: Vec<Part>,
-    changed: bool,
+    pub(crate) source: Arc<Source>,
+    pub(crate) table: Arc<Table>,
+    pub(crate) range: KeyRange,
+    pub(crate) parts: Vec<Part>,
+    pub(crate) changed: bool,
 }
 
 impl Morsel {

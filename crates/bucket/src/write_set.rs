@@ -52,7 +52,7 @@ impl TableWrites {
     pub fn changes_in<'a>(
         &'a self,
         range: &KeyRange,
-    ) -> impl Iterator<Item = (&'a Key, &'a Option<Row>)> + use<'a> {
+    ) -> impl DoubleEndedIterator<Item = (&'a Key, &'a Option<Row>)> + use<'a> {
         self.changes.range::<_, Key>(std_range(range))
     }
 

@@ -42,6 +42,17 @@ pub(crate) fn of_filters(table: &Table, filters: &[Expr]) -> Vec<KeyRange> {
     ranges_below(&prefix, &[], &datafusion::arrow::datatypes::DataType::Null)
 }
 
+/// The keys whose leading columns have these values, one array of one item each.
+pub fn of_prefix(values: &[ArrayRef]) -> Option<KeyRange> {
+    prefix_range(&encode(values)?)
+}
+
+/// The keys below a prefix whose next column compares with a value as the operator says; the range
+/// may reach beyond the prefix.
+pub fn compared(prefix: &[ArrayRef], operator: Operator, value: ArrayRef) -> Option<KeyRange> {
+    half_line(operator, &encode(&[prefix, &[value]].concat())?)
+}
+
 fn split_conjuncts<'a>(expr: &'a Expr, out: &mut Vec<&'a Expr>) {
     match expr {
         Expr::BinaryExpr(binary) if binary.op == Operator::And => {

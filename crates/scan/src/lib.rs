@@ -4,13 +4,14 @@
 //! store for the morsels of those ranges, skips what zone maps exclude (`pruning`) and makes a
 //! [`bucket_scan`], the leaf of every plan over our tables. The scan evaluates its [`predicate`] on
 //! one piece after another. If other servers own some of the rows ([`places`]), the leaf is a
-//! [`spread_scan`] instead.
+//! [`spread_scan`] instead. A scan also replaces the sort above it, if it can read in that order ([`orders`]).
 
 pub mod bucket_scan;
 pub mod estimate;
 pub mod files;
-mod key_ranges;
+pub mod key_ranges;
 mod leaf;
+pub mod orders;
 pub mod places;
 pub mod portable;
 pub mod predicate;

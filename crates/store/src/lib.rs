@@ -42,7 +42,7 @@ mod write_set;
 
 pub use bucket::arrays::compact_views;
 pub use bucket::zone::{Zone, ZoneValue};
-pub use bucket::{CHUNK_ROWS, Morsel, VALUE_BYTES_MAX, key, zone};
+pub use bucket::{CHUNK_ROWS, End, Morsel, VALUE_BYTES_MAX, key, zone};
 pub use distributed::{DistributedSavepoint, DistributedTransaction};
 pub use durable::{KeptCheckpoint, inspection};
 pub use error::{Error, Failure};
@@ -54,7 +54,7 @@ pub use peers::{
     MoveSetting, MoveSettings, Peers, Prepared, PushdownStep, PushdownSteps, Reader, TableTotal,
     Traffic, Whereabouts, Write,
 };
-pub use read::{Fragments, Reading, TableView};
+pub use read::{Fragments, Reading, TableView, Walk};
 pub use sdds::{MoveId, TransactionId};
 pub use snapshot::Snapshot;
 pub use store::{

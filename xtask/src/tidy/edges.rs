@@ -28,6 +28,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("functions", &["regexes", "executor", "values", "store"]),
     ("parser", &["grammar", "functions", "values", "store"]),
     ("scan", &["executor", "functions", "values", "store", "sdds"]),
+    ("keyed", &["scan", "parser", "values", "store", "sdds"]),
     (
         "catalog_views",
         &["backup", "executor", "scan", "parser", "functions", "values", "store", "sdds"],
@@ -69,6 +70,7 @@ const EDGES: &[(&str, &[&str])] = &[
     (
         "query",
         &[
+            "keyed",
             "copy_formats",
             "optimizer",
             "lowering",

@@ -18,6 +18,7 @@ use planner::scales::Scales;
 use planner::volatile::VolatileColumns;
 use planner::waiting::WaitingValues;
 use scan::BATCH_ROWS;
+use scan::orders::ReadInOrder;
 use scan::portable::Portable;
 use scan::spread_scan::ReadEverywhere;
 use std::collections::HashMap;
@@ -106,6 +107,8 @@ fn physical_rules(rules: &[PhysicalRule]) -> Vec<PhysicalRule> {
     }
     let last = rules.iter().rposition(is_pushdown).unwrap_or(rules.len());
     rules.insert(last, Arc::new(WholeOrders));
+    let pushdown = rules.iter_mut().filter(|rule| rule.name() == "PushdownSort");
+    pushdown.for_each(|rule| *rule = Arc::new(ReadInOrder));
     rules.push(Arc::new(FloatGroups));
     rules.push(Arc::new(Checks));
     rules.push(Arc::new(ShipFragments));

@@ -1,11 +1,17 @@
-//! Prepared statements: parsed once. Those on one row by its key are also recognised once, for the short path.
+//! Prepared statements: parsed once. Those on rows by their key are also recognised once, for the short path.
 
+use super::describe::described;
 use super::{Description, Session};
 use crate::context::outcome::Outcome;
-use crate::short::Short;
-use catalog_views::session_context::SessionContext;
+use crate::short::{Short, ready};
 use catalog_views::session_context::TransactionStatus;
+use catalog_views::settings::Settings;
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::compute::concat_batches;
 use datafusion::common::ScalarValue;
+use datafusion::sql::sqlparser::ast::Statement as Ast;
+use futures::TryStreamExt;
+use keyed::Constants;
 use parking_lot::Mutex;
 use parser::Statement;
 use planner::error_position;
@@ -13,6 +19,7 @@ use std::sync::Arc;
 use store::catalog::{Catalog, SqlType};
 use store::{DistributedTransaction, Reading};
 use values::error::{Result, SqlState};
+use values::field::Field;
 use values::style::Style;
 
 /// A statement that is executed many times.
@@ -20,14 +27,26 @@ pub struct Prepared {
     session: Session,
     statement: Statement,
     short: Mutex<Option<Recognised>>,
+    /// The constants that it asks for; `None` if it asks for anything else.
+    constants: Option<Constants>,
+    /// The answer to a query of constants, under these settings.
+    answer: Mutex<Option<Answer>>,
 }
 
-/// The short form of a statement under a catalog, for a user; `None` where it has none.
-type Recognised = (Arc<Catalog>, Arc<String>, Option<Arc<Short>>);
+/// Settings, and the columns and the row that are the answer under them.
+type Answer = (Arc<Settings>, Vec<Field>, RecordBatch);
+
+/// The short form of a statement under a catalog and settings, which also say whose privileges and which schemas count;
+/// `None` where it has none.
+type Recognised = (Arc<Catalog>, Arc<Settings>, Option<Arc<Short>>);
 
 impl Prepared {
     pub(crate) fn new(session: Session, statement: Statement) -> Self {
-        Self { session, statement, short: Mutex::new(None) }
+        let constants = match statement.ast() {
+            Some(Ast::Query(query)) => Constants::recognise(query),
+            _ => None,
+        };
+        Self { session, statement, short: Mutex::new(None), constants, answer: Mutex::new(None) }
     }
 
     /// The parameters and result columns of the statement; `given` are the parameter types that the client declares.
@@ -35,7 +54,28 @@ impl Prepared {
     /// # Errors
     /// As planning the statement.
     pub async fn describe(&self, given: &[Option<SqlType>]) -> Result<Description> {
-        self.session.describe(&self.statement, given).await
+        match self.describe_short(given) {
+            Some(description) => Ok(description),
+            None => self.session.describe(&self.statement, given).await,
+        }
+    }
+
+    /// As [`Self::describe`], a statement with a short form.
+    fn describe_short(&self, given: &[Option<SqlType>]) -> Option<Description> {
+        let inner = self.session.inner();
+        let mut conversation = inner.conversation.try_lock()?;
+        let short = match (conversation.status(), conversation.open()) {
+            (TransactionStatus::Failed, _) => return None,
+            (_, Some(open)) => {
+                let transaction = &open.transaction;
+                self.recognised(transaction.catalog(), || transaction.reading())
+            }
+            (_, None) => {
+                let store = &inner.shared.store;
+                self.recognised(&store.catalog(), || store.snapshot().reading(None))
+            }
+        };
+        Some(described(&*short.ok()??, given))
     }
 
     /// Runs the statement with values for `$1`, `$2`, ...
@@ -47,7 +87,34 @@ impl Prepared {
         if let Some(outcome) = self.execute_short(parameters).await.map_err(placed)? {
             return Ok(outcome);
         }
-        Box::pin(self.session.run(&self.statement, parameters)).await
+        let Some(constants) = self.constants.as_ref().filter(|_| self.may_be_constant()) else {
+            return Box::pin(self.session.run(&self.statement, parameters)).await;
+        };
+        let settings = self.session.inner().settings.load_full();
+        if let Some((under, fields, earlier)) = &*self.answer.lock()
+            && Arc::ptr_eq(under, &settings)
+            && let Some(answer) = constants.answer(earlier, parameters)
+        {
+            return ready(fields, answer);
+        }
+        match Box::pin(self.session.run(&self.statement, parameters)).await? {
+            Outcome::Rows(rows) => {
+                let (fields, schema) = (rows.fields, rows.stream.schema());
+                let batches: Vec<_> = rows.stream.try_collect().await?;
+                let answer = concat_batches(&schema, &batches)?;
+                *self.answer.lock() = Some((settings, fields.clone(), answer.clone()));
+                ready(&fields, answer)
+            }
+            done => Ok(done),
+        }
+    }
+
+    /// Whether the session's state allows an earlier answer to a query of constants. In a cluster, a server that is cut off
+    /// answers nothing.
+    fn may_be_constant(&self) -> bool {
+        let inner = self.session.inner();
+        let has_failed = inner.conversation.status() == TransactionStatus::Failed;
+        self.may_be_short() && !has_failed && inner.shared.store.peers().is_none()
     }
 
     /// The short path: a row by its key, without the engine's planner.
@@ -115,17 +182,19 @@ impl Prepared {
         outcome
     }
 
-    /// The statement's short form, found once for each catalog and user.
+    /// The statement's short form, found once for each catalog and settings.
     fn recognised(
         &self,
         catalog: &Arc<Catalog>,
         tables: impl FnOnce() -> Reading,
     ) -> Result<Option<Arc<Short>>> {
         let inner = self.session.inner();
-        let user = inner.context.user();
+        let settings = inner.settings.load_full();
         let mut known = self.short.lock();
         match &*known {
-            Some((of, by, short)) if Arc::ptr_eq(of, catalog) && Arc::ptr_eq(by, &user) => {
+            Some((of, under, short))
+                if Arc::ptr_eq(of, catalog) && Arc::ptr_eq(under, &settings) =>
+            {
                 Ok(short.clone())
             }
             _ => {
@@ -135,7 +204,7 @@ impl Prepared {
                     Some(ast) => Short::recognise(&frame, &tables, ast)?.map(Arc::new),
                     None => None,
                 };
-                *known = Some((Arc::clone(tables.catalog()), Arc::clone(&user), short.clone()));
+                *known = Some((Arc::clone(tables.catalog()), settings, short.clone()));
                 Ok(short)
             }
         }

@@ -4,9 +4,9 @@
 //! `SET pando.adjustments = on` enables them. An adjustment is the detail of a notice, as JSON;
 //! `docs/DIRECTORY.md` describes the fields.
 
-use super::operand::Operand;
 use super::{Action, Short};
 use datafusion::common::ScalarValue;
+use keyed::{Operand, one_value};
 use sdds::directory::Entry;
 use sdds::{Bound, Key};
 use serde_json::{Value, json};
@@ -48,9 +48,8 @@ impl Short {
     /// The operands of the key columns; `None` for several rows, and for keys with defaults.
     fn key_operands(&self) -> Option<Vec<&Operand>> {
         match &self.action {
-            Action::Select { key, .. } | Action::Update { key, .. } | Action::Delete { key } => {
-                Some(key.iter().collect())
-            }
+            Action::Select { read, .. } => Some(read.point()?.iter().collect()),
+            Action::Update { key, .. } | Action::Delete { key } => Some(key.iter().collect()),
             Action::Insert { rows, schema, .. } => {
                 let [row] = &rows[..] else { return None };
                 let operand = |index: usize| {
@@ -70,8 +69,9 @@ impl Short {
             let Some(name) = type_of(sql_type) else { return Ok(None) };
             parts.push(match operand {
                 Operand::Parameter(number) => json!({ "parameter": number, "type": name }),
+                Operand::Cast(..) => return Ok(None),
                 Operand::Constant(value) => {
-                    let array = super::one_value(value, &sql_type.arrow())?;
+                    let array = one_value(value, &sql_type.arrow())?;
                     match store::key::encode_columns(&[array])?.pop() {
                         Some(key) => json!({ "bytes": key.to_string() }),
                         None => return Ok(None),

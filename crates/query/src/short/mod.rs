@@ -1,7 +1,7 @@
-//! The short path: statements on one row by its primary key, without the planner of the engine.
+//! The short path: statements on rows by their primary key, without the planner of the engine.
 //!
-//! A prepared statement is recognised once per catalog ([`recognise`]). The forms are `SELECT
-//! columns FROM t WHERE key = ...`, `INSERT INTO t VALUES (...)`, `UPDATE t SET ... WHERE key =
+//! A prepared statement is recognised once per catalog ([`recognise`]). The forms are queries of one
+//! table by its key ([`keyed::Read`]), `INSERT INTO t VALUES (...)`, `UPDATE t SET ... WHERE key =
 //! ...` and `DELETE FROM t WHERE key = ...`. Keys and values are parameters or constants; values in
 //! SET may also be expressions over the row. An execution takes microseconds. All other statements
 //! take the long path.
@@ -12,7 +12,6 @@
 
 mod adjustment;
 mod arithmetic;
-mod operand;
 mod operation;
 mod recognise;
 mod row_change;
@@ -23,11 +22,11 @@ pub(crate) use operation::{Operations, perform};
 use crate::context::outcome::{Outcome, Rows, Tag};
 use crate::dml::assembly::Assembly;
 use bytes::Bytes;
-use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
+use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::common::ScalarValue;
 use datafusion::physical_plan::memory::MemoryStream;
-use operand::{Operand, one_value};
+use keyed::{Operand, Read, one_value};
 use row_change::{ChangeKind, RowChange};
 use row_update::RowUpdate;
 use sdds::Key;
@@ -51,10 +50,8 @@ pub(crate) struct Short {
 
 enum Action {
     Select {
-        key: Vec<Operand>,
-        columns: Vec<usize>,
+        read: Box<Read>,
         fields: Vec<Field>,
-        schema: SchemaRef,
     },
     Insert {
         rows: Vec<Vec<Operand>>,
@@ -86,9 +83,8 @@ impl Short {
                 .collect()
         };
         match &self.action {
-            Action::Select { key, .. } | Action::Delete { key } => {
-                Box::new(of_key(key).into_iter())
-            }
+            Action::Select { read, .. } => Box::new(read.parameters().into_iter()),
+            Action::Delete { key } => Box::new(of_key(key).into_iter()),
             Action::Insert { rows, schema, .. } => Box::new(rows.iter().flat_map(move |row| {
                 let operands = row.iter().zip(schema.fields());
                 operands.filter_map(|(operand, field)| {
@@ -123,26 +119,23 @@ impl Short {
         catalog: &Arc<Catalog>,
         parameters: &[ScalarValue],
     ) -> Result<Option<Outcome>> {
-        let Action::Select { key, columns, .. } = &self.action else {
+        let Action::Select { read, fields } = &self.action else {
             return self.write(store, catalog, parameters).await;
         };
-        let Some(key) = self.key(key, parameters)? else { return Ok(None) };
-        let found = match store.peers() {
-            None => {
-                let reading = store.reading().await?;
-                match reading.table(self.table.id) {
-                    Some(view) if Arc::ptr_eq(reading.catalog(), catalog) => {
-                        view.get(&key, columns)
-                    }
-                    _ => return Ok(None),
-                }
-            }
-            Some(_) if !Arc::ptr_eq(&store.catalog(), catalog) => return Ok(None),
-            Some(peers) => store.find_newest(&**peers, &self.table, &key, columns).await,
+        let Some(peers) = store.peers() else {
+            let reading = store.reading().await?;
+            let view = reading.table(self.table.id);
+            let view = view.filter(|_| Arc::ptr_eq(reading.catalog(), catalog));
+            let Some(view) = view else { return Ok(None) };
+            return rows(fields, read.rows(&view, parameters)?);
         };
-        match found {
+        if !Arc::ptr_eq(&store.catalog(), catalog) {
+            return Ok(None);
+        }
+        let Some(key) = read.key(parameters)? else { return Ok(None) };
+        match store.find_newest(&**peers, &self.table, &key, read.columns()).await {
             Err(error) if error.is_retryable() => Ok(None),
-            found => self.rows(found?).map(Some),
+            found => rows(fields, Some(row(read.schema(), found?)?)),
         }
     }
 
@@ -153,12 +146,14 @@ impl Short {
         transaction: &mut DistributedTransaction,
         parameters: &[ScalarValue],
     ) -> Result<Option<Outcome>> {
-        if let Action::Select { key, columns, .. } = &self.action {
-            let Some(key) = self.key(key, parameters)? else { return Ok(None) };
-            return match transaction.table(self.table.id) {
-                Some(view) => self.rows(view.find(&key, columns).await?).map(Some),
-                None => Ok(None),
-            };
+        if let Action::Select { read, fields } = &self.action {
+            let Some(view) = transaction.table(self.table.id) else { return Ok(None) };
+            if view.peers().is_none() {
+                return rows(fields, read.rows(&view, parameters)?);
+            }
+            let Some(key) = read.key(parameters)? else { return Ok(None) };
+            let found = view.find(&key, read.columns()).await?;
+            return rows(fields, Some(row(read.schema(), found)?));
         }
         let Some(changes) = self.changes(parameters)? else { return Ok(None) };
         let mut rows = 0;
@@ -292,35 +287,29 @@ impl Short {
         Outcome::Done(Tag::counted(command, rows))
     }
 
-    /// The outcome of a SELECT: one row or none.
-    fn rows(&self, found: Option<Vec<ArrayRef>>) -> Result<Outcome> {
-        let Action::Select { fields, schema, .. } = &self.action else { return Ok(self.done(0)) };
-        let options = RecordBatchOptions::new().with_row_count(Some(usize::from(found.is_some())));
-        let row = |found| RecordBatch::try_new_with_options(Arc::clone(schema), found, &options);
-        let batches = found.map(row).transpose()?.into_iter().collect();
-        let stream = MemoryStream::try_new(batches, Arc::clone(schema), None)?;
-        Ok(Outcome::Rows(Rows::ready(fields.clone(), stream, "SELECT")))
-    }
-
     /// The encoded key; `None` if a value cannot be converted exactly to the type of its column.
     fn key(&self, key: &[Operand], parameters: &[ScalarValue]) -> Result<Option<Key>> {
-        let mut values = Vec::with_capacity(key.len());
-        for (operand, index) in key.iter().zip(self.table.key_indices()) {
-            let value = operand.value(parameters)?;
-            let data_type = self.table.columns[index].sql_type.arrow();
-            let same_kind = value.data_type() == data_type
-                || value.data_type().is_integer() && data_type.is_integer()
-                || value.data_type().is_string() && data_type.is_string();
-            if !same_kind || value.is_null() {
-                return Ok(None);
-            }
-            match one_value(value, &data_type) {
-                Ok(array) if array.null_count() == 0 => values.push(array),
-                _ => return Ok(None),
-            }
-        }
-        Ok(store::key::encode_columns(&values)?.pop())
+        keyed::point(&self.table, key, parameters)
     }
+}
+
+/// The outcome of a SELECT; `None` if its rows require the long path.
+fn rows(fields: &[Field], found: Option<RecordBatch>) -> Result<Option<Outcome>> {
+    found.map(|found| ready(fields, found)).transpose()
+}
+
+/// The outcome of a SELECT whose rows are known.
+pub(crate) fn ready(fields: &[Field], rows: RecordBatch) -> Result<Outcome> {
+    let schema = rows.schema();
+    let stream = MemoryStream::try_new(vec![rows], schema, None)?;
+    Ok(Outcome::Rows(Rows::ready(fields.to_vec(), stream, "SELECT")))
+}
+
+/// The rows of a key: one or none.
+fn row(schema: &SchemaRef, found: Option<Vec<ArrayRef>>) -> Result<RecordBatch> {
+    let Some(values) = found else { return Ok(RecordBatch::new_empty(Arc::clone(schema))) };
+    let options = RecordBatchOptions::new().with_row_count(Some(1));
+    Ok(RecordBatch::try_new_with_options(Arc::clone(schema), values, &options)?)
 }
 
 fn one_row(values: &[ArrayRef]) -> Result<RecordBatch> {

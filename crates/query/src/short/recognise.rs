@@ -1,6 +1,5 @@
 //! Recognition of statements for the short path.
 
-use super::operand::Operand;
 use super::row_update::RowUpdate;
 use super::{Action, Short, arithmetic, operation};
 use crate::context::Frame;
@@ -12,9 +11,10 @@ use crate::dml::default_values::is_default;
 use catalog_views::relation_names::find;
 use datafusion::common::DFSchema;
 use datafusion::sql::sqlparser::ast::{
-    AssignmentTarget, BinaryOperator, Delete, Expr, FromTable, GroupByExpr, Insert, Query, Select,
-    SelectItem, SetExpr, Statement, TableFactor, TableObject, TableWithJoins, Update,
+    AssignmentTarget, Delete, FromTable, Insert, Query, SetExpr, Statement, TableFactor,
+    TableObject, TableWithJoins, Update,
 };
+use keyed::{Operand, Read, point_of, select_of};
 use parser::names::fold;
 use planner::inputs::Inputs;
 use planner::is_lasting;
@@ -23,8 +23,9 @@ use scan::provider::{plan_schema, row_schema};
 use scan::shipping::Shipping;
 use scan::tables::Tables;
 use std::sync::Arc;
-use store::catalog::{Privileges, Relation, Table};
+use store::catalog::{Privileges, Relation, SqlType, Table};
 use values::error::Result;
+use values::field::Field;
 
 impl Short {
     /// A statement on the short path, if it has one of the supported forms.
@@ -46,111 +47,46 @@ impl Short {
     }
 }
 
-/// The table of a FROM clause with a single table without alias, if it has a primary key and the
-/// role has the `needed` privileges.
+/// The table of a FROM clause with a single table, if it has a primary key and the role has the
+/// `needed` privileges; and its alias.
 fn only_table(
     frame: &Frame<'_>,
     tables: &dyn Tables,
     from: &TableWithJoins,
     needed: Privileges,
-) -> Option<Arc<Table>> {
-    let TableFactor::Table { name, alias: None, args: None, .. } = &from.relation else {
+) -> Option<(Arc<Table>, Option<String>)> {
+    let TableFactor::Table { name, alias, args: None, sample: None, .. } = &from.relation else {
         return None;
     };
-    if !from.joins.is_empty() {
+    let is_renamed = alias.as_ref().is_some_and(|alias| !alias.columns.is_empty());
+    if !from.joins.is_empty() || is_renamed {
         return None;
     }
     match find(tables.catalog(), frame.path(), name) {
         Ok(Some(relation @ Relation::Table(table))) if !table.has_hidden_key() => {
             // The long path reports missing privileges.
             frame.access(tables.catalog()).require(relation, needed).ok()?;
-            Some(Arc::clone(table))
-        }
-        _ => None,
-    }
-}
-
-/// The values of the key columns in `k1 = a AND k2 = b`; `None` for other conditions.
-fn key_of(table: &Table, condition: Option<&Expr>) -> Option<Vec<Operand>> {
-    let mut equalities = Vec::new();
-    collect_equalities(condition?, &mut equalities)?;
-    let key = table.key_indices();
-    if equalities.len() != key.len() {
-        return None;
-    }
-    key.iter()
-        .map(|index| {
-            let name = &table.columns[*index].name;
-            let position = equalities.iter().position(|(column, _)| column == name)?;
-            Some(equalities.swap_remove(position).1)
-        })
-        .collect::<Option<Vec<_>>>()
-        .filter(|_| equalities.is_empty())
-}
-
-fn collect_equalities(condition: &Expr, out: &mut Vec<(String, Operand)>) -> Option<()> {
-    match condition {
-        Expr::Nested(inner) => collect_equalities(inner, out),
-        Expr::BinaryOp { left, op: BinaryOperator::And, right } => {
-            collect_equalities(left, out)?;
-            collect_equalities(right, out)
-        }
-        Expr::BinaryOp { left, op: BinaryOperator::Eq, right } => {
-            let (column, value) = match (&**left, &**right) {
-                (Expr::Identifier(column), value) => (column, value),
-                (value, Expr::Identifier(column)) => (column, value),
-                _ => return None,
-            };
-            out.push((fold(column), Operand::of(value)?));
-            Some(())
+            Some((Arc::clone(table), alias.as_ref().map(|alias| fold(&alias.name))))
         }
         _ => None,
     }
 }
 
 fn select(frame: &Frame<'_>, tables: &dyn Tables, query: &Query) -> Option<Short> {
-    let plain = query.with.is_none()
-        && query.order_by.is_none()
-        && query.limit_clause.is_none()
-        && query.fetch.is_none()
-        && query.locks.is_empty();
-    let SetExpr::Select(select) = &*query.body else { return None };
-    if !plain || !is_plain_select(select) {
+    let [from] = &select_of(query)?.from[..] else { return None };
+    let (table, alias) = only_table(frame, tables, from, Privileges::SELECT)?;
+    let read = Read::recognise(&table, alias.as_deref(), query)?;
+    if read.point().is_none() && frame.session.shared.store.peers().is_some() {
         return None;
     }
-    let table = only_table(frame, tables, &select.from[0], Privileges::SELECT)?;
-    let key = key_of(&table, select.selection.as_ref())?;
-    let mut columns = Vec::new();
-    for item in &select.projection {
-        match item {
-            SelectItem::UnnamedExpr(Expr::Identifier(name)) => {
-                columns.push(declared_column(&table, &fold(name)).ok()?);
-            }
-            SelectItem::Wildcard(options) if options.to_string().is_empty() => {
-                columns.extend(0..table.columns.len());
-            }
-            _ => return None,
-        }
+    let mut fields: Vec<_> = read.columns().iter().map(|index| field_of(&table, *index)).collect();
+    for (field, name) in fields.iter_mut().zip(read.names()) {
+        field.name.clone_from(name);
     }
-    let schema = Arc::new(plan_schema(&table, &columns));
-    let fields = columns.iter().map(|index| field_of(&table, *index)).collect();
-    Some(Short { action: Action::Select { key, columns, fields, schema }, table })
-}
-
-fn is_plain_select(select: &Select) -> bool {
-    let grouped = match &select.group_by {
-        GroupByExpr::Expressions(by, modifiers) => !by.is_empty() || !modifiers.is_empty(),
-        GroupByExpr::All(_) => true,
-    };
-    select.from.len() == 1
-        && !grouped
-        && select.distinct.is_none()
-        && select.top.is_none()
-        && select.having.is_none()
-        && select.qualify.is_none()
-        && select.into.is_none()
-        && select.named_window.is_empty()
-        && select.lateral_views.is_empty()
+    if let (true, [name]) = (read.is_count(), read.names()) {
+        fields.push(Field::new(name.clone(), SqlType::BigInt));
+    }
+    Some(Short { action: Action::Select { read: Box::new(read), fields }, table })
 }
 
 fn insert(frame: &Frame<'_>, tables: &dyn Tables, insert: &Insert) -> Result<Option<Short>> {
@@ -208,8 +144,10 @@ fn update(frame: &Frame<'_>, tables: &dyn Tables, update: &Update) -> Result<Opt
         return Ok(None);
     }
     let needed = Privileges::UPDATE.union(Privileges::SELECT);
-    let Some(table) = only_table(frame, tables, &update.table, needed) else { return Ok(None) };
-    let Some(key) = key_of(&table, update.selection.as_ref()) else { return Ok(None) };
+    let Some((table, None)) = only_table(frame, tables, &update.table, needed) else {
+        return Ok(None);
+    };
+    let Some(key) = point_of(&table, update.selection.as_ref()) else { return Ok(None) };
     let planner = frame.planner(tables);
     let schema = DFSchema::try_from_qualified_schema(&table.name, &row_schema(&table))?;
     let (mut columns, mut operands, mut computed) = (Vec::new(), Vec::new(), Vec::new());
@@ -276,7 +214,8 @@ fn delete(frame: &Frame<'_>, tables: &dyn Tables, delete: &Delete) -> Option<Sho
     }
     let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) = &delete.from;
     let [from] = &from[..] else { return None };
-    let table = only_table(frame, tables, from, Privileges::DELETE.union(Privileges::SELECT))?;
-    let key = key_of(&table, delete.selection.as_ref())?;
+    let needed = Privileges::DELETE.union(Privileges::SELECT);
+    let (table, None) = only_table(frame, tables, from, needed)? else { return None };
+    let key = point_of(&table, delete.selection.as_ref())?;
     Some(Short { table, action: Action::Delete { key } })
 }

@@ -8,16 +8,19 @@ use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{Result, Statistics};
 use datafusion::config::ConfigOptions;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::{PhysicalExpr, PhysicalSortExpr};
 use datafusion::physical_plan::filter_pushdown::{
     ChildPushdownResult, FilterPushdownPhase, FilterPushdownPropagation,
 };
 use datafusion::physical_plan::metrics::MetricsSet;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::statistics::StatisticsArgs;
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan};
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, SortOrderPushdownResult,
+};
 use std::fmt;
 use std::sync::Arc;
+use store::End;
 
 impl fmt::Debug for BucketScan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -50,6 +53,9 @@ impl DisplayAs for BucketScan {
         }
         if let Some(limit) = self.limit {
             write!(f, ", limit={limit}")?;
+        }
+        if self.from == End::Last {
+            write!(f, ", backwards")?;
         }
         Ok(())
     }
@@ -102,6 +108,18 @@ impl ExecutionPlan for BucketScan {
 
     fn fetch(&self) -> Option<usize> {
         self.limit
+    }
+
+    fn try_pushdown_sort(
+        &self,
+        order: &[PhysicalSortExpr],
+    ) -> Result<SortOrderPushdownResult<Arc<dyn ExecutionPlan>>> {
+        // The rows that a limit has chosen are not the first ones in another order.
+        let scan = if self.limit.is_none() { self.ordered(order)? } else { None };
+        Ok(match scan {
+            Some(scan) => SortOrderPushdownResult::Exact { inner: Arc::new(scan) },
+            None => SortOrderPushdownResult::Unsupported,
+        })
     }
 
     fn try_swapping_with_projection(

@@ -2,6 +2,7 @@
 
 use super::known::Known;
 use super::pieces::{Coverage, Piece, divide};
+use datafusion::arrow::compute::SortOptions;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::Result;
 use datafusion::physical_expr::expressions::Column;
@@ -17,6 +18,7 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::{Partitioning, PlanProperties};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
+use store::End;
 use store::catalog::Table;
 
 /// Reads pieces of one table.
@@ -33,6 +35,8 @@ pub struct BucketScan {
     pub(super) known: Arc<Known>,
     /// The range of `pieces` that each partition reads.
     pub(crate) piece_ranges: Vec<Range<usize>>,
+    /// The end at which each partition begins: its output is in key order, or against it.
+    pub(crate) from: End,
     /// The table's columns that are read, in the order of `read_schema`.
     pub read: Vec<usize>,
     /// The schema of the columns that are read.
@@ -69,12 +73,14 @@ impl BucketScan {
     ) -> Self {
         let piece_ranges = divide(&pieces, partitions);
         let output: Vec<usize> = (0..read.len()).collect();
-        let properties = properties(&table, &read, &output, &read_schema, piece_ranges.len());
+        let ends = (End::First, piece_ranges.len());
+        let properties = properties(&table, &read, &output, &read_schema, ends);
         Self {
             known: Arc::new(Known::nothing(table.columns.len())),
             table,
             pieces: pieces.into(),
             piece_ranges,
+            from: End::First,
             read,
             schema: Arc::clone(&read_schema),
             read_schema,
@@ -105,8 +111,8 @@ impl BucketScan {
     pub fn with_output(&self, positions: &[usize]) -> Result<Self> {
         let output: Vec<usize> = positions.iter().map(|&p| self.output[p]).collect();
         let schema = Arc::new(self.read_schema.project(&output)?);
-        let count = self.piece_ranges.len();
-        let properties = properties(&self.table, &self.read, &output, &schema, count);
+        let ends = (self.from, self.piece_ranges.len());
+        let properties = properties(&self.table, &self.read, &output, &schema, ends);
         Ok(Self { output, schema, properties: Arc::new(properties), ..self.clone() })
     }
 
@@ -122,14 +128,28 @@ impl BucketScan {
         Ok(Some(self.with_output(&positions)?))
     }
 
+    /// The scan with its output in another order; `None` if it is neither key order nor its
+    /// reverse.
+    pub(crate) fn ordered(&self, order: &[PhysicalSortExpr]) -> Result<Option<Self>> {
+        for from in [End::First, End::Last] {
+            let ends = (from, self.piece_ranges.len());
+            let properties = properties(&self.table, &self.read, &self.output, &self.schema, ends);
+            if properties.equivalence_properties().ordering_satisfy(order.iter().cloned())? {
+                let properties = Arc::new(properties);
+                return Ok(Some(Self { from, properties, ..self.clone() }));
+            }
+        }
+        Ok(None)
+    }
+
     /// The scan in more partitions; `None` if it cannot be divided further.
     pub(crate) fn divided(&self, partitions: usize) -> Option<Self> {
         if self.limit.is_some() || partitions.min(self.pieces.len()) <= self.piece_ranges.len() {
             return None;
         }
         let piece_ranges = divide(&self.pieces, partitions);
-        let properties =
-            properties(&self.table, &self.read, &self.output, &self.schema, piece_ranges.len());
+        let ends = (self.from, piece_ranges.len());
+        let properties = properties(&self.table, &self.read, &self.output, &self.schema, ends);
         Some(Self { piece_ranges, properties: Arc::new(properties), ..self.clone() })
     }
 
@@ -188,12 +208,14 @@ fn properties(
     read: &[usize],
     output: &[usize],
     schema: &SchemaRef,
-    partitions: usize,
+    (from, partitions): (End, usize),
 ) -> PlanProperties {
     let mut equivalences = EquivalenceProperties::new(Arc::clone(schema));
     let position = |key: usize| output.iter().position(|&out| read[out] == key);
+    let backwards = from == End::Last;
+    let options = SortOptions { descending: backwards, nulls_first: !backwards };
     let ordered = table.key_indices().into_iter().map_while(position).map(|at| {
-        PhysicalSortExpr::new_default(Arc::new(Column::new(schema.field(at).name(), at)))
+        PhysicalSortExpr::new(Arc::new(Column::new(schema.field(at).name(), at)), options)
     });
     if let Some(ordering) = LexOrdering::new(ordered) {
         equivalences.add_ordering(ordering);

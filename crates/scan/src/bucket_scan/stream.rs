@@ -1,13 +1,16 @@
 //! Execution of a [`BucketScan`]: reads and filters one piece after another, and combines rows into
 //! batches of full size.
+//!
+//! A scan with a limit reads a few rows of a piece first: those of a delta are decoded one by one,
+//! and those that are read backwards are copied.
 
 use super::hint::{HINT_ROWS, Hint};
 use super::output_metrics::OutputMetrics;
 use super::pieces::Piece;
 use super::scan::BucketScan;
 use crate::predicate::conjuncts::Conjuncts;
-use datafusion::arrow::array::{BooleanArray, RecordBatch};
-use datafusion::arrow::compute::BatchCoalescer;
+use datafusion::arrow::array::{BooleanArray, RecordBatch, UInt32Array};
+use datafusion::arrow::compute::{BatchCoalescer, filter_record_batch, take_record_batch};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::Result;
 use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream, TaskContext};
@@ -18,10 +21,14 @@ use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use store::End;
 use values::translate::external;
 
 /// Pieces that are read without returning a row before the task yields.
 const PIECES_PER_TURN: usize = 8;
+
+/// Rows of a piece that are read first, at least, by a scan with a limit.
+const ROWS_AT_FIRST: usize = 64;
 
 /// Selected rows of a piece that are combined with those of other pieces, at most, for batches of
 /// `batch_rows` rows. A piece with more is returned as a batch of its own.
@@ -52,6 +59,9 @@ pub(super) fn open(
     let stream = ScanStream {
         pieces: Arc::clone(&scan.pieces),
         remaining: scan.piece_ranges[partition].clone(),
+        from: scan.from,
+        rest: None,
+        rows_at_once: scan.limit.map(|limit| limit.max(ROWS_AT_FIRST)),
         read: scan.read.clone(),
         read_schema: Arc::clone(&scan.read_schema),
         output: scan.output.clone(),
@@ -71,6 +81,11 @@ pub(super) fn open(
 struct ScanStream {
     pieces: Arc<[Piece]>,
     remaining: Range<usize>,
+    from: End,
+    /// What remains of a piece of which some rows have been read.
+    rest: Option<Piece>,
+    /// Rows of a piece that are read together; `None` for all. It doubles with each piece.
+    rows_at_once: Option<usize>,
     read: Vec<usize>,
     read_schema: SchemaRef,
     output: Vec<usize>,
@@ -87,13 +102,34 @@ struct ScanStream {
 }
 
 impl ScanStream {
+    /// The next piece, or a part of it; `None` at the end.
+    fn next_piece(&mut self) -> Option<Piece> {
+        let piece = match self.rest.take() {
+            Some(rest) => rest,
+            None => {
+                let index = match self.from {
+                    End::First => self.remaining.next(),
+                    End::Last => self.remaining.next_back(),
+                }?;
+                let excluded = self.hint_excludes(index);
+                let piece = &self.pieces[index];
+                Piece { morsel: piece.morsel.clone(), with_chunk: piece.with_chunk && !excluded }
+            }
+        };
+        let Some(rows) = self.rows_at_once else { return Some(piece) };
+        if self.from == End::First && !piece.morsel.has_changes() {
+            return Some(piece);
+        }
+        self.rows_at_once = Some(rows.saturating_mul(2));
+        let with_chunk = piece.with_chunk;
+        let (morsel, rest) = piece.morsel.cut(self.from, rows);
+        self.rest = rest.map(|morsel| Piece { morsel, with_chunk });
+        Some(Piece { morsel, with_chunk })
+    }
+
     /// Reads one piece and adds its selected rows to the buffered ones.
-    fn take_piece(&mut self, index: usize) -> Result<()> {
-        let excluded = self.hint_excludes(index);
-        let piece = &self.pieces[index];
-        let piece =
-            Piece { morsel: piece.morsel.clone(), with_chunk: piece.with_chunk && !excluded };
-        if excluded && !piece.morsel.has_changes() {
+    fn take_piece(&mut self, piece: &Piece) -> Result<()> {
+        if !piece.with_chunk && !piece.morsel.has_changes() {
             return Ok(());
         }
         let batch = if piece.with_chunk {
@@ -112,6 +148,10 @@ impl ScanStream {
             batch
         } else {
             batch.project(&self.output)?
+        };
+        let (batch, mask) = match self.from {
+            End::First => (batch, mask),
+            End::Last => (backwards(&batch, mask.as_ref())?, None),
         };
         let kept = mask.as_ref().map_or(batch.num_rows(), BooleanArray::true_count);
         if kept > self.coalesced_max && self.gather.get_buffered_rows() > 0 {
@@ -142,6 +182,10 @@ impl ScanStream {
     }
 
     fn hint_excludes(&mut self, index: usize) -> bool {
+        // Pieces are excluded by hints in key order only.
+        if self.from == End::Last {
+            return false;
+        }
         let Some(hint) = &mut self.hint else { return false };
         let rest = &self.pieces[index..self.remaining.end.max(index)];
         let excludes = hint.excludes(index, rest, &self.read_schema, &self.read);
@@ -170,14 +214,22 @@ impl ScanStream {
                 self.gather.finish_buffered_batch()?;
                 continue;
             }
-            match self.remaining.next() {
-                Some(index) => self.take_piece(index)?,
+            match self.next_piece() {
+                Some(piece) => self.take_piece(&piece)?,
                 None if self.gather.is_empty() => return Ok(Step::Done),
                 None => self.gather.finish_buffered_batch()?,
             }
         }
         Ok(Step::Yield)
     }
+}
+
+/// The selected rows, the last one first.
+fn backwards(batch: &RecordBatch, mask: Option<&BooleanArray>) -> Result<RecordBatch> {
+    let selected = mask.map(|mask| filter_record_batch(batch, mask)).transpose()?;
+    let batch = selected.as_ref().unwrap_or(batch);
+    let order = UInt32Array::from_iter_values((0..batch.num_rows() as u32).rev());
+    Ok(take_record_batch(batch, &order)?)
 }
 
 enum Step {

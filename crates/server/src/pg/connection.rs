@@ -3,6 +3,7 @@
 use super::Listener;
 use super::portal::Portal;
 use super::prepared::Prepared;
+use super::texts::Texts;
 use super::wire::{Stream, Wire};
 use query::{Error, Session, SettingsSeen, StatementKind, TransactionStatus};
 use std::collections::HashMap;
@@ -16,6 +17,8 @@ pub(crate) struct Connection<S> {
     pub(crate) listener: Arc<Listener>,
     pub(crate) statements: HashMap<String, Arc<Prepared>>,
     pub(crate) portals: HashMap<String, Portal>,
+    /// The statements that the client has sent before.
+    pub(super) texts: Texts,
     /// The output is to be sent when all received messages are handled.
     pub(super) flush_due: bool,
     /// A message of a group has failed: the others are skipped.
@@ -33,6 +36,7 @@ impl<S: Stream> Connection<S> {
             listener,
             statements: HashMap::new(),
             portals: HashMap::new(),
+            texts: Texts::default(),
             flush_due: false,
             skipping: false,
             reported: Vec::new(),

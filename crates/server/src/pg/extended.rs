@@ -38,13 +38,18 @@ impl<S: Stream> Connection<S> {
     }
 
     async fn parse(&mut self, name: String, text: &str, types: &[u32]) -> Result<(), Error> {
-        let mut statements = self.session.parse(text).await?;
-        if statements.len() > 1 {
-            let message = "cannot insert multiple commands into a prepared statement";
-            return Err(Error::new(SqlState::SyntaxError, message));
+        let given: Vec<_> = types.iter().map(|oid| oid::parameter_type(*oid)).collect();
+        let mut planned = self.texts.get(text, types);
+        if planned.is_none() {
+            let mut statements = self.session.parse(text).await?;
+            if statements.len() > 1 {
+                let message = "cannot insert multiple commands into a prepared statement";
+                return Err(Error::new(SqlState::SyntaxError, message));
+            }
+            planned = statements.pop().map(|statement| self.planned(statement, &given));
+            planned.iter().for_each(|planned| self.texts.put(text, types, planned));
         }
-        let given = types.iter().map(|oid| oid::parameter_type(*oid)).collect();
-        let prepared = self.prepare(&name, text, statements.pop(), given, false)?;
+        let prepared = self.prepare(&name, text, planned, given, false)?;
         self.statements.insert(name, prepared);
         self.wire.out.parse_complete();
         Ok(())

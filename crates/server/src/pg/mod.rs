@@ -31,6 +31,7 @@ mod serve;
 mod simple;
 mod startup;
 mod steer;
+mod texts;
 mod wire;
 #[cfg(test)]
 mod writes;

@@ -2,6 +2,7 @@
 
 use super::connection::Connection;
 use super::prepared::{Prepared, changed_result, no_statement};
+use super::texts::Planned;
 use super::wire::Stream;
 use query::{
     ConnectionStatement, Description, Error, Execute, Field, Listing, Outcome, ScalarValue,
@@ -15,7 +16,7 @@ impl<S: Stream> Connection<S> {
         &mut self,
         name: &str,
         text: &str,
-        statement: Option<Statement>,
+        statement: Option<Planned>,
         given: Vec<Option<SqlType>>,
         from_sql: bool,
     ) -> Result<Arc<Prepared>, Error> {
@@ -23,16 +24,18 @@ impl<S: Stream> Connection<S> {
             let message = format!("prepared statement \"{name}\" already exists");
             return Err(Error::new(SqlState::DuplicatePreparedStatement, message));
         }
-        let shown = statement.as_ref().filter(|statement| statement.keeps_secret());
-        let text = shown.map_or_else(|| text.to_owned(), |statement| statement.text.clone());
-        let statement = statement.map(|statement| {
-            let statement = statement.with_parameters(&given);
-            let prepared = self.session.prepare_statement(statement.clone());
-            (statement, prepared)
-        });
+        let shown = statement.as_ref().filter(|(statement, _)| statement.keeps_secret());
+        let text = shown.map_or_else(|| text.to_owned(), |(statement, _)| statement.text.clone());
         let listing = (!name.is_empty()).then(|| self.session.list_prepared(name, &text, from_sql));
         let (text, description) = (query::activity_text(&text), OnceLock::new());
         Ok(Arc::new(Prepared { statement, text, given, description, listing }))
+    }
+
+    /// A statement to be executed with parameters of these types, as far as they are declared.
+    pub(crate) fn planned(&self, statement: Statement, given: &[Option<SqlType>]) -> Planned {
+        let statement = statement.with_parameters(given);
+        let prepared = self.session.prepare_statement(statement.clone());
+        (statement, Arc::new(prepared))
     }
 
     /// PREPARE: the statement is planned immediately to report errors.
@@ -43,7 +46,8 @@ impl<S: Stream> Connection<S> {
         statement: Statement,
         types: Vec<Option<SqlType>>,
     ) -> Result<(), Error> {
-        let prepared = self.prepare(&name, text, Some(statement), types, true)?;
+        let planned = self.planned(statement, &types);
+        let prepared = self.prepare(&name, text, Some(planned), types, true)?;
         self.description(&prepared).await?;
         self.statements.insert(name, prepared);
         Ok(())

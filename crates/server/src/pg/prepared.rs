@@ -1,13 +1,14 @@
 //! Prepared statements, created by Parse messages and PREPARE.
 
 use super::oid;
-use query::{Description, Error, Field, Listing, Rows, SqlState, SqlType, Statement};
+use super::texts::Planned;
+use query::{Description, Error, Field, Listing, Rows, SqlState, SqlType};
 use std::sync::{Arc, OnceLock};
 
 /// A prepared statement.
 pub(crate) struct Prepared {
     /// `None` for an empty text.
-    pub(crate) statement: Option<(Statement, query::Prepared)>,
+    pub(crate) statement: Option<Planned>,
     /// The text as displayed to others.
     pub(crate) text: Arc<str>,
     /// The parameter types that the client specified.

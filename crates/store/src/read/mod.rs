@@ -6,9 +6,11 @@ mod fragments;
 mod gathered;
 mod reading;
 mod view;
+mod walk;
 
 pub use fragments::Fragments;
 #[cfg(test)]
 pub(crate) use gathered::Gathered;
 pub use reading::Reading;
 pub use view::TableView;
+pub use walk::Walk;

@@ -101,10 +101,7 @@ impl Inner {
             );
         };
         if let Ok(Some(short)) = Short::recognise(&frame, tables, ast) {
-            let mut known = Known(given.iter().cloned().enumerate().collect());
-            short.parameters().for_each(|(number, sql_type)| known.learn(number, &sql_type));
-            let count = known.0.keys().max().map_or(0, |last| last + 1);
-            return Ok(known.description(count, short.fields()));
+            return Ok(described(&short, given));
         }
         describe(&frame, tables, ast, given).await
     }
@@ -119,6 +116,14 @@ fn changes_rows(statement: &Statement) -> bool {
         (_, Some(ast)) => explain::is_change(statement, ast),
         (_, None) => false,
     }
+}
+
+/// The description of a statement on the short path.
+pub(super) fn described(short: &Short, given: &[Option<SqlType>]) -> Description {
+    let mut known = Known(given.iter().cloned().enumerate().collect());
+    short.parameters().for_each(|(number, sql_type)| known.learn(number, &sql_type));
+    let count = known.0.keys().max().map_or(0, |last| last + 1);
+    known.description(count, short.fields())
 }
 
 fn is_short(frame: &Frame<'_>, tables: &dyn Tables, statement: &Statement) -> bool {

@@ -1,0 +1,34 @@
+//! Queries of one table by its primary key, without the engine's planner.
+//!
+//! A [`Read`] is recognised in a syntax tree once, and executed often: `SELECT columns FROM t WHERE
+//! condition ORDER BY key LIMIT n OFFSET m`, or `SELECT count(*)` with such a condition. Its condition ([`condition`]) is one row by its key, a
+//! list of keys (`IN`, `= ANY`), or a range of keys below a fixed prefix, and comparisons of other
+//! columns with constants and parameters. Rows are read in key order, or against it.
+//!
+//! Only what needs no conversion is recognised: values of a column's own type, and integers of any
+//! width. All else, and what would read many rows, is left to the planner: the answer is `None`.
+//!
+//! Queries without a table, of [`Constants`], are here for the same reason: they need no planner.
+//!
+//! Not here: privileges, names of tables, transactions, and statements that change rows (`query`).
+
+mod condition;
+mod conjunct;
+mod constants;
+mod filter;
+mod keys;
+mod names;
+mod operand;
+mod order;
+mod outputs;
+mod plain;
+mod read;
+#[cfg(test)]
+mod tests;
+
+pub use condition::point_of;
+pub use constants::Constants;
+pub use keys::point;
+pub use operand::{Operand, one_value};
+pub use plain::select_of;
+pub use read::Read;

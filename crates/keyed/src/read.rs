@@ -1,0 +1,306 @@
+//! A query of one table by its key, and its execution.
+
+use crate::condition::Condition;
+use crate::filter::Bound;
+use crate::keys::{Keys, point};
+use crate::names::Named;
+use crate::operand::Operand;
+use crate::{order, outputs, plain};
+use datafusion::arrow::array::{
+    ArrayRef, Int64Array, RecordBatch, RecordBatchOptions, UInt32Array,
+};
+use datafusion::arrow::compute::{and, concat_batches, filter_record_batch, take_record_batch};
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::common::ScalarValue;
+use datafusion::sql::sqlparser::ast::{Expr, LimitClause, Query};
+use scan::provider::plan_schema;
+use sdds::{Key, KeyRange};
+use std::collections::HashMap;
+use std::sync::Arc;
+use store::catalog::{SqlType, Table};
+use store::{End, Morsel, TableView, Walk};
+use values::error::Result;
+
+/// Rows that are read, at most. The planner divides the work of more among threads.
+const ROWS_MAX: usize = 1 << 10;
+
+/// Rows that are read first, at least, if a limit or a filter decides how many are needed.
+const ROWS_AT_FIRST: usize = 16;
+
+/// A query of one table by its key.
+#[derive(Debug)]
+pub struct Read {
+    table: Arc<Table>,
+    condition: Condition,
+    /// The end at which the rows begin.
+    from: End,
+    limit: Option<Operand>,
+    offset: Option<Operand>,
+    /// The table's columns that are read: those of the result, then those of the filters.
+    columns: Vec<usize>,
+    read_schema: SchemaRef,
+    /// The schema of the rows, without the columns of the filters.
+    schema: SchemaRef,
+    /// The schema of the result, if that is the number of rows.
+    counted: Option<SchemaRef>,
+    /// The names of the result's columns.
+    names: Vec<String>,
+}
+
+/// The rows that OFFSET skips, and those that LIMIT leaves; `None` is all.
+type Limits = (usize, Option<usize>);
+
+impl Read {
+    /// The query of a table, the only one in its FROM, where it has another name if it is given
+    /// one; `None` for a query that is none by key.
+    pub fn recognise(table: &Arc<Table>, called: Option<&str>, query: &Query) -> Option<Self> {
+        let select = plain::select_of(query)?;
+        let named = Named { table, called: called.unwrap_or(&table.name) };
+        let count = outputs::count_of(&select.projection);
+        let outputs = match &count {
+            Some(_) => Vec::new(),
+            None => outputs::of(named, &select.projection)?,
+        };
+        let condition = Condition::of(named, select.selection.as_ref())?;
+        let from = order::of(named, &condition, &outputs, query.order_by.as_ref())?;
+        let (limit, offset) = match &query.limit_clause {
+            None => (None, None),
+            Some(LimitClause::LimitOffset { limit, offset, limit_by }) if limit_by.is_empty() => {
+                let offset = offset.as_ref().map(|offset| &offset.value);
+                (operand_of(limit.as_ref())?, operand_of(offset)?)
+            }
+            Some(_) => return None,
+        };
+        if count.is_some() && (limit.is_some() || offset.is_some() || query.order_by.is_some()) {
+            return None;
+        }
+        let (columns, mut names): (Vec<usize>, Vec<String>) = outputs.into_iter().unzip();
+        let counted = count.map(|name| {
+            let number = Field::new(&name, DataType::Int64, false);
+            names.push(name);
+            Arc::new(Schema::new(vec![number]))
+        });
+        let schema = Arc::new(plan_schema(table, &columns));
+        let filtered = condition.filters.iter().map(|filter| filter.column);
+        let columns: Vec<usize> = columns.into_iter().chain(filtered).collect();
+        let read_schema = Arc::new(plan_schema(table, &columns));
+        let table = Arc::clone(table);
+        let read = Self {
+            table,
+            condition,
+            from,
+            limit,
+            offset,
+            columns,
+            read_schema,
+            schema,
+            counted,
+            names,
+        };
+        read.has_one_type_a_parameter().then_some(read)
+    }
+
+    /// The parameters, with the types of what they are compared with.
+    pub fn parameters(&self) -> Vec<(usize, SqlType)> {
+        let limits = self.limit.iter().chain(&self.offset);
+        let of_limits = limits.filter_map(|limit| Some((limit.number()?, SqlType::BigInt)));
+        self.condition.parameters(&self.table).into_iter().chain(of_limits).collect()
+    }
+
+    /// What a parameter means is decided by its first place, and its other places would convert it.
+    fn has_one_type_a_parameter(&self) -> bool {
+        let mut known = HashMap::new();
+        let mut is_same = |(number, sql_type): (usize, SqlType)| {
+            *known.entry(number).or_insert_with(|| sql_type.clone()) == sql_type
+        };
+        self.parameters().into_iter().all(&mut is_same)
+    }
+
+    /// The values of all key columns, if this reads one row by its key.
+    pub fn point(&self) -> Option<&[Operand]> {
+        let is_other = self.limit.is_some() || self.offset.is_some() || self.is_count();
+        self.condition.point(&self.table).filter(|_| !is_other)
+    }
+
+    /// The key of the one row that this reads; `None` if a value is not of its column's type.
+    ///
+    /// # Errors
+    /// 42P02 if a parameter does not exist.
+    pub fn key(&self, parameters: &[ScalarValue]) -> Result<Option<Key>> {
+        self.point().map_or(Ok(None), |operands| point(&self.table, operands, parameters))
+    }
+
+    /// The table's columns of the result; none if that is the number of rows.
+    pub fn columns(&self) -> &[usize] {
+        &self.columns[..self.schema.fields().len()]
+    }
+
+    /// Whether the result is the number of rows.
+    pub fn is_count(&self) -> bool {
+        self.counted.is_some()
+    }
+
+    /// The names of the result's columns.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The schema of the rows.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// The rows in a view whose rows are all on this server; `None` if the planner is needed.
+    ///
+    /// # Errors
+    /// Those of the store; 42P02 if a parameter does not exist.
+    pub fn rows(
+        &self,
+        view: &TableView,
+        parameters: &[ScalarValue],
+    ) -> Result<Option<RecordBatch>> {
+        let Some(keys) = self.condition.keys(&self.table, parameters)? else { return Ok(None) };
+        let Some((skipped, left)) = self.limits(parameters)? else { return Ok(None) };
+        let mut filters = Vec::with_capacity(self.condition.filters.len());
+        for filter in &self.condition.filters {
+            let Some(filter) = filter.bind(&self.table, parameters)? else { return Ok(None) };
+            filters.push(filter);
+        }
+        let found = match keys {
+            Keys::Listed(keys) => Some(self.listed(view, &keys, &filters)?),
+            Keys::Within(range) => {
+                let wanted = left.map(|left| left.saturating_add(skipped));
+                self.within(view, &range, &filters, wanted)?
+            }
+        };
+        if let (Some(schema), Some(found)) = (&self.counted, &found) {
+            let number: ArrayRef = Arc::new(Int64Array::from(vec![found.num_rows() as i64]));
+            return Ok(Some(batch(schema, vec![number], 1)?));
+        }
+        Ok(found.map(|found| {
+            let skipped = skipped.min(found.num_rows());
+            let left = left.unwrap_or(usize::MAX).min(found.num_rows() - skipped);
+            found.slice(skipped, left)
+        }))
+    }
+
+    /// The values of LIMIT and OFFSET; `None` for what is no number of rows.
+    fn limits(&self, parameters: &[ScalarValue]) -> Result<Option<Limits>> {
+        let number = |operand: &Option<Operand>| -> Result<Option<Option<usize>>> {
+            let Some(operand) = operand else { return Ok(Some(None)) };
+            let value = operand.value(parameters)?;
+            if !value.data_type().is_integer() && !value.data_type().is_null() {
+                return Ok(None);
+            }
+            let number = match value.cast_to(&SqlType::BigInt.arrow()) {
+                Ok(ScalarValue::Int64(number)) => number,
+                _ => return Ok(None),
+            };
+            Ok(number.map_or(Some(None), |number| usize::try_from(number).ok().map(Some)))
+        };
+        let (limit, offset) = (number(&self.limit)?, number(&self.offset)?);
+        Ok(limit.zip(offset).map(|(limit, offset)| (offset.unwrap_or(0), limit)))
+    }
+
+    /// The rows of keys in the order of the query.
+    fn listed(&self, view: &TableView, keys: &[Key], filters: &[Bound]) -> Result<RecordBatch> {
+        let (columns, rows) = match keys {
+            [key] => match view.get(key, &self.columns)? {
+                Some(values) => (values, 1),
+                None => return Ok(RecordBatch::new_empty(Arc::clone(&self.schema))),
+            },
+            keys => {
+                let (columns, found) = view.get_many(keys, &self.columns)?;
+                (columns, found.len())
+            }
+        };
+        self.selected(batch(&self.read_schema, columns, rows)?, filters)
+    }
+
+    /// The rows of a range in the order of the query, at least as many as `wanted` if there are;
+    /// `None` if too many are read.
+    fn within(
+        &self,
+        view: &TableView,
+        range: &KeyRange,
+        filters: &[Bound],
+        wanted: Option<usize>,
+    ) -> Result<Option<RecordBatch>> {
+        let mut walk = view.walk(range, self.from)?;
+        let mut batches = Vec::new();
+        let Some(wanted) = wanted else {
+            let Some(morsels) = few(&mut walk) else { return Ok(None) };
+            for morsel in morsels {
+                batches.push(self.selected(self.read(&morsel)?, filters)?);
+            }
+            return Ok(Some(concat_batches(&self.schema, &batches)?));
+        };
+        if wanted > ROWS_MAX {
+            return Ok(None);
+        }
+        let mut at_once = wanted.max(ROWS_AT_FIRST);
+        let (mut found, mut read) = (0, 0);
+        while found < wanted {
+            let Some(morsel) = walk.next_rows(at_once) else { break };
+            read += morsel.rows();
+            if read > 2 * ROWS_MAX {
+                return Ok(None);
+            }
+            let batch = self.selected(self.read(&morsel)?, filters)?;
+            found += batch.num_rows();
+            batches.push(batch);
+            at_once = (at_once * 2).min(ROWS_MAX);
+        }
+        Ok(Some(concat_batches(&self.schema, &batches)?))
+    }
+
+    fn read(&self, morsel: &Morsel) -> Result<RecordBatch> {
+        Ok(morsel.read(&self.columns, &self.read_schema).map_err(store::Error::from)?)
+    }
+
+    /// The columns of the result, of rows in key order that fulfil the filters, in the order of the
+    /// query.
+    fn selected(&self, rows: RecordBatch, filters: &[Bound]) -> Result<RecordBatch> {
+        let shown = self.schema.fields().len();
+        let mut mask = None;
+        for (filter, column) in filters.iter().zip(&rows.columns()[shown..]) {
+            let matching = filter.matching(column)?;
+            mask = Some(match mask {
+                Some(mask) => and(&mask, &matching)?,
+                None => matching,
+            });
+        }
+        let mut rows = batch(&self.schema, rows.columns()[..shown].to_vec(), rows.num_rows())?;
+        if let Some(mask) = mask {
+            rows = filter_record_batch(&rows, &mask)?;
+        }
+        if self.from == End::Last && rows.num_rows() > 1 {
+            let order = UInt32Array::from_iter_values((0..rows.num_rows() as u32).rev());
+            rows = take_record_batch(&rows, &order)?;
+        }
+        Ok(rows)
+    }
+}
+
+/// The morsels of a walk; `None` if they have too many rows.
+fn few(walk: &mut Walk) -> Option<Vec<Morsel>> {
+    let (mut morsels, mut rows) = (Vec::new(), 0);
+    while let Some(morsel) = walk.next_rows(ROWS_MAX + 1) {
+        rows += morsel.rows();
+        if rows > ROWS_MAX {
+            return None;
+        }
+        morsels.push(morsel);
+    }
+    Some(morsels)
+}
+
+/// The operand of a clause; `None` if it is neither constant nor parameter.
+fn operand_of(clause: Option<&Expr>) -> Option<Option<Operand>> {
+    clause.map_or(Some(None), |value| Operand::of(value).map(Some))
+}
+
+fn batch(schema: &SchemaRef, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
+    let options = RecordBatchOptions::new().with_row_count(Some(rows));
+    Ok(RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)?)
+}
