@@ -1,9 +1,9 @@
 //! What a server must not forget of the cluster that it is a part of.
 //!
-//! Of `adopted`, the last move of each giver is kept: a giver begins a move when it knows the outcome of the one
+//! Of `adopted`, the last move of each source is kept: a source begins a move when it knows the outcome of the one
 //! before.
 
-use crate::command::WriteSet;
+use crate::write_set::WriteSet;
 use bucket::Chunk;
 use catalog::stable::{Malformed, Source, Stable};
 use catalog::{CatalogChange, TableId};

@@ -6,15 +6,12 @@
 //! command: it changes no answer, and each copy of a bucket compacts on its own.
 
 use crate::cluster_state::Frozen;
-use bucket::{BucketState, TableWrites};
+use crate::write_set::WriteSet;
+use bucket::BucketState;
 use catalog::{Catalog, CatalogChange, RelationId, TableId};
-use imbl::OrdMap;
 use sdds::{Bound, Key, KeyRange, MoveId, Timestamp, TransactionId};
 use std::fmt;
 use std::sync::Arc;
-
-/// The writes of a transaction, by table. Persistent: a savepoint is a copy.
-pub type WriteSet = OrdMap<TableId, TableWrites>;
 
 /// A change of the state.
 #[derive(Debug, Clone)]

@@ -105,31 +105,46 @@ pub fn encode(command: &Command, catalog: &Catalog) -> Option<(u16, Vec<u8>)> {
             below.encode(&mut out);
             ROW_IDS
         }
+        _ => encode_of_cluster(command, catalog, &mut out)?,
+    };
+    Some((kind, out))
+}
+
+/// Encodes a command that only servers of a cluster have, and returns its kind.
+fn encode_of_cluster(command: &Command, catalog: &Catalog, out: &mut Vec<u8>) -> Option<u16> {
+    Some(match command {
         Command::Prepare { transaction, catalog: changes, writes } => {
-            transaction.encode(&mut out);
-            writes_form::encode_shared(catalog, changes, writes, &mut out)?;
+            transaction.encode(out);
+            writes_form::encode_shared(catalog, changes, writes, out)?;
             PREPARE
         }
         Command::Decide { transaction, outcome } => {
-            transaction.encode(&mut out);
-            outcome.encode(&mut out);
+            transaction.encode(out);
+            outcome.encode(out);
             DECIDE
         }
         Command::Freeze(frozen) => {
-            frozen.encode(&mut out);
+            frozen.encode(out);
             FREEZE
         }
         Command::Thaw { of } => {
-            of.encode(&mut out);
+            of.encode(out);
             THAW
         }
         Command::SetFact { name, value } => {
-            name.encode(&mut out);
-            value.encode(&mut out);
+            name.encode(out);
+            value.encode(out);
             FACT
         }
-    };
-    Some((kind, out))
+        Command::Commit { .. }
+        | Command::Split { .. }
+        | Command::Merge { .. }
+        | Command::Install { .. }
+        | Command::Adopt { .. }
+        | Command::Release { .. }
+        | Command::SequenceAdvance { .. }
+        | Command::RowIds { .. } => return None,
+    })
 }
 
 fn is_temporary(catalog: &Catalog, table: TableId) -> bool {

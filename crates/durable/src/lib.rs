@@ -33,17 +33,19 @@ mod state_form;
 mod test_tables;
 #[cfg(test)]
 mod tests;
+mod write_set;
 mod writes_form;
 
 pub use checkpoint::{CHECKPOINTS, Checkpoints, Found, KeptCheckpoint};
 pub use chunk_files::{CHUNKS, ChunkFiles, ChunkReader, Pins};
 pub use cluster_state::{ClusterState, Frozen, PreparedPart};
-pub use command::{Command, WriteSet};
+pub use command::Command;
 pub use cut::{BucketCut, Cut, TableCut, TileCut};
 pub use form::{DECISION_BYTES_MAX, TIMESTAMP_BYTES, decode, encode};
 pub use manifest::{Manifest, Summary};
 pub use runs::{Decoder, Flaw};
 pub use state::{IdCounters, SequenceState, TEMPORARY_BUCKETS};
+pub use write_set::WriteSet;
 
 use bucket::Chunk;
 use journal::{Directory, FileSet, Journal};

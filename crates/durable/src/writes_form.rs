@@ -1,7 +1,7 @@
 //! The stable encoding of what a transaction changes: in commits, in prepared parts, and in checkpoints.
 
-use crate::command::WriteSet;
 use crate::runs::{Decoder, Flaw, decode_run, encode_places};
+use crate::write_set::WriteSet;
 use bucket::{RowReader, RowWriter, TableWrites};
 use catalog::stable::{Source, Stable};
 use catalog::{Catalog, CatalogChange, Relation, TableId};

@@ -96,7 +96,8 @@ impl Membership {
 
     /// Whether a server owns no keys any more: it is lost, or leaves without keys.
     pub(crate) fn is_gone(&self, group: GroupId) -> bool {
-        group == GroupId::NOBODY || self.list.read().get(group).is_some_and(|member| member.is_lost || member.has_left)
+        group == GroupId::NOBODY
+            || self.list.read().get(group).is_some_and(|member| member.is_lost || member.has_left)
     }
 
     /// Whether a server has left without losing rows.

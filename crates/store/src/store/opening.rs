@@ -142,14 +142,7 @@ impl Store {
             data;
         let new = NewDirectory { random, group: options.group };
         let directory = Directory::open_or_create(&disk, &path, &holder, new, &parts)?;
-        if directory.group() != options.group {
-            let (found, expected) = (directory.group(), options.group);
-            let message = format!(
-                "{} is the data directory of server {found} of a cluster, not of server {expected}",
-                path.display()
-            );
-            return Err(refused(message, "Start it with --join and the address of the cluster."));
-        }
+        refuse_other_group(&directory, options.group)?;
         let directory = Arc::new(directory);
         let chunks = ChunkFiles::open(&directory)?;
         let (mut checkpoints, found, refused) = Checkpoints::find(&directory)?;
@@ -224,12 +217,19 @@ fn read_checkpoint(
     })
 }
 
-/// The error of a directory that is not the server's.
-fn refused(message: String, hint: &str) -> Error {
-    Error::Failed(Box::new(Failure {
+/// Refuses the directory of another server.
+fn refuse_other_group(directory: &Directory, expected: GroupId) -> Result<(), Error> {
+    let found = directory.group();
+    if found == expected {
+        return Ok(());
+    }
+    Err(Error::Failed(Box::new(Failure {
         sql_state: "55000".to_owned(),
-        message,
-        hint: Some(hint.to_owned()),
+        message: format!(
+            "{} is the data directory of server {found} of a cluster, not of server {expected}",
+            directory.path().display()
+        ),
+        hint: Some("Start it with --join and the address of the cluster.".to_owned()),
         ..Failure::default()
-    }))
+    })))
 }

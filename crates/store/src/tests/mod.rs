@@ -3,14 +3,11 @@
 mod cluster;
 mod commits;
 mod inspection;
-mod memory;
 mod model;
 mod moves;
 mod peers;
 mod prepared;
-mod regressions;
 mod replay;
-mod threads;
 mod wire;
 
 use crate::test_tables::keyed;
@@ -18,7 +15,7 @@ use crate::{Options, Snapshot, Store, TableView, key};
 use arrow::array::{ArrayRef, AsArray, Int64Array};
 use arrow::datatypes::Int64Type;
 use catalog::{CatalogChange, Relation, Table, TableId};
-use sdds::{Bound, Key, KeyRange};
+use sdds::{Key, KeyRange};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

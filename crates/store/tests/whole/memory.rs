@@ -1,8 +1,8 @@
 //! The memory limit: a write beyond it fails and changes nothing; reads and deletes succeed.
 
 use super::*;
-use crate::Error;
 use crate::test_tables::rows;
+use store::Error;
 
 #[test]
 fn a_write_beyond_the_limit_is_refused_and_changes_nothing() {

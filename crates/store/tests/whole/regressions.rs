@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::test_tables::{rows, table};
-use crate::{IngestPart, Transaction, ZoneValue};
 use arrow::array::{Array, Float64Array, RecordBatch, StringViewArray};
 use arrow::datatypes::Float64Type;
 use catalog::{Column, ColumnId, SqlType};
+use store::{IngestPart, Transaction, ZoneValue};
 
 /// `(key bigint, number double precision)` rows.
 fn numbers(rows: &[(i64, Option<f64>)]) -> RecordBatch {
@@ -216,7 +216,7 @@ fn a_null_that_only_an_old_snapshot_sees_is_compacted() {
     let replace = CatalogChange::Replace(Relation::Table(Arc::new(table)));
     transaction.change_catalog(replace).expect("a valid definition");
     transaction.commit().expect("no row has a null");
-    store.compact_bucket(id, &Bound::NegInf);
+    store.compact_all();
     let number = |snapshot: &Snapshot, key: i64| {
         let found = table_at(snapshot, id).get(&key_of(key), &[1]).expect("owned here");
         let column = found.expect("a row").remove(0);
