@@ -3,11 +3,9 @@
 //! What the analyzer or the lowering does not know yet is planned as before, by the engine's own SQL planner.
 
 pub(crate) mod changes;
-mod errors;
 mod parameters;
 mod relations;
 pub(crate) mod row;
-mod types;
 
 use crate::context::Frame;
 use analyzer::Bound;
@@ -19,7 +17,7 @@ use datafusion::logical_expr::LogicalPlan;
 use futures::future::BoxFuture;
 use grammar::tree::NodeEnum;
 use lowering::{Refusal, Surroundings};
-use parser::Statement;
+use parser::{Statement, errors, types};
 use planner::relations::rename_columns;
 use planner::{Planner, refuse_deep};
 use relations::Relations;
@@ -90,6 +88,14 @@ pub(crate) async fn plan_source(
     match frame.statement.and_then(Statement::source) {
         Some(query) => plan(frame, planner, query).await,
         None => Ok(None),
+    }
+}
+
+/// As [`missing`], for the query of [`plan_source`].
+pub(crate) async fn missing_source(frame: &Frame<'_>, planner: &Planner<'_>) -> Error {
+    match frame.statement.and_then(Statement::source) {
+        Some(query) => missing(frame, planner, query).await,
+        None => Error::unsupported("this form of the statement is not supported"),
     }
 }
 

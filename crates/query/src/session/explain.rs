@@ -4,11 +4,11 @@
 //! query that finds their rows; a pushed-down one by the query that each owner runs. ANALYZE executes the statement,
 //! PREDICT simulates it on other hardware, and both together count the rows of its operators first.
 
+use super::plan::{plan_of_query, unplanned};
 use super::run::Write;
 use super::settings::text_rows;
 use super::write_source::source_of_write;
 use crate::Statement;
-use crate::analysis;
 use crate::context::outcome::Outcome;
 use crate::context::transactions::Conversation;
 use crate::context::{Frame, Inner};
@@ -17,11 +17,12 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::display::DisplayableExecutionPlan;
 use datafusion::physical_plan::metrics::Metric;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
-use datafusion::sql::sqlparser::ast::{Expr, Statement as Ast, UtilityOption, Value};
 use distributed::bundles::{Bundling, Shown};
 use distributed::metrics::Measuring;
 use executor::Control;
 use futures::TryStreamExt;
+use parser::commands::{Explain, Given};
+use parser::{Body, errors};
 use planner::unique_names;
 use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
@@ -64,22 +65,19 @@ impl Inner {
         &self,
         conversation: &mut Conversation,
         frame: &Frame<'_>,
-        whole: &Statement,
+        (statement, explain): (&Statement, &Explain),
         control: &Control,
     ) -> Result<Outcome> {
-        let Some(ast @ Ast::Explain { statement, analyze, verbose, options, .. }) = whole.ast()
-        else {
-            return Err(Error::unsupported("only EXPLAIN explains"));
-        };
-        let options = Options::of(*analyze, *verbose, options.as_deref().unwrap_or_default())?;
+        let options = Options::of(&explain.options, frame.text)?;
         if let Some(request) = &options.predict {
             let tables = self.reading(conversation).await?;
             self.context.see(&tables, frame);
-            let lines = predict::lines(frame.planner(&tables), &tables, statement, request).await?;
+            let ast = statement.ast().ok_or_else(unplanned)?;
+            let lines = predict::lines(frame.planner(&tables), &tables, ast, request).await?;
             return text_rows("EXPLAIN", &[(COLUMN, lines)]);
         }
         let began = Instant::now();
-        let mut explained = self.planned(conversation, frame, whole, statement).await?;
+        let mut explained = self.planned(conversation, frame, statement).await?;
         explained.planning = began.elapsed();
         explained.logical = match explained.logical.take().filter(|_| options.verbose) {
             Some(plan) => Some(frame.engine().optimize(&plan)?),
@@ -98,8 +96,10 @@ impl Inner {
                     stream.try_fold(0, count).await?
                 }
                 _ => {
-                    written(self.write(conversation, frame, Write::Sql(statement), control).await?)
-                        .await?
+                    written(
+                        self.write(conversation, frame, Write::Change(statement), control).await?,
+                    )
+                    .await?
                 }
             };
             explained.run = Some((began.elapsed(), rows));
@@ -108,7 +108,7 @@ impl Inner {
         let outcome = text_rows("EXPLAIN", &[(COLUMN, lines)])?;
         Ok(match outcome {
             Outcome::Rows(rows) if options.json => {
-                Outcome::Rows(crate::Rows { fields: fields(ast), ..rows })
+                Outcome::Rows(crate::Rows { fields: fields(explain), ..rows })
             }
             outcome => outcome,
         })
@@ -116,9 +116,8 @@ impl Inner {
 
     pub(super) async fn plan_to_predict(&self, sql: &str) -> Result<dbsim::Plan> {
         let statement = parser::one(sql)?;
-        let Some(ast) = statement.ast() else {
-            return Err(Error::unsupported("only queries are predicted"));
-        };
+        let only_queries = || Error::unsupported("only queries are predicted");
+        let ast = statement.ast().ok_or_else(only_queries)?;
         let mut conversation = self.conversation.lock().await;
         let frame = self.frame_of(&[], &statement);
         let tables = self.reading(&mut conversation).await?;
@@ -131,60 +130,52 @@ impl Inner {
         &self,
         conversation: &mut Conversation,
         frame: &Frame<'_>,
-        whole: &Statement,
-        statement: &Ast,
+        statement: &Statement,
     ) -> Result<Explained> {
         let tables = self.reading(conversation).await?;
         self.context.see(&tables, frame);
-        let (deed, query) = match statement {
-            Ast::Query(_) => (None, Some(statement.clone())),
-            _ => {
-                let (deed, query) = source_of_write(statement)?;
-                (Some(deed), query)
-            }
+        let mut explained = Explained {
+            deed: None,
+            logical: None,
+            physical: None,
+            bundling: Bundling::of(|name| frame.settings.get(name)),
+            planning: Duration::ZERO,
+            run: None,
         };
+        if matches!(statement.body(), Body::Query) {
+            let mut planner = frame.planner(&tables);
+            let (plan, _) = plan_of_query(frame, &mut planner, statement).await?;
+            explained.physical = Some(planner.physical(&plan).await?);
+            explained.logical = Some(plan);
+            return Ok(explained);
+        }
+        let ast = statement.ast().ok_or_else(unplanned)?;
+        let (deed, query) = source_of_write(ast)?;
         let query_there = match tables.peers() {
-            Some(_) => at_owners::query(frame, &tables, statement).await?,
+            Some(_) => at_owners::query(frame, &tables, ast).await?,
             None => None,
         };
-        let deed = match query_there {
-            Some(_) => deed.map(|deed| format!("{deed}, by the owners of its rows")),
+        explained.deed = Some(match query_there {
+            Some(_) => format!("{deed}, by the owners of its rows"),
             None => deed,
-        };
-        let (mut logical, mut physical) = (None, None);
+        });
         if let Some(query) = query {
             let mut planner = frame.planner(&tables);
-            let analyzed = match analysis::query_of(frame, whole).filter(|_| deed.is_none()) {
-                Some(query) => analysis::plan(frame, &planner, query).await?,
-                None => None,
-            };
-            let (plan, _) = match analyzed {
-                Some(analyzed) => analyzed,
-                None => {
-                    let plan = planner.plan_statement(query).await?;
-                    planner.shown(plan)?
-                }
-            };
-            physical = match query_there {
+            let plan = planner.plan_statement(query).await?;
+            let (plan, _) = planner.shown(plan)?;
+            explained.physical = match query_there {
                 Some(query) => Some(query),
                 None => Some(planner.physical(&plan).await?),
             };
-            logical = Some(plan);
+            explained.logical = Some(plan);
         }
-        let bundling = Bundling::of(|name| frame.settings.get(name));
-        Ok(Explained { deed, logical, physical, bundling, planning: Duration::ZERO, run: None })
+        Ok(explained)
     }
 }
 
 /// The columns of the result.
-pub(super) fn fields(ast: &Ast) -> Vec<Field> {
-    let is_json = match ast {
-        Ast::Explain { options, .. } => {
-            Options::of(false, false, options.as_deref().unwrap_or_default())
-                .is_ok_and(|options| options.json)
-        }
-        _ => false,
-    };
+pub(super) fn fields(explain: &Explain) -> Vec<Field> {
+    let is_json = Options::of(&explain.options, "").is_ok_and(|options| options.json);
     vec![Field::new(COLUMN, if is_json { SqlType::Json } else { SqlType::Text })]
 }
 
@@ -200,12 +191,12 @@ async fn written(outcome: Outcome) -> Result<u64> {
 }
 
 impl Options {
-    fn of(analyze: bool, verbose: bool, given: &[UtilityOption]) -> Result<Self> {
-        let mut options = Self { analyze, verbose, ..Self::default() };
+    fn of(given: &[Given], text: &str) -> Result<Self> {
+        let mut options = Self::default();
         let (mut timing, mut predict) = (false, predict::Options::default());
         for option in given {
-            let name = option.name.value.to_lowercase();
-            let word = option.arg.as_ref().map(word_of);
+            let name = option.name.to_lowercase();
+            let word = option.words.first().map(|word| word.to_lowercase());
             let flag = || flag_of(&name, word.as_deref());
             match name.as_str() {
                 "analyze" => options.analyze = flag()?,
@@ -218,7 +209,8 @@ impl Options {
                 other if predict.take(other, word.as_deref())? => {}
                 _ => {
                     let message = format!("unrecognized EXPLAIN option \"{name}\"");
-                    return Err(Error::new(SqlState::SyntaxError, message));
+                    let error = Error::new(SqlState::SyntaxError, message);
+                    return Err(errors::at(error, option.location, text));
                 }
             }
         }
@@ -235,17 +227,6 @@ impl Options {
 
     fn tells_times(&self) -> bool {
         self.summary.unwrap_or(self.analyze)
-    }
-}
-
-fn word_of(argument: &Expr) -> String {
-    match argument {
-        Expr::Identifier(ident) => ident.value.to_lowercase(),
-        Expr::Value(value) => match &value.value {
-            Value::SingleQuotedString(text) => text.to_lowercase(),
-            other => other.to_string().to_lowercase(),
-        },
-        other => other.to_string().to_lowercase(),
     }
 }
 

@@ -21,10 +21,11 @@ use datafusion::sql::sqlparser::ast::{
     SelectItem, SetExpr, Statement as Ast, TableObject,
 };
 use futures::future::BoxFuture;
-use parser::Statement;
+use parser::commands::{Command, SettingStatement};
 use parser::names::fold;
 use parser::placeholders::placeholder;
 use parser::walk::{visit_expressions, visit_expressions_mut};
+use parser::{Body, Statement};
 use scan::tables::Tables;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -70,6 +71,18 @@ impl Inner {
         statement: &Statement,
         given: &[Option<SqlType>],
     ) -> Result<Description> {
+        match statement.command() {
+            Some(Command::Explain(explain)) => {
+                let Some(inner) = statement.inner() else { return Ok(nothing(given)) };
+                let described = Box::pin(self.describe(&inner, given)).await?;
+                return Ok(Description { fields: Some(explain::fields(explain)), ..described });
+            }
+            Some(Command::Setting(SettingStatement::Show(name))) => {
+                return Ok(Description { fields: Some(show_fields(name)), ..nothing(given) });
+            }
+            Some(_) => return Ok(nothing(given)),
+            None => {}
+        }
         let mut conversation = self.conversation.lock().await;
         let snapshot = self.shared.store.snapshot();
         let frame = self.frame_of(&[], statement);
@@ -77,8 +90,7 @@ impl Inner {
             Some(open) => &open.transaction,
             None => &snapshot,
         };
-        if matches!(statement.ast(), Some(Ast::Query(_)) | None)
-            && !statement.is_client_copy()
+        if matches!(statement.body(), Body::Query)
             && !is_short(&frame, tables, statement)
             && let Some(query) = analysis::query_of(&frame, statement)
         {
@@ -93,11 +105,7 @@ impl Inner {
                 return Err(analysis::missing(&frame, &planner, query).await);
             }
         }
-        let Some(ast) = statement.ast() else {
-            return Ok(
-                Known(given.iter().cloned().enumerate().collect()).description(given.len(), None)
-            );
-        };
+        let Some(ast) = statement.ast() else { return Ok(nothing(given)) };
         if let Ok(Some(short)) = Short::recognise(&frame, tables, ast) {
             let mut known = Known(given.iter().cloned().enumerate().collect());
             short.parameters().for_each(|(number, sql_type)| known.learn(number, &sql_type));
@@ -115,6 +123,11 @@ impl Inner {
         }
         describe(&frame, tables, ast, given).await
     }
+}
+
+/// The description of a statement without a result, whose parameters are what the client says.
+fn nothing(given: &[Option<SqlType>]) -> Description {
+    Known(given.iter().cloned().enumerate().collect()).description(given.len(), None)
 }
 
 /// The table that an INSERT, UPDATE or DELETE changes.
@@ -151,11 +164,6 @@ async fn describe(
     let count = known.0.keys().max().map_or(0, |last| last + 1);
     let fields = match ast {
         Ast::Query(_) => known.infer(frame, tables, ast, count).await?,
-        Ast::Explain { statement, .. } => {
-            let described = Box::pin(describe(frame, tables, statement, given)).await?;
-            return Ok(Description { fields: Some(explain::fields(ast)), ..described });
-        }
-        Ast::ShowVariable { variable } => Some(show_fields(variable)),
         Ast::Insert(insert) => known.look_at_insert(frame, tables, insert, count).await?,
         Ast::Update(update) => {
             let (name, called) = target_of(&update.table)?;
