@@ -19,7 +19,7 @@ pub struct Given {
 impl Given {
     /// The options of a list.
     pub(crate) fn all(nodes: &[Node]) -> Vec<Self> {
-        elements(nodes).map(|element| Self::of(element)).collect()
+        elements(nodes).map(Self::of).collect()
     }
 
     fn of(element: &DefElem) -> Self {
