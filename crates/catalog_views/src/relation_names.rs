@@ -2,6 +2,7 @@
 
 use crate::search_path::SearchPath;
 use datafusion::sql::sqlparser::ast::ObjectName;
+use parser::commands::RelationName;
 use parser::names::split_name;
 use store::catalog::{Catalog, Relation};
 use values::{Error, Result, SqlState};
@@ -17,10 +18,22 @@ pub fn find<'a>(
     name: &ObjectName,
 ) -> Result<Option<&'a Relation>> {
     let (schema, name) = split_name(name)?;
-    if let Some(schema) = &schema {
+    find_named(catalog, path, &RelationName { schema, name })
+}
+
+/// Like [`find`], for a name of PostgreSQL's parse tree.
+///
+/// # Errors
+/// The schema of the name belongs to another session.
+pub fn find_named<'a>(
+    catalog: &'a Catalog,
+    path: SearchPath<'_>,
+    name: &RelationName,
+) -> Result<Option<&'a Relation>> {
+    if let Some(schema) = &name.schema {
         path.refuse_others(schema)?;
     }
-    Ok(find_in(catalog, path, schema.as_deref(), &name))
+    Ok(find_in(catalog, path, name.schema.as_deref(), &name.name))
 }
 
 /// Like [`find`], for a name in parts as the catalog has them. `None` also if the schema does not exist.
@@ -50,7 +63,7 @@ pub fn find_parts<'a>(
 }
 
 /// The error of a relation that does not exist: 42P01.
-pub fn undefined(name: &ObjectName) -> Error {
+pub fn undefined(name: impl std::fmt::Display) -> Error {
     let message = format!("relation \"{}\" does not exist", name.to_string().replace('"', ""));
     Error::new(SqlState::UndefinedTable, message)
 }

@@ -164,7 +164,9 @@ mod tests {
     use crate::text::tests::{Lines, row};
 
     fn options() -> Options {
-        Options::of(&[("format".to_owned(), vec!["csv".to_owned()])]).expect("options")
+        let (name, words) = ("format".to_owned(), vec!["csv".to_owned()]);
+        let format = parser::commands::Given { name, words, location: -1 };
+        Options::of(&[format]).expect("options")
     }
 
     #[test]

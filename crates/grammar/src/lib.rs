@@ -1,14 +1,21 @@
 //! SQL text to PostgreSQL's parse tree, by PostgreSQL's own parser.
 //!
-//! [`parse`] reads a script. [`tree`] holds the nodes, which are PostgreSQL's by name and field. Deep trees need a deep
+//! [`parse`] reads a script, [`split`] divides one. [`statement_text`] and [`expression_text`] are the way back. [`tree`] holds the nodes, which are PostgreSQL's by name and field. Deep trees need a deep
 //! stack: [`growing`] runs a function on one that grows.
 
+mod deparse;
 mod files;
 mod parse;
+mod references;
+mod select_into;
+mod split;
 mod stack;
 mod syntax_error;
 
+pub use deparse::{expression_text, statement_text};
 pub use parse::{Script, parse};
+pub use references::{ColumnReference, columns, relations, rename_column};
+pub use split::{solid, split};
 pub use stack::growing;
 pub use syntax_error::SyntaxError;
 

@@ -1,13 +1,14 @@
 //! Calls of the parser.
 
 use crate::files;
+use crate::select_into;
 use crate::syntax_error::SyntaxError;
 use crate::tree::{ParseResult, RawStmt};
 use prost::Message;
 use std::ffi::{CStr, CString, c_char, c_int};
 
 /// A parsed script. Dropping it does not overflow the stack, however deep its trees are.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Script {
     statements: Vec<RawStmt>,
     is_deep: bool,
@@ -57,7 +58,8 @@ pub fn parse(script: &str) -> Result<Script, SyntaxError> {
     let mut text = script.to_owned();
     let mut error = first.clone();
     for _ in 0..FILES_MAX {
-        let Some(changed) = files::as_name(&text, &error) else { return Err(first) };
+        let changed = files::as_name(&text, &error).or_else(|| files::as_format(&text, &error));
+        let Some(changed) = changed else { return Err(first) };
         text = changed;
         match parse_as_is(&text) {
             Err(next) => error = next,
@@ -94,7 +96,20 @@ fn parse_as_is(script: &str) -> Result<Script, SyntaxError> {
     };
     let decoded =
         decoded.map_err(|error| SyntaxError { message: error.to_string(), position: None })?;
-    Ok(Script { statements: decoded.stmts, is_deep })
+    let mut statements = decoded.stmts;
+    for statement in &mut statements {
+        let node = statement.stmt.as_mut().and_then(|node| node.node.as_mut());
+        node.into_iter().for_each(select_into::rewrite);
+    }
+    Ok(Script { statements, is_deep })
+}
+
+/// Runs a function on a thread whose stack holds the deepest tree that the parser makes. `None` if there is no thread.
+pub(crate) fn on_thread<T: Send>(run: impl FnOnce() -> T + Send) -> Option<T> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(DEEP_STACK);
+        thread.spawn_scoped(scope, run).ok()?.join().ok()
+    })
 }
 
 /// Parses a deep text on a thread of its own. The parser reads from the thread how deep it may go: on a stack that has
@@ -204,6 +219,13 @@ mod tests {
         assert_eq!(names("SELECT trim(both FROM 'x') FROM 'a b.csv' t, 'ä.csv'").len(), 2);
         assert_eq!(names("SELECT 'ä' FROM t JOIN 'b.parquet' USING (x)")[1], "b.parquet");
         assert!(parse("SELECT 'a' 'b' FROM FROM 'c'").is_err());
+    }
+
+    #[test]
+    fn copies_have_a_format_json() {
+        assert!(parse("COPY t TO 'ä.json' (FORMAT  json, HEADER)").is_ok());
+        assert!(parse("COPY t TO 'x' (FORMAT jsonx)").is_ok());
+        assert!(parse("COPY t TO 'x' FORMAT json").is_err());
     }
 
     #[test]

@@ -12,6 +12,8 @@ pub struct SyntaxError {
 impl SyntaxError {
     /// Whether the text nests too deep.
     pub fn is_depth(&self) -> bool {
-        self.message.starts_with("stack depth limit")
+        ["stack depth limit", "parse tree is nested too deeply"]
+            .iter()
+            .any(|message| self.message.starts_with(message))
     }
 }

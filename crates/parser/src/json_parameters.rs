@@ -18,11 +18,13 @@ use store::catalog::SqlType;
 impl Statement {
     /// The statement with casts on `json` and `jsonb` parameters. `types` are the types that the
     /// client declared for `$1`, `$2`, ...; `None` if it declared none.
-    pub fn with_parameters(mut self, types: &[Option<SqlType>]) -> Self {
+    pub fn with_parameters(self, types: &[Option<SqlType>]) -> Self {
         if types.iter().flatten().any(|known| name(known).is_some())
-            && let Some(ast) = self.ast_mut()
+            && let Some(ast) = self.ast()
         {
-            let _ = visit_mut(ast, &mut Parameters(types));
+            let mut ast = ast.clone();
+            let _ = visit_mut(&mut ast, &mut Parameters(types));
+            return self.with_ast(ast);
         }
         self
     }

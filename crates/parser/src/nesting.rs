@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 use values::error::{Error, Result, SqlState};
 
 /// How deeply parentheses, brackets, CASE and prefix operators may nest.
-const NESTED_MAX: usize = 256;
+pub(crate) const NESTED_MAX: usize = 256;
 
 /// The limit of the SQL parser, which counts several levels for a subquery. It is not reached: where the SQL parser tries
 /// one form and then another, it takes its limit for a syntax error and goes on, in a time that doubles with each level.
@@ -60,6 +60,14 @@ pub(crate) fn limit(ast: &mut impl Syntax) -> Result<()> {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(error) => Err(error),
     }
+}
+
+/// Bytes of a statement that can be neither deep nor wide.
+const SHORT: usize = 256;
+
+/// Whether a statement is so short that it need not be examined.
+pub(crate) fn is_short(text: &str) -> bool {
+    text.len() <= SHORT && text.matches('[').count() <= DIMENSIONS_MAX
 }
 
 /// Rejects a statement that nests too deeply for the SQL parser, and array types and subscripts of too many dimensions.

@@ -1,46 +1,119 @@
-//! Splits scripts into statements and parses statements, expressions and names.
+//! Splits scripts into statements and parses statements.
 
-use crate::client_copy::{ClientCopy, What};
-use crate::cursors::CursorStatement;
-use crate::dialect::Postgres;
-use crate::redact::without_password;
-use crate::statement::{Body, Statement, is_change};
-use crate::syntax_error::{self, ParseError};
-use crate::{alter_system, client_copy, cursors, nesting, reserved, roles};
-use crate::{row_stars, select_into, sequence_options, stack};
-use datafusion::sql::sqlparser::ast::{
-    Expr, Ident, ObjectName, Reset, ResetStatement, Statement as Ast,
-};
-use datafusion::sql::sqlparser::keywords::Keyword;
-use datafusion::sql::sqlparser::parser::Parser;
-use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
-use grammar::tree::{Node, NodeEnum};
+use crate::errors::{of_analyzer, of_grammar};
+use crate::sql;
+use crate::statement::{Body, Statement, changes_rows, without_password};
+use datafusion::sql::sqlparser::ast::Statement as Ast;
+use grammar::{Script, SyntaxError};
 use values::error::{Error, Result, SqlState};
-use values::lines::Lines;
 
 /// Splits a script into statements and parses each. Empty statements (`;;`) are skipped.
 ///
 /// # Errors
 /// 42601 and other errors of a statement that cannot be parsed, with the position in the script.
 pub fn parse(script: &str) -> Result<Vec<Statement>> {
-    let lines = Lines::new(script);
-    let tokens = tokens(script)?;
-    let (mut rest, mut before) = (script.chars(), 0);
-    split(&tokens)
-        .map(|tokens| {
-            let (first, last) = (&tokens[0], &tokens[tokens.len() - 1]);
-            let offset = lines.character(first.span.start);
-            let end = lines.character(last.span.end);
-            let text = rest.by_ref().skip(offset - before).take(end - offset).collect::<String>();
-            before = end;
-            let body = parse_body(&text).map_err(|error| match error.position() {
-                Some(position) => error.at(position + offset),
-                None => error,
-            })?;
-            let text = without_password(text, &body, tokens);
-            Ok(Statement::new(text, offset, body))
-        })
-        .collect()
+    let pieces = grammar::split(script).unwrap_or_else(|| vec![(0, script)]);
+    // The grammar's trees are decoded and dropped by recursion.
+    pieces.iter().try_for_each(|(_, text)| sql::limit_text(text))?;
+    let piece = |(at, text)| Tree::of(text).map(|tree| Piece { at, text, tree });
+    let parsed: Result<Vec<_>, _> = pieces.into_iter().map(piece).collect();
+    let parsed = match parsed {
+        Ok(parsed) => parsed,
+        // The error of the whole script names what is around the place. Some statements have semicolons in them.
+        Err(_) => {
+            let whole = grammar::parse(script).map_err(|error| of_grammar(&error))?;
+            again(script, &whole)?
+        }
+    };
+    let (mut before, mut offset) = (0, 0);
+    let statement = |piece: Piece<'_>| {
+        offset += script[before..piece.at].chars().count();
+        before = piece.at;
+        piece.statement(offset)
+    };
+    parsed.into_iter().map(statement).collect()
+}
+
+/// A statement of a script.
+struct Piece<'a> {
+    /// The byte at which it begins.
+    at: usize,
+    text: &'a str,
+    tree: Tree,
+}
+
+/// How a statement is parsed.
+enum Tree {
+    /// By PostgreSQL's grammar.
+    Script(Script),
+    /// By the SQL parser: a chain of operators that is too deep for PostgreSQL's grammar, and not for the SQL parser.
+    Deep(Box<Ast>),
+}
+
+impl Tree {
+    fn of(text: &str) -> Result<Self, SyntaxError> {
+        let error = match grammar::parse(text) {
+            Ok(script) => return Ok(Self::Script(script)),
+            Err(error) => error,
+        };
+        let ast = if error.is_depth() { sql::parse_sql(text).ok() } else { None };
+        match ast {
+            Some(ast @ (Ast::Query(_) | Ast::Insert(_) | Ast::Update(_) | Ast::Delete(_))) => {
+                Ok(Self::Deep(Box::new(ast)))
+            }
+            _ => Err(error),
+        }
+    }
+}
+
+impl Piece<'_> {
+    fn statement(self, offset: usize) -> Result<Statement> {
+        let Self { text, tree, .. } = self;
+        match tree {
+            Tree::Script(script) => {
+                let body = body(text, &script);
+                let shown = without_password(text, &body);
+                let statement = Statement::new(shown, offset, script, body);
+                statement.limit()?;
+                Ok(statement)
+            }
+            Tree::Deep(ast) => {
+                let body = if matches!(*ast, Ast::Query(_)) { Body::Query } else { Body::Change };
+                let statement = Statement::new(text.to_owned(), offset, Script::default(), body);
+                Ok(statement.with_ast(*ast))
+            }
+        }
+    }
+}
+
+/// The statements of a parsed script, each parsed by itself.
+fn again<'a>(script: &'a str, whole: &Script) -> Result<Vec<Piece<'a>>> {
+    let piece = |statement: &grammar::tree::RawStmt| {
+        let from = usize::try_from(statement.stmt_location).unwrap_or(0);
+        let length = usize::try_from(statement.stmt_len).ok().filter(|length| *length > 0);
+        let to = length.map_or(script.len(), |length| from + length);
+        let text = grammar::solid(script.get(from..to).unwrap_or_default());
+        let tree = Tree::of(text).map_err(|error| of_grammar(&error))?;
+        Ok(Piece { at: text.as_ptr() as usize - script.as_ptr() as usize, text, tree })
+    };
+    whole.statements().iter().map(piece).collect()
+}
+
+/// What a statement is.
+fn body(text: &str, script: &Script) -> Body {
+    let node = match script.statements() {
+        [statement] => statement.stmt.as_ref().and_then(|node| node.node.as_ref()),
+        _ => None,
+    };
+    let Some(node) = node else {
+        return Body::Refused(Error::unsupported("this statement is not supported"));
+    };
+    match commands::read(node) {
+        Ok(Some(command)) => Body::Command(command),
+        Ok(None) if changes_rows(node) => Body::Change,
+        Ok(None) => Body::Query,
+        Err(error) => Body::Refused(of_analyzer(error, text)),
+    }
 }
 
 /// Parses a text that consists of one statement.
@@ -53,198 +126,6 @@ pub fn one(sql: &str) -> Result<Statement> {
         (Some(statement), true) => Ok(statement),
         _ => Err(Error::new(SqlState::SyntaxError, "expected exactly one statement")),
     }
-}
-
-/// Parses a text that consists of one statement of the SQL parser's grammar.
-///
-/// # Errors
-/// As [`one`]; 42601 if the statement belongs to another grammar.
-pub fn parse_sql(sql: &str) -> Result<Ast> {
-    let not_sql = || Error::new(SqlState::SyntaxError, "expected an SQL statement");
-    one(sql)?.into_ast().ok_or_else(not_sql)
-}
-
-/// Parses one expression, such as a default or a check that the catalog stores as text.
-///
-/// # Errors
-/// 42601.
-pub fn parse_expression(text: &str) -> Result<Expr> {
-    let tokens = tokens(text)?;
-    nesting::limit_tokens(&tokens)?;
-    stack::sufficient(&tokens, || {
-        let mut parser = parser_over(tokens.clone());
-        let parsed = parser.parse_expr();
-        let mut parsed = parsed.map_err(|error| syntax_error::of_parser(error, text, &tokens))?;
-        nesting::limit(&mut parsed)?;
-        Ok(parsed)
-    })
-}
-
-/// Parses a text that consists of the name of an object.
-///
-/// # Errors
-/// 42602.
-pub fn object_name(text: &str) -> Result<ObjectName> {
-    let invalid = |reason: String| Error::new(SqlState::InvalidName, reason);
-    let parser = Parser::new(&Postgres).try_with_sql(text);
-    let mut parser = parser.map_err(|error| invalid(error.to_string()))?;
-    let name = parser.parse_object_name(false).map_err(|error| invalid(error.to_string()))?;
-    match parser.peek_token().token {
-        Token::EOF => Ok(name),
-        _ => Err(invalid(format!("improper relation name: {text}"))),
-    }
-}
-
-/// The tokens of a text.
-///
-/// # Errors
-/// 42601, for example for an unterminated string.
-pub fn tokens(text: &str) -> Result<Vec<TokenWithSpan>> {
-    Tokenizer::new(&Postgres, text)
-        .tokenize_with_location()
-        .map_err(|error| syntax_error::of_tokenizer(&error, text))
-}
-
-/// The tokens of each statement, without leading and trailing white space.
-fn split(tokens: &[TokenWithSpan]) -> impl Iterator<Item = &[TokenWithSpan]> {
-    tokens
-        .split(|token| token.token == Token::SemiColon)
-        .map(|run| {
-            let solid = |t: &TokenWithSpan| !matches!(t.token, Token::Whitespace(_) | Token::EOF);
-            let start = run.iter().position(solid).unwrap_or(run.len());
-            let end = run.iter().rposition(solid).map_or(start, |last| last + 1);
-            &run[start..end]
-        })
-        .filter(|run| !run.is_empty())
-}
-
-fn parser_over(tokens: Vec<TokenWithSpan>) -> Parser<'static> {
-    Parser::new(&Postgres)
-        .with_recursion_limit(nesting::PARSER_LEVELS)
-        .with_tokens_with_locations(tokens)
-}
-
-/// Parses the text of one statement.
-fn parse_body(text: &str) -> Result<Body> {
-    let tokens = row_stars::replace(sequence_options::in_order(tokens(text)?));
-    nesting::limit_tokens(&tokens)?;
-    stack::sufficient(&tokens, || body_of(&tokens, text)).or_else(|error| by_grammar(text, error))
-}
-
-/// Asks PostgreSQL's grammar about a text that the SQL parser refuses. What it knows and the SQL parser does not is a query
-/// or change for the analyzer, or missing.
-fn by_grammar(text: &str, error: Error) -> Result<Body> {
-    if error.state() != SqlState::SyntaxError {
-        return Err(error);
-    }
-    let syntax = match grammar::parse(text) {
-        Ok(script) => {
-            let node = script.statements().first().and_then(|raw| raw.stmt.as_ref()?.node.as_ref());
-            match node {
-                Some(NodeEnum::SelectStmt(_)) => return Ok(Body::Query),
-                Some(node) if is_change(node) => return Ok(Body::Change),
-                Some(NodeEnum::PrepareStmt(outer)) if has_change(&outer.query) => {
-                    return around_change(text).ok_or(error);
-                }
-                Some(NodeEnum::ExplainStmt(outer)) if has_change(&outer.query) => {
-                    return around_change(text).ok_or(error);
-                }
-                _ => {}
-            }
-            let first = text.split_whitespace().next().unwrap_or_default().to_uppercase();
-            let missing = Error::unsupported(format!("this form of {first} is not supported"));
-            return Err(match error.position() {
-                Some(position) => missing.at(position),
-                None => missing,
-            });
-        }
-        Err(syntax) => syntax,
-    };
-    // The parser that comes further knows what the text is about.
-    match (syntax.position, error.position()) {
-        (Some(there), here) if here.is_none_or(|here| here < there) => {
-            Err(Error::new(SqlState::SyntaxError, syntax.message).at(there))
-        }
-        _ => Err(error),
-    }
-}
-
-fn has_change(inner: &Option<Box<Node>>) -> bool {
-    inner.as_ref().and_then(|inner| inner.node.as_ref()).is_some_and(is_change)
-}
-
-/// PREPARE or EXPLAIN of a change that the SQL parser does not know. A DELETE stands for the change, which is only read in
-/// PostgreSQL's parse tree ([`Statement::change`]).
-fn around_change(text: &str) -> Option<Body> {
-    use Keyword::{AS, DELETE, INSERT, MERGE, UPDATE, WITH};
-    let is_explain = text.starts_with(['e', 'E']);
-    let (mut depth, mut is_behind_as) = (0_usize, false);
-    for token in tokens(text).ok()? {
-        match token.token {
-            Token::LParen => depth += 1,
-            Token::RParen => depth = depth.saturating_sub(1),
-            Token::Word(word) if depth == 0 => {
-                let begins = matches!(word.keyword, INSERT | UPDATE | DELETE | MERGE | WITH);
-                if begins && (is_behind_as || is_explain) {
-                    let before = Lines::new(text).character(token.span.start);
-                    let begin: String = text.chars().take(before).collect();
-                    let text = format!("{begin}DELETE FROM changed");
-                    return body_of(&tokens(&text).ok()?, &text).ok();
-                }
-                is_behind_as |= word.keyword == AS;
-            }
-            _ => {}
-        }
-    }
-    None
-}
-
-fn body_of(tokens: &[TokenWithSpan], text: &str) -> Result<Body> {
-    let mut parser = parser_over(tokens.to_vec());
-    let parsed = statement(&mut parser).and_then(|parsed| match parser.peek_token().token {
-        Token::EOF => Ok(parsed),
-        _ => Ok(parser.expected("end of statement", parser.peek_token())?),
-    });
-    let mut body = parsed.map_err(|error| match error {
-        ParseError::Syntax(error) => syntax_error::of_parser(error, text, tokens),
-        ParseError::Invalid(error) => error,
-    })?;
-    match &mut body {
-        Body::Sql(ast) => nesting::limit(ast)?,
-        Body::Cursor(CursorStatement::Declare(declare)) => nesting::limit(&mut *declare.query)?,
-        Body::ClientCopy(ClientCopy { what: What::Out { query }, .. }) => {
-            nesting::limit(&mut **query)?;
-        }
-        _ => {}
-    }
-    if let Body::Sql(ast) = &body
-        && let Some(word) = reserved::used_as_name(ast)
-    {
-        return Err(syntax_error::at_word(word, text));
-    }
-    Ok(body)
-}
-
-/// Tries the grammars that the SQL parser lacks, then the SQL parser.
-fn statement(parser: &mut Parser<'_>) -> Result<Body, ParseError> {
-    if let Some(copy) = client_copy::parse(parser)? {
-        return Ok(Body::ClientCopy(copy));
-    }
-    if parser.parse_keywords(&[Keyword::RESET, Keyword::SESSION, Keyword::AUTHORIZATION]) {
-        let name = ObjectName::from(vec![Ident::new("session_authorization")]);
-        let reset = Reset::ConfigurationParameter(name);
-        return Ok(Body::Sql(Ast::Reset(ResetStatement { reset })));
-    }
-    if let Some(statement) = alter_system::parse(parser)? {
-        return Ok(Body::AlterSystem(statement));
-    }
-    if let Some(statement) = roles::parse(parser)? {
-        return Ok(Body::Role(statement));
-    }
-    if let Some(cursor) = cursors::parse(parser)? {
-        return Ok(Body::Cursor(cursor));
-    }
-    Ok(Body::Sql(select_into::rewrite(parser.parse_statement()?)))
 }
 
 #[cfg(test)]
@@ -264,7 +145,7 @@ mod tests {
         for script in [
             "CREATE USER u PASSWORD 'secret'",
             "ALTER USER u ENCRYPTED PASSWORD E'secret'",
-            "PREPARE p AS ALTER USER u PASSWORD 'secret'",
+            "CREATE USER MAPPING FOR u SERVER s OPTIONS (password 'secret')",
         ] {
             let parsed = parse(script);
             assert!(!format!("{:?}", parsed.map(|all| all[0].text.clone())).contains("secret"));
@@ -274,16 +155,43 @@ mod tests {
     }
 
     #[test]
-    fn a_syntax_error_has_a_position() {
-        let error = parse("select 1;\nselect 2 from )").expect_err("refused");
-        assert_eq!(error.state(), SqlState::SyntaxError);
-        assert_eq!(error.position(), Some(25), "{error}");
+    fn errors_have_the_position_in_the_script() {
+        for (script, message, position) in [
+            ("select 1;\nselect 2 from )", "syntax error at or near \")\"", 25),
+            ("select 1 from; select 2", "syntax error at or near \";\"", 14),
+            ("SELECT 1 FRM x y", "syntax error at or near \"x\"", 14),
+            ("SELECT 'ä' FROM t WHERE 'ü' 'x'", "syntax error at or near \"'x'\"", 29),
+            ("SELECT 1 FROM", "syntax error at end of input", 14),
+            ("SELECT FROM WHERE", "syntax error at or near \"WHERE\"", 13),
+            ("SELECT 'abc", "unterminated quoted string at or near \"'abc\"", 8),
+            ("SELECT 1 /* abc", "unterminated /* comment at or near \"/* abc\"", 10),
+            ("SELECT $x$abc", "unterminated dollar-quoted string at or near \"$x$abc\"", 8),
+        ] {
+            let error = parse(script).expect_err(script);
+            assert_eq!(error.state(), SqlState::SyntaxError, "{script}");
+            assert_eq!((error.message(), error.position()), (message, Some(position)), "{script}");
+        }
+    }
+
+    #[test]
+    fn semicolons_in_a_statement_do_not_end_it() {
+        let function = "CREATE FUNCTION f() RETURNS int BEGIN ATOMIC SELECT 1; SELECT 2; END";
+        let parsed = parse(&format!("{function}; SELECT 3")).expect("parses");
+        let texts: Vec<&str> = parsed.iter().map(|statement| statement.text.as_str()).collect();
+        assert_eq!(texts, [function, "SELECT 3"]);
     }
 
     #[test]
     fn deep_nesting_is_refused() {
-        let script = format!("select {}1{}", "(".repeat(100_000), ")".repeat(100_000));
-        let error = parse(&script).expect_err("refused");
-        assert_eq!(error.state(), SqlState::StatementTooComplex);
+        for (open, close) in
+            [("-(", ")"), ("(", ")"), ("case when true then ", " end"), ("not ", "")]
+        {
+            for depth in [257, 1_000, 100_000] {
+                let script = format!("select {}1{}", open.repeat(depth), close.repeat(depth));
+                assert!(parse(&script).is_err(), "{open} {depth}");
+            }
+        }
+        let error = parse(&format!("select {}1{}", "abs(".repeat(300), ")".repeat(300)));
+        assert_eq!(error.expect_err("too deep").state(), SqlState::StatementTooComplex);
     }
 }

@@ -1,15 +1,16 @@
 //! A parsed statement with its text and its place in the script.
 
-use crate::alter_system::AlterSystem;
-use crate::client_copy::{ClientCopy, What};
-use crate::cursors::CursorStatement;
-use crate::roles::RoleStatement;
-use datafusion::sql::sqlparser::ast::Statement as Ast;
+use crate::inner_text;
+use crate::nesting;
+use crate::sql;
+use commands::{Command, RoleStatement};
+use datafusion::sql::sqlparser::ast::{Query, Statement as Ast};
 use grammar::Script;
 use grammar::tree::NodeEnum;
 use std::sync::{Arc, OnceLock};
+use values::error::{Error, Result, SqlState};
 
-/// One parsed statement of a script. Clones share the parsed body.
+/// One parsed statement of a script. Clones share what is parsed.
 #[derive(Debug, Clone)]
 pub struct Statement {
     /// The text of the statement, without the semicolon. Passwords are removed.
@@ -17,37 +18,48 @@ pub struct Statement {
     /// Characters of the script before the text. Added to a position in the text, it gives the
     /// position in the script.
     pub offset: usize,
+    script: Arc<Script>,
     body: Arc<Body>,
-    tree: Arc<OnceLock<Option<Script>>>,
+    /// The tree of the SQL parser, once it is asked for.
+    ast: Arc<OnceLock<Option<Ast>>>,
+    /// What an EXPLAIN EXECUTE explains.
+    executed: Option<Arc<Statement>>,
 }
 
-/// A parsed statement, by the grammar that it belongs to.
+/// A parsed statement, by what it is.
 #[derive(Debug, Clone)]
-#[expect(clippy::large_enum_variant, reason = "a statement has one body, on the heap")]
 pub enum Body {
-    /// A statement of the SQL parser's grammar.
-    Sql(Ast),
-    /// COPY FROM STDIN or COPY TO STDOUT.
-    ClientCopy(ClientCopy),
-    /// A statement about roles, privileges or owners.
-    Role(RoleStatement),
-    /// DECLARE, FETCH or MOVE.
-    Cursor(CursorStatement),
-    /// ALTER SYSTEM.
-    AlterSystem(AlterSystem),
-    /// A query that only PostgreSQL's grammar has ([`Statement::query`]).
+    /// A query ([`Statement::query`]).
     Query,
-    /// As `Query`, a statement that changes rows ([`Statement::change`]).
+    /// INSERT, UPDATE, DELETE or MERGE, or a query with changes in WITH ([`Statement::change`]).
     Change,
+    /// Any other statement.
+    Command(Command),
+    /// A statement that is not executed.
+    Refused(Error),
 }
 
 impl Statement {
-    pub(crate) fn new(text: String, offset: usize, body: Body) -> Self {
-        Self { text, offset, body: Arc::new(body), tree: Arc::default() }
+    pub(crate) fn new(text: String, offset: usize, script: Script, body: Body) -> Self {
+        let (script, body) = (Arc::new(script), Arc::new(body));
+        Self { text, offset, script, body, ast: Arc::default(), executed: None }
+    }
+
+    /// The parsed statement.
+    pub fn body(&self) -> &Body {
+        &self.body
+    }
+
+    /// The command, if the statement is one.
+    pub fn command(&self) -> Option<&Command> {
+        match &*self.body {
+            Body::Command(command) => Some(command),
+            _ => None,
+        }
     }
 
     /// The query of the statement in PostgreSQL's parse tree: the statement itself, or what it prepares, explains or declares
-    /// a cursor for. `None` if it has none, or is not in PostgreSQL's grammar. Locations are bytes of the [`text`](Self::text).
+    /// a cursor for. Locations are bytes of the [`text`](Self::text).
     pub fn query(&self) -> Option<&NodeEnum> {
         let is_query = |node: &&NodeEnum| matches!(node, NodeEnum::SelectStmt(_));
         self.innermost().filter(is_query).filter(|node| !changes_rows(node))
@@ -75,92 +87,157 @@ impl Statement {
         self.innermost().filter(|node| changes_rows(node))
     }
 
+    fn outermost(&self) -> Option<&NodeEnum> {
+        let [statement] = self.script.statements() else { return None };
+        statement.stmt.as_ref()?.node.as_ref()
+    }
+
     fn innermost(&self) -> Option<&NodeEnum> {
-        let script = self.tree.get_or_init(|| grammar::parse(&self.text).ok()).as_ref()?;
-        let [statement] = script.statements() else { return None };
-        let mut node = statement.stmt.as_ref()?.node.as_ref()?;
-        loop {
-            let inner = match node {
-                NodeEnum::PrepareStmt(prepare) => &prepare.query,
-                NodeEnum::ExplainStmt(explain) => &explain.query,
-                NodeEnum::DeclareCursorStmt(declare) => &declare.query,
-                _ => return Some(node),
-            };
-            node = inner.as_ref()?.node.as_ref()?;
+        let node = self.outermost()?;
+        let inner = match node {
+            NodeEnum::PrepareStmt(prepare) => &prepare.query,
+            NodeEnum::ExplainStmt(explain) => &explain.query,
+            NodeEnum::DeclareCursorStmt(declare) => &declare.query,
+            _ => return Some(node),
+        };
+        inner.as_ref()?.node.as_ref()
+    }
+
+    /// What the statement prepares, explains, copies or stores, or declares a cursor for, as a statement with the same text.
+    pub fn inner(&self) -> Option<Self> {
+        if let Some(executed) = &self.executed {
+            return Some(Self::clone(executed));
         }
+        let body = match self.command()? {
+            Command::Prepare(_) | Command::Explain(_) | Command::Declare(_) => {
+                match changes_rows(self.innermost()?) {
+                    false => Body::Query,
+                    true => Body::Change,
+                }
+            }
+            _ => {
+                self.source()?;
+                Body::Query
+            }
+        };
+        Some(Self { body: Arc::new(body), ast: Arc::default(), ..self.clone() })
     }
 
-    /// The parsed statement.
-    pub fn body(&self) -> &Body {
-        &self.body
+    /// EXPLAIN EXECUTE with the statement that it executes.
+    pub(crate) fn of_executed(&self, executed: &Self) -> Self {
+        Self { executed: Some(Arc::new(executed.clone())), ..self.clone() }
     }
 
-    /// The syntax tree, if the statement is one of the SQL parser's grammar.
+    /// The tree of the SQL parser, if the statement is a query or a change of rows that the SQL parser knows.
     pub fn ast(&self) -> Option<&Ast> {
-        match &*self.body {
-            Body::Sql(ast) => Some(ast),
+        if !matches!(*self.body, Body::Query | Body::Change) {
+            return None;
+        }
+        let parsed = || sql::parse_sql(&inner_text::of(self.outermost()?, &self.text)?).ok();
+        self.ast.get_or_init(parsed).as_ref()
+    }
+
+    /// Refuses a query or a change that is too deep or too wide to be planned.
+    ///
+    /// # Errors
+    /// 54001, 54000.
+    pub(crate) fn limit(&self) -> Result<()> {
+        if nesting::is_short(&self.text) {
+            return Ok(());
+        }
+        let planned = match *self.body {
+            Body::Query | Body::Change => self.clone(),
+            _ => match self.inner() {
+                Some(inner) => inner,
+                None => return Ok(()),
+            },
+        };
+        let text = self.outermost().and_then(|node| inner_text::of(node, &self.text));
+        let Some(text) = text else { return Ok(()) };
+        match sql::parse_sql(&text) {
+            Ok(ast) => drop(planned.ast.set(Some(ast))),
+            Err(error) => {
+                let limits = [SqlState::StatementTooComplex, SqlState::ProgramLimitExceeded];
+                if limits.contains(&error.state()) {
+                    return Err(error);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`ast`](Self::ast), the query of a CREATE TABLE AS, CREATE VIEW or COPY.
+    pub fn source_ast(&self) -> Option<Query> {
+        match self.inner()?.ast()? {
+            Ast::Query(query) => Some(Query::clone(query)),
             _ => None,
         }
     }
 
-    /// Like [`ast`](Self::ast), but mutable. A shared body is copied.
-    pub(crate) fn ast_mut(&mut self) -> Option<&mut Ast> {
-        match Arc::make_mut(&mut self.body) {
-            Body::Sql(ast) => Some(ast),
-            _ => None,
-        }
-    }
-
-    /// Like [`ast`](Self::ast), but by value.
-    pub(crate) fn into_ast(self) -> Option<Ast> {
-        match Arc::unwrap_or_clone(self.body) {
-            Body::Sql(ast) => Some(ast),
-            _ => None,
-        }
-    }
-
-    /// EXPLAIN of the statement, whose syntax tree is given. The text and offset are the statement's.
-    pub(crate) fn explained_by(&self, explain: Ast) -> Self {
-        let (text, tree) = (self.text.clone(), Arc::clone(&self.tree));
-        Self { text, offset: self.offset, body: Arc::new(Body::Sql(explain)), tree }
-    }
-
-    /// A statement with another syntax tree and the same text and offset.
-    pub fn with_ast(&self, ast: Ast) -> Self {
-        Self::new(self.text.clone(), self.offset, Body::Sql(ast))
+    /// The same statement with another tree of the SQL parser.
+    pub(crate) fn with_ast(self, ast: Ast) -> Self {
+        Self { ast: Arc::new(OnceLock::from(Some(ast))), ..self }
     }
 
     /// Whether it is COPY FROM STDIN or COPY TO STDOUT.
     pub fn is_client_copy(&self) -> bool {
-        matches!(*self.body, Body::ClientCopy(_))
+        matches!(self.command(), Some(Command::Copy(copy)) if copy.is_of_client())
     }
 
     /// Whether it is COPY FROM STDIN.
     pub fn is_copy_in(&self) -> bool {
-        matches!(&*self.body, Body::ClientCopy(copy) if matches!(copy.what, What::In { .. }))
+        matches!(self.command(), Some(Command::Copy(copy)) if copy.is_of_client() && copy.is_from)
     }
 
     /// Whether it contains a password. The [`text`](Self::text) does not.
     pub fn keeps_secret(&self) -> bool {
-        matches!(&*self.body, Body::Role(statement) if statement.password().is_some())
+        match &*self.body {
+            Body::Command(Command::Role(statement)) => statement.password().is_some(),
+            Body::Refused(_) => self.text == HIDDEN,
+            _ => false,
+        }
     }
 
     /// Whether it is COMMIT or ROLLBACK, including ROLLBACK TO SAVEPOINT.
     pub fn ends_transaction(&self) -> bool {
-        matches!(self.ast(), Some(Ast::Commit { .. } | Ast::Rollback { .. }))
+        use commands::Transaction::{Commit, Rollback, RollbackTo};
+        matches!(
+            self.command(),
+            Some(Command::Transaction(Commit { .. } | Rollback { .. } | RollbackTo(_)))
+        )
     }
 
     /// Whether it is COMMIT or ROLLBACK with AND CHAIN.
     pub fn chains(&self) -> bool {
-        match self.ast() {
-            Some(Ast::Commit { chain, .. } | Ast::Rollback { chain, .. }) => *chain,
-            _ => false,
+        use commands::Transaction::{Commit, Rollback};
+        matches!(
+            self.command(),
+            Some(Command::Transaction(Commit { chain: true } | Rollback { chain: true }))
+        )
+    }
+}
+
+/// What stands for a text with a password.
+const HIDDEN: &str = "<hidden>";
+
+/// The text of a statement without the password in it. Its place in the text is unknown, so the whole text is replaced.
+pub(crate) fn without_password(text: &str, body: &Body) -> String {
+    match body {
+        Body::Command(Command::Role(statement)) if statement.password().is_some() => {
+            match statement {
+                RoleStatement::Create { name, .. } => {
+                    format!("CREATE ROLE {name} PASSWORD <hidden>")
+                }
+                _ => "ALTER ROLE PASSWORD <hidden>".to_owned(),
+            }
         }
+        Body::Refused(_) if text.to_ascii_lowercase().contains("password") => HIDDEN.to_owned(),
+        _ => text.to_owned(),
     }
 }
 
 /// Whether a statement changes rows itself, or by a change in its WITH.
-fn changes_rows(node: &NodeEnum) -> bool {
+pub(crate) fn changes_rows(node: &NodeEnum) -> bool {
     match node {
         NodeEnum::SelectStmt(select) => {
             select.with_clause.iter().flat_map(|with| &with.ctes).any(|cte| match &cte.node {
@@ -175,7 +252,7 @@ fn changes_rows(node: &NodeEnum) -> bool {
     }
 }
 
-pub(crate) fn is_change(node: &NodeEnum) -> bool {
+fn is_change(node: &NodeEnum) -> bool {
     use NodeEnum::{DeleteStmt, InsertStmt, MergeStmt, UpdateStmt};
     matches!(node, InsertStmt(_) | UpdateStmt(_) | DeleteStmt(_) | MergeStmt(_))
 }

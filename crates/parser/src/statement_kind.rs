@@ -1,6 +1,7 @@
 //! Classifies statements for metrics.
 
 use crate::statement::{Body, Statement};
+use commands::Command;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
 use grammar::tree::NodeEnum;
 
@@ -56,31 +57,29 @@ impl StatementKind {
 impl Statement {
     /// The kind of the statement.
     pub fn kind(&self) -> StatementKind {
-        let ast = match self.body() {
-            Body::ClientCopy(_) => return StatementKind::Copy,
-            Body::Cursor(_) | Body::Query => return StatementKind::Select,
-            Body::Role(_) | Body::AlterSystem(_) => return StatementKind::Definition,
+        let command = match self.body() {
+            Body::Query => return StatementKind::Select,
             Body::Change => {
                 return match self.change() {
                     Some(NodeEnum::InsertStmt(_)) => StatementKind::Insert,
                     Some(NodeEnum::DeleteStmt(_)) => StatementKind::Delete,
-                    _ => StatementKind::Update,
+                    Some(_) => StatementKind::Update,
+                    None => match self.ast() {
+                        Some(Ast::Insert(_)) => StatementKind::Insert,
+                        Some(Ast::Delete(_)) => StatementKind::Delete,
+                        _ => StatementKind::Update,
+                    },
                 };
             }
-            Body::Sql(ast) => ast,
+            Body::Refused(_) => return StatementKind::Definition,
+            Body::Command(command) => command,
         };
-        match ast {
-            Ast::Query(_) | Ast::Explain { .. } | Ast::Execute { .. } => StatementKind::Select,
-            Ast::Insert(_) => StatementKind::Insert,
-            Ast::Update(_) | Ast::Merge(_) => StatementKind::Update,
-            Ast::Delete(_) => StatementKind::Delete,
-            Ast::Copy { .. } => StatementKind::Copy,
-            Ast::StartTransaction { .. }
-            | Ast::Commit { .. }
-            | Ast::Rollback { .. }
-            | Ast::Savepoint { .. }
-            | Ast::ReleaseSavepoint { .. } => StatementKind::Transaction,
-            Ast::Set(_) | Ast::ShowVariable { .. } | Ast::Reset(_) => StatementKind::Setting,
+        match command {
+            Command::Copy(_) => StatementKind::Copy,
+            Command::Declare(_) | Command::Fetch(_) => StatementKind::Select,
+            Command::Explain(_) | Command::Execute(_) => StatementKind::Select,
+            Command::Transaction(_) => StatementKind::Transaction,
+            Command::Setting(_) => StatementKind::Setting,
             _ => StatementKind::Definition,
         }
     }

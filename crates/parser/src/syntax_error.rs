@@ -4,25 +4,10 @@
 //! error, the expectation its hint.
 
 use crate::nesting;
-use datafusion::sql::sqlparser::ast::Ident;
 use datafusion::sql::sqlparser::parser::ParserError;
 use datafusion::sql::sqlparser::tokenizer::{Location, TokenWithSpan, TokenizerError};
 use values::error::{Error, SqlState};
 use values::lines::Lines;
-
-/// Why a statement cannot be parsed.
-pub(crate) enum ParseError {
-    /// The SQL parser's error: the text does not match the grammar.
-    Syntax(ParserError),
-    /// The text matches the grammar, but has contradictory or unknown options.
-    Invalid(Error),
-}
-
-impl From<ParserError> for ParseError {
-    fn from(error: ParserError) -> Self {
-        Self::Syntax(error)
-    }
-}
 
 /// Converts an error of the SQL parser. `tokens` are the tokens of `text`.
 pub(super) fn of_parser(error: ParserError, text: &str, tokens: &[TokenWithSpan]) -> Error {
@@ -56,12 +41,6 @@ pub(super) fn of_parser(error: ParserError, text: &str, tokens: &[TokenWithSpan]
         "end of statement" => error,
         _ => error.with_hint(format!("Expected {expected}.")),
     }
-}
-
-/// The error for a reserved word that is used as a name.
-pub(super) fn at_word(word: Ident, text: &str) -> Error {
-    let lines = Lines::new(text);
-    near(text, lines.character(word.span.start), lines.character(word.span.end))
 }
 
 /// Converts an error of the tokenizer, such as an unterminated string.
@@ -118,36 +97,5 @@ fn split_location(message: String) -> (String, Option<Location>) {
     match parsed {
         Some((text, location)) => (text, Some(location)),
         None => (message, None),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::parse;
-
-    fn refused(text: &str) -> (String, Option<usize>) {
-        let error = parse(text).expect_err("refused");
-        (error.message().to_owned(), error.position())
-    }
-
-    #[test]
-    fn errors_name_the_offending_token() {
-        for (text, message, position) in [
-            ("SELECT 1 FRM x y", "syntax error at or near \"x\"", 14),
-            ("SELECT 'a' FROM t WHERE 'ü' 'x'", "syntax error at or near \"'x'\"", 29),
-            ("SELECT 1 FROM", "syntax error at end of input", 14),
-            ("SELECT FROM WHERE", "syntax error at or near \"WHERE\"", 13),
-            ("SELECT 'abc", "unterminated quoted string at or near \"'abc\"", 8),
-            ("SELECT 1 /* abc", "unterminated /* comment at or near \"/* abc\"", 10),
-            ("SELECT $x$abc", "unterminated dollar-quoted string at or near \"$x$abc\"", 8),
-        ] {
-            assert_eq!(refused(text), (message.to_owned(), Some(position)), "{text}");
-        }
-    }
-
-    #[test]
-    fn the_expectation_is_a_hint() {
-        let error = parse("SELECT 1 +").expect_err("refused");
-        assert_eq!(error.hint(), Some("Expected an expression."));
     }
 }

@@ -29,6 +29,7 @@ pub fn placed(error: Error, text: &str, same: impl Fn(&str, &str) -> bool) -> Er
     let Some(statement) = parser::parse(text).ok().and_then(|mut all| all.pop()) else {
         return error;
     };
+    let statement = statement.inner().unwrap_or(statement);
     let Some(ast) = statement.ast() else { return error };
     let found = look(&site, ast, text, same);
     let (known, place) = match found {

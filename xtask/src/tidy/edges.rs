@@ -10,6 +10,7 @@ use super::workspace::Workspace;
 const EDGES: &[(&str, &[&str])] = &[
     ("grammar", &[]),
     ("analyzer", &["grammar"]),
+    ("commands", &["analyzer", "grammar"]),
     ("bundling", &[]),
     ("dbsim", &["bundling"]),
     ("sdds", &[]),
@@ -26,7 +27,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("executor", &["values", "store"]),
     ("regexes", &["executor", "values"]),
     ("functions", &["regexes", "executor", "values", "store"]),
-    ("parser", &["grammar", "functions", "values", "store"]),
+    ("parser", &["commands", "analyzer", "grammar", "functions", "values", "store"]),
     ("scan", &["executor", "functions", "values", "store", "sdds"]),
     ("keyed", &["scan", "parser", "values", "store", "sdds"]),
     (

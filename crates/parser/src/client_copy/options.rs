@@ -1,5 +1,6 @@
 //! The options of COPY with the client, with PostgreSQL's defaults.
 
+use commands::Given;
 use values::error::{Error, Result, SqlState};
 
 /// The format of the data (FORMAT).
@@ -51,17 +52,14 @@ pub struct Options {
     pub reject_limit: Option<u64>,
 }
 
-/// An option as written: its name in lower case and its arguments.
-pub type Given = (String, Vec<String>);
-
 impl Options {
     /// Reads and checks the options of a statement.
     ///
     /// # Errors
     /// 22023, 42601 and 0A000 for an unknown option, a value out of range or a conflict.
     pub fn of(given: &[Given]) -> Result<Self> {
-        let format = given.iter().find(|(name, _)| name == "format");
-        let form = match format.and_then(|(_, words)| words.first()).map(String::as_str) {
+        let format = given.iter().find(|given| given.name == "format");
+        let form = match format.and_then(|given| given.words.first()).map(String::as_str) {
             None => Form::Text,
             Some(name) => match name.to_lowercase().as_str() {
                 "text" => Form::Text,
@@ -74,9 +72,11 @@ impl Options {
                 }
             },
         };
-        let no_binary = given.iter().find(|(name, _)| name == "delimiter" || name == "null");
-        if let (Form::Binary, Some((name, _))) = (form, no_binary) {
-            let message = format!("cannot specify {} in BINARY mode", name.to_uppercase());
+        let no_binary =
+            given.iter().find(|given| ["delimiter", "null"].contains(&given.name.as_str()));
+        if let (Form::Binary, Some(given)) = (form, no_binary) {
+            let name = given.name.to_uppercase();
+            let message = format!("cannot specify {name} in BINARY mode");
             return Err(Error::new(SqlState::SyntaxError, message));
         }
         let csv = form == Form::Csv;
@@ -94,7 +94,7 @@ impl Options {
             reject_limit: None,
         };
         let mut escape = None;
-        for (name, words) in given {
+        for Given { name, words, .. } in given {
             options.set(name, words, &mut escape)?;
         }
         options.escape = escape.unwrap_or(options.quote);

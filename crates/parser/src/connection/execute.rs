@@ -1,9 +1,7 @@
 //! EXECUTE and EXPLAIN EXECUTE.
 
-use crate::names::fold;
-use crate::placeholders::placeholder;
 use crate::statement::Statement;
-use datafusion::sql::sqlparser::ast::{Expr, Statement as Ast};
+use commands::{Argument, Command};
 use store::catalog::SqlType;
 
 /// EXECUTE or EXPLAIN EXECUTE.
@@ -12,7 +10,7 @@ pub struct Execute {
     /// The name of the prepared statement.
     pub name: String,
     /// The arguments, in order.
-    pub arguments: Vec<Expr>,
+    pub arguments: Vec<Argument>,
     /// The whole statement, if it is EXPLAIN EXECUTE.
     explain: Option<Statement>,
 }
@@ -20,24 +18,18 @@ pub struct Execute {
 impl Execute {
     /// The EXECUTE in a statement, if it is EXECUTE or EXPLAIN EXECUTE.
     pub(super) fn of(statement: &Statement) -> Option<Self> {
-        let (ast, explain) = match statement.ast()? {
-            Ast::Explain { statement: inner, .. } => (&**inner, Some(statement.clone())),
-            ast => (ast, None),
+        let (execute, explain) = match statement.command()? {
+            Command::Execute(execute) => (execute, None),
+            Command::Explain(explain) => (explain.execute.as_ref()?, Some(statement.clone())),
+            _ => return None,
         };
-        let Ast::Execute { name: Some(name), parameters, immediate: false, .. } = ast else {
-            return None;
-        };
-        let name = name.0.last().and_then(|part| part.as_ident()).map(fold)?;
-        Some(Self { name, arguments: parameters.clone(), explain })
+        let (name, arguments) = (execute.name.clone(), execute.arguments.clone());
+        Some(Self { name, arguments, explain })
     }
 
     /// The EXPLAIN of the prepared statement. `None` if this is a plain EXECUTE.
     pub fn explained(&self, prepared: &Statement) -> Option<Statement> {
-        let mut explain = self.explain.as_ref()?.ast()?.clone();
-        if let Ast::Explain { statement, .. } = &mut explain {
-            **statement = prepared.ast()?.clone();
-        }
-        Some(prepared.explained_by(explain))
+        Some(self.explain.as_ref()?.of_executed(prepared))
     }
 
     /// The types of the parameters `$1`, `$2`, ... that the arguments use. `types` are the
@@ -46,10 +38,10 @@ impl Execute {
     pub fn parameters(&self, types: &[SqlType]) -> Vec<SqlType> {
         let mut parameters = Vec::new();
         for (argument, sql_type) in self.arguments.iter().zip(types) {
-            if let Some(number) = placeholder(argument) {
+            if let Argument::Parameter(number) = argument {
                 let length = parameters.len().max(number + 1);
                 parameters.resize(length, SqlType::Text);
-                parameters[number] = sql_type.clone();
+                parameters[*number] = sql_type.clone();
             }
         }
         parameters

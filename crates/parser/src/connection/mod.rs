@@ -1,19 +1,15 @@
 //! Statements that the server of a connection executes: cursors and prepared statements.
 
-mod declare;
 mod execute;
 
-pub use crate::cursors::{Direction, Fetch};
-pub use declare::Declare;
+pub use commands::{Direction, Fetch};
 pub use execute::Execute;
 
-use crate::cursors::CursorStatement;
-use crate::names::fold;
 use crate::statement::{Body, Statement};
-use datafusion::sql::sqlparser::ast::{CloseCursor, DiscardObject, Statement as Ast};
+use crate::types;
+use commands::{Command, Discard};
 use store::catalog::SqlType;
 use values::error::{Error, Result, SqlState};
-use values::types;
 
 /// A statement that the server of a connection executes.
 #[derive(Debug, Clone)]
@@ -47,82 +43,72 @@ pub enum ConnectionStatement {
     Unlisten,
 }
 
+/// DECLARE: a cursor over a query.
+#[derive(Debug, Clone)]
+pub struct Declare {
+    /// The name of the cursor.
+    pub name: String,
+    /// The query.
+    pub query: Statement,
+    /// Whether values are returned in binary format (BINARY).
+    pub binary: bool,
+    /// Whether the cursor can move backwards (SCROLL).
+    pub scroll: bool,
+    /// Whether the cursor stays open after its transaction commits (WITH HOLD).
+    pub hold: bool,
+}
+
 impl Statement {
     /// The statement for the connection. `None` if the session executes the statement.
     ///
     /// # Errors
-    /// 0A000 for LISTEN and NOTIFY; 42601 for PREPARE of a statement that cannot be prepared; 42704
-    /// for an unknown parameter type.
+    /// 0A000 for a parameter of a type that is not supported.
     pub fn for_connection(&self) -> Option<Result<ConnectionStatement>> {
-        let ast = match self.body() {
-            Body::Sql(ast) => ast,
-            Body::Cursor(CursorStatement::Declare(declare)) => {
-                let declare = Declare::of(declare, self);
+        let Body::Command(command) = self.body() else { return None };
+        Some(Ok(match command {
+            Command::Declare(declaration) => {
                 if self.change().is_some() {
                     let message =
                         "DECLARE CURSOR must not contain data-modifying statements in WITH";
                     return Some(Err(Error::new(SqlState::FeatureNotSupported, message)));
                 }
-                return Some(Ok(ConnectionStatement::Declare(Box::new(declare))));
+                let Some(query) = self.inner() else { return Some(Err(incomplete())) };
+                let name = declaration.name.clone();
+                let (binary, scroll, hold) =
+                    (declaration.is_binary, declaration.scrolls, declaration.holds);
+                let declare = Declare { name, query, binary, scroll, hold };
+                ConnectionStatement::Declare(Box::new(declare))
             }
-            Body::Cursor(CursorStatement::Fetch(fetch)) => {
-                return Some(Ok(ConnectionStatement::Fetch(fetch.clone())));
-            }
-            Body::ClientCopy(_)
-            | Body::Role(_)
-            | Body::AlterSystem(_)
-            | Body::Query
-            | Body::Change => return None,
-        };
-        Some(Ok(match ast {
-            Ast::Close { cursor: CloseCursor::All } => ConnectionStatement::Close(None),
-            Ast::Close { cursor: CloseCursor::Specific { name } } => {
-                ConnectionStatement::Close(Some(fold(name)))
-            }
-            Ast::Prepare { name, data_types, statement } => {
-                if !is_preparable(statement) {
-                    return Some(Err(not_preparable(statement)));
-                }
-                let types = data_types.iter().map(|ast| types::of_parameter(ast).map(Some));
+            Command::Fetch(fetch) => ConnectionStatement::Fetch(fetch.clone()),
+            Command::Close(name) => ConnectionStatement::Close(name.clone()),
+            Command::Prepare(prepare) => {
+                let Some(statement) = self.inner() else { return Some(Err(incomplete())) };
+                let of = |written: &commands::DataType| types::of_written(written, &self.text);
+                let types = prepare.types.iter().map(|known| known.as_ref().map(of).transpose());
                 let types = match types.collect() {
                     Ok(types) => types,
                     Err(error) => return Some(Err(error)),
                 };
-                let statement = Box::new(self.with_ast(Ast::clone(statement)));
-                ConnectionStatement::Prepare { name: fold(name), types, statement }
+                let (name, statement) = (prepare.name.clone(), Box::new(statement));
+                ConnectionStatement::Prepare { name, types, statement }
             }
-            Ast::Execute { .. } | Ast::Explain { .. } => {
-                return Execute::of(self)
-                    .map(|execute| Ok(ConnectionStatement::Execute(Box::new(execute))));
+            Command::Execute(_) | Command::Explain(_) => {
+                let execute = Execute::of(self)?;
+                ConnectionStatement::Execute(Box::new(execute))
             }
-            Ast::Deallocate { name, .. } => {
-                let all = name.quote_style.is_none() && name.value.eq_ignore_ascii_case("all");
-                ConnectionStatement::Deallocate((!all).then(|| fold(name)))
-            }
-            Ast::Discard { object_type: DiscardObject::ALL } => ConnectionStatement::DiscardAll,
-            Ast::Discard { object_type: DiscardObject::PLANS } => {
+            Command::Deallocate(name) => ConnectionStatement::Deallocate(name.clone()),
+            Command::Discard(Discard::All) => ConnectionStatement::DiscardAll,
+            Command::Discard(Discard::Plans) => {
                 ConnectionStatement::DiscardNothing("DISCARD PLANS")
             }
-            Ast::Discard { object_type: DiscardObject::SEQUENCES } => {
-                ConnectionStatement::DiscardSequences
-            }
-            Ast::UNLISTEN { .. } => ConnectionStatement::Unlisten,
-            Ast::LISTEN { .. } => return Some(Err(Error::unsupported("LISTEN is not supported"))),
-            Ast::NOTIFY { .. } => return Some(Err(Error::unsupported("NOTIFY is not supported"))),
+            Command::Discard(Discard::Sequences) => ConnectionStatement::DiscardSequences,
+            Command::Unlisten => ConnectionStatement::Unlisten,
             _ => return None,
         }))
     }
 }
 
-/// Whether PREPARE accepts a statement.
-fn is_preparable(statement: &Ast) -> bool {
-    use Ast::{Delete, Insert, Merge, Query, Update};
-    matches!(statement, Query(_) | Insert(_) | Update(_) | Delete(_) | Merge(_))
-}
-
-fn not_preparable(statement: &Ast) -> Error {
-    let text = statement.to_string();
-    let word = text.split_whitespace().next().unwrap_or_default();
-    Error::new(SqlState::SyntaxError, format!("syntax error at or near \"{word}\""))
-        .with_hint("PREPARE accepts SELECT, VALUES, INSERT, UPDATE, DELETE and MERGE.")
+/// The error of a tree without a part that the grammar always makes.
+fn incomplete() -> Error {
+    Error::unsupported("this form of the statement is not supported")
 }

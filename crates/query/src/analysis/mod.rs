@@ -3,13 +3,11 @@
 //! What the analyzer or the lowering does not know yet is planned as before, by the engine's own SQL planner.
 
 pub(crate) mod changes;
-mod errors;
 pub(crate) mod over_rows;
 mod parameters;
 mod relations;
 pub(crate) mod row;
 pub(crate) mod targets;
-mod types;
 
 use crate::context::Frame;
 use analyzer::Bound;
@@ -21,7 +19,8 @@ use datafusion::logical_expr::{LogicalPlan, TableSource};
 use futures::future::BoxFuture;
 use grammar::tree::NodeEnum;
 use lowering::{Refusal, Surroundings};
-use parser::Statement;
+use parser::commands::{Command, Definition};
+use parser::{Statement, errors, types};
 use planner::relations::rename_columns;
 use planner::{Planner, refuse_deep};
 use relations::Relations;
@@ -103,8 +102,18 @@ pub(crate) async fn plan_source(
 }
 
 fn is_view(statement: &Statement) -> bool {
-    use datafusion::sql::sqlparser::ast::Statement::CreateView;
-    matches!(statement.ast(), Some(CreateView(_)))
+    match statement.command() {
+        Some(Command::Definition(definition)) => matches!(**definition, Definition::CreateView(_)),
+        _ => false,
+    }
+}
+
+/// As [`missing`], for the query of [`plan_source`].
+pub(crate) async fn missing_source(frame: &Frame<'_>, planner: &Planner<'_>) -> Error {
+    match frame.statement.and_then(Statement::source) {
+        Some(query) => missing(frame, planner, query).await,
+        None => Error::unsupported("this form of the statement is not supported"),
+    }
 }
 
 /// The parameters and columns of a query. `None` if the analyzer does not know all of it.

@@ -14,7 +14,7 @@ use datafusion::execution::{SendableRecordBatchStream, SessionState};
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use distributed::bundles::Bundling;
 use parser::Statement;
-use parser::roles::RoleName;
+use parser::commands::RoleName;
 use planner::Planner;
 use scan::portable::Portable;
 use scan::shipping::Shipping;

@@ -5,7 +5,7 @@ use super::options::Options;
 use crate::context::Frame;
 use crate::context::outcome::{Outcome, Tag};
 use crate::dml::assembly::Assembly;
-use crate::dml::{declared_column, ingest, target};
+use crate::dml::{declared_column, ingest, named_target};
 use catalog_views::access::FileUse;
 use datafusion::datasource::file_format::FileFormat;
 use datafusion::datasource::file_format::csv::CsvFormat;
@@ -13,7 +13,7 @@ use datafusion::datasource::file_format::json::JsonFormat;
 use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::LogicalPlanBuilder;
-use datafusion::sql::sqlparser::ast::{CopySource, Statement};
+use parser::commands::{Copied, Copy};
 use scan::files::{self, Format};
 use scan::provider::plan_schema;
 use std::sync::Arc;
@@ -25,15 +25,14 @@ use values::error::{Error, Result, SqlState};
 pub(crate) async fn run(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
-    statement: &Statement,
+    copy: &Copy,
 ) -> Result<Outcome> {
-    let Statement::Copy { source: CopySource::Table { table_name, columns }, .. } = statement
-    else {
+    let Copied::Relation(name, columns) = &copy.what else {
         return Err(Error::new(SqlState::SyntaxError, "COPY FROM requires a table, not a query"));
     };
     frame.access(transaction.catalog()).require_files(FileUse::CopyFrom)?;
-    let options = Options::of(statement)?;
-    let table = target(frame, transaction, table_name, Privileges::INSERT)?;
+    let options = Options::of(copy)?;
+    let table = named_target(frame, transaction, name, Privileges::INSERT)?;
     let given = copied_columns(&table, columns)?;
     let schema = Arc::new(plan_schema(&table, &given));
     let (format, schema): (Arc<dyn FileFormat>, _) = match options.format {

@@ -7,11 +7,9 @@ pub(crate) mod to;
 
 use crate::dml::declared_column;
 use catalog_views::pg_catalog::quote_ident;
-use catalog_views::relation_names::find;
+use catalog_views::relation_names::find_named;
 use catalog_views::search_path::SearchPath;
-use datafusion::sql::sqlparser::ast::{Ident, ObjectName, Query, Statement};
-use parser::names::fold;
-use parser::parse_sql;
+use parser::commands::RelationName;
 use store::catalog::{Catalog, Relation, Table};
 use values::error::{Error, Result, SqlState};
 
@@ -20,7 +18,7 @@ use values::error::{Error, Result, SqlState};
 ///
 /// # Errors
 /// 42703 if a named column does not exist; 42P10 if it is a generated column.
-fn copied_columns(table: &Table, named: &[Ident]) -> Result<Vec<usize>> {
+fn copied_columns(table: &Table, named: &[String]) -> Result<Vec<usize>> {
     if named.is_empty() {
         let given = |index: &usize| {
             let column = &table.columns[*index];
@@ -28,8 +26,8 @@ fn copied_columns(table: &Table, named: &[Ident]) -> Result<Vec<usize>> {
         };
         return Ok((0..table.columns.len()).filter(given).collect());
     }
-    let find = |name: &Ident| {
-        let index = declared_column(table, &fold(name))?;
+    let find = |name: &String| {
+        let index = declared_column(table, name)?;
         let column = &table.columns[index];
         match column.generated {
             None => Ok(index),
@@ -43,23 +41,22 @@ fn copied_columns(table: &Table, named: &[Ident]) -> Result<Vec<usize>> {
     named.iter().map(find).collect()
 }
 
-/// The query for the contents of a relation, as copied by COPY relation TO.
+/// The text of the query for the contents of a relation, as copied by COPY relation TO.
 fn query_of(
     catalog: &Catalog,
     path: SearchPath<'_>,
-    name: &ObjectName,
-    named: &[Ident],
-) -> Result<Query> {
-    let columns: Vec<String> = match find(catalog, path, name)? {
+    name: &RelationName,
+    named: &[String],
+) -> Result<String> {
+    let columns: Vec<String> = match find_named(catalog, path, name)? {
         Some(Relation::Table(table)) => {
             let columns = copied_columns(table, named)?.into_iter();
             columns.map(|index| quote_ident(&table.columns[index].name)).collect()
         }
         _ if named.is_empty() => vec!["*".to_owned()],
-        _ => named.iter().map(ToString::to_string).collect(),
+        _ => named.iter().map(|name| quote_ident(name)).collect(),
     };
-    match parse_sql(&format!("SELECT {} FROM {name}", columns.join(", ")))? {
-        Statement::Query(query) => Ok(*query),
-        _ => Err(Error::new(SqlState::SyntaxError, format!("\"{name}\" is not a table"))),
-    }
+    let schema = name.schema.iter().map(|schema| format!("{}.", quote_ident(schema)));
+    let name = schema.chain([quote_ident(&name.name)]).collect::<String>();
+    Ok(format!("SELECT {} FROM {name}", columns.join(", ")))
 }

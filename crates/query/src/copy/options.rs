@@ -1,6 +1,6 @@
 //! The options of COPY to and from files.
 
-use datafusion::sql::sqlparser::ast::{CopyOption, CopyTarget, Statement};
+use parser::commands::{Copy, CopyPlace, Given};
 use scan::files::Format;
 use values::error::{Error, Result, SqlState};
 
@@ -27,61 +27,62 @@ impl Options {
     ///
     /// # Errors
     /// 0A000 for STDIN and STDOUT and for unsupported options; 22023 for invalid values.
-    pub(crate) fn of(statement: &Statement) -> Result<Self> {
-        let Statement::Copy { target, options, .. } = statement else {
-            unreachable!("the statement is a COPY");
-        };
-        let path = match target {
-            CopyTarget::File { filename } => filename.clone(),
-            other => {
-                return Err(Error::unsupported(format!(
-                    "COPY with {other} requires a client connection"
-                ))
+    pub(crate) fn of(copy: &Copy) -> Result<Self> {
+        let CopyPlace::File(path) = &copy.place else {
+            return Err(Error::unsupported("COPY with the client requires a client connection")
                 .with_hint("Give a file name: COPY t FROM 'file.csv' (FORMAT csv)."));
-            }
         };
-        let named = options.iter().find_map(|option| match option {
-            CopyOption::Format(name) => Some(Format::named(&name.value)),
-            _ => None,
-        });
+        let named = copy.options.iter().find(|option| option.name == "format");
+        let named = named.and_then(|option| option.words.first()).map(|name| Format::named(name));
         // With FORMAT, the defaults are PostgreSQL's. Without FORMAT, which PostgreSQL would read
         // as text, the file has a header with the column names, as in queries of files.
         let header = named.is_none();
         let format = match named {
             Some(format) => format?,
-            None => Format::of_path(&path)?,
+            None => Format::of_path(path)?,
         };
-        let mut copy =
+        let path = path.clone();
+        let mut options =
             Self { path, format, delimiter: b',', header, quote: b'"', escape: None, null: None };
-        for option in options {
-            copy.take(option)?;
-        }
-        Ok(copy)
+        copy.options.iter().try_for_each(|option| options.take(option))?;
+        Ok(options)
     }
 
-    fn take(&mut self, option: &CopyOption) -> Result<()> {
-        match option {
-            CopyOption::Format(_) | CopyOption::Freeze(_) => {}
-            CopyOption::Delimiter(c) => self.delimiter = byte("delimiter", *c)?,
-            CopyOption::Header(header) => self.header = *header,
-            CopyOption::Quote(c) => self.quote = byte("quote", *c)?,
-            CopyOption::Escape(c) => self.escape = Some(byte("escape", *c)?),
-            CopyOption::Null(text) => self.null = Some(text.clone()),
-            CopyOption::Encoding(name) if name.to_lowercase().replace('-', "") == "utf8" => {}
+    fn take(&mut self, option: &Given) -> Result<()> {
+        let word = option.words.first().map_or("", String::as_str);
+        match option.name.as_str() {
+            "format" | "freeze" => {}
+            "delimiter" => self.delimiter = byte("delimiter", word)?,
+            "header" => {
+                self.header = match word.to_lowercase().as_str() {
+                    "" | "true" | "on" | "1" => true,
+                    "false" | "off" | "0" => false,
+                    other => {
+                        let what = format!("COPY header \"{other}\" with a file");
+                        return Err(Error::unsupported(format!("{what} is not supported")));
+                    }
+                };
+            }
+            "quote" => self.quote = byte("quote", word)?,
+            "escape" => self.escape = Some(byte("escape", word)?),
+            "null" => self.null = Some(word.to_owned()),
+            "encoding" if word.to_lowercase().replace(['-', '_'], "") == "utf8" => {}
             other => {
-                return Err(Error::unsupported(format!("COPY option {other} is not supported")));
+                let other = other.to_uppercase();
+                let message = format!("COPY option {other} is not supported with a file");
+                return Err(Error::unsupported(message));
             }
         }
         Ok(())
     }
 }
 
-fn byte(option: &str, c: char) -> Result<u8> {
-    match u8::try_from(c) {
-        Ok(byte) if byte.is_ascii() => Ok(byte),
+fn byte(option: &str, word: &str) -> Result<u8> {
+    match word.as_bytes() {
+        [byte] if byte.is_ascii() => Ok(*byte),
         _ => Err(Error::new(
             SqlState::InvalidParameterValue,
-            format!("COPY {option} must be a single one-byte character, not \"{c}\""),
+            format!("COPY {option} must be a single one-byte character, not \"{word}\""),
         )),
     }
 }

@@ -10,12 +10,13 @@ use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::csv::WriterBuilder;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::json::LineDelimitedWriter;
-use datafusion::sql::sqlparser::ast::{CopySource, Query, Statement};
 use futures::TryStreamExt;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
+use parser::Statement;
+use parser::commands::{Copied, Copy};
 use scan::files::Format;
 use scan::tables::Tables;
 use std::fs::File;
@@ -24,17 +25,25 @@ use values::error::{Error, Result, SqlState};
 use values::translate::of_file;
 
 /// Runs a COPY TO.
-pub(crate) async fn run(
-    frame: &Frame<'_>,
-    tables: &dyn Tables,
-    statement: &Statement,
-) -> Result<Outcome> {
+pub(crate) async fn run(frame: &Frame<'_>, tables: &dyn Tables, copy: &Copy) -> Result<Outcome> {
     frame.access(tables.catalog()).require_files(FileUse::CopyTo)?;
-    let options = Options::of(statement)?;
+    let options = Options::of(copy)?;
     let mut planner = frame.planner(tables);
-    let plan = match analysis::plan_source(frame, &planner).await? {
-        Some((plan, _)) => plan,
-        None => planner.plan_query(query(frame, tables, statement)?).await?,
+    let plan = match &copy.what {
+        Copied::Relation(name, columns) => {
+            let text = super::query_of(tables.catalog(), frame.path(), name, columns)?;
+            match analysis::plan_text(frame, &planner, &text).await? {
+                Some(plan) => plan,
+                None => planner.plan_statement(parser::parse_sql(&text)?).await?,
+            }
+        }
+        Copied::Query => match analysis::plan_source(frame, &planner).await? {
+            Some((plan, _)) => plan,
+            None => match frame.statement.and_then(Statement::source_ast) {
+                Some(query) => planner.plan_query(query).await?,
+                None => return Err(analysis::missing_source(frame, &planner).await),
+            },
+        },
     };
     let physical = planner.physical(&plan).await?;
     let mut stream = start(frame, physical)?;
@@ -46,18 +55,6 @@ pub(crate) async fn run(
     }
     sink.finish()?;
     Ok(Outcome::Done(Tag::counted("COPY", rows)))
-}
-
-fn query(frame: &Frame<'_>, tables: &dyn Tables, statement: &Statement) -> Result<Query> {
-    let Statement::Copy { source, .. } = statement else {
-        unreachable!("the statement is a COPY");
-    };
-    match source {
-        CopySource::Query(query) => Ok(Query::clone(query)),
-        CopySource::Table { table_name, columns } => {
-            super::query_of(tables.catalog(), frame.path(), table_name, columns)
-        }
-    }
 }
 
 /// Writes batches to a file.

@@ -1,27 +1,20 @@
 //! ALTER TABLE. Rows are rewritten only for a new column type and a new generated column.
 
 use super::alter_type::{self, Rewritten};
-use super::checks::{self, CheckDefinition};
-use super::columns::define;
+use super::checks;
+use super::columns::{define, has_sequence};
 use super::dependents;
 use super::generated::{self, mentions};
-use super::unsupported;
+use super::rename::refuse_taken;
 use crate::context::Frame;
 use crate::dml::default_values::DefaultValue;
-use crate::dml::{declared_column, target};
-use catalog_views::pg_catalog::quote_ident;
-use catalog_views::relation_names::find;
+use crate::dml::{declared_column, named_target};
+use catalog_views::relation_names::{find_named, undefined};
 use datafusion::arrow::array::Array;
-use datafusion::sql::sqlparser::ast::{
-    AlterColumnOperation, AlterTable, AlterTableOperation, ColumnDef, RenameTableNameKind,
-    TableConstraint,
-};
-use parser::names::{fold, split_name};
-use parser::parse_expression;
-use parser::walk::visit_expressions_mut;
+use parser::commands::{AlterOperation, AlterTable, ColumnDefinition, TableConstraint};
 use std::sync::Arc;
 use store::DistributedTransaction;
-use store::catalog::{CatalogChange, Privileges, Relation, Table, View};
+use store::catalog::{CatalogChange, Privileges, Relation, Table};
 use values::assign::assign;
 use values::error::{Error, Result, SqlState};
 
@@ -30,30 +23,28 @@ pub(crate) async fn run(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
     alter: &AlterTable,
-) -> Result<&'static str> {
-    let path = frame.path();
-    let relation = find(transaction.catalog(), path, &alter.name)?.cloned();
-    if relation.is_none() && alter.if_exists {
-        return Ok("ALTER TABLE");
-    }
-    if let Some(relation) = &relation {
-        frame.access(transaction.catalog()).require(relation, Privileges::OWNER)?;
-    }
-    for operation in &alter.operations {
-        if let (AlterTableOperation::RenameTable { table_name }, Some(Relation::View(view))) =
-            (operation, &relation)
-        {
-            let view = View { name: new_name(table_name)?, ..View::clone(view) };
-            transaction.change_catalog(CatalogChange::Replace(Relation::View(Arc::new(view))))?;
-            continue;
+) -> Result<()> {
+    let relation = find_named(transaction.catalog(), frame.path(), &alter.name)?;
+    match relation {
+        None if alter.if_exists => {
+            frame.skip_missing("relation", &alter.name.name);
+            return Ok(());
         }
-        let table = match &relation {
-            Some(Relation::Table(table)) => {
-                let now = transaction.catalog().table_by_id(table.id);
-                now.cloned().unwrap_or_else(|| Arc::clone(table))
-            }
-            _ => target(frame, transaction, &alter.name, Privileges::OWNER)?,
-        };
+        None => return Err(undefined(&alter.name)),
+        Some(relation) if alter.kind.name() != relation.kind() => {
+            let (name, kind) = (relation.name(), alter.kind.name());
+            let message = format!("\"{name}\" is not a {kind}");
+            return Err(Error::new(SqlState::WrongObjectType, message));
+        }
+        Some(Relation::Table(_)) => {}
+        Some(relation) => {
+            let what = relation.kind().to_uppercase();
+            return Err(Error::unsupported(format!("this form of ALTER {what} is not supported")));
+        }
+    }
+    let id = named_target(frame, transaction, &alter.name, Privileges::OWNER)?.id;
+    for operation in &alter.operations {
+        let Some(table) = transaction.catalog().table_by_id(id).cloned() else { break };
         let mut next = Table::clone(&table);
         let changed = change(frame, transaction, &mut next, operation).await?;
         if matches!(changed, Changed::Nothing) {
@@ -66,7 +57,7 @@ pub(crate) async fn run(
             rewritten.write(transaction, table.id).await?;
         }
     }
-    Ok("ALTER TABLE")
+    Ok(())
 }
 
 /// The effect of an operation.
@@ -83,14 +74,16 @@ async fn change(
     frame: &Frame<'_>,
     transaction: &DistributedTransaction,
     table: &mut Table,
-    operation: &AlterTableOperation,
+    operation: &AlterOperation,
 ) -> Result<Changed> {
     match operation {
-        AlterTableOperation::AddColumn { column_def, if_not_exists, .. } => {
-            if *if_not_exists && table.column(&fold(&column_def.name)).is_some() {
+        AlterOperation::AddColumn { column, if_not_exists } => {
+            if *if_not_exists && table.column(&column.name).is_some() {
+                let what = format!("column \"{}\" of relation", column.name);
+                frame.skip_existing(SqlState::DuplicateColumn, &what, &table.name);
                 return Ok(Changed::Nothing);
             }
-            let added = add_column(frame, transaction, table, column_def)?;
+            let added = add_column(frame, transaction, table, column)?;
             if added.is_computed || added.has_checks {
                 generated::refuse_bad(&frame.planner(transaction), table)?;
                 let rewritten = alter_type::compute(frame, transaction, table).await?;
@@ -99,91 +92,49 @@ async fn change(
                 }
             }
         }
-        AlterTableOperation::DropColumn { column_names, if_exists, .. } => {
-            for name in column_names {
-                let name = fold(name);
-                if *if_exists && table.column(&name).is_none() {
-                    continue;
-                }
-                drop_column(table, &name)?;
-                dependents::refuse_drop(frame, transaction, table, &name).await?;
+        AlterOperation::DropColumn { name, if_exists, cascade } => {
+            if *if_exists && table.column(name).is_none() {
+                frame.skip_missing(&format!("column \"{name}\" of relation"), &table.name);
+                return Ok(Changed::Nothing);
             }
+            drop_column(table, name)?;
+            let refused = dependents::refuse_drop(frame, transaction, table, name).await;
+            refused.map_err(|error| match cascade {
+                true => Error::unsupported("DROP COLUMN ... CASCADE to views is not supported")
+                    .with_hint("Drop the views first."),
+                false => error,
+            })?;
         }
-        AlterTableOperation::RenameColumn { old_column_name, new_column_name } => {
-            rename_column(table, &fold(old_column_name), fold(new_column_name))?;
+        AlterOperation::SetType { column, data_type, using } => {
+            let column = declared_column(table, column)?;
+            let using = using.as_deref();
+            let rewritten =
+                alter_type::change(frame, transaction, table, column, data_type, using).await?;
+            return Ok(Changed::Rows(rewritten));
         }
-        AlterTableOperation::RenameTable { table_name } => table.name = new_name(table_name)?,
-        AlterTableOperation::AlterColumn { column_name, op } => {
-            let column = declared_column(table, &fold(column_name))?;
-            if let AlterColumnOperation::SetDataType { data_type, using, .. } = op {
-                let using = using.as_ref();
-                let rewritten =
-                    alter_type::change(frame, transaction, table, column, data_type, using).await?;
-                return Ok(Changed::Rows(rewritten));
-            }
-            alter_column(frame, transaction, table, column, op).await?;
+        AlterOperation::SetDefault { column, value } => {
+            let column = declared_column(table, column)?;
+            set_default(frame, transaction, table, column, value.as_deref())?;
         }
-        AlterTableOperation::AddConstraint { .. }
-        | AlterTableOperation::DropConstraint { .. }
-        | AlterTableOperation::RenameConstraint { .. } => {
-            return change_constraint(frame, transaction, table, operation).await;
+        AlterOperation::SetNullable { column, is_nullable } => {
+            let column = declared_column(table, column)?;
+            set_nullable(frame, transaction, table, column, *is_nullable).await?;
         }
-        other => {
-            let text = other.to_string();
-            let what: Vec<&str> = text.split_whitespace().take(2).collect();
-            return Err(Error::unsupported(format!(
-                "ALTER TABLE {} is not supported",
-                what.join(" ")
-            )));
+        AlterOperation::AddConstraint(TableConstraint::Check(check)) => {
+            checks::add_to_rows(frame, transaction, table, check.clone()).await?;
         }
-    }
-    Ok(Changed::Definition)
-}
-
-async fn change_constraint(
-    frame: &Frame<'_>,
-    transaction: &DistributedTransaction,
-    table: &mut Table,
-    operation: &AlterTableOperation,
-) -> Result<Changed> {
-    match operation {
-        AlterTableOperation::AddConstraint {
-            constraint: TableConstraint::Check(check), ..
-        } => {
-            let check = CheckDefinition::of(check);
-            checks::add_to_rows(frame, transaction, table, check).await?;
+        AlterOperation::AddConstraint(TableConstraint::PrimaryKey(_)) => {
+            return Err(Error::unsupported("adding a primary key to a table is not supported"));
         }
-        AlterTableOperation::AddConstraint { constraint, .. } => {
-            return Err(unsupported::constraint(constraint));
-        }
-        AlterTableOperation::DropConstraint { name, if_exists, .. } => {
+        AlterOperation::DropConstraint { name, if_exists } => {
             if !checks::remove(table, name, *if_exists)? {
-                let what = format!("constraint \"{}\" of relation", fold(name));
+                let what = format!("constraint \"{name}\" of relation");
                 frame.skip_missing(&what, &table.name);
                 return Ok(Changed::Nothing);
             }
         }
-        AlterTableOperation::RenameConstraint { old_name, new_name } => {
-            checks::rename(table, old_name, new_name)?;
-        }
-        _ => return Ok(Changed::Nothing),
     }
     Ok(Changed::Definition)
-}
-
-fn new_name(kind: &RenameTableNameKind) -> Result<String> {
-    let (RenameTableNameKind::As(name) | RenameTableNameKind::To(name)) = kind;
-    Ok(split_name(name)?.1)
-}
-
-fn refuse_taken(table: &Table, name: &str) -> Result<()> {
-    match table.column(name) {
-        None => Ok(()),
-        Some(_) => Err(Error::new(
-            SqlState::DuplicateColumn,
-            format!("column \"{name}\" of relation \"{}\" already exists", table.name),
-        )),
-    }
 }
 
 /// A column that was added.
@@ -202,17 +153,17 @@ fn add_column(
     frame: &Frame<'_>,
     transaction: &DistributedTransaction,
     table: &mut Table,
-    definition: &ColumnDef,
+    definition: &ColumnDefinition,
 ) -> Result<Added> {
-    let defined = define(&table.name, table.next_column, definition)?;
-    refuse_taken(table, &defined.column.name)?;
-    if defined.is_key || defined.sequence.is_some() {
+    let column = define(table.next_column, definition, frame.text)?;
+    refuse_taken(table, &column.name)?;
+    if definition.is_key || has_sequence(definition) {
         let message =
             "a column with a primary key or a sequence cannot be added to an existing table";
         return Err(Error::unsupported(message));
     }
     let at = table.columns.len();
-    table.columns.push(defined.column);
+    table.columns.push(column);
     table.next_column += 1;
     let mut is_computed = table.columns[at].generated.is_some();
     if table.columns[at].default.is_some() {
@@ -229,8 +180,8 @@ fn add_column(
     if !column.nullable && missing_is_null && !empty {
         return Err(contains_null(table, &column.name).with_hint("Give the column a DEFAULT."));
     }
-    let has_checks = !defined.checks.is_empty();
-    defined.checks.into_iter().try_for_each(|check| checks::add(table, check))?;
+    let has_checks = !definition.checks.is_empty();
+    definition.checks.iter().try_for_each(|check| checks::add(table, check.clone()))?;
     Ok(Added { is_computed, has_checks })
 }
 
@@ -245,14 +196,9 @@ fn contains_null(table: &Table, name: &str) -> Error {
 fn drop_column(table: &mut Table, name: &str) -> Result<()> {
     let index = declared_column(table, name)?;
     if table.key.contains(&table.columns[index].id) {
-        let message = format!("cannot drop column \"{name}\": it is part of the primary key");
-        return Err(Error::new(SqlState::DependentObjectsStillExist, message));
-    }
-    let check = table.checks.iter().find(|check| mentions(&check.expression, name));
-    if let Some(check) = check {
-        let message =
-            format!("cannot drop column \"{name}\": constraint \"{}\" uses it", check.name);
-        return Err(Error::new(SqlState::DependentObjectsStillExist, message));
+        let message = "dropping a column of the primary key is not supported";
+        return Err(Error::unsupported(message)
+            .with_hint("Create another table, and copy the rows with INSERT ... SELECT."));
     }
     if let Some(computed) = generated::computed_from(table, name) {
         let (table, other) = (&table.name, &computed.name);
@@ -263,78 +209,50 @@ fn drop_column(table: &mut Table, name: &str) -> Result<()> {
             .with_detail(format!("column {other} of table {table} depends on column {name}"))
             .with_hint(format!("Drop column {other} first.")));
     }
+    // Checks of the column go with it.
+    table.checks.retain(|check| !mentions(&check.expression, name));
     table.columns.remove(index);
     Ok(())
 }
 
-fn rename_column(table: &mut Table, old: &str, new: String) -> Result<()> {
-    let index = declared_column(table, old)?;
-    refuse_taken(table, &new)?;
-    for check in &mut table.checks {
-        check.expression = renamed(&check.expression, old, &new)?;
-    }
-    for expression in table.columns.iter_mut().filter_map(|column| column.generated.as_mut()) {
-        *expression = renamed(expression, old, &new)?;
-    }
-    table.columns[index].name = new;
-    Ok(())
-}
-
-/// An expression in which a column is renamed.
-fn renamed(expression: &str, old: &str, new: &str) -> Result<String> {
-    use datafusion::sql::sqlparser::ast::{Expr, Ident};
-    let mut expression = parse_expression(expression)?;
-    let _ = visit_expressions_mut(&mut expression, |expr| {
-        let ident = match expr {
-            Expr::Identifier(ident) => Some(ident),
-            Expr::CompoundIdentifier(parts) => parts.last_mut(),
-            _ => None,
-        };
-        if let Some(ident) = ident.filter(|ident| fold(ident) == old) {
-            *ident =
-                if quote_ident(new) == new { Ident::new(new) } else { Ident::with_quote('"', new) };
-        }
-        std::ops::ControlFlow::<()>::Continue(())
-    });
-    Ok(expression.to_string())
-}
-
-async fn alter_column(
+fn set_default(
     frame: &Frame<'_>,
     transaction: &DistributedTransaction,
     table: &mut Table,
     column: usize,
-    operation: &AlterColumnOperation,
+    value: Option<&str>,
 ) -> Result<()> {
-    let sets_default = matches!(
-        operation,
-        AlterColumnOperation::SetDefault { .. } | AlterColumnOperation::DropDefault
-    );
-    if sets_default && table.columns[column].generated.is_some() {
+    if table.columns[column].generated.is_some() {
         let (name, table) = (&table.columns[column].name, &table.name);
         let message = format!("column \"{name}\" of relation \"{table}\" is a generated column");
         return Err(Error::new(SqlState::SyntaxError, message));
     }
-    match operation {
-        AlterColumnOperation::SetDefault { value } => {
-            table.columns[column].default = Some(value.to_string());
-            DefaultValue::of(&frame.planner(transaction), table, column)?;
-        }
-        AlterColumnOperation::DropDefault => table.columns[column].default = None,
-        AlterColumnOperation::DropNotNull => {
-            if table.key.contains(&table.columns[column].id) {
-                let message =
-                    format!("column \"{}\" is in a primary key", table.columns[column].name);
-                return Err(Error::new(SqlState::InvalidTableDefinition, message));
-            }
-            table.columns[column].nullable = true;
-        }
-        AlterColumnOperation::SetNotNull => {
-            refuse_nulls(frame, transaction, table, column).await?;
-            table.columns[column].nullable = false;
-        }
-        other => return Err(Error::unsupported(format!("ALTER COLUMN {other} is not supported"))),
+    if table.columns[column].identity.is_some() {
+        let (name, table) = (&table.columns[column].name, &table.name);
+        let message = format!("column \"{name}\" of relation \"{table}\" is an identity column");
+        return Err(Error::new(SqlState::SyntaxError, message));
     }
+    table.columns[column].default = value.map(str::to_owned);
+    if value.is_some() {
+        DefaultValue::of(&frame.planner(transaction), table, column)?;
+    }
+    Ok(())
+}
+
+async fn set_nullable(
+    frame: &Frame<'_>,
+    transaction: &DistributedTransaction,
+    table: &mut Table,
+    column: usize,
+    is_nullable: bool,
+) -> Result<()> {
+    if !is_nullable {
+        refuse_nulls(frame, transaction, table, column).await?;
+    } else if table.key.contains(&table.columns[column].id) {
+        let message = format!("column \"{}\" is in a primary key", table.columns[column].name);
+        return Err(Error::new(SqlState::InvalidTableDefinition, message));
+    }
+    table.columns[column].nullable = is_nullable;
     Ok(())
 }
 

@@ -13,8 +13,9 @@ use datafusion::arrow::array::{RecordBatch, new_null_array};
 use datafusion::common::DFSchema;
 use datafusion::datasource::provider_as_source;
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::sql::sqlparser::ast::{DataType, Expr, Ident, SelectItem};
+use datafusion::sql::sqlparser::ast::{Ident, SelectItem};
 use futures::TryStreamExt;
+use parser::commands::DataType;
 use parser::parse_expression;
 use planner::Planner;
 use scan::provider::{BucketTable, Columns, typed_rows};
@@ -43,9 +44,9 @@ pub(super) async fn change(
     table: &mut Table,
     index: usize,
     data_type: &DataType,
-    using: Option<&Expr>,
+    using: Option<&str>,
 ) -> Result<Rewritten> {
-    let sql_type = types::from_ast(data_type)?;
+    let sql_type = parser::types::of_column_definition(data_type, frame.text)?;
     refuse_type(frame, transaction, table, index, &sql_type, using.is_some())?;
     dependents::refuse_type(frame, transaction, table, &table.columns[index].name).await?;
     let before = Table::clone(table);
@@ -83,11 +84,11 @@ pub(super) async fn change(
 fn new_value(
     planner: &Planner<'_>,
     table: &Table,
-    (index, using): (usize, Option<&Expr>),
+    (index, using): (usize, Option<&str>),
     to: &SqlType,
 ) -> Result<Option<Arc<dyn PhysicalExpr>>> {
     let text = match using {
-        Some(using) => using.to_string(),
+        Some(using) => using.to_owned(),
         None => quoted(&table.columns[index].name).to_string(),
     };
     let Some(row) = analysis::row::plan_altered(planner, table, (&text, index), to)? else {
@@ -235,11 +236,11 @@ async fn old_rows(
     transaction: &DistributedTransaction,
     table: &Table,
     index: usize,
-    using: Option<&Expr>,
+    using: Option<&str>,
 ) -> Result<Vec<RecordBatch>> {
     let items = all_columns(table, &table.name);
     let value = match (using, &items[index]) {
-        (Some(value), _) => value.clone(),
+        (Some(value), _) => parse_expression(value)?,
         (None, SelectItem::UnnamedExpr(column)) => column.clone(),
         (None, _) => unreachable!("all_columns returns expressions"),
     };

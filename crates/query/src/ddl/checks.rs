@@ -5,34 +5,20 @@ use crate::analysis;
 use crate::context::Frame;
 use crate::context::start;
 use crate::dml::constraints::Constraints;
-use datafusion::sql::sqlparser::ast::{CheckConstraint, Ident};
 use futures::TryStreamExt;
-use parser::names::fold;
+use parser::commands::Check as Written;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{Check, Table};
 use values::error::{Error, Result, SqlState};
-
-/// A CHECK constraint in a statement.
-pub(super) struct CheckDefinition {
-    pub(super) name: Option<String>,
-    pub(super) condition: String,
-}
-
-impl CheckDefinition {
-    /// Reads a CHECK clause.
-    pub(super) fn of(check: &CheckConstraint) -> Self {
-        Self { name: check.name.as_ref().map(fold), condition: check.expr.to_string() }
-    }
-}
 
 /// Adds a check to a table definition. A check without a name is named after its column if it uses
 /// exactly one, otherwise after the table.
 ///
 /// # Errors
 /// 42710 if the name is taken.
-pub(super) fn add(table: &mut Table, check: CheckDefinition) -> Result<()> {
-    let CheckDefinition { name, condition: expression } = check;
+pub(super) fn add(table: &mut Table, check: Written) -> Result<()> {
+    let Written { name, condition: expression } = check;
     let name = match name {
         Some(name) if is_taken(table, &name) => {
             let message =
@@ -69,7 +55,7 @@ pub(super) async fn add_to_rows(
     frame: &Frame<'_>,
     transaction: &DistributedTransaction,
     table: &mut Table,
-    check: CheckDefinition,
+    check: Written,
 ) -> Result<()> {
     let condition = format!("NOT ({})", check.condition);
     add(table, check)?;
@@ -91,8 +77,7 @@ pub(super) async fn add_to_rows(
 ///
 /// # Errors
 /// 42704 if it does not exist, unless `if_exists` is set; 0A000 for the primary key.
-pub(super) fn remove(table: &mut Table, name: &Ident, if_exists: bool) -> Result<bool> {
-    let name = fold(name);
+pub(super) fn remove(table: &mut Table, name: &str, if_exists: bool) -> Result<bool> {
     if let Some(index) = table.checks.iter().position(|check| check.name == name) {
         table.checks.remove(index);
         return Ok(true);
@@ -101,24 +86,24 @@ pub(super) fn remove(table: &mut Table, name: &Ident, if_exists: bool) -> Result
         return Err(Error::unsupported("dropping a primary key is not supported")
             .with_hint("Create another table, and copy the rows with INSERT ... SELECT."));
     }
-    if if_exists { Ok(false) } else { Err(missing(table, &name)) }
+    if if_exists { Ok(false) } else { Err(missing(table, name)) }
 }
 
 /// ALTER TABLE ... RENAME CONSTRAINT.
 ///
 /// # Errors
 /// 42704 if there is no such check; 42710 if the new name is taken.
-pub(super) fn rename(table: &mut Table, old: &Ident, new: &Ident) -> Result<()> {
-    let (old, new) = (fold(old), fold(new));
+pub(super) fn rename(table: &mut Table, old: &str, new: &str) -> Result<()> {
     let Some(index) = table.checks.iter().position(|check| check.name == old) else {
-        return Err(missing(table, &old));
+        let message = format!("constraint \"{old}\" for table \"{}\" does not exist", table.name);
+        return Err(Error::new(SqlState::UndefinedObject, message));
     };
-    if is_taken(table, &new) {
+    if is_taken(table, new) {
         let message =
             format!("constraint \"{new}\" for relation \"{}\" already exists", table.name);
         return Err(Error::new(SqlState::DuplicateObject, message));
     }
-    table.checks[index].name = new;
+    table.checks[index].name = new.to_owned();
     Ok(())
 }
 

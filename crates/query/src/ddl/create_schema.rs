@@ -1,8 +1,9 @@
 //! CREATE SCHEMA.
 
 use crate::context::Frame;
-use datafusion::sql::sqlparser::ast::SchemaName;
-use parser::names::{fold, split_name};
+use crate::roles;
+use catalog_views::session_context::SessionContext;
+use parser::commands::{CreateSchema, RoleName};
 use store::DistributedTransaction;
 use store::catalog::{CatalogChange, Object, Schema, is_temporary_schema};
 use values::error::{Error, Result, SqlState};
@@ -11,17 +12,16 @@ use values::error::{Error, Result, SqlState};
 pub(crate) fn run(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
-    name: &SchemaName,
-    if_not_exists: bool,
-) -> Result<&'static str> {
-    let name = match name {
-        SchemaName::Simple(name) => split_name(name)?.1,
-        SchemaName::NamedAuthorization(name, _) => split_name(name)?.1,
-        SchemaName::UnnamedAuthorization(name) => fold(name),
+    create: &CreateSchema,
+) -> Result<()> {
+    let name = match (&create.name, &create.owner) {
+        (Some(name), _) => name.clone(),
+        (None, Some(RoleName::Named(owner))) => owner.clone(),
+        (None, _) => frame.session.context.user().to_string(),
     };
-    if if_not_exists && transaction.catalog().schema(&name).is_some() {
+    if create.if_not_exists && transaction.catalog().schema(&name).is_some() {
         frame.skip_existing(SqlState::DuplicateSchema, "schema", &name);
-        return Ok("CREATE SCHEMA");
+        return Ok(());
     }
     if name.is_empty() {
         return Err(Error::unsupported("a schema with an empty name is not supported"));
@@ -32,6 +32,9 @@ pub(crate) fn run(
     frame.access(transaction.catalog()).require_create_on_database()?;
     let schema = Schema { name: name.clone(), comment: None };
     transaction.change_catalog(CatalogChange::CreateSchema(schema))?;
-    frame.own(transaction, Object::Schema(name))?;
-    Ok("CREATE SCHEMA")
+    frame.own(transaction, Object::Schema(name.clone()))?;
+    match &create.owner {
+        Some(owner) => roles::give_schema(frame, transaction, name, owner),
+        None => Ok(()),
+    }
 }

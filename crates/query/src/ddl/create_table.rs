@@ -1,12 +1,11 @@
 //! CREATE TABLE and CREATE TABLE AS.
 
-use super::checks::{self, CheckDefinition};
-use super::columns::{Defined, define};
+use super::checks;
+use super::columns::{define, has_sequence};
 use super::create_sequence::owned_sequence;
 use super::generated;
 use super::place;
 use super::table_options::TableOptions;
-use super::unsupported;
 use crate::analysis;
 use crate::context::Frame;
 use crate::context::outcome::{Outcome, Tag};
@@ -15,10 +14,11 @@ use crate::dml::constraints::Constraints;
 use crate::dml::default_values::DefaultValue;
 use crate::dml::ingest;
 use datafusion::physical_plan::ExecutionPlan;
-use datafusion::sql::sqlparser::ast::{
-    self, ColumnDef, CreateTable, Expr, IndexColumn, Query, SequenceOptions, TableConstraint,
+use parser::Statement;
+use parser::commands::{
+    self, Check, ColumnDefinition, CreateTable, CreateTableAs, NewTable, SequenceOptions,
+    TableConstraint,
 };
-use parser::names::fold;
 use planner::relations::rename_columns;
 use sdds::GroupId;
 use std::sync::Arc;
@@ -38,36 +38,12 @@ pub(crate) async fn run(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
     create: &CreateTable,
-) -> Result<Outcome> {
-    refuse_unsupported(create)?;
-    let (schema, name) = place::of_new(frame, transaction, &create.name, create.temporary)?;
-    let on_commit = on_commit(create, &schema)?;
-    let catalog = Arc::clone(transaction.catalog());
-    if create.if_not_exists && catalog.relation(&schema, &name).is_some() {
-        frame.skip_existing(SqlState::DuplicateTable, "relation", &name);
-        return Ok(Outcome::Done(Tag::plain("CREATE TABLE")));
-    }
-    let query = match &create.query {
-        None => None,
-        Some(query) => Some(planned(frame, transaction, create, query).await?),
-    };
-    let id = frame.session.shared.store.next_relation_id();
-    let home = frame.session.shared.store.group();
-    let mut builder = Builder::new(TableId(id.0), home, schema, name);
-    match &query {
-        Some((columns, _)) => builder.add_query_columns(columns),
-        None => builder.add_columns(&create.columns)?,
-    }
+) -> Result<()> {
+    let Some(mut builder) = begun(frame, transaction, &create.table)? else { return Ok(()) };
+    builder.add_columns(&create.columns, frame.text)?;
     builder.add_constraints(&create.constraints)?;
-    let options = TableOptions::of(&create.table_options)?;
-    builder.table.on_commit = on_commit;
-    builder.table.bucket_size = options.bucket_size.unwrap_or(frame.session.shared.bucket_size);
-    let (mut table, sequences) = builder.finish()?;
-    options.colocate(frame, transaction.catalog(), &mut table)?;
-    let table = Arc::new(table);
-    refuse_bad_expressions(frame, transaction, &table)?;
-    transaction.change_catalog(CatalogChange::Create(Relation::Table(Arc::clone(&table))))?;
-    frame.own(transaction, Object::Relation(table.id.relation()))?;
+    let (table, sequences) = builder.finish()?;
+    let table = created(frame, transaction, table, &create.table)?;
     for (column, options) in sequences {
         let id = frame.session.shared.store.next_relation_id();
         let sequence = owned_sequence(id, &table, column, &options)?;
@@ -75,9 +51,24 @@ pub(crate) async fn run(
         transaction.change_catalog(create)?;
         frame.own(transaction, Object::Relation(id))?;
     }
-    let Some((_, physical)) = query else {
-        return Ok(Outcome::Done(Tag::plain("CREATE TABLE")));
-    };
+    Ok(())
+}
+
+/// Runs a CREATE TABLE AS.
+pub(crate) async fn run_as(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    create: &CreateTableAs,
+) -> Result<Outcome> {
+    let done = Outcome::Done(Tag::plain("CREATE TABLE AS"));
+    let Some(mut builder) = begun(frame, transaction, &create.table)? else { return Ok(done) };
+    let (columns, physical) = planned(frame, transaction, create).await?;
+    builder.add_query_columns(&columns);
+    let (table, _) = builder.finish()?;
+    let table = created(frame, transaction, table, &create.table)?;
+    if !create.with_data {
+        return Ok(done);
+    }
     let given: Vec<usize> =
         (0..table.columns.len()).filter(|i| !table.columns[*i].hidden).collect();
     let assembly = {
@@ -88,20 +79,59 @@ pub(crate) async fn run(
     Ok(Outcome::Done(Tag::counted("SELECT", rows)))
 }
 
+/// The beginning of a new table. `None` if it exists already and need not be created.
+fn begun(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    new: &NewTable,
+) -> Result<Option<Builder>> {
+    let (schema, name) = place::of_new(frame, transaction, &new.name, new.is_temporary)?;
+    let on_commit = on_commit(new, &schema)?;
+    if new.if_not_exists && transaction.catalog().relation(&schema, &name).is_some() {
+        frame.skip_existing(SqlState::DuplicateTable, "relation", &name);
+        return Ok(None);
+    }
+    let id = frame.session.shared.store.next_relation_id();
+    let home = frame.session.shared.store.group();
+    let mut builder = Builder::new(TableId(id.0), home, schema, name);
+    builder.table.on_commit = on_commit;
+    builder.table.bucket_size = frame.session.shared.bucket_size;
+    Ok(Some(builder))
+}
+
+/// Adds a new table to the catalog.
+fn created(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    mut table: Table,
+    new: &NewTable,
+) -> Result<Arc<Table>> {
+    let options = TableOptions::of(&new.options)?;
+    table.bucket_size = options.bucket_size.unwrap_or(table.bucket_size);
+    options.colocate(frame, transaction.catalog(), &mut table)?;
+    let table = Arc::new(table);
+    refuse_bad_expressions(frame, transaction, &table)?;
+    transaction.change_catalog(CatalogChange::Create(Relation::Table(Arc::clone(&table))))?;
+    frame.own(transaction, Object::Relation(table.id.relation()))?;
+    Ok(table)
+}
+
 /// The columns of a CREATE TABLE AS, and the plan of its rows.
 async fn planned(
     frame: &Frame<'_>,
     transaction: &DistributedTransaction,
-    create: &CreateTable,
-    query: &Query,
+    create: &CreateTableAs,
 ) -> Result<(Vec<(String, SqlType)>, Arc<dyn ExecutionPlan>)> {
     let mut planner = frame.planner(transaction);
-    let names: Vec<String> = create.columns.iter().map(|column| fold(&column.name)).collect();
+    let names = &create.columns;
     let (plan, fields) = match analysis::plan_source(frame, &planner).await? {
         Some((plan, fields)) => (plan, Some(fields)),
-        None => (planner.plan_query(query.clone()).await?, None),
+        None => match frame.statement.and_then(Statement::source_ast) {
+            Some(query) => (planner.plan_query(query).await?, None),
+            None => return Err(analysis::missing_source(frame, &planner).await),
+        },
     };
-    let plan = rename_columns(plan, &names)?;
+    let plan = rename_columns(plan, names)?;
     let mut columns: Vec<(String, SqlType)> = match fields {
         Some(fields) => fields.into_iter().map(|field| (field.name, field.sql_type)).collect(),
         None => {
@@ -110,40 +140,23 @@ async fn planned(
         }
     };
     for (column, name) in columns.iter_mut().zip(names) {
-        column.0 = name;
+        column.0.clone_from(name);
     }
     let physical = planner.physical(&plan).await?;
     Ok((columns, physical))
 }
 
-fn on_commit(create: &CreateTable, schema: &str) -> Result<OnCommit> {
-    match create.on_commit {
+fn on_commit(new: &NewTable, schema: &str) -> Result<OnCommit> {
+    match new.on_commit {
         None => Ok(OnCommit::default()),
         Some(_) if !is_temporary_schema(schema) => {
             let message = "ON COMMIT can only be used on temporary tables";
             Err(Error::new(SqlState::InvalidTableDefinition, message))
         }
-        Some(ast::OnCommit::PreserveRows) => Ok(OnCommit::PreserveRows),
-        Some(ast::OnCommit::DeleteRows) => Ok(OnCommit::DeleteRows),
-        Some(ast::OnCommit::Drop) => Ok(OnCommit::Drop),
+        Some(commands::OnCommit::PreserveRows) => Ok(OnCommit::PreserveRows),
+        Some(commands::OnCommit::DeleteRows) => Ok(OnCommit::DeleteRows),
+        Some(commands::OnCommit::Drop) => Ok(OnCommit::Drop),
     }
-}
-
-fn refuse_unsupported(create: &CreateTable) -> Result<()> {
-    let unsupported = [
-        (create.external, "CREATE EXTERNAL TABLE"),
-        (create.or_replace, "CREATE OR REPLACE TABLE"),
-        (create.like.is_some(), "CREATE TABLE LIKE"),
-        (create.inherits.is_some(), "INHERITS"),
-        (create.partition_by.is_some() || create.partition_of.is_some(), "PARTITION"),
-    ];
-    let Some((_, feature)) = unsupported.iter().find(|(used, _)| *used) else { return Ok(()) };
-    let error = Error::unsupported(format!("{feature} is not supported"));
-    Err(if *feature == "PARTITION" {
-        error.with_hint("Every table is partitioned automatically as it grows.")
-    } else {
-        error
-    })
 }
 
 /// Builds a table definition.
@@ -151,12 +164,12 @@ struct Builder {
     table: Table,
     /// The names of the key columns.
     keys: Vec<String>,
-    checks: Vec<CheckDefinition>,
+    checks: Vec<Check>,
     sequences: OwnedSequences,
 }
 
 /// Columns with a sequence of their own, and the options of the sequence.
-type OwnedSequences = Vec<(ColumnId, Vec<SequenceOptions>)>;
+type OwnedSequences = Vec<(ColumnId, SequenceOptions)>;
 
 impl Builder {
     fn new(id: TableId, home: GroupId, schema: String, name: String) -> Self {
@@ -178,24 +191,22 @@ impl Builder {
         Self { table, keys: Vec::new(), checks: Vec::new(), sequences: Vec::new() }
     }
 
-    fn add_columns(&mut self, definitions: &[ColumnDef]) -> Result<()> {
+    fn add_columns(&mut self, definitions: &[ColumnDefinition], text: &str) -> Result<()> {
         for definition in definitions {
-            let id = self.table.next_column;
-            let Defined { mut column, is_key, checks, sequence } =
-                define(&self.table.name, id, definition)?;
-            if let Some(options) = sequence {
+            let mut column = define(self.table.next_column, definition, text)?;
+            if has_sequence(definition) {
                 let name = format!("{}_{}_seq", self.table.name, column.name);
                 let name = format!("\"{}\".\"{name}\"", self.table.schema);
                 column.default = Some(format!("nextval('{name}')"));
-                self.sequences.push((column.id, options));
+                self.sequences.push((column.id, definition.sequence.clone()));
             }
-            if is_key {
+            if definition.is_key {
                 if !self.keys.is_empty() {
                     return Err(self.second_key());
                 }
                 self.keys.push(column.name.clone());
             }
-            self.checks.extend(checks);
+            self.checks.extend(definition.checks.iter().cloned());
             self.add_column(column)?;
         }
         Ok(())
@@ -239,16 +250,13 @@ impl Builder {
     fn add_constraints(&mut self, constraints: &[TableConstraint]) -> Result<()> {
         for constraint in constraints {
             match constraint {
-                TableConstraint::PrimaryKey(key) => {
+                TableConstraint::PrimaryKey(columns) => {
                     if !self.keys.is_empty() {
                         return Err(self.second_key());
                     }
-                    self.keys = key.columns.iter().map(key_column).collect::<Result<_>>()?;
+                    self.keys.clone_from(columns);
                 }
-                TableConstraint::Check(check) => {
-                    self.checks.push(CheckDefinition::of(check));
-                }
-                other => return Err(unsupported::constraint(other)),
+                TableConstraint::Check(check) => self.checks.push(check.clone()),
             }
         }
         Ok(())
@@ -291,16 +299,6 @@ impl Builder {
         let id = ColumnId(self.table.next_column);
         self.add_column(Column::row_id(id))?;
         Ok(id)
-    }
-}
-
-fn key_column(column: &IndexColumn) -> Result<String> {
-    match &column.column.expr {
-        Expr::Identifier(ident) => Ok(fold(ident)),
-        other => Err(Error::new(
-            SqlState::InvalidTableDefinition,
-            format!("a primary key must consist of columns, not of {other}"),
-        )),
     }
 }
 

@@ -3,14 +3,12 @@
 use super::place;
 use crate::analysis;
 use crate::context::Frame;
-use catalog_views::relation_names::find;
+use catalog_views::relation_names::find_named;
 use datafusion::arrow::datatypes::Schema;
-use datafusion::sql::sqlparser::ast::CreateView;
-use parser::names::fold;
-use parser::walk::visit_relations;
+use parser::Statement;
+use parser::commands::CreateView;
 use planner::relations::rename_columns;
 use planner::unique_names;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{
@@ -27,34 +25,29 @@ pub(crate) async fn run(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
     create: &CreateView,
-) -> Result<&'static str> {
-    if create.materialized {
-        return Err(Error::unsupported("materialized views are not supported")
-            .with_hint("CREATE TABLE ... AS stores the current result of a query."));
-    }
-    let temporary = create.temporary || uses_temporary(frame, transaction.catalog(), create)?;
+) -> Result<()> {
+    let temporary = create.is_temporary || uses_temporary(frame, transaction.catalog(), create)?;
     let (schema, name) = place::of_new(frame, transaction, &create.name, temporary)?;
     let catalog = Arc::clone(transaction.catalog());
     let is_temporary = is_temporary_schema(&schema);
-    if is_temporary && !create.temporary {
+    if is_temporary && !create.is_temporary {
         let message = format!("view \"{name}\" will be a temporary view");
         frame.session.notice(SqlState::SuccessfulCompletion, message);
     }
     let existing = catalog.relation(&schema, &name);
-    if create.if_not_exists && existing.is_some() {
-        frame.skip_existing(SqlState::DuplicateTable, "relation", &name);
-        return Ok("CREATE VIEW");
-    }
-    let columns: Vec<String> = create.columns.iter().map(|column| fold(&column.name)).collect();
-    let replaced = existing.filter(|_| create.or_replace).map(Relation::id);
+    let columns = create.columns.clone();
+    let replaced = existing.filter(|_| create.replaces).map(Relation::id);
     let mut planner = frame.planner(transaction).within(replaced);
     let plan = match analysis::plan_source(frame, &planner).await? {
         Some((plan, _)) => plan,
-        None => planner.plan_query(create.query.as_ref().clone()).await?,
+        None => match frame.statement.and_then(Statement::source_ast) {
+            Some(query) => planner.plan_query(query).await?,
+            None => return Err(analysis::missing_source(frame, &planner).await),
+        },
     };
     let plan = rename_columns(plan, &columns)?;
     let id = match existing {
-        Some(view @ Relation::View(_)) if create.or_replace => {
+        Some(view @ Relation::View(_)) if create.replaces => {
             frame.access(&catalog).require(view, Privileges::OWNER)?;
             let planner = frame.planner(transaction);
             let before = planner.relation(Some(view.schema()), view.name()).await?;
@@ -63,7 +56,7 @@ pub(crate) async fn run(
             }
             view.id()
         }
-        Some(other) if create.or_replace => {
+        Some(other) if create.replaces => {
             let message = format!("\"{name}\" is a {}, not a view", other.kind());
             return Err(Error::new(SqlState::WrongObjectType, message));
         }
@@ -73,7 +66,7 @@ pub(crate) async fn run(
         id,
         schema,
         name,
-        sql: create.query.to_string(),
+        sql: create.query.clone(),
         columns,
         search_path: if is_temporary {
             frame.path().schemas().map(str::to_owned).collect()
@@ -84,13 +77,13 @@ pub(crate) async fn run(
     };
     let view = Relation::View(Arc::new(view));
     transaction.change_catalog(match existing {
-        Some(_) if create.or_replace => CatalogChange::Replace(view),
+        Some(_) if create.replaces => CatalogChange::Replace(view),
         _ => CatalogChange::Create(view),
     })?;
     if existing.is_none() {
         frame.own(transaction, Object::Relation(id))?;
     }
-    Ok("CREATE VIEW")
+    Ok(())
 }
 
 /// Refuses a query that lacks columns of the view that it replaces, which queries may read.
@@ -120,13 +113,8 @@ fn keep_columns(before: &Schema, after: &Schema) -> Result<()> {
 
 /// Whether the query of a view reads a temporary relation.
 fn uses_temporary(frame: &Frame<'_>, catalog: &Catalog, create: &CreateView) -> Result<bool> {
-    let mut names = Vec::new();
-    let _ = visit_relations(&*create.query, |name| {
-        names.push(name.clone());
-        ControlFlow::<()>::Continue(())
-    });
-    for name in &names {
-        if find(catalog, frame.path(), name)?.is_some_and(Relation::is_temporary) {
+    for name in &create.relations {
+        if find_named(catalog, frame.path(), name)?.is_some_and(Relation::is_temporary) {
             return Ok(true);
         }
     }

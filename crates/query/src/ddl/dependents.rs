@@ -5,13 +5,11 @@
 //! are removed.
 
 use crate::context::Frame;
-use catalog_views::relation_names::{find, find_parts};
+use catalog_views::relation_names::{find_in, find_parts};
 use catalog_views::search_path::SearchPath;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::logical_expr::{LogicalPlan, TableScan};
-use parser::walk::visit_relations;
 use planner::Planner;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{Catalog, Relation, RelationId, Table, View};
@@ -82,17 +80,14 @@ async fn of_column(
 
 /// Whether the text of a view names a relation.
 fn names(catalog: &Catalog, path: SearchPath<'_>, view: &View, id: RelationId) -> bool {
-    let Ok(query) = parser::parse_sql(&view.sql) else { return false };
+    let Ok(script) = grammar::parse(&view.sql) else { return false };
+    let query = script.statements().first().and_then(|raw| raw.stmt.as_ref()?.node.as_ref());
     let path = path.of_view(&view.search_path);
-    let found = visit_relations(&query, |name| {
-        let relation = find(catalog, path, name).ok().flatten();
-        if relation.is_some_and(|relation| relation.id() == id) {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    });
-    found.is_break()
+    let names = query.map(grammar::relations).unwrap_or_default();
+    names.iter().any(|(schema, name)| {
+        let relation = find_in(catalog, path, schema.as_deref(), name);
+        relation.is_some_and(|relation| relation.id() == id)
+    })
 }
 
 /// Whether the plan of a view reads a column of a table.

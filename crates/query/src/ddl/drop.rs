@@ -2,56 +2,50 @@
 
 use super::dependents;
 use crate::context::Frame;
-use catalog_views::relation_names::find;
-use datafusion::sql::sqlparser::ast::{ObjectName, ObjectType, Statement};
-use parser::names::split_name;
+use catalog_views::relation_names::find_named;
+use parser::commands::{Drop, ObjectKind, RelationName};
 use std::sync::Arc;
 use store::DistributedTransaction;
-use store::catalog::{Catalog, CatalogChange, Privileges, Relation, TableId};
+use store::catalog::{Catalog, CatalogChange, Privileges, RESERVED_SCHEMAS, Relation, TableId};
 use values::error::{Error, Result, SqlState};
 
 /// Runs a DROP.
 pub(crate) fn run(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
-    statement: &Statement,
-) -> Result<&'static str> {
-    let Statement::Drop { object_type, if_exists, names, cascade, .. } = statement else {
-        unreachable!("the statement is a DROP");
-    };
-    for name in names {
-        match object_type {
-            ObjectType::Schema => drop_schema(frame, transaction, name, *if_exists, *cascade)?,
-            ObjectType::Table | ObjectType::View | ObjectType::Sequence => {
-                drop_relation(frame, transaction, object_type, name, *if_exists, *cascade)?;
-            }
-            other => return Err(Error::unsupported(format!("DROP {other} is not supported"))),
-        }
-    }
-    Ok(match object_type {
-        ObjectType::Schema => "DROP SCHEMA",
-        ObjectType::View => "DROP VIEW",
-        ObjectType::Sequence => "DROP SEQUENCE",
-        _ => "DROP TABLE",
+    drop: &Drop,
+) -> Result<()> {
+    drop.names.iter().try_for_each(|name| match drop.kind {
+        ObjectKind::Schema => drop_schema(frame, transaction, &name.name, drop),
+        _ => drop_relation(frame, transaction, name, drop),
     })
 }
 
 fn drop_relation(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
-    object_type: &ObjectType,
-    name: &ObjectName,
-    if_exists: bool,
-    cascade: bool,
+    name: &RelationName,
+    drop: &Drop,
 ) -> Result<()> {
     let catalog = Arc::clone(transaction.catalog());
-    let wanted = object_type.to_string().to_lowercase();
-    let Some(relation) = find(&catalog, frame.path(), name)? else {
-        if if_exists {
-            frame.skip_missing(&wanted, &split_name(name)?.1);
+    let wanted = drop.kind.name();
+    if let Some(schema) = &name.schema
+        && catalog.schema(frame.path().resolve(schema)).is_none()
+        && !RESERVED_SCHEMAS.contains(&schema.as_str())
+    {
+        if drop.if_exists {
+            frame.skip_missing("schema", schema);
             return Ok(());
         }
-        let message = format!("{wanted} \"{}\" does not exist", split_name(name)?.1);
+        let message = format!("schema \"{schema}\" does not exist");
+        return Err(Error::new(SqlState::InvalidSchemaName, message));
+    }
+    let Some(relation) = find_named(&catalog, frame.path(), name)? else {
+        if drop.if_exists {
+            frame.skip_missing(wanted, &name.name);
+            return Ok(());
+        }
+        let message = format!("{wanted} \"{name}\" does not exist");
         return Err(Error::new(SqlState::UndefinedTable, message));
     };
     if relation.kind() != wanted {
@@ -69,7 +63,7 @@ fn drop_relation(
         return Err(Error::new(SqlState::DependentObjectsStillExist, message));
     }
     may_drop(frame, &catalog, relation)?;
-    drop_views(frame, transaction, relation, cascade)?;
+    drop_views(frame, transaction, relation, drop.cascade)?;
     drop_with_owned(transaction, &catalog, relation)
 }
 
@@ -131,27 +125,25 @@ fn drop_with_owned(
 fn drop_schema(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
-    name: &ObjectName,
-    if_exists: bool,
-    cascade: bool,
+    name: &str,
+    drop: &Drop,
 ) -> Result<()> {
-    let (_, name) = split_name(name)?;
     let catalog = Arc::clone(transaction.catalog());
-    if catalog.schema(&name).is_none() && if_exists {
-        frame.skip_missing("schema", &name);
+    if catalog.schema(name).is_none() && drop.if_exists {
+        frame.skip_missing("schema", name);
         return Ok(());
     }
-    if catalog.schema(&name).is_some() {
-        frame.access(&catalog).require_schema(&name, Privileges::OWNER)?;
+    if catalog.schema(name).is_some() {
+        frame.access(&catalog).require_schema(name, Privileges::OWNER)?;
     }
-    if cascade {
-        for relation in catalog.relations_in(&name) {
+    if drop.cascade {
+        for relation in catalog.relations_in(name) {
             if transaction.catalog().relation_by_id(relation.id()).is_some() {
                 let now = Arc::clone(transaction.catalog());
                 drop_with_owned(transaction, &now, relation)?;
             }
         }
     }
-    transaction.change_catalog(CatalogChange::DropSchema(name))?;
+    transaction.change_catalog(CatalogChange::DropSchema(name.to_owned()))?;
     Ok(())
 }

@@ -5,13 +5,9 @@ use analyzer::RowExpression;
 use datafusion::arrow::array::new_empty_array;
 use datafusion::common::DFSchema;
 use datafusion::logical_expr::ExprSchemable;
-use datafusion::sql::sqlparser::ast::Expr;
-use parser::names::fold;
 use parser::parse_expression;
-use parser::walk::visit_expressions;
 use planner::{Planner, is_lasting};
 use scan::provider::row_schema;
-use std::ops::ControlFlow;
 use store::catalog::{Column, Table};
 use values::assign::assign;
 use values::error::{Error, Result, SqlState};
@@ -69,20 +65,18 @@ fn refuse(
 
 /// Whether an expression of a definition uses a column.
 pub(super) fn mentions(expression: &str, column: &str) -> bool {
-    let Ok(expression) = parse_expression(expression) else { return false };
-    let found = visit_expressions(&expression, |expr| {
-        let name = match expr {
-            Expr::Identifier(ident) => Some(ident),
-            Expr::CompoundIdentifier(parts) => parts.last(),
-            _ => None,
-        };
-        if name.is_some_and(|name| fold(name) == column) {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    });
-    found.is_break()
+    let references = grammar::columns(expression).unwrap_or_default();
+    references.iter().any(|reference| reference.parts.last().is_some_and(|last| last == column))
+}
+
+/// An expression of a definition in which a column has another name, which is quoted where it must be.
+///
+/// # Errors
+/// 0A000 for a text that only other parsers than PostgreSQL's read.
+pub(super) fn renamed(expression: &str, old: &str, new: &str) -> Result<String> {
+    grammar::rename_column(expression, old, new).ok_or_else(|| {
+        Error::unsupported(format!("renaming a column in {expression} is not supported"))
+    })
 }
 
 /// A generated column that uses another column, if there is one.

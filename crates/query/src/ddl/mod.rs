@@ -13,14 +13,15 @@ mod dependents;
 mod drop;
 mod generated;
 mod place;
+mod rename;
 mod table_options;
 mod truncate;
-mod unsupported;
 
 use crate::context::Frame;
 use crate::context::outcome::{Outcome, Tag};
 use crate::context::temporary;
-use datafusion::sql::sqlparser::ast::{DiscardObject, Statement};
+use catalog_views::relation_names::{find_named, undefined};
+use parser::commands::{Definition, Maintenance};
 use store::DistributedTransaction;
 use values::error::Result;
 
@@ -28,30 +29,41 @@ use values::error::Result;
 pub(crate) async fn run(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
-    statement: &Statement,
+    definition: &Definition,
 ) -> Result<Outcome> {
-    let tag = match statement {
-        Statement::CreateTable(create) => {
-            return create_table::run(frame, transaction, create).await;
+    match definition {
+        Definition::CreateTable(create) => create_table::run(frame, transaction, create).await?,
+        Definition::CreateTableAs(create) => {
+            return create_table::run_as(frame, transaction, create).await;
         }
-        Statement::CreateView(create) => create_view::run(frame, transaction, create).await?,
-        Statement::CreateSchema { schema_name, if_not_exists, .. } => {
-            create_schema::run(frame, transaction, schema_name, *if_not_exists)?
-        }
-        Statement::CreateSequence { .. } => create_sequence::run(frame, transaction, statement)?,
-        Statement::AlterTable(alter) => alter_table::run(frame, transaction, alter).await?,
-        Statement::Drop { .. } => drop::run(frame, transaction, statement)?,
-        Statement::Truncate(truncate) => truncate::run(frame, transaction, truncate)?,
-        Statement::Comment { .. } => comment::run(frame, transaction, statement)?,
-        Statement::Analyze(_) => "ANALYZE",
-        Statement::Vacuum(_) => "VACUUM",
-        Statement::Discard { object_type } => {
+        Definition::CreateView(create) => create_view::run(frame, transaction, create).await?,
+        Definition::CreateSchema(create) => create_schema::run(frame, transaction, create)?,
+        Definition::CreateSequence(create) => create_sequence::run(frame, transaction, create)?,
+        Definition::AlterTable(alter) => alter_table::run(frame, transaction, alter).await?,
+        Definition::Rename(rename) => rename::run(frame, transaction, rename)?,
+        Definition::Drop(drop) => drop::run(frame, transaction, drop)?,
+        Definition::Truncate(truncate) => truncate::run(frame, transaction, truncate)?,
+        Definition::Comment(comment) => comment::run(frame, transaction, comment)?,
+        Definition::Maintenance(maintenance) => maintain(frame, transaction, maintenance)?,
+        Definition::DropTemporary { .. } => {
             for change in temporary::drops(transaction.catalog(), frame.path().own()) {
                 transaction.change_catalog(change)?;
             }
-            if matches!(object_type, DiscardObject::ALL) { "DISCARD ALL" } else { "DISCARD TEMP" }
         }
-        other => return Err(unsupported::statement(other)),
-    };
-    Ok(Outcome::Done(Tag::plain(tag)))
+    }
+    Ok(Outcome::Done(Tag::plain(definition.tag())))
+}
+
+/// VACUUM and ANALYZE: buckets are compacted and counted as they change.
+fn maintain(
+    frame: &Frame<'_>,
+    transaction: &DistributedTransaction,
+    maintenance: &Maintenance,
+) -> Result<()> {
+    for name in &maintenance.relations {
+        if find_named(transaction.catalog(), frame.path(), name)?.is_none() {
+            return Err(undefined(name));
+        }
+    }
+    Ok(())
 }

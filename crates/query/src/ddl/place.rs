@@ -2,8 +2,7 @@
 //! session's temporary schema.
 
 use crate::context::Frame;
-use datafusion::sql::sqlparser::ast::ObjectName;
-use parser::names::split_name;
+use parser::commands::RelationName;
 use store::DistributedTransaction;
 use store::catalog::{CatalogChange, Privileges, RESERVED_SCHEMAS, Schema, is_temporary_schema};
 use values::error::{Error, Result, SqlState};
@@ -17,13 +16,12 @@ use values::error::{Error, Result, SqlState};
 pub(crate) fn of_new(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
-    name: &ObjectName,
+    name: &RelationName,
     temporary: bool,
 ) -> Result<(String, String)> {
     let path = frame.path();
-    let (named, name) = split_name(name)?;
     let catalog = transaction.catalog();
-    let schema = match named.as_deref() {
+    let schema = match name.schema.as_deref() {
         Some(schema) => path.resolve(schema).to_owned(),
         None if temporary => path.own().to_owned(),
         None => path
@@ -50,5 +48,5 @@ pub(crate) fn of_new(
         return Err(Error::new(SqlState::ReservedName, message));
     }
     frame.access(transaction.catalog()).require_schema(&schema, Privileges::CREATE)?;
-    Ok((schema, name))
+    Ok((schema, name.name.clone()))
 }

@@ -2,8 +2,8 @@
 
 use crate::context::Frame;
 use catalog_views::relation_names::{find, undefined};
-use datafusion::sql::sqlparser::ast::{CreateTableOptions, Expr, ObjectName, SqlOption, Value};
-use parser::names::fold;
+use datafusion::sql::sqlparser::ast::ObjectName;
+use parser::commands::Given;
 use parser::object_name;
 use store::catalog::{BUCKET_SIZE_MAX, BUCKET_SIZE_MIN, Catalog, Relation, Table};
 use values::error::{Error, Result, SqlState};
@@ -22,24 +22,15 @@ impl TableOptions {
     ///
     /// # Errors
     /// 22023 for unknown options and invalid values.
-    pub(super) fn of(options: &CreateTableOptions) -> Result<Self> {
+    pub(super) fn of(options: &[Given]) -> Result<Self> {
         let mut found = Self::default();
-        let options = match options {
-            CreateTableOptions::None => return Ok(found),
-            CreateTableOptions::With(options)
-            | CreateTableOptions::Options(options)
-            | CreateTableOptions::Plain(options)
-            | CreateTableOptions::TableProperties(options) => options,
-        };
         for option in options {
-            let SqlOption::KeyValue { key, value } = option else {
-                return Err(Error::unsupported(format!("table option {option} is not supported")));
-            };
-            match fold(key).as_str() {
-                "bucket_size" => found.bucket_size = Some(bucket_size(&text_of(value))?),
+            let value = option.words.first().map_or("true", String::as_str);
+            match option.name.as_str() {
+                "bucket_size" => found.bucket_size = Some(bucket_size(value)?),
                 "colocate_with" => found.colocate_with = Some(name_of(value)?),
-                _ => {
-                    let message = format!("unrecognized table option \"{}\"", key.value);
+                name => {
+                    let message = format!("unrecognized table option \"{name}\"");
                     return Err(Error::new(SqlState::InvalidParameterValue, message)
                         .with_hint("Table options: bucket_size, colocate_with."));
                 }
@@ -89,16 +80,6 @@ impl TableOptions {
     }
 }
 
-fn text_of(value: &Expr) -> String {
-    match value {
-        Expr::Value(value) => match &value.value {
-            Value::SingleQuotedString(text) => text.clone(),
-            other => other.to_string(),
-        },
-        other => other.to_string(),
-    }
-}
-
 /// A size in bytes, or with a unit: '4MiB'.
 fn bucket_size(text: &str) -> Result<u64> {
     let sizes = BUCKET_SIZE_MIN..=BUCKET_SIZE_MAX;
@@ -110,9 +91,8 @@ fn bucket_size(text: &str) -> Result<u64> {
 }
 
 /// The name of a table, as an identifier or as text.
-fn name_of(value: &Expr) -> Result<ObjectName> {
-    let text = text_of(value);
-    object_name(&text).map_err(|_| {
+fn name_of(text: &str) -> Result<ObjectName> {
+    object_name(text).map_err(|_| {
         let message = format!("colocate_with \"{text}\" is not the name of a table");
         Error::new(SqlState::InvalidParameterValue, message)
     })

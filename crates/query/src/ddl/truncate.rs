@@ -1,9 +1,8 @@
 //! TRUNCATE.
 
 use crate::context::Frame;
-use crate::dml::target;
-use catalog_views::relation_names::find;
-use datafusion::sql::sqlparser::ast::{Truncate, TruncateIdentityOption};
+use crate::dml::named_target;
+use parser::commands::Truncate;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{CatalogChange, Object, Privileges, Relation, Sequence, TableId};
@@ -14,19 +13,15 @@ pub(crate) fn run(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
     truncate: &Truncate,
-) -> Result<&'static str> {
-    for named in &truncate.table_names {
-        let path = frame.path();
-        if truncate.if_exists && find(transaction.catalog(), path, &named.name)?.is_none() {
-            continue;
-        }
-        let table = target(frame, transaction, &named.name, Privileges::TRUNCATE)?;
+) -> Result<()> {
+    for name in &truncate.names {
+        let table = named_target(frame, transaction, name, Privileges::TRUNCATE)?;
         transaction.change_catalog(CatalogChange::Truncate(table.id))?;
-        if truncate.identity == Some(TruncateIdentityOption::Restart) {
+        if truncate.restarts {
             restart_identity(frame, transaction, table.id)?;
         }
     }
-    Ok("TRUNCATE TABLE")
+    Ok(())
 }
 
 /// Replaces the sequences that columns of a table own by new ones, which begin at the start. A rollback keeps the old ones.

@@ -25,8 +25,9 @@ mod update;
 mod writer;
 
 use crate::context::Frame;
-use catalog_views::relation_names::{find, undefined};
+use catalog_views::relation_names::{find_named, undefined};
 use datafusion::sql::sqlparser::ast::ObjectName;
+use parser::commands::RelationName;
 use parser::names::split_name;
 use scan::tables::Tables;
 use std::sync::Arc;
@@ -42,7 +43,22 @@ pub(crate) fn target(
     name: &ObjectName,
     needed: Privileges,
 ) -> Result<Arc<Table>> {
-    let relation = find(tables.catalog(), frame.path(), name)?;
+    let (schema, written) = split_name(name)?;
+    let named = RelationName { schema, name: written };
+    named_target(frame, tables, &named, needed).map_err(|error| match error.state() {
+        SqlState::UndefinedTable => error.at_site(ErrorSite::Relation(name.to_string())),
+        _ => error,
+    })
+}
+
+/// As [`target`], for a name of PostgreSQL's parse tree.
+pub(crate) fn named_target(
+    frame: &Frame<'_>,
+    tables: &dyn Tables,
+    name: &RelationName,
+    needed: Privileges,
+) -> Result<Arc<Table>> {
+    let relation = find_named(tables.catalog(), frame.path(), name)?;
     if let Some(relation) = relation {
         frame.access(tables.catalog()).require(relation, needed)?;
     }
@@ -52,12 +68,12 @@ pub(crate) fn target(
             SqlState::WrongObjectType,
             format!("\"{}\" is a {}, not a table", other.name(), other.kind()),
         )),
-        None => match split_name(name)? {
-            (Some(schema), _) if store::catalog::RESERVED_SCHEMAS.contains(&schema.as_str()) => {
+        None => match &name.schema {
+            Some(schema) if store::catalog::RESERVED_SCHEMAS.contains(&schema.as_str()) => {
                 let message = format!("\"{name}\" is a system table and cannot be changed");
                 Err(Error::new(SqlState::WrongObjectType, message))
             }
-            _ => Err(undefined(name).at_site(ErrorSite::Relation(name.to_string()))),
+            _ => Err(undefined(name)),
         },
     }
 }

@@ -3,7 +3,7 @@
 use super::define::{can_administer, configure, refuse_reserved, require_create_role};
 use super::lookup::{known, undefined};
 use crate::context::Frame;
-use parser::roles::{RoleName, RoleOption};
+use parser::commands::{RoleName, RoleOption};
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{Catalog, CatalogChange, DEFAULT_SCHEMA, Privileges, Role};

@@ -5,7 +5,7 @@ use super::password;
 use crate::context::{Frame, parameter_of_text};
 use catalog_views::access::Access;
 use datafusion::common::ScalarValue;
-use parser::roles::RoleOption;
+use parser::commands::RoleOption;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{CatalogChange, PUBLIC, Role, SqlType};
@@ -112,9 +112,6 @@ pub(super) fn configure(
             RoleOption::ConnectionLimit(limit) => role.connection_limit = *limit,
             RoleOption::ValidUntil(text) => {
                 role.valid_until = valid_until(text, frame.settings.style())?
-            }
-            RoleOption::Unsupported(what) => {
-                return Err(Error::unsupported(format!("{what} is not supported for roles")));
             }
             RoleOption::Members(..) => {}
         }

@@ -4,7 +4,7 @@ use super::lookup::known;
 use super::objects::{GrantTarget, database, of_relation, relation, schema};
 use crate::context::Frame;
 use catalog_views::access::{Access, denied};
-use parser::roles::{Grant, GrantedOn, ObjectKind, RoleName};
+use parser::commands::{Grant, GrantedOn, ObjectKind, RoleName};
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{Catalog, CatalogChange, Object, PUBLIC, Privileges, Relation};

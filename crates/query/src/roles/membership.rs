@@ -3,7 +3,7 @@
 use super::lookup::{known, undefined};
 use crate::context::Frame;
 use catalog_views::access::Access;
-use parser::roles::RoleName;
+use parser::commands::RoleName;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{Catalog, CatalogChange, Role};

@@ -1,6 +1,6 @@
 //! Roles and privileges: CREATE, ALTER and DROP ROLE, GRANT, REVOKE, ALTER ... OWNER TO.
 //!
-//! The statements are parsed by [`parser::roles`]. Privileges are checked by
+//! The statements are read by [`parser::commands`]. Privileges are checked by
 //! [`catalog_views::access`].
 
 mod change;
@@ -17,9 +17,19 @@ mod set_role;
 use crate::context::Frame;
 use crate::context::outcome::{Outcome, Tag};
 pub(crate) use define::superuser;
-use parser::roles::RoleStatement;
+use parser::commands::{ObjectKind, RoleName, RoleStatement};
 use store::DistributedTransaction;
-use values::error::{Error, Result};
+use values::error::Result;
+
+/// Makes a role the owner of a schema.
+pub(crate) fn give_schema(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    schema: String,
+    to: &RoleName,
+) -> Result<()> {
+    owner::change(frame, transaction, ObjectKind::Schema, &[schema], to, false)
+}
 
 /// Runs a statement about roles.
 pub(crate) fn run(
@@ -41,9 +51,6 @@ pub(crate) fn run(
         RoleStatement::Privileges(granted) => grant::privileges(frame, transaction, granted)?,
         RoleStatement::Membership { revoke, roles, members, admin } => {
             membership::grant(frame, transaction, *revoke, roles, members, *admin)?;
-        }
-        RoleStatement::Unsupported(what) => {
-            return Err(Error::unsupported(format!("{what} is not supported")));
         }
         RoleStatement::Reassign { from, to } => owned::reassign(frame, transaction, from, to)?,
         RoleStatement::DropOwned(roles) => owned::drop_owned(frame, transaction, roles)?,

@@ -3,7 +3,7 @@
 use super::lookup::known;
 use crate::context::Frame;
 use crate::context::own;
-use parser::roles::RoleName;
+use parser::commands::RoleName;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{CatalogChange, Object, Privileges, Role};

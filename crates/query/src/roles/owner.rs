@@ -5,7 +5,7 @@ use super::objects::{relation, schema};
 use crate::context::Frame;
 use crate::context::own;
 use catalog_views::access;
-use parser::roles::{ObjectKind, RoleName};
+use parser::commands::{ObjectKind, RoleName};
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{CatalogChange, Object, Privileges};

@@ -3,7 +3,6 @@
 use super::Session;
 use crate::context::outcome::Outcome;
 use crate::copy::client::{self, CopyIn, CopyOut};
-use datafusion::sql::sqlparser::ast::Statement as Ast;
 use futures::future::BoxFuture;
 use parser::Statement;
 use store::catalog::SqlType;
@@ -28,7 +27,6 @@ impl Session {
         item_oid: fn(&SqlType) -> u32,
     ) -> Result<CopyOut> {
         let query = client::query(self.inner(), statement).await?;
-        let query = statement.with_ast(Ast::Query(Box::new(query)));
         match self.run(&query, &[]).await? {
             Outcome::Rows(rows) => CopyOut::new(rows, statement, item_oid),
             Outcome::Done(_) => Err(client::wrong_direction()),

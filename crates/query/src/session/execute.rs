@@ -5,8 +5,8 @@ use crate::context::outcome::Outcome;
 use crate::context::parameter_of_text;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::ScalarValue;
-use datafusion::sql::sqlparser::ast::{Expr, Value};
 use futures::TryStreamExt;
+use parser::commands::Argument;
 use parser::connection::Execute;
 use store::catalog::SqlType;
 use values::error::{Error, Result, SqlState};
@@ -30,42 +30,29 @@ impl Session {
                 .with_detail(format!("Expected {expected} parameters but got {given}.")));
         }
         let style = self.style();
-        let constants = execute.arguments.iter().zip(types).map(|(argument, sql_type)| {
-            constant(argument).map(|text| match text {
-                Some(text) => parameter_of_text(&text, sql_type, style),
-                None => Ok(ScalarValue::try_from(sql_type.arrow())?),
-            })
-        });
         let mut values = Vec::with_capacity(types.len());
-        for ((constant, argument), sql_type) in constants.zip(&execute.arguments).zip(types) {
-            values.push(match constant {
-                Some(value) => value?,
-                None => evaluate(self, argument, sql_type, parameters).await?,
+        for (argument, sql_type) in execute.arguments.iter().zip(types) {
+            values.push(match argument {
+                Argument::Constant(Some(text)) => parameter_of_text(text, sql_type, style)?,
+                Argument::Constant(None) => ScalarValue::try_from(sql_type.arrow())?,
+                Argument::Parameter(number) => {
+                    let text = format!("${}", number + 1);
+                    evaluate(self, &text, sql_type, parameters).await?
+                }
+                Argument::Expression(text) => evaluate(self, text, sql_type, parameters).await?,
             });
         }
         Ok(values)
     }
 }
 
-/// The text of a constant; `Some(None)` for NULL.
-fn constant(expression: &Expr) -> Option<Option<String>> {
-    let Expr::Value(value) = expression else { return None };
-    match &value.value {
-        Value::Number(number, _) => Some(Some(number.to_string())),
-        Value::SingleQuotedString(text) => Some(Some(text.clone())),
-        Value::Boolean(value) => Some(Some(value.to_string())),
-        Value::Null => Some(None),
-        _ => None,
-    }
-}
-
 async fn evaluate(
     session: &Session,
-    expression: &Expr,
+    expression: &str,
     sql_type: &SqlType,
     parameters: &[ScalarValue],
 ) -> Result<ScalarValue> {
-    let statement = parser::parse(&format!("SELECT CAST({expression} AS {sql_type})"))?;
+    let statement = parser::parse(&format!("SELECT CAST(({expression}) AS {sql_type})"))?;
     for statement in &statement {
         if let Outcome::Rows(rows) = session.run(statement, parameters).await? {
             let batches: Vec<RecordBatch> = rows.stream.try_collect().await?;

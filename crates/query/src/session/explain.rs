@@ -4,10 +4,10 @@
 //! the query that finds their rows; a pushed-down one by the query that each owner runs. ANALYZE executes the statement,
 //! PREDICT simulates it on other hardware, and both together count the rows of its operators first.
 
+use super::plan::{plan_of_query, unplanned};
 use super::run::Write;
 use super::settings::text_rows;
 use crate::Statement;
-use crate::analysis;
 use crate::context::outcome::Outcome;
 use crate::context::transactions::Conversation;
 use crate::context::{Frame, Inner};
@@ -16,11 +16,12 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::display::DisplayableExecutionPlan;
 use datafusion::physical_plan::metrics::Metric;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
-use datafusion::sql::sqlparser::ast::{Expr, Statement as Ast, UtilityOption, Value};
 use distributed::bundles::{Bundling, Shown};
 use distributed::metrics::Measuring;
 use executor::Control;
 use futures::TryStreamExt;
+use parser::commands::{Explain, Given};
+use parser::{Body, errors};
 use planner::unique_names;
 use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
@@ -65,22 +66,19 @@ impl Inner {
         &self,
         conversation: &mut Conversation,
         frame: &Frame<'_>,
-        whole: &Statement,
+        (statement, explain): (&Statement, &Explain),
         control: &Control,
     ) -> Result<Outcome> {
-        let Some(ast @ Ast::Explain { statement, analyze, verbose, options, .. }) = whole.ast()
-        else {
-            return Err(Error::unsupported("only EXPLAIN explains"));
-        };
-        let options = Options::of(*analyze, *verbose, options.as_deref().unwrap_or_default())?;
+        let options = Options::of(&explain.options, frame.text)?;
         if let Some(request) = &options.predict {
             let tables = self.reading(conversation).await?;
             self.context.see(&tables, frame);
-            let lines = predict::lines(frame.planner(&tables), &tables, statement, request).await?;
+            let ast = statement.ast().ok_or_else(unplanned)?;
+            let lines = predict::lines(frame.planner(&tables), &tables, ast, request).await?;
             return text_rows("EXPLAIN", &[(COLUMN, lines)]);
         }
         let began = Instant::now();
-        let mut explained = self.planned(conversation, frame, whole, statement).await?;
+        let mut explained = self.planned(conversation, frame, statement).await?;
         explained.planning = began.elapsed();
         explained.logical = match explained.logical.take().filter(|_| options.verbose) {
             Some(plan) => Some(frame.engine().optimize(&plan)?),
@@ -99,8 +97,7 @@ impl Inner {
                     stream.try_fold(0, count).await?
                 }
                 _ => {
-                    let write = Write::of(statement);
-                    let write = if explained.writes() { write.changing() } else { write };
+                    let write = Write::Change(statement);
                     written(self.write(conversation, frame, write, control).await?).await?
                 }
             };
@@ -110,7 +107,7 @@ impl Inner {
         let outcome = text_rows("EXPLAIN", &[(COLUMN, lines)])?;
         Ok(match outcome {
             Outcome::Rows(rows) if options.json => {
-                Outcome::Rows(crate::Rows { fields: fields(ast), ..rows })
+                Outcome::Rows(crate::Rows { fields: fields(explain), ..rows })
             }
             outcome => outcome,
         })
@@ -118,9 +115,8 @@ impl Inner {
 
     pub(super) async fn plan_to_predict(&self, sql: &str) -> Result<dbsim::Plan> {
         let statement = parser::one(sql)?;
-        let Some(ast) = statement.ast() else {
-            return Err(Error::unsupported("only queries are predicted"));
-        };
+        let only_queries = || Error::unsupported("only queries are predicted");
+        let ast = statement.ast().ok_or_else(only_queries)?;
         let mut conversation = self.conversation.lock().await;
         let frame = self.frame_of(&[], &statement);
         let tables = self.reading(&mut conversation).await?;
@@ -133,14 +129,13 @@ impl Inner {
         &self,
         conversation: &mut Conversation,
         frame: &Frame<'_>,
-        whole: &Statement,
-        statement: &Ast,
+        statement: &Statement,
     ) -> Result<Explained> {
         let tables = self.reading(conversation).await?;
         self.context.see(&tables, frame);
         let bundling = Bundling::of(|name| frame.settings.get(name));
         let planning = Duration::ZERO;
-        if is_change(whole, statement) {
+        if matches!(statement.body(), Body::Change) {
             let (main, changes) = explained::parts(frame, &tables).await?;
             let explained::Part { deed, logical, physical } = main;
             let logical = Some(logical);
@@ -154,46 +149,17 @@ impl Inner {
                 run: None,
             });
         }
-        if !matches!(statement, Ast::Query(_)) {
-            let message = "EXPLAIN is for SELECT, INSERT, UPDATE, DELETE and MERGE";
-            return Err(Error::unsupported(message));
-        }
         let mut planner = frame.planner(&tables);
-        let analyzed = match analysis::query_of(frame, whole) {
-            Some(query) => analysis::plan(frame, &planner, query).await?,
-            None => None,
-        };
-        let (logical, _) = match analyzed {
-            Some(analyzed) => analyzed,
-            None => {
-                let plan = planner.plan_statement(statement.clone()).await?;
-                planner.shown(plan)?
-            }
-        };
+        let (logical, _) = plan_of_query(frame, &mut planner, statement).await?;
         let physical = Some(planner.physical(&logical).await?);
         let (deed, changes, logical) = (None, Vec::new(), Some(logical));
         Ok(Explained { deed, changes, logical, physical, bundling, planning, run: None })
     }
 }
 
-/// Whether EXPLAIN is of a statement that changes rows.
-pub(super) fn is_change(whole: &Statement, statement: &Ast) -> bool {
-    match statement {
-        Ast::Insert(_) | Ast::Update(_) | Ast::Delete(_) | Ast::Merge(_) => true,
-        Ast::Query(query) => query.with.is_some() && whole.change().is_some(),
-        _ => false,
-    }
-}
-
 /// The columns of the result.
-pub(super) fn fields(ast: &Ast) -> Vec<Field> {
-    let is_json = match ast {
-        Ast::Explain { options, .. } => {
-            Options::of(false, false, options.as_deref().unwrap_or_default())
-                .is_ok_and(|options| options.json)
-        }
-        _ => false,
-    };
+pub(super) fn fields(explain: &Explain) -> Vec<Field> {
+    let is_json = Options::of(&explain.options, "").is_ok_and(|options| options.json);
     vec![Field::new(COLUMN, if is_json { SqlType::Json } else { SqlType::Text })]
 }
 
@@ -209,12 +175,12 @@ async fn written(outcome: Outcome) -> Result<u64> {
 }
 
 impl Options {
-    fn of(analyze: bool, verbose: bool, given: &[UtilityOption]) -> Result<Self> {
-        let mut options = Self { analyze, verbose, ..Self::default() };
+    fn of(given: &[Given], text: &str) -> Result<Self> {
+        let mut options = Self::default();
         let (mut timing, mut predict) = (false, predict::Options::default());
         for option in given {
-            let name = option.name.value.to_lowercase();
-            let word = option.arg.as_ref().map(word_of);
+            let name = option.name.to_lowercase();
+            let word = option.words.first().map(|word| word.to_lowercase());
             let flag = || flag_of(&name, word.as_deref());
             match name.as_str() {
                 "analyze" => options.analyze = flag()?,
@@ -227,7 +193,8 @@ impl Options {
                 other if predict.take(other, word.as_deref())? => {}
                 _ => {
                     let message = format!("unrecognized EXPLAIN option \"{name}\"");
-                    return Err(Error::new(SqlState::SyntaxError, message));
+                    let error = Error::new(SqlState::SyntaxError, message);
+                    return Err(errors::at(error, option.location, text));
                 }
             }
         }
@@ -244,17 +211,6 @@ impl Options {
 
     fn tells_times(&self) -> bool {
         self.summary.unwrap_or(self.analyze)
-    }
-}
-
-fn word_of(argument: &Expr) -> String {
-    match argument {
-        Expr::Identifier(ident) => ident.value.to_lowercase(),
-        Expr::Value(value) => match &value.value {
-            Value::SingleQuotedString(text) => text.to_lowercase(),
-            other => other.to_string().to_lowercase(),
-        },
-        other => other.to_string().to_lowercase(),
     }
 }
 

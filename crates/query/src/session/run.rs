@@ -2,8 +2,8 @@
 
 use super::large_joins;
 use super::outcome_stream::{OutcomeStream, RunningMark};
+use super::plan::plan_of_query;
 use super::temporary;
-use crate::analysis;
 use crate::context::outcome::{Outcome, Rows, Tag};
 use crate::context::transactions::{Conversation, committed};
 use crate::context::writes_nothing;
@@ -17,12 +17,10 @@ use datafusion::common::ScalarValue;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
-use datafusion::sql::sqlparser::ast::{Insert, Statement as Ast, TransactionMode};
 use executor::Control;
 use futures::{StreamExt, TryStreamExt};
 use grammar::tree::NodeEnum;
-use parser::names::fold;
-use parser::roles::RoleStatement;
+use parser::commands::{Command, Copy, Definition, Discard, Mode, RoleStatement, Transaction};
 use parser::{Body, Statement};
 use planner::error_position;
 use std::sync::Arc;
@@ -38,10 +36,12 @@ const RETRIES: usize = 64;
 /// A statement that changes rows or definitions.
 #[derive(Clone, Copy)]
 pub(super) enum Write<'a> {
-    /// A statement of the SQL parser's grammar.
-    Sql(&'a Ast),
-    /// The frame's statement, which changes rows; also as INSERT of the SQL parser's grammar.
-    Change(Option<&'a Insert>),
+    /// INSERT, UPDATE, DELETE or MERGE, or a query with changes in WITH: the frame's statement.
+    Change(&'a Statement),
+    /// COPY from a file.
+    Copy(&'a Copy),
+    /// A statement that changes definitions.
+    Definition(&'a Definition),
     /// A statement about roles or privileges.
     Role(&'a RoleStatement),
 }
@@ -98,59 +98,63 @@ impl Inner {
         control: &Control,
         mark: RunningMark,
     ) -> Result<Outcome> {
-        if let Some(ast) = statement.ast()
-            && let Some(outcome) = self.control(conversation, ast, control).await?
-        {
-            return Ok(outcome);
+        if let Some(Command::Transaction(transaction)) = statement.command() {
+            return self.control(conversation, transaction, control).await;
         }
         conversation.refuse_if_failed()?;
         let frame = self.frame_of(parameters, statement);
-        let ast = match statement.body() {
-            Body::Sql(ast) => ast,
-            Body::AlterSystem(statement) => {
-                return self.alter_system(conversation, statement).await;
-            }
-            Body::Role(statement) => {
-                return self.write(conversation, &frame, Write::Role(statement), control).await;
-            }
+        let command = match statement.body() {
+            Body::Query => return self.read(conversation, &frame, statement, control, mark).await,
             Body::Change => {
-                return self.write(conversation, &frame, Write::Change(None), control).await;
+                return self.write(conversation, &frame, Write::Change(statement), control).await;
             }
-            Body::Query if statement.change().is_some() => {
-                return self.write(conversation, &frame, Write::Change(None), control).await;
-            }
-            Body::Query => {
-                return self.read(conversation, &frame, statement, control, mark).await;
-            }
-            Body::Cursor(_) | Body::ClientCopy(_) => return Err(requires_connection()),
+            Body::Refused(error) => return Err(error.clone()),
+            Body::Command(command) => command,
         };
-        match ast {
-            Ast::Query(query) if query.with.is_some() && statement.change().is_some() => {
-                self.write(conversation, &frame, Write::Change(None), control).await
+        let write = match command {
+            Command::Setting(setting) => return self.setting(conversation, setting),
+            Command::AlterSystem(alter) => return self.alter_system(conversation, alter).await,
+            Command::Explain(explain) => {
+                let Some(inner) = statement.inner() else { return Err(requires_connection()) };
+                let frame = self.frame_of(parameters, &inner);
+                return self.explain(conversation, &frame, (&inner, explain), control).await;
             }
-            Ast::Query(_) => self.read(conversation, &frame, statement, control, mark).await,
-            Ast::Explain { .. } => self.explain(conversation, &frame, statement, control).await,
-            Ast::Set(set) => self.set(conversation, set),
-            Ast::ShowVariable { variable } => self.show(variable),
-            Ast::Reset(reset) => self.reset(conversation, reset),
-            Ast::Copy { to: true, .. } => {
+            Command::Copy(copy) if copy.is_of_client() => return Err(requires_connection()),
+            Command::Copy(copy) if !copy.is_from => {
                 let tables = self.reading(conversation).await?;
                 self.context.see(&tables, &frame);
-                copy::to::run(&frame, &tables, ast).await
+                return copy::to::run(&frame, &tables, copy).await;
             }
-            _ => self.write(conversation, &frame, Write::of(ast), control).await,
-        }
+            Command::Copy(copy) => Write::Copy(copy),
+            Command::Definition(definition) => {
+                let is_vacuum = definition.tag() == "VACUUM";
+                if is_vacuum && conversation.open().is_some() && !conversation.is_implicit() {
+                    let message = "VACUUM cannot run inside a transaction block";
+                    return Err(Error::new(SqlState::ActiveSqlTransaction, message));
+                }
+                Write::Definition(definition)
+            }
+            Command::Role(role) => Write::Role(role),
+            Command::Discard(Discard::All) => {
+                Write::Definition(&Definition::DropTemporary { all: true })
+            }
+            Command::Discard(Discard::Temporary) => {
+                Write::Definition(&Definition::DropTemporary { all: false })
+            }
+            _ => return Err(requires_connection()),
+        };
+        self.write(conversation, &frame, write, control).await
     }
 
-    /// Executes transaction control statements.
+    /// Executes a statement that controls transactions.
     async fn control(
         &self,
         conversation: &mut Conversation,
-        ast: &Ast,
+        transaction: &Transaction,
         control: &Control,
-    ) -> Result<Option<Outcome>> {
-        let tag = match ast {
-            Ast::StartTransaction { modes, begin, .. } => {
+    ) -> Result<Outcome> {
+        let tag = match transaction {
+            Transaction::Begin { modes, is_start } => {
                 refuse_isolation(modes)?;
                 if !conversation.begin(self.shared.store.begin_distributed().await?)? {
                     self.warn(
@@ -159,9 +163,9 @@ impl Inner {
                     );
                 }
                 self.set_transaction(conversation, modes, false)?;
-                if *begin { "BEGIN" } else { "START TRANSACTION" }
+                if *is_start { "START TRANSACTION" } else { "BEGIN" }
             }
-            Ast::Commit { chain, .. } => {
+            Transaction::Commit { chain } => {
                 let was = conversation.status();
                 let next = self.chained(conversation, *chain, "COMMIT")?;
                 self.warn_without_transaction(conversation);
@@ -172,30 +176,29 @@ impl Inner {
                     _ => "COMMIT",
                 }
             }
-            Ast::Rollback { savepoint: None, chain } => {
+            Transaction::Rollback { chain } => {
                 let next = self.chained(conversation, *chain, "ROLLBACK")?;
                 self.warn_without_transaction(conversation);
                 conversation.rollback();
                 self.begin_chained(conversation, next).await?;
                 "ROLLBACK"
             }
-            Ast::Rollback { savepoint: Some(name), .. } => {
-                conversation.rollback_to(&fold(name)).await?;
+            Transaction::RollbackTo(name) => {
+                conversation.rollback_to(name).await?;
                 "ROLLBACK"
             }
-            Ast::Savepoint { name } => {
+            Transaction::Savepoint(name) => {
                 conversation.refuse_if_failed()?;
-                conversation.savepoint(fold(name))?;
+                conversation.savepoint(name.clone())?;
                 "SAVEPOINT"
             }
-            Ast::ReleaseSavepoint { name } => {
+            Transaction::Release(name) => {
                 conversation.refuse_if_failed()?;
-                conversation.release(&fold(name))?;
+                conversation.release(name)?;
                 "RELEASE"
             }
-            _ => return Ok(None),
         };
-        Ok(Some(Outcome::Done(Tag::plain(tag))))
+        Ok(Outcome::Done(Tag::plain(tag)))
     }
 
     /// The settings that AND CHAIN passes to the next transaction: isolation and access mode.
@@ -278,21 +281,7 @@ impl Inner {
     ) -> Result<(Vec<Field>, SendableRecordBatchStream)> {
         self.context.see(reading, frame);
         let mut planner = frame.planner(reading);
-        let analyzed = match analysis::query_of(frame, statement) {
-            Some(query) => analysis::plan(frame, &planner, query).await?,
-            None => None,
-        };
-        let (plan, fields) = match (analyzed, statement.ast()) {
-            (Some(analyzed), _) => analyzed,
-            (None, Some(ast)) => {
-                let plan = planner.plan_statement(ast.clone()).await?;
-                planner.shown(plan)?
-            }
-            (None, None) => {
-                let query = statement.query().ok_or_else(requires_connection)?;
-                return Err(analysis::missing(frame, &planner, query).await);
-            }
-        };
+        let (plan, fields) = plan_of_query(frame, &mut planner, statement).await?;
         let physical = planner.physical(&plan).await?;
         let limit = self.shared.store.memory().limit();
         let has_joins = limit.is_some_and(|limit| large_joins::are_possible(&physical, limit));
@@ -365,20 +354,11 @@ impl Inner {
         write: Write<'_>,
     ) -> Result<Outcome> {
         self.context.see(transaction, frame);
-        let ast = match write {
-            Write::Sql(ast) => ast,
+        let outcome = match write {
             Write::Role(statement) => return roles::run(frame, transaction, statement),
-            Write::Change(insert) => {
-                let outcome = Box::pin(dml::statement::run(frame, transaction, insert)).await;
-                self.context.see(transaction, frame);
-                // Constants are converted to column types when rows are assembled.
-                return outcome
-                    .map_err(|error| error_position::placed(error, frame.text, |_, _| false));
-            }
-        };
-        let outcome = match ast {
-            Ast::Copy { to: false, .. } => copy::from::run(frame, transaction, ast).await,
-            other => ddl::run(frame, transaction, other).await,
+            Write::Definition(definition) => ddl::run(frame, transaction, definition).await,
+            Write::Copy(copy) => copy::from::run(frame, transaction, copy).await,
+            Write::Change(statement) => changed(frame, transaction, statement).await,
         };
         self.context.see(transaction, frame);
         outcome.map_err(|error| error_position::placed(error, frame.text, |_, _| false))
@@ -434,67 +414,60 @@ async fn begun(
     Ok(Box::pin(RecordBatchStreamAdapter::new(schema, all)))
 }
 
-/// Refuses an unsupported isolation level before the transaction begins.
-fn refuse_isolation(modes: &[TransactionMode]) -> Result<()> {
-    let level = |mode: &TransactionMode| match mode {
-        TransactionMode::IsolationLevel(level) => Some(level.to_string().to_lowercase()),
-        TransactionMode::AccessMode(_) => None,
+/// Runs a statement that changes rows.
+async fn changed(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    statement: &Statement,
+) -> Result<Outcome> {
+    use datafusion::sql::sqlparser::ast::Statement as Ast;
+    let insert = match statement.ast() {
+        Some(Ast::Insert(insert)) => Some(insert),
+        _ => None,
     };
-    modes.iter().filter_map(level).try_for_each(|level| Isolation::of(&level).map(drop))
+    Box::pin(dml::statement::run(frame, transaction, insert)).await
 }
 
-impl<'a> Write<'a> {
-    /// A write of the SQL parser's grammar.
-    pub(super) fn of(ast: &'a Ast) -> Self {
-        match ast {
-            Ast::Insert(insert) => Self::Change(Some(insert)),
-            Ast::Update(_) | Ast::Delete(_) | Ast::Merge(_) => Self::Change(None),
-            ast => Self::Sql(ast),
-        }
-    }
+/// Refuses an unsupported isolation level before the transaction begins.
+fn refuse_isolation(modes: &[Mode]) -> Result<()> {
+    modes.iter().try_for_each(|mode| match mode {
+        Mode::Isolation(level) => Isolation::of(level).map(drop),
+        Mode::ReadOnly(_) | Mode::Deferrable(_) => Ok(()),
+    })
+}
 
-    /// The frame's statement, which changes rows.
-    pub(super) fn changing(self) -> Self {
-        match self {
-            Self::Change(insert) => Self::Change(insert),
-            _ => Self::Change(None),
-        }
-    }
-
+impl Write<'_> {
     /// Whether it changes rows of temporary tables only.
     fn is_temporary(self, frame: &Frame<'_>, catalog: &Catalog) -> bool {
         match self {
             Self::Change(_) => temporary::is_target(frame, catalog),
-            Self::Sql(_) | Self::Role(_) => false,
+            _ => false,
         }
     }
 
     /// Its command: `INSERT`, `CREATE TABLE`.
     fn command(self, frame: &Frame<'_>) -> String {
-        let ast = match self {
-            Self::Sql(ast) => ast,
-            Self::Role(statement) => return statement.command().to_owned(),
-            Self::Change(_) => {
-                let command = match frame.statement.and_then(Statement::change) {
-                    Some(NodeEnum::UpdateStmt(_)) => "UPDATE",
-                    Some(NodeEnum::DeleteStmt(_)) => "DELETE",
-                    Some(NodeEnum::MergeStmt(_)) => "MERGE",
-                    Some(NodeEnum::SelectStmt(_)) => "SELECT",
-                    _ => "INSERT",
-                };
-                return command.to_owned();
-            }
-        };
-        let text = ast.to_string().replace("OR REPLACE ", "");
-        text.split_whitespace().take(2).collect::<Vec<_>>().join(" ")
+        match self {
+            Self::Change(_) => match frame.statement.and_then(Statement::change) {
+                Some(NodeEnum::UpdateStmt(_)) => "UPDATE".to_owned(),
+                Some(NodeEnum::DeleteStmt(_)) => "DELETE".to_owned(),
+                Some(NodeEnum::MergeStmt(_)) => "MERGE".to_owned(),
+                Some(NodeEnum::SelectStmt(_)) => "SELECT".to_owned(),
+                _ => "INSERT".to_owned(),
+            },
+            Self::Copy(_) => "COPY FROM".to_owned(),
+            Self::Definition(definition) => definition.tag().to_owned(),
+            Self::Role(statement) => statement.command().to_owned(),
+        }
     }
 }
 
 /// Whether a statement rolls a failed transaction back and needs nothing of it.
 fn ends_failed(statement: &Statement) -> bool {
+    use Transaction::{Commit, Rollback};
     matches!(
-        statement.ast(),
-        Some(Ast::Commit { chain: false, .. } | Ast::Rollback { savepoint: None, chain: false })
+        statement.command(),
+        Some(Command::Transaction(Commit { chain: false } | Rollback { chain: false }))
     )
 }
 

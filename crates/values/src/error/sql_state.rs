@@ -188,6 +188,8 @@ states! {
     DuplicateTable = "42P07",
     /// The column reference is not allowed here (ON CONFLICT, ORDER BY)
     InvalidColumnReference = "42P10",
+    /// The definition of a cursor contradicts itself
+    InvalidCursorDefinition = "42P11",
     /// Two places give a parameter different types
     AmbiguousParameter = "42P08",
     /// A name stands for several objects

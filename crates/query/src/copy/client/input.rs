@@ -7,14 +7,13 @@ use super::wrong_direction;
 use crate::context::Inner;
 use crate::context::outcome::Tag;
 use crate::copy::copied_columns;
-use crate::dml::target;
+use crate::dml::named_target;
 use copy_formats::{BATCH_ROWS, RowsOfText, RowsOfValues, binary, csv, text};
 use datafusion::arrow::array::RecordBatch;
-use datafusion::sql::sqlparser::ast::{Ident, ObjectName};
 use executor::{Control, Lease, Task};
-use parser::client_copy::Form;
-use parser::client_copy::What;
-use parser::{Body, Statement};
+use parser::Statement;
+use parser::client_copy::{Form, Options};
+use parser::commands::{Command, Copied, RelationName};
 use std::sync::Arc;
 use store::catalog::{Privileges, SqlType, Table};
 use tokio::sync::mpsc;
@@ -66,16 +65,16 @@ enum Reader {
 async fn destination(
     inner: &Inner,
     statement: &Statement,
-    name: &ObjectName,
-    columns: &[Ident],
+    name: &RelationName,
+    columns: &[String],
 ) -> Result<(Arc<Table>, Vec<usize>)> {
     let mut conversation = inner.conversation.lock().await;
     conversation.refuse_if_failed()?;
     let frame = inner.frame(&[], &statement.text);
     let snapshot = inner.shared.store.snapshot();
     let table = match conversation.open() {
-        Some(open) => target(&frame, &open.transaction, name, Privileges::INSERT)?,
-        None => target(&frame, &snapshot, name, Privileges::INSERT)?,
+        Some(open) => named_target(&frame, &open.transaction, name, Privileges::INSERT)?,
+        None => named_target(&frame, &snapshot, name, Privileges::INSERT)?,
     };
     let given = copied_columns(&table, columns)?;
     Ok((table, given))
@@ -87,18 +86,24 @@ impl CopyIn {
     /// # Errors
     /// As INSERT.
     pub(crate) async fn begin(inner: &Arc<Inner>, statement: &Statement) -> Result<Self> {
-        let Body::ClientCopy(copy) = statement.body() else { return Err(wrong_direction()) };
-        let What::In { table, columns } = &copy.what else { return Err(wrong_direction()) };
+        let Some(Command::Copy(copy)) = statement.command() else {
+            return Err(wrong_direction());
+        };
+        let (Copied::Relation(table, columns), true) = (&copy.what, copy.is_from) else {
+            return Err(wrong_direction());
+        };
+        let options = Options::of(&copy.options)?;
         let (definition, given) = destination(inner, statement, table, columns).await?;
         let column = |index: &usize| &definition.columns[*index];
         let names: Vec<String> = given.iter().map(|index| column(index).name.clone()).collect();
         let types: Vec<SqlType> = given.iter().map(|i| column(i).sql_type.clone()).collect();
         let (pieces, receiver) = mpsc::channel(BATCHES_AHEAD);
-        let (text, options) = (statement.text.clone(), copy.options.clone());
+        let text = statement.text.clone();
         let control = inner.begin_statement();
         let load = {
             let (definition, given) = (Arc::clone(&definition), given.clone());
             let (inner, control) = (Arc::clone(inner), control.clone());
+            let options = options.clone();
             async move { inner.copy_load(&text, definition, given, &options, receiver, &control).await }
         };
         let lease = inner.shared.executors.as_ref().map(|all| all.lease(&control));
@@ -106,7 +111,7 @@ impl CopyIn {
             Some(lease) => lease.spawn(&control, load),
             None => Task::new(tokio::spawn(control.scope(load)), control.clone()),
         };
-        let options = &copy.options;
+        let options = &options;
         Ok(Self {
             columns: given.len(),
             binary: options.form == Form::Binary,

@@ -7,12 +7,11 @@ use crate::copy::query_of;
 use bytes::{BufMut, BytesMut};
 use copy_formats::{binary, csv, text};
 use datafusion::arrow::array::RecordBatch;
-use datafusion::sql::sqlparser::ast::Query;
 use executor::Control;
 use futures::StreamExt;
-use parser::client_copy::What;
+use parser::Statement;
 use parser::client_copy::{Form, Header, Options};
-use parser::{Body, Statement};
+use parser::commands::{Command, Copied, Copy};
 use store::catalog::SqlType;
 use values::binary::BinaryColumn;
 use values::error::Result;
@@ -37,11 +36,12 @@ pub struct CopyOut {
 ///
 /// # Errors
 /// 42601 for a COPY from the client; 42P01 for an unknown table.
-pub(crate) async fn query(inner: &Inner, statement: &Statement) -> Result<Query> {
-    let Body::ClientCopy(copy) = statement.body() else { return Err(wrong_direction()) };
+pub(crate) async fn query(inner: &Inner, statement: &Statement) -> Result<Statement> {
+    let copy = copy_of(statement)?;
+    Options::of(&copy.options)?;
     match &copy.what {
-        What::Out { query } => Ok(Query::clone(query)),
-        What::OutOf { table, columns } => {
+        Copied::Query => statement.inner().ok_or_else(wrong_direction),
+        Copied::Relation(table, columns) => {
             let mut conversation = inner.conversation.lock().await;
             let frame = inner.frame(&[], &statement.text);
             let snapshot = inner.shared.store.snapshot();
@@ -49,9 +49,15 @@ pub(crate) async fn query(inner: &Inner, statement: &Statement) -> Result<Query>
                 Some(open) => open.transaction.catalog(),
                 None => snapshot.catalog(),
             };
-            query_of(catalog, frame.path(), table, columns)
+            parser::one(&query_of(catalog, frame.path(), table, columns)?)
         }
-        What::In { .. } => Err(wrong_direction()),
+    }
+}
+
+fn copy_of(statement: &Statement) -> Result<&Copy> {
+    match statement.command() {
+        Some(Command::Copy(copy)) if !copy.is_from => Ok(copy),
+        _ => Err(wrong_direction()),
     }
 }
 
@@ -65,8 +71,7 @@ impl CopyOut {
         statement: &Statement,
         item_oid: fn(&SqlType) -> u32,
     ) -> Result<Self> {
-        let Body::ClientCopy(copy) = statement.body() else { return Err(wrong_direction()) };
-        let options = copy.options.clone();
+        let options = Options::of(&copy_of(statement)?.options)?;
         Ok(Self {
             rows,
             options,

@@ -15,6 +15,7 @@ use crate::short::Short;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, LimitClause, Statement as Ast};
 use futures::future::BoxFuture;
+use parser::commands::{Command, SettingStatement};
 use parser::placeholders::placeholder;
 use parser::walk::{visit_expressions, visit_expressions_mut};
 use parser::{Body, Statement};
@@ -61,6 +62,18 @@ impl Inner {
         statement: &Statement,
         given: &[Option<SqlType>],
     ) -> Result<Description> {
+        match statement.command() {
+            Some(Command::Explain(explain)) => {
+                let Some(inner) = statement.inner() else { return Ok(nothing(given)) };
+                let described = Box::pin(self.describe(&inner, given)).await?;
+                return Ok(Description { fields: Some(explain::fields(explain)), ..described });
+            }
+            Some(Command::Setting(SettingStatement::Show(name))) => {
+                return Ok(Description { fields: Some(show_fields(name)), ..nothing(given) });
+            }
+            Some(_) => return Ok(nothing(given)),
+            None => {}
+        }
         let mut conversation = self.conversation.lock().await;
         let snapshot = self.shared.store.snapshot();
         let frame = self.frame_of(&[], statement);
@@ -69,19 +82,13 @@ impl Inner {
             None => &snapshot,
         };
         self.context.see(tables, &frame);
-        if changes_rows(statement) && !is_short(&frame, tables, statement) {
+        if matches!(statement.body(), Body::Change) && !is_short(&frame, tables, statement) {
             let (planner, node) = (frame.planner(tables), node_of(&frame)?);
             let (parameters, fields) =
                 analysis::changes::describe(&frame, &planner, node, given).await?;
-            return Ok(match statement.ast() {
-                Some(ast @ Ast::Explain { .. }) => {
-                    Description { parameters, fields: Some(explain::fields(ast)) }
-                }
-                _ => Description { parameters, fields },
-            });
+            return Ok(Description { parameters, fields });
         }
-        if matches!(statement.ast(), Some(Ast::Query(_)) | None)
-            && !statement.is_client_copy()
+        if matches!(statement.body(), Body::Query)
             && !is_short(&frame, tables, statement)
             && let Some(query) = analysis::query_of(&frame, statement)
         {
@@ -95,26 +102,11 @@ impl Inner {
                 return Err(analysis::missing(&frame, &planner, query).await);
             }
         }
-        let Some(ast) = statement.ast() else {
-            return Ok(
-                Known(given.iter().cloned().enumerate().collect()).description(given.len(), None)
-            );
-        };
+        let Some(ast) = statement.ast() else { return Ok(nothing(given)) };
         if let Ok(Some(short)) = Short::recognise(&frame, tables, ast) {
             return Ok(described(&short, given));
         }
         describe(&frame, tables, ast, given).await
-    }
-}
-
-/// Whether a statement is, or explains, one that changes rows.
-fn changes_rows(statement: &Statement) -> bool {
-    match (statement.body(), statement.ast()) {
-        (Body::Change, _) => true,
-        (Body::Query, _) => statement.change().is_some(),
-        (_, Some(Ast::Explain { statement: inner, .. })) => explain::is_change(statement, inner),
-        (_, Some(ast)) => explain::is_change(statement, ast),
-        (_, None) => false,
     }
 }
 
@@ -124,6 +116,11 @@ pub(super) fn described(short: &Short, given: &[Option<SqlType>]) -> Description
     short.parameters().for_each(|(number, sql_type)| known.learn(number, &sql_type));
     let count = known.0.keys().max().map_or(0, |last| last + 1);
     known.description(count, short.fields())
+}
+
+/// The description of a statement without a result, whose parameters are what the client says.
+fn nothing(given: &[Option<SqlType>]) -> Description {
+    Known(given.iter().cloned().enumerate().collect()).description(given.len(), None)
 }
 
 fn is_short(frame: &Frame<'_>, tables: &dyn Tables, statement: &Statement) -> bool {
@@ -143,11 +140,6 @@ async fn describe(
     let count = known.0.keys().max().map_or(0, |last| last + 1);
     let fields = match ast {
         Ast::Query(_) => known.infer(frame, tables, ast, count).await?,
-        Ast::Explain { statement, .. } => {
-            let described = Box::pin(describe(frame, tables, statement, given)).await?;
-            return Ok(Description { fields: Some(explain::fields(ast)), ..described });
-        }
-        Ast::ShowVariable { variable } => Some(show_fields(variable)),
         _ => None,
     };
     Ok(known.description(count, fields))

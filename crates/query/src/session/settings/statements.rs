@@ -8,80 +8,95 @@ use catalog_views::settings::{Settings, cluster, known, unknown, values_of};
 use datafusion::arrow::array::{ArrayRef, RecordBatch, StringArray};
 use datafusion::arrow::datatypes::{DataType, Field as ArrowField, Schema};
 use datafusion::physical_plan::memory::MemoryStream;
-use datafusion::sql::sqlparser::ast::{
-    ContextModifier, Expr, Ident, Reset, ResetStatement, Set, SetSessionAuthorizationParamKind,
-    TransactionAccessMode, TransactionMode, Value,
-};
-use parser::names::fold;
+use parser::commands::{Mode, SettingStatement, SettingValue};
 use std::sync::Arc;
 use store::catalog::SqlType;
 use values::error::{Error, Result, SqlState};
 use values::field::Field;
 
+/// Settings whose value is a list.
+const LISTS: [&str; 2] = ["search_path", "datestyle"];
+
 impl Inner {
-    pub(crate) fn set(&self, conversation: &mut Conversation, set: &Set) -> Result<Outcome> {
-        match set {
-            Set::SingleAssignment { scope, variable, values, .. } => {
-                let name = variable.to_string().to_lowercase().replace('"', "");
-                let is_default = matches!(&values[..], [value] if is_default(value));
-                let values: Vec<String> = values.iter().map(text_of).collect();
-                let local = *scope == Some(ContextModifier::Local);
-                if name == "role" {
-                    let role = values.first().filter(|role| *role != "none").cloned();
-                    self.set_role(conversation, local, role)?;
-                } else if matches!(name.as_str(), "timezone" | "time zone") {
-                    let zone = values.first().map_or("", String::as_str);
-                    self.set_time_zone(conversation, local, zone)?;
-                } else {
-                    let first = self.first_settings.load_full();
-                    self.change(conversation, local, |settings| {
-                        if is_default {
-                            settings.reset(&name, &first)
-                        } else {
-                            settings.set(&name, &values)
-                        }
-                    })?;
-                }
+    /// Runs a SET, RESET or SHOW.
+    pub(crate) fn setting(
+        &self,
+        conversation: &mut Conversation,
+        statement: &SettingStatement,
+    ) -> Result<Outcome> {
+        match statement {
+            SettingStatement::Set { name, value, is_local } => {
+                self.set(conversation, name, value, *is_local)?;
             }
-            Set::SetTimeZone { local, value } => {
-                self.set_time_zone(conversation, *local, &zone_of(value)?)?;
+            SettingStatement::Transaction(modes) => {
+                self.set_transaction(conversation, modes, false)?;
             }
-            Set::SetNames { charset_name, .. } => {
-                let encoding = [fold(charset_name)];
-                self.change(conversation, false, |set| set.set("client_encoding", &encoding))?;
+            SettingStatement::Characteristics(modes) => {
+                self.set_transaction(conversation, modes, true)?;
             }
-            Set::SetNamesDefault {} => {
+            SettingStatement::Reset(name) => {
+                self.set(conversation, name, &SettingValue::Default, false)?;
+                return Ok(Outcome::Done(Tag::plain("RESET")));
+            }
+            SettingStatement::ResetAll => {
                 let first = self.first_settings.load_full();
-                self.change(conversation, false, |set| set.reset("client_encoding", &first))?;
+                conversation.change_settings(false, |settings| {
+                    settings.reset_all(&first);
+                    Ok(())
+                })?;
+                return Ok(Outcome::Done(Tag::plain("RESET")));
             }
-            Set::SetTransaction { snapshot: Some(_), .. } => {
-                return Err(Error::unsupported("snapshots cannot be exported or imported"));
-            }
-            Set::SetTransaction { modes, session, .. } => {
-                self.set_transaction(conversation, modes, *session)?;
-            }
-            Set::SetRole { context_modifier, role_name } => {
-                let local = *context_modifier == Some(ContextModifier::Local);
-                self.set_role(conversation, local, role_name.as_ref().map(fold))?;
-            }
-            Set::SetSessionAuthorization(to) => {
-                let user = match &to.kind {
-                    SetSessionAuthorizationParamKind::Default => None,
-                    SetSessionAuthorizationParamKind::User(name) => Some(fold(name)),
-                };
-                let local = to.scope == ContextModifier::Local;
-                self.set_session_user(conversation, local, user)?;
-            }
-            other => return Err(Error::unsupported(format!("{other} is not supported"))),
+            SettingStatement::Show(name) => return self.show(name),
         }
         Ok(Outcome::Done(Tag::plain("SET")))
+    }
+
+    fn set(
+        &self,
+        conversation: &mut Conversation,
+        name: &str,
+        value: &SettingValue,
+        local: bool,
+    ) -> Result<()> {
+        let values = match value {
+            SettingValue::Values(values) => Some(values.clone()),
+            SettingValue::Interval(text) => Some(vec![zone_of(text)?]),
+            SettingValue::Default => None,
+            SettingValue::Current => {
+                let value = self.settings.load().get(name).ok_or_else(|| unknown(name))?;
+                Some(values_of(name, &value))
+            }
+        };
+        if values.as_ref().is_some_and(|values| values.len() > 1) && !LISTS.contains(&name) {
+            let message = format!("SET {name} takes only one argument");
+            return Err(Error::new(SqlState::InvalidParameterValue, message));
+        }
+        let first = values.as_ref().and_then(|values| values.first());
+        match name {
+            "role" => {
+                let role = first.filter(|role| *role != "none").cloned();
+                self.set_role(conversation, local, role)
+            }
+            "session_authorization" => self.set_session_user(conversation, local, first.cloned()),
+            "timezone" => {
+                let zone = first.map_or("default", String::as_str);
+                self.set_time_zone(conversation, local, zone)
+            }
+            name => {
+                let first = self.first_settings.load_full();
+                self.change(conversation, local, |settings| match &values {
+                    Some(values) => settings.set(name, values),
+                    None => settings.reset(name, &first),
+                })
+            }
+        }
     }
 
     /// Sets the transaction modes of BEGIN, SET TRANSACTION or SET SESSION CHARACTERISTICS.
     pub(crate) fn set_transaction(
         &self,
         conversation: &mut Conversation,
-        modes: &[TransactionMode],
+        modes: &[Mode],
         session: bool,
     ) -> Result<()> {
         if !session && conversation.open().is_none() {
@@ -89,17 +104,12 @@ impl Inner {
             self.warn(SqlState::NoActiveSqlTransaction, message);
             return Ok(());
         }
+        let flag = |is_on: bool| if is_on { "on" } else { "off" }.to_owned();
         for mode in modes {
             let (name, value) = match mode {
-                TransactionMode::AccessMode(TransactionAccessMode::ReadOnly) => {
-                    ("transaction_read_only", "on".to_owned())
-                }
-                TransactionMode::AccessMode(TransactionAccessMode::ReadWrite) => {
-                    ("transaction_read_only", "off".to_owned())
-                }
-                TransactionMode::IsolationLevel(level) => {
-                    ("transaction_isolation", level.to_string().to_lowercase())
-                }
+                Mode::ReadOnly(is_on) => ("transaction_read_only", flag(*is_on)),
+                Mode::Deferrable(is_on) => ("transaction_deferrable", flag(*is_on)),
+                Mode::Isolation(level) => ("transaction_isolation", level.clone()),
             };
             let name = if session { format!("default_{name}") } else { name.to_owned() };
             let value = [value];
@@ -154,33 +164,7 @@ impl Inner {
         }
     }
 
-    pub(crate) fn reset(
-        &self,
-        conversation: &mut Conversation,
-        reset: &ResetStatement,
-    ) -> Result<Outcome> {
-        let first = self.first_settings.load_full();
-        match &reset.reset {
-            Reset::ALL => conversation.change_settings(false, |settings| {
-                settings.reset_all(&first);
-                Ok(())
-            })?,
-            Reset::ConfigurationParameter(name) => {
-                let name = name.to_string().to_lowercase();
-                match name.as_str() {
-                    "role" => self.set_role(conversation, false, None)?,
-                    "session_authorization" => self.set_session_user(conversation, false, None)?,
-                    name => {
-                        conversation.change_settings(false, |set| set.reset(name, &first))?;
-                    }
-                }
-            }
-        }
-        Ok(Outcome::Done(Tag::plain("RESET")))
-    }
-
-    pub(crate) fn show(&self, variable: &[Ident]) -> Result<Outcome> {
-        let name = shown_name(variable);
+    fn show(&self, name: &str) -> Result<Outcome> {
         let settings = self.settings.load();
         let store = &self.shared.store;
         if name == "all" {
@@ -192,52 +176,41 @@ impl Inner {
             let columns = [("name", names), ("setting", values), ("description", meanings)];
             return text_rows("SHOW", &columns);
         }
-        let own = match name.as_str() {
+        let own = match name {
             "is_superuser" if !self.context.is_superuser() => Some("off".to_owned()),
             "role" => Some(settings.role.as_deref().map_or("none", String::as_str).to_owned()),
             "session_authorization" => Some(settings.session_user.to_string()),
             name => cluster::value(store, name),
         };
-        match own.or_else(|| settings.get(&name)) {
-            Some(value) => text_rows("SHOW", &[(&name, vec![value])]),
-            None => Err(unknown(&name)),
+        match own.or_else(|| settings.get(name)) {
+            Some(value) => text_rows("SHOW", &[(shown_name(name), vec![value])]),
+            None => Err(unknown(name)),
         }
     }
 }
 
-/// The name of the setting in SHOW.
-fn shown_name(variable: &[Ident]) -> String {
-    let name =
-        variable.iter().map(|ident| fold(ident).to_lowercase()).collect::<Vec<_>>().join(".");
-    match name.as_str() {
-        "time.zone" => "timezone".to_owned(),
-        "transaction.isolation.level" => "transaction_isolation".to_owned(),
-        _ => name,
+/// The name of a setting as PostgreSQL writes it.
+fn shown_name(name: &str) -> &str {
+    match name {
+        "datestyle" => "DateStyle",
+        "intervalstyle" => "IntervalStyle",
+        "timezone" => "TimeZone",
+        name => name,
     }
 }
 
 /// The columns of SHOW's result.
-pub(crate) fn show_fields(variable: &[Ident]) -> Vec<Field> {
-    let name = shown_name(variable);
-    let names = match name.as_str() {
+pub(crate) fn show_fields(name: &str) -> Vec<Field> {
+    let names = match name {
         "all" => vec!["name", "setting", "description"],
-        name => vec![name],
+        name => vec![shown_name(name)],
     };
     names.into_iter().map(|name| Field::new(name, SqlType::Text)).collect()
 }
 
-/// Whether a value is the keyword DEFAULT, and not a string.
-fn is_default(expr: &Expr) -> bool {
-    expr.to_string().eq_ignore_ascii_case("default")
-}
-
-/// The zone of SET TIME ZONE: a name, a number of hours, or an interval.
-fn zone_of(expr: &Expr) -> Result<String> {
-    let Expr::Interval(interval) = expr else { return Ok(text_of(expr)) };
-    let text = text_of(&interval.value);
-    let unit = interval.leading_field.as_ref().filter(|_| !text.contains(':'));
-    let text = unit.map_or_else(|| text.clone(), |unit| format!("{text} {unit}"));
-    let Some(offset) = values::input::interval::parse(&text) else {
+/// The zone of an interval, in hours.
+fn zone_of(text: &str) -> Result<String> {
+    let Some(offset) = values::input::interval::parse(text) else {
         let message = format!("invalid input syntax for type interval: \"{text}\"");
         return Err(Error::new(SqlState::InvalidDatetimeFormat, message));
     };
@@ -246,18 +219,6 @@ fn zone_of(expr: &Expr) -> Result<String> {
         return Err(Error::new(SqlState::InvalidParameterValue, message));
     }
     Ok((offset.nanoseconds as f64 / 3.6e12).to_string())
-}
-
-fn text_of(expr: &Expr) -> String {
-    match expr {
-        Expr::Identifier(ident) => fold(ident),
-        Expr::Value(value) => match &value.value {
-            Value::SingleQuotedString(text) | Value::DoubleQuotedString(text) => text.clone(),
-            Value::Number(number, _) => number.to_string(),
-            other => other.to_string(),
-        },
-        other => other.to_string(),
-    }
 }
 
 /// Rows of text, for results without a plan.

@@ -7,7 +7,7 @@ use catalog_views::access::Access;
 use catalog_views::session_context::SessionContext;
 use catalog_views::settings::cluster::{BYTES_PER_SECOND, MOVES};
 use catalog_views::settings::{known, unknown};
-use parser::alter_system::AlterSystem;
+use parser::commands::AlterSystem;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use store::MoveSetting;

@@ -1,15 +1,11 @@
-//! Statements about roles, privileges and owners: CREATE, ALTER and DROP ROLE, GRANT, REVOKE,
-//! ALTER ... OWNER TO.
-//!
-//! The SQL parser implements other dialects of these statements, so they are parsed here.
+//! Statements about roles, privileges and owners: CREATE, ALTER and DROP ROLE, GRANT, REVOKE, ALTER ... OWNER TO.
 
 mod define;
 mod grant;
 mod owner;
-mod parse;
-mod words;
 
-pub(crate) use parse::parse;
+use crate::ObjectKind;
+use grammar::tree::{Node, NodeEnum, RoleSpec, RoleSpecType};
 
 /// A statement about roles.
 #[derive(Debug, Clone)]
@@ -55,8 +51,6 @@ pub enum RoleStatement {
         /// Whether WITH ADMIN OPTION or ADMIN OPTION FOR is given.
         admin: bool,
     },
-    /// A statement that is not supported, by its name.
-    Unsupported(&'static str),
     /// REASSIGN OWNED.
     Reassign {
         /// The current owners.
@@ -96,8 +90,6 @@ pub enum RoleOption {
     ConnectionLimit(Option<u32>),
     /// VALID UNTIL: when the password expires, as text.
     ValidUntil(String),
-    /// An option that is not supported, by its name.
-    Unsupported(&'static str),
     /// PASSWORD; `None` removes the password.
     Password(Option<String>),
     /// IN ROLE: the roles that the new role becomes a member of.
@@ -118,34 +110,6 @@ pub enum RoleName {
     Current,
     /// SESSION_USER.
     Session,
-}
-
-/// The kind of an object.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ObjectKind {
-    /// A table.
-    Table,
-    /// A view.
-    View,
-    /// A sequence.
-    Sequence,
-    /// A schema.
-    Schema,
-    /// A database.
-    Database,
-}
-
-impl ObjectKind {
-    /// The name of the kind in messages.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Table => "table",
-            Self::View => "view",
-            Self::Sequence => "sequence",
-            Self::Schema => "schema",
-            Self::Database => "database",
-        }
-    }
 }
 
 /// GRANT or REVOKE of privileges on objects.
@@ -198,13 +162,32 @@ impl RoleStatement {
             Self::Privileges(_) => "GRANT",
             Self::Membership { revoke: true, .. } => "REVOKE ROLE",
             Self::Membership { .. } => "GRANT ROLE",
-            Self::Unsupported(what) => what,
             Self::Reassign { .. } => "REASSIGN OWNED",
             Self::DropOwned(_) => "DROP OWNED",
-            Self::Owner { kind: ObjectKind::View, .. } => "ALTER VIEW",
-            Self::Owner { kind: ObjectKind::Sequence, .. } => "ALTER SEQUENCE",
-            Self::Owner { kind: ObjectKind::Schema, .. } => "ALTER SCHEMA",
-            Self::Owner { .. } => "ALTER TABLE",
+            Self::Owner { kind, .. } => kind.alter_tag(),
         }
+    }
+}
+
+impl RoleName {
+    /// The role that a statement names.
+    pub(crate) fn of(role: &RoleSpec) -> Self {
+        match role.roletype() {
+            RoleSpecType::RolespecPublic => Self::Public,
+            RoleSpecType::RolespecSessionUser => Self::Session,
+            RoleSpecType::RolespecCurrentUser | RoleSpecType::RolespecCurrentRole => Self::Current,
+            RoleSpecType::RolespecCstring | RoleSpecType::Undefined => {
+                Self::Named(role.rolename.clone())
+            }
+        }
+    }
+
+    /// The roles of a list.
+    pub(crate) fn all(nodes: &[Node]) -> Vec<Self> {
+        let role = |node: &Node| match &node.node {
+            Some(NodeEnum::RoleSpec(role)) => Some(Self::of(role)),
+            _ => None,
+        };
+        nodes.iter().filter_map(role).collect()
     }
 }

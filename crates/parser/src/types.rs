@@ -2,12 +2,14 @@
 
 use analyzer::system::types::{numeric_digits, numeric_modifier};
 use analyzer::system::{Oid, SqlType};
+use commands::DataType as Written;
 use datafusion::arrow::datatypes::{DataType, Field};
 use store::catalog::SqlType as Held;
+use values::error::Result;
 use values::types::{self, SYSTEM_TYPE_KEY};
 
 /// The analyzer's type for a held one. `None` for types that PostgreSQL does not have.
-pub(super) fn of_held(held: &Held) -> Option<SqlType> {
+pub fn of_held(held: &Held) -> Option<SqlType> {
     let length = |oid, length: u32| {
         Some(SqlType { oid, modifier: i32::try_from(length).ok()?.checked_add(4)? })
     };
@@ -53,7 +55,7 @@ pub(super) fn of_held(held: &Held) -> Option<SqlType> {
 const CHAR_MAX: u32 = 10_485_760;
 
 /// The held type for an analyzer's. `None` for types without values here.
-pub(super) fn held(sql_type: SqlType) -> Option<Held> {
+pub fn held(sql_type: SqlType) -> Option<Held> {
     let length = || u32::try_from(sql_type.modifier.checked_sub(4)?).ok();
     Some(match sql_type.oid {
         Oid::BOOL => Held::Boolean,
@@ -91,8 +93,49 @@ pub(super) fn held(sql_type: SqlType) -> Option<Held> {
     })
 }
 
+/// The digits that a `numeric` can have.
+const NUMERIC_MAX_PRECISION: u8 = 38;
+
+/// The type of a column, a parameter or a sequence in a statement, whose text is `text`.
+///
+/// # Errors
+/// 0A000 for types that PostgreSQL has and Pando has not.
+pub fn of_written(written: &Written, text: &str) -> Result<Held> {
+    let sql_type = written.sql_type;
+    let missing = |what: String| {
+        let error = analyzer::Error::missing(what).at(written.location);
+        crate::errors::of_analyzer(error, text)
+    };
+    let found = held(sql_type).ok_or_else(|| missing(format!("type {}", sql_type.oid)))?;
+    let item = |held: &Held| match held {
+        Held::Array(item) => Held::clone(item),
+        held => held.clone(),
+    };
+    if let Held::Numeric { precision, scale } = item(&found)
+        && item(&found) != Held::NUMERIC
+        && (precision > NUMERIC_MAX_PRECISION || !(0..=precision as i8).contains(&scale))
+    {
+        return Err(missing(format!("numeric({precision},{scale})"))
+            .with_hint(format!("A numeric has up to {NUMERIC_MAX_PRECISION} digits.")));
+    }
+    Ok(found)
+}
+
+/// As [`of_written`], for a column. Types of the catalog are stored as what holds their values.
+///
+/// # Errors
+/// As [`of_written`].
+pub fn of_column_definition(written: &Written, text: &str) -> Result<Held> {
+    Ok(match of_written(written, text)? {
+        other if other == types::OID => Held::BigInt,
+        other if [types::NAME, types::CHAR, types::BPCHAR].contains(&other) => Held::Text,
+        Held::Char(CHAR_MAX) => Held::Text,
+        other => other,
+    })
+}
+
 /// The type of a name as the definitions of system tables write it.
-pub(super) fn of_system_name(name: &str) -> Option<SqlType> {
+pub fn of_system_name(name: &str) -> Option<SqlType> {
     let name = name.strip_prefix("information_schema.").unwrap_or(name).trim_matches('"');
     let name = match name {
         "sql_identifier" => "name",
@@ -111,7 +154,7 @@ pub(super) fn of_system_name(name: &str) -> Option<SqlType> {
 }
 
 /// The type of a column of a relation.
-pub(super) fn of_column(field: &Field) -> Option<SqlType> {
+pub fn of_column(field: &Field) -> Option<SqlType> {
     if let Some(name) = field.metadata().get(SYSTEM_TYPE_KEY) {
         return of_system_name(name);
     }

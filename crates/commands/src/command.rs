@@ -1,0 +1,41 @@
+//! A statement that is neither a query nor a change of rows.
+
+use crate::{
+    AlterSystem, Copy, Declaration, Definition, Discard, Execute, Explain, Fetch, Prepare,
+    RoleStatement, SettingStatement, Transaction,
+};
+
+/// A statement that is neither a query nor a change of rows.
+#[derive(Debug, Clone)]
+pub enum Command {
+    /// BEGIN, COMMIT, ROLLBACK, savepoints.
+    Transaction(Transaction),
+    /// SET, RESET and SHOW.
+    Setting(SettingStatement),
+    /// ALTER SYSTEM.
+    AlterSystem(AlterSystem),
+    /// CREATE, ALTER, DROP and others that change definitions.
+    Definition(Box<Definition>),
+    /// A statement about roles, privileges or owners.
+    Role(RoleStatement),
+    /// COPY.
+    Copy(Copy),
+    /// EXPLAIN. The explained statement is in the tree.
+    Explain(Explain),
+    /// DECLARE. The query is in the tree.
+    Declare(Declaration),
+    /// FETCH or MOVE.
+    Fetch(Fetch),
+    /// CLOSE of a cursor; `None` for all.
+    Close(Option<String>),
+    /// PREPARE. The statement is in the tree.
+    Prepare(Prepare),
+    /// EXECUTE.
+    Execute(Execute),
+    /// DEALLOCATE of a prepared statement; `None` for all.
+    Deallocate(Option<String>),
+    /// DISCARD.
+    Discard(Discard),
+    /// UNLISTEN.
+    Unlisten,
+}

@@ -1,0 +1,50 @@
+//! COMMENT ON.
+
+use crate::names::{RelationName, node, some, texts, words_of};
+use crate::{Error, Result};
+use grammar::tree::{CommentStmt, NodeEnum, ObjectType};
+
+/// COMMENT ON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Comment {
+    /// What it is about.
+    pub on: Commented,
+    /// The text; `None` removes it.
+    pub text: Option<String>,
+}
+
+/// What a comment is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Commented {
+    /// A table, a view or a sequence.
+    Relation(RelationName),
+    /// A column of a relation.
+    Column(RelationName, String),
+    /// A schema.
+    Schema(String),
+}
+
+impl Comment {
+    pub(crate) fn of(statement: &CommentStmt) -> Result<Self> {
+        let object = node(statement.object.as_deref())?;
+        let parts = match object {
+            NodeEnum::List(list) => texts(&list.items),
+            NodeEnum::String(name) => vec![name.sval.clone()],
+            _ => Vec::new(),
+        };
+        let on = match statement.objtype() {
+            ObjectType::ObjectTable | ObjectType::ObjectView | ObjectType::ObjectSequence => {
+                Commented::Relation(RelationName::of_parts(&parts)?)
+            }
+            ObjectType::ObjectColumn => match parts.split_last() {
+                Some((column, relation)) if !relation.is_empty() => {
+                    Commented::Column(RelationName::of_parts(relation)?, column.clone())
+                }
+                _ => return Err(Error::new("42601", "column name must be qualified")),
+            },
+            ObjectType::ObjectSchema => Commented::Schema(parts.concat()),
+            other => return Err(Error::missing(format!("COMMENT ON {}", words_of(other)))),
+        };
+        Ok(Self { on, text: some(&statement.comment) })
+    }
+}

@@ -1,0 +1,66 @@
+//! COPY.
+
+use crate::names::{RelationName, texts};
+use crate::options::{Given, refuse_repeated};
+use crate::{Error, Result};
+use grammar::tree::CopyStmt;
+
+/// COPY.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Copy {
+    /// What is copied.
+    pub what: Copied,
+    /// Whether it is COPY FROM.
+    pub is_from: bool,
+    /// The other side.
+    pub place: CopyPlace,
+    /// The options.
+    pub options: Vec<Given>,
+}
+
+/// What is copied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Copied {
+    /// A relation, with the listed columns; none for all.
+    Relation(RelationName, Vec<String>),
+    /// The query in the tree.
+    Query,
+}
+
+/// Where the rows come from or go to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CopyPlace {
+    /// The client: STDIN or STDOUT.
+    Client,
+    /// A file on the server.
+    File(String),
+}
+
+impl Copy {
+    pub(crate) fn of(statement: &CopyStmt) -> Result<Self> {
+        if statement.is_program {
+            return Err(Error::missing("COPY with PROGRAM"));
+        }
+        if statement.where_clause.is_some() {
+            return Err(Error::missing("COPY ... WHERE"));
+        }
+        refuse_repeated(&statement.options)?;
+        let what = match &statement.relation {
+            Some(relation) => {
+                Copied::Relation(RelationName::of(Some(relation))?, texts(&statement.attlist))
+            }
+            None => Copied::Query,
+        };
+        let place = match statement.filename.as_str() {
+            "" => CopyPlace::Client,
+            name => CopyPlace::File(name.to_owned()),
+        };
+        let options = Given::all(&statement.options);
+        Ok(Self { what, is_from: statement.is_from, place, options })
+    }
+
+    /// Whether the rows come from the client or go to it.
+    pub fn is_of_client(&self) -> bool {
+        self.place == CopyPlace::Client
+    }
+}

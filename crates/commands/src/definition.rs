@@ -1,0 +1,76 @@
+//! Statements that change definitions.
+
+use crate::{
+    AlterTable, Comment, CreateSchema, CreateSequence, CreateTable, CreateTableAs, CreateView,
+    Drop, ObjectKind, RelationName, Rename, Truncate,
+};
+
+/// A statement that changes definitions.
+#[derive(Debug, Clone)]
+pub enum Definition {
+    /// CREATE TABLE.
+    CreateTable(CreateTable),
+    /// CREATE TABLE AS. The query is in the tree.
+    CreateTableAs(CreateTableAs),
+    /// CREATE VIEW. The query is also in the tree.
+    CreateView(CreateView),
+    /// CREATE SCHEMA.
+    CreateSchema(CreateSchema),
+    /// CREATE SEQUENCE.
+    CreateSequence(CreateSequence),
+    /// ALTER TABLE.
+    AlterTable(AlterTable),
+    /// ALTER ... RENAME.
+    Rename(Rename),
+    /// DROP.
+    Drop(Drop),
+    /// TRUNCATE.
+    Truncate(Truncate),
+    /// COMMENT ON.
+    Comment(Comment),
+    /// VACUUM and ANALYZE.
+    Maintenance(Maintenance),
+    /// DISCARD TEMP, and what DISCARD ALL drops.
+    DropTemporary {
+        /// Whether it is DISCARD ALL.
+        all: bool,
+    },
+}
+
+/// VACUUM or ANALYZE, which have nothing to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Maintenance {
+    /// Whether it is VACUUM.
+    pub is_vacuum: bool,
+    /// The relations; all if there are none.
+    pub relations: Vec<RelationName>,
+}
+
+impl Definition {
+    /// The command tag.
+    pub fn tag(&self) -> &'static str {
+        match self {
+            Self::CreateTable(_) => "CREATE TABLE",
+            Self::CreateTableAs(create) if create.is_into => "SELECT INTO",
+            Self::CreateTableAs(_) => "CREATE TABLE AS",
+            Self::CreateView(_) => "CREATE VIEW",
+            Self::CreateSchema(_) => "CREATE SCHEMA",
+            Self::CreateSequence(_) => "CREATE SEQUENCE",
+            Self::AlterTable(alter) => alter.kind.alter_tag(),
+            Self::Rename(rename) => rename.kind.alter_tag(),
+            Self::Drop(drop) => match drop.kind {
+                ObjectKind::Table => "DROP TABLE",
+                ObjectKind::View => "DROP VIEW",
+                ObjectKind::Sequence => "DROP SEQUENCE",
+                ObjectKind::Schema => "DROP SCHEMA",
+                ObjectKind::Database => "DROP DATABASE",
+            },
+            Self::Truncate(_) => "TRUNCATE TABLE",
+            Self::Comment(_) => "COMMENT",
+            Self::Maintenance(maintenance) if maintenance.is_vacuum => "VACUUM",
+            Self::Maintenance(_) => "ANALYZE",
+            Self::DropTemporary { all: true } => "DISCARD ALL",
+            Self::DropTemporary { all: false } => "DISCARD TEMP",
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Statements that are neither queries nor changes of rows: definitions, transactions, settings, roles, cursors, COPY and
+//! the like.
+//!
+//! [`read`] takes a statement of PostgreSQL's parse tree and makes a [`Command`] of it: small values with everything that
+//! was written, and nothing else. What PostgreSQL knows and Pando does not is an error that names it (0A000). Names are
+//! not looked up here.
+
+mod alter_system;
+mod alter_table;
+mod check;
+mod column;
+mod command;
+mod comment;
+mod constraint;
+mod copy;
+mod create_table;
+mod create_view;
+mod cursor;
+mod data_type;
+mod definition;
+mod drop;
+mod explain;
+mod kinds;
+mod names;
+mod options;
+mod prepared;
+mod read;
+mod rename;
+mod roles;
+mod schema;
+mod sequence;
+mod setting;
+mod transaction;
+mod truncate;
+
+pub use alter_system::AlterSystem;
+pub use alter_table::{AlterOperation, AlterTable};
+pub use analyzer::{Error, Result};
+pub use check::Check;
+pub use column::{ColumnDefinition, Identity};
+pub use command::Command;
+pub use comment::{Comment, Commented};
+pub use constraint::TableConstraint;
+pub use copy::{Copied, Copy, CopyPlace};
+pub use create_table::{CreateTable, CreateTableAs, NewTable, OnCommit};
+pub use create_view::CreateView;
+pub use cursor::{Declaration, Direction, Fetch};
+pub use data_type::{DataType, Serial};
+pub use definition::{Definition, Maintenance};
+pub use drop::Drop;
+pub use explain::Explain;
+pub use kinds::tag;
+pub use names::{ObjectKind, RelationName};
+pub use options::Given;
+pub use prepared::{Argument, Discard, Execute, Prepare};
+pub use read::read;
+pub use rename::{Rename, Renamed};
+pub use roles::{Grant, GrantedOn, RoleName, RoleOption, RoleStatement};
+pub use schema::CreateSchema;
+pub use sequence::{CreateSequence, SequenceOptions};
+pub use setting::{SettingStatement, SettingValue};
+pub use transaction::{Mode, Transaction};
+pub use truncate::Truncate;

@@ -1,0 +1,103 @@
+//! Statements of the parse tree as commands.
+
+use crate::alter_table::Altered;
+use crate::rename::AnyRename;
+use crate::{
+    AlterSystem, Command, Comment, Copy, CreateSchema, CreateSequence, CreateTable, CreateTableAs,
+    CreateView, Declaration, Definition, Discard, Drop, Execute, Explain, Fetch, Maintenance,
+    Prepare, RelationName, Result, RoleStatement, SettingStatement, Transaction, Truncate, kinds,
+    names,
+};
+use grammar::tree::{Node, NodeEnum, VacuumStmt};
+
+/// The command that a statement is. `None` for queries and for changes of rows.
+///
+/// # Errors
+/// 0A000 for what PostgreSQL has and Pando has not; 42601 and others for what the grammar takes and PostgreSQL refuses.
+pub fn read(statement: &NodeEnum) -> Result<Option<Command>> {
+    let definition = |definition| Command::Definition(Box::new(definition));
+    Ok(Some(match statement {
+        NodeEnum::SelectStmt(_)
+        | NodeEnum::InsertStmt(_)
+        | NodeEnum::UpdateStmt(_)
+        | NodeEnum::DeleteStmt(_)
+        | NodeEnum::MergeStmt(_) => return Ok(None),
+        NodeEnum::TransactionStmt(statement) => Command::Transaction(Transaction::of(statement)?),
+        NodeEnum::VariableSetStmt(statement) => Command::Setting(SettingStatement::of(statement)?),
+        NodeEnum::VariableShowStmt(statement) => {
+            Command::Setting(SettingStatement::Show(statement.name.to_lowercase()))
+        }
+        NodeEnum::AlterSystemStmt(statement) => Command::AlterSystem(AlterSystem::of(statement)?),
+        NodeEnum::CreateStmt(statement) => {
+            definition(Definition::CreateTable(CreateTable::of(statement)?))
+        }
+        NodeEnum::CreateTableAsStmt(statement) => {
+            definition(Definition::CreateTableAs(CreateTableAs::of(statement)?))
+        }
+        NodeEnum::ViewStmt(statement) => {
+            definition(Definition::CreateView(CreateView::of(statement)?))
+        }
+        NodeEnum::CreateSchemaStmt(statement) => {
+            definition(Definition::CreateSchema(CreateSchema::of(statement)?))
+        }
+        NodeEnum::CreateSeqStmt(statement) => {
+            definition(Definition::CreateSequence(CreateSequence::of(statement)?))
+        }
+        NodeEnum::AlterTableStmt(statement) => match Altered::of(statement)? {
+            Altered::Table(alter) => definition(Definition::AlterTable(alter)),
+            Altered::Owner(owner) => Command::Role(owner),
+        },
+        NodeEnum::RenameStmt(statement) => match AnyRename::of(statement)? {
+            AnyRename::Relation(rename) => definition(Definition::Rename(rename)),
+            AnyRename::Role(rename) => Command::Role(rename),
+        },
+        NodeEnum::DropStmt(statement) => definition(Definition::Drop(Drop::of(statement)?)),
+        NodeEnum::TruncateStmt(statement) => {
+            definition(Definition::Truncate(Truncate::of(statement)?))
+        }
+        NodeEnum::CommentStmt(statement) => {
+            definition(Definition::Comment(Comment::of(statement)?))
+        }
+        NodeEnum::VacuumStmt(statement) => {
+            definition(Definition::Maintenance(maintenance(statement)?))
+        }
+        NodeEnum::CopyStmt(statement) => Command::Copy(Copy::of(statement)?),
+        NodeEnum::ExplainStmt(statement) => Command::Explain(Explain::of(statement)?),
+        other => return of_session(other).map(Some),
+    }))
+}
+
+/// The command of a statement about cursors, prepared statements or roles.
+fn of_session(statement: &NodeEnum) -> Result<Command> {
+    Ok(match statement {
+        NodeEnum::DeclareCursorStmt(statement) => Command::Declare(Declaration::of(statement)?),
+        NodeEnum::FetchStmt(statement) => Command::Fetch(Fetch::of(statement)),
+        NodeEnum::ClosePortalStmt(statement) => Command::Close(names::some(&statement.portalname)),
+        NodeEnum::PrepareStmt(statement) => Command::Prepare(Prepare::of(statement)?),
+        NodeEnum::ExecuteStmt(statement) => Command::Execute(Execute::of(statement)?),
+        NodeEnum::DeallocateStmt(statement) => Command::Deallocate(names::some(&statement.name)),
+        NodeEnum::DiscardStmt(statement) => Command::Discard(Discard::of(statement)),
+        NodeEnum::UnlistenStmt(_) => Command::Unlisten,
+        NodeEnum::CreateRoleStmt(statement) => Command::Role(RoleStatement::create(statement)?),
+        NodeEnum::AlterRoleStmt(statement) => Command::Role(RoleStatement::alter(statement)?),
+        NodeEnum::DropRoleStmt(statement) => Command::Role(RoleStatement::drop_roles(statement)?),
+        NodeEnum::GrantStmt(statement) => Command::Role(RoleStatement::privileges(statement)?),
+        NodeEnum::GrantRoleStmt(statement) => Command::Role(RoleStatement::membership(statement)?),
+        NodeEnum::AlterOwnerStmt(statement) => Command::Role(RoleStatement::owner(statement)?),
+        NodeEnum::ReassignOwnedStmt(statement) => {
+            Command::Role(RoleStatement::reassign(statement)?)
+        }
+        NodeEnum::DropOwnedStmt(statement) => Command::Role(RoleStatement::drop_owned(statement)),
+        other => return Err(kinds::missing(other)),
+    })
+}
+
+/// VACUUM and ANALYZE. Their options say how to do what need not be done.
+fn maintenance(statement: &VacuumStmt) -> Result<Maintenance> {
+    let relation = |node: &Node| match &node.node {
+        Some(NodeEnum::VacuumRelation(vacuumed)) => RelationName::of(vacuumed.relation.as_ref()),
+        _ => Err(names::incomplete()),
+    };
+    let relations = statement.rels.iter().map(relation).collect::<Result<_>>()?;
+    Ok(Maintenance { is_vacuum: statement.is_vacuumcmd, relations })
+}

@@ -1,0 +1,101 @@
+//! CREATE SEQUENCE, and the options of sequences.
+
+use crate::data_type::DataType;
+use crate::names::{RelationName, incomplete, is_temporary, texts};
+use crate::options::{elements, integer, is_on, refuse_repeated};
+use crate::{Error, Result};
+use grammar::tree::{CreateSeqStmt, DefElem, Node, NodeEnum};
+
+/// CREATE SEQUENCE.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CreateSequence {
+    /// The name.
+    pub name: RelationName,
+    /// TEMPORARY.
+    pub is_temporary: bool,
+    /// IF NOT EXISTS.
+    pub if_not_exists: bool,
+    /// The options.
+    pub options: SequenceOptions,
+}
+
+/// The options of a sequence. `None` is the default, also where NO is written.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SequenceOptions {
+    /// AS.
+    pub data_type: Option<DataType>,
+    /// INCREMENT.
+    pub increment: Option<i64>,
+    /// START.
+    pub start: Option<i64>,
+    /// MINVALUE.
+    pub min: Option<i64>,
+    /// MAXVALUE.
+    pub max: Option<i64>,
+    /// CYCLE.
+    pub cycle: bool,
+}
+
+impl CreateSequence {
+    pub(crate) fn of(statement: &CreateSeqStmt) -> Result<Self> {
+        let relation = statement.sequence.as_ref().ok_or_else(incomplete)?;
+        Ok(Self {
+            name: RelationName::of(Some(relation))?,
+            is_temporary: is_temporary(relation)?,
+            if_not_exists: statement.if_not_exists,
+            options: SequenceOptions::of(&statement.options)?,
+        })
+    }
+}
+
+impl SequenceOptions {
+    pub(crate) fn of(options: &[Node]) -> Result<Self> {
+        refuse_repeated(options)?;
+        let mut read = Self::default();
+        for option in elements(options) {
+            read.take(option)?;
+        }
+        Ok(read)
+    }
+
+    fn take(&mut self, option: &DefElem) -> Result<()> {
+        match option.defname.as_str() {
+            "as" => {
+                let Some(NodeEnum::TypeName(name)) =
+                    option.arg.as_deref().and_then(|arg| arg.node.as_ref())
+                else {
+                    return Err(incomplete());
+                };
+                self.data_type = Some(DataType::of(name)?);
+            }
+            "increment" => self.increment = integer(option)?,
+            "start" => self.start = integer(option)?,
+            "minvalue" => self.min = integer(option)?,
+            "maxvalue" => self.max = integer(option)?,
+            "cycle" => self.cycle = is_on(option),
+            // Values are not taken in advance, so that there are no gaps that a larger cache would make.
+            "cache" => match integer(option)? {
+                Some(1..) => {}
+                number => {
+                    let number = number.unwrap_or_default();
+                    let message = format!("CACHE ({number}) must be greater than zero");
+                    return Err(Error::new("22023", message));
+                }
+            },
+            "owned_by" => {
+                let owner = match option.arg.as_deref().and_then(|arg| arg.node.as_ref()) {
+                    Some(NodeEnum::List(list)) => texts(&list.items),
+                    _ => Vec::new(),
+                };
+                if owner != ["none"] {
+                    return Err(Error::missing("OWNED BY").at(option.location));
+                }
+            }
+            other => {
+                let what = format!("{} of a sequence", other.to_uppercase().replace('_', " "));
+                return Err(Error::missing(what).at(option.location));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,152 @@
+//! The names that a parse tree refers to, wherever in it they are.
+
+use crate::deparse::SELECT;
+use crate::tree::NodeEnum;
+use crate::{growing, parse, parse::on_thread};
+use serde_json::{Map, Value};
+
+/// A reference to a column in an expression.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ColumnReference {
+    /// The name, behind the names of its relation, if they are written.
+    pub parts: Vec<String>,
+    /// The byte of the expression at which it begins.
+    pub start: usize,
+}
+
+/// The references to columns in an expression. `None` if it is not in the grammar.
+pub fn columns(expression: &str) -> Option<Vec<ColumnReference>> {
+    let script = parse(&format!("{SELECT}{expression}")).ok()?;
+    let statement = script.statements().first()?.stmt.as_ref()?.node.as_ref()?;
+    let mut found = Vec::new();
+    each(statement, &mut |kind, node| {
+        if kind != "ColumnRef" {
+            return;
+        }
+        let fields = node.get("fields").and_then(Value::as_array);
+        let part = |field: &Value| Some(field.pointer("/node/String/sval")?.as_str()?.to_owned());
+        let parts: Vec<String> = fields.into_iter().flatten().filter_map(part).collect();
+        let start = node.get("location").and_then(Value::as_u64);
+        let start = start.and_then(|start| usize::try_from(start).ok()?.checked_sub(SELECT.len()));
+        if let (Some(start), false) = (start, parts.is_empty()) {
+            found.push(ColumnReference { parts, start });
+        }
+    })?;
+    found.sort_by_key(|reference| reference.start);
+    Some(found)
+}
+
+/// An expression in which the references to a column have another name. `None` if it is not in the grammar.
+pub fn rename_column(expression: &str, old: &str, new: &str) -> Option<String> {
+    let mut text = expression.to_owned();
+    for reference in columns(expression)?.into_iter().rev() {
+        if reference.parts.last().is_some_and(|last| last == old) {
+            let mut start = reference.start;
+            for _ in 1..reference.parts.len() {
+                start += name_length(text.get(start..)?);
+                start += text.get(start..)?.find('.')? + 1;
+                start += text.get(start..)?.len() - text.get(start..)?.trim_start().len();
+            }
+            let end = start + name_length(text.get(start..)?);
+            text.replace_range(start..end, new);
+        }
+    }
+    Some(text)
+}
+
+/// The bytes of the name that a text begins with.
+fn name_length(text: &str) -> usize {
+    match text.strip_prefix('"') {
+        Some(quoted) => {
+            let mut end = 0;
+            while let Some(quote) = quoted[end..].find('"') {
+                end += quote + 1;
+                match quoted[end..].starts_with('"') {
+                    true => end += 1,
+                    false => break,
+                }
+            }
+            end + 1
+        }
+        None => {
+            let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$') || !c.is_ascii();
+            text.find(|c| !is_part(c)).unwrap_or(text.len())
+        }
+    }
+}
+
+/// The relations that a query names, each with its schema, if it is written. Names of WITH are left out.
+pub fn relations(query: &NodeEnum) -> Vec<(Option<String>, String)> {
+    let (mut names, mut ctes) = (Vec::new(), Vec::new());
+    let text = |node: &Map<String, Value>, key: &str| {
+        let text = node.get(key).and_then(Value::as_str);
+        text.filter(|text| !text.is_empty()).map(str::to_owned)
+    };
+    let is_known = each(query, &mut |kind, node| match kind {
+        "RangeVar" => {
+            if let Some(name) = text(node, "relname") {
+                names.push((text(node, "schemaname"), name));
+            }
+        }
+        "CommonTableExpr" => ctes.extend(text(node, "ctename")),
+        _ => {}
+    });
+    if is_known.is_none() {
+        return Vec::new();
+    }
+    names.retain(|(schema, name)| schema.is_some() || !ctes.contains(name));
+    names
+}
+
+/// Calls a function for each node of a tree that is one of several kinds, with its kind and its fields.
+fn each(tree: &NodeEnum, visit: &mut (dyn FnMut(&str, &Map<String, Value>) + Send)) -> Option<()> {
+    // Making, walking and dropping a value recurse.
+    on_thread(|| {
+        let value = serde_json::to_value(tree).ok()?;
+        walk(&value, visit);
+        Some(())
+    })
+    .flatten()
+}
+
+fn walk(value: &Value, visit: &mut (dyn FnMut(&str, &Map<String, Value>) + Send)) {
+    growing(|| match value {
+        Value::Array(items) => items.iter().for_each(|item| walk(item, visit)),
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                if let Value::Object(node) = field {
+                    visit(name, node);
+                }
+                walk(field, visit);
+            }
+        }
+        _ => {}
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_found_and_renamed() {
+        let text = "a > 0 AND t.a <> ARRAY[\"A\", lower(a)] AND \"t\" . \"a\" IS NULL";
+        let renamed = rename_column(text, "a", "\"b c\"").expect("parses");
+        let expected =
+            "\"b c\" > 0 AND t.\"b c\" <> ARRAY[\"A\", lower(\"b c\")] AND \"t\" . \"b c\" IS NULL";
+        assert_eq!(renamed, expected);
+        assert_eq!(columns("1 + '").map(|all| all.len()), None);
+    }
+
+    #[test]
+    fn relations_are_found() {
+        let script =
+            parse("WITH x AS (SELECT 1 FROM a) SELECT * FROM x, s.b WHERE EXISTS (TABLE c)");
+        let script = script.expect("parses");
+        let node = script.statements()[0].stmt.as_ref().and_then(|node| node.node.as_ref());
+        let names = relations(node.expect("a statement"));
+        let names: Vec<&str> = names.iter().map(|(_, name)| name.as_str()).collect();
+        assert_eq!(names.len(), 3);
+        assert!(["a", "b", "c"].iter().all(|name| names.contains(name)));
+    }
+}

@@ -1,0 +1,89 @@
+//! ALTER ... RENAME.
+
+use super::checks;
+use super::generated::renamed;
+use crate::context::Frame;
+use crate::dml::declared_column;
+use catalog_views::pg_catalog::quote_ident;
+use catalog_views::relation_names::{find_named, undefined};
+use parser::commands::{ObjectKind, Rename, Renamed};
+use std::sync::Arc;
+use store::DistributedTransaction;
+use store::catalog::{CatalogChange, Privileges, Relation, Sequence, Table, View};
+use values::error::{Error, Result, SqlState};
+
+/// Runs an ALTER ... RENAME.
+pub(super) fn run(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    rename: &Rename,
+) -> Result<()> {
+    let name = &rename.relation;
+    let Some(relation) = find_named(transaction.catalog(), frame.path(), name)?.cloned() else {
+        if rename.if_exists {
+            frame.skip_missing("relation", &name.name);
+            return Ok(());
+        }
+        return Err(undefined(name));
+    };
+    frame.access(transaction.catalog()).require(&relation, Privileges::OWNER)?;
+    // ALTER TABLE is for views and sequences, too.
+    if rename.kind != ObjectKind::Table && relation.kind() != rename.kind.name() {
+        let message = format!("\"{}\" is not a {}", relation.name(), rename.kind.name());
+        return Err(Error::new(SqlState::WrongObjectType, message));
+    }
+    let to = &rename.to;
+    let next = match (&relation, &rename.renamed) {
+        (Relation::Table(table), renamed) => {
+            let mut next = Table::clone(table);
+            match renamed {
+                Renamed::Relation => next.name.clone_from(to),
+                Renamed::Column(column) => rename_column(&mut next, column, to)?,
+                Renamed::Constraint(check) => checks::rename(&mut next, check, to)?,
+            }
+            next.version += 1;
+            Relation::Table(Arc::new(next))
+        }
+        (Relation::View(view), Renamed::Relation) => {
+            Relation::View(Arc::new(View { name: to.clone(), ..View::clone(view) }))
+        }
+        (Relation::Sequence(sequence), Renamed::Relation) => {
+            let next = Sequence { name: to.clone(), ..Sequence::clone(sequence) };
+            Relation::Sequence(Arc::new(next))
+        }
+        (relation, _) => {
+            let what = format!("renaming parts of a {} is not supported", relation.kind());
+            return Err(Error::unsupported(what));
+        }
+    };
+    transaction.change_catalog(CatalogChange::Replace(next))?;
+    Ok(())
+}
+
+fn rename_column(table: &mut Table, old: &str, new: &str) -> Result<()> {
+    let index = declared_column(table, old)?;
+    refuse_taken(table, new)?;
+    let quoted = quote_ident(new);
+    for check in &mut table.checks {
+        check.expression = renamed(&check.expression, old, &quoted)?;
+    }
+    for expression in table.columns.iter_mut().filter_map(|column| column.generated.as_mut()) {
+        *expression = renamed(expression, old, &quoted)?;
+    }
+    table.columns[index].name = new.to_owned();
+    Ok(())
+}
+
+/// Refuses a name that another column has.
+///
+/// # Errors
+/// 42701.
+pub(super) fn refuse_taken(table: &Table, name: &str) -> Result<()> {
+    match table.column(name) {
+        None => Ok(()),
+        Some(_) => Err(Error::new(
+            SqlState::DuplicateColumn,
+            format!("column \"{name}\" of relation \"{}\" already exists", table.name),
+        )),
+    }
+}
