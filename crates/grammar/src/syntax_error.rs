@@ -13,5 +13,6 @@ impl SyntaxError {
     /// Whether the text nests too deep.
     pub fn is_depth(&self) -> bool {
         self.message.starts_with("stack depth limit")
+            || self.message.starts_with("parse tree is nested too deeply")
     }
 }

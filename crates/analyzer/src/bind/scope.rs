@@ -86,6 +86,8 @@ pub(super) struct NamedCte {
     pub own_references: u32,
     /// Where its last reference to itself stands.
     pub own_location: i32,
+    /// The number of columns at the end that names do not find.
+    pub hidden: usize,
     pub state: CteState,
 }
 
@@ -122,6 +124,8 @@ pub(super) struct Scope {
     pub aggregates: Vec<AggregateCall>,
     pub windows: Vec<WindowCall>,
     pub sets: Vec<SetCall>,
+    /// Where the last of them stands.
+    pub set_location: i32,
     pub window_definitions: Vec<WindowDef>,
     /// The arguments of GROUPING calls, with their locations.
     pub groupings: Vec<(Vec<Expr>, i32)>,
@@ -151,6 +155,7 @@ impl Scope {
             aggregates: Vec::new(),
             windows: Vec::new(),
             sets: Vec::new(),
+            set_location: -1,
             window_definitions: Vec::new(),
             groupings: Vec::new(),
             keys: Vec::new(),

@@ -1,7 +1,7 @@
 //! INSERT, UPDATE and DELETE by way of the analyzer.
 
 use super::relations::Relations;
-use super::{Refused, is_on, known, lower, lowered, parameters, refused, types};
+use super::{Refused, known, lower, lowered, parameters, refused, types};
 use crate::context::Frame;
 use analyzer::system::SqlType;
 use analyzer::tree::{Action, Change, Conflict, ConflictTarget, ConflictUpdate, Kind, RelationId};
@@ -75,9 +75,6 @@ pub(crate) async fn plan(
     let Some(node) = frame.statement.and_then(|statement| statement.change()) else {
         return Ok(None);
     };
-    if !is_on(frame) {
-        return Ok(None);
-    }
     known(planned(frame, planner, view, node).await)
 }
 
@@ -95,9 +92,6 @@ pub(crate) async fn describe(
     let Some(node) = frame.statement.and_then(|statement| statement.change()) else {
         return Ok(None);
     };
-    if !is_on(frame) {
-        return Ok(None);
-    }
     known(described(frame, planner, view, node, given).await)
 }
 
@@ -139,13 +133,13 @@ async fn bind(
     node: &NodeEnum,
     declared: &[Option<SqlType>],
 ) -> Result<(BoundChange, Relations), Refused> {
-    let mut relations = Relations::of(frame, planner, node).await?;
+    let mut relations = Relations::of(planner, node).await?;
     relations.set_target(view)?;
     loop {
         match grammar::growing(|| analyzer::bind_change(node, &relations, declared)) {
             Ok(bound) => return Ok((bound, relations)),
             // The parse tree did not show this name.
-            Err(_) if relations.look_up_more(frame, planner).await? => {}
+            Err(_) if relations.look_up_more(planner).await? => {}
             Err(error) => return Err(refused(error, frame.text)),
         }
     }
@@ -211,7 +205,7 @@ impl Statement<'_> {
             Action::Update { targets, rows, joins } => (&targets[..], rows, *joins, &None),
             Action::Delete { rows, joins } => (&[][..], rows, *joins, &None),
         };
-        let (rows, _) = lower(self.frame, self.planner, query, self.relations, self.frame.text)?;
+        let (rows, _) = lower(self.planner, query, self.relations, self.frame.text)?;
         let rows = refuse_deep(rows).map_err(Error::from)?;
         let conflict = match conflict {
             Some(conflict) => Some(self.conflict(change.relation, conflict)?),
@@ -258,7 +252,7 @@ impl Statement<'_> {
         let mut types = self.types()?;
         types.extend(other_types);
         let rows = Rows { schema: &schema, relations: &[(relation, types)] };
-        let surroundings = lowered(self.frame, self.planner, self.relations, self.frame.text);
+        let surroundings = lowered(self.planner, self.relations, self.frame.text);
         let columns = lower_output(output, &rows, &surroundings)?.into_iter().zip(output);
         let columns = columns.map(|((logical, field), output)| match output.expr.kind {
             Kind::Column(_, at) if at < width => {
@@ -285,7 +279,7 @@ impl Statement<'_> {
         let types = self.types()?;
         let relations = [(relation, types.clone()), (*excluded, types)];
         let rows = Rows { schema: &schema, relations: &relations };
-        let surroundings = lowered(self.frame, self.planner, self.relations, self.frame.text);
+        let surroundings = lowered(self.planner, self.relations, self.frame.text);
         let exprs = lower_over(values.iter().chain(filter), &rows, &surroundings)?;
         let (targets, has_filter) = (targets.clone(), filter.is_some());
         Ok((target, Some(LoweredUpdate { schema, targets, exprs, has_filter })))

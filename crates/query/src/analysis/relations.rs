@@ -1,7 +1,6 @@
 //! The relations that a query names.
 
 use super::{Refused, types};
-use crate::context::Frame;
 use analyzer::tree::Column;
 use analyzer::{Catalog, Table};
 use catalog_views::pg_catalog::class::Class;
@@ -34,15 +33,12 @@ pub(super) struct Relations {
     sources: Vec<SourceTable>,
     /// The table that the statement changes.
     target: Option<Table>,
+    schemas: HashSet<String>,
 }
 
 impl Relations {
     /// Looks up the names that can only be relations.
-    pub(super) async fn of(
-        frame: &Frame<'_>,
-        planner: &Planner<'_>,
-        query: &NodeEnum,
-    ) -> Result<Self, Refused> {
+    pub(super) async fn of(planner: &Planner<'_>, query: &NodeEnum) -> Result<Self, Refused> {
         let mut relations = Self {
             tables: HashMap::new(),
             strange: HashMap::new(),
@@ -50,23 +46,20 @@ impl Relations {
             wanted: Mutex::default(),
             sources: Vec::new(),
             target: None,
+            schemas: planner.tables.catalog().schemas().map(|known| known.name.clone()).collect(),
         };
         for name in names(query) {
-            relations.look_up(frame, planner, name).await?;
+            relations.look_up(planner, name).await?;
         }
         Ok(relations)
     }
 
     /// Looks up what the analyzer asked for in vain. Returns whether it finds more now.
-    pub(super) async fn look_up_more(
-        &mut self,
-        frame: &Frame<'_>,
-        planner: &Planner<'_>,
-    ) -> Result<bool, Refused> {
+    pub(super) async fn look_up_more(&mut self, planner: &Planner<'_>) -> Result<bool, Refused> {
         let wanted = std::mem::take(&mut *self.wanted.lock());
         let found = !wanted.is_empty();
         for name in wanted {
-            self.look_up(frame, planner, name).await?;
+            self.look_up(planner, name).await?;
         }
         Ok(found)
     }
@@ -96,25 +89,14 @@ impl Relations {
             || self.absent.contains(name)
     }
 
-    async fn look_up(
-        &mut self,
-        frame: &Frame<'_>,
-        planner: &Planner<'_>,
-        name: Name,
-    ) -> Result<(), Refused> {
+    async fn look_up(&mut self, planner: &Planner<'_>, name: Name) -> Result<(), Refused> {
         if self.is_known(&name) {
             return Ok(());
         }
         let (schema, relation) = (name.0.as_deref(), name.1.as_str());
-        let view = super::view(frame, planner, schema, relation).await?;
-        let found = match view {
-            Some(view) => Some(view),
-            None => match planner.relation(schema, relation).await? {
-                None if schema.is_none() && is_file(relation) => {
-                    Some(planner.file(relation).await?)
-                }
-                found => found,
-            },
+        let found = match planner.relation(schema, relation).await? {
+            None if schema.is_none() && is_file(relation) => Some(planner.file(relation).await?),
+            found => found,
         };
         let Some(provider) = found else {
             self.absent.insert(name);
@@ -244,6 +226,10 @@ impl Catalog for Relations {
             return Ok(None);
         }
         Ok(self.tables.get(&name).cloned())
+    }
+
+    fn has_schema(&self, name: &str) -> bool {
+        self.schemas.contains(name)
     }
 
     fn target(&self, _: Option<&str>, _: &str) -> Result<Option<Table>, analyzer::Error> {

@@ -31,10 +31,13 @@ pub(crate) async fn run(
 ) -> Result<Outcome> {
     frame.access(tables.catalog()).require_files(FileUse::CopyTo)?;
     let options = Options::of(statement)?;
-    let mut planner = frame.planner(tables);
+    let planner = frame.planner(tables);
     let plan = match analysis::plan_source(frame, &planner).await? {
         Some((plan, _)) => plan,
-        None => planner.plan_query(query(frame, tables, statement)?).await?,
+        None => {
+            let query = query(frame, tables, statement)?.to_string();
+            analysis::plan_text(&planner, &query).await?
+        }
     };
     let physical = planner.physical(&plan).await?;
     let mut stream = start(frame, physical)?;

@@ -95,11 +95,11 @@ async fn planned(
     create: &CreateTable,
     query: &Query,
 ) -> Result<(Vec<(String, SqlType)>, Arc<dyn ExecutionPlan>)> {
-    let mut planner = frame.planner(transaction);
+    let planner = frame.planner(transaction);
     let names: Vec<String> = create.columns.iter().map(|column| fold(&column.name)).collect();
     let (plan, fields) = match analysis::plan_source(frame, &planner).await? {
         Some((plan, fields)) => (plan, Some(fields)),
-        None => (planner.plan_query(query.clone()).await?, None),
+        None => (analysis::plan_text(&planner, &query.to_string()).await?, None),
     };
     let plan = rename_columns(plan, &names)?;
     let mut columns: Vec<(String, SqlType)> = match fields {

@@ -47,10 +47,10 @@ pub(crate) async fn run(
     }
     let columns: Vec<String> = create.columns.iter().map(|column| fold(&column.name)).collect();
     let replaced = existing.filter(|_| create.or_replace).map(Relation::id);
-    let mut planner = frame.planner(transaction).within(replaced);
+    let planner = frame.planner(transaction).within(replaced);
     let plan = match analysis::plan_source(frame, &planner).await? {
         Some((plan, _)) => plan,
-        None => planner.plan_query(create.query.as_ref().clone()).await?,
+        None => analysis::plan_text(&planner, &create.query.to_string()).await?,
     };
     let plan = rename_columns(plan, &columns)?;
     let id = match existing {

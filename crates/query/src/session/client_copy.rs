@@ -28,7 +28,10 @@ impl Session {
         item_oid: fn(&SqlType) -> u32,
     ) -> Result<CopyOut> {
         let query = client::query(self.inner(), statement).await?;
-        let query = statement.with_ast(Ast::Query(Box::new(query)));
+        let query = match statement.source() {
+            Some(_) => statement.with_ast(Ast::Query(Box::new(query))),
+            None => parser::one(&query.to_string())?,
+        };
         match self.run(&query, &[]).await? {
             Outcome::Rows(rows) => CopyOut::new(rows, statement, item_oid),
             Outcome::Done(_) => Err(client::wrong_direction()),

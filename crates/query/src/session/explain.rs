@@ -22,6 +22,7 @@ use distributed::bundles::{Bundling, Shown};
 use distributed::metrics::Measuring;
 use executor::Control;
 use futures::TryStreamExt;
+use grammar::tree::NodeEnum;
 use planner::unique_names;
 use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
@@ -75,7 +76,10 @@ impl Inner {
         if let Some(request) = &options.predict {
             let tables = self.reading(conversation).await?;
             self.context.see(&tables, frame);
-            let lines = predict::lines(frame.planner(&tables), &tables, statement, request).await?;
+            let planner = frame.planner(&tables);
+            let query = explained_query(whole)?;
+            let (plan, _) = analysis::plan(frame, &planner, query).await?;
+            let lines = predict::lines(planner, &tables, &plan, request).await?;
             return text_rows("EXPLAIN", &[(COLUMN, lines)]);
         }
         let began = Instant::now();
@@ -116,15 +120,14 @@ impl Inner {
 
     pub(super) async fn plan_to_predict(&self, sql: &str) -> Result<dbsim::Plan> {
         let statement = parser::one(sql)?;
-        let Some(ast) = statement.ast() else {
-            return Err(Error::unsupported("only queries are predicted"));
-        };
+        let query = explained_query(&statement)?;
         let mut conversation = self.conversation.lock().await;
         let frame = self.frame_of(&[], &statement);
         let tables = self.reading(&mut conversation).await?;
         self.context.see(&tables, &frame);
-        let (plan, _) = predict::plan_of(frame.planner(&tables), &tables, ast, 1.0, true).await?;
-        Ok(plan)
+        let planner = frame.planner(&tables);
+        let (plan, _) = analysis::plan(&frame, &planner, query).await?;
+        Ok(predict::plan_of(planner, &tables, &plan, 1.0, true).await?.0)
     }
 
     async fn planned(
@@ -154,16 +157,9 @@ impl Inner {
         let (mut logical, mut physical) = (None, None);
         if let Some(query) = query {
             let mut planner = frame.planner(&tables);
-            let analyzed = match analysis::query_of(frame, whole).filter(|_| deed.is_none()) {
-                Some(query) => analysis::plan(frame, &planner, query).await?,
-                None => None,
-            };
-            let (plan, _) = match analyzed {
-                Some(analyzed) => analyzed,
-                None => {
-                    let plan = planner.plan_statement(query).await?;
-                    planner.shown(plan)?
-                }
+            let plan = match deed {
+                None => analysis::plan(frame, &planner, analysis::query_of(whole)?).await?.0,
+                Some(_) => planner.plan_statement(query).await?,
             };
             physical = match query_there {
                 Some(query) => Some(query),
@@ -174,6 +170,12 @@ impl Inner {
         let bundling = Bundling::of(|name| frame.settings.get(name));
         Ok(Explained { deed, logical, physical, bundling, planning: Duration::ZERO, run: None })
     }
+}
+
+/// The query whose run time is predicted.
+fn explained_query(statement: &Statement) -> Result<&NodeEnum> {
+    let refused = || Error::unsupported("EXPLAIN (PREDICT) is for queries");
+    statement.query().ok_or_else(refused)
 }
 
 /// The columns of the result.

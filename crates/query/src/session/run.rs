@@ -268,22 +268,9 @@ impl Inner {
         may_repeat: bool,
     ) -> Result<(Vec<Field>, SendableRecordBatchStream)> {
         self.context.see(reading, frame);
-        let mut planner = frame.planner(reading);
-        let analyzed = match analysis::query_of(frame, statement) {
-            Some(query) => analysis::plan(frame, &planner, query).await?,
-            None => None,
-        };
-        let (plan, fields) = match (analyzed, statement.ast()) {
-            (Some(analyzed), _) => analyzed,
-            (None, Some(ast)) => {
-                let plan = planner.plan_statement(ast.clone()).await?;
-                planner.shown(plan)?
-            }
-            (None, None) => {
-                let query = statement.query().ok_or_else(requires_connection)?;
-                return Err(analysis::missing(frame, &planner, query).await);
-            }
-        };
+        let planner = frame.planner(reading);
+        let query = analysis::query_of(statement)?;
+        let (plan, fields) = analysis::plan(frame, &planner, query).await?;
         let physical = planner.physical(&plan).await?;
         let limit = self.shared.store.memory().limit();
         let has_joins = limit.is_some_and(|limit| large_joins::are_possible(&physical, limit));

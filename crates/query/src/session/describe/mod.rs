@@ -17,8 +17,8 @@ use crate::session::settings::show_fields;
 use crate::short::Short;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::{
-    Assignment, BinaryOperator, Expr, Insert, LimitClause, OnConflictAction, OnInsert, Query,
-    SelectItem, SetExpr, Statement as Ast, TableObject,
+    Assignment, BinaryOperator, Expr, Insert, OnConflictAction, OnInsert, Query, SelectItem,
+    SetExpr, Statement as Ast, TableObject,
 };
 use futures::future::BoxFuture;
 use parser::Statement;
@@ -77,21 +77,20 @@ impl Inner {
             Some(open) => &open.transaction,
             None => &snapshot,
         };
-        if matches!(statement.ast(), Some(Ast::Query(_)) | None)
-            && !statement.is_client_copy()
-            && !is_short(&frame, tables, statement)
-            && let Some(query) = analysis::query_of(&frame, statement)
-        {
+        let explained = statement.ast().filter(|ast| matches!(ast, Ast::Explain { .. }));
+        let is_query = match statement.ast() {
+            Some(Ast::Query(_)) => !is_short(&frame, tables, statement),
+            Some(Ast::Explain { .. }) => statement.query().is_some(),
+            Some(_) => false,
+            None => !statement.is_client_copy() && statement.query().is_some(),
+        };
+        if is_query {
             self.context.see(tables, &frame);
             let planner = frame.planner(tables);
-            if let Some((parameters, fields)) =
-                analysis::describe(&frame, &planner, query, given).await?
-            {
-                return Ok(Description { parameters, fields: Some(fields) });
-            }
-            if statement.ast().is_none() {
-                return Err(analysis::missing(&frame, &planner, query).await);
-            }
+            let query = analysis::query_of(statement)?;
+            let (parameters, fields) = analysis::describe(&frame, &planner, query, given).await?;
+            let fields = explained.map_or(fields, explain::fields);
+            return Ok(Description { parameters, fields: Some(fields) });
         }
         let Some(ast) = statement.ast() else {
             return Ok(
@@ -146,11 +145,9 @@ async fn describe(
 ) -> Result<Description> {
     let mut known = Known(given.iter().cloned().enumerate().collect());
     known.look_at_casts(ast);
-    known.look_at_limits(ast);
     series::look_at(ast, &mut |number, sql_type| known.learn(number, sql_type));
     let count = known.0.keys().max().map_or(0, |last| last + 1);
     let fields = match ast {
-        Ast::Query(_) => known.infer(frame, tables, ast, count).await?,
         Ast::Explain { statement, .. } => {
             let described = Box::pin(describe(frame, tables, statement, given)).await?;
             return Ok(Description { fields: Some(explain::fields(ast)), ..described });
@@ -220,18 +217,6 @@ impl Known {
             }
             ControlFlow::<()>::Continue(())
         });
-    }
-
-    /// LIMIT and OFFSET take whole numbers.
-    fn look_at_limits(&mut self, ast: &Ast) {
-        let Ast::Query(query) = ast else { return };
-        let Some(LimitClause::LimitOffset { limit, offset, .. }) = &query.limit_clause else {
-            return;
-        };
-        let offset = offset.as_ref().map(|offset| &offset.value);
-        for number in limit.iter().chain(offset).filter_map(placeholder) {
-            self.learn(number, &SqlType::BigInt);
-        }
     }
 
     async fn look_at_insert(
