@@ -71,6 +71,8 @@ pub(super) enum CteState {
     NonRecursiveTerm,
     /// Its recursive term is being bound.
     RecursiveTerm,
+    /// A query in its WITH is being bound.
+    Within,
     /// It is being bound and no UNION: it must not refer to itself.
     NotUnion,
 }

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::system::{Oid, SqlType};
 use crate::tree::{
     Body, Column, CteId, Expr, FieldValue, From, Kind, Literal, Output, Query, Relation,
-    RelationId, Select, Source, TruthTest,
+    RelationId, Select, Source,
 };
 use grammar::tree::{CommonTableExpr, Node};
 
@@ -135,10 +135,11 @@ impl Binder<'_> {
         {
             let here = row(keys(&cycle.by, &own));
             let is_repeated = self.with_each("=", here.clone(), trail.clone(), false, -1)?;
-            let is_repeated =
-                Expr::new(Kind::IsTruth(Box::new(is_repeated), TruthTest::True), Oid::BOOL, -1);
-            let branches = vec![(is_repeated, cycle.value.clone())];
-            let otherwise = Box::new(cycle.default.clone());
+            let is_new = Expr::new(Kind::Not(Box::new(is_repeated.clone())), Oid::BOOL, -1);
+            let branches =
+                vec![(is_repeated, cycle.value.clone()), (is_new, cycle.default.clone())];
+            // The engine requires that the mark seems to be NULL at times, as it does when it runs.
+            let otherwise = Box::new(Expr::null(cycle.value.sql_type));
             let next = Expr::new(Kind::Case { branches, otherwise }, cycle.value.sql_type, -1);
             push(&cycle.mark, next);
             push(&cycle.path, self.apply("||", Some(trail), here, -1)?);

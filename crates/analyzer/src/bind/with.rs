@@ -164,8 +164,13 @@ impl Binder<'_> {
         select: &SelectStmt,
     ) -> Result<(Query, bool)> {
         let level = self.next_select();
+        let own = self.open(id, cte, Vec::new(), CteState::Within);
         self.scopes.push(Scope::new(level));
-        let bound = self.with_clause(clause).and_then(|with| {
+        let with = self.with_clause(clause);
+        let inner = self.scopes.pop();
+        self.close(own);
+        self.scopes.extend(inner);
+        let bound = with.and_then(|with| {
             let union = SelectStmt { with_clause: None, ..select.clone() };
             let (mut query, is_recursive) = self.possibly_recursive(id, cte, &union)?;
             query.with = self.finish_with(with);
@@ -229,6 +234,11 @@ impl Binder<'_> {
                 CteState::NonRecursiveTerm => {
                     return refuse(format!(
                         "recursive reference to query \"{name}\" must not appear within its non-recursive term"
+                    ));
+                }
+                CteState::Within => {
+                    return refuse(format!(
+                        "recursive reference to query \"{name}\" must not appear within a subquery"
                     ));
                 }
                 CteState::NotUnion => {

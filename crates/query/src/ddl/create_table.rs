@@ -99,7 +99,10 @@ async fn planned(
     let names: Vec<String> = create.columns.iter().map(|column| fold(&column.name)).collect();
     let (plan, fields) = match analysis::plan_source(frame, &planner).await? {
         Some((plan, fields)) => (plan, Some(fields)),
-        None => (analysis::plan_text(&planner, &query.to_string()).await?, None),
+        None => {
+            let plan = analysis::plan_text(&planner, &query.to_string()).await;
+            (plan.map_err(Error::without_position)?, None)
+        }
     };
     let plan = rename_columns(plan, &names)?;
     let mut columns: Vec<(String, SqlType)> = match fields {
