@@ -11,7 +11,8 @@ use std::ffi::{CStr, CString, c_char, c_int};
 #[derive(Debug, Clone, Default)]
 pub struct Script {
     statements: Vec<RawStmt>,
-    is_deep: bool,
+    /// The stack that dropping the trees needs, if that is much.
+    stack: Option<usize>,
 }
 
 impl Script {
@@ -24,9 +25,9 @@ impl Script {
 impl Drop for Script {
     fn drop(&mut self) {
         let statements = std::mem::take(&mut self.statements);
-        if self.is_deep {
-            // Dropping a node recurses into it. The parser limits the depth to what this stack holds.
-            stacker::grow(DEEP_STACK, || drop(statements));
+        if let Some(stack) = self.stack {
+            // Dropping a node recurses into it.
+            stacker::grow(stack, || drop(statements));
         }
     }
 }
@@ -42,8 +43,10 @@ const STACK_OF_BYTE: usize = 1 << 10;
 /// The most stack for a script, in bytes.
 const STACK_MAX: usize = 1 << 30;
 
-/// Stack for decoding and dropping the deepest tree that the parser makes, in bytes. Only touched pages take memory.
+/// The least stack for decoding and dropping a tree that may be deep, in bytes.
 const DEEP_STACK: usize = 64 << 20;
+/// Stack for each byte of an encoded tree. Only touched pages take memory.
+const STACK_OF_TREE_BYTE: usize = 2 << 10;
 
 /// Parses a script: statements with semicolons between them. A string where FROM expects a relation is the quoted name of
 /// a file.
@@ -89,10 +92,11 @@ fn parse_as_is(script: &str) -> Result<Script, SyntaxError> {
         Err(error) if error.is_depth() => on_own_thread(&text, error)?,
         result => result?,
     };
-    let is_deep = bytes.len() > SHALLOW_TREE;
-    let decoded = match is_deep {
-        false => ParseResult::decode(bytes.as_slice()),
-        true => stacker::grow(DEEP_STACK, || ParseResult::decode(bytes.as_slice())),
+    let stack = (bytes.len() > SHALLOW_TREE)
+        .then(|| (bytes.len() * STACK_OF_TREE_BYTE).clamp(DEEP_STACK, STACK_MAX));
+    let decoded = match stack {
+        None => ParseResult::decode(bytes.as_slice()),
+        Some(stack) => stacker::grow(stack, || ParseResult::decode(bytes.as_slice())),
     };
     let decoded =
         decoded.map_err(|error| SyntaxError { message: error.to_string(), position: None })?;
@@ -101,7 +105,7 @@ fn parse_as_is(script: &str) -> Result<Script, SyntaxError> {
         let node = statement.stmt.as_mut().and_then(|node| node.node.as_mut());
         node.into_iter().for_each(select_into::rewrite);
     }
-    Ok(Script { statements, is_deep })
+    Ok(Script { statements, stack })
 }
 
 /// Runs a function on a thread whose stack holds the deepest tree that the parser makes. `None` if there is no thread.

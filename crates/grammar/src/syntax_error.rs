@@ -12,8 +12,7 @@ pub struct SyntaxError {
 impl SyntaxError {
     /// Whether the text nests too deep.
     pub fn is_depth(&self) -> bool {
-        ["stack depth limit", "parse tree is nested too deeply"]
-            .iter()
-            .any(|message| self.message.starts_with(message))
+        self.message.starts_with("stack depth limit")
+            || self.message.starts_with("parse tree is nested too deeply")
     }
 }

@@ -5,9 +5,8 @@ use crate::scope::Lowering;
 use crate::typed::Typed;
 use analyzer::system::SqlType;
 use datafusion::common::Column;
-use datafusion::logical_expr::expr::AggregateFunction;
+use datafusion::logical_expr::expr::{AggregateFunction, Sort};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
-use std::sync::Arc;
 
 impl Lowering<'_> {
     /// One row of those that are equal. Columns whose equal values may differ are grouped by their keys.
@@ -28,7 +27,7 @@ impl Lowering<'_> {
                 data_type: field.data_type().clone(),
             };
             if Self::has_equality_key(*of) {
-                let first = self.first_of(&value)?;
+                let first = self.first_of(value.expr.clone(), Vec::new())?;
                 let name = format!("?first{}", firsts.len());
                 keys.push(self.equality_key(value)?.expr.alias(format!("?same{}", keys.len())));
                 firsts.push(first.alias(&name));
@@ -42,17 +41,11 @@ impl Lowering<'_> {
         Ok(LogicalPlanBuilder::from(plan).aggregate(keys, firsts)?.project(kept)?.build()?)
     }
 
-    /// The aggregate of a value that is one of the group's.
-    pub(crate) fn first_of(&self, value: &Typed) -> Result<Expr> {
+    /// The aggregate of a value that is the first of the group's in an order.
+    pub(crate) fn first_of(&self, value: Expr, order: Vec<Sort>) -> Result<Expr> {
         let name = "first_value";
         let Some(function) = self.aggregate_named(name) else { return missing(name) };
-        Ok(Expr::AggregateFunction(AggregateFunction::new_udf(
-            Arc::clone(&function),
-            vec![value.expr.clone()],
-            false,
-            None,
-            Vec::new(),
-            None,
-        )))
+        let call = AggregateFunction::new_udf(function, vec![value], false, None, order, None);
+        Ok(Expr::AggregateFunction(call))
     }
 }

@@ -5,7 +5,7 @@ use crate::refusal::{Result, missing, unsupported};
 use crate::scope::{Lowering, Slot};
 use crate::typed::Typed;
 use analyzer::system::{Oid, SqlType};
-use analyzer::tree::{Body, From, GroupingSets, JoinKind, Kind, Select, SelectId, Source};
+use analyzer::tree::{Body, From, GroupingSets, Kind, Select, SelectId, Source};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Column, ScalarValue};
 use datafusion::logical_expr::expr::{GroupingSet, Sort};
@@ -27,15 +27,17 @@ impl Lowering<'_> {
             if has_key && select.grouping_sets.is_some() {
                 return unsupported(format!("grouping sets of {}", key.sql_type));
             }
-            let first = if has_key { Some(self.first_of(key)?) } else { None };
+            let first =
+                if has_key { Some(self.first_of(key.expr.clone(), Vec::new())?) } else { None };
             firsts.push(first.map(|first| place(&mut aggregates, first)));
             key_exprs.push(self.equality_key(key.clone())?.expr);
         }
         let sets = select.grouping_sets.as_ref().filter(|_| !keys.is_empty());
         let is_repeated = |(at, key): (usize, &Expr)| key_exprs[..at].contains(key);
-        if sets.is_some() && key_exprs.iter().enumerate().any(is_repeated) {
-            return unsupported("GROUPING SETS with an expression that is a key twice");
-        }
+        let plan = match sets.is_some() && key_exprs.iter().enumerate().any(is_repeated) {
+            true => with_keys(plan, &mut key_exprs)?,
+            false => plan,
+        };
         let made = self.aggregates_of(select, &mut aggregates)?;
         if keys.is_empty() && aggregates.is_empty() {
             // The engine has no group without an aggregate.
@@ -79,7 +81,7 @@ impl Lowering<'_> {
         if sets.is_some() {
             self.add_grouping_id(select, &key_exprs, &distinct, &plan);
         }
-        Ok(plan)
+        repeated(plan, select)
     }
 
     /// The aggregates of a SELECT, with the places of their parts among all of the engine's.
@@ -90,8 +92,7 @@ impl Lowering<'_> {
     ) -> Result<Vec<(Made, Vec<usize>)>> {
         let order = self.order_of_input(select)?;
         let order = std::mem::replace(&mut self.input_order, order);
-        let made_up = select.from.iter().any(has_outer_join);
-        let made_up = std::mem::replace(&mut self.has_made_up_rows, made_up);
+        let first = self.aggregate_order.take();
         let mut made = Vec::with_capacity(select.aggregates.len());
         for call in &select.aggregates {
             let (aggregate, exprs) = self.aggregate(call)?;
@@ -99,7 +100,7 @@ impl Lowering<'_> {
             made.push((aggregate, places));
         }
         self.input_order = order;
-        self.has_made_up_rows = made_up;
+        self.aggregate_order = first;
         Ok(made)
     }
 
@@ -177,13 +178,26 @@ impl Lowering<'_> {
     }
 }
 
-fn has_outer_join(item: &From) -> bool {
-    match item {
-        From::Relation(_) => false,
-        From::Join { kind, left, right, .. } => {
-            *kind != JoinKind::Inner || has_outer_join(left) || has_outer_join(right)
-        }
+/// A plan with columns for the keys, so that keys that are the same expression are told apart.
+fn with_keys(plan: LogicalPlan, keys: &mut [Expr]) -> Result<LogicalPlan> {
+    let mut columns: Vec<Expr> = plan.schema().columns().into_iter().map(Expr::Column).collect();
+    for (at, key) in keys.iter_mut().enumerate() {
+        let name = format!("?group{at}");
+        let column = Expr::Column(Column::new_unqualified(&name));
+        columns.push(std::mem::replace(key, column).alias(name));
     }
+    Ok(LogicalPlanBuilder::from(plan).project(columns)?.build()?)
+}
+
+/// The only group of grouping sets without keys, once for each of them.
+fn repeated(plan: LogicalPlan, select: &Select) -> Result<LogicalPlan> {
+    let sets = match &select.grouping_sets {
+        Some(sets) if select.group_by.is_empty() && sets.len() > 1 => sets.len(),
+        _ => return Ok(plan),
+    };
+    let rows = (0..sets).map(|_| vec![whole(0)]).collect();
+    let sets = LogicalPlanBuilder::values(rows)?.alias("?sets")?.build()?;
+    Ok(LogicalPlanBuilder::from(plan).cross_join(sets)?.build()?)
 }
 
 /// The place of an expression among others, to which it is added if it is not there.

@@ -19,6 +19,7 @@ mod long;
 mod names;
 mod order;
 mod query;
+mod records;
 mod refusal;
 mod result;
 mod rows;
@@ -75,6 +76,7 @@ pub struct SourceTable {
 /// [`Refusal::Missing`] for what cannot be planned yet, [`Refusal::Error`] for errors of the statement.
 pub fn lower(query: &Query, surroundings: &Surroundings<'_>) -> Result<(LogicalPlan, Vec<Field>)> {
     let mut lowering = scope::Lowering::new(surroundings);
+    lowering.whole_rows = analyzer::whole_rows(query);
     let plan = lowering.query(query)?;
     result::described(&lowering, query, plan)
 }

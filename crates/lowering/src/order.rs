@@ -4,10 +4,18 @@ use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::Typed;
 use analyzer::tree::{Limit, SortKey};
-use datafusion::common::ScalarValue;
-use datafusion::logical_expr::expr::Sort;
-use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::{Column, ScalarValue};
+use datafusion::logical_expr::expr::{Sort, WindowFunction, WindowFunctionParams};
+use datafusion::logical_expr::{
+    Expr, LogicalPlan, LogicalPlanBuilder, Operator, WindowFrame, WindowFunctionDefinition,
+    binary_expr, cast, lit,
+};
+use std::sync::Arc;
 use values::error::{Error, SqlState};
+
+/// A number of rows that does not overflow in sums.
+const NUMBER: DataType = DataType::Decimal128(20, 0);
 
 impl Lowering<'_> {
     /// A key of ORDER BY.
@@ -21,19 +29,85 @@ impl Lowering<'_> {
         Ok(self.order_key(value)?.expr.sort(!key.descending, key.nulls_first))
     }
 
-    /// A plan cut by LIMIT and OFFSET.
-    pub(crate) fn limited(&mut self, plan: LogicalPlan, limit: &Limit) -> Result<LogicalPlan> {
+    /// The rows of a plan in an order, cut by LIMIT and OFFSET. Columns behind the first `width` are only there for the order.
+    pub(crate) fn ordered(
+        &mut self,
+        plan: LogicalPlan,
+        order: Vec<Sort>,
+        limit: &Limit,
+        width: usize,
+    ) -> Result<LogicalPlan> {
+        let columns = plan.schema().columns();
+        let plan = match limit.count.is_some() && limit.with_ties {
+            true => self.with_ties(plan, &order, limit)?,
+            false => plan,
+        };
+        let plan = match order.is_empty() {
+            true => plan,
+            false => LogicalPlanBuilder::from(plan).sort(order)?.build()?,
+        };
+        let plan = match plan.schema().fields().len() <= width.max(1) {
+            true => plan,
+            false => {
+                let own = columns.into_iter().take(width.max(1)).map(Expr::Column);
+                LogicalPlanBuilder::from(plan).project(own.collect::<Vec<_>>())?.build()?
+            }
+        };
         if limit.with_ties {
-            return missing("WITH TIES");
+            return Ok(plan);
         }
-        let (count, too_low) = (&limit.count, SqlState::InvalidRowCountInLimit);
-        let count = self.row_count(count.as_ref(), too_low, "LIMIT must not be negative")?;
-        let (offset, too_low) = (&limit.offset, SqlState::InvalidRowCountInOffset);
-        let offset = self.row_count(offset.as_ref(), too_low, "OFFSET must not be negative")?;
+        let (count, offset) = self.row_counts(limit)?;
         if count.is_none() && offset.is_none() {
             return Ok(plan);
         }
         Ok(LogicalPlanBuilder::from(plan).limit_by_expr(offset, count)?.build()?)
+    }
+
+    /// The rows up to a number, and those that the order cannot tell from the last of them.
+    fn with_ties(
+        &mut self,
+        plan: LogicalPlan,
+        order: &[Sort],
+        limit: &Limit,
+    ) -> Result<LogicalPlan> {
+        let (count, offset) = self.row_counts(limit)?;
+        let number = |rows: Expr| cast(rows, NUMBER);
+        let Some(count) = count.map(number) else { return missing("WITH TIES of all rows") };
+        let offset = offset.map_or_else(|| lit(ScalarValue::Decimal128(Some(0), 20, 0)), number);
+        let mut numbers = Vec::with_capacity(2);
+        for name in ["rank", "row_number"] {
+            let functions = self.around.functions.shared().window_functions();
+            let Some(function) = functions.get(name) else { return missing(name) };
+            let function = WindowFunctionDefinition::WindowUDF(Arc::clone(function));
+            let params = WindowFunctionParams {
+                args: Vec::new(),
+                partition_by: Vec::new(),
+                order_by: order.to_vec(),
+                window_frame: WindowFrame::new(Some(false)),
+                filter: None,
+                null_treatment: None,
+                distinct: false,
+            };
+            let call = WindowFunction { fun: function, params };
+            numbers.push(Expr::WindowFunction(Box::new(call)));
+        }
+        let [rank, row] = [0, 1].map(|at: usize| {
+            number(Expr::Column(Column::new_unqualified(numbers[at].schema_name().to_string())))
+        });
+        let plan = LogicalPlanBuilder::window_plan(plan, numbers)?;
+        let last = binary_expr(offset.clone(), Operator::Plus, count.clone());
+        let is_any = count.gt(lit(ScalarValue::Decimal128(Some(0), 20, 0)));
+        let kept = rank.lt_eq(last).and(row.gt(offset)).and(is_any);
+        Ok(LogicalPlanBuilder::from(plan).filter(kept)?.build()?)
+    }
+
+    /// The numbers of LIMIT and OFFSET.
+    fn row_counts(&mut self, limit: &Limit) -> Result<(Option<Expr>, Option<Expr>)> {
+        let (count, too_low) = (&limit.count, SqlState::InvalidRowCountInLimit);
+        let count = self.row_count(count.as_ref(), too_low, "LIMIT must not be negative")?;
+        let (offset, too_low) = (&limit.offset, SqlState::InvalidRowCountInOffset);
+        let offset = self.row_count(offset.as_ref(), too_low, "OFFSET must not be negative")?;
+        Ok((count, offset))
     }
 
     /// A number of rows; `None` for NULL, which stands for all rows of LIMIT and for none of OFFSET.

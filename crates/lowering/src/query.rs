@@ -4,28 +4,30 @@ use crate::expressions::outputs_of;
 use crate::refusal::Result;
 use crate::scope::Lowering;
 use analyzer::tree::{Body, Query, SortKey};
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::logical_expr::expr::Sort;
-use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
 use grammar::growing;
 
 impl Lowering<'_> {
     /// The plan of a query, whose columns are those of the query and have names that differ.
     pub(crate) fn query(&mut self, query: &Query) -> Result<LogicalPlan> {
-        growing(|| {
-            self.with(&query.with)?;
-            let plan = match &query.body {
-                Body::Select(select) => self.select(select, &query.order_by)?,
-                Body::Values(rows) => {
-                    let plan = self.values_rows(rows, &query.columns)?;
-                    self.sorted_outputs(plan, query)?
-                }
-                Body::SetOperation(operation) => {
-                    let plan = self.set_operation(operation, &query.columns)?;
-                    self.sorted_outputs(plan, query)?
-                }
-            };
-            self.limited(plan, &query.limit)
-        })
+        let is_nullable = std::mem::replace(&mut self.is_nullable, false);
+        let plan = growing(|| self.query_here(query));
+        self.is_nullable = is_nullable;
+        plan
+    }
+
+    fn query_here(&mut self, query: &Query) -> Result<LogicalPlan> {
+        self.with(&query.with)?;
+        let plan = match &query.body {
+            Body::Select(select) => {
+                return self.select(select, &query.order_by, &query.limit);
+            }
+            Body::Values(rows) => self.values_rows(rows, &query.columns)?,
+            Body::SetOperation(operation) => self.set_operation(operation, &query.columns)?,
+        };
+        let order = self.order_of_outputs(&plan, query, &query.order_by)?;
+        self.ordered(plan, order, &query.limit, query.columns.len())
     }
 
     /// The plan of a query for an aggregate of its first column, and the order in which it takes the rows.
@@ -48,15 +50,6 @@ impl Lowering<'_> {
                 Ok((plan, order))
             }
         }
-    }
-
-    /// A plan sorted by keys that refer to its columns.
-    fn sorted_outputs(&mut self, plan: LogicalPlan, query: &Query) -> Result<LogicalPlan> {
-        if query.order_by.is_empty() {
-            return Ok(plan);
-        }
-        let order = self.order_of_outputs(&plan, query, &query.order_by)?;
-        Ok(LogicalPlanBuilder::from(plan).sort(order)?.build()?)
     }
 
     fn order_of_outputs(

@@ -8,13 +8,13 @@ use crate::names::Qualifiers;
 use crate::refusal::{Refusal, Result, missing};
 use crate::typed::Typed;
 use analyzer::system::SqlType;
-use analyzer::tree::{CteId, Location, RelationId, SelectId};
+use analyzer::tree::{CteId, Location, Relation, RelationId, SelectId};
 use datafusion::arrow::datatypes::FieldRef;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, DFSchemaRef, DataFusionError};
 use datafusion::logical_expr::expr::Sort;
 use datafusion::logical_expr::{Expr, LogicalPlan};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use values::error::Error;
 
@@ -29,10 +29,20 @@ pub(crate) struct Lowering<'a> {
     pub(crate) running: Option<Typed>,
     /// The order of the rows that are grouped, if a subquery in FROM gives them one.
     pub(crate) input_order: Vec<Sort>,
+    /// The order in which the engine sorts the rows of the SELECT whose aggregates are lowered.
+    pub(crate) aggregate_order: Option<Vec<Sort>>,
     /// Whether a condition of a join is lowered.
     pub(crate) is_joining: bool,
-    /// Whether an outer join may have made up rows of those that are grouped.
-    pub(crate) has_made_up_rows: bool,
+    /// The relations whose rows are values.
+    pub(crate) whole_rows: HashSet<RelationId>,
+    /// Whether an outer join may make up rows of what is lowered.
+    pub(crate) is_nullable: bool,
+    /// The object ids of tables.
+    pub(crate) table_oids: HashMap<RelationId, u32>,
+    /// The names of the columns of relations.
+    column_names: HashMap<RelationId, Vec<String>>,
+    /// The columns that are NULL in rows that an outer join made up.
+    presences: HashMap<RelationId, (FrameId, Known)>,
     relations: HashMap<RelationId, (FrameId, Vec<Known>)>,
     slots: HashMap<(SelectId, Slot), (FrameId, Known)>,
     /// The open frames, innermost last.
@@ -95,8 +105,13 @@ impl<'a> Lowering<'a> {
             outputs: Vec::new(),
             running: None,
             input_order: Vec::new(),
+            aggregate_order: None,
             is_joining: false,
-            has_made_up_rows: false,
+            whole_rows: HashSet::new(),
+            is_nullable: false,
+            table_oids: HashMap::new(),
+            column_names: HashMap::new(),
+            presences: HashMap::new(),
             relations: HashMap::new(),
             slots: HashMap::new(),
             frames: Vec::new(),
@@ -187,6 +202,28 @@ impl<'a> Lowering<'a> {
         self.relations.insert(id, (self.frame(), known));
     }
 
+    /// Adds the names of a relation's columns, and the column that tells whether there is a row.
+    pub(crate) fn add_row(&mut self, relation: &Relation, presence: Option<(Column, FieldRef)>) {
+        let names = relation.columns.iter().map(|column| column.name.clone());
+        self.column_names.insert(relation.id, names.collect());
+        if let Some((column, field)) = presence {
+            let value = Typed::boolean(Expr::Column(column.clone()));
+            let known = Known { value, columns: vec![(column, field)] };
+            self.presences.insert(relation.id, (self.frame(), known));
+        }
+    }
+
+    /// The names of a relation's columns.
+    pub(crate) fn column_names(&self, relation: RelationId) -> Option<Vec<String>> {
+        self.column_names.get(&relation).cloned()
+    }
+
+    /// The column of a relation that is NULL in rows that an outer join made up; `None` if none did.
+    pub(crate) fn presence(&mut self, relation: RelationId) -> Result<Option<Typed>> {
+        let Some((frame, known)) = self.presences.get(&relation).cloned() else { return Ok(None) };
+        self.seen(frame, known).map(Some)
+    }
+
     /// Adds a value of a SELECT over the columns of a schema.
     pub(crate) fn add_slot(
         &mut self,
@@ -225,7 +262,10 @@ impl<'a> Lowering<'a> {
         let relations = self.relations.values();
         let relations = relations.filter(|(frame, _)| *frame == here).flat_map(|(_, known)| known);
         let slots = self.slots.values().filter(|(frame, _)| *frame == here).map(|(_, known)| known);
-        relations.chain(slots).flat_map(|known| known.columns.iter().cloned()).collect()
+        let presences = self.presences.values().filter(|(frame, _)| *frame == here);
+        let presences = presences.map(|(_, known)| known);
+        let known = relations.chain(slots).chain(presences);
+        known.flat_map(|known| known.columns.iter().cloned()).collect()
     }
 
     /// A value as it is seen from the innermost frame.

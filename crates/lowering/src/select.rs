@@ -1,12 +1,12 @@
 //! SELECT.
 
 use crate::names;
-use crate::refusal::{Result, missing, unsupported};
+use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::Typed;
 use analyzer::system::SqlType;
-use analyzer::tree::{Distinct, Expr, Kind, Select, SortKey};
-use datafusion::common::ScalarValue;
+use analyzer::tree::{Distinct, Expr, Kind, Limit, Select, SortKey};
+use datafusion::common::{Column, ScalarValue};
 use datafusion::logical_expr::expr::Sort;
 use datafusion::logical_expr::{Expr as Engine, LogicalPlan, LogicalPlanBuilder, when};
 use std::collections::HashSet;
@@ -15,13 +15,19 @@ use std::collections::HashSet;
 const KEY: &str = "?key";
 
 impl Lowering<'_> {
-    /// The rows of a SELECT, in the order of keys.
-    pub(crate) fn select(&mut self, select: &Select, keys: &[SortKey]) -> Result<LogicalPlan> {
+    /// The rows of a SELECT, in the order of keys, cut by LIMIT.
+    pub(crate) fn select(
+        &mut self,
+        select: &Select,
+        keys: &[SortKey],
+        limit: &Limit,
+    ) -> Result<LogicalPlan> {
+        let width = select.output.len();
         if let Some(Distinct::On(on)) = &select.distinct {
-            return self.in_frame(|lowering| lowering.distinct_on(select, on, keys));
+            let (plan, order) = self.in_frame(|lowering| lowering.distinct_on(select, on, keys))?;
+            return self.ordered(plan, order, limit, width);
         }
         let (plan, order) = self.select_with_keys(select, keys)?;
-        let width = select.output.len();
         let plan = match select.distinct {
             Some(_) if plan.schema().fields().len() > width.max(1) => {
                 return missing("DISTINCT in the order of other values");
@@ -33,16 +39,7 @@ impl Lowering<'_> {
             }
             None => plan,
         };
-        if order.is_empty() {
-            return Ok(plan);
-        }
-        let columns = plan.schema().columns();
-        let plan = LogicalPlanBuilder::from(plan).sort(order)?;
-        if columns.len() <= width.max(1) {
-            return Ok(plan.build()?);
-        }
-        let own: Vec<Engine> = columns.into_iter().take(width.max(1)).map(Engine::Column).collect();
-        Ok(plan.project(own)?.build()?)
+        self.ordered(plan, order, limit, width)
     }
 
     /// The rows of a SELECT without DISTINCT, and the order that its keys make. Columns that only the order needs follow the
@@ -86,9 +83,6 @@ impl Lowering<'_> {
         let mut columns = Columns::default();
         let anchor = anchor(&plan, select);
         for (output, name) in select.output.iter().zip(&names) {
-            if matches!(output.expr.kind, Kind::WholeRow(_)) {
-                return unsupported("a row of a relation as a value");
-            }
             let value = self.expr(&output.expr)?;
             columns.add(anchored(value, anchor.as_ref())?, name.clone());
         }
@@ -124,26 +118,38 @@ impl Lowering<'_> {
         Ok((plan, order))
     }
 
+    /// The first row of those with the same values of DISTINCT ON, in the order of keys.
     fn distinct_on(
         &mut self,
         select: &Select,
         on: &[Expr],
         keys: &[SortKey],
-    ) -> Result<LogicalPlan> {
-        let plan = self.rows(select)?;
-        let names = names::unique(select.output.iter().map(|output| &*output.name));
-        let mut columns = Columns::default();
-        for (output, name) in select.output.iter().zip(names) {
-            columns.add(self.expr(&output.expr)?, name);
+    ) -> Result<(LogicalPlan, Vec<Sort>)> {
+        let same = on.iter();
+        let same =
+            same.map(|on| SortKey { expr: on.clone(), descending: false, nulls_first: false });
+        let all: Vec<SortKey> = same.chain(keys.iter().cloned()).collect();
+        let rows = self.rows(select)?;
+        let (plan, mut same) = self.projected(rows, select, &all)?;
+        let order = same.split_off(on.len());
+        let mut groups: Vec<Engine> = Vec::with_capacity(on.len());
+        for key in same {
+            if !groups.contains(&key.expr) {
+                groups.push(key.expr);
+            }
         }
-        let outputs = columns.values.clone();
-        let (on, order) = self.with_outputs(outputs, |lowering| {
-            let on = lowering.exprs(on)?.into_iter().map(|value| value.expr).collect();
-            let order = keys.iter().map(|key| lowering.sort_key(key));
-            Ok((on, order.collect::<Result<Vec<Sort>>>()?))
-        })?;
-        let order = (!order.is_empty()).then_some(order);
-        Ok(LogicalPlanBuilder::from(plan).distinct_on(on, columns.exprs, order)?.build()?)
+        let (mut firsts, mut kept) = (Vec::new(), Vec::new());
+        for column in plan.schema().columns() {
+            let name = format!("?first{}", firsts.len());
+            let first = self.first_of(Engine::Column(column.clone()), order.clone())?;
+            firsts.push(first.alias(&name));
+            let first = Engine::Column(Column::new_unqualified(name));
+            kept.push(first.alias_qualified(column.relation, column.name));
+        }
+        let groups = groups.into_iter().enumerate();
+        let groups: Vec<_> = groups.map(|(at, key)| key.alias(format!("?same{at}"))).collect();
+        let plan = LogicalPlanBuilder::from(plan).aggregate(groups, firsts)?.project(kept)?;
+        Ok((plan.build()?, order))
     }
 }
 

@@ -1,16 +1,20 @@
 //! Set-returning functions: each column is an array that the engine expands to rows.
 
+use crate::functions::{arrays, take};
 use crate::refusal::{Result, missing, unsupported};
 use crate::scope::{Lowering, Slot};
 use crate::typed::Typed;
 use analyzer::system::{Oid, SqlType, functions as procedures};
-use analyzer::tree::{Select, SetCall};
+use analyzer::tree::{Kind, Select, SetCall};
 use catalog_views::functions::SUBSCRIPTS;
 use datafusion::arrow::datatypes::DataType;
-use datafusion::common::{Column, NullHandling, ScalarValue, UnnestOptions};
-use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, lit, when};
+use datafusion::common::{
+    Column, DFSchema, FunctionalDependencies, NullHandling, ScalarValue, UnnestOptions,
+};
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Unnest, lit, when};
 use functions::arrays::series::SERIES;
 use functions::json::rows::ROWS_FUNCTIONS;
+use std::sync::Arc;
 
 /// Begins the names of the columns that hold arrays, and then their items.
 const SET: &str = "?set";
@@ -38,17 +42,48 @@ impl Lowering<'_> {
         if select.sets.is_empty() {
             return Ok(plan);
         }
-        let mut columns = Vec::with_capacity(select.sets.len());
-        for set in &select.sets {
-            let mut of_set = self.set_columns(set)?;
-            match of_set.pop() {
-                Some(column) if of_set.is_empty() => columns.push(column),
-                _ => return missing("a set of several columns in a select list"),
+        let mut plan = plan;
+        let mut open: Vec<(usize, &SetCall)> = select.sets.iter().enumerate().collect();
+        // The sets in the arguments of others come first.
+        while !open.is_empty() {
+            let waits = |set: &SetCall| open.iter().any(|(other, _)| reads(set, select, *other));
+            let (later, now): (Vec<_>, Vec<_>) =
+                open.iter().copied().partition(|(_, set)| waits(set));
+            if now.is_empty() {
+                return missing("sets that read each other");
             }
+            plan = self.sets_together(plan, select, &now)?;
+            open = later;
+        }
+        Ok(plan)
+    }
+
+    /// A plan with the rows of some sets of a select list, side by side.
+    fn sets_together(
+        &mut self,
+        plan: LogicalPlan,
+        select: &Select,
+        sets: &[(usize, &SetCall)],
+    ) -> Result<LogicalPlan> {
+        let (mut columns, mut counts) = (Vec::new(), Vec::with_capacity(sets.len()));
+        for (_, set) in sets {
+            let of_set = self.set_columns(set)?;
+            counts.push(of_set.len());
+            columns.extend(of_set);
         }
         let Expanded { plan, values } = self.expanded(plan, columns, NullHandling::Drop)?;
-        for (index, value) in values.into_iter().enumerate() {
-            self.add_slot(select.id, Slot::Set(index), value, plan.schema());
+        let mut values = values.into_iter();
+        for ((index, set), count) in sets.iter().zip(counts) {
+            let mut of_set: Vec<Typed> = values.by_ref().take(count).collect();
+            let value = match of_set.pop() {
+                Some(value) if of_set.is_empty() && set.columns.len() == 1 => value,
+                last => {
+                    of_set.extend(last);
+                    let names = set.columns.iter().map(|column| column.name.clone());
+                    self.record(names.collect(), of_set, None)?
+                }
+            };
+            self.add_slot(select.id, Slot::Set(*index), value, plan.schema());
         }
         Ok(plan)
     }
@@ -63,6 +98,10 @@ impl Lowering<'_> {
             return self.single(set, first).map(|column| vec![column]);
         }
         let arguments = self.exprs(&set.call.arguments)?;
+        if name == "generate_subscripts" {
+            let array = self.subscripts_of(arguments)?;
+            return Ok(vec![SetColumn { array, item: first, marker: None }]);
+        }
         let array_of = |item: SqlType| item.oid.array().unwrap_or(Oid::TEXT_ARRAY).into();
         let plain = |array: Typed| vec![SetColumn { array, item: first, marker: None }];
         let mut values = arguments.iter().cloned();
@@ -78,13 +117,12 @@ impl Lowering<'_> {
                 let (expr, data_type) = self.engine_function(SERIES, arguments)?;
                 plain(Typed { expr, sql_type: array_of(first), data_type })
             }
-            "generate_subscripts" => match (values.next(), values.next()) {
-                (Some(array), Some(dimension)) if is_one(&dimension) => {
-                    let is_vector = matches!(array.sql_type.oid, Oid::INT2VECTOR | Oid::OIDVECTOR);
-                    plain(self.subscripts(array, i64::from(!is_vector))?)
-                }
-                _ => return missing("generate_subscripts of these values"),
-            },
+            "_pg_expandarray" => {
+                let [array] = take(arguments.clone())?;
+                let numbers = self.subscripts(array.clone(), 1)?;
+                let items = SetColumn { array, item: first, marker: None };
+                vec![items, SetColumn { array: numbers, item: Oid::INT4.into(), marker: None }]
+            }
             "string_to_table" => {
                 plain(self.registered("string_to_array", arguments, Oid::TEXT_ARRAY.into())?)
             }
@@ -138,6 +176,30 @@ impl Lowering<'_> {
         Ok(SetColumn { array: Typed { expr, sql_type, data_type }, item, marker: None })
     }
 
+    /// The array that `generate_subscripts` returns.
+    fn subscripts_of(&self, arguments: Vec<Typed>) -> Result<Typed> {
+        let mut values = arguments.into_iter();
+        let (Some(array), Some(dimension)) = (values.next(), values.next()) else {
+            return missing("generate_subscripts of these values");
+        };
+        let reverse = values.next();
+        if is_one(&dimension) && reverse.is_none() {
+            let is_vector = matches!(array.sql_type.oid, Oid::INT2VECTOR | Oid::OIDVECTOR);
+            return self.subscripts(array, i64::from(!is_vector));
+        }
+        let bounds = vec![array, dimension];
+        let lower = arrays::lower_bound(self, bounds.clone(), Oid::INT4.into())?;
+        let upper = arrays::upper_bound(self, bounds, Oid::INT4.into())?;
+        let step = Typed::constant(ScalarValue::Int32(Some(-1)), Oid::INT4.into());
+        let range = match reverse.as_ref().map(Typed::value) {
+            None | Some(Some(ScalarValue::Boolean(Some(false)))) => vec![lower, upper],
+            Some(Some(ScalarValue::Boolean(Some(true)))) => vec![upper, lower, step],
+            _ => return missing("generate_subscripts in a computed direction"),
+        };
+        let (expr, data_type) = self.engine_function(SERIES, range)?;
+        Ok(Typed { expr, sql_type: Oid::INT4_ARRAY.into(), data_type })
+    }
+
     /// The subscripts of an array, as an array.
     fn subscripts(&self, array: Typed, first: i64) -> Result<Typed> {
         let first = Typed::constant(ScalarValue::Int64(Some(first)), Oid::INT8.into());
@@ -154,9 +216,27 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// The column that numbers the rows of a set.
-    pub(crate) fn ordinality(&self, of: &SetColumn, item: SqlType) -> Result<SetColumn> {
-        let array = self.subscripts(of.array.clone(), 1)?;
+    /// The column that numbers the rows of sets side by side, of which the longest counts.
+    pub(crate) fn ordinality(&self, of: &[SetColumn], item: SqlType) -> Result<SetColumn> {
+        if let [of] = of {
+            let array = self.subscripts(of.array.clone(), 1)?;
+            return Ok(SetColumn { array, item, marker: None });
+        }
+        let zero = || Typed::constant(ScalarValue::Int64(Some(0)), Oid::INT8.into());
+        let mut lengths = Vec::with_capacity(of.len());
+        for column in of {
+            let (expr, data_type) =
+                self.engine_function("array_length", vec![column.array.clone()])?;
+            let length = Typed { expr, sql_type: Oid::INT8.into(), data_type };
+            let length = vec![length.converted(&DataType::Int64), zero()];
+            let (expr, data_type) = self.engine_function("coalesce", length)?;
+            lengths.push(Typed { expr, sql_type: Oid::INT8.into(), data_type });
+        }
+        let (expr, data_type) = self.engine_function("greatest", lengths)?;
+        let longest = Typed { expr, sql_type: Oid::INT8.into(), data_type };
+        let one = Typed::constant(ScalarValue::Int64(Some(1)), Oid::INT8.into());
+        let (expr, data_type) = self.engine_function(SERIES, vec![one, longest])?;
+        let array = Typed { expr, sql_type: Oid(1016).into(), data_type };
         Ok(SetColumn { array, item, marker: None })
     }
 
@@ -180,6 +260,7 @@ impl Lowering<'_> {
             .project(all)?
             .unnest_columns_with_options(sets, options)?
             .build()?;
+        let plan = without_keys(plan)?;
         let values = columns.into_iter().zip(names).map(|(column, name)| {
             let expr = Expr::Column(Column::from_name(name));
             let DataType::List(field) = &column.array.data_type else {
@@ -212,6 +293,23 @@ impl Lowering<'_> {
             false => Ok(()),
         }
     }
+}
+
+/// Whether a set has another one of the select list in its arguments.
+fn reads(set: &SetCall, select: &Select, other: usize) -> bool {
+    set.call.arguments.iter().any(|argument| {
+        analyzer::contains(argument, &mut |part| {
+            matches!(part.kind, Kind::Set(of, place) if of == select.id && place == other)
+        })
+    })
+}
+
+/// A plan whose rows repeat those below it, so that their keys are no keys of its own.
+fn without_keys(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let LogicalPlan::Unnest(unnest) = plan else { return Ok(plan) };
+    let schema = DFSchema::clone(&unnest.schema);
+    let schema = schema.with_functional_dependencies(FunctionalDependencies::empty())?;
+    Ok(LogicalPlan::Unnest(Unnest { schema: Arc::new(schema), ..unnest }))
 }
 
 fn is_one(value: &Typed) -> bool {

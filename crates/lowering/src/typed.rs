@@ -64,6 +64,10 @@ impl Typed {
 
     /// The NULL of a type.
     pub(crate) fn null(sql_type: SqlType) -> Result<Self> {
+        if sql_type.oid == Oid::RECORD {
+            // The other values that it stands with say which fields it has.
+            return Ok(Self::constant(ScalarValue::Null, sql_type));
+        }
         let value = ScalarValue::try_from(types::held(sql_type)?.arrow())?;
         Ok(Self::constant(value, sql_type))
     }

@@ -41,7 +41,7 @@ pub(crate) fn held(sql_type: SqlType) -> Result<Held> {
         Oid::FLOAT8 => Held::Double,
         Oid::NUMERIC => numeric(sql_type)?,
         Oid::TEXT | Oid::NAME | Oid::CHAR | Oid::UNKNOWN | Oid::VOID => Held::Text,
-        oids::CSTRING | oids::NODE_TREE | oids::ACL_ITEM => Held::Text,
+        oids::CSTRING | oids::NODE_TREE | oids::ACL_ITEM | Oid::ANYARRAY => Held::Text,
         Oid::VARCHAR => Held::Varchar(length(sql_type)),
         Oid::BPCHAR => length(sql_type).map_or(Held::Text, Held::Char),
         Oid::BYTEA => Held::Bytea,
@@ -56,7 +56,7 @@ pub(crate) fn held(sql_type: SqlType) -> Result<Held> {
         Oid::INT2VECTOR => Held::Array(Box::new(Held::SmallInt)),
         Oid::OIDVECTOR => Held::Array(Box::new(Held::BigInt)),
         oid if is_id(oid) => Held::BigInt,
-        oid => match oid.element() {
+        oid => match oid.element().filter(|item| *item != Oid::RECORD) {
             Some(item) => {
                 Held::Array(Box::new(held(SqlType { oid: item, modifier: sql_type.modifier })?))
             }
@@ -113,8 +113,13 @@ pub(crate) fn fits(data_type: &DataType, sql_type: SqlType) -> Result<bool> {
     if sql_type == SqlType::plain(Oid::NUMERIC) {
         return Ok(matches!(data_type, DataType::Decimal128(..)));
     }
+    if sql_type.oid == Oid::RECORD {
+        return Ok(matches!(data_type, DataType::Struct(_) | DataType::Null));
+    }
     if let (Some(item), DataType::List(field)) = (sql_type.oid.element(), data_type) {
-        return fits(field.data_type(), SqlType { oid: item, modifier: sql_type.modifier });
+        // The arrays in an array of several dimensions are of its type.
+        let oid = if field.data_type().is_list() { sql_type.oid } else { item };
+        return fits(field.data_type(), SqlType { oid, modifier: sql_type.modifier });
     }
     Ok(held(sql_type)?.arrow() == *data_type)
 }

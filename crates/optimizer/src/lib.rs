@@ -2,11 +2,13 @@
 //! its file says which.
 
 mod float_groups;
+mod kept_orders;
 mod repeated_orders;
 mod same_names;
 mod whole_orders;
 
 pub use float_groups::FloatGroups;
+pub use kept_orders::KeptOrders;
 pub use repeated_orders::RepeatedOrders;
 pub use same_names::ByUniqueNames;
 pub use whole_orders::WholeOrders;

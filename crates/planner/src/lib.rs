@@ -55,12 +55,13 @@ use datafusion::sql::planner::{NullOrdering, ParserOptions, PlannerContext};
 use datafusion::sql::sqlparser::ast;
 pub use deep::refuse_deep;
 use functions::datetime::utc_plans;
+use futures::future::BoxFuture;
 use inputs::Inputs;
 use origins::{Found, Origins};
 use scan::tables::Tables;
 use std::collections::HashMap;
 use std::sync::Arc;
-use store::catalog::{RelationId, SqlType};
+use store::catalog::{RelationId, SqlType, View};
 use values::error::{Error, Result, SqlState};
 use values::field::Field;
 use values::style::Style;
@@ -81,6 +82,9 @@ pub fn is_lasting(expr: &Expr) -> bool {
     !expr.exists(of_statement).unwrap_or(true)
 }
 
+/// Plans the query of a view, for a planner with the privileges and the search path of the view.
+pub type PlanView = for<'v> fn(&'v Planner<'v>, &'v View) -> BoxFuture<'v, Result<LogicalPlan>>;
+
 /// Plans one statement.
 pub struct Planner<'a> {
     /// DataFusion's session state.
@@ -95,6 +99,7 @@ pub struct Planner<'a> {
     pub search_path: SearchPath<'a>,
     /// The values of `$1`, `$2`, ...; empty while the statement is only described.
     pub parameters: &'a [ScalarValue],
+    plan_view: PlanView,
     text: &'a str,
     /// The views within which the statement is expanded, outermost first.
     expanded: Vec<RelationId>,
@@ -112,6 +117,7 @@ impl<'a> Planner<'a> {
         tables: &'a dyn Tables,
         search_path: SearchPath<'a>,
         parameters: &'a [ScalarValue],
+        plan_view: PlanView,
     ) -> Self {
         Self {
             engine,
@@ -120,6 +126,7 @@ impl<'a> Planner<'a> {
             tables,
             search_path,
             parameters,
+            plan_view,
             text: "",
             expanded: Vec::new(),
             describes_views: false,

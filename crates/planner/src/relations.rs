@@ -6,7 +6,7 @@ use super::deep;
 use super::unique_names;
 use catalog_views::ViewColumns;
 use catalog_views::access::{Access, FileUse};
-use catalog_views::relation_names::{find, find_in, find_parts};
+use catalog_views::relation_names::{find, find_parts};
 use datafusion::catalog::view::ViewTable;
 use datafusion::common::TableReference;
 use datafusion::datasource::{TableProvider, provider_as_source};
@@ -87,8 +87,9 @@ impl Planner<'_> {
                     Some(view) => Ok(Some(Arc::new(BucketTable::new(view, Columns::Declared)))),
                     None => Ok(None),
                 },
-                // The name may be a common table expression's. Its use is an error ([`endless`]).
-                Relation::View(view) if self.expanded.contains(&view.id) => Ok(None),
+                Relation::View(view) if self.expanded.contains(&view.id) => {
+                    Err(endless(&view.name))
+                }
                 Relation::View(view) => Box::pin(self.view(view)).await.map(Some),
                 Relation::Sequence(sequence) => {
                     Ok(Some(catalog_views::sequence_table(self.engine, sequence)?))
@@ -136,12 +137,10 @@ impl Planner<'_> {
     /// The logical plan of a view's query, with the column names of the view.
     ///
     /// # Errors
-    /// As [`plan_statement`](Self::plan_statement).
+    /// What is wrong with the query.
     pub async fn view_plan(&self, view: &View) -> Result<LogicalPlan> {
-        let query = parser::parse_sql(&view.sql)?;
-        let mut planner = self.of_view(view);
-        let plan = deep::Growing(Box::pin(planner.plan_statement(query))).await?;
-        rename_columns(plan, &view.columns)
+        let planner = self.of_view(view);
+        deep::Growing(Box::pin((self.plan_view)(&planner, view))).await
     }
 
     /// A planner for a view's query: with the privileges of its owner and its search path.
@@ -152,33 +151,12 @@ impl Planner<'_> {
             self.access.of_owner(view.id),
             self.tables,
             self.search_path.of_view(&view.search_path),
-            self.parameters,
+            &[],
+            self.plan_view,
         );
         planner.describes_views = self.describes_views;
         planner.expanded = self.expanded.iter().copied().chain([view.id]).collect();
         planner
-    }
-
-    /// The view of a name and a planner for its query. `None` if the name is not that of a view.
-    ///
-    /// # Errors
-    /// Missing privileges; 42P17 for a view that reads itself; 54001 for a view on too many views.
-    pub fn named_view<'b>(
-        &'b self,
-        schema: Option<&str>,
-        name: &str,
-    ) -> Result<Option<(&'b View, Planner<'b>)>> {
-        if schema.is_none() && catalog_views::is_implicit(name) {
-            return Ok(None);
-        }
-        let found = find_in(self.tables.catalog(), self.search_path, schema, name);
-        let Some(relation @ Relation::View(view)) = found else { return Ok(None) };
-        self.access.require(relation, Privileges::SELECT)?;
-        if self.expanded.contains(&view.id) {
-            return Err(endless(&view.name));
-        }
-        self.refuse_deep_views()?;
-        Ok(Some((view, self.of_view(view))))
     }
 
     fn refuse_deep_views(&self) -> Result<()> {
@@ -197,8 +175,15 @@ impl Planner<'_> {
             return all;
         }
         let access = Access::unlimited(self.tables.catalog());
-        let mut planner =
-            Planner::new(self.engine, self.functions, access, self.tables, self.search_path, &[]);
+        let mut planner = Planner::new(
+            self.engine,
+            self.functions,
+            access,
+            self.tables,
+            self.search_path,
+            &[],
+            self.plan_view,
+        );
         planner.describes_views = true;
         for relation in self.tables.catalog().relations() {
             let Relation::View(view) = relation else { continue };

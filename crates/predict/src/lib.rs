@@ -19,8 +19,8 @@ mod texts;
 
 pub use options::{Options, Request};
 
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::execute_stream;
-use datafusion::sql::sqlparser::ast::Statement as Ast;
 use dbsim::plan::{Scheme, bundle};
 use futures::TryStreamExt;
 use planner::Planner;
@@ -36,15 +36,15 @@ const SEED: u64 = 1;
 /// The prediction for a query, line by line.
 ///
 /// # Errors
-/// 0A000 for other statements than queries, and operators that the simulator does not have; 22023
+/// 0A000 for operators that the simulator does not have; 22023
 /// if the hardware cannot hold the tables; those of running the query.
 pub async fn lines(
     planner: Planner<'_>,
     tables: &dyn Tables,
-    statement: &Ast,
+    query: &LogicalPlan,
     request: &Request,
 ) -> Result<Vec<String>> {
-    let (plan, guesses) = plan_of(planner, tables, statement, request.scale, request.run).await?;
+    let (plan, guesses) = plan_of(planner, tables, query, request.scale, request.run).await?;
     let simulated = |scheme| {
         let Request { architecture, coefficients, .. } = request;
         dbsim::simulate(&plan, architecture, coefficients, scheme, SEED).map_err(refused)
@@ -63,24 +63,19 @@ pub async fn lines(
 /// `run` is true, the query is run once to count its rows.
 ///
 /// # Errors
-/// 0A000 for other statements than queries, and operators that the simulator does not have; those
+/// 0A000 for operators that the simulator does not have; those
 /// of running the query.
 pub async fn plan_of(
     planner: Planner<'_>,
     tables: &dyn Tables,
-    statement: &Ast,
+    query: &LogicalPlan,
     scale: f64,
     run: bool,
 ) -> Result<(dbsim::Plan, Guesses)> {
-    let Ast::Query(_) = statement else {
-        return Err(Error::unsupported("EXPLAIN (PREDICT) is for queries"));
-    };
     let engine = one_server::of(planner.engine);
     let mut planner = planner;
     planner.engine = &engine;
-    let logical = planner.plan_statement(statement.clone()).await?;
-    let (logical, _) = planner.shown(logical)?;
-    let physical = planner.physical(&logical).await?;
+    let physical = planner.physical(query).await?;
     if run {
         let mut rows = execute_stream(Arc::clone(&physical), engine.task_ctx())?;
         while rows.try_next().await?.is_some() {}

@@ -1,5 +1,6 @@
 //! An embedded database: how it is opened, and what it offers besides sessions.
 
+use crate::analysis;
 use crate::context::Sessions;
 use crate::context::Shared;
 use crate::context::engine::Engine;
@@ -151,6 +152,7 @@ impl Database {
             next_number,
             recovery,
             backups: Backups::default(),
+            plan_view: analysis::plan_view,
         })))
     }
 

@@ -80,10 +80,13 @@ fn terms(prefix: &str, term: impl Fn(usize) -> String, between: &str, count: usi
 
 #[test]
 fn long_chains_are_computed_from_left_to_right() {
-    const TIMES: usize = 10_000;
+    const TIMES: usize = 2_000;
+    // PostgreSQL does not parse chains of this length either.
+    const TOO_MANY: usize = 10_000;
     check([
-        ("sum", chain("SELECT 1", " + 1", TIMES), "10001"),
-        ("difference", chain("SELECT 1", " - 1", TIMES), "-9999"),
+        ("sum", chain("SELECT 1", " + 1", TIMES), "2001"),
+        ("too many sums", chain("SELECT 1", " + 1", TOO_MANY), "54001"),
+        ("difference", chain("SELECT 1", " - 1", TIMES), "-1999"),
         ("quotient", chain("SELECT 1000000", " / 1 - 1", 500), "999500"),
         ("mixed sum", chain("SELECT 1.5", " - 1 + 0.25", 200), "-148.50"),
         ("double", chain("SELECT 0::float8", " + 0.1::float8", 100), "9.99999999999998"),
@@ -94,18 +97,23 @@ fn long_chains_are_computed_from_left_to_right() {
             "2021-01-01T00:00:00",
         ),
         ("overflow", chain("SELECT 2147483647", " + 1", 100), "22003"),
-        ("text", chain("SELECT length('a'", " || 'b'", TIMES) + ")", "10001"),
+        ("text", chain("SELECT length('a'", " || 'b'", TIMES) + ")", "2001"),
         ("text and numbers", chain("SELECT length('a'", " || 1", 100) + ")", "101"),
         ("arrays", chain("SELECT cardinality(ARRAY[1]", " || ARRAY[2]", 100) + ")", "101"),
         ("no operator", chain("SELECT 1", " || 1", 100), "42883"),
-        ("or", chain("SELECT false", " OR false", TIMES), "false"),
-        ("or null", chain("SELECT NULL", " OR true", TIMES), "true"),
-        ("and", chain("SELECT true", " AND true", TIMES), "true"),
+        ("or", chain("SELECT false", " OR false", TOO_MANY), "false"),
+        ("or null", chain("SELECT NULL", " OR true", TOO_MANY), "true"),
+        ("and", chain("SELECT true", " AND true", TOO_MANY), "true"),
         ("not boolean", chain("SELECT true", " AND 1", 100), "42804"),
         (
             "union all",
             chain("SELECT count(*) FROM (SELECT 1", " UNION ALL SELECT 1", TIMES) + ") u",
-            "10001",
+            "2001",
+        ),
+        (
+            "too many unions",
+            chain("SELECT count(*) FROM (SELECT 1", " UNION ALL SELECT 1", TOO_MANY) + ") u",
+            "54001",
         ),
         (
             "union",

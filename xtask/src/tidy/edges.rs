@@ -9,7 +9,8 @@ use super::workspace::Workspace;
 /// Each crate of the workspace and its allowed dependencies, including those of tests.
 const EDGES: &[(&str, &[&str])] = &[
     ("grammar", &[]),
-    ("analyzer", &["grammar"]),
+    ("system_catalog", &[]),
+    ("analyzer", &["grammar", "system_catalog"]),
     ("commands", &["analyzer", "grammar"]),
     ("bundling", &[]),
     ("dbsim", &["bundling"]),
@@ -34,9 +35,19 @@ const EDGES: &[(&str, &[&str])] = &[
         "catalog_views",
         &["backup", "executor", "scan", "parser", "functions", "values", "store", "sdds"],
     ),
+    ("frames", &["executor", "values", "store"]),
     (
         "lowering",
-        &["analyzer", "grammar", "executor", "catalog_views", "functions", "values", "store"],
+        &[
+            "analyzer",
+            "grammar",
+            "executor",
+            "frames",
+            "catalog_views",
+            "functions",
+            "values",
+            "store",
+        ],
     ),
     (
         "planner",

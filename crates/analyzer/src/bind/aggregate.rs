@@ -24,14 +24,7 @@ impl Binder<'_> {
         if call.agg_within_group {
             values.extend(order_by.iter().map(|key| key.expr.clone()));
         }
-        let filter = match &call.agg_filter {
-            Some(node) => {
-                let filter =
-                    self.in_clause(Clause::Filter, |binder| binder.required(Some(node)))?;
-                Some(self.coerce_to_bool(filter, "FILTER")?)
-            }
-            None => None,
-        };
+        let filter = self.condition(call.agg_filter.as_deref(), Clause::Filter, "FILTER")?;
         let resolved = self.resolve_bound(name, values, &names, call.func_variadic, location)?;
         let function = resolved.function;
         if function.kind == FunctionKind::Window {
@@ -46,7 +39,11 @@ impl Binder<'_> {
         let mut arguments = resolved.call.arguments;
         let order_by = if call.agg_within_group {
             // The keys are the last arguments, as the function takes them.
-            let keys = arguments.split_off(direct_arguments.min(arguments.len()));
+            let mut keys = arguments.split_off(direct_arguments.min(arguments.len()));
+            if function.aggregate == AggregateKind::Hypothetical {
+                self.place_among(&mut arguments, &mut keys, name)
+                    .map_err(|error| error.at(location))?;
+            }
             let pairs = keys.into_iter().zip(order_by);
             pairs.map(|(expr, key)| SortKey { expr, ..key }).collect()
         } else {
@@ -78,6 +75,30 @@ impl Binder<'_> {
             sql_type: resolved.sql_type,
         };
         self.place_aggregate(aggregate, location)
+    }
+
+    /// Converts the values of a hypothetical row and the keys to their common types.
+    fn place_among(&mut self, row: &mut [Expr], keys: &mut [Expr], name: &str) -> Result<()> {
+        if row.len() != keys.len() {
+            let types: Vec<String> =
+                row.iter().chain(&*keys).map(|value| value.sql_type.oid.to_string()).collect();
+            let message = format!("function {name}({}) does not exist", types.join(", "));
+            let hint = format!(
+                "To use the hypothetical-set aggregate {name}, the number of hypothetical direct arguments (here {}) \
+                 must match the number of ordering columns (here {}).",
+                row.len(),
+                keys.len()
+            );
+            return Err(Error::new("42883", message).hint(hint));
+        }
+        for (value, key) in row.iter_mut().zip(keys) {
+            let oid = self.common([&*value, &*key].into_iter(), "WITHIN GROUP")?;
+            for side in [value, key] {
+                let taken = std::mem::replace(side, Expr::null(oid));
+                *side = self.convert_to_common(taken, oid, "WITHIN GROUP")?;
+            }
+        }
+        Ok(())
     }
 
     /// Gives an aggregate to the query level that its columns belong to.
@@ -156,7 +177,7 @@ impl Binder<'_> {
         };
         contains(expr, &mut |part| {
             match &part.kind {
-                Kind::Column(relation, _) | Kind::WholeRow(relation) => {
+                Kind::Column(relation, _) | Kind::WholeRow(relation) | Kind::TableOid(relation) => {
                     note(self.level_of_relation(*relation));
                 }
                 Kind::Aggregate(select, _) | Kind::Window(select, _) | Kind::Set(select, _) => {

@@ -52,10 +52,19 @@ impl Binder<'_> {
 
     /// Subscripts and fields behind a value.
     pub(super) fn indirection(&mut self, indirection: &AIndirection) -> Result<Expr> {
+        self.indirection_of(indirection, &indirection.indirection)
+    }
+
+    /// A value behind some of the subscripts and fields.
+    pub(super) fn indirection_of(
+        &mut self,
+        indirection: &AIndirection,
+        steps: &[Node],
+    ) -> Result<Expr> {
         let mut value = self.required(indirection.arg.as_deref())?;
         let mut subscripts: Vec<(Option<Expr>, Option<Expr>)> = Vec::new();
         let mut is_slice = false;
-        for node in &indirection.indirection {
+        for node in steps {
             match names::node(Some(node))? {
                 NodeEnum::AIndices(indices) => {
                     is_slice |= indices.is_slice;

@@ -11,6 +11,7 @@ use grammar::tree::{CaseExpr, MinMaxExpr, MinMaxOp, NodeEnum};
 impl Binder<'_> {
     pub(super) fn case(&mut self, case: &CaseExpr) -> Result<Expr> {
         let location = case.location;
+        let sets = self.sets_here();
         let mut operand = self.optional(case.arg.as_deref())?;
         if let Some(value) = operand.take() {
             let value = match value.sql_type.oid {
@@ -37,6 +38,7 @@ impl Binder<'_> {
             Some(value) => value,
             None => Expr::null(Oid::UNKNOWN),
         };
+        self.refuse_sets("CASE", sets)?;
         // PostgreSQL lets ELSE decide between types of equal rank.
         let all = || std::iter::once(&otherwise).chain(&values);
         let oid = self.common(all(), "CASE")?;

@@ -5,15 +5,16 @@ use super::scope::{Clause, Item};
 use super::{names, similar};
 use crate::error::{Error, Result};
 use crate::system::Oid;
-use crate::tree::{Column, Expr, FieldValue, Kind, Location};
+use crate::tree::{
+    Body, Column, Expr, FieldValue, Kind, Literal, Location, Query, RelationId, SubqueryKind,
+};
 use grammar::tree::{ColumnRef, Node, NodeEnum};
 
 /// The columns that every table has, and `*` does not show.
 const SYSTEM_COLUMNS: &[&str] = &["tableoid", "ctid", "xmin", "xmax", "cmin", "cmax"];
 
-fn no_system_column(name: &str) -> Error {
-    Error::missing(format!("the system column {name}"))
-}
+/// PostgreSQL's first normal transaction id.
+const FIRST_TRANSACTION: &str = "3";
 
 impl Binder<'_> {
     /// A name in an expression.
@@ -56,11 +57,27 @@ impl Binder<'_> {
                 return self.whole_row(None, name, location);
             }
         }
-        if SYSTEM_COLUMNS.contains(&name) && self.scopes.iter().any(|scope| !scope.items.is_empty())
+        let items = self.scopes.iter().rev().flat_map(|scope| &scope.items);
+        let mut relations = items.filter_map(|item| item.relation);
+        if let Some(relation) = relations.find(|relation| self.tables.contains_key(relation))
+            && SYSTEM_COLUMNS.contains(&name)
         {
-            return Err(no_system_column(name).at(location));
+            return self.system_column(relation, name, location);
         }
         Err(self.no_column(name, location))
+    }
+
+    /// A column that every table has, and `*` does not show.
+    fn system_column(&mut self, table: RelationId, name: &str, location: i32) -> Result<Expr> {
+        match (name, self.tables.get(&table)) {
+            ("tableoid", _) => Ok(Expr::new(Kind::TableOid(table), Oid::OID, location)),
+            // The rows of system tables are of no transaction; those of others do not tell.
+            ("xmin", Some(true)) => {
+                let text = Literal::Text(FIRST_TRANSACTION.to_owned());
+                Ok(Expr::new(Kind::Literal(text), Oid::XID, location))
+            }
+            _ => Err(Error::missing(format!("the system column {name}")).at(location)),
+        }
     }
 
     fn no_column(&self, name: &str, location: i32) -> Error {
@@ -109,8 +126,9 @@ impl Binder<'_> {
                     Err(Error::new("42702", message).at(location))
                 }
                 (None, _) => {
-                    if SYSTEM_COLUMNS.contains(&name) {
-                        return Err(no_system_column(name).at(location));
+                    let table_id = item.relation.filter(|id| self.tables.contains_key(id));
+                    if let Some(id) = table_id.filter(|_| SYSTEM_COLUMNS.contains(&name)) {
+                        return self.system_column(id, name, location);
                     }
                     let message = format!("column {table}.{name} does not exist");
                     let error = Error::new("42703", message).at(location);
@@ -180,14 +198,25 @@ impl Binder<'_> {
 
     /// A field of a row value.
     pub(super) fn field(&mut self, row: Expr, name: &str, location: i32) -> Result<Expr> {
-        let columns = self.row_columns(&row);
-        if columns.is_empty() {
+        // A field of a relation's row is a column.
+        if let Kind::WholeRow(relation) = row.kind {
+            let items = self.scopes.iter().rev().flat_map(|scope| &scope.items);
+            let mut items = items.filter(|item| item.relation == Some(relation));
+            if let Some(item) = items.next() {
+                let (table, schema) = (item.name.clone(), item.schema.clone());
+                return self.column_of(schema.as_deref(), &table, name, location);
+            }
+        }
+        if row.sql_type.oid != Oid::RECORD {
             let message = format!(
                 "column notation .{name} applied to type {}, which is not a composite type",
                 row.sql_type.oid
             );
             return Err(Error::new("42809", message).at(location));
         }
+        let Some(columns) = self.row_columns(&row) else {
+            return Err(Error::missing("a field of this row").at(location));
+        };
         match columns.iter().position(|column| column.name == name) {
             Some(field) => {
                 let sql_type = columns[field].sql_type;
@@ -201,28 +230,54 @@ impl Binder<'_> {
         }
     }
 
-    /// The fields of a row value; none if it is no row or its fields are not known.
-    pub(super) fn row_columns(&self, row: &Expr) -> Vec<Column> {
+    /// The fields of a row value; `None` if it is no row or its fields are not known.
+    pub(super) fn row_columns(&self, row: &Expr) -> Option<Vec<Column>> {
         match &row.kind {
             Kind::Row(values) => {
                 let column = |(at, value): (usize, &Expr)| Column {
                     name: format!("f{}", at + 1),
                     sql_type: value.sql_type,
                 };
-                values.iter().enumerate().map(column).collect()
+                Some(values.iter().enumerate().map(column).collect())
             }
-            Kind::WholeRow(relation) => {
-                let items = self.scopes.iter().rev().flat_map(|scope| &scope.items);
-                let mut item = items.filter(|item| item.relation == Some(*relation));
-                item.next().map_or_else(Vec::new, |item| {
-                    let column = |(name, expr): &(String, Expr)| Column {
-                        name: name.clone(),
-                        sql_type: expr.sql_type,
-                    };
-                    item.columns.iter().map(column).collect()
-                })
+            Kind::WholeRow(relation) => self.columns_of_relation.get(relation).cloned(),
+            Kind::Column(relation, column) => {
+                self.columns_of_record.get(&(*relation, *column)).cloned()
             }
-            _ => Vec::new(),
+            Kind::Set(select, place) => {
+                let scope = self.scopes.iter().find(|scope| scope.select == *select)?;
+                Some(scope.sets.get(*place)?.columns.clone())
+            }
+            Kind::Subquery(subquery) if subquery.kind == SubqueryKind::Scalar => {
+                self.row_columns(first_output(&subquery.query)?)
+            }
+            _ => None,
         }
+    }
+
+    /// Keeps the fields of the columns of a subquery that are rows.
+    pub(super) fn note_records(&mut self, relation: RelationId, query: &Query) {
+        let Body::Select(select) = &query.body else { return };
+        for (at, output) in select.output.iter().enumerate() {
+            let columns = match output.expr.kind {
+                _ if output.expr.sql_type.oid != Oid::RECORD => None,
+                // Its level is closed.
+                Kind::Set(of, place) if of == select.id => {
+                    select.sets.get(place).map(|set| set.columns.clone())
+                }
+                _ => self.row_columns(&output.expr),
+            };
+            if let Some(columns) = columns {
+                self.columns_of_record.insert((relation, at), columns);
+            }
+        }
+    }
+}
+
+/// The first column of a SELECT.
+fn first_output(query: &Query) -> Option<&Expr> {
+    match &query.body {
+        Body::Select(select) => select.output.first().map(|output| &output.expr),
+        _ => None,
     }
 }

@@ -150,7 +150,7 @@ impl Binder<'_> {
     }
 
     /// A comparison of a value with each item of an array.
-    fn with_each(
+    pub(super) fn with_each(
         &mut self,
         name: &str,
         value: Expr,
@@ -193,8 +193,13 @@ impl Binder<'_> {
         // IS DISTINCT FROM NULL is IS NOT NULL.
         let test = if is_null(&right) || is_null(&left) {
             let value = if is_null(&right) { left } else { right };
-            if matches!(value.kind, Kind::Row(_)) {
+            if matches!(value.kind, Kind::WholeRow(_)) {
                 return Err(Error::missing("a row IS DISTINCT FROM NULL").at(location));
+            }
+            // Here it is the row that counts, not its fields.
+            if matches!(value.kind, Kind::Row(_)) {
+                let is_distinct = Kind::Literal(crate::tree::Literal::Boolean(!negated));
+                return Ok(Expr::new(is_distinct, Oid::BOOL, location));
             }
             let value = match value.sql_type.oid {
                 Oid::UNKNOWN => self.coerce_implicitly(value, Oid::TEXT)?,

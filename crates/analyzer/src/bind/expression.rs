@@ -13,7 +13,7 @@ use grammar::tree::{
 };
 
 /// The most expressions within each other. Deeper ones are left to the planner that refuses them.
-const DEPTH_MAX: usize = 100;
+const DEPTH_MAX: usize = 1_000;
 
 impl Binder<'_> {
     /// An expression that may be absent.
@@ -50,7 +50,7 @@ impl Binder<'_> {
         self.depth += 1;
         let bound = match self.depth {
             ..=DEPTH_MAX => grammar::growing(|| self.any_expression(node)),
-            _ => Err(Error::missing("an expression of this depth")),
+            _ => Err(too_deep()),
         };
         self.depth -= 1;
         bound
@@ -69,7 +69,9 @@ impl Binder<'_> {
             NodeEnum::BooleanTest(test) => self.boolean_test(test),
             NodeEnum::CaseExpr(case) => self.case(case),
             NodeEnum::CoalesceExpr(coalesce) => {
+                let sets = self.sets_here();
                 let all = self.expressions(&coalesce.args)?;
+                self.refuse_sets("COALESCE", sets)?;
                 let (all, sql_type) = self.at_common_type(all, "COALESCE")?;
                 Ok(Expr::new(Kind::Coalesce(all), sql_type, coalesce.location))
             }
@@ -221,6 +223,11 @@ impl Binder<'_> {
     }
 }
 
+/// The error for a statement that nests too deep.
+pub(super) fn too_deep() -> Error {
+    Error::new("54001", "stack depth limit exceeded")
+}
+
 /// The conjunction of conditions; true if there is none.
 pub(super) fn all_of(mut conditions: Vec<Expr>, location: i32) -> Expr {
     use crate::tree::Literal;
@@ -268,8 +275,20 @@ fn value_function(function: &SqlValueFunction) -> Result<Expr> {
 }
 
 /// How messages call an expression that the analysis does not know.
-fn kind_name(node: &NodeEnum) -> String {
-    let debug = format!("{node:?}");
-    let name = debug.split(['(', ' ', '{']).next().unwrap_or_default();
-    format!("the expression {name}")
+fn kind_name(node: &NodeEnum) -> &'static str {
+    match node {
+        NodeEnum::XmlExpr(_) | NodeEnum::XmlSerialize(_) => "XML",
+        NodeEnum::CurrentOfExpr(_) => "CURRENT OF",
+        NodeEnum::JsonObjectConstructor(_)
+        | NodeEnum::JsonArrayConstructor(_)
+        | NodeEnum::JsonArrayQueryConstructor(_)
+        | NodeEnum::JsonObjectAgg(_)
+        | NodeEnum::JsonArrayAgg(_)
+        | NodeEnum::JsonParseExpr(_)
+        | NodeEnum::JsonScalarExpr(_)
+        | NodeEnum::JsonSerializeExpr(_)
+        | NodeEnum::JsonFuncExpr(_)
+        | NodeEnum::JsonIsPredicate(_) => "this function of SQL/JSON",
+        _ => "this expression",
+    }
 }

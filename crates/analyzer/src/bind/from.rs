@@ -51,34 +51,35 @@ impl Binder<'_> {
 
     pub(super) fn bind_from_item(&mut self, node: &NodeEnum) -> Result<Part> {
         grammar::growing(|| match node {
-            NodeEnum::RangeVar(range) => self.table(range),
+            NodeEnum::RangeVar(range) => self.table(range, None),
             NodeEnum::RangeSubselect(range) => self.derived(range),
             NodeEnum::RangeFunction(range) => self.functions(range),
             NodeEnum::JoinExpr(join) => self.join(join),
-            NodeEnum::RangeTableSample(_) => Err(Error::missing("TABLESAMPLE")),
+            NodeEnum::RangeTableSample(sample) => self.sampled(sample),
             NodeEnum::RangeTableFunc(_) => Err(Error::missing("XMLTABLE")),
             NodeEnum::JsonTable(_) => Err(Error::missing("JSON_TABLE")),
             _ => Err(Error::missing("this item of FROM")),
         })
     }
 
-    fn table(&mut self, range: &RangeVar) -> Result<Part> {
+    /// A table in FROM, or a sample of it: each row with a chance of this percentage.
+    pub(super) fn table(&mut self, range: &RangeVar, percentage: Option<f64>) -> Result<Part> {
         let schema = Some(range.schemaname.as_str()).filter(|schema| !schema.is_empty());
         let name = range.relname.as_str();
         let location = range.location;
         if schema.is_none()
             && let Some(found) = self.cte(name, location)?
         {
-            let (id, columns) = found;
-            return self.relation(
-                name,
-                None,
-                range.alias.as_ref(),
-                columns,
-                Source::Cte(id),
-                &[],
-                location,
-            );
+            if percentage.is_some() {
+                return Err(not_a_table(location));
+            }
+            let (id, columns, hidden) = found;
+            let shown = columns.len() - hidden;
+            let (source, alias) = (Source::Cte(id), range.alias.as_ref());
+            let mut part = self.relation(name, None, alias, columns, source, &[], location)?;
+            part.items.iter_mut().for_each(|item| item.columns.truncate(shown));
+            part.columns.truncate(shown);
+            return Ok(part);
         }
         let table = self.catalog.relation(schema, name).map_err(|error| error.at(location))?;
         let Some(table) = table else {
@@ -87,9 +88,12 @@ impl Binder<'_> {
                 Error::new("42P01", format!("relation \"{shown}\" does not exist")).at(location)
             );
         };
-        let source = Source::Table(table.handle);
+        let source = match percentage {
+            Some(percentage) => self.sample_of(&table, percentage)?,
+            None => Source::Table(table.handle),
+        };
         let schema = table.schema.as_deref();
-        self.relation(
+        let part = self.relation(
             name,
             schema,
             range.alias.as_ref(),
@@ -97,7 +101,13 @@ impl Binder<'_> {
             source,
             &table.key,
             location,
-        )
+        )?;
+        if table.is_view
+            && let Some(id) = part.items.first().and_then(|item| item.relation)
+        {
+            self.tables.remove(&id);
+        }
+        Ok(part)
     }
 
     /// A relation of the given columns, with the names of its alias.
@@ -118,9 +128,14 @@ impl Binder<'_> {
             rename(&mut columns, alias, location)?;
         }
         let id = self.next_relation();
+        if matches!(source, Source::Table(_)) {
+            let is_of_system = schema.is_none_or(|schema| schema == "pg_catalog");
+            self.tables.insert(id, is_of_system);
+        }
         if let (Some(scope), false) = (self.scopes.last_mut(), key.is_empty()) {
             scope.keys.push((id, key.to_vec()));
         }
+        self.columns_of_relation.insert(id, columns.clone());
         let mut part = part(id, shown, schema.filter(|_| alias.is_none()), columns, source, false);
         if alias.is_some() {
             part.items.iter_mut().for_each(|item| item.aliased = Some(name.to_owned()));
@@ -146,6 +161,8 @@ impl Binder<'_> {
         let is_lateral = range.lateral && self.refers_here(&query);
         let id = self.next_relation();
         let name = alias.map_or("unnamed_subquery", |alias| alias.aliasname.as_str());
+        self.note_records(id, &query);
+        self.columns_of_relation.insert(id, columns.clone());
         let mut part = part(id, name, None, columns, Source::Query(Box::new(query)), is_lateral);
         if alias.is_none() {
             part.items.iter_mut().for_each(|item| item.is_named = false);
@@ -176,11 +193,14 @@ impl Binder<'_> {
         let own = |id: RelationId| scope.items.iter().any(|item| item.relation == Some(id));
         contains(
             expr,
-            &mut |part| matches!(&part.kind, Kind::Column(id, _) | Kind::WholeRow(id) if own(*id)),
+            &mut |part| matches!(&part.kind, Kind::Column(id, _) | Kind::WholeRow(id) | Kind::TableOid(id) if own(*id)),
         )
     }
 
     fn functions(&mut self, range: &RangeFunction) -> Result<Part> {
+        if let Some(part) = self.system_table_of(range)? {
+            return Ok(part);
+        }
         let mut calls = Vec::new();
         let mut first_name = String::new();
         for node in &range.functions {
@@ -233,17 +253,39 @@ impl Binder<'_> {
         if let (Some(scope), true) = (self.scopes.last_mut(), is_scalar && !range.ordinality) {
             scope.scalar_functions.push(id);
         }
+        self.columns_of_relation.insert(id, columns.clone());
         let source = Source::Functions { calls, ordinality: range.ordinality };
         Ok(part(id, name, None, columns, source, is_lateral))
+    }
+
+    /// The system table that a function without arguments returns.
+    fn system_table_of(&mut self, range: &RangeFunction) -> Result<Option<Part>> {
+        let [Node { node: Some(NodeEnum::List(list)) }] = range.functions.as_slice() else {
+            return Ok(None);
+        };
+        let Some(Node { node: Some(NodeEnum::FuncCall(call)) }) = list.items.first() else {
+            return Ok(None);
+        };
+        let (schema, name) = qualified(&call.funcname);
+        let makes_rows = |function: &crate::system::functions::Function| {
+            function.returns_set && function.arguments.is_empty() && !function.columns.is_empty()
+        };
+        let is_plain = call.args.is_empty() && !range.ordinality && range.coldeflist.is_empty();
+        if schema.is_some() || !is_plain || !crate::system::functions::named(name).any(makes_rows) {
+            return Ok(None);
+        }
+        let Some(table) = self.catalog.relation(Some("pg_catalog"), name)? else {
+            return Ok(None);
+        };
+        let (source, alias) = (Source::Table(table.handle), range.alias.as_ref());
+        self.relation(name, None, alias, table.columns, source, &[], call.location).map(Some)
     }
 
     /// A function in FROM. `unnest` of several arrays is one call for each.
     fn table_function(&mut self, call: &FuncCall, defined: Vec<Column>) -> Result<Vec<SetCall>> {
         let location = call.location;
         let (schema, name) = qualified(&call.funcname);
-        if schema.is_some() {
-            return Err(Error::missing("a function of a schema in FROM").at(location));
-        }
+        self.check_schema(schema, name, call)?;
         let (values, names) = self.call_arguments(&call.args)?;
         let groups: Vec<Vec<Expr>> = if name == "unnest" && values.len() > 1 && names.is_empty() {
             values.into_iter().map(|value| vec![value]).collect()
@@ -281,6 +323,12 @@ impl Binder<'_> {
         }
         Ok(calls)
     }
+}
+
+/// The error for a sample of what is no table.
+pub(super) fn not_a_table(location: i32) -> Error {
+    let message = "TABLESAMPLE clause can only be applied to tables and materialized views";
+    Error::new("0A000", message).at(location)
 }
 
 /// The columns of a column definition list.

@@ -1,6 +1,7 @@
 //! Calls of functions.
 
 use super::Binder;
+use super::aggregate::is_volatile_expr;
 use super::names::{self, qualified};
 use super::operator::polymorphic;
 use super::scope::Clause;
@@ -23,13 +24,7 @@ impl Binder<'_> {
     pub(super) fn function_call(&mut self, call: &FuncCall) -> Result<Expr> {
         let (schema, name) = qualified(&call.funcname);
         let location = call.location;
-        if schema.is_some() {
-            return Err(Error::missing(format!(
-                "a function of the schema {}",
-                schema.unwrap_or_default()
-            ))
-            .at(location));
-        }
+        self.check_schema(schema, name, call)?;
         let kinds: Vec<FunctionKind> =
             crate::system::functions::named(name).map(|function| function.kind).collect();
         let has = |kind| kinds.contains(&kind);
@@ -83,6 +78,52 @@ impl Binder<'_> {
         Ok(Expr::new(Kind::Call(resolved.call), resolved.sql_type, location))
     }
 
+    /// The number of set-returning functions of the level.
+    pub(super) fn sets_here(&self) -> usize {
+        self.scopes.last().map_or(0, |scope| scope.sets.len())
+    }
+
+    /// Refuses set-returning functions that were bound since there was a number of them.
+    pub(super) fn refuse_sets(&self, place: &str, before: usize) -> Result<()> {
+        let sets = self.scopes.last().map(|scope| scope.sets.as_slice()).unwrap_or_default();
+        match sets.len() > before {
+            true => {
+                let location = self.scopes.last().map_or(-1, |scope| scope.set_location);
+                let message = format!("set-returning functions are not allowed in {place}");
+                Err(Error::new("0A000", message).hint(LATERAL_HINT).at(location))
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// Refuses a function of a schema that has none of the name.
+    pub(super) fn check_schema(
+        &mut self,
+        schema: Option<&str>,
+        name: &str,
+        call: &FuncCall,
+    ) -> Result<()> {
+        let is_of_information = name.starts_with("_pg_");
+        let Some(schema) = schema.or(is_of_information.then_some("pg_catalog")) else {
+            return Ok(());
+        };
+        let has_name = crate::system::functions::named(name).next().is_some();
+        if schema == "information_schema" && is_of_information && has_name {
+            return Ok(());
+        }
+        let (values, names) = self.call_arguments(&call.args)?;
+        if !matches!(schema, "public" | "information_schema" | "pg_catalog")
+            && !self.catalog.has_schema(schema)
+        {
+            let message = format!("schema \"{schema}\" does not exist");
+            return Err(Error::new("3F000", message).at(call.location));
+        }
+        let types: Vec<Oid> = values.iter().map(|value| value.sql_type.oid).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let name = if is_of_information { name.to_owned() } else { format!("{schema}.{name}") };
+        Err(no_function(&name, &types, &names, NoFunction::Unknown).at(call.location))
+    }
+
     /// A set-returning function in a select list.
     fn set_in_targets(&mut self, resolved: Resolved, location: i32) -> Result<Expr> {
         let name = resolved.function.name;
@@ -94,25 +135,35 @@ impl Binder<'_> {
             scope.clause,
             Clause::Targets | Clause::OrderBy | Clause::DistinctOn | Clause::ValuesRow
         ) {
-            let message =
-                format!("set-returning functions are not allowed in {}", scope.clause.name());
-            return Err(Error::new("0A000", message).at(location));
-        }
-        if columns.len() > 1 {
-            return Err(
-                Error::missing("a function with several columns in a select list").at(location)
-            );
+            return Err(no_set_here(scope.clause).at(location));
         }
         let set = SetCall { call: resolved.call, columns, returns_set: true };
-        scope.sets.push(set);
-        let kind = Kind::Set(scope.select, scope.sets.len() - 1);
+        scope.set_location = location;
+        // Sets stand side by side: the same one twice is the same rows.
+        let place = match scope.sets.iter().position(|known| *known == set) {
+            Some(place) if !set.call.arguments.iter().any(is_volatile_expr) => place,
+            _ => {
+                scope.sets.push(set);
+                scope.sets.len() - 1
+            }
+        };
+        let kind = Kind::Set(scope.select, place);
         Ok(Expr::new(kind, resolved.sql_type, location))
     }
 
     /// Binds the arguments of a call and finds its function.
     pub(super) fn resolve(&mut self, name: &str, call: &FuncCall) -> Result<Resolved> {
         let (values, names) = self.call_arguments(&call.args)?;
-        self.resolve_bound(name, values, &names, call.func_variadic, call.location)
+        let resolved = self.resolve_bound(name, values, &names, call.func_variadic, call.location);
+        resolved.map_err(|error| match super::names::parts(&call.funcname)[..] {
+            // Messages have the name as it is written; the grammar writes that of EXTRACT and the like so.
+            [schema @ "pg_catalog", _] => {
+                let (plain, full) =
+                    (format!("function {name}("), format!("function {schema}.{name}("));
+                Error { message: error.message.replacen(&plain, &full, 1), ..error }
+            }
+            _ => error,
+        })
     }
 
     pub(super) fn call_arguments(&mut self, nodes: &[Node]) -> Result<(Vec<Expr>, Vec<String>)> {
@@ -226,6 +277,25 @@ impl Binder<'_> {
     }
 }
 
+/// What to do about a set-returning function where none can stand.
+const LATERAL_HINT: &str =
+    "You might be able to move the set-returning function into a LATERAL FROM item.";
+
+/// The error for a set-returning function in a clause where none can stand.
+fn no_set_here(clause: Clause) -> Error {
+    let calls = match clause {
+        Clause::AggregateArgument => "aggregate function calls",
+        Clause::Window => "window function calls",
+        other => {
+            let place = other.name();
+            let message = format!("set-returning functions are not allowed in {place}");
+            return Error::new("0A000", message);
+        }
+    };
+    let message = format!("{calls} cannot contain set-returning function calls");
+    Error::new("0A000", message).hint(LATERAL_HINT)
+}
+
 /// The columns of a function's result: those of its OUT arguments, else one of the given name.
 pub(super) fn result_columns(resolved: &Resolved, name: &str) -> Vec<Column> {
     let declared = &resolved.function.columns;
@@ -235,9 +305,14 @@ pub(super) fn result_columns(resolved: &Resolved, name: &str) -> Vec<Column> {
             vec![Column { name: (*column).to_owned(), sql_type: resolved.sql_type }]
         }
         all => {
+            let items = resolved.call.arguments.iter();
+            let item = items.filter_map(|argument| argument.sql_type.oid.element()).next();
             let column = |(name, oid): &(&str, Oid)| Column {
                 name: (*name).to_owned(),
-                sql_type: SqlType::plain(*oid),
+                sql_type: SqlType::plain(match *oid {
+                    Oid::ANYELEMENT => item.unwrap_or(Oid::TEXT),
+                    oid => oid,
+                }),
             };
             all.iter().map(column).collect()
         }
@@ -256,13 +331,6 @@ pub(super) fn no_function(name: &str, types: &[Oid], names: &[&str], failure: No
         .collect();
     let shown = format!("{name}({})", shown.join(", "));
     match failure {
-        // The system tables have some columns of other types than PostgreSQL's.
-        NoFunction::Unknown
-            if name.starts_with("pg_") || crate::system::functions::named(name).next().is_none() =>
-        {
-            // It may be one of Pando's own.
-            Error { is_missing: true, ..Error::new("42883", format!("function {shown} does not exist")) }
-        }
         NoFunction::Unknown => Error::new("42883", format!("function {shown} does not exist"))
             .hint("No function matches the given name and argument types. You might need to add explicit type casts."),
         NoFunction::Ambiguous => Error::new("42725", format!("function {shown} is not unique"))

@@ -209,14 +209,13 @@ impl Binder<'_> {
             inner: 0,
         };
         for (arguments, location) in groupings {
-            let places = arguments
-                .iter()
-                .map(|argument| replacer.keys.iter().position(|key| key == argument));
-            let places: Option<Vec<usize>> = places.collect();
-            let places = places.ok_or_else(|| {
-                let message = "arguments to GROUPING must be grouping expressions of the associated query level";
-                Error::new("42803", message).at(location)
-            })?;
+            let places = arguments.iter().map(|argument| {
+                replacer.keys.iter().position(|key| key == argument).ok_or_else(|| {
+                    let message = "arguments to GROUPING must be grouping expressions of the associated query level";
+                    Error::new("42803", message).at(argument.location.0).at(location)
+                })
+            });
+            let places = places.collect::<Result<Vec<usize>>>()?;
             replacer.groupings.push(places);
         }
         for output in &mut select.output {
@@ -311,8 +310,9 @@ impl Replacer {
                 };
                 return Err(Error::new("42803", message).at(expr.location.0));
             }
-            Kind::WholeRow(relation) if self.names.iter().any(|(known, ..)| known == relation) => {
-                return Err(Error::missing("the row of a grouped table").at(expr.location.0));
+            Kind::WholeRow(relation) | Kind::TableOid(relation) => {
+                let relation = *relation;
+                return self.replace_row(expr, relation);
             }
             Kind::Grouping(select, places) if *select == self.select => {
                 if let Some(found) = places.first().and_then(|place| self.groupings.get(*place)) {
@@ -341,5 +341,25 @@ impl Replacer {
             result?;
         }
         Ok(())
+    }
+
+    /// Replaces the row of a relation, or what belongs to the whole row.
+    fn replace_row(&mut self, expr: &mut Expr, relation: RelationId) -> Result<()> {
+        let Some((_, table, _)) = self.names.iter().find(|(known, ..)| *known == relation) else {
+            return Ok(());
+        };
+        if self.dependent.contains(&relation) {
+            self.keys.push(expr.clone());
+            expr.kind = Kind::GroupKey(self.select, self.keys.len() - 1);
+            return Ok(());
+        }
+        let column = if matches!(expr.kind, Kind::WholeRow(_)) { "*" } else { "tableoid" };
+        let message = match self.inner {
+            0 => format!(
+                "column \"{table}.{column}\" must appear in the GROUP BY clause or be used in an aggregate function"
+            ),
+            _ => format!("subquery uses ungrouped column \"{table}.{column}\" from outer query"),
+        };
+        Err(Error::new("42803", message).at(expr.location.0))
     }
 }

@@ -1,10 +1,11 @@
-//! Long chains of UNION whose queries are single rows: `SELECT 1, 'a' UNION ALL SELECT 2, 'b' ...`.
+//! Long chains of UNION: `SELECT 1, 'a' UNION ALL SELECT 2, 'b' ...`.
 //!
-//! As set operations they would be a tree as deep as they are long. They are the rows of a VALUES.
+//! As set operations they would be a tree as deep as they are long. If all queries are single rows, they are the rows of a
+//! VALUES. Others are a balanced tree.
 
 use super::Binder;
 use super::comparable::comparable;
-use super::set_operation::{operator, sides};
+use super::set_operation::{operator, output_location, sides};
 use crate::error::{Error, Result};
 use crate::resolve::common_type;
 use crate::system::{Oid, SqlType};
@@ -47,25 +48,31 @@ impl Binder<'_> {
         statement: &SelectStmt,
         queries: &[&SelectStmt],
     ) -> Result<Query> {
-        let mut rows: Vec<Vec<Output>> = Vec::with_capacity(queries.len());
+        let mut bound: Vec<Query> = Vec::with_capacity(queries.len());
         for query in queries {
-            let row = row_of(self.query(query)?)?;
-            if let Some(first) = rows.first()
-                && first.len() != row.len()
+            let query = self.query(query)?;
+            if let Some(first) = bound.first()
+                && first.columns.len() != query.columns.len()
             {
                 let message = "each UNION query must have the same number of columns";
-                let location = row.first().map_or(-1, |output| output.expr.location.0);
-                return Err(Error::new("42601", message).at(location));
+                return Err(Error::new("42601", message).at(output_location(&query, 0)));
             }
-            rows.push(row);
+            bound.push(query);
         }
+        if !bound.iter().all(is_row_query) {
+            return self.balanced(statement, bound);
+        }
+        let rows: Vec<Vec<Output>> = bound.into_iter().map(row_of).collect();
         let names = rows.first().into_iter().flatten().map(|output| output.name.clone());
         let names: Vec<String> = names.collect();
         let rows: Vec<Vec<Expr>> = rows
             .into_iter()
             .map(|row| row.into_iter().map(|output| output.expr).collect())
             .collect();
-        let types = (0..names.len()).map(|at| common_column(&rows, at, statement.all));
+        let types = (0..names.len()).map(|at| {
+            let column = rows.iter().map(|row| (row[at].sql_type, row[at].location.0));
+            common_column(column, statement.all)
+        });
         let types = types.collect::<Result<Vec<_>>>()?;
         let rows = rows.into_iter().map(|row| {
             let row = row.into_iter().zip(&types);
@@ -78,18 +85,69 @@ impl Binder<'_> {
         let order_by = self.sort_keys_of_columns(&statement.sort_clause, &columns)?;
         Ok(Query { order_by, ..query_of(body, columns) })
     }
+
+    /// The chain as a tree whose depth is the logarithm of its length.
+    fn balanced(&mut self, statement: &SelectStmt, mut queries: Vec<Query>) -> Result<Query> {
+        let width = queries.first().map_or(0, |query| query.columns.len());
+        let types = (0..width).map(|at| {
+            let column = queries.iter();
+            let column =
+                column.map(|query| (query.columns[at].sql_type, output_location(query, at)));
+            common_column(column, statement.all)
+        });
+        let types = types.collect::<Result<Vec<_>>>()?;
+        let names = queries.first().into_iter().flat_map(|query| &query.columns);
+        let names: Vec<String> = names.map(|column| column.name.clone()).collect();
+        let columns = || {
+            let columns = names.iter().zip(&types);
+            columns.map(|(name, to)| Column { name: name.clone(), sql_type: *to }).collect()
+        };
+        while queries.len() > 1 {
+            let mut pairs = Vec::with_capacity(queries.len().div_ceil(2));
+            let mut rest = queries.into_iter();
+            while let Some(mut left) = rest.next() {
+                let Some(mut right) = rest.next() else {
+                    pairs.push(left);
+                    break;
+                };
+                let mut side = |query: &mut Query| {
+                    let all = types.iter().enumerate();
+                    all.map(|(at, to)| self.side_column(query, at, to.oid, "UNION")).collect()
+                };
+                let (left_columns, right_columns): (Result<Vec<_>>, Result<Vec<_>>) =
+                    (side(&mut left), side(&mut right));
+                let operation = SetOperation {
+                    operator: SetOperator::Union,
+                    all: statement.all,
+                    left,
+                    right,
+                    left_columns: left_columns?,
+                    right_columns: right_columns?,
+                };
+                pairs.push(query_of(Body::SetOperation(Box::new(operation)), columns()));
+            }
+            queries = pairs;
+        }
+        let Some(query) = queries.pop() else { return Err(Error::missing("this form")) };
+        let order_by = self.sort_keys_of_columns(&statement.sort_clause, &query.columns)?;
+        Ok(Query { order_by, ..query })
+    }
 }
 
-/// The row of a query that has one.
-fn row_of(query: Query) -> Result<Vec<Output>> {
+/// The row of a query that is one.
+fn row_of(query: Query) -> Vec<Output> {
+    match query.body {
+        Body::Select(select) => select.output,
+        _ => Vec::new(),
+    }
+}
+
+fn is_row_query(query: &Query) -> bool {
     let has_rest = !query.with.is_empty()
         || !query.order_by.is_empty()
         || query.limit.count.is_some()
         || query.limit.offset.is_some();
-    match query.body {
-        Body::Select(select) if !has_rest && is_row(&select) => Ok(select.output),
-        _ => Err(Error::missing("a set operation of this length")),
-    }
+    matches!(&query.body, Body::Select(select) if !has_rest && is_row(select))
 }
 
 fn is_row(select: &Select) -> bool {
@@ -103,17 +161,16 @@ fn is_row(select: &Select) -> bool {
 
 /// The type of a column. Each UNION decides on the type of the queries before it and of the next one. A later one that
 /// decides otherwise would convert values twice, which exact numbers do not show.
-fn common_column(rows: &[Vec<Expr>], at: usize, all: bool) -> Result<SqlType> {
+fn common_column(column: impl Iterator<Item = (SqlType, i32)>, all: bool) -> Result<SqlType> {
     let mut decided: Option<SqlType> = None;
-    for (place, row) in rows.iter().enumerate() {
-        let next = row[at].sql_type;
+    for (place, (next, location)) in column.enumerate() {
         let Some(before) = decided else {
             decided = Some(next);
             continue;
         };
         let oid = common_type(&[before.oid, next.oid]).map_err(|mixed| {
             let message = format!("UNION types {} and {} cannot be matched", mixed.0, mixed.1);
-            Error::new("42804", message).at(row[at].location.0)
+            Error::new("42804", message).at(location)
         })?;
         if place > 1 && oid != before.oid && !(is_exact(before.oid) && is_exact(oid)) {
             return Err(Error::missing("a set operation of these types"));

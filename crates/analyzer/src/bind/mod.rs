@@ -19,13 +19,16 @@ mod from;
 mod function;
 mod group;
 mod join;
+mod locking;
 mod long_union;
 mod names;
 mod operator;
 mod order;
 mod query;
 mod row;
+mod sample;
 mod scope;
+mod search;
 mod select;
 mod set_operation;
 mod similar;
@@ -45,7 +48,7 @@ use scope::Scope;
 use std::collections::HashMap;
 
 pub use row::{RowExpression, bind_row};
-pub use walk::{children, children_mut, contains};
+pub use walk::{children, children_mut, contains, whole_rows};
 
 /// A relation of the catalog.
 #[derive(Debug, Clone)]
@@ -56,6 +59,8 @@ pub struct Table {
     pub schema: Option<String>,
     /// The name.
     pub name: String,
+    /// Whether it is a view, which has no system columns.
+    pub is_view: bool,
     /// The columns.
     pub columns: Vec<Column>,
     /// The positions of the primary key's columns; empty if there is none.
@@ -73,6 +78,11 @@ pub trait Catalog {
     /// # Errors
     /// The schema does not exist, or the relation may not be used.
     fn relation(&self, schema: Option<&str>, name: &str) -> Result<Option<Table>>;
+
+    /// Whether there is a schema of this name.
+    fn has_schema(&self, _: &str) -> bool {
+        false
+    }
 
     /// The table that a statement changes, with all of its columns.
     ///
@@ -137,8 +147,6 @@ pub(crate) struct Binder<'a> {
     catalog: &'a dyn Catalog,
     /// The types of the parameters, as far as they are known.
     parameters: Vec<Option<SqlType>>,
-    /// The names of later queries in WITH RECURSIVE.
-    forward: Vec<String>,
     relations: u32,
     selects: u32,
     ctes: u32,
@@ -154,6 +162,12 @@ pub(crate) struct Binder<'a> {
     depth: usize,
     /// The level of each relation: its place in `scopes`.
     depth_of_relation: HashMap<RelationId, usize>,
+    /// The columns of each relation.
+    columns_of_relation: HashMap<RelationId, Vec<Column>>,
+    /// The tables, and whether each is of the system.
+    tables: HashMap<RelationId, bool>,
+    /// The fields of columns that are rows.
+    columns_of_record: HashMap<(RelationId, usize), Vec<Column>>,
 }
 
 impl<'a> Binder<'a> {
@@ -161,7 +175,6 @@ impl<'a> Binder<'a> {
         Self {
             catalog,
             parameters: parameters.to_vec(),
-            forward: Vec::new(),
             relations: 0,
             selects: 0,
             ctes: 0,
@@ -172,6 +185,9 @@ impl<'a> Binder<'a> {
             scopes: Vec::new(),
             depth: 0,
             depth_of_relation: HashMap::new(),
+            columns_of_relation: HashMap::new(),
+            tables: HashMap::new(),
+            columns_of_record: HashMap::new(),
         }
     }
 

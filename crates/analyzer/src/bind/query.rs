@@ -8,13 +8,13 @@ use crate::tree::{Body, Expr, Limit, Query};
 use grammar::tree::{LimitOption, Node, NodeEnum, SelectStmt, SetOperation};
 
 /// The most queries within each other, also as sides of set operations.
-const LEVELS_MAX: usize = 50;
+const LEVELS_MAX: usize = 100;
 
 impl Binder<'_> {
     /// Binds a query on a level of its own.
     pub(super) fn query(&mut self, statement: &SelectStmt) -> Result<Query> {
         if self.scopes.len() >= LEVELS_MAX {
-            return Err(Error::missing("a query of this depth"));
+            return Err(super::expression::too_deep());
         }
         let select = self.next_select();
         self.scopes.push(Scope::new(select));
@@ -26,9 +26,6 @@ impl Binder<'_> {
     fn query_here(&mut self, statement: &SelectStmt) -> Result<Query> {
         if statement.into_clause.is_some() {
             return Err(Error::missing("INTO here"));
-        }
-        if !statement.locking_clause.is_empty() {
-            return Err(Error::missing("FOR UPDATE"));
         }
         let with = match &statement.with_clause {
             Some(clause) => self.with_clause(clause)?,
@@ -52,23 +49,35 @@ impl Binder<'_> {
             return Err(Error::new("42601", message));
         }
         query.with = self.finish_with(with);
+        self.check_locking(statement, &query)?;
         Ok(query)
     }
 
     fn limit(&mut self, statement: &SelectStmt) -> Result<Limit> {
-        let count = self.limit_bound(statement.limit_count.as_deref(), Clause::Limit)?;
-        let offset = self.limit_bound(statement.limit_offset.as_deref(), Clause::Offset)?;
         let with_ties = statement.limit_option() == LimitOption::WithTies;
+        let count = self.limit_bound(statement.limit_count.as_deref(), Clause::Limit, with_ties)?;
+        let offset = self.limit_bound(statement.limit_offset.as_deref(), Clause::Offset, false)?;
         Ok(Limit { count, offset, with_ties })
     }
 
-    fn limit_bound(&mut self, node: Option<&Node>, clause: Clause) -> Result<Option<Expr>> {
+    fn limit_bound(
+        &mut self,
+        node: Option<&Node>,
+        clause: Clause,
+        with_ties: bool,
+    ) -> Result<Option<Expr>> {
         let Some(node) = node else { return Ok(None) };
         // LIMIT ALL is a null constant.
         if let NodeEnum::AConst(constant) = names::node(Some(node))?
             && constant.isnull
         {
-            return Ok(None);
+            return match with_ties {
+                true => {
+                    let message = "row count cannot be null in FETCH FIRST ... WITH TIES clause";
+                    Err(Error::new("2201W", message))
+                }
+                false => Ok(None),
+            };
         }
         let bound = self.in_clause(clause, |binder| binder.required(Some(node)))?;
         let location = bound.location.0;

@@ -79,6 +79,8 @@ pub(super) enum CteState {
     NonRecursiveTerm,
     /// Its recursive term is being bound.
     RecursiveTerm,
+    /// A query in its WITH is being bound.
+    Within,
     /// It is being bound and no UNION: it must not refer to itself.
     NotUnion,
     /// It is being bound and changes rows: it must not refer to itself.
@@ -98,6 +100,8 @@ pub(super) struct NamedCte {
     pub own_references: u32,
     /// Where its last reference to itself stands.
     pub own_location: i32,
+    /// The number of columns at the end that names do not find.
+    pub hidden: usize,
     pub state: CteState,
 }
 
@@ -134,6 +138,8 @@ pub(super) struct Scope {
     pub aggregates: Vec<AggregateCall>,
     pub windows: Vec<WindowCall>,
     pub sets: Vec<SetCall>,
+    /// Where the last of them stands.
+    pub set_location: i32,
     pub window_definitions: Vec<WindowDef>,
     /// The arguments of GROUPING calls, with their locations.
     pub groupings: Vec<(Vec<Expr>, i32)>,
@@ -163,6 +169,7 @@ impl Scope {
             aggregates: Vec::new(),
             windows: Vec::new(),
             sets: Vec::new(),
+            set_location: -1,
             window_definitions: Vec::new(),
             groupings: Vec::new(),
             keys: Vec::new(),

@@ -29,8 +29,10 @@ impl Binder<'_> {
         let distinct = self
             .in_clause(Clause::DistinctOn, |binder| binder.distinct_clause(statement, &output))?;
         let Some(scope) = self.scopes.last_mut() else { return Err(Error::missing("this query")) };
-        let is_grouped =
-            !statement.group_clause.is_empty() || having.is_some() || !scope.aggregates.is_empty();
+        let is_grouped = !statement.group_clause.is_empty()
+            || having.is_some()
+            || !scope.aggregates.is_empty()
+            || !scope.groupings.is_empty();
         let mut select = Select {
             id: scope.select,
             from,
@@ -137,18 +139,20 @@ impl Binder<'_> {
             }
             Some(Distinct::On(keys)) => {
                 // The first keys of ORDER BY are those of DISTINCT ON, in any order.
-                let mut matched = 0;
-                for key in order_by {
-                    if keys.contains(&key.expr) {
-                        matched += 1;
-                    } else if matched < keys.len() {
+                let is_first = |key: &&SortKey| keys.contains(&key.expr);
+                let (first, others) =
+                    order_by.split_at(order_by.iter().take_while(is_first).count());
+                let in_first = |on: &Expr| first.iter().any(|key| key.expr == *on);
+                let is_later = |on: &&Expr| others.iter().any(|key| key.expr == **on);
+                let unmatched = || keys.iter().filter(|on| !in_first(on));
+                let misplaced = unmatched().find(is_later).or_else(|| unmatched().next());
+                match misplaced.filter(|_| !others.is_empty()) {
+                    Some(on) => {
                         let message = "SELECT DISTINCT ON expressions must match initial ORDER BY expressions";
-                        return Err(Error::new("42P10", message).at(key.expr.location.0));
-                    } else {
-                        break;
+                        Err(Error::new("42P10", message).at(on.location.0))
                     }
+                    None => Ok(()),
                 }
-                Ok(())
             }
         }
     }

@@ -106,7 +106,7 @@ fn location(query: &Query) -> i32 {
     output_location(query, 0)
 }
 
-fn output_location(query: &Query, at: usize) -> i32 {
+pub(super) fn output_location(query: &Query, at: usize) -> i32 {
     match &query.body {
         Body::Select(select) => select.output.get(at).map_or(-1, |output| output.expr.location.0),
         Body::Values(rows) => {

@@ -4,8 +4,9 @@ use super::Binder;
 use super::column_name::column_name;
 use super::names;
 use crate::error::{Error, Result};
-use crate::tree::{Expr, Kind, Location, Output};
-use grammar::tree::{ColumnRef, Node, NodeEnum};
+use crate::system::Oid;
+use crate::tree::{Column, Expr, FieldValue, Kind, Location, Output};
+use grammar::tree::{AIndirection, ColumnRef, Node, NodeEnum};
 
 /// Whether a reference is `*` or `t.*`.
 pub(super) fn is_star(reference: &ColumnRef) -> bool {
@@ -32,8 +33,7 @@ impl Binder<'_> {
                         Some(Node { node: Some(NodeEnum::AStar(_)) })
                     ) =>
                 {
-                    let row = self.required(indirection.arg.as_deref())?;
-                    outputs.extend(self.fields(row)?);
+                    outputs.extend(self.fields(indirection)?);
                     continue;
                 }
                 _ => {}
@@ -81,20 +81,37 @@ impl Binder<'_> {
     }
 
     /// `(row).*`.
-    fn fields(&mut self, row: Expr) -> Result<Vec<Output>> {
+    fn fields(&mut self, indirection: &AIndirection) -> Result<Vec<Output>> {
+        let steps = &indirection.indirection;
+        let row = self.indirection_of(indirection, &steps[..steps.len() - 1])?;
         let location = row.location.0;
-        let columns = self.row_columns(&row);
-        if columns.is_empty() {
-            return Err(Error::missing("the fields of this value").at(location));
+        if let Kind::WholeRow(relation) = row.kind {
+            let items = self.scopes.iter().rev().flat_map(|scope| &scope.items);
+            let mut items = items.filter(|item| item.relation == Some(relation));
+            if let Some(item) = items.next() {
+                let output = |(name, expr): &(String, Expr)| Output {
+                    name: name.clone(),
+                    expr: Expr { location: Location(location), ..expr.clone() },
+                };
+                return Ok(item.columns.iter().map(output).collect());
+            }
         }
+        if row.sql_type.oid != Oid::RECORD {
+            let message = format!("type {} is not composite", row.sql_type.oid);
+            return Err(Error::new("42809", message).at(location));
+        }
+        let Some(columns) = self.row_columns(&row) else {
+            return Err(Error::missing("the fields of this value").at(location));
+        };
         if let Kind::Row(values) = row.kind {
             let named = columns.into_iter().zip(values);
             return Ok(named.map(|(column, expr)| Output { name: column.name, expr }).collect());
         }
         let mut outputs = Vec::new();
-        for column in columns {
-            let expr = self.field(row.clone(), &column.name, location)?;
-            outputs.push(Output { name: column.name, expr });
+        for (field, Column { name, sql_type }) in columns.into_iter().enumerate() {
+            let value = FieldValue { row: row.clone(), field, name: name.clone() };
+            let expr = Expr::new(Kind::Field(Box::new(value)), sql_type, location);
+            outputs.push(Output { name, expr });
         }
         Ok(outputs)
     }

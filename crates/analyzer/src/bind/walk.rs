@@ -1,6 +1,7 @@
 //! Walks over expressions.
 
-use crate::tree::{Body, Expr, From, Kind, Query, Select, Source, SubqueryKind};
+use crate::tree::{Body, Expr, From, Kind, Query, RelationId, Select, Source, SubqueryKind};
+use std::collections::HashSet;
 
 /// Calls `visit` for each direct part of an expression. Queries in it are no parts.
 pub fn children<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
@@ -9,6 +10,7 @@ pub fn children<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
         | Kind::Parameter(_)
         | Kind::Column(..)
         | Kind::WholeRow(_)
+        | Kind::TableOid(_)
         | Kind::Output(_)
         | Kind::GroupKey(..)
         | Kind::Aggregate(..)
@@ -67,6 +69,7 @@ pub fn children_mut(expr: &mut Expr, visit: &mut dyn FnMut(&mut Expr)) {
         | Kind::Parameter(_)
         | Kind::Column(..)
         | Kind::WholeRow(_)
+        | Kind::TableOid(_)
         | Kind::Output(_)
         | Kind::GroupKey(..)
         | Kind::Aggregate(..)
@@ -133,6 +136,20 @@ pub fn contains(expr: &Expr, condition: &mut dyn FnMut(&Expr) -> bool) -> bool {
         }
         found
     })
+}
+
+/// The relations whose rows are values in a query, as far as it matters whether a row is there.
+pub fn whole_rows(query: &Query) -> HashSet<RelationId> {
+    let mut found = HashSet::new();
+    query_expressions(query, &mut |expr| {
+        contains(expr, &mut |part| {
+            if let Kind::WholeRow(relation) | Kind::TableOid(relation) = part.kind {
+                found.insert(relation);
+            }
+            false
+        });
+    });
+    found
 }
 
 /// Calls `visit` for each expression of a query, also of the queries in its WITH and FROM. Queries in expressions are

@@ -282,8 +282,9 @@ impl Binder<'_> {
     ) -> Result<Box<Expr>> {
         let offset = self.required(node)?;
         let location = offset.location.0;
-        if contains(&offset, &mut |part| matches!(part.kind, Kind::Column(..) | Kind::WholeRow(_)))
-        {
+        if contains(&offset, &mut |part| {
+            matches!(part.kind, Kind::Column(..) | Kind::WholeRow(_) | Kind::TableOid(_))
+        }) {
             let name = match units {
                 FrameUnits::Rows => "ROWS",
                 FrameUnits::Range => "RANGE",

@@ -2,7 +2,7 @@
 
 use super::Binder;
 use super::names;
-use super::scope::{CteState, NamedCte};
+use super::scope::{CteState, NamedCte, Scope};
 use super::set_operation::{operator, sides};
 use crate::error::{Error, Result};
 use crate::tree::{
@@ -10,30 +10,32 @@ use crate::tree::{
     Source,
 };
 use grammar::tree::{
-    Alias, CommonTableExpr, CteMaterialize, Node, NodeEnum, SelectStmt, WithClause,
+    Alias, CommonTableExpr, CteMaterialize, NodeEnum, NodeRef, SelectStmt, WithClause,
 };
+use std::collections::HashSet;
 
 impl Binder<'_> {
     /// Binds the queries of WITH and lets the level see them.
     pub(super) fn with_clause(&mut self, clause: &WithClause) -> Result<Vec<Cte>> {
         let mut with = Vec::new();
-        for (at, node) in clause.ctes.iter().enumerate() {
-            let NodeEnum::CommonTableExpr(cte) = names::node(Some(node))? else {
-                return Err(Error::missing("this form"));
-            };
+        let mut ctes = Vec::with_capacity(clause.ctes.len());
+        for node in &clause.ctes {
+            match names::node(Some(node))? {
+                NodeEnum::CommonTableExpr(cte) => ctes.push(&**cte),
+                _ => return Err(Error::missing("this form")),
+            }
+        }
+        for cte in if clause.recursive { in_order(ctes)? } else { ctes } {
             let name = &cte.ctename;
             let Some(scope) = self.scopes.last() else { return Err(Error::missing("WITH here")) };
             if scope.ctes.iter().any(|known| known.name == *name) {
                 let message = format!("WITH query name \"{name}\" specified more than once");
                 return Err(Error::new("42712", message).at(cte.location));
             }
-            if cte.search_clause.is_some() || cte.cycle_clause.is_some() {
-                return Err(Error::missing("SEARCH or CYCLE").at(cte.location));
+            if !clause.recursive && (cte.search_clause.is_some() || cte.cycle_clause.is_some()) {
+                return Err(Error::new("42601", "WITH query is not recursive").at(cte.location));
             }
-            let later =
-                if clause.recursive { later_names(&clause.ctes[at + 1..]) } else { Vec::new() };
             let id = self.next_cte();
-            self.forward.extend(later.iter().cloned());
             let outer = std::mem::take(&mut self.reads);
             let bound = match names::node(cte.ctequery.as_deref())? {
                 NodeEnum::SelectStmt(select) if clause.recursive => {
@@ -47,7 +49,6 @@ impl Binder<'_> {
                     None
                 }),
             };
-            self.forward.truncate(self.forward.len() - later.len());
             let own = std::mem::replace(&mut self.reads, outer);
             self.reads_of.insert(id, own);
             let Some((query, is_recursive)) = bound? else { continue };
@@ -58,6 +59,7 @@ impl Binder<'_> {
                 references: 0,
                 own_references: 0,
                 own_location: -1,
+                hidden: 0,
                 state: CteState::Bound,
             };
             if let Some(scope) = self.scopes.last_mut() {
@@ -150,10 +152,8 @@ impl Binder<'_> {
             self.close(open);
             return Ok((query?, false));
         }
-        if select.with_clause.is_some() {
-            return Err(
-                Error::missing("WITH in front of a UNION in WITH RECURSIVE").at(cte.location)
-            );
+        if let Some(clause) = &select.with_clause {
+            return self.below_with(clause, id, cte, select);
         }
         let (left, right) = sides(select)?;
         let open = self.open(id, cte, Vec::new(), CteState::NonRecursiveTerm);
@@ -166,7 +166,14 @@ impl Binder<'_> {
         let mut columns = first.columns.clone();
         let alias = Alias { aliasname: cte.ctename.clone(), colnames: cte.aliascolnames.clone() };
         super::from::rename(&mut columns, &alias, cte.location)?;
+        let marks = self.marks(cte, &columns)?;
+        let added = marks.as_ref().map_or_else(Vec::new, |marks| marks.columns());
+        let hidden = added.len();
+        columns.extend(added);
         let open = self.open(id, cte, columns.clone(), CteState::RecursiveTerm);
+        if let Some(named) = self.scopes.last_mut().and_then(|scope| scope.ctes.last_mut()) {
+            named.hidden = hidden;
+        }
         let second = self.query(right);
         let (references, location) = self.close(open);
         let second = second?;
@@ -184,11 +191,44 @@ impl Binder<'_> {
             );
             return Err(Error::new("42P19", message).at(location));
         }
+        let (first, second) = match &marks {
+            Some(marks) => (
+                self.first_marks(marks, first)?,
+                self.next_marks(marks, second, (id, &cte.ctename))
+                    .map_err(|error| error.at(cte.location))?,
+            ),
+            None => (first, second),
+        };
         let mut query = self.combine(select, first, second)?;
         same_types(&query, &columns, cte)?;
         query.limit = Limit::default();
         rename(&mut query, cte)?;
         Ok((query, true))
+    }
+
+    /// A possibly recursive UNION behind a WITH, whose queries are on a level of their own around both terms.
+    fn below_with(
+        &mut self,
+        clause: &WithClause,
+        id: CteId,
+        cte: &CommonTableExpr,
+        select: &SelectStmt,
+    ) -> Result<(Query, bool)> {
+        let level = self.next_select();
+        let own = self.open(id, cte, Vec::new(), CteState::Within);
+        self.scopes.push(Scope::new(level));
+        let with = self.with_clause(clause);
+        let inner = self.scopes.pop();
+        self.close(own);
+        self.scopes.extend(inner);
+        let bound = with.and_then(|with| {
+            let union = SelectStmt { with_clause: None, ..select.clone() };
+            let (mut query, is_recursive) = self.possibly_recursive(id, cte, &union)?;
+            query.with = self.finish_with(with);
+            Ok((query, is_recursive))
+        });
+        self.scopes.pop();
+        bound
     }
 
     /// Lets the level see a query in WITH, in a state. Returns its place in the level.
@@ -210,6 +250,7 @@ impl Binder<'_> {
             references,
             own_references,
             own_location,
+            hidden: 0,
             state,
         });
         scope.ctes.len() - 1
@@ -224,12 +265,13 @@ impl Binder<'_> {
         references
     }
 
-    /// The query in WITH that a name finds, the innermost level first.
+    /// The query in WITH that a name finds, the innermost level first, with the number of columns at its end that names do not
+    /// find.
     pub(super) fn cte(
         &mut self,
         name: &str,
         location: i32,
-    ) -> Result<Option<(CteId, Vec<Column>)>> {
+    ) -> Result<Option<(CteId, Vec<Column>, usize)>> {
         for scope in self.scopes.iter_mut().rev() {
             let Some(named) = scope.ctes.iter_mut().find(|named| named.name == name) else {
                 continue;
@@ -245,6 +287,11 @@ impl Binder<'_> {
                 CteState::NonRecursiveTerm => {
                     return refuse(format!(
                         "recursive reference to query \"{name}\" must not appear within its non-recursive term"
+                    ));
+                }
+                CteState::Within => {
+                    return refuse(format!(
+                        "recursive reference to query \"{name}\" must not appear within a subquery"
                     ));
                 }
                 CteState::NotUnion => {
@@ -263,15 +310,36 @@ impl Binder<'_> {
                     return Err(Error::new("0A000", message).at(location));
                 }
             }
-            return Ok(Some((named.id, named.columns.clone())));
-        }
-        if self.forward.iter().any(|later| later == name) {
-            return Err(
-                Error::missing("a reference to a later query in WITH RECURSIVE").at(location)
-            );
+            return Ok(Some((named.id, named.columns.clone(), named.hidden)));
         }
         Ok(None)
     }
+}
+
+/// The queries of WITH RECURSIVE, each behind those that it refers to.
+fn in_order(mut open: Vec<&CommonTableExpr>) -> Result<Vec<&CommonTableExpr>> {
+    let names: HashSet<&str> = open.iter().map(|cte| cte.ctename.as_str()).collect();
+    let refers = |cte: &CommonTableExpr| -> HashSet<String> {
+        let query = cte.ctequery.as_deref().and_then(|node| node.node.as_ref());
+        let nodes = query.map(|query| query.nodes()).unwrap_or_default();
+        let found = nodes.into_iter().filter_map(|(node, ..)| match node {
+            NodeRef::RangeVar(range) if range.schemaname.is_empty() => Some(range.relname.clone()),
+            _ => None,
+        });
+        found.filter(|name| names.contains(name.as_str()) && *name != cte.ctename).collect()
+    };
+    let references: Vec<HashSet<String>> = open.iter().map(|cte| refers(cte)).collect();
+    let mut references: Vec<_> = open.drain(..).zip(references).collect();
+    let mut ordered = Vec::with_capacity(references.len());
+    while !references.is_empty() {
+        let is_open = |name: &String| references.iter().any(|(cte, _)| cte.ctename == *name);
+        let Some(next) = references.iter().position(|(_, names)| !names.iter().any(is_open)) else {
+            let message = "mutual recursion between WITH items is not implemented";
+            return Err(Error::new("0A000", message).at(references[0].0.location));
+        };
+        ordered.push(references.remove(next).0);
+    }
+    Ok(ordered)
 }
 
 /// Refuses clauses that a recursive UNION cannot have.
@@ -320,15 +388,6 @@ fn rename_columns(columns: &mut [Column], cte: &CommonTableExpr) -> Result<()> {
         let message = error.message.replacen("table", "WITH query", 1);
         Error { message, ..error }
     })
-}
-
-/// The names of queries in WITH.
-fn later_names(nodes: &[Node]) -> Vec<String> {
-    let name = |node: &Node| match &node.node {
-        Some(NodeEnum::CommonTableExpr(later)) => Some(later.ctename.clone()),
-        _ => None,
-    };
-    nodes.iter().filter_map(name).collect()
 }
 
 /// Where a recursive reference stands.

@@ -48,6 +48,8 @@ pub enum Kind {
     Column(RelationId, usize),
     /// A relation's row as one value; NULL where an outer join made the row up.
     WholeRow(RelationId),
+    /// The object id of a table; NULL where an outer join made the row up.
+    TableOid(RelationId),
     /// A column of a query's own result, from 0: in ORDER BY of set operations, in their conversions, and on the right of
     /// comparisons with a subquery.
     Output(usize),

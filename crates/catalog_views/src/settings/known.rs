@@ -98,7 +98,6 @@ pub(crate) const KNOWN: &[Known] = &[
     known("max_identifier_length", "63", Kind::Internal, "Shows the maximum identifier length."),
     known("max_index_keys", "32", Kind::Internal, "Shows the maximum number of index keys."),
     known("pando.adjustments", "off", Kind::Flag, "Sets whether a client gets a notice with directory entries after it asked this server for a row of another one."),
-    known("pando.analyzer", "on", Kind::Flag, "Plans queries by PostgreSQL's grammar and the analyzer where they know all of a query."),
     known("pando.broadcast_bytes", "8388608", Kind::Number(0, 8_388_608), "Sets the maximum number of bytes that a join broadcasts to all servers. Above it, both inputs are hash-partitioned."),
     known("pando.bundle_bytes", "268435456", Kind::Number(0, i64::MAX), "Sets the maximum number of bytes that each server keeps in memory between two bundles. Above it, rows are spilled to disk."),
     known("pando.bundling", "pipelined", Kind::Choice(&["pipelined", "none", "optimal", "excessive"]), "Sets which operators form a bundle. Rows are stored between bundles; pipelined stores none."),

@@ -43,8 +43,20 @@ pub(super) fn of_call(
     if style == Style::default() {
         return Transformed::no(Expr::ScalarFunction(call));
     }
+    let changed = style_all(&mut call.args, schema, style);
+    Transformed::new_transformed(Expr::ScalarFunction(call), changed)
+}
+
+/// Converts values in the style, also those of rows; returns whether there was any.
+fn style_all(values: &mut [Expr], schema: &DFSchema, style: Style) -> bool {
     let mut changed = false;
-    for arg in &mut call.args {
+    for arg in values {
+        if let Expr::ScalarFunction(row) = arg
+            && row.name() == "record"
+        {
+            changed |= style_all(&mut row.args, schema, style);
+            continue;
+        }
         let known = of_expression(arg, schema);
         if let Some(of_items) = known.as_ref().filter(|_| !style.zone.is_utc()).and_then(is_moments)
         {
@@ -57,7 +69,7 @@ pub(super) fn of_call(
             changed = true;
         }
     }
-    Transformed::new_transformed(Expr::ScalarFunction(call), changed)
+    changed
 }
 
 /// Whether a type is that of arrays of timestamps with time zone, or of one; `None` for other types.

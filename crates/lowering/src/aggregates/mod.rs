@@ -1,7 +1,8 @@
 //! Aggregates: those that the engine computes, and the value of the tree's aggregate over them.
 
-mod moving;
+mod hypothetical;
 mod ordered;
+mod places;
 mod table;
 
 use crate::functions::called;
@@ -25,21 +26,25 @@ pub(crate) struct Part {
     pub(crate) arguments: Vec<Expr>,
     /// The order in which it takes values, whatever the statement says.
     order: Vec<Sort>,
-    data_type: DataType,
+    pub(crate) data_type: DataType,
 }
 
 impl Part {
     /// The function over a frame. If rows leave the frame, it is computed anew where the engine's function does not take
     /// them out, or not exactly.
     pub(crate) fn over(&self, frame: &WindowFrame) -> Arc<AggregateUDF> {
-        let is_exact = match self.function.name() {
+        match self.is_exact() || frame.start_bound.is_unbounded() {
+            true => Arc::clone(&self.function),
+            false => Arc::new(frames::recomputed(Arc::clone(&self.function))),
+        }
+    }
+
+    /// Whether rows can be taken out of the function, so that nothing of them stays.
+    pub(crate) fn is_exact(&self) -> bool {
+        match self.function.name() {
             "count" | "min" | "max" => true,
             "sum" => !self.data_type.is_floating(),
             _ => false,
-        };
-        match is_exact || frame.start_bound.is_unbounded() {
-            true => Arc::clone(&self.function),
-            false => Arc::new(moving::recomputed(Arc::clone(&self.function))),
         }
     }
 }
@@ -86,11 +91,10 @@ impl Lowering<'_> {
         };
         let arguments = match arguments {
             // A row that is there is not NULL.
-            [analyzer::tree::Expr { kind: Kind::WholeRow(_), .. }] if plan == Plan::Count => {
-                if self.has_made_up_rows {
-                    return unsupported("count of rows of an outer join");
-                }
-                Vec::new()
+            [analyzer::tree::Expr { kind: Kind::WholeRow(relation), .. }]
+                if plan == Plan::Count =>
+            {
+                self.presence(*relation)?.into_iter().collect()
             }
             // The values have the blanks of `char(n)`, since their type has no length.
             arguments => {
@@ -107,14 +111,10 @@ impl Lowering<'_> {
 
     /// The aggregate of an aggregate call, and its engine's expressions.
     pub(crate) fn aggregate(&mut self, call: &AggregateCall) -> Result<(Made, Vec<Expr>)> {
-        if functions::of(call.function)
-            .is_some_and(|f| f.aggregate != functions::AggregateKind::Normal)
-        {
-            return self.ordered_set(call);
-        }
-        let is_row = |value: &analyzer::tree::Expr| matches!(value.kind, Kind::WholeRow(_));
-        if call.distinct && call.arguments.iter().any(is_row) {
-            return unsupported("an aggregate of distinct rows");
+        match functions::of(call.function).map(|function| function.aggregate) {
+            Some(functions::AggregateKind::OrderedSet) => return self.ordered_set(call),
+            Some(functions::AggregateKind::Hypothetical) => return self.hypothetical(call),
+            _ => {}
         }
         if call.distinct
             && let Some(made) = self.sorted_set(call)?
@@ -137,21 +137,37 @@ impl Lowering<'_> {
         if order.is_empty() && made.plan.is_ordered() {
             order.clone_from(&self.input_order);
         }
-        let order_of = |part: &Part| {
-            if part.order.is_empty() { order.clone() } else { part.order.clone() }
+        let mut of_engine = |part: &Part| {
+            let order = if part.order.is_empty() { order.clone() } else { part.order.clone() };
+            self.in_order(part, order, call.distinct, filter.clone())
         };
-        let of_engine = |part: &Part| {
-            Expr::AggregateFunction(AggregateFunction::new_udf(
-                Arc::clone(&part.function),
-                part.arguments.clone(),
-                call.distinct,
-                filter.clone(),
-                order_of(part),
-                None,
-            ))
-        };
-        let exprs = made.parts.iter().map(of_engine).collect();
+        let exprs = made.parts.iter().map(&mut of_engine).collect();
         Ok((made, exprs))
+    }
+
+    /// The engine's expression for a part that takes its values in an order. The engine sorts them for the first order of a
+    /// SELECT.
+    fn in_order(
+        &mut self,
+        part: &Part,
+        order: Vec<Sort>,
+        distinct: bool,
+        filter: Option<Box<Expr>>,
+    ) -> Expr {
+        let (mut function, mut arguments) = (Arc::clone(&part.function), part.arguments.clone());
+        let (mut distinct, mut order) = (distinct, order);
+        let depends = matches!(function.name(), "array_agg" | "string_agg");
+        if depends && !order.is_empty() {
+            let first = self.aggregate_order.get_or_insert_with(|| order.clone());
+            if *first != order {
+                let count = arguments.len();
+                function = Arc::new(frames::sorted(function, count, &order, distinct));
+                arguments.extend(order.into_iter().map(|key| key.expr));
+                (distinct, order) = (false, Vec::new());
+            }
+        }
+        let call = AggregateFunction::new_udf(function, arguments, distinct, filter, order, None);
+        Expr::AggregateFunction(call)
     }
 
     /// Counts distinct keys where equal values may differ.

@@ -51,14 +51,7 @@ impl Lowering<'_> {
         };
         let order = vec![self.sorted(key, value.clone())?];
         let part = Part { order, ..self.part("array_agg", vec![self.padded(value)?])? };
-        let expr = Expr::AggregateFunction(AggregateFunction::new_udf(
-            Arc::clone(&part.function),
-            part.arguments.clone(),
-            false,
-            Some(Box::new(filter)),
-            part.order.clone(),
-            None,
-        ));
+        let expr = self.in_order(&part, part.order.clone(), false, Some(Box::new(filter)));
         let Some(array) = item.oid.array() else {
             return missing(format!("WITHIN GROUP of {item}"));
         };

@@ -1,6 +1,6 @@
 //! The aggregates that have PostgreSQL's meaning for their argument types.
 
-use super::Part;
+use super::{Part, places};
 use crate::functions::{called, of_engine, parse, take};
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
@@ -37,6 +37,12 @@ pub(super) enum Plan {
     Ordered(&'static str),
     /// By joining bytes.
     Bytes,
+    /// By the number of rows before a row: its place.
+    Place,
+    /// By the number of rows before a row, and of all: their share.
+    ShareBefore,
+    /// By the number of rows up to a row, and of all: the share with the row among them.
+    ShareWith,
     /// By a function that writes each row, `array_agg`, and a function of the array.
     Gathered(&'static str, &'static str),
 }
@@ -80,11 +86,17 @@ const TABLE: &[(&str, Plan)] = &[
     ("bit_xor(int2) bit_xor(int4) bit_xor(int8)", Plan::Named("bit_xor")),
     ("string_agg(text,text)", Plan::Named("string_agg")),
     ("string_agg(bytea,bytea)", Plan::Bytes),
-    ("array_agg(anynonarray)", Plan::Named("array_agg")),
-    ("stddev(float8) stddev_samp(float8)", Plan::Named("stddev")),
-    ("stddev_pop(float8)", Plan::Named("stddev_pop")),
-    ("variance(float8) var_samp(float8)", Plan::Named("var_samp")),
-    ("var_pop(float8)", Plan::Named("var_pop")),
+    ("array_agg(anynonarray) array_agg(anyarray)", Plan::Named("array_agg")),
+    (
+        "stddev(float4) stddev(float8) stddev_samp(float4) stddev_samp(float8)",
+        Plan::Named("stddev"),
+    ),
+    ("stddev_pop(float4) stddev_pop(float8)", Plan::Named("stddev_pop")),
+    (
+        "variance(float4) variance(float8) var_samp(float4) var_samp(float8)",
+        Plan::Named("var_samp"),
+    ),
+    ("var_pop(float4) var_pop(float8)", Plan::Named("var_pop")),
     (
         "variance(int2) variance(int4) variance(int8) variance(numeric) var_samp(int2) var_samp(int4) var_samp(int8) \
          var_samp(numeric)",
@@ -165,6 +177,9 @@ impl Plan {
                 let counted = lowering.count(vec![numbers.clone()])?;
                 vec![lowering.sum(vec![numbers])?, lowering.sum(vec![square])?, counted]
             }
+            Self::Place | Self::ShareBefore | Self::ShareWith => {
+                return missing("this aggregate");
+            }
             Self::Ordered(_) | Self::Bytes => return missing("this aggregate"),
             Self::Gathered(of_row, _) => {
                 let written = lowering.registered(of_row, arguments, Oid::TEXT.into())?;
@@ -191,6 +206,18 @@ impl Plan {
             Self::Gathered(_, of_all) => {
                 let texts = parts.into_iter().map(|part| part.named(Oid::TEXT_ARRAY.into()));
                 lowering.engine_function(of_all, texts.collect())?
+            }
+            Self::Place => {
+                let [before] = take(parts)?;
+                places::place(before.expr)
+            }
+            Self::ShareBefore => {
+                let [before, all] = take(parts)?;
+                places::share(before.expr, all.expr, 0.0)?
+            }
+            Self::ShareWith => {
+                let [before, all] = take(parts)?;
+                places::share(before.expr, all.expr, 1.0)?
             }
             Self::Ordered("sorted_texts") => lowering.sorted_texts(parts)?,
             Self::Ordered(function) => lowering.engine_function(function, parts)?,

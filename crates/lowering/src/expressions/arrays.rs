@@ -3,7 +3,7 @@
 use crate::functions::{self, Make, called, comparisons};
 use crate::refusal::{Result, missing, unsupported};
 use crate::scope::Lowering;
-use crate::typed::Typed;
+use crate::typed::{Typed, unify};
 use crate::types;
 use ::functions::arrays::quantified;
 use analyzer::system::{Oid, SqlType, operators};
@@ -14,13 +14,24 @@ use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{Expr as Engine, Operator, binary_expr};
 use std::sync::Arc;
+use values::error::{Error, SqlState};
 
 type Bounds = (Option<Expr>, Option<Expr>);
+
+/// The most dimensions of an array.
+const DIMENSIONS_MAX: usize = 6;
+
+fn dimensions(data_type: &DataType) -> usize {
+    match data_type {
+        DataType::List(item) => 1 + dimensions(item.data_type()),
+        _ => 0,
+    }
+}
 
 impl Lowering<'_> {
     pub(super) fn array(&mut self, items: &[Expr], sql_type: SqlType) -> Result<Typed> {
         if items.iter().any(|item| item.sql_type.oid.element().is_some()) {
-            return missing("arrays of several dimensions");
+            return self.array_of_arrays(items, sql_type);
         }
         let items = self.exprs(items)?;
         if items.is_empty() {
@@ -32,6 +43,31 @@ impl Lowering<'_> {
         let array = Typed::of(expr, data_type, sql_type)?;
         // The engine's array does not say that its texts are JSON.
         Ok(if matches!(item, Oid::JSON | Oid::JSONB) { array.declared()? } else { array })
+    }
+
+    /// An array of several dimensions.
+    fn array_of_arrays(&mut self, items: &[Expr], sql_type: SqlType) -> Result<Typed> {
+        let lengths = items.iter().filter_map(|item| match &item.kind {
+            Kind::Array(inner) => Some(inner.len()),
+            _ => None,
+        });
+        let lengths: Vec<usize> = lengths.collect();
+        if lengths.windows(2).any(|pair| pair[0] != pair[1]) {
+            let message =
+                "multidimensional arrays must have array expressions with matching dimensions";
+            return Err(Error::new(SqlState::ArraySubscriptError, message).into());
+        }
+        let mut arrays = self.exprs(items)?;
+        unify(&mut arrays);
+        let (expr, data_type) = self.engine_function("make_array", arrays)?;
+        if dimensions(&data_type) > DIMENSIONS_MAX {
+            let message = format!(
+                "number of array dimensions ({}) exceeds the maximum allowed ({DIMENSIONS_MAX})",
+                dimensions(&data_type)
+            );
+            return Err(Error::new(SqlState::ProgramLimitExceeded, message).into());
+        }
+        Ok(Typed { expr, sql_type, data_type })
     }
 
     /// An array without items.
@@ -73,6 +109,10 @@ impl Lowering<'_> {
         let DataType::List(field) = &array.data_type else {
             return missing("ANY of this value");
         };
+        if value.sql_type.oid == Oid::RECORD && operator == Operator::Eq && !is_all {
+            let (expr, _) = self.engine_function("array_has", vec![array, value])?;
+            return Ok(Typed::boolean(expr));
+        }
         if Self::has_order_key(value.sql_type) {
             return unsupported(format!("ANY and ALL of a computed array of {}", value.sql_type));
         }
@@ -136,27 +176,24 @@ impl Lowering<'_> {
         let is_vector = matches!(array.sql_type.oid, Oid::INT2VECTOR | Oid::OIDVECTOR);
         let array = self.expr(array)?;
         match subscripts {
-            [(None, Some(index))] if !is_slice => {
+            [(None, Some(index))] if !is_slice && array.sql_type.oid == Oid::JSONB => {
                 let index = self.expr(index)?;
-                if array.sql_type.oid == Oid::JSONB {
-                    return self.registered("jsonb_extract_path", vec![array, index], sql_type);
+                self.registered("jsonb_extract_path", vec![array, index], sql_type)
+            }
+            subscripts if !is_slice => {
+                // An element needs a subscript for each dimension.
+                if dimensions(&array.data_type) != subscripts.len() {
+                    return Typed::null(sql_type);
                 }
-                let index = index.converted(&DataType::Int64);
-                // Subscripts of vectors begin at 0. The engine counts negative ones from the end.
-                let first = if is_vector { 0 } else { 1 };
-                let place = match index.value() {
-                    Some(ScalarValue::Int64(Some(number))) if *number < first => {
+                let mut value = array;
+                for index in subscripts.iter().filter_map(|(_, index)| index.as_ref()) {
+                    let first = if is_vector { 0 } else { 1 };
+                    let Some(element) = self.element(value, index, first)? else {
                         return Typed::null(sql_type);
-                    }
-                    Some(ScalarValue::Int64(Some(number))) => {
-                        let place = ScalarValue::Int64(Some(number - first + 1));
-                        Typed::constant(place, Oid::INT8.into())
-                    }
-                    _ => placed(index, first),
-                };
-                let (expr, data_type) =
-                    self.engine_function("array_element", vec![array, place])?;
-                Typed::of(expr, data_type, sql_type)
+                    };
+                    value = element;
+                }
+                Typed::of(value.expr, value.data_type, sql_type)
             }
             [(from, to)] if is_slice && !is_vector && array.data_type.is_nested() => {
                 let from = self.slice_bound(from.as_ref(), 1)?;
@@ -171,6 +208,23 @@ impl Lowering<'_> {
 }
 
 impl Lowering<'_> {
+    /// An element of an array whose subscripts begin with `first`; `None` if there is none.
+    fn element(&mut self, array: Typed, index: &Expr, first: i64) -> Result<Option<Typed>> {
+        let index = self.expr(index)?.converted(&DataType::Int64);
+        // The engine counts negative places from the end.
+        let place = match index.value() {
+            Some(ScalarValue::Int64(Some(number))) if *number < first => return Ok(None),
+            Some(ScalarValue::Int64(Some(number))) => {
+                let place = ScalarValue::Int64(Some(number - first + 1));
+                Typed::constant(place, Oid::INT8.into())
+            }
+            _ => placed(index, first),
+        };
+        let sql_type = array.sql_type;
+        let (expr, data_type) = self.engine_function("array_element", vec![array, place])?;
+        Ok(Some(Typed { expr, sql_type, data_type }))
+    }
+
     /// A bound of a slice, or the bound of the array.
     fn slice_bound(&mut self, bound: Option<&Expr>, otherwise: i64) -> Result<Typed> {
         let Some(bound) = bound else {

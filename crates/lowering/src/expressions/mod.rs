@@ -5,6 +5,7 @@ mod casts;
 mod choices;
 mod comparisons;
 mod logic;
+mod rows;
 mod subqueries;
 pub(crate) use subqueries::{outputs_of, subquery_of};
 mod value_functions;
@@ -65,14 +66,14 @@ impl Lowering<'_> {
             Kind::And(parts) => self.joined(parts, Logic::And),
             Kind::Or(parts) => self.joined(parts, Logic::Or),
             Kind::Not(inner) => self.negation(inner),
-            Kind::IsNull(inner) if matches!(inner.kind, Kind::Row(_)) => {
-                self.row_test(inner, Engine::is_null)
-            }
-            Kind::IsNotNull(inner) if matches!(inner.kind, Kind::Row(_)) => {
-                self.row_test(inner, Engine::is_not_null)
-            }
-            Kind::IsNull(inner) => Ok(Typed::boolean(self.expr(inner)?.expr.is_null())),
-            Kind::IsNotNull(inner) => Ok(Typed::boolean(self.expr(inner)?.expr.is_not_null())),
+            Kind::IsNull(inner) => match self.row_test(inner, true)? {
+                Some(test) => Ok(test),
+                None => Ok(Typed::boolean(self.expr(inner)?.expr.is_null())),
+            },
+            Kind::IsNotNull(inner) => match self.row_test(inner, false)? {
+                Some(test) => Ok(test),
+                None => Ok(Typed::boolean(self.expr(inner)?.expr.is_not_null())),
+            },
             Kind::IsTruth(inner, test) => self.truth(inner, *test),
             Kind::IsDistinct(call) => self.distinct(call),
             Kind::NullIf(call) => self.null_if(call, sql_type),
@@ -87,23 +88,20 @@ impl Lowering<'_> {
             }
             Kind::Subquery(subquery) => self.subquery(subquery, sql_type),
             Kind::ValueFunction(function) => self.value_function(*function, sql_type),
-            Kind::WholeRow(_) => missing("a row of a relation as a value"),
-            Kind::Row(_) => missing("ROW"),
-            Kind::Field(_) => missing("a field of a row"),
+            Kind::WholeRow(relation) => self.whole_row(*relation),
+            Kind::TableOid(relation) => self.table_oid(*relation),
+            Kind::Row(fields) => self.row(fields),
+            Kind::Field(field) => self.field(field, sql_type),
         }
-    }
-
-    /// Whether a test is true of all fields of a row. A field that is a row is tested as a value.
-    fn row_test(&mut self, row: &Expr, test: fn(Engine) -> Engine) -> Result<Typed> {
-        let Kind::Row(fields) = &row.kind else { return missing("a test of this row") };
-        let tests = fields.iter().map(|field| Ok(test(self.expr(field)?.expr)));
-        let tests = tests.collect::<Result<Vec<_>>>()?;
-        Ok(Typed::boolean(logic::all(tests, Engine::and)))
     }
 
     fn call(&mut self, call: &Call, sql_type: SqlType) -> Result<Typed> {
         if call.is_variadic_array {
             return missing("VARIADIC");
+        }
+        let has_row = call.arguments.iter().any(|value| matches!(value.kind, Kind::WholeRow(_)));
+        if has_row && functions::of(call.function).is_some_and(|f| f.name == "pg_typeof") {
+            return missing("pg_typeof of the row of a relation");
         }
         let Some(make) = crate::functions::of(call.function) else {
             return missing(described(call));

@@ -1,7 +1,7 @@
 //! Functions in FROM.
 
 use crate::names;
-use crate::refusal::{Result, missing};
+use crate::refusal::Result;
 use crate::scope::Lowering;
 use crate::sets::{Expanded, SetColumn};
 use analyzer::system::Oid;
@@ -44,10 +44,9 @@ impl Lowering<'_> {
             columns.extend(self.set_columns(call)?);
         }
         if ordinality {
-            let Some(first) = columns.first().filter(|_| calls.len() == 1) else {
-                return missing("WITH ORDINALITY of several functions");
-            };
-            columns.push(self.ordinality(first, Oid::INT8.into())?);
+            let of = if calls.len() == 1 { &columns[..columns.len().min(1)] } else { &columns };
+            let numbers = self.ordinality(of, Oid::INT8.into())?;
+            columns.push(numbers);
         }
         Ok(columns)
     }

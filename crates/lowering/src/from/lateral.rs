@@ -44,13 +44,17 @@ impl Lowering<'_> {
         let (plan, outer) = self.in_subquery(|lowering| lowering.query(query))?;
         if outer.is_empty() {
             let right = aliased(plan, relation, &alias)?;
-            self.add_relation(relation.id, &right, relation.columns.iter().map(|c| c.sql_type));
+            let right = self.register(relation, right, &alias)?;
             return self.joined_on(left, right, kind, condition);
+        }
+        if self.is_nullable && self.whole_rows.contains(&relation.id) {
+            return missing("the row of a LATERAL query that an outer join makes up");
         }
         let right = renamed(plan, relation)?;
         let right = LogicalPlan::Subquery(subquery_of(right, &outer));
-        let right = LogicalPlanBuilder::from(right).alias(TableReference::bare(alias))?.build()?;
-        self.add_relation(relation.id, &right, relation.columns.iter().map(|c| c.sql_type));
+        let name = TableReference::bare(alias.as_str());
+        let right = LogicalPlanBuilder::from(right).alias(name)?.build()?;
+        let right = self.register(relation, right, &alias)?;
         let condition = match condition {
             Some(condition) => self.condition(condition)?,
             None => always(),
@@ -79,6 +83,9 @@ impl Lowering<'_> {
             JoinKind::Left if is_unconditional => NullHandling::Preserve,
             _ => return missing("LATERAL with this kind of join"),
         };
+        if self.is_nullable && self.whole_rows.contains(&relation.id) {
+            return missing("the row of a LATERAL function that an outer join makes up");
+        }
         let alias = self.qualifiers.add(&relation.alias);
         let mut columns = self.columns_of(calls, ordinality)?;
         if kind == JoinKind::Left {
@@ -99,6 +106,7 @@ impl Lowering<'_> {
         let plan = LogicalPlanBuilder::from(plan).project(all)?.build()?;
         let types = relation.columns.iter().map(|column| column.sql_type);
         self.add_relation_at(relation.id, &plan, width, types);
+        self.add_row(relation, None);
         match condition.filter(|condition| !is_true(condition)) {
             Some(condition) => {
                 let condition = self.condition(condition)?;

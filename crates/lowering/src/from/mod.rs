@@ -33,7 +33,8 @@ impl Lowering<'_> {
         growing(|| match item {
             From::Relation(relation) => self.relation(relation),
             From::Join { kind, left, right, condition } => {
-                let left = self.item(left)?;
+                let is_left_nullable = matches!(kind, JoinKind::Right | JoinKind::Full);
+                let left = self.nullable(is_left_nullable, |lowering| lowering.item(left))?;
                 self.join(left, *kind, right, condition.as_ref())
             }
         })
@@ -49,10 +50,27 @@ impl Lowering<'_> {
         if let From::Relation(relation) = right
             && relation.is_lateral
         {
-            return self.lateral(left, kind, relation, condition);
+            let is_nullable = kind == JoinKind::Left;
+            return self.nullable(is_nullable, |lowering| {
+                lowering.lateral(left, kind, relation, condition)
+            });
         }
-        let right = self.item(right)?;
+        let is_nullable = matches!(kind, JoinKind::Left | JoinKind::Full);
+        let right = self.nullable(is_nullable, |lowering| lowering.item(right))?;
         self.joined_on(left, right, kind, condition)
+    }
+
+    /// Lowers a side of a join, of which an outer join may make up rows.
+    fn nullable<T>(
+        &mut self,
+        is_nullable: bool,
+        lower: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        let before = self.is_nullable;
+        self.is_nullable |= is_nullable;
+        let lowered = lower(self);
+        self.is_nullable = before;
+        lowered
     }
 
     /// The join of two plans.

@@ -5,15 +5,23 @@ use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use analyzer::tree::{Relation, Source};
 use datafusion::common::TableReference;
-use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, lit};
 use std::sync::Arc;
+
+/// The column that is NULL in rows that an outer join made up.
+const PRESENCE: &str = "?row";
 
 impl Lowering<'_> {
     /// The rows of a relation, whose columns are qualified by its name in the plan.
     pub(super) fn relation(&mut self, relation: &Relation) -> Result<LogicalPlan> {
         let alias = self.qualifiers.add(&relation.alias);
         let plan = match &relation.source {
-            Source::Table(handle) => self.table(*handle, relation, &alias)?,
+            Source::Table(handle) => {
+                let handle = usize::try_from(*handle).unwrap_or(usize::MAX);
+                let oid = self.around.sources.get(handle).and_then(|source| source.oid);
+                self.table_oids.extend(oid.map(|oid| (relation.id, oid)));
+                self.table(handle, relation, &alias)?
+            }
             Source::Query(query) => {
                 let plan = self.query(query)?;
                 aliased(plan, relation, &alias)?
@@ -26,19 +34,39 @@ impl Lowering<'_> {
                 self.functions(calls, *ordinality, relation, &alias)?
             }
         };
-        self.register(relation, &plan);
+        self.register(relation, plan, &alias)
+    }
+
+    /// Adds a relation that is a plan of its own. If its rows are values and an outer join may make some up, its plan gets a
+    /// column that tells.
+    pub(super) fn register(
+        &mut self,
+        relation: &Relation,
+        plan: LogicalPlan,
+        alias: &str,
+    ) -> Result<LogicalPlan> {
+        let types = relation.columns.iter().map(|column| column.sql_type);
+        let is_marked = self.is_nullable && self.whole_rows.contains(&relation.id);
+        if !is_marked {
+            self.add_relation(relation.id, &plan, types);
+            self.add_row(relation, None);
+            return Ok(plan);
+        }
+        let mark = lit(true).alias_qualified(Some(TableReference::bare(alias)), PRESENCE);
+        let columns = plan.schema().columns().into_iter().map(Expr::Column).chain([mark]);
+        let columns: Vec<Expr> = columns.collect();
+        let plan = LogicalPlanBuilder::from(plan).project(columns)?.build()?;
+        self.add_relation(relation.id, &plan, types);
+        let last = plan.schema().fields().len() - 1;
+        let column = plan.schema().columns().pop().zip(plan.schema().fields().get(last).cloned());
+        self.add_row(relation, column);
         Ok(plan)
     }
 
-    /// Adds a relation that is a plan of its own.
-    fn register(&mut self, relation: &Relation, plan: &LogicalPlan) {
-        let types = relation.columns.iter().map(|column| column.sql_type);
-        self.add_relation(relation.id, plan, types);
-    }
-
-    fn table(&self, handle: u32, relation: &Relation, alias: &str) -> Result<LogicalPlan> {
-        let table = usize::try_from(handle).ok().and_then(|handle| self.around.sources.get(handle));
-        let Some(table) = table else { return missing("a table without a source") };
+    fn table(&self, handle: usize, relation: &Relation, alias: &str) -> Result<LogicalPlan> {
+        let Some(table) = self.around.sources.get(handle) else {
+            return missing("a table without a source");
+        };
         let schema = table.source.schema();
         let own = schema.fields().iter().map(|field| field.name());
         let is_renamed =

@@ -49,7 +49,7 @@ impl Lowering<'_> {
     }
 
     /// The value of an expression that depends on nothing.
-    fn constant(&self, value: &Typed) -> Result<Option<ScalarValue>> {
+    pub(crate) fn constant(&self, value: &Typed) -> Result<Option<ScalarValue>> {
         if let Some(value) = value.value() {
             return Ok(Some(value.clone()));
         }

@@ -8,7 +8,9 @@ use crate::types;
 use analyzer::system::{Oid, SqlType};
 use analyzer::tree::Literal;
 use datafusion::arrow::datatypes::DataType;
+use datafusion::common::ScalarValue;
 use datafusion::functions_nested::array_has::{array_has_all_udf, array_has_any_udf};
+use datafusion::logical_expr::when;
 use std::sync::Arc;
 
 pub(super) const TABLE: Table = &[
@@ -37,8 +39,9 @@ pub(super) const TABLE: Table = &[
     ("&&(anyarray,anyarray)", Make::Own(overlaps)),
     ("array_length(anyarray,int4)", Make::Own(length)),
     ("cardinality(anyarray)", Make::Named("cardinality")),
-    ("array_lower(anyarray,int4)", Make::Named("array_lower")),
-    ("array_upper(anyarray,int4)", Make::Named("array_upper")),
+    ("width_bucket(anycompatible,anycompatiblearray)", Make::Named("width_bucket")),
+    ("array_lower(anyarray,int4)", Make::Own(lower_bound)),
+    ("array_upper(anyarray,int4)", Make::Own(upper_bound)),
     ("array_ndims(anyarray)", Make::Named("array_ndims")),
     ("array_dims(anyarray)", Make::Named("array_dims")),
     ("trim_array(anyarray,int4)", Make::Named("trim_array")),
@@ -86,6 +89,38 @@ fn length(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> 
     let count = lowering.registered("array_length", vec![array, dimension], sql_type)?;
     let none = lowering.literal(&Literal::Integer(0), sql_type)?;
     lowering.registered("nullif", vec![count, none], sql_type)
+}
+
+pub(crate) fn lower_bound(
+    lowering: &Lowering<'_>,
+    bounds: Vec<Typed>,
+    sql_type: SqlType,
+) -> Result<Typed> {
+    if is_of_first_dimension(&bounds) {
+        return lowering.registered("array_lower", bounds, sql_type);
+    }
+    let length = length(lowering, bounds, sql_type)?;
+    let one = lowering.literal(&Literal::Integer(1), sql_type)?;
+    let expr = when(length.expr.is_not_null(), one.expr).end()?;
+    Ok(Typed { expr, sql_type, data_type: one.data_type })
+}
+
+pub(crate) fn upper_bound(
+    lowering: &Lowering<'_>,
+    bounds: Vec<Typed>,
+    sql_type: SqlType,
+) -> Result<Typed> {
+    match is_of_first_dimension(&bounds) {
+        true => lowering.registered("array_upper", bounds, sql_type),
+        false => length(lowering, bounds, sql_type),
+    }
+}
+
+/// Whether bounds are of the only dimension of a vector, or of the first one of an array.
+fn is_of_first_dimension(bounds: &[Typed]) -> bool {
+    let is_vector = |array: &Typed| matches!(array.sql_type.oid, Oid::INT2VECTOR | Oid::OIDVECTOR);
+    let is_first = |dimension: &Typed| dimension.value() == Some(&ScalarValue::Int32(Some(1)));
+    bounds.first().is_some_and(is_vector) || bounds.get(1).is_some_and(is_first)
 }
 
 /// The items of an array, as their output is, with a text between them.

@@ -20,7 +20,8 @@ pub(super) const TABLE: Table = &[
          =(text,text) =(bpchar,bpchar) =(name,name) =(name,text) =(text,name) =(char,char) =(bytea,bytea) =(date,date) \
          =(date,timestamp) =(date,timestamptz) =(timestamp,date) =(timestamp,timestamp) =(timestamp,timestamptz) \
          =(timestamptz,date) =(timestamptz,timestamp) =(timestamptz,timestamptz) =(time,time) =(interval,interval) \
-         =(uuid,uuid) =(jsonb,jsonb) =(oid,oid) =(xid,xid) =(xid,int4) =(anyarray,anyarray)",
+         =(uuid,uuid) =(jsonb,jsonb) =(oid,oid) =(xid,xid) =(xid,int4) =(anyarray,anyarray) =(record,record) \
+         =(xid8,xid8) =(oidvector,oidvector) =(cid,cid)",
         Make::Compare(Operator::Eq),
     ),
     (
@@ -30,7 +31,8 @@ pub(super) const TABLE: Table = &[
          <>(bytea,bytea) <>(date,date) <>(date,timestamp) <>(date,timestamptz) <>(timestamp,date) \
          <>(timestamp,timestamp) <>(timestamp,timestamptz) <>(timestamptz,date) <>(timestamptz,timestamp) \
          <>(timestamptz,timestamptz) <>(time,time) <>(interval,interval) <>(uuid,uuid) <>(jsonb,jsonb) <>(oid,oid) \
-         <>(xid,xid) <>(anyarray,anyarray)",
+         <>(xid,xid) <>(anyarray,anyarray) <>(record,record) \
+         <>(xid8,xid8) <>(oidvector,oidvector) <>(xid,int4)",
         Make::Compare(Operator::NotEq),
     ),
     (
@@ -39,7 +41,8 @@ pub(super) const TABLE: Table = &[
          <(text,text) <(bpchar,bpchar) <(name,name) <(name,text) <(text,name) <(char,char) <(bytea,bytea) <(date,date) \
          <(date,timestamp) <(date,timestamptz) <(timestamp,date) <(timestamp,timestamp) <(timestamp,timestamptz) \
          <(timestamptz,date) <(timestamptz,timestamp) <(timestamptz,timestamptz) <(time,time) <(interval,interval) \
-         <(uuid,uuid) <(jsonb,jsonb) <(oid,oid) ~<~(text,text) ~<~(bpchar,bpchar) <(anyarray,anyarray)",
+         <(uuid,uuid) <(jsonb,jsonb) <(oid,oid) ~<~(text,text) ~<~(bpchar,bpchar) <(anyarray,anyarray) <(record,record) \
+         <(xid8,xid8) <(oidvector,oidvector)",
         Make::Compare(Operator::Lt),
     ),
     (
@@ -49,7 +52,8 @@ pub(super) const TABLE: Table = &[
          <=(bytea,bytea) <=(date,date) <=(date,timestamp) <=(date,timestamptz) <=(timestamp,date) \
          <=(timestamp,timestamp) <=(timestamp,timestamptz) <=(timestamptz,date) <=(timestamptz,timestamp) \
          <=(timestamptz,timestamptz) <=(time,time) <=(interval,interval) <=(uuid,uuid) <=(jsonb,jsonb) <=(oid,oid) \
-         ~<=~(text,text) ~<=~(bpchar,bpchar) <=(anyarray,anyarray)",
+         ~<=~(text,text) ~<=~(bpchar,bpchar) <=(anyarray,anyarray) <=(record,record) \
+         <=(xid8,xid8) <=(oidvector,oidvector)",
         Make::Compare(Operator::LtEq),
     ),
     (
@@ -58,7 +62,8 @@ pub(super) const TABLE: Table = &[
          >(text,text) >(bpchar,bpchar) >(name,name) >(name,text) >(text,name) >(char,char) >(bytea,bytea) >(date,date) \
          >(date,timestamp) >(date,timestamptz) >(timestamp,date) >(timestamp,timestamp) >(timestamp,timestamptz) \
          >(timestamptz,date) >(timestamptz,timestamp) >(timestamptz,timestamptz) >(time,time) >(interval,interval) \
-         >(uuid,uuid) >(jsonb,jsonb) >(oid,oid) ~>~(text,text) ~>~(bpchar,bpchar) >(anyarray,anyarray)",
+         >(uuid,uuid) >(jsonb,jsonb) >(oid,oid) ~>~(text,text) ~>~(bpchar,bpchar) >(anyarray,anyarray) >(record,record) \
+         >(xid8,xid8) >(oidvector,oidvector)",
         Make::Compare(Operator::Gt),
     ),
     (
@@ -68,7 +73,8 @@ pub(super) const TABLE: Table = &[
          >=(bytea,bytea) >=(date,date) >=(date,timestamp) >=(date,timestamptz) >=(timestamp,date) \
          >=(timestamp,timestamp) >=(timestamp,timestamptz) >=(timestamptz,date) >=(timestamptz,timestamp) \
          >=(timestamptz,timestamptz) >=(time,time) >=(interval,interval) >=(uuid,uuid) >=(jsonb,jsonb) >=(oid,oid) \
-         ~>=~(text,text) ~>=~(bpchar,bpchar) >=(anyarray,anyarray)",
+         ~>=~(text,text) ~>=~(bpchar,bpchar) >=(anyarray,anyarray) >=(record,record) \
+         >=(xid8,xid8) >=(oidvector,oidvector)",
         Make::Compare(Operator::GtEq),
     ),
 ];
@@ -93,6 +99,9 @@ pub(crate) fn sides(lowering: &Lowering<'_>, left: Typed, right: Typed) -> Resul
     if pair == (Oid::INTERVAL, Oid::INTERVAL) {
         return Ok((length(left), length(right)));
     }
+    if pair == (Oid::RECORD, Oid::RECORD) {
+        return lowering.record_keys(left, right);
+    }
     if pair == (Oid::BPCHAR, Oid::BPCHAR) {
         return Ok((without_blanks(left), without_blanks(right)));
     }
@@ -102,7 +111,14 @@ pub(crate) fn sides(lowering: &Lowering<'_>, left: Typed, right: Typed) -> Resul
         _ => (left, right),
     };
     match together(&left.data_type, &right.data_type) {
-        Some(data_type) => Ok((left.converted(&data_type), right.converted(&data_type))),
+        Some(data_type) => {
+            let (left, right) = (left.converted(&data_type), right.converted(&data_type));
+            // The engine's joins lose arrays with NULL among their items.
+            match data_type.is_nested() && Lowering::has_array_key(left.sql_type) {
+                true => Ok((lowering.order_key(left)?, lowering.order_key(right)?)),
+                false => Ok((left, right)),
+            }
+        }
         None => missing(format!("a comparison of {} with {}", left.sql_type, right.sql_type)),
     }
 }

@@ -74,7 +74,10 @@ pub(super) const TABLE: Table = &[
     ),
     ("to_json(anyelement)", Make::Own(|of, args, to| written(of, "to_json", args, to))),
     ("to_jsonb(anyelement)", Make::Own(|of, args, to| written(of, "to_jsonb", args, to))),
-    ("array_to_json(anyarray)", Make::Named("array_to_json")),
+    ("array_to_json(anyarray) array_to_json(anyarray,bool)", Make::Named("array_to_json")),
+    ("json_object(_text) json_object(_text,_text)", Make::Named("json_object")),
+    ("jsonb_object(_text) jsonb_object(_text,_text)", Make::Named("jsonb_object")),
+    ("row_to_json(record) row_to_json(record,bool)", Make::Named("row_to_json")),
 ];
 
 /// A function that writes values of any type: `char` with its blanks.

@@ -1,6 +1,7 @@
 //! Keys by which values are ordered and told apart, for types whose values the engine would compare otherwise.
 
 use super::comparisons::{length, without_blanks};
+use crate::records::has_plain_order;
 use crate::refusal::{Result, unsupported};
 use crate::scope::Lowering;
 use crate::typed::Typed;
@@ -14,6 +15,9 @@ impl Lowering<'_> {
         let bytes = SqlType::plain(Oid::BYTEA);
         match value.sql_type.oid.element() {
             Some(item) if value.data_type.is_nested() => match item {
+                Oid::RECORD if !has_plain_order(&value.data_type) => {
+                    unsupported(format!("the order of {}", value.sql_type))
+                }
                 Oid::INTERVAL | Oid::JSONB | Oid::BPCHAR => {
                     unsupported(format!("the order of {}", value.sql_type))
                 }
@@ -31,14 +35,21 @@ impl Lowering<'_> {
             Oid::JSONB => {
                 self.registered("jsonb_order", vec![value], SqlType::plain(Oid::BYTEA))?
             }
+            Oid::RECORD => self.record_key(value)?,
             _ => value,
         })
     }
 
     /// Whether equal values of a type may differ.
     pub(crate) fn has_equality_key(sql_type: SqlType) -> bool {
-        matches!(sql_type.oid, Oid::INTERVAL | Oid::JSONB)
+        matches!(sql_type.oid, Oid::INTERVAL | Oid::JSONB | Oid::RECORD)
             || sql_type == SqlType::plain(Oid::BPCHAR)
+    }
+
+    /// Whether arrays of a type have keys by which they are ordered and told apart.
+    pub(crate) fn has_array_key(sql_type: SqlType) -> bool {
+        let item = sql_type.oid.element();
+        item.is_some_and(|item| !Self::has_equality_key(item.into()))
     }
 
     /// Whether the engine does not know the order of a type.

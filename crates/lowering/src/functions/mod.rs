@@ -3,7 +3,7 @@
 //! Each table names functions as `name(types)` and operators as `+(int4, int4)`. What has no entry is refused.
 
 mod arithmetic;
-mod arrays;
+pub(crate) mod arrays;
 mod bytes;
 pub(crate) mod comparisons;
 mod formats;

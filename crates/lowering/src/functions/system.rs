@@ -12,6 +12,8 @@ use datafusion::logical_expr::Expr;
 use std::sync::Arc;
 
 pub(super) const TABLE: Table = &[
+    ("age(xid)", Make::Named("age")),
+    ("mxid_age(xid)", Make::Named("mxid_age")),
     ("pg_typeof(any)", Make::Own(type_of)),
     ("regclass(text)", Make::Named("regclassin")),
     ("pg_size_pretty(int8)", Make::Named("pg_size_pretty")),

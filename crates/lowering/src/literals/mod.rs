@@ -76,15 +76,6 @@ impl Lowering<'_> {
             Held::Array(_) if sql_type.oid.element().is_none() => {
                 return missing(format!("constants of type {sql_type}"));
             }
-            Held::Array(_) => {
-                match constants::value_of(&view(), &held, self.style()).map_err(Error::from) {
-                    // Of arrays with several dimensions.
-                    Err(error) if error.state() == SqlState::FeatureNotSupported => {
-                        return missing(error.message());
-                    }
-                    value => value?,
-                }
-            }
             held => constants::value_of(&view(), held, self.style())?,
         };
         Ok(Typed::constant(value.cast_to(&held.arrow())?, sql_type))

@@ -163,7 +163,7 @@ async fn bound<'a>(
     declared: &[Option<SqlType>],
     is_executed: bool,
 ) -> Result<Statement<'a>, Refused> {
-    let mut relations = Relations::of(frame, planner, node).await?;
+    let mut relations = Relations::of(planner, node).await?;
     relations.look_up_targets(frame, planner, node, is_executed)?;
     loop {
         match grammar::growing(|| analyzer::bind_statement(node, &relations, declared)) {
@@ -172,7 +172,7 @@ async fn bound<'a>(
                 return Ok(Statement { frame, planner, relations, tree, parameters });
             }
             // The parse tree did not show this name.
-            Err(_) if relations.look_up_more(frame, planner).await? => {}
+            Err(_) if relations.look_up_more(planner).await? => {}
             Err(error) => return Err(refused(error, frame.text)),
         }
     }
@@ -198,8 +198,8 @@ impl Statement<'_> {
         query: &Query,
         returned: &[Returned],
     ) -> Result<(LogicalPlan, Vec<Field>)> {
-        let (frame, text) = (self.frame, self.frame.text);
-        let (plan, fields) = lower(frame, self.planner, query, &self.relations, returned, text)?;
+        let text = self.frame.text;
+        let (plan, fields) = lower(self.planner, query, &self.relations, returned, text)?;
         Ok((refuse_deep(plan)?, fields))
     }
 
@@ -375,7 +375,7 @@ impl Part<'_> {
 
     fn surroundings(&self) -> lowering::Surroundings<'_> {
         let Statement { frame, planner, relations, .. } = self.statement;
-        lowered(frame, planner, relations, self.returned, frame.text)
+        lowered(planner, relations, self.returned, frame.text)
     }
 
     /// The columns that RETURNING shows.

@@ -1,6 +1,4 @@
-//! Queries by way of PostgreSQL's grammar and the analyzer: parse tree, typed tree, logical plan.
-//!
-//! What the analyzer or the lowering does not know yet is planned as before, by the engine's own SQL planner.
+//! Statements by way of PostgreSQL's grammar and the analyzer: parse tree, typed tree, logical plan.
 
 pub(crate) mod changes;
 pub(crate) mod over_rows;
@@ -13,24 +11,19 @@ use crate::context::Frame;
 use analyzer::Bound;
 use analyzer::system::SqlType;
 use analyzer::tree::{CteId, Query};
-use datafusion::catalog::view::ViewTable;
-use datafusion::datasource::TableProvider;
 use datafusion::logical_expr::{LogicalPlan, TableSource};
 use futures::future::BoxFuture;
 use grammar::tree::NodeEnum;
 use lowering::{Refusal, Surroundings};
 use parser::commands::{Command, Definition};
-use parser::{Statement, errors, types};
+use parser::{Statement, errors, nesting, types};
 use planner::relations::rename_columns;
 use planner::{Planner, refuse_deep};
 use relations::Relations;
 use std::sync::Arc;
-use store::catalog;
-use values::error::{Error, Result};
+use store::catalog::{self, View};
+use values::error::{Error, Result, SqlState};
 use values::field::Field;
-
-/// The setting that lets the analyzer plan queries.
-const SETTING: &str = "pando.analyzer";
 
 /// The types of a query's parameters, and the columns of its result.
 pub(crate) type Described = (Vec<catalog::SqlType>, Vec<Field>);
@@ -38,7 +31,7 @@ pub(crate) type Described = (Vec<catalog::SqlType>, Vec<Field>);
 /// The rows that a change in WITH has returned.
 pub(crate) type Returned = (CteId, Arc<dyn TableSource>);
 
-/// Why a query is not planned here.
+/// Why a statement is not planned.
 enum Refused {
     /// A part of it is not known here.
     Missing(Error),
@@ -46,47 +39,57 @@ enum Refused {
     Wrong(Error),
 }
 
-/// The query of a statement that is planned here; `None` if it has none, or the setting is off.
-pub(crate) fn query_of<'a>(frame: &Frame<'_>, statement: &'a Statement) -> Option<&'a NodeEnum> {
-    let query = || statement.query().or_else(|| statement.source());
-    if is_on(frame) || statement.ast().is_none() { query() } else { None }
-}
-
-/// The plan of a query and the columns of its result. `None` if the analyzer does not know all of it.
+/// The query of a statement.
 ///
 /// # Errors
-/// What is wrong with the query.
+/// The statement is none of PostgreSQL's grammar.
+pub(crate) fn query_of(statement: &Statement) -> Result<&NodeEnum> {
+    let query = statement.query().or_else(|| statement.source());
+    query.ok_or_else(|| unread(&statement.text))
+}
+
+/// The error for a text that is no query of PostgreSQL's grammar.
+fn unread(text: &str) -> Error {
+    match grammar::parse(text) {
+        Ok(_) => Error::new(SqlState::SyntaxError, "the statement is no query"),
+        Err(error) if error.is_depth() => nesting::exceeded("Its expressions nest too deep."),
+        Err(error) => {
+            let refused = Error::new(SqlState::SyntaxError, error.message);
+            match error.position {
+                Some(position) => refused.at(position),
+                None => refused,
+            }
+        }
+    }
+}
+
+/// The plan of a query and the columns of its result.
+///
+/// # Errors
+/// What is wrong with the query, or not supported.
 pub(crate) async fn plan(
     frame: &Frame<'_>,
     planner: &Planner<'_>,
     query: &NodeEnum,
-) -> Result<Option<(LogicalPlan, Vec<Field>)>> {
-    if !is_on(frame) {
-        return Ok(None);
-    }
-    known(planned(frame, planner, query, frame.text).await)
+) -> Result<(LogicalPlan, Vec<Field>)> {
+    Ok(planned(planner, query, frame.text).await?)
 }
 
-/// The plan of a query that is no statement's. `None` if the analyzer does not know all of it.
+/// The plan of a query that is no statement's.
 ///
 /// # Errors
-/// What is wrong with the query.
-pub(crate) async fn plan_text(
-    frame: &Frame<'_>,
-    planner: &Planner<'_>,
-    text: &str,
-) -> Result<Option<LogicalPlan>> {
-    let Ok(script) = grammar::parse(text) else { return Ok(None) };
+/// As of [`plan`].
+pub(crate) async fn plan_text(planner: &Planner<'_>, text: &str) -> Result<LogicalPlan> {
+    let script = grammar::parse(text).map_err(|_| unread(text))?;
     let statement = script.statements().first().and_then(|raw| raw.stmt.as_ref()?.node.as_ref());
-    let Some(query) = statement.filter(|_| is_on(frame)) else { return Ok(None) };
-    Ok(known(planned(frame, planner, query, text).await)?.map(|(plan, _)| plan))
+    Ok(planned(planner, statement.ok_or_else(|| unread(text))?, text).await?.0)
 }
 
-/// The plan of the query of a frame's CREATE TABLE AS, CREATE VIEW or COPY, and the columns of its result. `None` if the
-/// analyzer does not know all of it.
+/// The plan of the query of a frame's CREATE TABLE AS, CREATE VIEW or COPY, and the columns of its result. `None` if it has
+/// none of its own.
 ///
 /// # Errors
-/// What is wrong with the query.
+/// As of [`plan`].
 pub(crate) async fn plan_source(
     frame: &Frame<'_>,
     planner: &Planner<'_>,
@@ -96,7 +99,7 @@ pub(crate) async fn plan_source(
         return Err(Error::unsupported("views must not contain data-modifying statements in WITH"));
     }
     match statement.and_then(Statement::source) {
-        Some(query) => plan(frame, planner, query).await,
+        Some(query) => plan(frame, planner, query).await.map(Some),
         None => Ok(None),
     }
 }
@@ -108,37 +111,36 @@ fn is_view(statement: &Statement) -> bool {
     }
 }
 
-/// As [`missing`], for the query of [`plan_source`].
-pub(crate) async fn missing_source(frame: &Frame<'_>, planner: &Planner<'_>) -> Error {
-    match frame.statement.and_then(Statement::source) {
-        Some(query) => missing(frame, planner, query).await,
-        None => Error::unsupported("this form of the statement is not supported"),
-    }
+/// The error for a statement without a query that it needs.
+pub(crate) fn missing_source() -> Error {
+    Error::unsupported("this form of the statement is not supported")
 }
 
-/// The parameters and columns of a query. `None` if the analyzer does not know all of it.
+/// The parameters and columns of a query.
 ///
 /// # Errors
-/// What is wrong with the query.
+/// As of [`plan`].
 pub(crate) async fn describe(
     frame: &Frame<'_>,
     planner: &Planner<'_>,
     query: &NodeEnum,
     given: &[Option<catalog::SqlType>],
-) -> Result<Option<Described>> {
-    if !is_on(frame) {
-        return Ok(None);
-    }
-    known(described(frame, planner, query, given).await)
+) -> Result<Described> {
+    Ok(described(frame, planner, query, given).await?)
 }
 
-/// The error for a query that only the analyzer can read: what it does not know.
-pub(crate) async fn missing(frame: &Frame<'_>, planner: &Planner<'_>, query: &NodeEnum) -> Error {
-    match planned(frame, planner, query, frame.text).await {
-        Err(refused) => refused.into(),
-        Ok(_) => Error::unsupported("this form of SELECT is not supported")
-            .with_hint(format!("It is with SET {SETTING} = on.")),
-    }
+/// The plan of a view's query.
+pub(crate) fn plan_view<'a>(
+    planner: &'a Planner<'a>,
+    view: &'a View,
+) -> BoxFuture<'a, Result<LogicalPlan>> {
+    Box::pin(async move {
+        let plan = plan_text(planner, &view.sql).await.map_err(Error::without_position)?;
+        let names = plan.schema().fields().iter().map(|field| field.name().clone());
+        let given = view.columns.iter().cloned();
+        let names: Vec<String> = given.chain(names.skip(view.columns.len())).collect();
+        rename_columns(plan, &names)
+    })
 }
 
 impl From<Refused> for Error {
@@ -154,6 +156,7 @@ impl From<Error> for Refused {
     }
 }
 
+/// What is known of a change or definition; `None` if the analyzer does not know all of it.
 fn known<T>(result: Result<T, Refused>) -> Result<Option<T>> {
     match result {
         Ok(known) => Ok(Some(known)),
@@ -162,50 +165,19 @@ fn known<T>(result: Result<T, Refused>) -> Result<Option<T>> {
     }
 }
 
-fn is_on(frame: &Frame<'_>) -> bool {
-    frame.settings.get(SETTING).is_none_or(|value| value == "on")
-}
-
-/// The rows of a view. `None` if the name is not that of a view.
-fn view<'a>(
-    frame: &'a Frame<'_>,
-    planner: &'a Planner<'_>,
-    schema: Option<&'a str>,
-    name: &'a str,
-) -> BoxFuture<'a, Result<Option<Arc<dyn TableProvider>>, Refused>> {
-    Box::pin(async move {
-        let Some((view, inner)) = planner.named_view(schema, name)? else { return Ok(None) };
-        let missing = || Refused::Missing(Error::unsupported(format!("view {name}")));
-        let script = grammar::parse(&view.sql).map_err(|_| missing())?;
-        let statement =
-            script.statements().first().and_then(|raw| raw.stmt.as_ref()?.node.as_ref());
-        let (plan, fields) =
-            planned(frame, &inner, statement.ok_or_else(missing)?, &view.sql).await?;
-        let names = fields.iter().map(|field| field.name.clone());
-        let names: Vec<String> = names
-            .enumerate()
-            .map(|(at, name)| view.columns.get(at).cloned().unwrap_or(name))
-            .collect();
-        let plan = rename_columns(plan, &names)?;
-        let table: Arc<dyn TableProvider> = Arc::new(ViewTable::new(plan, Some(view.sql.clone())));
-        Ok(Some(table))
-    })
-}
-
 /// The plan of a query with a text of its own, such as a view's.
 async fn planned(
-    frame: &Frame<'_>,
     planner: &Planner<'_>,
     query: &NodeEnum,
     text: &str,
 ) -> Result<(LogicalPlan, Vec<Field>), Refused> {
     let declared: Vec<Option<SqlType>> =
-        frame.parameters.iter().map(parameters::type_of_value).collect();
-    let (bound, relations) = bind(frame, planner, query, &declared, text).await?;
-    if bound.parameters.len() > frame.parameters.len() {
-        return Err(Refused::Wrong(parameters::undefined(frame.parameters.len() + 1)));
+        planner.parameters.iter().map(parameters::type_of_value).collect();
+    let (bound, relations) = bind(planner, query, &declared, text).await?;
+    if bound.parameters.len() > planner.parameters.len() {
+        return Err(Refused::Wrong(parameters::undefined(planner.parameters.len() + 1)));
     }
-    let (plan, fields) = lower(frame, planner, &bound.query, &relations, &[], text)?;
+    let (plan, fields) = lower(planner, &bound.query, &relations, &[], text)?;
     Ok((refuse_deep(plan).map_err(Error::from)?, fields))
 }
 
@@ -217,28 +189,26 @@ async fn described(
 ) -> Result<Described, Refused> {
     let declared: Vec<Option<SqlType>> =
         given.iter().map(|given| given.as_ref().and_then(types::of_held)).collect();
-    let (bound, relations) = bind(frame, planner, query, &declared, frame.text).await?;
-    let (_, fields) = lower(frame, planner, &bound.query, &relations, &[], frame.text)?;
+    let (bound, relations) = bind(planner, query, &declared, frame.text).await?;
+    let (_, fields) = lower(planner, &bound.query, &relations, &[], frame.text)?;
     let parameters = parameters::described(given, &bound.parameters)?;
     Ok((parameters, fields))
 }
 
 async fn bind(
-    frame: &Frame<'_>,
     planner: &Planner<'_>,
     query: &NodeEnum,
     declared: &[Option<SqlType>],
     text: &str,
 ) -> Result<(Bound, Relations), Refused> {
-    let mut relations = Relations::of(frame, planner, query).await?;
+    let mut relations = Relations::of(planner, query).await?;
     loop {
         let bound = grammar::growing(|| analyzer::bind(query, &relations, declared));
-        match bound {
-            Ok(bound) => return Ok((bound, relations)),
-            // The parse tree did not show this name.
-            Err(_) if relations.look_up_more(frame, planner).await? => {}
-            Err(error) => return Err(refused(error, text)),
+        // The parse tree did not show all names.
+        if relations.look_up_more(planner).await? {
+            continue;
         }
+        return Ok((bound.map_err(|error| refused(error, text))?, relations));
     }
 }
 
@@ -250,7 +220,6 @@ fn refused(error: analyzer::Error, text: &str) -> Refused {
 
 /// What trees refer to while they are lowered.
 fn lowered<'a>(
-    frame: &'a Frame<'_>,
     planner: &'a Planner<'_>,
     relations: &'a Relations,
     returned: &'a [Returned],
@@ -261,20 +230,19 @@ fn lowered<'a>(
         functions: planner.functions,
         sources: relations.sources(),
         returned,
-        parameters: frame.parameters,
+        parameters: planner.parameters,
         text,
     }
 }
 
 fn lower(
-    frame: &Frame<'_>,
     planner: &Planner<'_>,
     query: &Query,
     relations: &Relations,
     returned: &[Returned],
     text: &str,
 ) -> Result<(LogicalPlan, Vec<Field>), Refused> {
-    let surroundings = lowered(frame, planner, relations, returned, text);
+    let surroundings = lowered(planner, relations, returned, text);
     Ok(grammar::growing(|| lowering::lower(query, &surroundings))?)
 }
 

@@ -34,15 +34,12 @@ pub(super) struct Relations {
     sources: Vec<SourceTable>,
     /// The tables that the statement changes, with all of their columns.
     targets: HashMap<Name, (Table, TableView)>,
+    schemas: HashSet<String>,
 }
 
 impl Relations {
     /// Looks up the names that can only be relations.
-    pub(super) async fn of(
-        frame: &Frame<'_>,
-        planner: &Planner<'_>,
-        query: &NodeEnum,
-    ) -> Result<Self, Refused> {
+    pub(super) async fn of(planner: &Planner<'_>, query: &NodeEnum) -> Result<Self, Refused> {
         let mut relations = Self {
             tables: HashMap::new(),
             strange: HashMap::new(),
@@ -50,23 +47,20 @@ impl Relations {
             wanted: Mutex::default(),
             sources: Vec::new(),
             targets: HashMap::new(),
+            schemas: planner.tables.catalog().schemas().map(|known| known.name.clone()).collect(),
         };
         for name in names(query) {
-            relations.look_up(frame, planner, name).await?;
+            relations.look_up(planner, name).await?;
         }
         Ok(relations)
     }
 
     /// Looks up what the analyzer asked for in vain. Returns whether it finds more now.
-    pub(super) async fn look_up_more(
-        &mut self,
-        frame: &Frame<'_>,
-        planner: &Planner<'_>,
-    ) -> Result<bool, Refused> {
+    pub(super) async fn look_up_more(&mut self, planner: &Planner<'_>) -> Result<bool, Refused> {
         let wanted = std::mem::take(&mut *self.wanted.lock());
         let found = !wanted.is_empty();
         for name in wanted {
-            self.look_up(frame, planner, name).await?;
+            self.look_up(planner, name).await?;
         }
         Ok(found)
     }
@@ -116,25 +110,14 @@ impl Relations {
             || self.absent.contains(name)
     }
 
-    async fn look_up(
-        &mut self,
-        frame: &Frame<'_>,
-        planner: &Planner<'_>,
-        name: Name,
-    ) -> Result<(), Refused> {
+    async fn look_up(&mut self, planner: &Planner<'_>, name: Name) -> Result<(), Refused> {
         if self.is_known(&name) {
             return Ok(());
         }
         let (schema, relation) = (name.0.as_deref(), name.1.as_str());
-        let view = super::view(frame, planner, schema, relation).await?;
-        let found = match view {
-            Some(view) => Some(view),
-            None => match planner.relation(schema, relation).await? {
-                None if schema.is_none() && is_file(relation) => {
-                    Some(planner.file(relation).await?)
-                }
-                found => found,
-            },
+        let found = match planner.relation(schema, relation).await? {
+            None if schema.is_none() && is_file(relation) => Some(planner.file(relation).await?),
+            found => found,
         };
         let Some(provider) = found else {
             self.absent.insert(name);
@@ -176,10 +159,21 @@ impl Relations {
             source: provider_as_source(provider),
             oid: class.and_then(|class| u32::try_from(class.oid()).ok()),
         });
+        let is_view = shape.is_some_and(|shape| shape.kind == "v")
+            || matches!(known, Some(Relation::View(_)));
         let schema = known.map(Relation::schema).or(schema).map(str::to_owned);
         let (hidden, defaults) = Default::default();
         let name_shown = relation.to_owned();
-        let table = Table { handle, schema, name: name_shown, columns, key, hidden, defaults };
+        let table = Table {
+            handle,
+            schema,
+            name: name_shown,
+            is_view,
+            columns,
+            key,
+            hidden,
+            defaults,
+        };
         self.tables.insert(name, table);
         Ok(())
     }
@@ -201,6 +195,7 @@ pub(super) fn table_of(table: &store::catalog::Table, handle: u32) -> Result<Tab
         handle,
         schema: Some(table.schema.clone()),
         name: table.name.clone(),
+        is_view: false,
         columns,
         key: Vec::new(),
         hidden: all().filter(|(_, column)| column.hidden).map(|(at, _)| at).collect(),
@@ -261,6 +256,10 @@ impl Catalog for Relations {
             return Ok(None);
         }
         Ok(self.tables.get(&name).cloned())
+    }
+
+    fn has_schema(&self, name: &str) -> bool {
+        self.schemas.contains(name)
     }
 
     fn target(&self, schema: Option<&str>, name: &str) -> Result<Option<Table>, analyzer::Error> {

@@ -4,13 +4,14 @@ use crate::context::memory_pool::QueryMemory;
 use datafusion::execution::memory_pool::TrackConsumersPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::{SessionState, SessionStateBuilder};
+use datafusion::optimizer::OptimizerRule;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::prelude::SessionConfig;
 use distributed::{Exchanges, ShipFragments, read_everywhere};
 use executor::Checks;
 use functions::json::operators::JsonOperators;
 use functions::json::order::OrderJson;
-use optimizer::{ByUniqueNames, FloatGroups, RepeatedOrders, WholeOrders};
+use optimizer::{ByUniqueNames, FloatGroups, KeptOrders, RepeatedOrders, WholeOrders};
 use planner::casts::Casts;
 use planner::chains::Chains;
 use planner::operators::Operators;
@@ -35,6 +36,8 @@ const CONSUMERS_NAMED: usize = 5;
 /// more for 40,000 by texts.
 const SORTED_TOGETHER_BYTES: usize = 4 << 20;
 
+/// A rule of the logical optimizer.
+type LogicalRule = Arc<dyn OptimizerRule + Send + Sync>;
 /// A rule of the physical optimizer.
 type PhysicalRule = Arc<dyn PhysicalOptimizerRule + Send + Sync>;
 
@@ -85,10 +88,20 @@ impl Engine {
             .with_higher_order_functions(Vec::new())
             .with_window_functions(Vec::new())
             .with_table_functions(HashMap::new())
+            .with_optimizer_rules(logical_rules(functions.optimizers()))
             .with_physical_optimizer_rules(physical_rules(functions.physical_optimizers()))
             .build();
         Ok(Self { functions, for_statement })
     }
+}
+
+/// The rules of the logical optimizer, with ours in the place of those that are wrong.
+fn logical_rules(rules: &[LogicalRule]) -> Vec<LogicalRule> {
+    let kept: LogicalRule = Arc::new(KeptOrders::default());
+    let ours = |rule: &LogicalRule| {
+        if rule.name() == kept.name() { Arc::clone(&kept) } else { Arc::clone(rule) }
+    };
+    rules.iter().map(ours).collect()
 }
 
 /// The engine's rules and ours. Plans are given checks before they are divided into fragments, since operators that share

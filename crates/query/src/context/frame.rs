@@ -167,6 +167,7 @@ impl Frame<'_> {
             tables,
             self.path(),
             self.parameters,
+            self.session.shared.plan_view,
         )
         .with_text(self.text)
     }

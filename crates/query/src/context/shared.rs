@@ -6,6 +6,7 @@ use catalog_views::session_context::{Backups, DatabaseContext, Running, SessionC
 use distributed::Node;
 use executor::Executors;
 use parking_lot::Mutex;
+use planner::PlanView;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,6 +26,8 @@ pub(crate) struct Shared {
     /// What was found in the data directory.
     pub(crate) recovery: Option<Recovery>,
     pub(crate) backups: Backups,
+    /// Plans the queries of views.
+    pub(crate) plan_view: PlanView,
 }
 
 impl DatabaseContext for Shared {

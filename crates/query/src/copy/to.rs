@@ -15,7 +15,6 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
-use parser::Statement;
 use parser::commands::{Copied, Copy};
 use scan::files::Format;
 use scan::tables::Tables;
@@ -28,21 +27,15 @@ use values::translate::of_file;
 pub(crate) async fn run(frame: &Frame<'_>, tables: &dyn Tables, copy: &Copy) -> Result<Outcome> {
     frame.access(tables.catalog()).require_files(FileUse::CopyTo)?;
     let options = Options::of(copy)?;
-    let mut planner = frame.planner(tables);
+    let planner = frame.planner(tables);
     let plan = match &copy.what {
         Copied::Relation(name, columns) => {
             let text = super::query_of(tables.catalog(), frame.path(), name, columns)?;
-            match analysis::plan_text(frame, &planner, &text).await? {
-                Some(plan) => plan,
-                None => planner.plan_statement(parser::parse_sql(&text)?).await?,
-            }
+            analysis::plan_text(&planner, &text).await?
         }
         Copied::Query => match analysis::plan_source(frame, &planner).await? {
             Some((plan, _)) => plan,
-            None => match frame.statement.and_then(Statement::source_ast) {
-                Some(query) => planner.plan_query(query).await?,
-                None => return Err(analysis::missing_source(frame, &planner).await),
-            },
+            None => return Err(analysis::missing_source()),
         },
     };
     let physical = planner.physical(&plan).await?;

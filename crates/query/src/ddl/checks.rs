@@ -121,11 +121,8 @@ pub(super) async fn is_any_row(
 ) -> Result<bool> {
     let (schema, name) = (&table.schema, &table.name);
     let text = format!("SELECT 1 FROM \"{schema}\".\"{name}\" WHERE {condition} LIMIT 1");
-    let mut planner = frame.planner(transaction);
-    let plan = match analysis::plan_text(frame, &planner, &text).await? {
-        Some(plan) => plan,
-        None => planner.plan_statement(parser::parse_sql(&text)?).await?,
-    };
+    let planner = frame.planner(transaction);
+    let plan = analysis::plan_text(&planner, &text).await?;
     let physical = planner.physical(&plan).await?;
     let batches: Vec<_> = start(frame, physical)?.try_collect().await?;
     Ok(batches.iter().any(|batch| batch.num_rows() > 0))

@@ -14,7 +14,6 @@ use crate::dml::constraints::Constraints;
 use crate::dml::default_values::DefaultValue;
 use crate::dml::ingest;
 use datafusion::physical_plan::ExecutionPlan;
-use parser::Statement;
 use parser::commands::{
     self, Check, ColumnDefinition, CreateTable, CreateTableAs, NewTable, SequenceOptions,
     TableConstraint,
@@ -122,14 +121,11 @@ async fn planned(
     transaction: &DistributedTransaction,
     create: &CreateTableAs,
 ) -> Result<(Vec<(String, SqlType)>, Arc<dyn ExecutionPlan>)> {
-    let mut planner = frame.planner(transaction);
+    let planner = frame.planner(transaction);
     let names = &create.columns;
     let (plan, fields) = match analysis::plan_source(frame, &planner).await? {
         Some((plan, fields)) => (plan, Some(fields)),
-        None => match frame.statement.and_then(Statement::source_ast) {
-            Some(query) => (planner.plan_query(query).await?, None),
-            None => return Err(analysis::missing_source(frame, &planner).await),
-        },
+        None => return Err(analysis::missing_source()),
     };
     let plan = rename_columns(plan, names)?;
     let mut columns: Vec<(String, SqlType)> = match fields {

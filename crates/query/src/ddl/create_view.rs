@@ -5,7 +5,6 @@ use crate::analysis;
 use crate::context::Frame;
 use catalog_views::relation_names::find_named;
 use datafusion::arrow::datatypes::Schema;
-use parser::Statement;
 use parser::commands::CreateView;
 use planner::relations::rename_columns;
 use planner::unique_names;
@@ -37,13 +36,10 @@ pub(crate) async fn run(
     let existing = catalog.relation(&schema, &name);
     let columns = create.columns.clone();
     let replaced = existing.filter(|_| create.replaces).map(Relation::id);
-    let mut planner = frame.planner(transaction).within(replaced);
+    let planner = frame.planner(transaction).within(replaced);
     let plan = match analysis::plan_source(frame, &planner).await? {
         Some((plan, _)) => plan,
-        None => match frame.statement.and_then(Statement::source_ast) {
-            Some(query) => planner.plan_query(query).await?,
-            None => return Err(analysis::missing_source(frame, &planner).await),
-        },
+        None => return Err(analysis::missing_source()),
     };
     let plan = rename_columns(plan, &columns)?;
     let id = match existing {

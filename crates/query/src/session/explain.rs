@@ -4,10 +4,10 @@
 //! the query that finds their rows; a pushed-down one by the query that each owner runs. ANALYZE executes the statement,
 //! PREDICT simulates it on other hardware, and both together count the rows of its operators first.
 
-use super::plan::{plan_of_query, unplanned};
 use super::run::Write;
 use super::settings::text_rows;
 use crate::Statement;
+use crate::analysis;
 use crate::context::outcome::Outcome;
 use crate::context::transactions::Conversation;
 use crate::context::{Frame, Inner};
@@ -20,6 +20,7 @@ use distributed::bundles::{Bundling, Shown};
 use distributed::metrics::Measuring;
 use executor::Control;
 use futures::TryStreamExt;
+use grammar::tree::NodeEnum;
 use parser::commands::{Explain, Given};
 use parser::{Body, errors};
 use planner::unique_names;
@@ -73,8 +74,10 @@ impl Inner {
         if let Some(request) = &options.predict {
             let tables = self.reading(conversation).await?;
             self.context.see(&tables, frame);
-            let ast = statement.ast().ok_or_else(unplanned)?;
-            let lines = predict::lines(frame.planner(&tables), &tables, ast, request).await?;
+            let planner = frame.planner(&tables);
+            let query = explained_query(statement)?;
+            let (plan, _) = analysis::plan(frame, &planner, query).await?;
+            let lines = predict::lines(planner, &tables, &plan, request).await?;
             return text_rows("EXPLAIN", &[(COLUMN, lines)]);
         }
         let began = Instant::now();
@@ -115,14 +118,14 @@ impl Inner {
 
     pub(super) async fn plan_to_predict(&self, sql: &str) -> Result<dbsim::Plan> {
         let statement = parser::one(sql)?;
-        let only_queries = || Error::unsupported("only queries are predicted");
-        let ast = statement.ast().ok_or_else(only_queries)?;
+        let query = explained_query(&statement)?;
         let mut conversation = self.conversation.lock().await;
         let frame = self.frame_of(&[], &statement);
         let tables = self.reading(&mut conversation).await?;
         self.context.see(&tables, &frame);
-        let (plan, _) = predict::plan_of(frame.planner(&tables), &tables, ast, 1.0, true).await?;
-        Ok(plan)
+        let planner = frame.planner(&tables);
+        let (plan, _) = analysis::plan(&frame, &planner, query).await?;
+        Ok(predict::plan_of(planner, &tables, &plan, 1.0, true).await?.0)
     }
 
     async fn planned(
@@ -149,12 +152,19 @@ impl Inner {
                 run: None,
             });
         }
-        let mut planner = frame.planner(&tables);
-        let (logical, _) = plan_of_query(frame, &mut planner, statement).await?;
+        let planner = frame.planner(&tables);
+        let query = analysis::query_of(statement)?;
+        let (logical, _) = analysis::plan(frame, &planner, query).await?;
         let physical = Some(planner.physical(&logical).await?);
         let (deed, changes, logical) = (None, Vec::new(), Some(logical));
         Ok(Explained { deed, changes, logical, physical, bundling, planning, run: None })
     }
+}
+
+/// The query whose run time is predicted.
+fn explained_query(statement: &Statement) -> Result<&NodeEnum> {
+    let refused = || Error::unsupported("EXPLAIN (PREDICT) is for queries");
+    statement.query().ok_or_else(refused)
 }
 
 /// The columns of the result.

@@ -11,7 +11,6 @@ mod large_joins;
 pub(crate) mod listed;
 mod on_executor;
 mod outcome_stream;
-mod plan;
 mod prepared;
 pub(crate) mod presence;
 mod reach;

@@ -2,8 +2,8 @@
 
 use super::large_joins;
 use super::outcome_stream::{OutcomeStream, RunningMark};
-use super::plan::plan_of_query;
 use super::temporary;
+use crate::analysis;
 use crate::context::outcome::{Outcome, Rows, Tag};
 use crate::context::transactions::{Conversation, committed};
 use crate::context::writes_nothing;
@@ -280,8 +280,9 @@ impl Inner {
         may_repeat: bool,
     ) -> Result<(Vec<Field>, SendableRecordBatchStream)> {
         self.context.see(reading, frame);
-        let mut planner = frame.planner(reading);
-        let (plan, fields) = plan_of_query(frame, &mut planner, statement).await?;
+        let planner = frame.planner(reading);
+        let query = analysis::query_of(statement)?;
+        let (plan, fields) = analysis::plan(frame, &planner, query).await?;
         let physical = planner.physical(&plan).await?;
         let limit = self.shared.store.memory().limit();
         let has_joins = limit.is_some_and(|limit| large_joins::are_possible(&physical, limit));

@@ -123,6 +123,12 @@ impl Error {
         self
     }
 
+    /// Removes the error position, which is of another text than the statement.
+    pub fn without_position(mut self) -> Self {
+        self.0.position = None;
+        self
+    }
+
     /// Adds the context: `COPY t, line 2`.
     pub fn with_context(mut self, context: impl Into<String>) -> Self {
         self.0.context = Some(context.into());

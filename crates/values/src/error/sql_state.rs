@@ -62,6 +62,8 @@ states! {
     DatetimeFieldOverflow = "22008",
     /// The offset of a time zone is out of range
     InvalidTimeZoneDisplacement = "22009",
+    /// The argument of TABLESAMPLE is NULL or no percentage
+    InvalidTablesampleArgument = "2202H",
     /// A sequence has reached its limit
     SequenceGeneratorLimitExceeded = "2200H",
     /// A substring of negative length
@@ -72,6 +74,8 @@ states! {
     InvalidPrecedingOrFollowingSize = "22013",
     /// The argument of ntile is not positive
     InvalidNtileArgument = "22014",
+    /// The number of the row of nth_value is not positive
+    InvalidNthValueArgument = "22016",
     /// A text is no regular expression
     InvalidRegularExpression = "2201B",
     /// A logarithm is undefined

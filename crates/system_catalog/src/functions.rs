@@ -81,7 +81,11 @@ struct Functions {
 fn function(row: super::Row) -> Function {
     let arguments = row.oids(5);
     let modes = row.text(12);
-    let names: Vec<&str> = row.text(13).split(' ').filter(|name| !name.is_empty()).collect();
+    // Arguments without a name have an empty one.
+    let names: Vec<&str> = match row.text(13) {
+        "" => Vec::new(),
+        names => names.split(' ').collect(),
+    };
     let all = row.oids(11);
     let mut argument_names = Vec::new();
     let mut columns = Vec::new();
@@ -130,7 +134,7 @@ fn function(row: super::Row) -> Function {
 }
 
 static FUNCTIONS: LazyLock<Functions> = LazyLock::new(|| {
-    let all: Vec<Function> = rows(include_str!("../../data/functions.tsv")).map(function).collect();
+    let all: Vec<Function> = rows(include_str!("../data/functions.tsv")).map(function).collect();
     let mut by_name: HashMap<_, Vec<usize>> = HashMap::new();
     for (index, function) in all.iter().enumerate() {
         by_name.entry(function.name).or_default().push(index);

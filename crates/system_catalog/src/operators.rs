@@ -42,7 +42,7 @@ static OPERATORS: LazyLock<Operators> = LazyLock::new(|| {
         commutator: row.some_oid(6),
         negator: row.some_oid(7),
     };
-    let all: Vec<Operator> = rows(include_str!("../../data/operators.tsv")).map(operator).collect();
+    let all: Vec<Operator> = rows(include_str!("../data/operators.tsv")).map(operator).collect();
     let mut by_name: HashMap<_, Vec<usize>> = HashMap::new();
     for (index, operator) in all.iter().enumerate() {
         by_name.entry(operator.name).or_default().push(index);

@@ -40,7 +40,7 @@ static CASTS: LazyLock<HashMap<(Oid, Oid), (CastContext, CastMethod)>> = LazyLoc
         };
         ((row.oid(0), row.oid(1)), (context, method))
     };
-    rows(include_str!("../../data/casts.tsv")).map(cast).collect()
+    rows(include_str!("../data/casts.tsv")).map(cast).collect()
 });
 
 /// The cast from one type to another that the catalog lists. A cast of a type to itself applies a length.

@@ -74,7 +74,7 @@ struct Types {
 static TYPES: LazyLock<Types> = LazyLock::new(|| {
     let mut by_oid = HashMap::new();
     let mut by_name = HashMap::new();
-    for row in rows(include_str!("../../data/types.tsv")) {
+    for row in rows(include_str!("../data/types.tsv")) {
         let oid = row.oid(0);
         let length = row.text(2);
         let element = row.some_oid(6);
@@ -89,7 +89,8 @@ static TYPES: LazyLock<Types> = LazyLock::new(|| {
             category: row.letter(4),
             preferred: row.flag(5),
             // Types of fixed length, such as name and point, have items but are no arrays.
-            element: element.filter(|_| length == "-1" && row.letter(4) == 'A'),
+            element: element
+                .filter(|_| length == "-1" && (row.letter(4) == 'A' || oid == Oid::RECORD_ARRAY)),
             array: row.some_oid(7),
         };
         by_name.insert(type_.name, oid);

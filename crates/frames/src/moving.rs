@@ -15,7 +15,7 @@ use std::sync::Arc;
 use values::translate::external;
 
 /// The aggregate, computed anew for each frame.
-pub(super) fn recomputed(aggregate: Arc<AggregateUDF>) -> AggregateUDF {
+pub fn recomputed(aggregate: Arc<AggregateUDF>) -> AggregateUDF {
     AggregateUDF::new_from_impl(Recomputed(aggregate))
 }
 
@@ -68,7 +68,7 @@ impl AggregateUDFImpl for Recomputed {
 
 /// What an accumulator is made of.
 #[derive(Debug)]
-struct Arguments {
+pub(crate) struct Arguments {
     return_field: FieldRef,
     schema: Schema,
     expr_fields: Vec<FieldRef>,
@@ -81,7 +81,7 @@ struct Arguments {
 }
 
 impl Arguments {
-    fn of(args: &AccumulatorArgs) -> Self {
+    pub(crate) fn of(args: &AccumulatorArgs) -> Self {
         Self {
             return_field: Arc::clone(&args.return_field),
             schema: args.schema.clone(),
@@ -95,7 +95,15 @@ impl Arguments {
         }
     }
 
-    fn given(&self) -> AccumulatorArgs<'_> {
+    /// Leaves the first arguments, in the order in which they come.
+    pub(crate) fn keep(&mut self, count: usize) {
+        self.exprs.truncate(count);
+        self.expr_fields.truncate(count);
+        self.order_bys.clear();
+        self.is_distinct = false;
+    }
+
+    pub(crate) fn given(&self) -> AccumulatorArgs<'_> {
         AccumulatorArgs {
             return_field: Arc::clone(&self.return_field),
             schema: &self.schema,
