@@ -164,16 +164,8 @@ impl Relations {
         let schema = known.map(Relation::schema).or(schema).map(str::to_owned);
         let (hidden, defaults) = Default::default();
         let name_shown = relation.to_owned();
-        let table = Table {
-            handle,
-            schema,
-            name: name_shown,
-            is_view,
-            columns,
-            key,
-            hidden,
-            defaults,
-        };
+        let table =
+            Table { handle, schema, name: name_shown, is_view, columns, key, hidden, defaults };
         self.tables.insert(name, table);
         Ok(())
     }
