@@ -5,7 +5,7 @@
 
 mod bind;
 mod error;
-pub mod resolve;
+
 pub mod tree;
 
 pub use bind::type_name::sql_type as declared_type;
@@ -15,3 +15,4 @@ pub use bind::{
 };
 pub use error::{Error, Result};
 pub use system_catalog as system;
+pub use system_catalog::resolve;

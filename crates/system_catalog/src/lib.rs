@@ -5,6 +5,7 @@
 pub mod casts;
 pub mod functions;
 pub mod operators;
+pub mod resolve;
 pub mod types;
 
 pub use types::{Oid, SqlType};

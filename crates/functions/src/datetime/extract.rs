@@ -284,24 +284,3 @@ fn of_interval(field: Field, value: IntervalMonthDayNano) -> Result<i128> {
     };
     Ok(i128::from(whole) * 1_000_000)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn of(field: &str, days: i64) -> i128 {
-        of_moment(Field::named(field).expect("a field"), days * MICROS_PER_DAY) / 1_000_000
-    }
-
-    #[test]
-    fn weeks_and_centuries_are_postgresqls() {
-        // 2024-12-30 is in the first week of 2025, 2021-01-03 in the last of 2020.
-        assert_eq!((of("week", 20_087), of("isoyear", 20_087)), (1, 2025));
-        assert_eq!((of("week", 18_630), of("isoyear", 18_630)), (53, 2020));
-        assert_eq!((of("isodow", 18_630), of("dow", 18_630)), (7, 0));
-        assert_eq!((of("doy", 0), of("quarter", 0), of("julian", 0)), (1, 1, 2_440_588));
-        assert_eq!((of("century", 10_957), of("century", 11_323)), (20, 21));
-        // 1 BC.
-        assert_eq!((of("year", -719_500), of("century", -719_500)), (-1, -1));
-    }
-}

@@ -1,7 +1,7 @@
 //! The types that polymorphic arguments stand for (`enforce_generic_type_consistency`).
 
 use super::common::common_type;
-use crate::system::Oid;
+use crate::Oid;
 
 /// What the polymorphic types of a function stand for in a call.
 #[derive(Debug, Clone, Copy, Default)]

@@ -2,8 +2,8 @@
 
 use super::candidates::{Candidate, best, matching};
 use super::pathway::is_binary;
-use crate::system::Oid;
-use crate::system::operators::{self, Operator};
+use crate::Oid;
+use crate::operators::{self, Operator};
 
 /// The types of an operator's operands.
 #[derive(Debug, Clone, Copy)]

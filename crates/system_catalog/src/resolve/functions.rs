@@ -1,8 +1,8 @@
 //! The choice of a function (`func_get_detail`).
 
 use super::candidates::{Candidate, best, matching};
-use crate::system::Oid;
-use crate::system::functions::{self, Function};
+use crate::Oid;
+use crate::functions::{self, Function};
 
 /// The arguments of a call.
 #[derive(Debug, Clone)]

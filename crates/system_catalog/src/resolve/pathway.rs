@@ -1,7 +1,7 @@
 //! Conversions between types.
 
-use crate::system::Oid;
-use crate::system::casts::{self, CastContext, CastMethod};
+use crate::Oid;
+use crate::casts::{self, CastContext, CastMethod};
 
 /// How a value of one type becomes a value of another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use super::pathway::{can_coerce, is_binary};
 use super::polymorphic::Polymorphic;
-use crate::system::Oid;
-use crate::system::casts::CastContext;
+use crate::Oid;
+use crate::casts::CastContext;
 
 /// A function or operator that may be meant, with the types of its arguments.
 #[derive(Debug, Clone)]

@@ -1,8 +1,8 @@
 //! The common type of values that meet in one place (`select_common_type`).
 
 use super::pathway::can_coerce;
-use crate::system::Oid;
-use crate::system::casts::CastContext;
+use crate::Oid;
+use crate::casts::CastContext;
 
 /// Two types that have no common one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
