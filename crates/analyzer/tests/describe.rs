@@ -32,6 +32,7 @@ impl Tables {
             handle: self.0.borrow().len() as u32,
             schema: Some("public".to_owned()),
             name: create.relation.as_ref().map_or_else(String::new, |name| name.relname.clone()),
+            is_view: false,
             columns: Vec::new(),
             key: Vec::new(),
             hidden: Vec::new(),
