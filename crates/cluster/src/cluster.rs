@@ -52,11 +52,11 @@ impl Cluster {
             }
             self.0.transactions.take_undecided();
         }
-        heartbeat::start(&self.0);
         if begin.has_returned {
             let moves = Arc::clone(&self.0.moves);
             self.0.calls.runtime.spawn(moving::finish(moves, begin.start));
         }
+        heartbeat::start(&self.0);
         self
     }
 

@@ -42,6 +42,12 @@ struct Incoming {
 }
 
 impl IncomingMoves {
+    /// `start` is the number of the start of this server. A source that does not know of a restart names a move by a
+    /// number from before it, which no later move may have.
+    pub(super) fn new(start: u64) -> Self {
+        Self { next: AtomicU64::new(start << 32), ..Self::default() }
+    }
+
     /// Begins a move. Returns its number.
     pub(super) fn begin(
         &self,

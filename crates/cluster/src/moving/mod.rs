@@ -50,7 +50,7 @@ impl Moves {
     pub(crate) fn new(routing: Arc<Routing>, start: u64) -> Self {
         Self {
             routing,
-            incoming: IncomingMoves::default(),
+            incoming: IncomingMoves::new(start),
             outgoing: OutgoingMoves::default(),
             next: AtomicU64::new((start << 32) + 1),
             accesses_averaged: Mutex::new(Instant::now()),

@@ -8,9 +8,17 @@ use std::sync::Arc;
 /// A number that no destination has assigned: there is nothing to discard.
 const NO_NUMBER: u64 = u64::MAX;
 
-/// Asks the destinations of frozen keys for the outcomes, until all are known. `start` is the number of the start of this
-/// server.
-pub(crate) async fn finish(moves: Arc<Moves>, start: u64) {
+/// Asks the destinations of frozen keys for the outcomes, until all are known. No move begins before: a destination
+/// remembers the last one of each source only. `start` is the number of the start of this server.
+pub(crate) fn finish(moves: Arc<Moves>, start: u64) -> impl Future<Output = ()> {
+    let guard = moves.begin_now();
+    async move {
+        finish_all(&moves, start).await;
+        drop(guard);
+    }
+}
+
+async fn finish_all(moves: &Moves, start: u64) {
     let store = &moves.routing.store;
     let calls = &moves.routing.calls;
     loop {
