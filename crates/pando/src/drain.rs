@@ -34,7 +34,7 @@ pub(crate) async fn run(arguments: DrainArguments) -> anyhow::Result<ExitCode> {
     let DrainArguments { name, weight, .. } = &arguments;
     let quoted = name.replace('\'', "''");
     let before = state_of(&mut connection, &quoted).await?;
-    connection.texts(&format!("select pando_set_weight('{quoted}', {weight})")).await?;
+    connection.texts(&format!("select pando.set_weight('{quoted}', {weight})")).await?;
     let mut out = io::stdout();
     if *weight > 0 {
         writeln!(out, "Server {name} has weight {weight} and gets its share of every table.")?;

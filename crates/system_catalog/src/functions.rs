@@ -134,7 +134,8 @@ fn function(row: super::Row) -> Function {
 }
 
 static FUNCTIONS: LazyLock<Functions> = LazyLock::new(|| {
-    let all: Vec<Function> = rows(include_str!("../data/functions.tsv")).map(function).collect();
+    let tables = [include_str!("../data/functions.tsv"), include_str!("../data/own_functions.tsv")];
+    let all: Vec<Function> = tables.into_iter().flat_map(rows).map(function).collect();
     let mut by_name: HashMap<_, Vec<usize>> = HashMap::new();
     for (index, function) in all.iter().enumerate() {
         by_name.entry(function.name).or_default().push(index);
@@ -142,6 +143,11 @@ static FUNCTIONS: LazyLock<Functions> = LazyLock::new(|| {
     let by_oid = all.iter().enumerate().map(|(index, function)| (function.oid, index)).collect();
     Functions { all, by_name, by_oid }
 });
+
+/// The full name of a function in the schema `pando`: `pando_backup` for `backup`.
+pub fn of_own_schema(name: &str) -> Option<&'static str> {
+    named(&format!("pando_{name}")).next().map(|function| function.name)
+}
 
 /// The functions of a name.
 pub fn named(name: &str) -> impl Iterator<Item = &'static Function> {

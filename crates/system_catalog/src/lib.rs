@@ -1,6 +1,7 @@
 //! PostgreSQL's system catalogs of types, casts, operators and functions, as data.
 //!
-//! The tables lie in `data/` as text; `data/export.sql` writes them.
+//! The tables lie in `data/` as text; `data/export.sql` writes them. `data/own_functions.tsv` has the functions of the
+//! schema `pando`, in the same form.
 
 pub mod casts;
 pub mod functions;

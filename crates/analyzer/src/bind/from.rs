@@ -285,7 +285,7 @@ impl Binder<'_> {
     fn table_function(&mut self, call: &FuncCall, defined: Vec<Column>) -> Result<Vec<SetCall>> {
         let location = call.location;
         let (schema, name) = qualified(&call.funcname);
-        self.check_schema(schema, name, call)?;
+        let name = self.name_in_schema(schema, name, call)?;
         let (values, names) = self.call_arguments(&call.args)?;
         let groups: Vec<Vec<Expr>> = if name == "unnest" && values.len() > 1 && names.is_empty() {
             values.into_iter().map(|value| vec![value]).collect()

@@ -24,7 +24,7 @@ impl Binder<'_> {
     pub(super) fn function_call(&mut self, call: &FuncCall) -> Result<Expr> {
         let (schema, name) = qualified(&call.funcname);
         let location = call.location;
-        self.check_schema(schema, name, call)?;
+        let name = self.name_in_schema(schema, name, call)?;
         let kinds: Vec<FunctionKind> =
             crate::system::functions::named(name).map(|function| function.kind).collect();
         let has = |kind| kinds.contains(&kind);
@@ -96,23 +96,28 @@ impl Binder<'_> {
         }
     }
 
-    /// Refuses a function of a schema that has none of the name.
-    pub(super) fn check_schema(
+    /// The name of a function in the system catalogs. Refuses one of a schema that has none of the name.
+    pub(super) fn name_in_schema<'a>(
         &mut self,
         schema: Option<&str>,
-        name: &str,
+        name: &'a str,
         call: &FuncCall,
-    ) -> Result<()> {
+    ) -> Result<&'a str> {
         let is_of_information = name.starts_with("_pg_");
         let Some(schema) = schema.or(is_of_information.then_some("pg_catalog")) else {
-            return Ok(());
+            return Ok(name);
         };
         let has_name = crate::system::functions::named(name).next().is_some();
         if schema == "information_schema" && is_of_information && has_name {
-            return Ok(());
+            return Ok(name);
+        }
+        if schema == OWN_SCHEMA
+            && let Some(full) = crate::system::functions::of_own_schema(name)
+        {
+            return Ok(full);
         }
         let (values, names) = self.call_arguments(&call.args)?;
-        if !matches!(schema, "public" | "information_schema" | "pg_catalog")
+        if !matches!(schema, "public" | "information_schema" | "pg_catalog" | OWN_SCHEMA)
             && !self.catalog.has_schema(schema)
         {
             let message = format!("schema \"{schema}\" does not exist");
@@ -276,6 +281,9 @@ impl Binder<'_> {
         }
     }
 }
+
+/// The schema of Pando's own functions.
+const OWN_SCHEMA: &str = "pando";
 
 /// What to do about a set-returning function where none can stand.
 const LATERAL_HINT: &str =

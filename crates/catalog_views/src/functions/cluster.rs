@@ -16,7 +16,7 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     vec![volatile("pando_set_weight", 2..=2, Form::Flag, move |row| set_weight(&*session, row))]
 }
 
-/// `pando_set_weight`: sets the weight of a server, which determines its share of every table. 0
+/// `pando.set_weight`: sets the weight of a server, which determines its share of every table. 0
 /// removes all rows from it.
 fn set_weight(session: &dyn SessionContext, row: &Row<'_>) -> Result<Cell> {
     let catalog = session.database().store().catalog();

@@ -71,7 +71,7 @@ async fn moved_rows_are_found_and_the_image_is_corrected() {
     read_all(&with_image, &select, &ids).await;
 
     run(&client, "ALTER SYSTEM SET pando.moves = running").await;
-    run(&client, "SELECT pando_set_weight('two', 0)").await;
+    run(&client, "SELECT pando.set_weight('two', 0)").await;
     until(&client, "SELECT state = 'empty' FROM pando.servers WHERE name = 'two'").await;
     assert!(read_all(&with_image, &select, &ids).await.iter().all(|n| *n == 0));
     servers[1].signal("-TERM");

@@ -73,7 +73,7 @@ pub(crate) async fn buckets(shell: &mut Shell, table: &str) -> Result<(), Comman
 
 /// Sets the weight of a server to zero, so that its data moves away.
 pub(crate) async fn drain(shell: &mut Shell, server: &str) -> Result<(), CommandError> {
-    let sql = format!("SELECT pando_set_weight('{}', 0)", server.replace('\'', "''"));
+    let sql = format!("SELECT pando.set_weight('{}', 0)", server.replace('\'', "''"));
     shell.place.texts(&sql).await?;
     writeln!(shell.out, "All data moves away from {server}; \\servers shows the progress.")?;
     Ok(())
