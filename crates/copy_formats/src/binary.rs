@@ -8,16 +8,16 @@ use values::binary::read;
 use values::error::{Error, Result, SqlState};
 
 /// The first bytes of the header.
-pub const SIGNATURE: &[u8; 11] = b"PGCOPY\n\xff\r\n\0";
+pub(crate) const SIGNATURE: &[u8; 11] = b"PGCOPY\n\xff\r\n\0";
 /// The rest of the header: flags and the length of the header extension, both zero.
-pub const HEADER: [u8; 8] = [0; 8];
+pub(crate) const HEADER: [u8; 8] = [0; 8];
 /// The end of the rows, in place of a row's number of values.
-pub const TRAILER: i16 = -1;
+pub(crate) const TRAILER: i16 = -1;
 /// Flags that a reader must support; none is supported.
 const CRITICAL_FLAGS: u32 = 0xffff_0000;
 
 /// Reads rows.
-pub struct Reader {
+pub(crate) struct Reader {
     types: Vec<SqlType>,
     /// Whether the header has been read.
     begun: bool,
@@ -31,7 +31,7 @@ fn bad(message: impl Into<String>) -> Error {
 
 impl Reader {
     /// A reader of rows with values of these types.
-    pub fn new(types: Vec<SqlType>) -> Self {
+    pub(crate) fn new(types: Vec<SqlType>) -> Self {
         Self { types, begun: false, ended: false }
     }
 
@@ -40,7 +40,7 @@ impl Reader {
     ///
     /// # Errors
     /// 22P04 for invalid data.
-    pub fn read(
+    pub(crate) fn read(
         &mut self,
         bytes: &[u8],
         mut out: impl FnMut(Vec<ScalarValue>, usize),
@@ -66,7 +66,7 @@ impl Reader {
     ///
     /// # Errors
     /// 22P04 if the last row is incomplete.
-    pub fn finish(&self, rest: &[u8]) -> Result<()> {
+    pub(crate) fn finish(&self, rest: &[u8]) -> Result<()> {
         if self.ended || self.begun && rest.is_empty() {
             Ok(())
         } else {

@@ -6,7 +6,7 @@ use parser::client_copy::{Form, Options};
 use values::error::{Error, Result, SqlState};
 
 /// Splits csv data into lines and values.
-pub struct Reader {
+pub(crate) struct Reader {
     delimiter: u8,
     quote: u8,
     escape: u8,
@@ -20,7 +20,7 @@ pub struct Reader {
 
 impl Reader {
     /// A reader of rows with these columns.
-    pub fn new(options: &Options, columns: &[String]) -> Self {
+    pub(crate) fn new(options: &Options, columns: &[String]) -> Self {
         debug_assert!(options.form == Form::Csv);
         let forced = |names: &[String]| {
             columns.iter().map(|c| names.iter().any(|name| name == c || name == "*")).collect()
@@ -41,7 +41,7 @@ impl Reader {
     ///
     /// # Errors
     /// 22P04 for an unterminated quote; those of `out`.
-    pub fn read(&mut self, bytes: &[u8], end: bool, out: &mut impl Line) -> Result<usize> {
+    pub(crate) fn read(&mut self, bytes: &[u8], end: bool, out: &mut impl Line) -> Result<usize> {
         let mut start = 0;
         while let Some((line, next)) = self.next_line(bytes, start, end)? {
             start = next;
@@ -138,7 +138,7 @@ impl Reader {
 
 /// Writes a value, in quotes if necessary or if `force` is set. `alone` means that the row has no
 /// other values.
-pub fn write(value: &str, options: &Options, force: bool, alone: bool, out: &mut Vec<u8>) {
+pub(crate) fn write(value: &str, options: &Options, force: bool, alone: bool, out: &mut Vec<u8>) {
     let special = |byte: u8| {
         byte == options.delimiter || byte == options.quote || byte == b'\n' || byte == b'\r'
     };

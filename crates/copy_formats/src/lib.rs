@@ -1,14 +1,15 @@
-//! The formats of COPY between a table and a client: text, csv and binary.
+//! PostgreSQL's formats of COPY, for clients and for files: text, csv and binary.
 //!
-//! Readers cut received bytes into rows ([`text::Reader`], [`csv::Reader`], [`binary::Reader`]), which are collected into
-//! batches ([`RowsOfText`], [`RowsOfValues`]). Writers append one value to a row. Not here: the conversion of texts to the
-//! types of columns.
+//! A [`RowReader`] cuts bytes into rows and collects them into batches. A [`RowWriter`] writes batches as rows. Not here: the
+//! conversion of texts to the types of columns.
 
-pub mod binary;
-pub mod csv;
+mod binary;
+mod csv;
+mod row_reader;
+mod row_writer;
 mod rows_of_text;
 mod rows_of_values;
-pub mod text;
+mod text;
 
-pub use rows_of_text::{BATCH_ROWS, RowsOfText};
-pub use rows_of_values::RowsOfValues;
+pub use row_reader::RowReader;
+pub use row_writer::RowWriter;

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use values::error::{Error, Result, SqlState};
 
 /// Maximum number of rows of a batch.
-pub const BATCH_ROWS: usize = store::CHUNK_ROWS;
+pub(crate) const BATCH_ROWS: usize = store::CHUNK_ROWS;
 
 /// Collects lines of text values into a batch.
-pub struct RowsOfText {
+pub(crate) struct RowsOfText {
     table: String,
     names: Vec<String>,
     schema: SchemaRef,
@@ -23,18 +23,18 @@ pub struct RowsOfText {
     /// The column of the next value.
     column: usize,
     /// Number of rows collected.
-    pub count: usize,
+    pub(crate) count: usize,
     /// Bytes of the values collected.
-    pub bytes: usize,
+    pub(crate) bytes: usize,
     /// The current line number, from 1.
     line: u64,
     /// The line number of the first row collected.
-    pub first_line: u64,
+    pub(crate) first_line: u64,
 }
 
 impl RowsOfText {
     /// No rows yet, of a table's columns of these names.
-    pub fn new(table: &str, names: Vec<String>, options: &Options) -> Self {
+    pub(crate) fn new(table: &str, names: Vec<String>, options: &Options) -> Self {
         let fields = names.iter().map(|name| Field::new(name, DataType::Utf8View, true));
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
         let builder =
@@ -59,7 +59,7 @@ impl RowsOfText {
     }
 
     /// Returns the collected rows and starts a new batch; `None` if there are none.
-    pub fn batch(&mut self) -> Result<Option<RecordBatch>> {
+    pub(crate) fn batch(&mut self) -> Result<Option<RecordBatch>> {
         if self.count == 0 {
             return Ok(None);
         }

@@ -7,29 +7,29 @@ use std::sync::Arc;
 use values::error::Result;
 
 /// Collects rows of values into a batch.
-pub struct RowsOfValues {
+pub(crate) struct RowsOfValues {
     columns: Vec<Vec<ScalarValue>>,
     /// Number of rows collected.
-    pub count: usize,
+    pub(crate) count: usize,
     /// Bytes that the client sent for them.
-    pub bytes: usize,
+    pub(crate) bytes: usize,
 }
 
 impl RowsOfValues {
     /// No rows yet, of a number of columns.
-    pub fn new(columns: usize) -> Self {
+    pub(crate) fn new(columns: usize) -> Self {
         Self { columns: vec![Vec::new(); columns], count: 0, bytes: 0 }
     }
 
     /// Adds a row of a length in bytes.
-    pub fn add(&mut self, row: Vec<ScalarValue>, bytes: usize) {
+    pub(crate) fn add(&mut self, row: Vec<ScalarValue>, bytes: usize) {
         self.columns.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
         self.count += 1;
         self.bytes += bytes;
     }
 
     /// Returns the collected rows and starts a new batch; `None` if there are none.
-    pub fn batch(&mut self) -> Result<Option<RecordBatch>> {
+    pub(crate) fn batch(&mut self) -> Result<Option<RecordBatch>> {
         if self.count == 0 {
             return Ok(None);
         }

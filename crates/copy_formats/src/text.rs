@@ -5,7 +5,7 @@ use parser::client_copy::Options;
 use values::error::{Error, Result, SqlState};
 
 /// Receives the values of lines.
-pub trait Line {
+pub(crate) trait Line {
     /// The next value of the line. `None` is NULL.
     fn value(&mut self, value: Option<&[u8]>) -> Result<()>;
     /// The end of the line.
@@ -13,7 +13,7 @@ pub trait Line {
 }
 
 /// Splits text data into lines and values.
-pub struct Reader {
+pub(crate) struct Reader {
     delimiter: u8,
     null: Vec<u8>,
     scratch: Vec<u8>,
@@ -23,7 +23,7 @@ pub struct Reader {
 
 impl Reader {
     /// A reader of lines.
-    pub fn new(options: &Options) -> Self {
+    pub(crate) fn new(options: &Options) -> Self {
         let null = options.null.clone().into_bytes();
         Self { delimiter: options.delimiter, null, scratch: Vec::new(), ended: false }
     }
@@ -33,7 +33,7 @@ impl Reader {
     ///
     /// # Errors
     /// Those of `out`.
-    pub fn read(&mut self, bytes: &[u8], end: bool, out: &mut impl Line) -> Result<usize> {
+    pub(crate) fn read(&mut self, bytes: &[u8], end: bool, out: &mut impl Line) -> Result<usize> {
         let mut start = 0;
         while start < bytes.len() {
             let rest = &bytes[start..];
@@ -139,7 +139,7 @@ fn unescape(raw: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Writes a value with escapes for backslashes, control characters and the delimiter.
-pub fn escape(value: &str, delimiter: u8, out: &mut Vec<u8>) {
+pub(crate) fn escape(value: &str, delimiter: u8, out: &mut Vec<u8>) {
     for byte in value.bytes() {
         match byte {
             8 => out.extend_from_slice(b"\\b"),
@@ -156,7 +156,7 @@ pub fn escape(value: &str, delimiter: u8, out: &mut Vec<u8>) {
 }
 
 /// The error 22021 for a value that is not valid UTF-8.
-pub fn not_utf8() -> Error {
+pub(crate) fn not_utf8() -> Error {
     Error::new(SqlState::CharacterNotInRepertoire, "invalid byte sequence for encoding \"UTF8\"")
 }
 

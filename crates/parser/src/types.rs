@@ -161,6 +161,8 @@ pub fn of_column(field: &Field) -> Option<SqlType> {
     // Computed columns that only Arrow describes have the type that holds their values.
     match field.data_type() {
         DataType::Null => Some(SqlType::plain(Oid::TEXT)),
+        // Files may have rows in columns.
+        DataType::Struct(_) => Some(SqlType::plain(Oid::RECORD)),
         _ => of_held(&types::of_field(field)),
     }
 }

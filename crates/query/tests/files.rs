@@ -30,6 +30,45 @@ async fn the_first_line_is_names_only_where_the_statement_says_so() {
     assert_eq!(count(&session, &format!("'{path}'")).await, 2, "as it is queried");
 }
 
+/// Text and CSV are PostgreSQL's, with its forms of values and its errors. A file whose extension says nothing is text.
+#[tokio::test]
+async fn text_and_csv_are_as_postgresql_writes_and_reads_them() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.data");
+    let path = path.to_str().expect("text");
+    let session = Database::open(Options::default()).expect("opened").session();
+    let values = "true, timestamp '2024-02-29 12:00', interval '1 day 02:00', '\\x0aff'::bytea, ARRAY[1, NULL, 3], \
+                  E'a\\tb,\"c\"', NULL::int, 1.50";
+    let text =
+        "t\t2024-02-29 12:00:00\t1 day 02:00:00\t\\\\x0aff\t{1,NULL,3}\ta\\tb,\"c\"\t\\N\t1.50\n";
+    let csv =
+        "t,2024-02-29 12:00:00,1 day 02:00:00,\\x0aff,\"{1,NULL,3}\",\"a\tb,\"\"c\"\"\",,1.50\n";
+    let create = "CREATE TABLE t (b bool, ts timestamp, iv interval, y bytea, ia int[], t text, n int, d numeric(5,2))";
+    session.execute(create).await.expect("created");
+    for (options, expected) in [("", text), (" (FORMAT text)", text), (" (FORMAT csv)", csv)] {
+        session.execute("TRUNCATE t").await.expect("emptied");
+        session
+            .execute(&format!("COPY (SELECT {values}) TO '{path}'{options}"))
+            .await
+            .expect("written");
+        assert_eq!(std::fs::read_to_string(path).expect("a file"), expected, "{options}");
+        session.execute(&format!("COPY t FROM '{path}'{options}")).await.expect("read");
+        session.execute(&format!("COPY t TO '{path}'{options}")).await.expect("written again");
+        assert_eq!(std::fs::read_to_string(path).expect("a file"), expected, "{options}");
+    }
+    std::fs::write(path, "t\t2024-01-01\n").expect("written");
+    let error =
+        session.execute(&format!("COPY t FROM '{path}'")).await.map(|_| ()).expect_err("refused");
+    assert_eq!(
+        (error.state().code(), error.message()),
+        ("22P04", "missing data for column \"iv\"")
+    );
+    let binary = session.execute(&format!("COPY t TO '{path}' (FORMAT binary)")).await;
+    assert_eq!(binary.map(|_| ()).expect_err("refused").state().code(), "0A000");
+    let interval = session.execute(&format!("COPY t TO '{path}' (FORMAT parquet)")).await;
+    assert_eq!(interval.map(|_| ()).expect_err("refused").state().code(), "0A000");
+}
+
 /// Columns that are computed are not in the file, and are computed again from what is.
 #[tokio::test]
 async fn computed_columns_are_left_out_and_computed_again() {

@@ -10,6 +10,8 @@ use datafusion::datasource::listing::{
     ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl,
 };
 use datafusion::execution::SessionState;
+use datafusion::object_store::{ObjectMeta, ObjectStore};
+use futures::TryStreamExt;
 use std::path::Path;
 use std::sync::Arc;
 use values::error::{Error, Result, SqlState};
@@ -82,10 +84,7 @@ pub async fn listing(
     format: Arc<dyn FileFormat>,
     schema: Option<SchemaRef>,
 ) -> Result<Arc<dyn TableProvider>> {
-    if !Path::new(path).exists() && !path.contains('*') {
-        let message = format!("file \"{path}\" does not exist");
-        return Err(Error::new(SqlState::UndefinedFile, message));
-    }
+    check_exists(path)?;
     let options = ListingOptions::new(format).with_file_extension("");
     let config =
         ListingTableConfig::new(ListingTableUrl::parse(path)?).with_listing_options(options);
@@ -94,4 +93,29 @@ pub async fn listing(
         None => config.infer_schema(engine).await?,
     };
     Ok(Arc::new(ListingTable::try_new(config)?))
+}
+
+/// The file of a path, or all files that match a pattern, in the order of their names, and where they are.
+///
+/// # Errors
+/// 58P01 if the file does not exist; errors of the engine if files cannot be listed.
+pub async fn matching(
+    engine: &SessionState,
+    path: &str,
+) -> Result<(Arc<dyn ObjectStore>, Vec<ObjectMeta>)> {
+    check_exists(path)?;
+    let url = ListingTableUrl::parse(path)?;
+    let store = engine.runtime_env().object_store(&url)?;
+    let found = url.list_all_files(engine, &*store, "").await?;
+    let mut files: Vec<ObjectMeta> = found.try_collect().await?;
+    files.sort_by(|left, right| left.location.cmp(&right.location));
+    Ok((store, files))
+}
+
+fn check_exists(path: &str) -> Result<()> {
+    if Path::new(path).exists() || path.contains('*') {
+        return Ok(());
+    }
+    let message = format!("file \"{path}\" does not exist");
+    Err(Error::new(SqlState::UndefinedFile, message))
 }

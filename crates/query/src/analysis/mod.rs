@@ -75,14 +75,17 @@ pub(crate) async fn plan(
     Ok(planned(planner, query, frame.text).await?)
 }
 
-/// The plan of a query that is no statement's.
+/// The plan of a query that is no statement's, and the columns of its result.
 ///
 /// # Errors
 /// As of [`plan`].
-pub(crate) async fn plan_text(planner: &Planner<'_>, text: &str) -> Result<LogicalPlan> {
+pub(crate) async fn plan_text(
+    planner: &Planner<'_>,
+    text: &str,
+) -> Result<(LogicalPlan, Vec<Field>)> {
     let script = grammar::parse(text).map_err(|_| unread(text))?;
     let statement = script.statements().first().and_then(|raw| raw.stmt.as_ref()?.node.as_ref());
-    Ok(planned(planner, statement.ok_or_else(|| unread(text))?, text).await?.0)
+    Ok(planned(planner, statement.ok_or_else(|| unread(text))?, text).await?)
 }
 
 /// The plan of the query of a frame's CREATE TABLE AS, CREATE VIEW or COPY, and the columns of its result. `None` if it has
@@ -135,7 +138,7 @@ pub(crate) fn plan_view<'a>(
     view: &'a View,
 ) -> BoxFuture<'a, Result<LogicalPlan>> {
     Box::pin(async move {
-        let plan = plan_text(planner, &view.sql).await.map_err(Error::without_position)?;
+        let (plan, _) = plan_text(planner, &view.sql).await.map_err(Error::without_position)?;
         let names = plan.schema().fields().iter().map(|field| field.name().clone());
         let given = view.columns.iter().cloned();
         let names: Vec<String> = given.chain(names.skip(view.columns.len())).collect();

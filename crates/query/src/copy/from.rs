@@ -1,24 +1,31 @@
 //! COPY table FROM 'file'.
 
+use super::client::{BATCHES_AHEAD, Piece, check_row_bytes};
 use super::copied_columns;
-use super::options::Options;
+use super::options::{Format, Options};
 use crate::context::Frame;
 use crate::context::outcome::{Outcome, Tag};
 use crate::dml::assembly::Assembly;
 use crate::dml::{declared_column, ingest, named_target};
 use catalog_views::access::FileUse;
-use datafusion::datasource::file_format::FileFormat;
-use datafusion::datasource::file_format::csv::CsvFormat;
+use copy_formats::RowReader;
+use datafusion::catalog::TableProvider;
+use datafusion::common::DataFusionError;
+use datafusion::common::runtime::SpawnedTask;
 use datafusion::datasource::file_format::json::JsonFormat;
 use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::LogicalPlanBuilder;
+use datafusion::object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
+use futures::TryStreamExt;
+use parser::client_copy;
 use parser::commands::{Copied, Copy};
-use scan::files::{self, Format};
+use scan::files;
 use scan::provider::plan_schema;
 use std::sync::Arc;
 use store::DistributedTransaction;
-use store::catalog::Privileges;
+use store::catalog::{Privileges, SqlType, Table};
+use tokio::sync::mpsc;
 use values::error::{Error, Result, SqlState};
 
 /// Runs a COPY FROM.
@@ -34,55 +41,121 @@ pub(crate) async fn run(
     let options = Options::of(copy)?;
     let table = named_target(frame, transaction, name, Privileges::INSERT)?;
     let given = copied_columns(&table, columns)?;
-    let schema = Arc::new(plan_schema(&table, &given));
-    let (format, schema): (Arc<dyn FileFormat>, _) = match options.format {
-        Format::Parquet => (Arc::new(ParquetFormat::default()), None),
-        Format::Json => (Arc::new(JsonFormat::default()), Some(schema)),
-        Format::Csv => (Arc::new(csv(&options)), Some(schema)),
-    };
-    let provider = files::listing(frame.engine(), &options.path, format, schema).await?;
-    let given = match options.format {
-        Format::Csv => given,
-        Format::Json => given,
+    let rows = match &options.format {
+        Format::Rows(rows) => {
+            text_file(frame, transaction, &options.path, rows, &table, &given).await?
+        }
+        Format::Json => {
+            let schema = Arc::new(plan_schema(&table, &given));
+            let format = Arc::new(JsonFormat::default());
+            let file = files::listing(frame.engine(), &options.path, format, Some(schema)).await?;
+            engine_file(frame, transaction, &table, &given, file).await?
+        }
         Format::Parquet => {
-            let fields = provider.schema();
-            fields
-                .fields()
-                .iter()
-                .map(|f| declared_column(&table, f.name()))
-                .collect::<Result<_>>()?
+            let format = Arc::new(ParquetFormat::default());
+            let file = files::listing(frame.engine(), &options.path, format, None).await?;
+            let schema = file.schema();
+            let columns = schema.fields().iter().map(|f| declared_column(&table, f.name()));
+            let columns: Vec<usize> = columns.collect::<Result<_>>()?;
+            engine_file(frame, transaction, &table, &columns, file).await?
         }
     };
-    let plan = LogicalPlanBuilder::scan("file", provider_as_source(provider), None)?.build()?;
-    let (physical, assembly) = {
-        let planner = frame.planner(transaction);
-        let assembly = Assembly::new(&planner, &frame.session.shared.store, &table, &given)?;
-        (planner.physical(&plan).await?, assembly)
-    };
-    let rows = ingest(frame, transaction, table.id, physical, assembly).await?;
     Ok(Outcome::Done(Tag::counted("COPY", rows)))
 }
 
-fn csv(options: &Options) -> CsvFormat {
-    let format = CsvFormat::default()
-        .with_has_header(options.header)
-        .with_delimiter(options.delimiter)
-        .with_quote(options.quote)
-        .with_escape(options.escape);
-    match &options.null {
-        Some(text) => format.with_null_regex(Some(format!("^{}$", escaped(text)))),
-        None => format,
+/// Loads the rows of a file that the engine reads.
+async fn engine_file(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    table: &Arc<Table>,
+    given: &[usize],
+    file: Arc<dyn TableProvider>,
+) -> Result<u64> {
+    let plan = LogicalPlanBuilder::scan("file", provider_as_source(file), None)?.build()?;
+    let (physical, assembly) = {
+        let planner = frame.planner(transaction);
+        let assembly = Assembly::new(&planner, &frame.session.shared.store, table, given)?;
+        (planner.physical(&plan).await?, assembly)
+    };
+    ingest(frame, transaction, table.id, physical, assembly).await
+}
+
+/// Loads the rows of files in PostgreSQL's formats. A task reads them ahead of the load.
+async fn text_file(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    path: &str,
+    options: &client_copy::Options,
+    table: &Arc<Table>,
+    given: &[usize],
+) -> Result<u64> {
+    let (store, files) = files::matching(frame.engine(), path).await?;
+    let columns = given.iter().map(|index| &table.columns[*index]);
+    let (names, types): (Vec<String>, Vec<SqlType>) =
+        columns.map(|column| (column.name.clone(), column.sql_type.clone())).unzip();
+    let (pieces, mut receiver) = mpsc::channel(BATCHES_AHEAD);
+    let reading = {
+        let (name, options) = (table.name.clone(), options.clone());
+        SpawnedTask::spawn(async move {
+            for file in files {
+                let reader = RowReader::new(&options, &name, names.clone(), types.clone());
+                if !read(&*store, &file, reader, &pieces).await? {
+                    return Ok(());
+                }
+            }
+            // The load may have failed; it has the error.
+            let _ = pieces.send(Piece::End).await;
+            Ok(())
+        })
+    };
+    let session = frame.session;
+    let loaded =
+        session.copy_into(frame.text, transaction, table, given, options, &mut receiver).await;
+    drop(receiver);
+    match reading.join().await {
+        Ok(Err(error)) => Err(error),
+        Ok(Ok(())) => loaded.map(|loaded| loaded.rows),
+        Err(error) => Err(Error::new(SqlState::InternalError, error.to_string())),
     }
 }
 
-/// A regular expression that matches exactly `text`.
-fn escaped(text: &str) -> String {
-    let mut pattern = String::with_capacity(text.len() * 2);
-    for c in text.chars() {
-        if c.is_ascii_punctuation() {
-            pattern.push('\\');
+/// Sends the rows of a file to the load. Returns false if the load has failed.
+async fn read(
+    store: &dyn ObjectStore,
+    file: &ObjectMeta,
+    mut reader: RowReader,
+    pieces: &mpsc::Sender<Piece>,
+) -> Result<bool> {
+    let found = store.get(&file.location).await.map_err(DataFusionError::from)?;
+    let mut parts = found.into_stream();
+    let mut pending = Vec::new();
+    loop {
+        let part = parts.try_next().await.map_err(DataFusionError::from)?;
+        let is_last = part.is_none();
+        pending.extend_from_slice(&part.unwrap_or_default());
+        let mut used = 0;
+        loop {
+            used += reader.read(&pending[used..], is_last)?;
+            if !reader.is_full() {
+                break;
+            }
+            if !send(&mut reader, pieces).await? {
+                return Ok(false);
+            }
         }
-        pattern.push(c);
+        pending.drain(..used);
+        check_row_bytes(pending.len())?;
+        if is_last {
+            reader.finish(&pending)?;
+            return send(&mut reader, pieces).await;
+        }
     }
-    pattern
+}
+
+/// Sends the rows read so far to the load. Returns false if the load has failed.
+async fn send(reader: &mut RowReader, pieces: &mpsc::Sender<Piece>) -> Result<bool> {
+    match reader.batch()? {
+        Some((batch, first_line)) => Ok(pieces.send(Piece::Rows(batch, first_line)).await.is_ok()),
+        None => Ok(true),
+    }
 }

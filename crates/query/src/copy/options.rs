@@ -1,8 +1,9 @@
 //! The options of COPY to and from files.
 
+use parser::client_copy::{Form, Header, Options as RowOptions};
 use parser::commands::{Copy, CopyPlace, Given};
-use scan::files::Format;
-use values::error::{Error, Result, SqlState};
+use scan::files::Format as FileFormat;
+use values::error::{Error, Result};
 
 /// The options of a COPY, including defaults.
 #[derive(Debug, Clone)]
@@ -10,20 +11,22 @@ pub(crate) struct Options {
     /// The file, as named in the statement.
     pub(crate) path: String,
     pub(crate) format: Format,
-    /// CSV: the separator of values.
-    pub(crate) delimiter: u8,
-    /// CSV: whether the first line has the column names.
-    pub(crate) header: bool,
-    /// CSV: the quote character.
-    pub(crate) quote: u8,
-    /// CSV: the escape character in quoted values; `None` for the quote character.
-    pub(crate) escape: Option<u8>,
-    /// CSV: the text that stands for NULL; `None` for the empty text.
-    pub(crate) null: Option<String>,
+}
+
+/// The format of a file.
+#[derive(Debug, Clone)]
+pub(crate) enum Format {
+    /// Text or CSV, as PostgreSQL writes and reads them.
+    Rows(RowOptions),
+    /// Newline-delimited JSON.
+    Json,
+    /// Apache Parquet.
+    Parquet,
 }
 
 impl Options {
-    /// Reads the options of a COPY statement. Without FORMAT, the file extension decides.
+    /// Reads the options of a COPY statement. Without FORMAT the extension of the file decides; a file with another
+    /// extension has the format text, as in PostgreSQL.
     ///
     /// # Errors
     /// 0A000 for STDIN and STDOUT and for unsupported options; 22023 for invalid values.
@@ -33,56 +36,46 @@ impl Options {
                 .with_hint("Give a file name: COPY t FROM 'file.csv' (FORMAT csv)."));
         };
         let named = copy.options.iter().find(|option| option.name == "format");
-        let named = named.and_then(|option| option.words.first()).map(|name| Format::named(name));
-        // With FORMAT, the defaults are PostgreSQL's. Without FORMAT, which PostgreSQL would read
-        // as text, the file has a header with the column names, as in queries of files.
-        let header = named.is_none();
-        let format = match named {
-            Some(format) => format?,
-            None => Format::of_path(path)?,
+        let named = named.and_then(|option| option.words.first()).map(|name| name.to_lowercase());
+        let format = match named.as_deref() {
+            Some("text" | "csv" | "binary") => None,
+            Some(name) => Some(FileFormat::named(name).map_err(|error| {
+                error.with_hint("Supported formats: text, csv, json, parquet.")
+            })?),
+            None => FileFormat::of_path(path).ok(),
         };
-        let path = path.clone();
-        let mut options =
-            Self { path, format, delimiter: b',', header, quote: b'"', escape: None, null: None };
-        copy.options.iter().try_for_each(|option| options.take(option))?;
-        Ok(options)
-    }
-
-    fn take(&mut self, option: &Given) -> Result<()> {
-        let word = option.words.first().map_or("", String::as_str);
-        match option.name.as_str() {
-            "format" | "freeze" => {}
-            "delimiter" => self.delimiter = byte("delimiter", word)?,
-            "header" => {
-                self.header = match word.to_lowercase().as_str() {
-                    "" | "true" | "on" | "1" => true,
-                    "false" | "off" | "0" => false,
-                    other => {
-                        let what = format!("COPY header \"{other}\" with a file");
-                        return Err(Error::unsupported(format!("{what} is not supported")));
-                    }
-                };
-            }
-            "quote" => self.quote = byte("quote", word)?,
-            "escape" => self.escape = Some(byte("escape", word)?),
-            "null" => self.null = Some(word.to_owned()),
-            "encoding" if word.to_lowercase().replace(['-', '_'], "") == "utf8" => {}
-            other => {
-                let other = other.to_uppercase();
-                let message = format!("COPY option {other} is not supported with a file");
-                return Err(Error::unsupported(message));
+        let format = match format {
+            Some(FileFormat::Parquet) => Format::Parquet,
+            Some(FileFormat::Json) => Format::Json,
+            Some(FileFormat::Csv) | None => Format::Rows(rows(copy, format.is_some())?),
+        };
+        if !matches!(format, Format::Rows(_)) {
+            let mut others = copy.options.iter().map(|option| option.name.as_str());
+            if let Some(other) = others.find(|name| !matches!(*name, "format" | "freeze")) {
+                let what =
+                    format!("COPY option {} with a file of this format", other.to_uppercase());
+                return Err(Error::unsupported(format!("{what} is not supported")));
             }
         }
-        Ok(())
+        Ok(Self { path: path.clone(), format })
     }
 }
 
-fn byte(option: &str, word: &str) -> Result<u8> {
-    match word.as_bytes() {
-        [byte] if byte.is_ascii() => Ok(*byte),
-        _ => Err(Error::new(
-            SqlState::InvalidParameterValue,
-            format!("COPY {option} must be a single one-byte character, not \"{word}\""),
-        )),
+/// The options of text and CSV. A file that is CSV by its extension has a header with the column names, as in queries of
+/// files.
+fn rows(copy: &Copy, is_csv_by_extension: bool) -> Result<RowOptions> {
+    let mut given = copy.options.clone();
+    if is_csv_by_extension {
+        given.retain(|option| option.name != "format");
+        let words = vec!["csv".to_owned()];
+        given.push(Given { name: "format".to_owned(), words, location: -1 });
     }
+    let mut options = RowOptions::of(&given)?;
+    if options.form == Form::Binary {
+        return Err(Error::unsupported("COPY in the format binary with a file is not supported"));
+    }
+    if is_csv_by_extension && !copy.options.iter().any(|option| option.name == "header") {
+        options.header = Header::Skip;
+    }
+    Ok(options)
 }

@@ -1,13 +1,13 @@
 //! COPY query TO 'file'.
 
-use super::options::Options;
+use super::options::{Format, Options};
 use crate::analysis;
 use crate::context::Frame;
 use crate::context::outcome::{Outcome, Tag};
 use crate::context::start;
 use catalog_views::access::FileUse;
+use copy_formats::RowWriter;
 use datafusion::arrow::array::RecordBatch;
-use datafusion::arrow::csv::WriterBuilder;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::json::LineDelimitedWriter;
 use futures::TryStreamExt;
@@ -16,11 +16,12 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parser::commands::{Copied, Copy};
-use scan::files::Format;
 use scan::tables::Tables;
 use std::fs::File;
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, Write};
+use store::catalog::SqlType;
 use values::error::{Error, Result, SqlState};
+use values::field::Field;
 use values::translate::of_file;
 
 /// Runs a COPY TO.
@@ -28,19 +29,18 @@ pub(crate) async fn run(frame: &Frame<'_>, tables: &dyn Tables, copy: &Copy) -> 
     frame.access(tables.catalog()).require_files(FileUse::CopyTo)?;
     let options = Options::of(copy)?;
     let planner = frame.planner(tables);
-    let plan = match &copy.what {
+    let (plan, fields) = match &copy.what {
         Copied::Relation(name, columns) => {
             let text = super::query_of(tables.catalog(), frame.path(), name, columns)?;
             analysis::plan_text(&planner, &text).await?
         }
-        Copied::Query => match analysis::plan_source(frame, &planner).await? {
-            Some((plan, _)) => plan,
-            None => return Err(analysis::missing_source()),
-        },
+        Copied::Query => {
+            analysis::plan_source(frame, &planner).await?.ok_or_else(analysis::missing_source)?
+        }
     };
     let physical = planner.physical(&plan).await?;
     let mut stream = start(frame, physical)?;
-    let mut sink = Sink::create(&options, &stream.schema())?;
+    let mut sink = Sink::create(options, &stream.schema(), fields)?;
     let mut rows = 0;
     while let Some(batch) = stream.try_next().await? {
         rows += batch.num_rows() as u64;
@@ -52,27 +52,26 @@ pub(crate) async fn run(frame: &Frame<'_>, tables: &dyn Tables, copy: &Copy) -> 
 
 /// Writes batches to a file.
 enum Sink {
-    Csv(Box<datafusion::arrow::csv::Writer<BufWriter<File>>>),
+    Rows(Box<RowWriter>, BufWriter<File>),
     Json(LineDelimitedWriter<BufWriter<File>>),
     Parquet(Box<ArrowWriter<BufWriter<File>>>),
 }
 
 impl Sink {
-    fn create(options: &Options, schema: &SchemaRef) -> Result<Self> {
+    fn create(options: Options, schema: &SchemaRef, fields: Vec<Field>) -> Result<Self> {
+        if let (Format::Parquet, Some(column)) = (&options.format, without_parquet(&fields)) {
+            let what = format!("column {} of type {} in Parquet", column.name, column.sql_type);
+            let hint = "Cast the column to text.";
+            return Err(Error::unsupported(format!("{what} is not supported")).with_hint(hint));
+        }
         let file = File::create(&options.path).map_err(|error| {
             let message = format!("cannot write file \"{}\": {error}", options.path);
             of_file(message, &error)
         })?;
         let file = BufWriter::new(file);
         Ok(match options.format {
-            Format::Csv => {
-                let builder = WriterBuilder::new()
-                    .with_header(options.header)
-                    .with_delimiter(options.delimiter)
-                    .with_quote(options.quote)
-                    .with_null(options.null.clone().unwrap_or_default());
-                Self::Csv(Box::new(builder.build(file)))
-            }
+            // Binary, which numbers the types of items, is not for files.
+            Format::Rows(rows) => Self::Rows(Box::new(RowWriter::new(rows, fields, |_| 0)), file),
             Format::Json => Self::Json(LineDelimitedWriter::new(file)),
             Format::Parquet => {
                 let compression = Compression::ZSTD(ZstdLevel::default());
@@ -85,7 +84,10 @@ impl Sink {
 
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         match self {
-            Self::Csv(writer) => writer.write(batch)?,
+            Self::Rows(writer, file) => with_file(file, |row| {
+                writer.begin(row);
+                writer.write(batch, row)
+            })?,
             Self::Json(writer) => writer.write(batch)?,
             Self::Parquet(writer) => writer.write(batch).map_err(parquet_error)?,
         }
@@ -93,9 +95,14 @@ impl Sink {
     }
 
     fn finish(self) -> Result<()> {
-        use std::io::Write;
         let flushed = match self {
-            Self::Csv(writer) => writer.into_inner().flush(),
+            Self::Rows(mut writer, mut file) => {
+                with_file(&mut file, |row| {
+                    writer.begin(row);
+                    Ok(())
+                })?;
+                file.flush()
+            }
             Self::Json(mut writer) => {
                 writer.finish()?;
                 writer.into_inner().flush()
@@ -104,6 +111,32 @@ impl Sink {
         };
         flushed.map_err(|error| of_file(error.to_string(), &error))
     }
+}
+
+/// Lets a writer of rows write to a file.
+fn with_file(
+    file: &mut BufWriter<File>,
+    write: impl FnOnce(&mut (dyn FnMut(&[u8]) + Send)) -> Result<()>,
+) -> Result<()> {
+    let mut written = Ok(());
+    write(&mut |row| {
+        if written.is_ok() {
+            written = file.write_all(row);
+        }
+    })?;
+    written.map_err(|error| of_file(error.to_string(), &error))
+}
+
+/// The first column of a type that the writer of Parquet does not have.
+fn without_parquet(fields: &[Field]) -> Option<&Field> {
+    fn has_interval(sql_type: &SqlType) -> bool {
+        match sql_type {
+            SqlType::Interval => true,
+            SqlType::Array(item) => has_interval(item),
+            _ => false,
+        }
+    }
+    fields.iter().find(|field| has_interval(&field.sql_type))
 }
 
 fn parquet_error(error: ParquetError) -> Error {

@@ -122,7 +122,7 @@ pub(super) async fn is_any_row(
     let (schema, name) = (&table.schema, &table.name);
     let text = format!("SELECT 1 FROM \"{schema}\".\"{name}\" WHERE {condition} LIMIT 1");
     let planner = frame.planner(transaction);
-    let plan = analysis::plan_text(&planner, &text).await?;
+    let (plan, _) = analysis::plan_text(&planner, &text).await?;
     let physical = planner.physical(&plan).await?;
     let batches: Vec<_> = start(frame, physical)?.try_collect().await?;
     Ok(batches.iter().any(|batch| batch.num_rows() > 0))

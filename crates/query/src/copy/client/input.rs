@@ -8,7 +8,7 @@ use crate::context::Inner;
 use crate::context::outcome::Tag;
 use crate::copy::copied_columns;
 use crate::dml::named_target;
-use copy_formats::{BATCH_ROWS, RowsOfText, RowsOfValues, binary, csv, text};
+use copy_formats::RowReader;
 use datafusion::arrow::array::RecordBatch;
 use executor::{Control, Lease, Task};
 use parser::Statement;
@@ -19,10 +19,8 @@ use store::catalog::{Privileges, SqlType, Table};
 use tokio::sync::mpsc;
 use values::error::{Error, Result, SqlState};
 
-/// Bytes of values after which a batch is sent to the load.
-const BATCH_BYTES: usize = 8 << 20;
 /// Capacity of the channel, in batches.
-const BATCHES_AHEAD: usize = 4;
+pub(crate) const BATCHES_AHEAD: usize = 4;
 /// Maximum length of a row, in bytes.
 const ROW_BYTES_MAX: usize = 256 << 20;
 
@@ -38,11 +36,9 @@ pub(crate) enum Piece {
 pub struct CopyIn {
     columns: usize,
     binary: bool,
-    reader: Reader,
+    reader: RowReader,
     /// The bytes of an incomplete row.
     pending: Vec<u8>,
-    rows: RowsOfText,
-    values: RowsOfValues,
     pieces: mpsc::Sender<Piece>,
     load: Task<Result<Loaded>>,
     control: Control,
@@ -53,12 +49,6 @@ pub struct CopyIn {
 pub(crate) struct Loaded {
     /// Number of loaded rows.
     pub(crate) rows: u64,
-}
-
-enum Reader {
-    Text(text::Reader),
-    Csv(csv::Reader),
-    Binary(binary::Reader),
 }
 
 /// The table that a client's rows go to, and the columns that they have.
@@ -111,18 +101,11 @@ impl CopyIn {
             Some(lease) => lease.spawn(&control, load),
             None => Task::new(tokio::spawn(control.scope(load)), control.clone()),
         };
-        let options = &options;
         Ok(Self {
             columns: given.len(),
             binary: options.form == Form::Binary,
-            reader: match options.form {
-                Form::Text => Reader::Text(text::Reader::new(options)),
-                Form::Csv => Reader::Csv(csv::Reader::new(options, &names)),
-                Form::Binary => Reader::Binary(binary::Reader::new(types.clone())),
-            },
+            reader: RowReader::new(&options, &definition.name, names, types),
             pending: Vec::new(),
-            rows: RowsOfText::new(&definition.name, names, options),
-            values: RowsOfValues::new(given.len()),
             pieces,
             load,
             control,
@@ -156,11 +139,7 @@ impl CopyIn {
             all.drain(..used);
             self.pending = all;
         }
-        if self.pending.len() > ROW_BYTES_MAX {
-            let message = format!("a row is longer than {} MiB", ROW_BYTES_MAX >> 20);
-            return Err(Error::new(SqlState::ProgramLimitExceeded, message));
-        }
-        Ok(())
+        check_row_bytes(self.pending.len())
     }
 
     /// Sends the rows read so far to the load, and returns its error if it has failed. This reports
@@ -179,9 +158,7 @@ impl CopyIn {
     pub async fn finish(mut self) -> Result<Tag> {
         let rest = std::mem::take(&mut self.pending);
         let used = self.read(&rest, true).await?;
-        if let Reader::Binary(reader) = &self.reader {
-            reader.finish(&rest[used..])?;
-        }
+        self.reader.finish(&rest[used..])?;
         self.send().await?;
         let sent = self.pieces.send(Piece::End).await;
         let loaded = self.outcome().await?;
@@ -191,41 +168,19 @@ impl CopyIn {
 
     /// Reads the complete rows of `bytes` and returns the number of bytes read.
     async fn read(&mut self, bytes: &[u8], end: bool) -> Result<usize> {
-        // The parts that a client sends are small compared to a batch, so a check after each
-        // suffices.
         let mut used = 0;
         loop {
-            let piece = &bytes[used..];
-            let step = match &mut self.reader {
-                Reader::Text(reader) => reader.read(piece, end, &mut self.rows)?,
-                Reader::Csv(reader) => reader.read(piece, end, &mut self.rows)?,
-                Reader::Binary(reader) => {
-                    let values = &mut self.values;
-                    reader.read(piece, |row, bytes| values.add(row, bytes))?
-                }
-            };
-            used += step;
-            let (rows, size) = match &self.reader {
-                Reader::Binary(_) => (self.values.count, self.values.bytes),
-                _ => (self.rows.count, self.rows.bytes),
-            };
-            if rows >= BATCH_ROWS || size >= BATCH_BYTES {
-                self.send().await?;
-            }
-            if step == 0 || used == bytes.len() {
+            used += self.reader.read(&bytes[used..], end)?;
+            if !self.reader.is_full() {
                 return Ok(used);
             }
+            self.send().await?;
         }
     }
 
     /// Sends the rows read so far to the load.
     async fn send(&mut self) -> Result<()> {
-        let first_line = self.rows.first_line;
-        let batch = match &self.reader {
-            Reader::Binary(_) => self.values.batch()?,
-            _ => self.rows.batch()?,
-        };
-        let Some(batch) = batch else { return Ok(()) };
+        let Some((batch, first_line)) = self.reader.batch()? else { return Ok(()) };
         let sent = tokio::select! {
             biased;
             sent = self.pieces.send(Piece::Rows(batch, first_line)) => sent.is_ok(),
@@ -247,6 +202,15 @@ impl CopyIn {
     async fn failed(&mut self) -> Result<()> {
         self.outcome().await.and_then(|_| Err(ended_early()))
     }
+}
+
+/// Refuses a row that is too long.
+pub(crate) fn check_row_bytes(bytes: usize) -> Result<()> {
+    if bytes > ROW_BYTES_MAX {
+        let message = format!("a row is longer than {} MiB", ROW_BYTES_MAX >> 20);
+        return Err(Error::new(SqlState::ProgramLimitExceeded, message));
+    }
+    Ok(())
 }
 
 fn ended_early() -> Error {

@@ -60,7 +60,8 @@ impl Inner {
         result
     }
 
-    async fn copy_into(
+    /// Loads what comes until its end, in a transaction.
+    pub(crate) async fn copy_into(
         &self,
         text: &str,
         transaction: &mut DistributedTransaction,

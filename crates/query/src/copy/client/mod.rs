@@ -7,6 +7,7 @@ mod load;
 mod output;
 
 pub use input::CopyIn;
+pub(crate) use input::{BATCHES_AHEAD, Piece, check_row_bytes};
 pub use output::CopyOut;
 pub(crate) use output::query;
 
