@@ -1,27 +1,12 @@
 //! Resolution of relation names with a search path.
 
 use crate::search_path::SearchPath;
-use datafusion::sql::sqlparser::ast::ObjectName;
 use parser::commands::RelationName;
-use parser::names::split_name;
 use store::catalog::{Catalog, Relation};
 use values::{Error, Result, SqlState};
 
 /// The relation with a name; `None` if there is none. A name without a schema is looked up in the
 /// search path.
-///
-/// # Errors
-/// The name has too many parts, or its schema belongs to another session.
-pub fn find<'a>(
-    catalog: &'a Catalog,
-    path: SearchPath<'_>,
-    name: &ObjectName,
-) -> Result<Option<&'a Relation>> {
-    let (schema, name) = split_name(name)?;
-    find_named(catalog, path, &RelationName { schema, name })
-}
-
-/// Like [`find`], for a name of PostgreSQL's parse tree.
 ///
 /// # Errors
 /// The schema of the name belongs to another session.
@@ -36,7 +21,7 @@ pub fn find_named<'a>(
     Ok(find_in(catalog, path, name.schema.as_deref(), &name.name))
 }
 
-/// Like [`find`], for a name in parts as the catalog has them. `None` also if the schema does not exist.
+/// Like [`find_named`], for a name in parts as the catalog has them. `None` also if the schema does not exist.
 pub fn find_in<'a>(
     catalog: &'a Catalog,
     path: SearchPath<'_>,

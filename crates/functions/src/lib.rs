@@ -6,7 +6,7 @@
 //!    fast), `row_function::function` (row by row, short) or the engine's `ScalarUDFImpl`.
 //! 2. Add it to `all()` in the folder's `mod.rs`: [`register_shared`] registers it in all sessions.
 //! 3. Test it with a statement in `crates/query/tests`, with PostgreSQL's output as expected output.
-//! 4. If it replaces an operator, add it to [`operators`] instead of `all()`; `planner` inserts it.
+//! 4. If it replaces an operator, add it to [`operators`] instead of `all()`; `lowering` inserts it.
 //! 5. If it reads the session or the catalog, put it in `catalog_views::functions` instead.
 
 pub mod arrays;

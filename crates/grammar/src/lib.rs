@@ -5,6 +5,7 @@
 
 mod deparse;
 mod files;
+mod nesting;
 mod parse;
 mod references;
 mod select_into;
@@ -14,7 +15,10 @@ mod syntax_error;
 
 pub use deparse::{expression_text, statement_text};
 pub use parse::{Script, parse};
-pub use references::{ColumnReference, columns, relations, rename_column};
+pub use references::{
+    ColumnReference, RelationReference, columns, relations, relations_and_ctes, rename_column,
+    string_location,
+};
 pub use split::{solid, split};
 pub use stack::growing;
 pub use syntax_error::SyntaxError;

@@ -1,6 +1,7 @@
 //! Calls of the parser.
 
 use crate::files;
+use crate::nesting;
 use crate::select_into;
 use crate::syntax_error::SyntaxError;
 use crate::tree::{ParseResult, RawStmt};
@@ -54,6 +55,9 @@ const STACK_OF_TREE_BYTE: usize = 2 << 10;
 /// # Errors
 /// The text is not in PostgreSQL's grammar, nests too deep, or contains a zero byte.
 pub fn parse(script: &str) -> Result<Script, SyntaxError> {
+    if nesting::is_too_deep(script) {
+        return Err(SyntaxError::depth());
+    }
     let first = match parse_as_is(script) {
         Err(error) => error,
         parsed => return parsed,
@@ -206,6 +210,24 @@ mod tests {
         assert_eq!(parse(&deep).expect("deep").statements().len(), 1);
         let deeper = format!("SELECT 1{}", " + 1".repeat(200_000));
         assert!(parse(&deeper).expect_err("too deep").message.contains("stack depth"));
+    }
+
+    #[test]
+    fn deep_texts_are_refused() {
+        for (open, close) in
+            [("(", ")"), ("CASE WHEN true THEN ", " END"), ("NOT ", ""), ("- ", "")]
+        {
+            for depth in [300, 20_000, 200_000] {
+                let text = format!("SELECT {}1{}", open.repeat(depth), close.repeat(depth));
+                assert!(parse(&text).expect_err("too deep").is_depth(), "{open} {depth}");
+            }
+        }
+        for (repeated, count) in
+            [(" = 1", 250_000), (" || 1", 200_000), ("::int", 200_000), (" IS NULL", 125_000)]
+        {
+            let text = format!("SELECT 1{}", repeated.repeat(count));
+            assert!(parse(&text).is_err(), "{repeated}");
+        }
     }
 
     #[test]

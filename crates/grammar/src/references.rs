@@ -75,14 +75,29 @@ fn name_length(text: &str) -> usize {
     }
 }
 
-/// The relations that a query names, each with its schema, if it is written. Names of WITH are left out.
-pub fn relations(query: &NodeEnum) -> Vec<(Option<String>, String)> {
+/// The name of a relation, with its schema, if it is written.
+pub type RelationReference = (Option<String>, String);
+
+/// The relations that a query names. Names of WITH are left out.
+pub fn relations(query: &NodeEnum) -> Vec<RelationReference> {
+    let Some((mut names, ctes)) = ranges(query) else { return Vec::new() };
+    names.retain(|(schema, name)| schema.is_some() || !ctes.contains(name));
+    names
+}
+
+/// As [`relations`], with the names of WITH. `None` if the query nests too deep.
+pub fn relations_and_ctes(query: &NodeEnum) -> Option<Vec<RelationReference>> {
+    ranges(query).map(|(names, _)| names)
+}
+
+/// The names in FROM and the like, and the names of WITH.
+fn ranges(query: &NodeEnum) -> Option<(Vec<RelationReference>, Vec<String>)> {
     let (mut names, mut ctes) = (Vec::new(), Vec::new());
     let text = |node: &Map<String, Value>, key: &str| {
         let text = node.get(key).and_then(Value::as_str);
         text.filter(|text| !text.is_empty()).map(str::to_owned)
     };
-    let is_known = each(query, &mut |kind, node| match kind {
+    each(query, &mut |kind, node| match kind {
         "RangeVar" => {
             if let Some(name) = text(node, "relname") {
                 names.push((text(node, "schemaname"), name));
@@ -90,12 +105,23 @@ pub fn relations(query: &NodeEnum) -> Vec<(Option<String>, String)> {
         }
         "CommonTableExpr" => ctes.extend(text(node, "ctename")),
         _ => {}
-    });
-    if is_known.is_none() {
-        return Vec::new();
-    }
-    names.retain(|(schema, name)| schema.is_some() || !ctes.contains(name));
-    names
+    })?;
+    Some((names, ctes))
+}
+
+/// The byte at which a quoted string with this value begins, the first if there are several.
+pub fn string_location(statement: &NodeEnum, value: &str) -> Option<usize> {
+    let mut first: Option<u64> = None;
+    each(statement, &mut |kind, node| {
+        let text = node.get("val").and_then(|val| val.pointer("/Sval/sval")?.as_str());
+        if kind == "AConst" && text == Some(value) {
+            // A location of zero is not written.
+            let location = node.get("location").and_then(Value::as_i64).unwrap_or(0);
+            let location = u64::try_from(location).ok();
+            first = first.into_iter().chain(location).min();
+        }
+    })?;
+    first.and_then(|first| usize::try_from(first).ok())
 }
 
 /// Calls a function for each node of a tree that is one of several kinds, with its kind and its fields.
@@ -136,6 +162,15 @@ mod tests {
             "\"b c\" > 0 AND t.\"b c\" <> ARRAY[\"A\", lower(\"b c\")] AND \"t\" . \"b c\" IS NULL";
         assert_eq!(renamed, expected);
         assert_eq!(columns("1 + '").map(|all| all.len()), None);
+    }
+
+    #[test]
+    fn strings_are_found() {
+        let script = parse("SELECT 'a', 'ä', f('b', 'a'), E'c\\'d'").expect("parses");
+        let node = script.statements()[0].stmt.as_ref().and_then(|node| node.node.as_ref());
+        let found = |value| string_location(node.expect("a statement"), value);
+        assert_eq!([found("a"), found("b"), found("c'd")], [Some(7), Some(20), Some(31)]);
+        assert_eq!(found("c"), None);
     }
 
     #[test]

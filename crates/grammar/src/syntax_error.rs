@@ -10,6 +10,11 @@ pub struct SyntaxError {
 }
 
 impl SyntaxError {
+    /// The error for a text that nests too deep.
+    pub(crate) fn depth() -> Self {
+        Self { message: "stack depth limit exceeded".to_owned(), position: None }
+    }
+
     /// Whether the text nests too deep.
     pub fn is_depth(&self) -> bool {
         self.message.starts_with("stack depth limit")

@@ -5,7 +5,7 @@ use crate::conjunct::{Comparison, Conjunct, Test, collect};
 use crate::filter::Filter;
 use crate::names::Named;
 use crate::operand::Operand;
-use datafusion::sql::sqlparser::ast::Expr;
+use grammar::tree::NodeEnum;
 use store::catalog::{SqlType, Table};
 
 /// A condition by key.
@@ -34,7 +34,7 @@ pub(crate) enum Next {
 
 impl Condition {
     /// The condition of a WHERE clause; `None` if it says something else.
-    pub(crate) fn of(named: Named<'_>, condition: Option<&Expr>) -> Option<Self> {
+    pub(crate) fn of(named: Named<'_>, condition: Option<&NodeEnum>) -> Option<Self> {
         let (table, mut conjuncts) = (named.table, Vec::new());
         condition.map_or(Some(()), |condition| collect(named, condition, &mut conjuncts))?;
         let key = table.key_indices();
@@ -89,7 +89,7 @@ impl Condition {
 }
 
 /// The values of the key columns in `k1 = a AND k2 = b`; `None` for other conditions.
-pub fn point_of(table: &Table, condition: Option<&Expr>) -> Option<Vec<Operand>> {
+pub fn point_of(table: &Table, condition: Option<&NodeEnum>) -> Option<Vec<Operand>> {
     let condition = Condition::of(Named::itself(table), condition)?;
     condition.point(table)?;
     Some(condition.prefix)

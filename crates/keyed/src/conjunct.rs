@@ -1,8 +1,8 @@
 //! Conditions as conjuncts, each about one column.
 
-use crate::names::Named;
+use crate::names::{Named, bare};
 use crate::operand::Operand;
-use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr};
+use grammar::tree::{AExpr, AExprKind, BoolExprType, Node, NodeEnum};
 
 /// A comparison of a column with a value: the column is on the left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,13 +15,13 @@ pub(crate) enum Comparison {
 }
 
 impl Comparison {
-    fn of(operator: &BinaryOperator) -> Option<Self> {
+    fn of(operator: &str) -> Option<Self> {
         Some(match operator {
-            BinaryOperator::Eq => Self::Equal,
-            BinaryOperator::Lt => Self::Less,
-            BinaryOperator::LtEq => Self::LessOrEqual,
-            BinaryOperator::Gt => Self::Greater,
-            BinaryOperator::GtEq => Self::GreaterOrEqual,
+            "=" => Self::Equal,
+            "<" => Self::Less,
+            "<=" => Self::LessOrEqual,
+            ">" => Self::Greater,
+            ">=" => Self::GreaterOrEqual,
             _ => return None,
         })
     }
@@ -52,15 +52,28 @@ pub(crate) enum Test {
 pub(crate) type Conjunct = (usize, Test);
 
 /// Adds the conjuncts of a condition; `None` if one of them is of another kind.
-pub(crate) fn collect(named: Named<'_>, condition: &Expr, out: &mut Vec<Conjunct>) -> Option<()> {
+pub(crate) fn collect(
+    named: Named<'_>,
+    condition: &NodeEnum,
+    out: &mut Vec<Conjunct>,
+) -> Option<()> {
     match condition {
-        Expr::Nested(inner) => collect(named, inner, out)?,
-        Expr::BinaryOp { left, op: BinaryOperator::And, right } => {
-            collect(named, left, out)?;
-            collect(named, right, out)?;
-        }
-        Expr::BinaryOp { left, op, right } => {
-            let comparison = Comparison::of(op)?;
+        NodeEnum::BoolExpr(all) if all.boolop() == BoolExprType::AndExpr => all
+            .args
+            .iter()
+            .try_for_each(|part| grammar::growing(|| collect(named, part.node.as_ref()?, out))),
+        NodeEnum::AExpr(test) => test_of(named, test, out),
+        _ => None,
+    }
+}
+
+fn test_of(named: Named<'_>, test: &AExpr, out: &mut Vec<Conjunct>) -> Option<()> {
+    let left = test.lexpr.as_deref()?.node.as_ref()?;
+    let right = test.rexpr.as_deref()?.node.as_ref()?;
+    let (operator, list) = (bare(&test.name)?, list_of(right));
+    match test.kind() {
+        AExprKind::AexprOp => {
+            let comparison = Comparison::of(operator)?;
             let (column, comparison, value) = match (named.column(left), named.column(right)) {
                 (Some(column), _) => (column, comparison, right),
                 (None, Some(column)) => (column, comparison.swapped(), left),
@@ -68,20 +81,22 @@ pub(crate) fn collect(named: Named<'_>, condition: &Expr, out: &mut Vec<Conjunct
             };
             out.push((column, Test::Compared(comparison, Operand::compared(value)?)));
         }
-        Expr::Between { expr, negated: false, low, high } => {
-            let column = named.column(expr)?;
+        AExprKind::AexprBetween => {
+            let column = named.column(left)?;
+            let [low, high] = list? else { return None };
             for (comparison, bound) in
                 [(Comparison::GreaterOrEqual, low), (Comparison::LessOrEqual, high)]
             {
-                out.push((column, Test::Compared(comparison, Operand::compared(bound)?)));
+                let bound = Operand::compared(bound.node.as_ref()?)?;
+                out.push((column, Test::Compared(comparison, bound)));
             }
         }
-        Expr::InList { expr, list, negated: false } => {
-            let column = named.column(expr)?;
-            let values = list.iter().map(Operand::compared).collect::<Option<_>>()?;
-            out.push((column, Test::OneOf(values)));
+        AExprKind::AexprIn if operator == "=" => {
+            let column = named.column(left)?;
+            let values = list?.iter().map(|value| Operand::compared(value.node.as_ref()?));
+            out.push((column, Test::OneOf(values.collect::<Option<_>>()?)));
         }
-        Expr::AnyOp { left, compare_op: BinaryOperator::Eq, right, .. } => {
+        AExprKind::AexprOpAny if operator == "=" => {
             let column = named.column(left)?;
             let array = Operand::compared(right).filter(|array| array.number().is_some())?;
             out.push((column, Test::AnyOf(array)));
@@ -89,4 +104,11 @@ pub(crate) fn collect(named: Named<'_>, condition: &Expr, out: &mut Vec<Conjunct
         _ => return None,
     }
     Some(())
+}
+
+fn list_of(node: &NodeEnum) -> Option<&[Node]> {
+    match node {
+        NodeEnum::List(list) => Some(&list.items),
+        _ => None,
+    }
 }

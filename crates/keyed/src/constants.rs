@@ -3,10 +3,11 @@
 //! What types and names their columns have, an earlier answer tells.
 
 use crate::operand::Operand;
+use crate::outputs::{is_bare_call, item_of};
 use crate::plain;
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use datafusion::common::ScalarValue;
-use datafusion::sql::sqlparser::ast::{CastKind, Expr, Query, SelectItem};
+use grammar::tree::{NodeEnum, SelectStmt};
 use std::sync::Arc;
 
 /// A query of constants and parameters.
@@ -26,21 +27,18 @@ enum Item {
 
 impl Constants {
     /// The query, if it is one of constants and parameters.
-    pub fn recognise(query: &Query) -> Option<Self> {
-        let select = plain::select_of(query)?;
-        let is_bare = select.from.is_empty()
-            && select.selection.is_none()
-            && query.order_by.is_none()
-            && query.limit_clause.is_none();
-        if !is_bare || select.projection.is_empty() {
+    pub fn recognise(query: &SelectStmt) -> Option<Self> {
+        let is_bare = plain::is_plain(query)
+            && query.from_clause.is_empty()
+            && query.where_clause.is_none()
+            && query.sort_clause.is_empty()
+            && query.limit_count.is_none()
+            && query.limit_offset.is_none();
+        if !is_bare || query.target_list.is_empty() {
             return None;
         }
-        let item = |item: &SelectItem| match item {
-            SelectItem::UnnamedExpr(value) => Item::of(value),
-            SelectItem::ExprWithAlias { expr, .. } => Item::of(expr),
-            _ => None,
-        };
-        select.projection.iter().map(item).collect::<Option<_>>().map(Self)
+        let items = query.target_list.iter().map(|item| Item::of(item_of(item)?.0));
+        items.collect::<Option<_>>().map(Self)
     }
 
     /// The answer with some values, by an earlier answer to the same query. `None` if a value has
@@ -70,13 +68,12 @@ impl Constants {
 }
 
 impl Item {
-    fn of(value: &Expr) -> Option<Self> {
-        if let Expr::Cast { kind: CastKind::DoubleColon | CastKind::Cast, expr, .. } = value {
-            return Operand::of(expr)?.number().map(Self::Cast);
+    fn of(value: &NodeEnum) -> Option<Self> {
+        if let NodeEnum::TypeCast(cast) = value {
+            return Operand::of(cast.arg.as_deref()?.node.as_ref()?)?.number().map(Self::Cast);
         }
-        if let Expr::Function(call) = value {
-            let is_version = call.to_string().eq_ignore_ascii_case("version()");
-            return is_version.then_some(Self::Fixed);
+        if let NodeEnum::FuncCall(call) = value {
+            return (is_bare_call(call, "version") && !call.agg_star).then_some(Self::Fixed);
         }
         Some(Operand::of(value)?.number().map_or(Self::Fixed, Self::Parameter))
     }

@@ -1,6 +1,6 @@
 //! Queries of one table by its primary key, without the engine's planner.
 //!
-//! A [`Read`] is recognised in a syntax tree once, and executed often: `SELECT columns FROM t WHERE
+//! A [`Read`] is recognised in a parse tree once, and executed often: `SELECT columns FROM t WHERE
 //! condition ORDER BY key LIMIT n OFFSET m`, or `SELECT count(*)` with such a condition. Its condition ([`condition`]) is one row by its key, a
 //! list of keys (`IN`, `= ANY`), or a range of keys below a fixed prefix, and comparisons of other
 //! columns with constants and parameters. Rows are read in key order, or against it.
@@ -30,5 +30,5 @@ pub use condition::point_of;
 pub use constants::Constants;
 pub use keys::point;
 pub use operand::{Operand, one_value};
-pub use plain::select_of;
+pub use plain::is_plain;
 pub use read::Read;

@@ -1,7 +1,6 @@
 //! Names of columns in a query of one table.
 
-use datafusion::sql::sqlparser::ast::{Expr, Ident};
-use parser::names::fold;
+use grammar::tree::{Node, NodeEnum};
 use store::catalog::Table;
 
 /// A table, as a query calls it.
@@ -21,21 +20,30 @@ impl<'a> Named<'a> {
 
     /// The table's column that an expression names; `None` for other expressions, and for names of
     /// nothing.
-    pub(crate) fn column(&self, expression: &Expr) -> Option<usize> {
-        let name = match expression {
-            Expr::Identifier(name) => name,
-            Expr::CompoundIdentifier(parts) => match &parts[..] {
-                [qualifier, name] if self.is(qualifier) => name,
-                _ => return None,
-            },
+    pub(crate) fn column(&self, expression: &NodeEnum) -> Option<usize> {
+        let NodeEnum::ColumnRef(reference) = expression else { return None };
+        let name = match &reference.fields[..] {
+            [name] => text(name)?,
+            [qualifier, name] if text(qualifier)? == self.called => text(name)?,
             _ => return None,
         };
-        let (index, column) = self.table.column(&fold(name))?;
+        let (index, column) = self.table.column(name)?;
         (!column.hidden).then_some(index)
     }
+}
 
-    /// Whether a qualifier stands for the table.
-    pub(crate) fn is(&self, qualifier: &Ident) -> bool {
-        fold(qualifier) == self.called
+/// The part of a name; `None` for `*`.
+pub(crate) fn text(node: &Node) -> Option<&str> {
+    match &node.node {
+        Some(NodeEnum::String(name)) => Some(&name.sval),
+        _ => None,
+    }
+}
+
+/// A name without a schema, such as that of an operator.
+pub(crate) fn bare(name: &[Node]) -> Option<&str> {
+    match name {
+        [name] => text(name),
+        _ => None,
     }
 }

@@ -3,7 +3,8 @@
 use datafusion::arrow::array::{Array, ArrayRef};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
-use datafusion::sql::sqlparser::ast::{CastKind, Expr, UnaryOperator, Value};
+use grammar::tree::a_const::Val;
+use grammar::tree::{AConst, NodeEnum};
 use store::catalog::{Column, SqlType};
 use values::error::{Error, Result, SqlState};
 
@@ -20,38 +21,21 @@ pub enum Operand {
 
 impl Operand {
     /// The operand of an expression; `None` for other expressions.
-    pub fn of(expression: &Expr) -> Option<Self> {
-        let value = match expression {
-            Expr::Value(value) => value,
-            Expr::UnaryOp { op: UnaryOperator::Minus, expr } => return negative(expr),
-            _ => return None,
-        };
-        let text = |text: &str| Some(Self::Constant(ScalarValue::Utf8View(Some(text.to_owned()))));
-        match &value.value {
-            Value::Placeholder(name) => {
-                let number: usize = name.strip_prefix('$')?.parse().ok()?;
-                Some(Self::Parameter(number.checked_sub(1)?))
+    pub fn of(expression: &NodeEnum) -> Option<Self> {
+        match expression {
+            NodeEnum::ParamRef(parameter) => {
+                Some(Self::Parameter(usize::try_from(parameter.number).ok()?.checked_sub(1)?))
             }
-            Value::Number(number, _) => {
-                let number: i64 = number.to_string().parse().ok()?;
-                Some(Self::Constant(ScalarValue::Int64(Some(number))))
-            }
-            Value::SingleQuotedString(value) => text(value),
-            Value::Boolean(value) => Some(Self::Constant(ScalarValue::Boolean(Some(*value)))),
-            Value::Null => Some(Self::Constant(ScalarValue::Null)),
+            NodeEnum::AConst(constant) => constant_of(constant).map(Self::Constant),
             _ => None,
         }
     }
 
     /// As [`Operand::of`]; also a parameter that is cast to a type in which it does not change.
-    pub(crate) fn compared(expression: &Expr) -> Option<Self> {
-        let Expr::Cast { kind: CastKind::Cast | CastKind::DoubleColon, expr, data_type, .. } =
-            expression
-        else {
-            return Self::of(expression);
-        };
-        let number = Self::of(expr)?.number()?;
-        let sql_type = values::types::of_parameter(data_type).ok()?;
+    pub(crate) fn compared(expression: &NodeEnum) -> Option<Self> {
+        let NodeEnum::TypeCast(cast) = expression else { return Self::of(expression) };
+        let number = Self::of(cast.arg.as_deref()?.node.as_ref()?)?.number()?;
+        let sql_type = parser::types::of_name(cast.type_name.as_ref()?)?;
         let item = match &sql_type {
             SqlType::Array(item) => &**item,
             other => other,
@@ -89,12 +73,18 @@ impl Operand {
     }
 }
 
-/// The constant of the opposite sign; `None` for what is no integer.
-fn negative(expression: &Expr) -> Option<Operand> {
-    let Expr::Value(value) = expression else { return None };
-    let Value::Number(number, _) = &value.value else { return None };
-    let number: i64 = number.to_string().parse().ok()?;
-    Some(Operand::Constant(ScalarValue::Int64(Some(number.checked_neg()?))))
+/// The value of a constant; `None` for a number that is no `bigint`, and for bits.
+fn constant_of(constant: &AConst) -> Option<ScalarValue> {
+    if constant.isnull {
+        return Some(ScalarValue::Null);
+    }
+    Some(match constant.val.as_ref()? {
+        Val::Ival(number) => ScalarValue::Int64(Some(i64::from(number.ival))),
+        Val::Fval(number) => ScalarValue::Int64(Some(number.fval.parse().ok()?)),
+        Val::Sval(text) => ScalarValue::Utf8View(Some(text.sval.clone())),
+        Val::Boolval(value) => ScalarValue::Boolean(Some(value.boolval)),
+        Val::Bsval(_) => return None,
+    })
 }
 
 /// What an operand is to a column.

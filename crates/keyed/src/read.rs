@@ -12,7 +12,7 @@ use datafusion::arrow::array::{
 use datafusion::arrow::compute::{and, concat_batches, filter_record_batch, take_record_batch};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::ScalarValue;
-use datafusion::sql::sqlparser::ast::{Expr, LimitClause, Query};
+use grammar::tree::{Node, SelectStmt};
 use scan::provider::plan_schema;
 use sdds::{Key, KeyRange};
 use std::collections::HashMap;
@@ -53,25 +53,25 @@ type Limits = (usize, Option<usize>);
 impl Read {
     /// The query of a table, the only one in its FROM, where it has another name if it is given
     /// one; `None` for a query that is none by key.
-    pub fn recognise(table: &Arc<Table>, called: Option<&str>, query: &Query) -> Option<Self> {
-        let select = plain::select_of(query)?;
+    pub fn recognise(table: &Arc<Table>, called: Option<&str>, query: &SelectStmt) -> Option<Self> {
+        if !plain::is_plain(query) {
+            return None;
+        }
         let named = Named { table, called: called.unwrap_or(&table.name) };
-        let count = outputs::count_of(&select.projection);
+        let count = outputs::count_of(&query.target_list);
         let outputs = match &count {
             Some(_) => Vec::new(),
-            None => outputs::of(named, &select.projection)?,
+            None => outputs::of(named, &query.target_list)?,
         };
-        let condition = Condition::of(named, select.selection.as_ref())?;
-        let from = order::of(named, &condition, &outputs, query.order_by.as_ref())?;
-        let (limit, offset) = match &query.limit_clause {
-            None => (None, None),
-            Some(LimitClause::LimitOffset { limit, offset, limit_by }) if limit_by.is_empty() => {
-                let offset = offset.as_ref().map(|offset| &offset.value);
-                (operand_of(limit.as_ref())?, operand_of(offset)?)
-            }
-            Some(_) => return None,
+        let condition = match query.where_clause.as_deref() {
+            Some(condition) => Condition::of(named, Some(condition.node.as_ref()?))?,
+            None => Condition::of(named, None)?,
         };
-        if count.is_some() && (limit.is_some() || offset.is_some() || query.order_by.is_some()) {
+        let from = order::of(named, &condition, &outputs, &query.sort_clause)?;
+        let limit = operand_of(query.limit_count.as_deref())?;
+        let offset = operand_of(query.limit_offset.as_deref())?;
+        if count.is_some() && (limit.is_some() || offset.is_some() || !query.sort_clause.is_empty())
+        {
             return None;
         }
         let (columns, mut names): (Vec<usize>, Vec<String>) = outputs.into_iter().unzip();
@@ -296,8 +296,8 @@ fn few(walk: &mut Walk) -> Option<Vec<Morsel>> {
 }
 
 /// The operand of a clause; `None` if it is neither constant nor parameter.
-fn operand_of(clause: Option<&Expr>) -> Option<Option<Operand>> {
-    clause.map_or(Some(None), |value| Operand::of(value).map(Some))
+fn operand_of(clause: Option<&Node>) -> Option<Option<Operand>> {
+    clause.map_or(Some(None), |value| Operand::of(value.node.as_ref()?).map(Some))
 }
 
 fn batch(schema: &SchemaRef, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {

@@ -1,7 +1,7 @@
 //! Which queries are recognised.
 
 use crate::{Constants, Read};
-use datafusion::sql::sqlparser::ast::{Query, Statement};
+use grammar::tree::{NodeEnum, SelectStmt};
 use sdds::GroupId;
 use std::sync::Arc;
 use store::catalog::{Column, ColumnId, OnCommit, SqlType, Table, TableId};
@@ -33,9 +33,10 @@ fn table() -> Arc<Table> {
     })
 }
 
-fn query(sql: &str) -> Box<Query> {
-    match parser::parse_sql(sql).expect(sql) {
-        Statement::Query(query) => query,
+fn query(sql: &str) -> Box<SelectStmt> {
+    let statement = parser::one(sql).expect(sql);
+    match statement.query() {
+        Some(NodeEnum::SelectStmt(query)) => query.clone(),
         _ => panic!("{sql} is no query"),
     }
 }
@@ -52,6 +53,7 @@ fn queries_by_key_are_recognised() {
         "SELECT k AS s, s AS k FROM t WHERE s = 'a' ORDER BY s",
         "SELECT k FROM t ORDER BY k",
         "SELECT count(*) AS n FROM t WHERE k < 5",
+        "SELECT \"k\" FROM t AS T WHERE K = 1 AND (s > E'a\\n' AND s < 'b') FETCH FIRST 2 ROWS ONLY",
     ] {
         assert!(Read::recognise(&table(), None, &query(sql)).is_some(), "{sql}");
     }
@@ -81,6 +83,12 @@ fn other_queries_are_the_planners() {
         "SELECT k FROM t ORDER BY k DESC, s",
         "SELECT s AS k FROM t ORDER BY k",
         "SELECT k FROM t LIMIT 1 + 1",
+        "SELECT k FROM t ORDER BY k FETCH FIRST 2 ROWS WITH TIES",
+        "SELECT k FROM t ORDER BY k USING >",
+        "SELECT k FROM t WHERE k = ALL ($1)",
+        "SELECT count() FROM t",
+        "SELECT k FROM t UNION SELECT 1",
+        "VALUES (1)",
         "SELECT k FROM t FOR UPDATE",
         "WITH u AS (SELECT 1) SELECT k FROM t",
     ] {

@@ -1,5 +1,6 @@
 //! Errors of the grammar and of the analyzer as errors of statements.
 
+use crate::statement::Statement;
 use grammar::SyntaxError;
 use values::error::{Error, SqlState};
 
@@ -69,6 +70,19 @@ pub fn of_analyzer(error: analyzer::Error, text: &str) -> Error {
         converted = converted.with_hint(hint);
     }
     converted
+}
+
+/// The error of a statement, at the quoted constant that it is about. Errors of definitions have no position.
+pub fn at_literal(error: Error, statement: &Statement) -> Error {
+    let Some(literal) = error.literal().filter(|_| error.position().is_none()) else {
+        return error;
+    };
+    let rows = statement.query().or_else(|| statement.source()).or_else(|| statement.change());
+    let place = rows.and_then(|rows| grammar::string_location(rows, literal));
+    match place {
+        Some(byte) => at_byte(error, byte, &statement.text),
+        None => error,
+    }
 }
 
 /// An error at a location of the parse tree of `text`. Negative locations are unknown.

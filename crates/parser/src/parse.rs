@@ -1,10 +1,8 @@
 //! Splits scripts into statements and parses statements.
 
 use crate::errors::{of_analyzer, of_grammar};
-use crate::sql;
 use crate::statement::{Body, Statement, changes_rows, without_password};
-use datafusion::sql::sqlparser::ast::Statement as Ast;
-use grammar::{Script, SyntaxError};
+use grammar::Script;
 use values::error::{Error, Result, SqlState};
 
 /// Splits a script into statements and parses each. Empty statements (`;;`) are skipped.
@@ -13,12 +11,11 @@ use values::error::{Error, Result, SqlState};
 /// 42601 and other errors of a statement that cannot be parsed, with the position in the script.
 pub fn parse(script: &str) -> Result<Vec<Statement>> {
     let pieces = grammar::split(script).unwrap_or_else(|| vec![(0, script)]);
-    // The grammar's trees are decoded and dropped by recursion.
-    pieces.iter().try_for_each(|(_, text)| sql::limit_text(text))?;
-    let piece = |(at, text)| Tree::of(text).map(|tree| Piece { at, text, tree });
+    let piece = |(at, text)| grammar::parse(text).map(|script| Piece { at, text, script });
     let parsed: Result<Vec<_>, _> = pieces.into_iter().map(piece).collect();
     let parsed = match parsed {
         Ok(parsed) => parsed,
+        Err(error) if error.is_depth() => return Err(of_grammar(&error)),
         // The error of the whole script names what is around the place. Some statements have semicolons in them.
         Err(_) => {
             let whole = grammar::parse(script).map_err(|error| of_grammar(&error))?;
@@ -31,7 +28,7 @@ pub fn parse(script: &str) -> Result<Vec<Statement>> {
         before = piece.at;
         piece.statement(offset)
     };
-    parsed.into_iter().map(statement).collect()
+    Ok(parsed.into_iter().map(statement).collect())
 }
 
 /// A statement of a script.
@@ -39,50 +36,15 @@ struct Piece<'a> {
     /// The byte at which it begins.
     at: usize,
     text: &'a str,
-    tree: Tree,
-}
-
-/// How a statement is parsed.
-enum Tree {
-    /// By PostgreSQL's grammar.
-    Script(Script),
-    /// By the SQL parser: a chain of operators that is too deep for PostgreSQL's grammar, and not for the SQL parser.
-    Deep(Box<Ast>),
-}
-
-impl Tree {
-    fn of(text: &str) -> Result<Self, SyntaxError> {
-        let error = match grammar::parse(text) {
-            Ok(script) => return Ok(Self::Script(script)),
-            Err(error) => error,
-        };
-        let ast = if error.is_depth() { sql::parse_sql(text).ok() } else { None };
-        match ast {
-            Some(ast @ (Ast::Query(_) | Ast::Insert(_) | Ast::Update(_) | Ast::Delete(_))) => {
-                Ok(Self::Deep(Box::new(ast)))
-            }
-            _ => Err(error),
-        }
-    }
+    script: Script,
 }
 
 impl Piece<'_> {
-    fn statement(self, offset: usize) -> Result<Statement> {
-        let Self { text, tree, .. } = self;
-        match tree {
-            Tree::Script(script) => {
-                let body = body(text, &script);
-                let shown = without_password(text, &body);
-                let statement = Statement::new(shown, offset, script, body);
-                statement.limit()?;
-                Ok(statement)
-            }
-            Tree::Deep(ast) => {
-                let body = if matches!(*ast, Ast::Query(_)) { Body::Query } else { Body::Change };
-                let statement = Statement::new(text.to_owned(), offset, Script::default(), body);
-                Ok(statement.with_ast(*ast))
-            }
-        }
+    fn statement(self, offset: usize) -> Statement {
+        let Self { text, script, .. } = self;
+        let body = body(text, &script);
+        let shown = without_password(text, &body);
+        Statement::new(shown, offset, script, body)
     }
 }
 
@@ -93,8 +55,9 @@ fn again<'a>(script: &'a str, whole: &Script) -> Result<Vec<Piece<'a>>> {
         let length = usize::try_from(statement.stmt_len).ok().filter(|length| *length > 0);
         let to = length.map_or(script.len(), |length| from + length);
         let text = grammar::solid(script.get(from..to).unwrap_or_default());
-        let tree = Tree::of(text).map_err(|error| of_grammar(&error))?;
-        Ok(Piece { at: text.as_ptr() as usize - script.as_ptr() as usize, text, tree })
+        let at = text.as_ptr() as usize - script.as_ptr() as usize;
+        let script = grammar::parse(text).map_err(|error| of_grammar(&error))?;
+        Ok(Piece { at, text, script })
     };
     whole.statements().iter().map(piece).collect()
 }

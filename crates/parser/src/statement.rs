@@ -1,14 +1,10 @@
 //! A parsed statement with its text and its place in the script.
 
-use crate::inner_text;
-use crate::nesting;
-use crate::sql;
 use commands::{Command, RoleStatement};
-use datafusion::sql::sqlparser::ast::{Query, Statement as Ast};
 use grammar::Script;
 use grammar::tree::NodeEnum;
-use std::sync::{Arc, OnceLock};
-use values::error::{Error, Result, SqlState};
+use std::sync::Arc;
+use values::error::Error;
 
 /// One parsed statement of a script. Clones share what is parsed.
 #[derive(Debug, Clone)]
@@ -20,8 +16,6 @@ pub struct Statement {
     pub offset: usize,
     script: Arc<Script>,
     body: Arc<Body>,
-    /// The tree of the SQL parser, once it is asked for.
-    ast: Arc<OnceLock<Option<Ast>>>,
     /// What an EXPLAIN EXECUTE explains.
     executed: Option<Arc<Statement>>,
 }
@@ -42,7 +36,7 @@ pub enum Body {
 impl Statement {
     pub(crate) fn new(text: String, offset: usize, script: Script, body: Body) -> Self {
         let (script, body) = (Arc::new(script), Arc::new(body));
-        Self { text, offset, script, body, ast: Arc::default(), executed: None }
+        Self { text, offset, script, body, executed: None }
     }
 
     /// The parsed statement.
@@ -120,7 +114,7 @@ impl Statement {
                 Body::Query
             }
         };
-        Some(Self { body: Arc::new(body), ast: Arc::default(), ..self.clone() })
+        Some(Self { body: Arc::new(body), ..self.clone() })
     }
 
     /// EXPLAIN EXECUTE with the statement that it executes.
@@ -128,55 +122,13 @@ impl Statement {
         Self { executed: Some(Arc::new(executed.clone())), ..self.clone() }
     }
 
-    /// The tree of the SQL parser, if the statement is a query or a change of rows that the SQL parser knows.
-    pub fn ast(&self) -> Option<&Ast> {
-        if !matches!(*self.body, Body::Query | Body::Change) {
-            return None;
+    /// The parse tree of a query or a change of rows; `None` for other statements.
+    pub fn rows(&self) -> Option<&NodeEnum> {
+        match *self.body {
+            Body::Query => self.query(),
+            Body::Change => self.change(),
+            Body::Command(_) | Body::Refused(_) => None,
         }
-        let parsed = || sql::parse_sql(&inner_text::of(self.outermost()?, &self.text)?).ok();
-        self.ast.get_or_init(parsed).as_ref()
-    }
-
-    /// Refuses a query or a change that is too deep or too wide to be planned.
-    ///
-    /// # Errors
-    /// 54001, 54000.
-    pub(crate) fn limit(&self) -> Result<()> {
-        if nesting::is_short(&self.text) {
-            return Ok(());
-        }
-        let planned = match *self.body {
-            Body::Query | Body::Change => self.clone(),
-            _ => match self.inner() {
-                Some(inner) => inner,
-                None => return Ok(()),
-            },
-        };
-        let text = self.outermost().and_then(|node| inner_text::of(node, &self.text));
-        let Some(text) = text else { return Ok(()) };
-        match sql::parse_sql(&text) {
-            Ok(ast) => drop(planned.ast.set(Some(ast))),
-            Err(error) => {
-                let limits = [SqlState::StatementTooComplex, SqlState::ProgramLimitExceeded];
-                if limits.contains(&error.state()) {
-                    return Err(error);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// As [`ast`](Self::ast), the query of a CREATE TABLE AS, CREATE VIEW or COPY.
-    pub fn source_ast(&self) -> Option<Query> {
-        match self.inner()?.ast()? {
-            Ast::Query(query) => Some(Query::clone(query)),
-            _ => None,
-        }
-    }
-
-    /// The same statement with another tree of the SQL parser.
-    pub(crate) fn with_ast(self, ast: Ast) -> Self {
-        Self { ast: Arc::new(OnceLock::from(Some(ast))), ..self }
     }
 
     /// Whether it is COPY FROM STDIN or COPY TO STDOUT.

@@ -2,7 +2,6 @@
 
 use crate::statement::{Body, Statement};
 use commands::Command;
-use datafusion::sql::sqlparser::ast::Statement as Ast;
 use grammar::tree::NodeEnum;
 
 /// A kind of statement.
@@ -63,12 +62,7 @@ impl Statement {
                 return match self.change() {
                     Some(NodeEnum::InsertStmt(_)) => StatementKind::Insert,
                     Some(NodeEnum::DeleteStmt(_)) => StatementKind::Delete,
-                    Some(_) => StatementKind::Update,
-                    None => match self.ast() {
-                        Some(Ast::Insert(_)) => StatementKind::Insert,
-                        Some(Ast::Delete(_)) => StatementKind::Delete,
-                        _ => StatementKind::Update,
-                    },
+                    _ => StatementKind::Update,
                 };
             }
             Body::Refused(_) => return StatementKind::Definition,

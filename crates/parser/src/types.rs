@@ -4,6 +4,7 @@ use analyzer::system::types::{numeric_digits, numeric_modifier};
 use analyzer::system::{Oid, SqlType};
 use commands::DataType as Written;
 use datafusion::arrow::datatypes::{DataType, Field};
+use grammar::tree::TypeName;
 use store::catalog::SqlType as Held;
 use values::error::Result;
 use values::types::{self, SYSTEM_TYPE_KEY};
@@ -95,6 +96,11 @@ pub fn held(sql_type: SqlType) -> Option<Held> {
 
 /// The digits that a `numeric` can have.
 const NUMERIC_MAX_PRECISION: u8 = 38;
+
+/// The type of a name in a parse tree. `None` for what is no type here.
+pub fn of_name(name: &TypeName) -> Option<Held> {
+    held(analyzer::declared_type(name).ok()?)
+}
 
 /// The type of a column, a parameter or a sequence in a statement, whose text is `text`.
 ///

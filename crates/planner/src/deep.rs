@@ -1,6 +1,6 @@
 //! Work whose depth the user chooses, on a stack that grows.
 //!
-//! Depth is limited where it arises: [`parser::nesting`] for syntax trees, [`relations`](super::relations) for views.
+//! Depth is limited where it arises: the grammar and the analyzer for syntax trees, [`relations`](super::relations) for views.
 
 use super::correlated::subquery_of;
 use datafusion::common::Result;

@@ -1,72 +1,39 @@
-//! Plans parsed statements with DataFusion at the snapshot of the statement.
+//! Names to relations, and logical plans to physical ones, at the snapshot of a statement.
 //!
-//! A [`Planner`] serves one statement. It rewrites PostgreSQL's SQL ([`dialect`]), looks up the
-//! relations ([`relations`]), runs DataFusion's SQL planner, and adapts the types of the logical
-//! plan.
+//! A [`Planner`] serves one statement. It looks up the relations ([`relations`]), and has DataFusion plan what the analyzer
+//! and `lowering` have made of the statement, with rules for what DataFusion rejects or does otherwise than PostgreSQL.
 
-mod asterisks;
 mod astray;
-mod by_name;
 pub mod casts;
-pub mod chains;
-mod context;
 pub mod correlated;
-mod dates;
 mod deep;
-pub mod dialect;
-pub mod error_position;
 mod every_expression;
-mod floats;
 pub mod inputs;
-mod logical;
-mod numbers;
-pub mod operators;
-mod ordered;
 pub mod origins;
-mod outer_names;
-mod recursive;
-mod refusals;
 pub mod relations;
-mod repeated_names;
 pub mod scales;
-mod scopes;
-mod series;
-mod shown_types;
 pub mod unique_names;
 pub mod volatile;
 pub mod waiting;
-mod whole_rows;
 
 use catalog_views::access::Access;
 use catalog_views::functions::Functions;
 use catalog_views::search_path::SearchPath;
-use context::Context;
-use datafusion::arrow::datatypes::FieldRef;
 use datafusion::common::tree_node::TreeNode;
-use datafusion::common::{
-    DFSchema, DataFusionError, ParamValues, ScalarValue, metadata::ScalarAndMetadata,
-};
+use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::execution::{SessionState, TaskContext};
 use datafusion::logical_expr::expr::ScalarFunction;
-use datafusion::logical_expr::{Expr, LogicalPlan, TableSource, Volatility};
+use datafusion::logical_expr::{Expr, LogicalPlan, Volatility};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::ExecutionPlan;
-use datafusion::sql::planner::{NullOrdering, ParserOptions, PlannerContext};
-use datafusion::sql::sqlparser::ast;
 pub use deep::refuse_deep;
-use functions::datetime::utc_plans;
 use futures::future::BoxFuture;
 use inputs::Inputs;
-use origins::{Found, Origins};
 use scan::tables::Tables;
-use std::collections::HashMap;
 use std::sync::Arc;
-use store::catalog::{RelationId, SqlType, View};
-use values::error::{Error, Result, SqlState};
-use values::field::Field;
+use store::catalog::{RelationId, View};
+use values::error::Result;
 use values::style::Style;
-use values::translate::{external, with_position};
-use values::types;
 
 /// Memory that each sort keeps for merging, where joins sort because memory is short.
 const MERGE_BYTES: usize = 1 << 20;
@@ -100,12 +67,10 @@ pub struct Planner<'a> {
     /// The values of `$1`, `$2`, ...; empty while the statement is only described.
     pub parameters: &'a [ScalarValue],
     plan_view: PlanView,
-    text: &'a str,
     /// The views within which the statement is expanded, outermost first.
     expanded: Vec<RelationId>,
     /// Whether the statement is a view whose columns are being looked up.
     describes_views: bool,
-    sources: HashMap<String, Arc<dyn TableSource>>,
 }
 
 impl<'a> Planner<'a> {
@@ -127,16 +92,9 @@ impl<'a> Planner<'a> {
             search_path,
             parameters,
             plan_view,
-            text: "",
             expanded: Vec::new(),
             describes_views: false,
-            sources: HashMap::new(),
         }
-    }
-
-    /// Sets the text of the statement, in which positions of errors are found.
-    pub fn with_text(self, text: &'a str) -> Self {
-        Self { text, ..self }
     }
 
     /// Plans the statement as a part of the view with this id, which it must not read.
@@ -144,186 +102,9 @@ impl<'a> Planner<'a> {
         Self { expanded: view.into_iter().collect(), ..self }
     }
 
-    /// Adds a relation under a name that only this statement sees.
-    pub fn add_source(&mut self, name: &str, source: Arc<dyn TableSource>) {
-        self.sources.insert(name.to_owned(), source);
-    }
-
-    /// The logical plan of a query.
-    ///
-    /// # Errors
-    /// As [`plan_statement`](Self::plan_statement).
-    pub async fn plan_query(&mut self, query: ast::Query) -> Result<LogicalPlan> {
-        self.plan_statement(ast::Statement::Query(Box::new(query))).await
-    }
-
-    /// The logical plan of a statement that DataFusion plans, with parameters bound.
-    ///
-    /// # Errors
-    /// Unknown names, missing privileges, type errors, and 42P02 for a parameter without a value.
-    pub async fn plan_statement(&mut self, statement: ast::Statement) -> Result<LogicalPlan> {
-        let types = self.parameters.iter().map(|value| {
-            let field = datafusion::arrow::datatypes::Field::new("", value.data_type(), true);
-            Some(Arc::new(field) as FieldRef)
-        });
-        let plan = self.plan_typed(statement, types.collect()).await?;
-        let plan = if self.parameters.is_empty() {
-            plan
-        } else {
-            let values = self.parameters.iter().cloned().map(ScalarAndMetadata::from).collect();
-            plan.with_param_values(ParamValues::List(values))?
-        };
-        self.refuse_unbound(&plan)?;
-        Ok(plan)
-    }
-
-    /// Rejects a plan with unbound parameters, which DataFusion cannot execute.
-    fn refuse_unbound(&self, plan: &LogicalPlan) -> Result<()> {
-        if !self.text.contains('$') {
-            return Ok(());
-        }
-        match plan.get_parameter_names()?.into_iter().min() {
-            None => Ok(()),
-            Some(name) => {
-                let message = format!("there is no parameter {name}");
-                Err(Error::new(SqlState::UndefinedParameter, message))
-            }
-        }
-    }
-
-    fn context(&self) -> Context<'_> {
-        Context {
-            engine: self.engine,
-            functions: self.functions,
-            parameters: self.parameters,
-            sources: &self.sources,
-            catalog: self.tables.catalog(),
-            search_path: self.search_path,
-            expanded: &self.expanded,
-        }
-    }
-
-    /// The logical plan of a statement whose parameters have types, if known, but no values.
-    ///
-    /// # Errors
-    /// Unknown names, missing privileges and type errors.
-    pub async fn plan_described(
-        &mut self,
-        statement: ast::Statement,
-        types: &[Option<SqlType>],
-    ) -> Result<LogicalPlan> {
-        let field = |known: &Option<SqlType>| {
-            known.as_ref().map(|known| Arc::new(types::plan_field("", known, true)) as FieldRef)
-        };
-        self.plan_typed(statement, types.iter().map(field).collect()).await
-    }
-
-    async fn plan_typed(
-        &mut self,
-        statement: ast::Statement,
-        types: Vec<Option<FieldRef>>,
-    ) -> Result<LogicalPlan> {
-        let mut statement = statement;
-        chains::flatten(&mut statement);
-        let statement = dialect::of_statement(statement);
-        let aggregates = self.functions.shared().aggregate_functions();
-        let statement =
-            recursive::of_statement(statement, self.text, &|name| aggregates.contains_key(name))?;
-        self.resolve(&statement).await?;
-        let statement = by_name::of_statement(statement, &self.sources)
-            .map_err(|error| self.locate(external(error)))?;
-        let mut statement = repeated_names::of_statement(statement);
-        chains::as_arrays(&mut statement);
-        let context = self.context();
-        let mut planner_context = PlannerContext::new().with_prepare_param_data_types(types);
-        let options = parser_options(self.engine);
-        deep::growing(|| {
-            crate::logical::plan_of(statement, &context, options, &mut planner_context)
-                .and_then(refuse_deep)
-                .and_then(refusals::of_plan)
-                .and_then(numbers::of_plan)
-                .and_then(|plan| utc_plans::refuse_in_plan(plan, self.engine.config_options()))
-                .map_err(|error| self.locate(error))
-        })
-    }
-
     /// The style in which the session reads and writes values.
     pub fn style(&self) -> Style {
         Style::from_config(self.engine.config_options())
-    }
-
-    /// The plan with the columns converted to client types, and the description of the columns.
-    ///
-    /// # Errors
-    /// Errors of the engine.
-    pub fn shown(&self, plan: LogicalPlan) -> Result<(LogicalPlan, Vec<Field>)> {
-        let origins = Origins { catalog: self.tables.catalog(), search_path: self.search_path };
-        let found: Vec<Option<Found>> =
-            (0..plan.schema().fields().len()).map(|column| origins.of(&plan, column)).collect();
-        let plan = shown_types::of_plan(plan, self.functions)?;
-        let fields = plan.schema().fields().iter().zip(found);
-        let fields = fields.map(|(field, found)| {
-            let origin = found.as_ref().map(|found| found.origin);
-            // The declared type has the length of a text.
-            let declared = found.and_then(|found| found.sql_type);
-            let declared = declared.filter(|declared| declared.arrow() == *field.data_type());
-            let name = unique_names::shown(field.name()).to_owned();
-            match declared {
-                Some(sql_type) => Field { origin, ..Field::new(name, sql_type) },
-                None => Field { origin, ..Field::computed(name, field) },
-            }
-        });
-        let fields = fields.collect();
-        Ok((plan, fields))
-    }
-
-    /// The logical and physical plan of an expression over the columns of `schema`.
-    ///
-    /// # Errors
-    /// Unknown names and type errors.
-    pub fn plan_expression(
-        &self,
-        expression: ast::Expr,
-        schema: &DFSchema,
-    ) -> Result<(Expr, Arc<dyn PhysicalExpr>)> {
-        let logical = self.expression(expression, schema)?;
-        self.physical_expression(logical, schema)
-    }
-
-    /// Like [`plan_expression`](Self::plan_expression), for parameters without values. The
-    /// parameters that the expression uses are added to `inputs`, whose columns follow those of
-    /// `schema`. `None` if the expression must be planned with the values.
-    ///
-    /// # Errors
-    /// Unknown names and type errors.
-    pub fn plan_with_inputs(
-        &self,
-        expression: ast::Expr,
-        schema: &DFSchema,
-        inputs: &mut Inputs,
-    ) -> Result<Option<(Expr, Arc<dyn PhysicalExpr>)>> {
-        let logical = self.expression(expression, schema)?;
-        let Some(logical) = inputs.replace(logical)? else { return Ok(None) };
-        self.physical_expression(logical, &inputs.behind(schema)?).map(Some)
-    }
-
-    fn expression(&self, expression: ast::Expr, schema: &DFSchema) -> Result<Expr> {
-        let context = self.context();
-        let options = parser_options(self.engine);
-        let mut expression = expression;
-        chains::flatten(&mut expression);
-        let mut expression = dialect::of_expression(expression);
-        chains::as_arrays(&mut expression);
-        let logical = deep::growing(|| {
-            crate::logical::expression_of(expression, schema, &context, options)
-                .and_then(|expr| numbers::over_columns(expr, schema))
-                .and_then(|expr| {
-                    let options = self.engine.config_options();
-                    utc_plans::refuse_in_expression(expr, schema, options)
-                })
-                .map_err(|error| self.locate(error))
-        })?;
-        Ok(context.with_parameters(logical)?)
     }
 
     /// An expression, and its physical form over rows of a schema.
@@ -341,6 +122,22 @@ impl<'a> Planner<'a> {
         let callable = lowering::callable(logical.clone(), &shared, self.engine)?;
         let physical = self.engine.create_physical_expr(callable, schema)?;
         Ok((logical, physical))
+    }
+
+    /// As [`physical_expression`](Self::physical_expression), for parameters without values. The parameters that the
+    /// expression uses are added to `inputs`, whose columns follow those of `schema`. `None` if the expression must be
+    /// planned with the values.
+    ///
+    /// # Errors
+    /// Errors of the engine.
+    pub fn physical_with_inputs(
+        &self,
+        logical: Expr,
+        schema: &DFSchema,
+        inputs: &mut Inputs,
+    ) -> Result<Option<Arc<dyn PhysicalExpr>>> {
+        let Some(logical) = inputs.replace(logical)? else { return Ok(None) };
+        Ok(Some(self.physical_expression(logical, &inputs.behind(schema)?)?.1))
     }
 
     /// The physical plan of a logical one.
@@ -375,16 +172,7 @@ impl<'a> Planner<'a> {
         engine: &SessionState,
         plan: &LogicalPlan,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let planned = deep::Growing(Box::pin(physical_plan(engine, plan)));
-        planned.await.map_err(|error| self.locate(error))
-    }
-
-    /// Adds the position in the statement to an error of planning.
-    fn locate(&self, error: DataFusionError) -> Error {
-        let error = with_position(error, self.text);
-        error_position::placed(error, self.text, |called, name| {
-            self.functions.are_same(called, name)
-        })
+        Ok(deep::Growing(Box::pin(physical_plan(engine, plan))).await?)
     }
 }
 
@@ -422,15 +210,4 @@ async fn physical_plan_as_it_is(
 ) -> datafusion::common::Result<Arc<dyn ExecutionPlan>> {
     let plan = functions::limited_copies(functions::folding(|| engine.optimize(plan))?)?;
     engine.query_planner().create_physical_plan(&plan, engine).await
-}
-
-fn parser_options(engine: &SessionState) -> ParserOptions {
-    let options = &engine.config_options().sql_parser;
-    ParserOptions::new()
-        .with_parse_float_as_decimal(options.parse_float_as_decimal)
-        .with_enable_ident_normalization(true)
-        .with_support_varchar_with_length(true)
-        .with_map_string_types_to_utf8view(true)
-        .with_collect_spans(true)
-        .with_default_null_ordering(NullOrdering::NullsMax)
 }

@@ -1,23 +1,18 @@
 //! Looks up the relations of a statement: tables, views, system tables, files.
 
 use super::Planner;
-use super::context::{self, Context};
 use super::deep;
 use super::unique_names;
 use catalog_views::ViewColumns;
 use catalog_views::access::{Access, FileUse};
-use catalog_views::relation_names::{find, find_parts};
+use catalog_views::relation_names::find_named;
 use datafusion::catalog::view::ViewTable;
-use datafusion::common::TableReference;
-use datafusion::datasource::{TableProvider, provider_as_source};
+use datafusion::datasource::TableProvider;
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder, col};
-use datafusion::sql::sqlparser::ast::{Ident, ObjectName, Statement};
-use parser::names::{fold, split_name};
+use parser::commands::RelationName;
 use parser::nesting;
-use parser::walk::visit_relations;
 use scan::files;
 use scan::provider::{BucketTable, Columns};
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use store::catalog::{Privileges, Relation, View};
 use values::error::{Error, Result, SqlState};
@@ -27,59 +22,19 @@ use values::types;
 const VIEWS_DEEP: usize = 256;
 
 impl Planner<'_> {
-    /// Looks up every relation of a statement. Unknown names are ignored: they may be common table
-    /// expressions, and the SQL planner reports the others.
-    ///
-    /// # Errors
-    /// Missing privileges, files that cannot be read, views that cannot be planned.
-    pub async fn resolve(&mut self, statement: &Statement) -> Result<()> {
-        let mut names: Vec<ObjectName> = Vec::new();
-        let _ = visit_relations(statement, |name| {
-            names.push(name.clone());
-            ControlFlow::<()>::Continue(())
-        });
-        for name in names {
-            let spelled = spelled(&name);
-            if self.sources.contains_key(&spelled) {
-                continue;
-            }
-            if let Some(provider) = self.provider(&name).await? {
-                self.sources.insert(spelled, provider_as_source(provider));
-            }
-        }
-        Ok(())
-    }
-
     /// The relation of a name in lower or mixed case, as the catalog has it. `None` if there is none.
     ///
     /// # Errors
-    /// As [`resolve`](Self::resolve).
+    /// Missing privileges, views that cannot be planned.
     pub async fn relation(
         &self,
         schema: Option<&str>,
         name: &str,
     ) -> Result<Option<Arc<dyn TableProvider>>> {
-        let parts = schema.into_iter().chain([name]).map(|part| Ident::with_quote('"', part));
-        self.provider(&ObjectName::from(parts.collect::<Vec<_>>())).await
-    }
-
-    /// The rows of a file, or of the files of a pattern.
-    ///
-    /// # Errors
-    /// 42501 without the privilege to read files; a file that cannot be read.
-    pub async fn file(&self, path: &str) -> Result<Arc<dyn TableProvider>> {
-        self.access.require_files(FileUse::Read)?;
-        files::table(self.engine, path).await
-    }
-
-    async fn provider(&self, name: &ObjectName) -> Result<Option<Arc<dyn TableProvider>>> {
-        if let Some(path) = file_name(name) {
-            return self.file(path).await.map(Some);
-        }
-        let (schema, bare) = split_name(name)?;
-        let implicit = schema.is_none() && catalog_views::is_implicit(&bare);
+        let implicit = schema.is_none() && catalog_views::is_implicit(name);
         let catalog = self.tables.catalog();
-        let relation = find(catalog, self.search_path, name)?;
+        let named = RelationName { schema: schema.map(str::to_owned), name: name.to_owned() };
+        let relation = find_named(catalog, self.search_path, &named)?;
         if let Some(relation) = relation.filter(|_| !implicit) {
             self.access.require(relation, Privileges::SELECT)?;
             return match relation {
@@ -96,34 +51,30 @@ impl Planner<'_> {
                 }
             };
         }
-        if let Some(schema) = schema.as_ref().filter(|name| catalog.schema(name).is_some()) {
+        if let Some(schema) = schema.filter(|name| catalog.schema(name).is_some()) {
             self.access.require_schema(schema, Privileges::USAGE)?;
         }
-        let of_cluster = catalog_views::cluster_table(
-            self.engine,
-            self.access,
-            self.tables,
-            schema.as_deref(),
-            &bare,
-        );
+        let (engine, access, tables) = (self.engine, self.access, self.tables);
+        let of_cluster = catalog_views::cluster_table(engine, access, tables, schema, name);
         let of_cluster = of_cluster.await?;
         if of_cluster.is_some() {
             return Ok(of_cluster);
         }
-        let views = if catalog_views::lists_view_columns(schema.as_deref(), &bare) {
+        let views = if catalog_views::lists_view_columns(schema, name) {
             Box::pin(self.view_columns()).await
         } else {
             ViewColumns::default()
         };
-        catalog_views::table(
-            self.engine,
-            self.functions,
-            self.access,
-            self.tables,
-            &views,
-            schema.as_deref(),
-            &bare,
-        )
+        catalog_views::table(engine, self.functions, access, tables, &views, schema, name)
+    }
+
+    /// The rows of a file, or of the files of a pattern.
+    ///
+    /// # Errors
+    /// 42501 without the privilege to read files; a file that cannot be read.
+    pub async fn file(&self, path: &str) -> Result<Arc<dyn TableProvider>> {
+        self.access.require_files(FileUse::Read)?;
+        files::table(self.engine, path).await
     }
 
     /// # Errors
@@ -199,20 +150,6 @@ impl Planner<'_> {
     }
 }
 
-impl Context<'_> {
-    /// The error for a relation that [`Planner::resolve`] has not found.
-    pub(super) fn missing(&self, name: &TableReference) -> Error {
-        let parts = name.to_vec();
-        match find_parts(self.catalog, self.search_path, &parts) {
-            Some(Relation::View(view)) if self.expanded.contains(&view.id) => endless(&view.name),
-            _ => {
-                let message = format!("relation \"{}\" does not exist", context::spelled(name));
-                Error::new(SqlState::UndefinedTable, message)
-            }
-        }
-    }
-}
-
 /// The error for a view that reads itself, directly or through other views.
 fn endless(view: &str) -> Error {
     let message = format!("infinite recursion detected in rules for relation \"{view}\"");
@@ -240,18 +177,4 @@ pub fn rename_columns(plan: LogicalPlan, names: &[String]) -> Result<LogicalPlan
         }
     });
     Ok(LogicalPlanBuilder::from(plan).project(renamed.collect::<Vec<_>>())?.build()?)
-}
-
-fn file_name(name: &ObjectName) -> Option<&str> {
-    match &name.0[..] {
-        [part] => part.as_ident().filter(|i| i.quote_style == Some('\'')).map(|i| i.value.as_str()),
-        _ => None,
-    }
-}
-
-/// The key of a relation in the statement's sources: `name` or `schema.name`.
-pub(super) fn spelled(name: &ObjectName) -> String {
-    let parts: Vec<String> = name.0.iter().filter_map(|part| part.as_ident()).map(fold).collect();
-    let last_two = parts.len().saturating_sub(2);
-    parts[last_two..].join(".")
 }

@@ -333,6 +333,8 @@ fn long_unions_have_the_types_of_pairs() {
 #[test]
 fn deep_statements_are_answered_or_refused() {
     for times in [1_000, 20_000, 100_000] {
+        // That there is no such operator is found out only if the statement is not too deep.
+        let operators = if times > 1_000 { "54001" } else { "42883" };
         check([
             ("parentheses", nested("(", "1", ")", times), "54001"),
             ("functions", nested("abs(", "1", ")", times), "54001"),
@@ -343,9 +345,9 @@ fn deep_statements_are_answered_or_refused() {
             ("minus", nested("- ", "1", "", times), "54001"),
             ("casts", nested("", "1", "::int", times), "54001"),
             ("tests", nested("", "1", " IS NULL", times), "54001"),
-            ("operators", nested("", "1", " @> 1", times), "54001"),
+            ("operators", nested("", "1", " @> 1", times), operators),
             ("subscripts", nested("", "('{1}'::int[])", "[1]", times), "54000"),
-            ("types", nested("", "NULL::int", "[]", times), "54000"),
+            ("types", nested("", "NULL::int", "[]", times), ""),
             ("subscripts of a document", nested("", "('{}'::jsonb)", "['a']", times), "54001"),
             (
                 "joins",

@@ -17,7 +17,6 @@ pub mod error;
 pub mod field;
 pub mod input;
 pub mod json;
-pub mod lines;
 pub mod style;
 pub mod text;
 pub mod translate;

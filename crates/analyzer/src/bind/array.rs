@@ -1,6 +1,7 @@
 //! ARRAY[...], subscripts, fields and rows.
 
 use super::Binder;
+use super::expression::too_deep;
 use super::names;
 use crate::error::{Error, Result};
 use crate::resolve::can_coerce;
@@ -8,6 +9,12 @@ use crate::system::casts::CastContext;
 use crate::system::{Oid, SqlType};
 use crate::tree::{Expr, Kind};
 use grammar::tree::{AArrayExpr, AIndirection, Node, NodeEnum};
+
+/// The dimensions that an array can have.
+const DIMENSIONS_MAX: usize = 6;
+
+/// How many subscripts may follow a document.
+const ACCESSES_MAX: usize = 128;
 
 impl Binder<'_> {
     /// ARRAY[...], as the given array type if a cast names it.
@@ -98,7 +105,12 @@ impl Binder<'_> {
             return Ok(array);
         }
         let (oid, location) = (array.sql_type.oid, array.location.0);
+        let count = subscripts.len();
         if oid == Oid::JSONB {
+            if count > ACCESSES_MAX {
+                let hint = format!("A value may have {ACCESSES_MAX} subscripts.");
+                return Err(too_deep().hint(hint).at(location));
+            }
             return self.json_subscripted(array, subscripts, is_slice);
         }
         let Some(element) = oid.element() else {
@@ -106,7 +118,13 @@ impl Binder<'_> {
                 format!("cannot subscript type {oid} because it does not support subscripting");
             return Err(Error::new("42804", message).at(location));
         };
-        let mut converted = Vec::with_capacity(subscripts.len());
+        if count > DIMENSIONS_MAX {
+            let message = format!(
+                "number of array dimensions ({count}) exceeds the maximum allowed ({DIMENSIONS_MAX})"
+            );
+            return Err(Error::new("54000", message).at(location));
+        }
+        let mut converted = Vec::with_capacity(count);
         for (lower, upper) in subscripts {
             // Among slices a single number is a slice from 1.
             let lower = lower.map(|bound| self.bound(bound)).transpose()?;

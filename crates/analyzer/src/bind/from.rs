@@ -1,5 +1,6 @@
 //! FROM.
 
+use super::expression::too_deep;
 use super::function::result_columns;
 use super::names::{self, qualified};
 use super::scope::{Clause, Item};
@@ -19,9 +20,33 @@ pub(super) struct Part {
     pub columns: Vec<(String, Expr)>,
 }
 
+/// How many relations one FROM may join. Planning 200 of them takes seconds.
+const RELATIONS_MAX: usize = 200;
+
+/// Refuses a FROM of too many relations.
+fn refuse_many(nodes: &[Node]) -> Result<()> {
+    let (mut open, mut count): (Vec<&Node>, _) = (nodes.iter().collect(), 0);
+    while let Some(node) = open.pop() {
+        match &node.node {
+            Some(NodeEnum::JoinExpr(join)) => {
+                open.extend(
+                    [&join.larg, &join.rarg].into_iter().filter_map(|side| side.as_deref()),
+                );
+            }
+            _ => count += 1,
+        }
+        if count > RELATIONS_MAX {
+            let hint = format!("A FROM may have {RELATIONS_MAX} relations.");
+            return Err(too_deep().hint(hint));
+        }
+    }
+    Ok(())
+}
+
 impl Binder<'_> {
     /// Binds FROM and adds its names to the level.
     pub(super) fn bind_from(&mut self, nodes: &[Node]) -> Result<Vec<From>> {
+        refuse_many(nodes)?;
         let mut from = Vec::with_capacity(nodes.len());
         for node in nodes {
             let part = self.bind_from_item(names::node(Some(node))?)?;

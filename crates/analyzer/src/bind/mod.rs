@@ -47,7 +47,7 @@ use grammar::tree::NodeEnum;
 use scope::Scope;
 use std::collections::HashMap;
 
-pub use row::{RowExpression, bind_row};
+pub use row::{RowExpression, bind_assigned, bind_row};
 pub use walk::{children, children_mut, contains, whole_rows};
 
 /// A relation of the catalog.

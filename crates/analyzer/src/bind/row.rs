@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::system::SqlType;
 use crate::system::casts::CastContext;
 use crate::tree::{Expr, RelationId};
+use grammar::tree::NodeEnum;
 
 /// An expression of a table's definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +36,25 @@ pub fn bind_row(
     let bound = expressions.iter().map(|expression| binder.row_expression(table, *expression));
     let bound = bound.collect::<Result<Vec<_>>>();
     Ok((relation, bound.map_err(|error| Error { position: None, ..error })?))
+}
+
+/// Binds new values of columns, as those of a SET, over one row of a table. Returns, too, the number of the relation.
+///
+/// # Errors
+/// As of [`bind_row`].
+pub fn bind_assigned(
+    table: &Table,
+    assigned: &[(usize, &NodeEnum)],
+) -> Result<(RelationId, Vec<Expr>)> {
+    let mut binder = Binder::new(&NoRelations, &[]);
+    let relation = binder.row_of(table)?;
+    let bound = assigned.iter().map(|(column, value)| {
+        let value = binder.in_clause(Clause::Update, |binder| binder.expression(value))?;
+        let to = SqlType::plain(table.columns[*column].sql_type.oid);
+        let value = binder.coerce(value, to, CastContext::Assignment)?;
+        value.ok_or_else(|| Error::missing("this conversion"))
+    });
+    Ok((relation, bound.collect::<Result<_>>()?))
 }
 
 /// Expressions of definitions name no relations.

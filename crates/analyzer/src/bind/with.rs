@@ -1,6 +1,7 @@
 //! WITH.
 
 use super::Binder;
+use super::expression::too_deep;
 use super::names;
 use super::scope::{CteState, NamedCte, Scope};
 use super::set_operation::{operator, sides};
@@ -14,9 +15,15 @@ use grammar::tree::{
 };
 use std::collections::HashSet;
 
+/// How many queries one WITH may have.
+const COMMON_MAX: usize = 500;
+
 impl Binder<'_> {
     /// Binds the queries of WITH and lets the level see them.
     pub(super) fn with_clause(&mut self, clause: &WithClause) -> Result<Vec<Cte>> {
+        if clause.ctes.len() > COMMON_MAX {
+            return Err(too_deep().hint(format!("A WITH may have {COMMON_MAX} queries.")));
+        }
         let mut with = Vec::new();
         let mut ctes = Vec::with_capacity(clause.ctes.len());
         for node in &clause.ctes {

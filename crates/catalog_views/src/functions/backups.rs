@@ -5,7 +5,7 @@ use crate::session_context::{SessionContext, TransactionStatus};
 use backup::{Backup, NewTable, Progress, Report, Target};
 use datafusion::logical_expr::ScalarUDF;
 use functions::row_function::{Row, volatile};
-use parser::names::split_name;
+use parser::commands::RelationName;
 use parser::object_name;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -74,9 +74,9 @@ fn restore(session: &dyn SessionContext, row: &Row<'_>) -> Result<Cell> {
     }
     let (Some(url), Some(table)) = (row.text(0), row.text(1)) else { return Ok(Cell::Null) };
     let target = Target::open(url).map_err(translated)?;
-    let (schema, name) = split_name(&object_name(table)?)?;
+    let RelationName { schema, name } = object_name(table)?;
     let (new_schema, new_name) = match row.text(2) {
-        Some(new) => split_name(&object_name(new)?).map(|(schema, name)| (schema, Some(name)))?,
+        Some(new) => object_name(new).map(|new| (new.schema, Some(new.name)))?,
         None => (None, None),
     };
     let owner = session.role().map(|role| role.as_ref().clone());

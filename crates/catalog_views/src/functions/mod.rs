@@ -21,7 +21,6 @@ use crate::search_path::SearchPath;
 use crate::session_context::SessionContext;
 use datafusion::logical_expr::ScalarUDF;
 use functions::row_function::Row;
-pub use names::CAST_FUNCTIONS;
 pub use registry::Functions;
 pub use server::current_setting;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Casts to `regclass`, `regtype` and the other types for object names, and the quoting functions.
 //!
 //! Object ids are plain numbers in a plan, so a cast is one of two functions: to the id, or to the
-//! displayed name. The planner's `object_names` chooses one of them.
+//! displayed name. `lowering` chooses one of them.
 
 use super::Scope;
 use crate::names::SYSTEM_SCHEMAS;
@@ -18,13 +18,13 @@ use values::{Error, Result, SqlState};
 
 /// The two functions that cast to one of PostgreSQL's types for object names.
 #[derive(Debug)]
-pub struct CastFunctions {
+struct CastFunctions {
     /// The type.
-    pub type_name: &'static str,
+    type_name: &'static str,
     /// From a name or an id to the id. Fails if no object has the name.
-    pub to_oid: &'static str,
+    to_oid: &'static str,
     /// From a name or an id to the displayed name.
-    pub to_text: &'static str,
+    to_text: &'static str,
 }
 
 const fn cast(
@@ -36,7 +36,7 @@ const fn cast(
 }
 
 /// The types for object names with their functions.
-pub const CAST_FUNCTIONS: [CastFunctions; 10] = [
+const CAST_FUNCTIONS: [CastFunctions; 10] = [
     cast("regclass", "regclassin", "regclassout"),
     cast("regtype", "regtypein", "regtypeout"),
     cast("regproc", "regprocin", "regprocout"),
@@ -51,7 +51,7 @@ pub const CAST_FUNCTIONS: [CastFunctions; 10] = [
 
 /// Splits an SQL name into schema and name.
 pub(super) fn split(text: &str) -> Option<(Option<String>, String)> {
-    parser::names::split_name(&object_name(text).ok()?).ok()
+    object_name(text).ok().map(|name| (name.schema, name.name))
 }
 
 type Lookup = fn(&Scope, &str) -> Option<i64>;

@@ -3,13 +3,8 @@
 use crate::session_context::SessionContext;
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::ScalarUDF;
-use functions::system::missing;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
-
-/// Names that the planner of the engine handles like functions, although there are no functions
-/// with these names.
-const OF_THE_PLANNER: [&str; 1] = ["unnest"];
 
 /// The functions that a statement may name. Those that depend on the session are created when a
 /// name is first looked up among them, because most statements use none.
@@ -45,28 +40,6 @@ impl<'a> Functions<'a> {
     fn is_over_rows(&self, name: &str) -> bool {
         self.shared.aggregate_functions().contains_key(name)
             || self.shared.window_functions().contains_key(name)
-    }
-
-    /// A placeholder for a function that does not exist; `None` if a function of any kind has the
-    /// name.
-    pub fn missing(&self, name: &str) -> Option<Arc<ScalarUDF>> {
-        let exists = self.has(name)
-            || self.shared.higher_order_functions().contains_key(name)
-            || OF_THE_PLANNER.contains(&name);
-        (!exists).then(|| Arc::new(missing::function(name)))
-    }
-
-    /// The names of all scalar functions.
-    pub fn scalar_names(&self) -> Vec<String> {
-        self.shared.scalar_functions().keys().chain(self.of_session().keys()).cloned().collect()
-    }
-
-    /// Whether `called` is a name or an alias of the function `name`.
-    pub fn are_same(&self, called: &str, name: &str) -> bool {
-        let aggregate = self.shared.aggregate_functions().get(called);
-        called == name
-            || self.scalar(called).is_some_and(|function| function.name() == name)
-            || aggregate.is_some_and(|function| function.name() == name)
     }
 
     /// Whether a function of any kind has this name.

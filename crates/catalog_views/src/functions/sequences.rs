@@ -1,7 +1,7 @@
 //! `nextval`, `currval`, `setval` and `lastval`.
 
 use crate::access::{Access, denied};
-use crate::relation_names::{find, undefined};
+use crate::relation_names::{find_named, undefined};
 use crate::search_path::SearchPath;
 use crate::session_context::SessionContext;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int64Array};
@@ -91,7 +91,8 @@ impl Function {
         let name = object_name(text)?;
         let catalog = self.session.catalog();
         let named = self.session.search_path();
-        match find(&catalog, SearchPath::new(&named, self.session.temporary_schema()), &name)? {
+        match find_named(&catalog, SearchPath::new(&named, self.session.temporary_schema()), &name)?
+        {
             Some(relation @ Relation::Sequence(sequence)) => {
                 self.require(&catalog, relation)?;
                 Ok(Arc::clone(sequence))

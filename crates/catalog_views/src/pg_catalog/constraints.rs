@@ -4,10 +4,6 @@ use super::{oids, type_catalog};
 use crate::catalog_tables::{declared, key_columns, key_numbers};
 use crate::rows::TableRows;
 use crate::view_context::ViewContext;
-use datafusion::sql::sqlparser::ast::Expr;
-use parser::walk::visit_expressions;
-use std::collections::BTreeSet;
-use std::ops::ControlFlow;
 use store::catalog::{Check, Table};
 
 /// The rows of `pg_opclass`.
@@ -102,21 +98,8 @@ pub(super) fn constraints(context: &ViewContext<'_>, rows: &mut TableRows) {
 
 /// The attribute numbers of the columns in a check constraint.
 pub(crate) fn check_columns(table: &Table, check: &Check) -> Vec<i64> {
-    let Ok(expression) = parser::parse_expression(&check.expression) else {
-        return Vec::new();
-    };
-    let mut names = BTreeSet::new();
-    let _ = visit_expressions(&expression, |expression| {
-        let last = match expression {
-            Expr::Identifier(ident) => Some(ident),
-            Expr::CompoundIdentifier(parts) => parts.last(),
-            _ => None,
-        };
-        names.extend(last.map(parser::names::fold));
-        ControlFlow::<()>::Continue(())
-    });
-    declared(table)
-        .filter(|(_, column)| names.contains(&column.name))
-        .map(|(number, _)| number)
-        .collect()
+    let references = grammar::columns(&check.expression).unwrap_or_default();
+    let is_named =
+        |name: &String| references.iter().any(|reference| reference.parts.last() == Some(name));
+    declared(table).filter(|(_, column)| is_named(&column.name)).map(|(number, _)| number).collect()
 }

@@ -1,6 +1,6 @@
 //! Casts as functions. `planner::casts` replaces the engine's casts by them.
 
-use crate::columnar::{Types, function, hidden};
+use crate::columnar::{Types, hidden};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, ListArray, StringViewBuilder};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
@@ -38,18 +38,6 @@ pub(super) fn undeclared() -> ScalarUDF {
         _ => Err(Error::unsupported("undeclared takes one argument")),
     };
     hidden(UNDECLARED, types, |args| Ok(Arc::clone(&args[0])))
-}
-
-/// The name of the function that returns its first argument. Unlike a cast it appears in column names.
-pub const MENTIONED: &str = "as_is";
-
-/// The function [`MENTIONED`].
-pub(super) fn mentioned() -> ScalarUDF {
-    let types: Types = |types| match types {
-        [of, mentioned] => Ok((vec![of.clone(), mentioned.clone()], of.clone())),
-        _ => Err(Error::unsupported("as_is takes two arguments")),
-    };
-    function(MENTIONED, types, |args| Ok(Arc::clone(&args[0])))
 }
 
 /// The cast to a type. `held` is the Arrow type of the result; casts to text use the style.

@@ -1,6 +1,5 @@
-//! Casts: of columns, of quoted constants, and the functions that change how a cast appears in column names.
+//! Casts: of columns, of quoted constants, and the function that hides the declared length of a value.
 
-pub mod array_operand;
 pub mod constants;
 pub mod conversion;
 pub mod output;
@@ -9,5 +8,5 @@ use datafusion::logical_expr::ScalarUDF;
 
 /// The functions of this folder.
 pub(crate) fn all() -> Vec<ScalarUDF> {
-    vec![array_operand::function(), conversion::undeclared(), conversion::mentioned()]
+    vec![conversion::undeclared()]
 }

@@ -9,7 +9,6 @@ pub mod moments;
 mod overlaps;
 pub mod precision;
 mod sleep;
-pub mod utc_plans;
 pub mod zones;
 
 use datafusion::logical_expr::ScalarUDF;

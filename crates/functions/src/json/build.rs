@@ -13,7 +13,7 @@ use values::json::invalid;
 use values::json::normal::of_json;
 use values::json::string::quote;
 
-/// The function that builds the object of a row from alternating names and values (`planner::whole_rows`).
+/// The function that builds the object of a row from alternating names and values (`lowering`).
 pub const ROW: &str = "json_of_row";
 
 /// The functions.
@@ -30,7 +30,7 @@ pub(super) fn all() -> Vec<ScalarUDF> {
     all
 }
 
-/// A row is JSON that the planner has built from it, or an Arrow struct.
+/// A row is JSON that was built from it, or an Arrow struct.
 fn check_is_row(row: &Row<'_>) -> Result<()> {
     match row.value(0) {
         Some((SqlType::Json, ..)) => Ok(()),

@@ -4,7 +4,6 @@
 //! and Booleans, and comparisons of `jsonb` compare the sort keys of [`order`].
 
 use super::arguments::{document, strict};
-use super::operators::no_operator;
 use super::{Kind, call, order, styled};
 use crate::casts::constants::fold;
 use crate::row_function::{Row, typed_function};
@@ -245,4 +244,13 @@ fn number(digits: Expr, to: &SqlType) -> Expr {
         _ => digits,
     };
     cast(through, to.arrow())
+}
+
+/// The error for an operator that does not exist for these types.
+fn no_operator(symbol: &str, left: &Option<SqlType>, right: &Option<SqlType>) -> Error {
+    let name = |known: &Option<SqlType>| {
+        known.as_ref().map_or_else(|| "unknown".to_owned(), name_without_length)
+    };
+    let message = format!("operator does not exist: {} {symbol} {}", name(left), name(right));
+    Error::new(SqlState::UndefinedFunction, message)
 }

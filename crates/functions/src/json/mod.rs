@@ -1,9 +1,8 @@
 //! SQL functions and operators on JSON, casts, and the order of `jsonb`.
 //!
 //! Most functions come in pairs, one for each JSON type. Functions are in `access`, `change`,
-//! [`build`] and [`rows`]. [`operators`] maps operators to functions by the types of their operands;
-//! [`casts`] and [`order`] do the same for casts, comparisons and ORDER BY. Functions that only
-//! `planner::dialect` calls have names that PostgreSQL does not have.
+//! [`build`] and [`rows`]; [`casts`] and [`order`] replace casts, comparisons and ORDER BY. Functions of
+//! operators and other syntax have names that PostgreSQL does not have.
 //!
 //! The work on the text of JSON values is in [`values::json`].
 
@@ -13,7 +12,6 @@ pub mod build;
 pub mod casts;
 mod change;
 pub mod gather;
-pub mod operators;
 pub mod order;
 mod refused;
 pub mod rows;
@@ -72,16 +70,4 @@ pub(super) fn all() -> impl Iterator<Item = Arc<ScalarUDF>> {
 fn call(name: &str, arguments: Vec<Expr>) -> Option<Expr> {
     let function = ALL.get(name)?;
     Some(Expr::ScalarFunction(ScalarFunction::new_udf(Arc::clone(function), arguments)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_operator_has_its_function() {
-        for name in operators::functions() {
-            assert!(call(name, Vec::new()).is_some(), "{name}");
-        }
-    }
 }

@@ -1,5 +1,5 @@
 //! Set-returning functions, most of them on JSON. Each column is a function that returns an array, which the
-//! engine expands to rows (`planner::dialect::set_functions`).
+//! engine expands to rows (`lowering`).
 
 use super::Kind;
 use super::arguments::{document, strict};

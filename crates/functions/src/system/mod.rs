@@ -1,8 +1,7 @@
-//! Functions about the session and the server, and the stand-in for functions that do not exist.
+//! Functions about the session and the server.
 //!
 //! Functions over the system catalogs need a session's snapshot: they are in `catalog_views`.
 
-pub mod missing;
 mod session;
 
 use datafusion::logical_expr::ScalarUDF;

@@ -159,15 +159,6 @@ impl From<Error> for Refused {
     }
 }
 
-/// What is known of a change or definition; `None` if the analyzer does not know all of it.
-fn known<T>(result: Result<T, Refused>) -> Result<Option<T>> {
-    match result {
-        Ok(known) => Ok(Some(known)),
-        Err(Refused::Missing(_)) => Ok(None),
-        Err(Refused::Wrong(error)) => Err(error),
-    }
-}
-
 /// The plan of a query with a text of its own, such as a view's.
 async fn planned(
     planner: &Planner<'_>,

@@ -1,13 +1,14 @@
 //! Expressions of a table's definition, by way of the analyzer: over one of its rows, and defaults.
 
 use super::relations::table_of;
-use super::{Refused, known, refused, types};
+use super::{Refused, refused, types};
 use analyzer::RowExpression;
 use analyzer::system::Oid;
 use analyzer::system::functions::{self, Volatility};
-use analyzer::tree::{Cast, Conversion, Expr as Tree, Kind};
+use analyzer::tree::{Cast, Conversion, Expr as Tree, Kind, Literal, RelationId};
 use datafusion::common::{DFSchema, DFSchemaRef};
 use datafusion::logical_expr::Expr;
+use grammar::tree::NodeEnum;
 use lowering::{Rows, Surroundings, lower_over};
 use planner::Planner;
 use scan::provider::row_schema;
@@ -54,31 +55,69 @@ pub(crate) fn plan_default(
     Ok(planned(planner, table, &[RowExpression::Default(text, column)])?)
 }
 
-/// The condition of a check, or the value of a generated column. `None` if the analyzer does not
-/// know all of it.
+/// The condition of a check, or the value of a generated column.
 ///
 /// # Errors
-/// What is wrong with the expression.
+/// As of [`plan`].
 pub(crate) fn plan_one(
     planner: &Planner<'_>,
     table: &Table,
     expression: RowExpression<'_>,
-) -> Result<Option<OverRow>> {
-    known(planned(planner, table, &[expression]))
+) -> Result<OverRow> {
+    Ok(planned(planner, table, &[expression])?)
 }
 
-/// The values of a column whose type becomes another. `None` if the analyzer does not know all of the expression.
+/// The values of a column whose type becomes another.
 ///
 /// # Errors
-/// What is wrong with the expression.
+/// As of [`plan`].
 pub(crate) fn plan_altered(
     planner: &Planner<'_>,
     table: &Table,
     (text, column): (&str, usize),
     to: &SqlType,
-) -> Result<Option<OverRow>> {
-    let Some(to) = types::of_held(to) else { return Ok(None) };
+) -> Result<OverRow> {
+    let known = types::of_held(to);
+    let to = known.ok_or_else(|| Error::unsupported(format!("type {to} is not supported")))?;
     plan_one(planner, table, RowExpression::Altered(text, column, to))
+}
+
+/// The type of a column's default, before it is converted to the column's. `None` for NULL.
+///
+/// # Errors
+/// What is wrong with the default.
+pub(crate) fn type_of_default(table: &Table, text: &str, column: usize) -> Result<Option<SqlType>> {
+    let row = table_of(table, 0)?;
+    let bound = analyzer::bind_row(&row, &[RowExpression::Default(text, column)]);
+    let (_, bound) = bound.map_err(|error| refused(error, ""))?;
+    let value = bound.first().map(unassigned);
+    let value = value.filter(|value| !matches!(value.kind, Kind::Literal(Literal::Null)));
+    Ok(value.and_then(|value| types::held(value.sql_type)))
+}
+
+/// New values of a table's columns, from its row and parameters that have no values yet. `None` for what changes between
+/// statements, and for other expressions than calls and conversions.
+pub(crate) fn plan_assigned(
+    planner: &Planner<'_>,
+    table: &Table,
+    assigned: &[(usize, &NodeEnum)],
+) -> Option<OverRow> {
+    let row = table_of(table, 0).ok()?;
+    let (relation, bound) = analyzer::bind_assigned(&row, assigned).ok()?;
+    let is_other = |part: &Tree| {
+        use Kind::{Call, Cast, Chain, Column, Literal, Parameter, Running};
+        let is_known = matches!(
+            part.kind,
+            Call(_) | Cast(_) | Chain(_) | Running | Column(..) | Literal(_) | Parameter(_)
+        );
+        !is_known || volatility(part) != Volatility::Immutable
+    };
+    if bound.iter().any(|expr| analyzer::contains(expr, &mut { is_other })) {
+        return None;
+    }
+    let schema = schema_of(table).ok()?;
+    let exprs = over(planner, &schema, (relation, &row), &bound).ok()?;
+    Some(OverRow { schema, exprs, is_lasting: true, is_immutable: true })
 }
 
 fn planned(
@@ -86,8 +125,7 @@ fn planned(
     table: &Table,
     texts: &[RowExpression<'_>],
 ) -> Result<OverRow, Refused> {
-    let schema = DFSchema::try_from_qualified_schema(&table.name, &row_schema(table));
-    let schema = Arc::new(schema.map_err(Error::from)?);
+    let schema = schema_of(table)?;
     if texts.is_empty() {
         return Ok(OverRow { schema, exprs: Vec::new(), is_lasting: true, is_immutable: true });
     }
@@ -99,8 +137,24 @@ fn planned(
     let changes = |part: &Tree| volatility(part) != Volatility::Immutable;
     let is_immutable =
         !bound.iter().any(|expr| analyzer::contains(unassigned(expr), &mut { changes }));
+    let exprs = over(planner, &schema, (relation, &row), &bound)?;
+    Ok(OverRow { schema, exprs, is_lasting, is_immutable })
+}
+
+/// The columns of a table's row.
+fn schema_of(table: &Table) -> Result<DFSchemaRef> {
+    Ok(Arc::new(DFSchema::try_from_qualified_schema(&table.name, &row_schema(table))?))
+}
+
+/// Expressions over the row of a relation.
+fn over(
+    planner: &Planner<'_>,
+    schema: &DFSchemaRef,
+    (relation, row): (RelationId, &analyzer::Table),
+    bound: &[Tree],
+) -> Result<Vec<Expr>, Refused> {
     let types = row.columns.iter().map(|column| column.sql_type).collect();
-    let rows = Rows { schema: &schema, relations: &[(relation, types)], with: &[] };
+    let rows = Rows { schema, relations: &[(relation, types)], with: &[] };
     let surroundings = Surroundings {
         engine: planner.engine,
         functions: planner.functions,
@@ -109,8 +163,7 @@ fn planned(
         parameters: &[],
         text: "",
     };
-    let exprs = lower_over(&bound, &rows, &surroundings)?;
-    Ok(OverRow { schema, exprs, is_lasting, is_immutable })
+    Ok(lower_over(bound, &rows, &surroundings)?)
 }
 
 /// A value before it is converted to its column's type. PostgreSQL does not ask whether that depends on settings.

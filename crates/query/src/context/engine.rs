@@ -9,12 +9,9 @@ use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::prelude::SessionConfig;
 use distributed::{Exchanges, ShipFragments, read_everywhere};
 use executor::Checks;
-use functions::json::operators::JsonOperators;
 use functions::json::order::OrderJson;
 use optimizer::{ByUniqueNames, FloatGroups, KeptOrders, RepeatedOrders, WholeOrders};
 use planner::casts::Casts;
-use planner::chains::Chains;
-use planner::operators::Operators;
 use planner::scales::Scales;
 use planner::volatile::VolatileColumns;
 use planner::waiting::WaitingValues;
@@ -65,11 +62,6 @@ impl Engine {
         let builder = SessionStateBuilder::new()
             .with_config(config(threads))
             .with_runtime_env(runtime)
-            .with_expr_planners(vec![
-                Arc::new(Chains),
-                Arc::new(JsonOperators),
-                Arc::new(Operators),
-            ])
             .with_default_features()
             .with_analyzer_rule(Arc::new(OrderJson))
             .with_analyzer_rule(Arc::new(Casts))
@@ -135,8 +127,6 @@ fn config(threads: usize) -> SessionConfig {
         .with_information_schema(false)
         .with_create_default_catalog_and_schema(false);
     let options = config.options_mut();
-    options.sql_parser.parse_float_as_decimal = true;
-    options.sql_parser.dialect = datafusion::config::Dialect::PostgreSQL;
     options.execution.time_zone = Some("+00:00".to_owned());
     options.execution.sort_in_place_threshold_bytes = SORTED_TOGETHER_BYTES;
     options.explain.logical_plan_only = false;

@@ -169,7 +169,6 @@ impl Frame<'_> {
             self.parameters,
             self.session.shared.plan_view,
         )
-        .with_text(self.text)
     }
 }
 

@@ -8,15 +8,12 @@ use crate::context::Frame;
 use crate::context::start;
 use crate::dml::constraints::Constraints;
 use crate::dml::default_values::DefaultValue;
-use crate::dml::select::{TARGET, all_columns, query, quoted};
 use datafusion::arrow::array::{RecordBatch, new_null_array};
-use datafusion::common::DFSchema;
 use datafusion::datasource::provider_as_source;
+use datafusion::logical_expr::LogicalPlanBuilder;
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::sql::sqlparser::ast::{Ident, SelectItem};
 use futures::TryStreamExt;
 use parser::commands::DataType;
-use parser::parse_expression;
 use planner::Planner;
 use scan::provider::{BucketTable, Columns, typed_rows};
 use std::sync::Arc;
@@ -24,7 +21,6 @@ use store::DistributedTransaction;
 use store::catalog::{CatalogChange, ColumnId, Relation, Sequence, SqlType, Table, TableId};
 use values::assign::assign;
 use values::error::{Error, Result, SqlState};
-use values::types;
 
 /// The rows of a table under its new definition.
 pub(super) struct Rewritten {
@@ -47,14 +43,11 @@ pub(super) async fn change(
     using: Option<&str>,
 ) -> Result<Rewritten> {
     let sql_type = parser::types::of_column_definition(data_type, frame.text)?;
-    refuse_type(frame, transaction, table, index, &sql_type, using.is_some())?;
+    refuse_type(table, index, &sql_type, using.is_some())?;
     dependents::refuse_type(frame, transaction, table, &table.columns[index].name).await?;
     let before = Table::clone(table);
     let value = new_value(&frame.planner(transaction), table, (index, using), &sql_type)?;
-    let rows = match &value {
-        Some(_) => rows(frame, transaction, table, Vec::new()).await?,
-        None => old_rows(frame, transaction, table, index, using).await?,
-    };
+    let rows = rows(frame, transaction, table).await?;
     let (old, new) = (table.columns[index].id, ColumnId(table.next_column));
     table.next_column += 1;
     let column = &mut table.columns[index];
@@ -64,38 +57,30 @@ pub(super) async fn change(
     let constraints = Constraints::new(&frame.planner(transaction), &after)?;
     let rewrite = |batch: RecordBatch| {
         let mut columns = batch.columns().to_vec();
-        let value = match &value {
-            Some(value) => {
-                let batch = typed_rows(&before, &batch)?;
-                Some(value.evaluate(&batch)?.into_array(batch.num_rows())?)
-            }
-            None => columns.pop(),
-        };
-        if let Some(value) = value {
-            columns[index] = assign(&value, &after.columns[index], constraints.style())?;
-        }
+        let batch = typed_rows(&before, &batch)?;
+        let value = value.evaluate(&batch)?.into_array(batch.num_rows())?;
+        columns[index] = assign(&value, &after.columns[index], constraints.style())?;
         constraints.batch(columns).map_err(|error| of_rows(error, &after))
     };
     let rows = rows.into_iter().map(rewrite).collect::<Result<_>>()?;
     Ok(Rewritten { rows, replaced: Some((old, new)) })
 }
 
-/// The values of a column under its new type. `None` if the analyzer does not know all of the expression.
+/// The values of a column under its new type.
 fn new_value(
     planner: &Planner<'_>,
     table: &Table,
     (index, using): (usize, Option<&str>),
     to: &SqlType,
-) -> Result<Option<Arc<dyn PhysicalExpr>>> {
+) -> Result<Arc<dyn PhysicalExpr>> {
     let text = match using {
         Some(using) => using.to_owned(),
-        None => quoted(&table.columns[index].name).to_string(),
+        None => format!("\"{}\"", table.columns[index].name.replace('"', "\"\"")),
     };
-    let Some(row) = analysis::row::plan_altered(planner, table, (&text, index), to)? else {
-        return Ok(None);
-    };
-    let values = row.exprs.into_iter().map(|value| planner.physical_expression(value, &row.schema));
-    Ok(values.collect::<Result<Vec<_>>>()?.pop().map(|(_, physical)| physical))
+    let row = analysis::row::plan_altered(planner, table, (&text, index), to)?;
+    let missing = || Error::new(SqlState::InternalError, "the value of a column is missing");
+    let value = row.exprs.into_iter().next().ok_or_else(missing)?;
+    Ok(planner.physical_expression(value, &row.schema)?.1)
 }
 
 /// Computes the rows for a definition whose last column is new.
@@ -110,7 +95,7 @@ pub(super) async fn compute(
     let after = Arc::new(Table::clone(table));
     let mut before = Table::clone(table);
     before.columns.pop();
-    let rows = rows(frame, transaction, &before, Vec::new()).await?;
+    let rows = rows(frame, transaction, &before).await?;
     let planner = frame.planner(transaction);
     let constraints = Constraints::new(&planner, &after)?;
     let last = before.columns.len();
@@ -176,14 +161,7 @@ impl Rewritten {
 }
 
 /// Rejects a type that the column cannot have.
-fn refuse_type(
-    frame: &Frame<'_>,
-    transaction: &DistributedTransaction,
-    table: &Table,
-    index: usize,
-    to: &SqlType,
-    using: bool,
-) -> Result<()> {
+fn refuse_type(table: &Table, index: usize, to: &SqlType, using: bool) -> Result<()> {
     let column = &table.columns[index];
     let (name, from) = (&column.name, &column.sql_type);
     if let Some(computed) = generated::computed_from(table, name) {
@@ -207,11 +185,8 @@ fn refuse_type(
             .with_hint(format!("You might need to specify \"USING {name}::{to}\".")));
     }
     if let Some(default) = &column.default {
-        let planner = frame.planner(transaction);
-        let (value, _) = planner.plan_expression(parse_expression(default)?, &DFSchema::empty())?;
-        let schema = DFSchema::empty();
-        let given = datafusion::logical_expr::ExprSchemable::get_type(&value, &schema)?;
-        if !given.is_null() && !is_automatic(&types::of_arrow(&given), to) {
+        let given = analysis::row::type_of_default(table, default, index)?;
+        if given.is_some_and(|given| !is_automatic(&given, to)) {
             let message =
                 format!("default for column \"{name}\" cannot be cast automatically to type {to}");
             return Err(Error::new(SqlState::DatatypeMismatch, message));
@@ -230,39 +205,19 @@ fn is_automatic(from: &SqlType, to: &SqlType) -> bool {
         || from.is_temporal() && to.is_temporal()
 }
 
-/// The rows with all columns, followed by the new value of the column.
-async fn old_rows(
-    frame: &Frame<'_>,
-    transaction: &DistributedTransaction,
-    table: &Table,
-    index: usize,
-    using: Option<&str>,
-) -> Result<Vec<RecordBatch>> {
-    let items = all_columns(table, &table.name);
-    let value = match (using, &items[index]) {
-        (Some(value), _) => parse_expression(value)?,
-        (None, SelectItem::UnnamedExpr(column)) => column.clone(),
-        (None, _) => unreachable!("all_columns returns expressions"),
-    };
-    let value = SelectItem::ExprWithAlias { expr: value, alias: Ident::with_quote('"', "?new") };
-    rows(frame, transaction, table, vec![value]).await
-}
+/// The name of the rows in plans.
+const TARGET: &str = "?target";
 
-/// The rows with all columns of a definition, followed by `others`.
+/// The rows with all columns.
 async fn rows(
     frame: &Frame<'_>,
     transaction: &DistributedTransaction,
     table: &Table,
-    others: Vec<SelectItem>,
 ) -> Result<Vec<RecordBatch>> {
-    let mut items = all_columns(table, &table.name);
-    items.extend(others);
-    let query = query(items, &table.name)?;
     let view = transaction.table(table.id);
     let view = view.unwrap_or_else(|| unreachable!("the table exists in the transaction"));
-    let mut planner = frame.planner(transaction);
-    planner.add_source(TARGET, provider_as_source(Arc::new(BucketTable::new(view, Columns::All))));
-    let plan = planner.plan_query(query).await?;
-    let physical = planner.physical(&plan).await?;
+    let source = provider_as_source(Arc::new(BucketTable::new(view, Columns::All)));
+    let plan = LogicalPlanBuilder::scan(TARGET, source, None)?.build()?;
+    let physical = frame.planner(transaction).physical(&plan).await?;
     Ok(start(frame, physical)?.try_collect().await?)
 }

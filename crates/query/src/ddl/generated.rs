@@ -2,14 +2,8 @@
 
 use crate::analysis;
 use analyzer::RowExpression;
-use datafusion::arrow::array::new_empty_array;
-use datafusion::common::DFSchema;
-use datafusion::logical_expr::ExprSchemable;
-use parser::parse_expression;
-use planner::{Planner, is_lasting};
-use scan::provider::row_schema;
+use planner::Planner;
 use store::catalog::{Column, Table};
-use values::assign::assign;
 use values::error::{Error, Result, SqlState};
 
 /// Rejects invalid generated columns.
@@ -50,17 +44,10 @@ fn refuse(
     }
     let not_immutable = || wrong("generation expression is not immutable".to_owned());
     let row = RowExpression::Generated(expression, index);
-    if let Some(row) = analysis::row::plan_one(planner, table, row)? {
-        return if row.is_immutable { Ok(()) } else { Err(not_immutable()) };
+    match analysis::row::plan_one(planner, table, row)?.is_immutable {
+        true => Ok(()),
+        false => Err(not_immutable()),
     }
-    let schema = DFSchema::try_from_qualified_schema(&table.name, &row_schema(table))?;
-    let (logical, _) = planner.plan_expression(parse_expression(expression)?, &schema)?;
-    if logical.is_volatile() || !is_lasting(&logical) {
-        return Err(not_immutable());
-    }
-    // An assignment of no values checks the type.
-    assign(&new_empty_array(&logical.get_type(&schema)?), column, planner.style())?;
-    Ok(())
 }
 
 /// Whether an expression of a definition uses a column.

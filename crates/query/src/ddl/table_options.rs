@@ -1,9 +1,8 @@
 //! `CREATE TABLE ... WITH (...)`: the options `bucket_size` and `colocate_with`.
 
 use crate::context::Frame;
-use catalog_views::relation_names::{find, undefined};
-use datafusion::sql::sqlparser::ast::ObjectName;
-use parser::commands::Given;
+use catalog_views::relation_names::{find_named, undefined};
+use parser::commands::{Given, RelationName};
 use parser::object_name;
 use store::catalog::{BUCKET_SIZE_MAX, BUCKET_SIZE_MIN, Catalog, Relation, Table};
 use values::error::{Error, Result, SqlState};
@@ -14,7 +13,7 @@ pub(super) struct TableOptions {
     /// Maximum size of a bucket in bytes. A larger bucket splits.
     pub(super) bucket_size: Option<u64>,
     /// The table with whose rows the rows are colocated.
-    colocate_with: Option<ObjectName>,
+    colocate_with: Option<RelationName>,
 }
 
 impl TableOptions {
@@ -50,7 +49,7 @@ impl TableOptions {
         table: &mut Table,
     ) -> Result<()> {
         let Some(name) = &self.colocate_with else { return Ok(()) };
-        let other = match find(catalog, frame.path(), name)? {
+        let other = match find_named(catalog, frame.path(), name)? {
             Some(Relation::Table(other)) => other,
             Some(other) => {
                 let message = format!("\"{}\" is a {}, not a table", other.name(), other.kind());
@@ -91,7 +90,7 @@ fn bucket_size(text: &str) -> Result<u64> {
 }
 
 /// The name of a table, as an identifier or as text.
-fn name_of(text: &str) -> Result<ObjectName> {
+fn name_of(text: &str) -> Result<RelationName> {
     object_name(text).map_err(|_| {
         let message = format!("colocate_with \"{text}\" is not the name of a table");
         Error::new(SqlState::InvalidParameterValue, message)

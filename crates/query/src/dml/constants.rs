@@ -5,17 +5,15 @@
 //! left to the planner: expressions, constants of a type that differs from their column's, and lists that are an error.
 
 use super::assembly::Assembly;
-use super::declared_column;
 use super::default_values::accepts_default_only;
+use super::{declared_column, name_of};
 use crate::context::Frame;
 use crate::context::outcome::{Outcome, Tag};
-use catalog_views::relation_names::find;
+use catalog_views::relation_names::find_named;
 use datafusion::arrow::array::{ArrayRef, BooleanArray, Int32Array, Int64Array, StringViewArray};
 use datafusion::arrow::record_batch::RecordBatch;
-use datafusion::sql::sqlparser::ast::{
-    Expr, Insert, ObjectName, Query, SetExpr, TableObject, UnaryOperator, Value, ValueWithSpan,
-};
-use parser::names::fold;
+use grammar::tree::a_const::Val;
+use grammar::tree::{InsertStmt, Node, NodeEnum, OverridingKind, SelectStmt};
 use scan::BATCH_ROWS;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -31,8 +29,9 @@ enum Cell<'a> {
     Null,
     Text(&'a str),
     Boolean(bool),
+    Integer(i32),
     /// The text of a number without an exponent.
-    Number(Cow<'a, str>),
+    Number(&'a str),
 }
 
 /// An INSERT of constants.
@@ -73,37 +72,72 @@ impl Constants {
 pub(super) fn of(
     frame: &Frame<'_>,
     transaction: &DistributedTransaction,
-    insert: &Insert,
+    statement: &NodeEnum,
 ) -> Option<Constants> {
-    let TableObject::TableName(name) = &insert.table else { return None };
-    let source = plain(insert.source.as_deref()?)?;
-    if !matches!(&*source.body, SetExpr::Values(_)) {
-        return None;
-    }
+    let NodeEnum::InsertStmt(insert) = statement else { return None };
+    let rows = rows_of(insert)?;
     let catalog = transaction.catalog();
-    let relation = find(catalog, frame.path(), name).ok()??;
+    let name = name_of(insert.relation.as_ref()?);
+    let relation = find_named(catalog, frame.path(), &name).ok()??;
     frame.access(catalog).require(relation, Privileges::INSERT).ok()?;
     let Relation::Table(table) = relation else { return None };
-    let mut columns = columns(table, &insert.columns)?;
-    let rows = rows(insert, table, &columns)?;
+    let mut columns = columns(table, &insert.cols)?;
+    let rows = batch(rows, insert.cols.is_empty(), table, &columns)?;
     columns.truncate(rows.num_columns());
     let refuses = |column: &usize| accepts_default_only(&table.columns[*column]);
     if columns.iter().any(refuses) {
         return None;
     }
-    let has_clauses = insert.on.is_some() || insert.returning.is_some();
+    let has_clauses = insert.on_conflict_clause.is_some() || insert.returning_clause.is_some();
     Some(Constants { table: Arc::clone(table), columns, rows, has_clauses })
 }
 
+/// The rows of an INSERT of nothing but VALUES.
+pub(crate) fn rows_of(insert: &InsertStmt) -> Option<&[Node]> {
+    let source = insert.select_stmt.as_ref()?.node.as_ref()?;
+    let NodeEnum::SelectStmt(values) = source else { return None };
+    let is_plain = insert.with_clause.is_none()
+        && matches!(
+            insert.r#override(),
+            OverridingKind::OverridingNotSet | OverridingKind::Undefined
+        )
+        && has_rows_only(values);
+    is_plain.then_some(&values.values_lists[..])
+}
+
+fn has_rows_only(values: &SelectStmt) -> bool {
+    !values.values_lists.is_empty()
+        && values.with_clause.is_none()
+        && values.sort_clause.is_empty()
+        && values.limit_count.is_none()
+        && values.limit_offset.is_none()
+        && values.locking_clause.is_empty()
+}
+
+/// The values of a row.
+pub(crate) fn values_of(row: &Node) -> &[Node] {
+    match &row.node {
+        Some(NodeEnum::List(values)) => &values.items,
+        _ => &[],
+    }
+}
+
+/// The name of a target column.
+pub(crate) fn column_of(target: &Node) -> Option<&str> {
+    match &target.node {
+        Some(NodeEnum::ResTarget(target)) if target.indirection.is_empty() => Some(&target.name),
+        _ => None,
+    }
+}
+
 /// The target columns, in the order of the values.
-fn columns(table: &Table, named: &[ObjectName]) -> Option<Vec<usize>> {
+fn columns(table: &Table, named: &[Node]) -> Option<Vec<usize>> {
     if named.is_empty() {
         return Some((0..table.columns.len()).filter(|i| !table.columns[*i].hidden).collect());
     }
     let mut columns = Vec::with_capacity(named.len());
     for name in named {
-        let [part] = &name.0[..] else { return None };
-        let column = declared_column(table, &fold(part.as_ident()?)).ok()?;
+        let column = declared_column(table, column_of(name)?).ok()?;
         if columns.contains(&column) {
             return None;
         }
@@ -112,74 +146,44 @@ fn columns(table: &Table, named: &[ObjectName]) -> Option<Vec<usize>> {
     Some(columns)
 }
 
-/// The rows of an INSERT into these columns of a table, as input of an assignment; `None` if the planner is needed.
-fn rows(insert: &Insert, table: &Table, columns: &[usize]) -> Option<RecordBatch> {
-    let SetExpr::Values(values) = &*plain(insert.source.as_deref()?)?.body else { return None };
-    let width = values.rows.first()?.content.len();
-    let is_wide_enough = width == columns.len() || insert.columns.is_empty();
+/// Rows for these columns of a table, as input of an assignment; `None` if the planner is needed. Without names of columns
+/// the last may be missing.
+fn batch(rows: &[Node], may_lack: bool, table: &Table, columns: &[usize]) -> Option<RecordBatch> {
+    let width = values_of(rows.first()?).len();
+    let is_wide_enough = width == columns.len() || may_lack;
     if width == 0 || width > columns.len() || !is_wide_enough {
         return None;
     }
-    if values.rows.iter().any(|row| row.content.len() != width) {
+    if rows.iter().any(|row| values_of(row).len() != width) {
         return None;
     }
     let arrays = columns[..width].iter().enumerate().map(|(index, column)| {
-        let cells = values.rows.iter().map(|row| cell(&row.content[index]));
+        let cells = rows.iter().map(|row| cell(&values_of(row)[index]));
         let array = array(&cells.collect::<Option<Vec<_>>>()?, &table.columns[*column].sql_type)?;
-        Some((format!("column{}", index + 1), array))
+        Some((format!("column{}", index + 1), array, true))
     });
-    RecordBatch::try_from_iter_with_nullable(
-        arrays
-            .map(|array| array.map(|(name, array)| (name, array, true)))
-            .collect::<Option<Vec<_>>>()?,
-    )
-    .ok()
+    RecordBatch::try_from_iter_with_nullable(arrays.collect::<Option<Vec<_>>>()?).ok()
 }
 
-/// The query, if it has nothing but a body.
-fn plain(query: &Query) -> Option<&Query> {
-    let Query {
-        with: None,
-        body: _,
-        order_by: None,
-        limit_clause: None,
-        fetch: None,
-        locks,
-        for_clause: None,
-        settings: None,
-        format_clause: None,
-        pipe_operators,
-    } = query
-    else {
-        return None;
-    };
-    (locks.is_empty() && pipe_operators.is_empty()).then_some(query)
-}
-
-fn cell(expr: &Expr) -> Option<Cell<'_>> {
-    match expr {
-        Expr::Value(ValueWithSpan { value, .. }) => match value {
-            Value::Null => Some(Cell::Null),
-            Value::Boolean(value) => Some(Cell::Boolean(*value)),
-            Value::SingleQuotedString(text) => Some(Cell::Text(text)),
-            _ => number(value).map(|digits| Cell::Number(Cow::Borrowed(digits))),
-        },
-        Expr::UnaryOp { op: UnaryOperator::Minus, expr } => match &**expr {
-            Expr::Value(value) => {
-                let digits = number(&value.value)?;
-                Some(Cell::Number(Cow::Owned(format!("-{digits}"))))
-            }
-            _ => None,
-        },
-        _ => None,
+fn cell(value: &Node) -> Option<Cell<'_>> {
+    let Some(NodeEnum::AConst(constant)) = &value.node else { return None };
+    if constant.isnull {
+        return Some(Cell::Null);
+    }
+    match constant.val.as_ref()? {
+        Val::Boolval(value) => Some(Cell::Boolean(value.boolval)),
+        Val::Sval(text) => Some(Cell::Text(&text.sval)),
+        Val::Ival(number) => Some(Cell::Integer(number.ival)),
+        Val::Fval(number) => number_of(&number.fval).map(Cell::Number),
+        Val::Bsval(_) => None,
     }
 }
 
-/// The digits of a number that is written without an exponent.
-fn number(value: &Value) -> Option<&str> {
-    let Value::Number(text, false) = value else { return None };
-    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    (is_plain && text.len() <= DIGITS_MAX).then_some(text)
+/// The text of a number that is written without an exponent.
+fn number_of(text: &str) -> Option<&str> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    (is_plain && digits.len() <= DIGITS_MAX).then_some(text)
 }
 
 /// The cells of a column; `None` if they are not of its kind.
@@ -202,6 +206,7 @@ fn array(cells: &[Cell<'_>], to: &SqlType) -> Option<ArrayRef> {
 fn integers(cells: &[Cell<'_>]) -> Option<ArrayRef> {
     let values = cells.iter().map(|cell| match cell {
         Cell::Null => Some(None),
+        Cell::Integer(number) => Some(Some(i64::from(*number))),
         Cell::Number(digits) => digits.parse().ok().map(Some),
         _ => None,
     });
@@ -218,7 +223,8 @@ fn integers(cells: &[Cell<'_>]) -> Option<ArrayRef> {
 fn numbers(cells: &[Cell<'_>]) -> Option<ArrayRef> {
     let texts = cells.iter().map(|cell| match cell {
         Cell::Null => Some(None),
-        Cell::Number(digits) => Some(Some(&**digits)),
+        Cell::Integer(number) => Some(Some(Cow::Owned(number.to_string()))),
+        Cell::Number(digits) => Some(Some(Cow::Borrowed(*digits))),
         _ => None,
     });
     Some(Arc::new(texts.collect::<Option<StringViewArray>>()?))

@@ -5,7 +5,6 @@ use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::Schema;
 use datafusion::common::DFSchema;
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::sql::sqlparser::ast::Expr;
 use planner::Planner;
 use std::sync::Arc;
 use store::catalog::{Column, Identity, Table};
@@ -42,16 +41,6 @@ impl DefaultValue {
     /// Those of the expression.
     pub(crate) fn values(&self, rows: usize) -> Result<ArrayRef> {
         evaluate_constant(&self.value, rows)
-    }
-}
-
-/// Whether a value is the keyword DEFAULT.
-pub(crate) fn is_default(value: &Expr) -> bool {
-    match value {
-        Expr::Identifier(ident) => {
-            ident.quote_style.is_none() && ident.value.eq_ignore_ascii_case("default")
-        }
-        _ => false,
     }
 }
 

@@ -1,10 +1,10 @@
 //! Loading Arrow batches from the embedding program.
 
 use super::assembly::Assembly;
-use super::{declared_column, ingest, target};
+use super::{declared_column, ingest, named_target};
 use crate::context::Frame;
 use datafusion::execution::SendableRecordBatchStream;
-use datafusion::sql::sqlparser::ast::TableObject;
+use parser::object_name;
 use store::DistributedTransaction;
 use store::catalog::Privileges;
 use values::error::Result;
@@ -16,14 +16,7 @@ pub(crate) async fn run(
     table: &str,
     batches: SendableRecordBatchStream,
 ) -> Result<u64> {
-    let statement = parser::parse_sql(&format!("INSERT INTO {table} DEFAULT VALUES"))?;
-    let datafusion::sql::sqlparser::ast::Statement::Insert(insert) = statement else {
-        unreachable!("an INSERT is an INSERT");
-    };
-    let TableObject::TableName(name) = &insert.table else {
-        return Err(crate::Error::unsupported(format!("{table} is not a table")));
-    };
-    let table = target(frame, transaction, name, Privileges::INSERT)?;
+    let table = named_target(frame, transaction, &object_name(table)?, Privileges::INSERT)?;
     let given: Result<Vec<usize>> = batches
         .schema()
         .fields()

@@ -8,7 +8,7 @@ pub(crate) mod assembly;
 pub(crate) mod assignment;
 mod change;
 mod conflict;
-mod constants;
+pub(crate) mod constants;
 pub(crate) mod constraints;
 mod coordinator;
 pub(crate) mod default_values;
@@ -19,39 +19,22 @@ mod insert;
 pub(crate) mod load;
 mod merge;
 pub(crate) mod pushdown;
-pub(crate) mod select;
 pub(crate) mod statement;
 mod update;
 mod writer;
 
 use crate::context::Frame;
 use catalog_views::relation_names::{find_named, undefined};
-use datafusion::sql::sqlparser::ast::ObjectName;
+use grammar::tree::RangeVar;
 use parser::commands::RelationName;
-use parser::names::split_name;
 use scan::tables::Tables;
 use std::sync::Arc;
 use store::catalog::{Privileges, Relation, Table};
-use values::error::{Error, ErrorSite, Result, SqlState};
+use values::error::{Error, Result, SqlState};
 
 pub(crate) use ingest::ingest;
 
 /// The table that a statement writes to, after checking that the role has the `needed` privileges.
-pub(crate) fn target(
-    frame: &Frame<'_>,
-    tables: &dyn Tables,
-    name: &ObjectName,
-    needed: Privileges,
-) -> Result<Arc<Table>> {
-    let (schema, written) = split_name(name)?;
-    let named = RelationName { schema, name: written };
-    named_target(frame, tables, &named, needed).map_err(|error| match error.state() {
-        SqlState::UndefinedTable => error.at_site(ErrorSite::Relation(name.to_string())),
-        _ => error,
-    })
-}
-
-/// As [`target`], for a name of PostgreSQL's parse tree.
 pub(crate) fn named_target(
     frame: &Frame<'_>,
     tables: &dyn Tables,
@@ -76,6 +59,12 @@ pub(crate) fn named_target(
             _ => Err(undefined(name)),
         },
     }
+}
+
+/// The name of a relation in a parse tree.
+pub(crate) fn name_of(range: &RangeVar) -> RelationName {
+    let schema = Some(range.schemaname.clone()).filter(|schema| !schema.is_empty());
+    RelationName { schema, name: range.relname.clone() }
 }
 
 /// The index of a declared column; hidden columns are not declared.

@@ -11,19 +11,21 @@ use analyzer::tree::{Main, NamedChange};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::physical_plan::collect;
 use datafusion::physical_plan::memory::MemoryStream;
-use datafusion::sql::sqlparser::ast;
 use grammar::tree::NodeEnum;
 use planner::Planner;
 use store::DistributedTransaction;
 use values::error::{Error, Result, SqlState};
 
-/// Runs the statement of a frame. `insert` is the statement, if it is an INSERT of the SQL parser's grammar.
+/// Runs the statement of a frame.
+///
+/// # Errors
+/// What is wrong with the statement, and the errors of its execution.
 pub(crate) async fn run(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
-    insert: Option<&ast::Insert>,
 ) -> Result<Outcome> {
-    let constants = insert.and_then(|insert| constants::of(frame, transaction, insert));
+    let node = node_of(frame)?;
+    let constants = constants::of(frame, transaction, node);
     let constants = match constants {
         Some(constants) if !constants.has_clauses => {
             return constants.insert(frame, transaction).await;
@@ -32,7 +34,7 @@ pub(crate) async fn run(
     };
     let reading = transaction.reading();
     let planner = frame.planner(&reading);
-    let statement = changes::bind(frame, &planner, node_of(frame)?).await?;
+    let statement = changes::bind(frame, &planner, node).await?;
     let changes = &statement.tree.changes;
     let writer = Writer::new(transaction, !changes.is_empty());
     let mut running = Running { frame, planner: &planner, statement: &statement, writer };

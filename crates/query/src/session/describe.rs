@@ -4,7 +4,7 @@
 
 use super::{Session, explain};
 use crate::analysis;
-use crate::context::{Frame, Inner};
+use crate::context::Inner;
 use crate::dml::statement::node_of;
 use crate::session::settings::show_fields;
 use crate::short::Short;
@@ -69,21 +69,22 @@ impl Inner {
             None => &snapshot,
         };
         self.context.see(tables, &frame);
-        if matches!(statement.body(), Body::Change) && !is_short(&frame, tables, statement) {
+        if let Some(rows) = statement.rows()
+            && let Ok(Some(short)) = Short::recognise(&frame, tables, rows)
+        {
+            return Ok(described(&short, given));
+        }
+        if matches!(statement.body(), Body::Change) {
             let (planner, node) = (frame.planner(tables), node_of(&frame)?);
             let (parameters, fields) =
                 analysis::changes::describe(&frame, &planner, node, given).await?;
             return Ok(Description { parameters, fields });
         }
-        if matches!(statement.body(), Body::Query) && !is_short(&frame, tables, statement) {
+        if matches!(statement.body(), Body::Query) {
             let planner = frame.planner(tables);
             let query = analysis::query_of(statement)?;
             let (parameters, fields) = analysis::describe(&frame, &planner, query, given).await?;
             return Ok(Description { parameters, fields: Some(fields) });
-        }
-        let Some(ast) = statement.ast() else { return Ok(nothing(given)) };
-        if let Ok(Some(short)) = Short::recognise(&frame, tables, ast) {
-            return Ok(described(&short, given));
         }
         Ok(nothing(given))
     }
@@ -100,10 +101,6 @@ pub(super) fn described(short: &Short, given: &[Option<SqlType>]) -> Description
 /// The description of a statement without a result, whose parameters are what the client says.
 fn nothing(given: &[Option<SqlType>]) -> Description {
     Known(given.iter().cloned().enumerate().collect()).description(given.len(), None)
-}
-
-fn is_short(frame: &Frame<'_>, tables: &dyn Tables, statement: &Statement) -> bool {
-    statement.ast().is_some_and(|ast| matches!(Short::recognise(frame, tables, ast), Ok(Some(_))))
 }
 
 /// The known types of parameters, by their number from zero.

@@ -100,8 +100,8 @@ impl Inner {
                     stream.try_fold(0, count).await?
                 }
                 _ => {
-                    let write = Write::Change(statement);
-                    written(self.write(conversation, frame, write, control).await?).await?
+                    let done = self.write(conversation, frame, Write::Change, control).await?;
+                    written(done).await?
                 }
             };
             explained.run = Some((began.elapsed(), rows));

@@ -9,12 +9,12 @@ use catalog_views::settings::Settings;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::compute::concat_batches;
 use datafusion::common::ScalarValue;
-use datafusion::sql::sqlparser::ast::Statement as Ast;
 use futures::TryStreamExt;
+use grammar::tree::NodeEnum;
 use keyed::Constants;
 use parking_lot::Mutex;
 use parser::Statement;
-use planner::error_position;
+use parser::errors::at_literal;
 use std::sync::Arc;
 use store::catalog::{Catalog, SqlType};
 use store::{DistributedTransaction, Reading};
@@ -42,8 +42,8 @@ type Recognised = (Arc<Catalog>, Arc<Settings>, Option<Arc<Short>>);
 
 impl Prepared {
     pub(crate) fn new(session: Session, statement: Statement) -> Self {
-        let constants = match statement.ast() {
-            Some(Ast::Query(query)) => Constants::recognise(query),
+        let constants = match statement.rows() {
+            Some(NodeEnum::SelectStmt(query)) => Constants::recognise(query),
             _ => None,
         };
         Self { session, statement, short: Mutex::new(None), constants, answer: Mutex::new(None) }
@@ -83,7 +83,7 @@ impl Prepared {
     /// # Errors
     /// As [`Session::run`].
     pub async fn execute(&self, parameters: &[ScalarValue]) -> Result<Outcome> {
-        let placed = |error| error_position::placed(error, &self.statement.text, |_, _| false);
+        let placed = |error| at_literal(error, &self.statement);
         if let Some(outcome) = self.execute_short(parameters).await.map_err(placed)? {
             return Ok(outcome);
         }
@@ -200,8 +200,8 @@ impl Prepared {
             _ => {
                 let (tables, frame) = (tables(), inner.frame_of(&[], &self.statement));
                 inner.context.see(&tables, &frame);
-                let short = match self.statement.ast() {
-                    Some(ast) => Short::recognise(&frame, &tables, ast)?.map(Arc::new),
+                let short = match self.statement.rows() {
+                    Some(rows) => Short::recognise(&frame, &tables, rows)?.map(Arc::new),
                     None => None,
                 };
                 *known = Some((Arc::clone(tables.catalog()), settings, short.clone()));

@@ -2,11 +2,8 @@
 
 use crate::context::Inner;
 use crate::context::transactions::Conversation;
-use datafusion::sql::sqlparser::ast::{ObjectName, Statement as Ast};
+use grammar::tree::NodeEnum;
 use parser::Statement;
-use parser::names::fold;
-use parser::walk::visit_relations;
-use std::ops::ControlFlow;
 use store::{Error, Reading};
 use values::error::Result;
 
@@ -24,21 +21,39 @@ enum Reach {
     Tables,
 }
 
-fn reach(statement: &Ast) -> Reach {
-    let mut reach = Reach::Nothing;
-    let _ = visit_relations(statement, |name| {
-        reach = reach.max(if is_system(name) { Reach::SystemTables } else { Reach::Tables });
-        ControlFlow::<()>::Continue(())
+fn reach(statement: &Statement) -> Reach {
+    let Some(query) = statement.rows() else { return Reach::Tables };
+    let text = statement.text.to_ascii_lowercase();
+    if !text.contains("from") && !text.contains("table") {
+        return Reach::Nothing;
+    }
+    if names_table_first(query) {
+        return Reach::Tables;
+    }
+    let Some(names) = grammar::relations_and_ctes(query) else { return Reach::Tables };
+    let reached = names.iter().map(|(schema, name)| match is_system(schema.as_deref(), name) {
+        true => Reach::SystemTables,
+        false => Reach::Tables,
     });
-    reach
+    reached.max().unwrap_or(Reach::Nothing)
 }
 
-fn is_system(name: &ObjectName) -> bool {
-    let parts: Vec<String> = name.0.iter().filter_map(|part| part.as_ident()).map(fold).collect();
-    match &parts[..] {
-        [name] => catalog_views::is_implicit(name),
-        [schema, _] => SYSTEM_SCHEMAS.contains(&schema.as_str()),
+/// Whether the first relation of a query without WITH is a table. Most queries need no more to be looked at.
+fn names_table_first(query: &NodeEnum) -> bool {
+    let NodeEnum::SelectStmt(select) = query else { return true };
+    match select.from_clause.first().and_then(|from| from.node.as_ref()) {
+        Some(NodeEnum::RangeVar(range)) if select.with_clause.is_none() => {
+            let schema = Some(range.schemaname.as_str()).filter(|schema| !schema.is_empty());
+            !is_system(schema, &range.relname)
+        }
         _ => false,
+    }
+}
+
+fn is_system(schema: Option<&str>, name: &str) -> bool {
+    match schema {
+        Some(schema) => SYSTEM_SCHEMAS.contains(&schema),
+        None => catalog_views::is_implicit(name),
     }
 }
 
@@ -54,7 +69,7 @@ impl Inner {
         if conversation.open().is_some() || store.peers().is_none() {
             return self.reading(conversation).await;
         }
-        Ok(match statement.ast().map_or(Reach::Tables, reach) {
+        Ok(match reach(statement) {
             Reach::Nothing => store.reading_here()?,
             Reach::SystemTables => match store.reading().await {
                 Err(Error::Unreachable { .. }) => store.reading_here()?,
@@ -80,11 +95,14 @@ mod tests {
                 Reach::SystemTables,
             ),
             ("SELECT * FROM t", Reach::Tables),
+            ("SELECT * FROM (WITH t AS (SELECT 1) SELECT * FROM t) AS x, t", Reach::Tables),
+            ("SELECT * FROM generate_series(1, 2)", Reach::Nothing),
+            ("VALUES ((SELECT v FROM t))", Reach::Tables),
             ("SELECT 1 WHERE EXISTS (SELECT 1 FROM public.pg_class)", Reach::Tables),
             ("SELECT * FROM pg_class WHERE relname IN (SELECT name FROM t)", Reach::Tables),
         ] {
             let parsed = parser::parse(sql).expect(sql);
-            assert_eq!(reach(parsed[0].ast().expect(sql)), expected, "{sql}");
+            assert_eq!(reach(&parsed[0]), expected, "{sql}");
         }
     }
 }

@@ -21,8 +21,8 @@ use executor::Control;
 use futures::{StreamExt, TryStreamExt};
 use grammar::tree::NodeEnum;
 use parser::commands::{Command, Copy, Definition, Discard, Mode, RoleStatement, Transaction};
+use parser::errors::at_literal;
 use parser::{Body, Statement};
-use planner::error_position;
 use std::sync::Arc;
 use std::time::SystemTime;
 use store::catalog::Catalog;
@@ -37,7 +37,7 @@ const RETRIES: usize = 64;
 #[derive(Clone, Copy)]
 pub(super) enum Write<'a> {
     /// INSERT, UPDATE, DELETE or MERGE, or a query with changes in WITH: the frame's statement.
-    Change(&'a Statement),
+    Change,
     /// COPY from a file.
     Copy(&'a Copy),
     /// A statement that changes definitions.
@@ -106,7 +106,7 @@ impl Inner {
         let command = match statement.body() {
             Body::Query => return self.read(conversation, &frame, statement, control, mark).await,
             Body::Change => {
-                return self.write(conversation, &frame, Write::Change(statement), control).await;
+                return self.write(conversation, &frame, Write::Change, control).await;
             }
             Body::Refused(error) => return Err(error.clone()),
             Body::Command(command) => command,
@@ -262,7 +262,7 @@ impl Inner {
                     retries -= 1;
                     tokio::task::yield_now().await;
                 }
-                Err(error) => return Err(error),
+                Err(error) => return Err(at_literal(error, statement)),
             }
         };
         let stream =
@@ -359,10 +359,13 @@ impl Inner {
             Write::Role(statement) => return roles::run(frame, transaction, statement),
             Write::Definition(definition) => ddl::run(frame, transaction, definition).await,
             Write::Copy(copy) => copy::from::run(frame, transaction, copy).await,
-            Write::Change(statement) => changed(frame, transaction, statement).await,
+            Write::Change => Box::pin(dml::statement::run(frame, transaction)).await,
         };
         self.context.see(transaction, frame);
-        outcome.map_err(|error| error_position::placed(error, frame.text, |_, _| false))
+        outcome.map_err(|error| match frame.statement {
+            Some(statement) => at_literal(error, statement),
+            None => error,
+        })
     }
 
     /// Loads batches into a table, in the open transaction or in one of its own.
@@ -415,20 +418,6 @@ async fn begun(
     Ok(Box::pin(RecordBatchStreamAdapter::new(schema, all)))
 }
 
-/// Runs a statement that changes rows.
-async fn changed(
-    frame: &Frame<'_>,
-    transaction: &mut DistributedTransaction,
-    statement: &Statement,
-) -> Result<Outcome> {
-    use datafusion::sql::sqlparser::ast::Statement as Ast;
-    let insert = match statement.ast() {
-        Some(Ast::Insert(insert)) => Some(insert),
-        _ => None,
-    };
-    Box::pin(dml::statement::run(frame, transaction, insert)).await
-}
-
 /// Refuses an unsupported isolation level before the transaction begins.
 fn refuse_isolation(modes: &[Mode]) -> Result<()> {
     modes.iter().try_for_each(|mode| match mode {
@@ -441,7 +430,7 @@ impl Write<'_> {
     /// Whether it changes rows of temporary tables only.
     fn is_temporary(self, frame: &Frame<'_>, catalog: &Catalog) -> bool {
         match self {
-            Self::Change(_) => temporary::is_target(frame, catalog),
+            Self::Change => temporary::is_target(frame, catalog),
             _ => false,
         }
     }
@@ -449,7 +438,7 @@ impl Write<'_> {
     /// Its command: `INSERT`, `CREATE TABLE`.
     fn command(self, frame: &Frame<'_>) -> String {
         match self {
-            Self::Change(_) => match frame.statement.and_then(Statement::change) {
+            Self::Change => match frame.statement.and_then(Statement::change) {
                 Some(NodeEnum::UpdateStmt(_)) => "UPDATE".to_owned(),
                 Some(NodeEnum::DeleteStmt(_)) => "DELETE".to_owned(),
                 Some(NodeEnum::MergeStmt(_)) => "MERGE".to_owned(),

@@ -11,7 +11,6 @@
 //! other participant.
 
 mod adjustment;
-mod arithmetic;
 mod operation;
 mod recognise;
 mod row_change;

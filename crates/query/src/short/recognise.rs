@@ -1,25 +1,19 @@
 //! Recognition of statements for the short path.
 
 use super::row_update::RowUpdate;
-use super::{Action, Short, arithmetic, operation};
+use super::{Action, Short, operation};
+use crate::analysis;
 use crate::context::Frame;
 use crate::dml::assembly::Assembly;
-use crate::dml::assignment::assigned_column;
+use crate::dml::constants::{column_of, rows_of, values_of};
 use crate::dml::constraints::Constraints;
-use crate::dml::declared_column;
-use crate::dml::default_values::is_default;
-use catalog_views::relation_names::find;
-use datafusion::common::DFSchema;
-use datafusion::sql::sqlparser::ast::{
-    AssignmentTarget, Delete, FromTable, Insert, Query, SetExpr, Statement, TableFactor,
-    TableObject, TableWithJoins, Update,
-};
-use keyed::{Operand, Read, point_of, select_of};
-use parser::names::fold;
+use crate::dml::{declared_column, name_of};
+use catalog_views::relation_names::find_named;
+use grammar::tree::{DeleteStmt, InsertStmt, Node, NodeEnum, RangeVar, SelectStmt, UpdateStmt};
+use keyed::{Operand, Read, is_plain, point_of};
 use planner::inputs::Inputs;
-use planner::is_lasting;
 use planner::origins::field_of;
-use scan::provider::{plan_schema, row_schema};
+use scan::provider::plan_schema;
 use scan::shipping::Shipping;
 use scan::tables::Tables;
 use std::sync::Arc;
@@ -31,51 +25,52 @@ impl Short {
     /// A statement on the short path, if it has one of the supported forms.
     ///
     /// # Errors
-    /// Those that the long path would return, too.
+    /// Errors of the engine. The long path reports what is wrong with the statement.
     pub(crate) fn recognise(
         frame: &Frame<'_>,
         tables: &dyn Tables,
-        statement: &Statement,
+        statement: &NodeEnum,
     ) -> Result<Option<Self>> {
         Ok(match statement {
-            Statement::Query(query) => select(frame, tables, query),
-            Statement::Insert(statement) => insert(frame, tables, statement)?,
-            Statement::Update(statement) => update(frame, tables, statement)?,
-            Statement::Delete(statement) => delete(frame, tables, statement),
+            NodeEnum::SelectStmt(query) => select(frame, tables, query),
+            NodeEnum::InsertStmt(statement) => insert(frame, tables, statement)?,
+            NodeEnum::UpdateStmt(statement) => update(frame, tables, statement)?,
+            NodeEnum::DeleteStmt(statement) => delete(frame, tables, statement),
             _ => None,
         })
     }
 }
 
-/// The table of a FROM clause with a single table, if it has a primary key and the role has the
-/// `needed` privileges; and its alias.
-fn only_table(
+/// A table, if it has a primary key and the role has the `needed` privileges; and its alias.
+fn only_table<'a>(
     frame: &Frame<'_>,
     tables: &dyn Tables,
-    from: &TableWithJoins,
+    range: &'a RangeVar,
     needed: Privileges,
-) -> Option<(Arc<Table>, Option<String>)> {
-    let TableFactor::Table { name, alias, args: None, sample: None, .. } = &from.relation else {
-        return None;
-    };
-    let is_renamed = alias.as_ref().is_some_and(|alias| !alias.columns.is_empty());
-    if !from.joins.is_empty() || is_renamed {
+) -> Option<(Arc<Table>, Option<&'a str>)> {
+    let alias = range.alias.as_ref();
+    if alias.is_some_and(|alias| !alias.colnames.is_empty()) {
         return None;
     }
-    match find(tables.catalog(), frame.path(), name) {
+    match find_named(tables.catalog(), frame.path(), &name_of(range)) {
         Ok(Some(relation @ Relation::Table(table))) if !table.has_hidden_key() => {
             // The long path reports missing privileges.
             frame.access(tables.catalog()).require(relation, needed).ok()?;
-            Some((Arc::clone(table), alias.as_ref().map(|alias| fold(&alias.name))))
+            Some((Arc::clone(table), alias.map(|alias| alias.aliasname.as_str())))
         }
         _ => None,
     }
 }
 
-fn select(frame: &Frame<'_>, tables: &dyn Tables, query: &Query) -> Option<Short> {
-    let [from] = &select_of(query)?.from[..] else { return None };
-    let (table, alias) = only_table(frame, tables, from, Privileges::SELECT)?;
-    let read = Read::recognise(&table, alias.as_deref(), query)?;
+fn select(frame: &Frame<'_>, tables: &dyn Tables, query: &SelectStmt) -> Option<Short> {
+    let [Node { node: Some(NodeEnum::RangeVar(range)) }] = &query.from_clause[..] else {
+        return None;
+    };
+    if !is_plain(query) {
+        return None;
+    }
+    let (table, alias) = only_table(frame, tables, range, Privileges::SELECT)?;
+    let read = Read::recognise(&table, alias, query)?;
     if read.point().is_none() && frame.session.shared.store.peers().is_some() {
         return None;
     }
@@ -89,16 +84,21 @@ fn select(frame: &Frame<'_>, tables: &dyn Tables, query: &Query) -> Option<Short
     Some(Short { action: Action::Select { read: Box::new(read), fields }, table })
 }
 
-fn insert(frame: &Frame<'_>, tables: &dyn Tables, insert: &Insert) -> Result<Option<Short>> {
-    let plain = insert.on.is_none() && insert.returning.is_none() && insert.table_alias.is_none();
-    let (TableObject::TableName(name), Some(source), true) = (&insert.table, &insert.source, plain)
+fn insert(frame: &Frame<'_>, tables: &dyn Tables, insert: &InsertStmt) -> Result<Option<Short>> {
+    let has_clauses = insert.on_conflict_clause.is_some() || insert.returning_clause.is_some();
+    let (Some(range), Some(values), false) = (&insert.relation, rows_of(insert), has_clauses)
     else {
         return Ok(None);
     };
-    let SetExpr::Values(values) = &*source.body else { return Ok(None) };
-    let table = match find(tables.catalog(), frame.path(), name)? {
-        Some(relation @ Relation::Table(table)) => {
-            frame.access(tables.catalog()).require(relation, Privileges::INSERT)?;
+    if range.alias.is_some() {
+        return Ok(None);
+    }
+    let table = match find_named(tables.catalog(), frame.path(), &name_of(range)) {
+        Ok(Some(relation @ Relation::Table(table))) => {
+            let access = frame.access(tables.catalog());
+            if access.require(relation, Privileges::INSERT).is_err() {
+                return Ok(None);
+            }
             Arc::clone(table)
         }
         _ => return Ok(None),
@@ -107,9 +107,9 @@ fn insert(frame: &Frame<'_>, tables: &dyn Tables, insert: &Insert) -> Result<Opt
         return Ok(None);
     }
     let mut given = Vec::new();
-    for name in &insert.columns {
-        let Some(name) = name.0.last().and_then(|part| part.as_ident()) else { return Ok(None) };
-        let column = declared_column(&table, &fold(name))?;
+    for target in &insert.cols {
+        let column = column_of(target).and_then(|name| declared_column(&table, name).ok());
+        let Some(column) = column else { return Ok(None) };
         if given.contains(&column) {
             return Ok(None);
         }
@@ -122,8 +122,8 @@ fn insert(frame: &Frame<'_>, tables: &dyn Tables, insert: &Insert) -> Result<Opt
         return Ok(None);
     }
     let mut rows = Vec::new();
-    for row in &values.rows {
-        let operands = row.content.iter().filter(|value| !is_default(value)).map(Operand::of);
+    for row in values {
+        let operands = values_of(row).iter().map(|value| Operand::of(value.node.as_ref()?));
         match operands.collect::<Option<Vec<_>>>() {
             Some(row) if row.len() == given.len() => rows.push(row),
             _ => return Ok(None),
@@ -139,50 +139,59 @@ fn insert(frame: &Frame<'_>, tables: &dyn Tables, insert: &Insert) -> Result<Opt
     Ok(Some(Short { table, action: Action::Insert { rows, assembly, schema } }))
 }
 
-fn update(frame: &Frame<'_>, tables: &dyn Tables, update: &Update) -> Result<Option<Short>> {
-    if update.from.is_some() || update.returning.is_some() {
-        return Ok(None);
-    }
-    let needed = Privileges::UPDATE.union(Privileges::SELECT);
-    let Some((table, None)) = only_table(frame, tables, &update.table, needed) else {
-        return Ok(None);
-    };
-    let Some(key) = point_of(&table, update.selection.as_ref()) else { return Ok(None) };
-    let planner = frame.planner(tables);
-    let schema = DFSchema::try_from_qualified_schema(&table.name, &row_schema(&table))?;
-    let (mut columns, mut operands, mut computed) = (Vec::new(), Vec::new(), Vec::new());
-    let mut inputs = Inputs::default();
-    for assignment in &update.assignments {
-        if matches!(assignment.target, AssignmentTarget::Tuple(_)) {
-            return Ok(None);
-        }
-        let column = assigned_column(&table, &assignment.target)?;
+/// What an UPDATE sets: columns to operands, and columns to other expressions.
+type Assigned<'a> = (Vec<(usize, Operand)>, Vec<(usize, &'a NodeEnum)>);
+
+/// The assignments of an UPDATE; `None` if one is not for the short path.
+fn assigned<'a>(table: &Table, targets: &'a [Node]) -> Option<Assigned<'a>> {
+    let (mut given, mut computed) = (Vec::<(usize, Operand)>::new(), Vec::new());
+    for target in targets {
+        let (name, value) = (column_of(target)?, value_of(target)?);
+        let column = declared_column(table, name).ok()?;
         let definition = &table.columns[column];
-        let is_set = columns.contains(&column) || computed.iter().any(|(set, _)| *set == column);
+        let is_set = given.iter().any(|(set, _)| *set == column)
+            || computed.iter().any(|(set, _)| *set == column);
         if is_set
             || table.key.contains(&definition.id)
             || definition.identity.is_some()
             || definition.generated.is_some()
-            || is_default(&assignment.value)
         {
-            return Ok(None);
+            return None;
         }
-        match Operand::of(&assignment.value) {
-            Some(operand) => {
-                columns.push(column);
-                operands.push(operand);
-            }
-            None if !arithmetic::is_known(&assignment.value, &table, definition) => {
-                return Ok(None);
-            }
-            None => {
-                let value = assignment.value.clone();
-                match planner.plan_with_inputs(value, &schema, &mut inputs)? {
-                    Some((value, physical)) if is_lasting(&value) => {
-                        computed.push((column, physical));
-                    }
-                    _ => return Ok(None),
-                }
+        match Operand::of(value) {
+            Some(operand) => given.push((column, operand)),
+            None => computed.push((column, value)),
+        }
+    }
+    Some((given, computed))
+}
+
+fn value_of(target: &Node) -> Option<&NodeEnum> {
+    match &target.node {
+        Some(NodeEnum::ResTarget(target)) => target.val.as_deref()?.node.as_ref(),
+        _ => None,
+    }
+}
+
+fn update(frame: &Frame<'_>, tables: &dyn Tables, update: &UpdateStmt) -> Result<Option<Short>> {
+    let is_more = !update.from_clause.is_empty()
+        || update.returning_clause.is_some()
+        || update.with_clause.is_some();
+    let (Some(range), false) = (&update.relation, is_more) else { return Ok(None) };
+    let needed = Privileges::UPDATE.union(Privileges::SELECT);
+    let Some((table, None)) = only_table(frame, tables, range, needed) else { return Ok(None) };
+    let Some(key) = key_of(&table, update.where_clause.as_deref()) else { return Ok(None) };
+    let Some((set, values)) = assigned(&table, &update.target_list) else { return Ok(None) };
+    let planner = frame.planner(tables);
+    let (given, operands): (Vec<_>, Vec<_>) = set.into_iter().unzip();
+    let (mut inputs, mut computed) = (Inputs::default(), Vec::new());
+    if !values.is_empty() {
+        let row = analysis::row::plan_assigned(&planner, &table, &values);
+        let Some(row) = row else { return Ok(None) };
+        for ((column, _), value) in values.iter().zip(row.exprs) {
+            match planner.physical_with_inputs(value, &row.schema, &mut inputs)? {
+                Some(physical) => computed.push((*column, physical)),
+                None => return Ok(None),
             }
         }
     }
@@ -190,7 +199,6 @@ fn update(frame: &Frame<'_>, tables: &dyn Tables, update: &Update) -> Result<Opt
     if !constraints.is_lasting() {
         return Ok(None);
     }
-    let given = columns;
     let row = RowUpdate { table: Arc::clone(&table), given, inputs, computed, constraints };
     let form = match frame.session.shared.store.peers() {
         Some(_) if is_portable(frame, &row)? => Some(operation::form_of(&row)?),
@@ -198,6 +206,11 @@ fn update(frame: &Frame<'_>, tables: &dyn Tables, update: &Update) -> Result<Opt
     };
     let (given, update) = (operands, Arc::new(row));
     Ok(Some(Short { table, action: Action::Update { key, given, update, form } }))
+}
+
+/// The values of the key columns of the only row of a condition.
+fn key_of(table: &Table, condition: Option<&Node>) -> Option<Vec<Operand>> {
+    point_of(table, Some(condition?.node.as_ref()?))
 }
 
 /// Whether all expressions of an UPDATE have the same meaning on every server.
@@ -208,14 +221,13 @@ fn is_portable(frame: &Frame<'_>, update: &RowUpdate) -> Result<bool> {
     Ok(values.chain(&of_table).all(|expression| shipping.portable.expression(expression)))
 }
 
-fn delete(frame: &Frame<'_>, tables: &dyn Tables, delete: &Delete) -> Option<Short> {
-    if delete.using.is_some() || delete.returning.is_some() {
-        return None;
-    }
-    let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) = &delete.from;
-    let [from] = &from[..] else { return None };
+fn delete(frame: &Frame<'_>, tables: &dyn Tables, delete: &DeleteStmt) -> Option<Short> {
+    let is_more = !delete.using_clause.is_empty()
+        || delete.returning_clause.is_some()
+        || delete.with_clause.is_some();
+    let range = delete.relation.as_ref().filter(|_| !is_more)?;
     let needed = Privileges::DELETE.union(Privileges::SELECT);
-    let (table, None) = only_table(frame, tables, from, needed)? else { return None };
-    let key = point_of(&table, delete.selection.as_ref())?;
+    let (table, None) = only_table(frame, tables, range, needed)? else { return None };
+    let key = key_of(&table, delete.where_clause.as_deref())?;
     Some(Short { table, action: Action::Delete { key } })
 }

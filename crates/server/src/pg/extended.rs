@@ -46,7 +46,7 @@ impl<S: Stream> Connection<S> {
                 let message = "cannot insert multiple commands into a prepared statement";
                 return Err(Error::new(SqlState::SyntaxError, message));
             }
-            planned = statements.pop().map(|statement| self.planned(statement, &given));
+            planned = statements.pop().map(|statement| self.planned(statement));
             planned.iter().for_each(|planned| self.texts.put(text, types, planned));
         }
         let prepared = self.prepare(&name, text, planned, given, false)?;

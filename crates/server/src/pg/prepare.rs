@@ -31,9 +31,8 @@ impl<S: Stream> Connection<S> {
         Ok(Arc::new(Prepared { statement, text, given, description, listing }))
     }
 
-    /// A statement to be executed with parameters of these types, as far as they are declared.
-    pub(crate) fn planned(&self, statement: Statement, given: &[Option<SqlType>]) -> Planned {
-        let statement = statement.with_parameters(given);
+    /// A statement to be executed.
+    pub(crate) fn planned(&self, statement: Statement) -> Planned {
         let prepared = self.session.prepare_statement(statement.clone());
         (statement, Arc::new(prepared))
     }
@@ -46,7 +45,7 @@ impl<S: Stream> Connection<S> {
         statement: Statement,
         types: Vec<Option<SqlType>>,
     ) -> Result<(), Error> {
-        let planned = self.planned(statement, &types);
+        let planned = self.planned(statement);
         let prepared = self.prepare(&name, text, Some(planned), types, true)?;
         self.description(&prepared).await?;
         self.statements.insert(name, prepared);

@@ -51,8 +51,7 @@ impl<S: Stream> Connection<S> {
             return Ok(vec![known]);
         }
         let parsed = self.session.parse(text).await?;
-        let planned: Vec<_> =
-            parsed.into_iter().map(|statement| self.planned(statement, &[])).collect();
+        let planned: Vec<_> = parsed.into_iter().map(|statement| self.planned(statement)).collect();
         if let [single] = &planned[..] {
             self.texts.put(text, &[], single);
         }

@@ -31,45 +31,6 @@ pub struct Subject {
 /// A result whose error is [`Error`] by default.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The offending part of a statement, from which the error position is computed later.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ErrorSite {
-    /// A quoted constant with this text.
-    Literal(String),
-    /// A table, by its name as written in the statement.
-    Relation(String),
-    /// A function call.
-    Call {
-        /// The function's name.
-        name: String,
-        /// PostgreSQL's names of the argument types.
-        types: Vec<String>,
-    },
-    /// A column reference.
-    Column {
-        /// The qualifier, if there is one.
-        table: Option<String>,
-        /// The column's name.
-        name: String,
-    },
-    /// The argument of WHERE, NOT, LIMIT or a similar clause.
-    Argument {
-        /// The clause.
-        of: String,
-        /// The type that the clause requires.
-        needed: String,
-        /// The type of the argument.
-        given: String,
-    },
-    /// An operator.
-    Operator {
-        /// The operator's symbol.
-        operator: String,
-        /// The types of the left and the right operand.
-        types: [String; 2],
-    },
-}
-
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Fields {
     state: SqlState,
@@ -80,7 +41,7 @@ struct Fields {
     context: Option<String>,
     routine: Option<&'static str>,
     subject: Subject,
-    site: Option<ErrorSite>,
+    literal: Option<String>,
 }
 
 impl Error {
@@ -96,7 +57,7 @@ impl Error {
             context: None,
             routine: None,
             subject: Subject::default(),
-            site: None,
+            literal: None,
         }))
     }
 
@@ -160,20 +121,15 @@ impl Error {
         self
     }
 
-    /// Adds the offending part of the statement.
-    pub fn at_site(mut self, site: ErrorSite) -> Self {
-        self.0.site = Some(site);
+    /// Adds the offending quoted constant of the statement.
+    pub fn at_literal(mut self, text: &str) -> Self {
+        self.0.literal = Some(text.to_owned());
         self
     }
 
-    /// Adds the offending quoted constant of the statement.
-    pub fn at_literal(self, text: &str) -> Self {
-        self.at_site(ErrorSite::Literal(text.to_owned()))
-    }
-
-    /// The offending part of the statement.
-    pub fn site(&self) -> Option<&ErrorSite> {
-        self.0.site.as_ref()
+    /// The offending quoted constant of the statement, from which the position is found later.
+    pub fn literal(&self) -> Option<&str> {
+        self.0.literal.as_deref()
     }
 
     /// The SQLSTATE.

@@ -1,20 +1,19 @@
 //! Errors of column references.
 
-use crate::error::{Error, ErrorSite, SqlState};
+use crate::error::{Error, SqlState};
 use datafusion::common::{Column, SchemaError};
 
 /// The error for a table without a column of this name.
-pub fn undefined_column(table: &str, name: &str) -> Error {
+fn undefined_column(table: &str, name: &str) -> Error {
     Error::new(SqlState::UndefinedColumn, format!("column {table}.{name} does not exist"))
 }
 
 /// The error for a column that does not exist, or whose qualifier is no table in FROM.
 fn not_found(field: &Column, valid: &[Column]) -> Error {
     use datafusion::common::utils::datafusion_strsim::levenshtein;
-    let table = field.relation.as_ref().map(|relation| relation.table().to_owned());
-    let is_of_table = |valid: &Column| {
-        valid.relation.as_ref().is_some_and(|known| Some(known.table()) == table.as_deref())
-    };
+    let table = field.relation.as_ref().map(|relation| relation.table());
+    let is_of_table =
+        |valid: &Column| valid.relation.as_ref().is_some_and(|known| Some(known.table()) == table);
     let error = match &field.relation {
         Some(relation) if !valid.iter().any(is_of_table) => {
             let message = format!("missing FROM-clause entry for table \"{}\"", relation.table());
@@ -26,7 +25,6 @@ fn not_found(field: &Column, valid: &[Column]) -> Error {
             Error::new(SqlState::UndefinedColumn, message)
         }
     };
-    let error = error.at_site(ErrorSite::Column { table, name: field.name.clone() });
     match valid.iter().find(|valid| levenshtein(&valid.name, &field.name) <= 2) {
         Some(near) if error.state() == SqlState::UndefinedColumn => {
             let near = near.flat_name();

@@ -37,10 +37,6 @@ impl From<DataFusionError> for Error {
             E::Shared(inner) => shared(&inner),
             E::Collection(mut errors) if !errors.is_empty() => errors.swap_remove(0).into(),
             E::SchemaError(error, _) => schema_error(*error),
-            E::SQL(error, _) => Self::new(
-                SqlState::SyntaxError,
-                error.to_string().replace("sql parser error: ", ""),
-            ),
             E::NotImplemented(message) => unsupported(&message),
             E::ResourcesExhausted(message) => Self::new(SqlState::OutOfMemory, message)
                 .with_hint("Make the query smaller, or start with a larger --memory."),

@@ -1,6 +1,6 @@
 //! Conversion of errors for transport between servers.
 
-use crate::error::{Error, ErrorSite, SqlState};
+use crate::error::{Error, SqlState};
 use store::Failure;
 
 /// Converts an error for transport to another server.
@@ -16,10 +16,7 @@ pub fn to_store_error(error: Error) -> store::Error {
         table: subject.table,
         column: subject.column,
         constraint: subject.constraint,
-        literal: match error.site() {
-            Some(ErrorSite::Literal(text)) => Some(text.clone()),
-            _ => None,
-        },
+        literal: owned(error.literal()),
     }))
 }
 

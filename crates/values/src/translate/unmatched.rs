@@ -2,7 +2,7 @@
 //! `function f(integer) does not exist`, `operator does not exist: integer + text`.
 
 use super::type_names;
-use crate::error::{Error, ErrorSite, SqlState};
+use crate::error::{Error, SqlState};
 
 const FUNCTION_HINT: &str = "No function matches the given name and argument types. \
                              You might need to add explicit type casts.";
@@ -31,30 +31,19 @@ const ARGUMENTS: [(&str, &str, &str); 5] = [
 /// The error for a function that does not exist for these argument types.
 pub fn function(name: &str, types: &[String]) -> Error {
     let message = format!("function {name}({}) does not exist", types.join(", "));
-    Error::new(SqlState::UndefinedFunction, message)
-        .with_hint(FUNCTION_HINT)
-        .at_site(ErrorSite::Call { name: name.to_owned(), types: types.to_vec() })
+    Error::new(SqlState::UndefinedFunction, message).with_hint(FUNCTION_HINT)
 }
 
 /// The error for an operator that does not exist for these operand types.
-pub fn operator(left: &str, operator: &str, right: &str) -> Error {
-    let types = [left.to_owned(), right.to_owned()];
-    Error::new(
-        SqlState::UndefinedFunction,
-        format!("operator does not exist: {left} {operator} {right}"),
-    )
-    .with_hint(OPERATOR_HINT)
-    .at_site(ErrorSite::Operator { operator: operator.to_owned(), types })
+fn operator(left: &str, operator: &str, right: &str) -> Error {
+    let message = format!("operator does not exist: {left} {operator} {right}");
+    Error::new(SqlState::UndefinedFunction, message).with_hint(OPERATOR_HINT)
 }
 
 /// The error for an argument of WHERE or a similar clause that has the wrong type.
-pub fn argument(of: &str, needed: &str, given: &str) -> Error {
+fn argument(of: &str, needed: &str, given: &str) -> Error {
     let message = format!("argument of {of} must be type {needed}, not type {given}");
-    Error::new(SqlState::DatatypeMismatch, message).at_site(ErrorSite::Argument {
-        of: of.to_owned(),
-        needed: needed.to_owned(),
-        given: given.to_owned(),
-    })
+    Error::new(SqlState::DatatypeMismatch, message)
 }
 
 /// The error for types without a common type: `CASE types integer and boolean cannot be matched`.

@@ -1,17 +1,13 @@
 //! SQL types as statements spell them, as plans carry them and as results name them.
 //!
-//! [`from_ast`] reads the type in a statement, [`of_field`] and [`of_expression`] the type of what a plan computes.
+//! [`of_field`] and [`of_expression`] find the type of what a plan computes.
 //! The Arrow type of a SQL type is in the catalog ([`SqlType::arrow`](store::catalog::SqlType::arrow)).
 
-mod ast;
 mod expression;
 mod field;
 mod names;
-mod planner;
 
-pub use ast::{from_ast, of_parameter};
 pub use expression::{CHOICE_FUNCTIONS, of_expression};
 pub(crate) use field::is_declared;
 pub use field::{SYSTEM_TYPE_KEY, TYPE_KEY, of_arrow, of_field, plan_field, with_system_type};
 pub use names::{BPCHAR, CHAR, NAME, OID, is_record, name_without_length, oids};
-pub use planner::Types;
