@@ -9,6 +9,7 @@ use crate::node::{Beginning, Node};
 use crate::peers::NodePeers;
 use crate::report;
 use crate::root::Root;
+use crate::runtime::Tasks;
 use crate::service;
 use bytes::Bytes;
 use net::{Answers, Caller, Service};
@@ -16,7 +17,6 @@ use sdds::{GroupId, KeyRange};
 use std::sync::Arc;
 use store::catalog::TableId;
 use store::{Error, Fragments, MoveSetting, Peers, Store};
-use tokio::runtime::Handle;
 
 /// One server of a cluster. Clones are handles on the same server.
 #[derive(Debug, Clone)]
@@ -29,10 +29,10 @@ impl Cluster {
         members: Members,
         store: Arc<Store>,
         network: CountingNetwork,
-        runtime: Handle,
+        tasks: Tasks,
         begin: Beginning,
     ) -> Self {
-        let node = Arc::new(Node::new(member, members, store, network, runtime, begin));
+        let node = Arc::new(Node::new(member, members, store, network, tasks, begin));
         let cluster = Self(node);
         cluster.0.store.join(cluster.peers());
         cluster
@@ -54,7 +54,7 @@ impl Cluster {
         }
         if begin.has_returned {
             let moves = Arc::clone(&self.0.moves);
-            self.0.calls.runtime.spawn(moving::finish(moves, begin.start));
+            self.0.calls.tasks.spawn(moving::finish(moves, begin.start));
         }
         heartbeat::start(&self.0);
         self
@@ -109,12 +109,12 @@ impl Cluster {
         let keeps_rows =
             self.0.store.journal().is_some() && !report::load(&self.0).tables.is_empty();
         if self.0.calls.root.is_none() && !keeps_rows {
-            match tokio::time::timeout(DEADLINE, say_goodbye(&self.0)).await {
-                Ok(Ok(())) => {}
-                Ok(Err(error)) => {
+            match self.0.calls.tasks.within(DEADLINE, say_goodbye(&self.0)).await {
+                Some(Ok(())) => {}
+                Some(Err(error)) => {
                     tracing::warn!(%error, "could not tell the root server that this one leaves");
                 }
-                Err(_) => {
+                None => {
                     tracing::warn!("could not tell the root server in time that this one leaves");
                 }
             }

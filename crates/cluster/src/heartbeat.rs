@@ -33,13 +33,13 @@ pub(crate) fn start(node: &Arc<Node>) {
 /// Repeats `work` until the server stops.
 fn every_period(node: &Arc<Node>, work: fn(Arc<Node>) -> BoxFuture<'static, ()>) {
     let (me, stopped): (Weak<Node>, _) = (Arc::downgrade(node), node.calls.stopped.clone());
-    node.calls.runtime.spawn(stopped.run_until_cancelled_owned(async move {
-        let mut period = tokio::time::interval(PERIOD);
-        period.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let tasks = node.calls.tasks.clone();
+    node.calls.tasks.spawn(stopped.run_until_cancelled_owned(async move {
         loop {
-            period.tick().await;
+            let begun = tasks.now();
             let Some(node) = me.upgrade() else { return };
             work(node).await;
+            tasks.sleep(PERIOD.saturating_sub(tasks.now() - begun)).await;
         }
     }));
 }
@@ -56,7 +56,7 @@ fn clean_up(node: &Node) {
             node.routing.send(&file, outbox);
         }
     }
-    node.moves.incoming.discard_silent();
+    node.moves.incoming.discard_silent(node.calls.tasks.now());
 }
 
 async fn beat(node: &Node) {

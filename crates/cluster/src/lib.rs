@@ -3,7 +3,7 @@
 //!
 //! From the bottom up; a module uses those above it in this list only:
 //!
-//! - `membership`: the servers of the cluster. `messages`: requests and answers. `blocking`: long
+//! - `membership`: the servers of the cluster. `messages`: requests and answers. `runtime`: tasks and time. `blocking`: long
 //!   computations.
 //! - `facts`: what a restart finds again.
 //! - `directory`: the owners of keys, as this server knows them.
@@ -35,6 +35,7 @@ mod report;
 mod root;
 mod routing;
 mod rows;
+mod runtime;
 mod service;
 mod start;
 mod transactions;
@@ -43,4 +44,5 @@ pub use cluster::Cluster;
 pub use membership::{Member, Members, ServerLoad, TableLoad};
 pub use messages::{ImageInfo, MoveInfo, ServerReport, name_of_call};
 pub use net;
+pub use runtime::{Runtime, Tasks};
 pub use start::{Entry, NewServer, ServerConfig, ServerData, StartError, Started, start};

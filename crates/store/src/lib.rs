@@ -27,6 +27,7 @@ mod machine;
 mod memory;
 mod moving;
 mod peers;
+pub mod planted;
 mod publishing;
 mod queue;
 mod read;

@@ -24,6 +24,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("client", &["sdds"]),
     ("net", &[]),
     ("cluster", &["store", "sdds", "net"]),
+    ("simulation", &["cluster", "store", "sdds"]),
     ("values", &["store"]),
     ("executor", &["values", "store"]),
     ("regexes", &["executor", "values"]),

@@ -11,6 +11,7 @@ pub(crate) use traffic::CountingNetwork;
 use crate::membership::{Membership, ROOT};
 use crate::messages::{Answer, Envelope, Reply, Request, decode, encode};
 use crate::root::Root;
+use crate::runtime::Tasks;
 use bytes::Bytes;
 use net::{Address, Answers, Delivery, Network, ask};
 use sdds::GroupId;
@@ -29,7 +30,7 @@ pub(crate) struct Calls {
     membership: Arc<Membership>,
     network: CountingNetwork,
     /// Runs the tasks of this server, apart from those of its clients and queries.
-    pub(crate) runtime: Handle,
+    pub(crate) tasks: Tasks,
     /// Set on the root server.
     pub(crate) root: Option<Root>,
     /// Cancelled when this server stops: it then neither calls nor answers.
@@ -40,10 +41,10 @@ impl Calls {
     pub(crate) fn new(
         membership: Arc<Membership>,
         network: CountingNetwork,
-        runtime: Handle,
+        tasks: Tasks,
         root: Option<Root>,
     ) -> Self {
-        Self { membership, network, runtime, root, stopped: CancellationToken::new() }
+        Self { membership, network, tasks, root, stopped: CancellationToken::new() }
     }
 
     /// Messages of this server so far.
@@ -125,7 +126,7 @@ impl Calls {
     pub(crate) fn ask_root_blocking(self: &Arc<Self>, request: Request) -> Result<Answer, Error> {
         let (sender, receiver) = std::sync::mpsc::channel();
         let calls = Arc::clone(self);
-        self.runtime.spawn(async move {
+        self.tasks.spawn(async move {
             let _ = sender.send(calls.ask_root(&request).await);
         });
         let wait = || receiver.recv_timeout(DEADLINE * 2);

@@ -39,6 +39,6 @@ async fn finish_all(moves: &Moves, start: u64) {
         if store.frozen().is_empty() || calls.stopped.is_cancelled() {
             return;
         }
-        tokio::time::sleep(RETRY_PAUSE).await;
+        calls.tasks.sleep(RETRY_PAUSE).await;
     }
 }

@@ -7,7 +7,7 @@ mod rows;
 mod streams;
 mod writes;
 
-use crate::messages::{Answer, Request, unexpected};
+use crate::messages::{Answer, Request, WireReader, unexpected};
 use crate::node::Node;
 use crate::report;
 use crate::routing::View;
@@ -48,6 +48,12 @@ impl NodePeers {
         Self { node: Arc::clone(node), view }
     }
 
+    /// A reader, for requests to a group.
+    fn wire(&self, reader: &Reader, to: GroupId) -> WireReader {
+        let coordinated = &self.node.transactions.coordinated;
+        WireReader::new(reader, coordinated.has_surely_written(reader.transaction, to))
+    }
+
     /// The peers of a server that works on a request after `hops` hops.
     pub(crate) fn serving(node: &Arc<Node>, hops: u32) -> Self {
         let view = View::serving(Arc::clone(&node.routing), hops);
@@ -79,8 +85,9 @@ impl Peers for NodePeers {
 
     fn patience(&self) -> BoxFuture<'static, Error> {
         let server = self.node.membership.name.clone();
+        let waited = self.node.calls.tasks.sleep(ROW_TIMEOUT);
         Box::pin(async move {
-            tokio::time::sleep(ROW_TIMEOUT).await;
+            waited.await;
             let reason = "a prepared transaction that writes the row was not decided in time";
             Error::unreachable(server, reason)
         })

@@ -2,7 +2,7 @@
 
 use super::{NodePeers, RUN_DEADLINE};
 use crate::calls::{CallError, DEADLINE};
-use crate::messages::{Answer, Reply, Request, WireReader, batches, decode, unexpected};
+use crate::messages::{Answer, Reply, Request, batches, decode, unexpected};
 use arrow::array::RecordBatch;
 use bytes::Bytes;
 use futures::{StreamExt, stream};
@@ -22,7 +22,7 @@ impl NodePeers {
         hops: u32,
         delivery: Delivery,
     ) -> BatchStream {
-        let (reader, fragment) = (WireReader::new(reader), fragment.into());
+        let (reader, fragment) = (self.wire(reader, on), fragment.into());
         self.rows(on, Request::Run { reader, hops, fragment }, delivery)
     }
 

@@ -5,7 +5,7 @@ use crate::membership::{Member, Members, ServerLoad};
 use crate::messages::{Answer, Reply};
 use sdds::GroupId;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use store::Error;
 use store::catalog::Catalog;
 
@@ -100,9 +100,9 @@ impl Root {
             self.membership.list.write().set_left(group, true);
             let version = self.membership.list.read().version;
             let have_heard = || self.heartbeats.lock().values().all(|last| last.members >= version);
-            let begun = Instant::now();
-            while !have_heard() && begun.elapsed() < LEAVE_TIMEOUT {
-                tokio::time::sleep(LEAVE_TIMEOUT / 100).await;
+            let begun = self.tasks.now();
+            while !have_heard() && self.tasks.now() - begun < LEAVE_TIMEOUT {
+                self.tasks.sleep(LEAVE_TIMEOUT / 100).await;
             }
         }
         let last = self.heartbeats.lock().remove(&group);

@@ -21,7 +21,7 @@ impl Routing {
     pub(crate) fn send(self: &Arc<Self>, file: &Arc<File>, outbox: Outbox) {
         for (to, message) in outbox {
             let (routing, file) = (Arc::clone(self), Arc::clone(file));
-            self.calls.runtime.spawn(async move { routing.deliver(&file, to, message).await });
+            self.calls.tasks.spawn(async move { routing.deliver(&file, to, message).await });
         }
     }
 
@@ -45,7 +45,7 @@ impl Routing {
                     if matches!(message, Message::Adopt { .. })
                         && !self.calls.stopped.is_cancelled() =>
                 {
-                    tokio::time::sleep(pause).await;
+                    self.calls.tasks.sleep(pause).await;
                     pause = (pause * 2).min(PAUSE_MAX);
                 }
                 Err(_) => {

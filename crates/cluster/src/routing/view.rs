@@ -132,8 +132,8 @@ impl View {
                 }
             }
         };
-        let parts = tokio::time::timeout(DEADLINE, waiting).await;
-        let parts = parts.map_err(|_| {
+        let parts = self.routing.calls.tasks.within(DEADLINE, waiting).await;
+        let parts = parts.ok_or_else(|| {
             let reason = format!("the keys {range} are moving to another server for too long");
             Error::unreachable(self.routing.membership.name.clone(), reason)
         })?;
@@ -168,7 +168,7 @@ impl View {
         let Routing { membership, calls, .. } = &*self.routing;
         // A server that has just joined may own some keys. Without the root the known members must
         // do.
-        let _ = tokio::time::timeout(BROADCAST_TIMEOUT, calls.refresh_members()).await;
+        let _ = calls.tasks.within(BROADCAST_TIMEOUT, calls.refresh_members()).await;
         let groups: Vec<GroupId> =
             membership.list.read().present().map(|member| member.group).collect();
         let others = groups.into_iter().filter(|group| *group != membership.here);

@@ -16,6 +16,7 @@ use super::Transactions;
 use crate::blocking;
 use crate::calls::CallError;
 use crate::messages::{Answer, Request, WireReader};
+use crate::runtime::Task;
 use futures::future::join_all;
 use sdds::{GroupId, Timestamp};
 use std::collections::BTreeMap;
@@ -53,8 +54,8 @@ impl Transactions {
         }
         let (owned, reader) = (Arc::clone(self), reader.clone());
         let running = async move { owned.run_commit(&reader, transaction, here).await };
-        let running = self.calls.runtime.spawn(running);
-        running.await.unwrap_or_else(|_| Err(unknown_outcome()))
+        let running = self.calls.tasks.spawn(running);
+        running.await.unwrap_or_else(|| Err(unknown_outcome()))
     }
 
     async fn run_commit(
@@ -101,19 +102,19 @@ impl Transactions {
             }
             Decision::Unknown => {
                 if let Some(here) = here {
-                    self.participants.keep(transaction, here);
+                    self.participants.keep(transaction, here, self.calls.tasks.now());
                 }
                 return Err(unknown_outcome());
             }
         };
         if let Some(here) = here {
-            blocking::commit(here, timestamp).await?;
+            blocking::commit(&self.calls.tasks, here, timestamp).await?;
         }
         self.low_watermark.lock().learn(timestamp);
         let request = Request::Commit { transaction, timestamp };
         let told: Vec<_> =
             groups.into_iter().map(|group| self.tell(group, request.clone())).collect();
-        let _ = tokio::time::timeout(VISIBLE_TIMEOUT, join_all(told)).await;
+        let _ = self.calls.tasks.within(VISIBLE_TIMEOUT, join_all(told)).await;
         Ok(timestamp)
     }
 
@@ -124,8 +125,8 @@ impl Transactions {
     ) -> Result<(), Error> {
         let newest = self.low_watermark.lock().known();
         let asked = groups.iter().map(async |(group, has_written)| {
-            let reader = WireReader::new(reader);
-            let request = Request::Prepare { reader, has_written: *has_written, newest };
+            let reader = WireReader::new(reader, *has_written);
+            let request = Request::Prepare { reader, newest };
             self.calls.ask(*group, &request).await
         });
         join_all(asked).await.into_iter().try_for_each(|answer| Ok(answer.map(drop)?))
@@ -169,7 +170,7 @@ impl Transactions {
         for _ in 0..12 {
             match self.calls.ask_root(&Request::Outcome { transaction }).await {
                 Ok(answer) => return Some(answer),
-                Err(_) => tokio::time::sleep(pause).await,
+                Err(_) => self.calls.tasks.sleep(pause).await,
             }
             pause = (pause * 2).min(Duration::from_millis(500));
         }
@@ -177,9 +178,9 @@ impl Transactions {
     }
 
     /// Tells a server the outcome, in a task of its own.
-    fn tell(&self, group: GroupId, request: Request) -> tokio::task::JoinHandle<()> {
+    fn tell(&self, group: GroupId, request: Request) -> Task<()> {
         let calls = Arc::clone(&self.calls);
-        self.calls.runtime.spawn(async move {
+        self.calls.tasks.spawn(async move {
             for _ in 0..TELL_TRIES {
                 if calls.ask(group, &request).await.is_ok() {
                     return;

@@ -18,6 +18,7 @@ mod timestamps;
 
 pub(crate) use answer::answer;
 pub(crate) use commit::unknown_outcome;
+pub(crate) use participants::ended;
 
 use crate::calls::Calls;
 use crate::membership::Membership;
@@ -29,6 +30,7 @@ use sdds::Timestamp;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use store::journal::Position;
+use store::planted::{Bug, is_planted};
 use store::{Error, Snapshot, Store, TransactionId};
 use timestamps::Timestamps;
 
@@ -67,6 +69,7 @@ impl Transactions {
         now: Timestamp,
         start: u64,
     ) -> Self {
+        let first = if is_planted(Bug::NumberReused) { 1 } else { (start << 40) + 1 };
         Self {
             membership,
             calls,
@@ -77,7 +80,7 @@ impl Transactions {
             horizon: AtomicU64::new(0),
             snapshot_times: Timestamps::of_snapshots(),
             commit_times: Timestamps::of_commits(),
-            next: AtomicU64::new((start << 40) + 1),
+            next: AtomicU64::new(first),
             settling: Mutex::new(Settling { settled: Timestamp::ZERO, pending: None }),
         }
     }
@@ -85,7 +88,7 @@ impl Transactions {
     /// Takes the parts whose outcomes were not known when the server ended.
     pub(crate) fn take_undecided(&self) {
         for (transaction, prepared) in self.store.undecided() {
-            self.participants.keep(transaction, prepared);
+            self.participants.keep(transaction, prepared, self.calls.tasks.now());
         }
     }
 

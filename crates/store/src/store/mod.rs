@@ -201,6 +201,18 @@ impl Store {
         }
     }
 
+    /// Compacts the buckets that wait for it, as the background thread does, in the calling thread.
+    pub fn compact_requested(&self) {
+        while let Some((table, low)) = self.queue.try_next() {
+            self.compact_bucket(table, &low);
+        }
+    }
+
+    /// Returns the number of parts of transactions in the log whose outcome is not.
+    pub fn undecided_parts(&self) -> usize {
+        self.machine().cluster.prepared.len()
+    }
+
     /// Returns the layout for new rows of a table. That of the committed definition is cached; an
     /// uncommitted definition is not, because another one may get the same version.
     pub(crate) fn row_layout(&self, table: &Table) -> Arc<RowLayout> {

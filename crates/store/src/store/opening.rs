@@ -37,6 +37,8 @@ pub struct Data {
     pub checkpoint_bytes: u64,
     /// Is told how far recovery is.
     pub progress: Progress,
+    /// The identity of a directory that is created; random bits by default.
+    pub identity: u64,
 }
 
 /// What a recovery reads.
@@ -69,6 +71,7 @@ impl Data {
             holder: format!("process {}", std::process::id()),
             checkpoint_bytes: CHECKPOINT_BYTES,
             progress: Progress(Arc::new(|_, _| ())),
+            identity: RandomState::new().hash_one(Instant::now()),
         }
     }
 }
@@ -137,10 +140,9 @@ impl Store {
         assert!(data.journal.durability != Durability::Memory, "memory needs no data directory");
         let begin = Instant::now();
         let parts = [durable::CHUNKS, durable::CHECKPOINTS];
-        let random = RandomState::new().hash_one(begin);
-        let Data { path, disk, journal: journal_options, holder, checkpoint_bytes, progress } =
-            data;
-        let new = NewDirectory { random, group: options.group };
+        let Data { path, disk, journal: journal_options, holder, checkpoint_bytes, .. } = data;
+        let progress = data.progress;
+        let new = NewDirectory { random: data.identity, group: options.group };
         let directory = Directory::open_or_create(&disk, &path, &holder, new, &parts)?;
         refuse_other_group(&directory, options.group)?;
         let directory = Arc::new(directory);

@@ -1,0 +1,145 @@
+//! Faults, one after the other and at the same time, until the run heals.
+
+use crate::dice::Dice;
+use crate::network::Link;
+use crate::world::World;
+
+/// A kind of fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FaultKind {
+    /// A server loses power, with what its disk has not synced.
+    Crash,
+    /// All servers lose power.
+    PowerCut,
+    /// A server stands still.
+    Pause,
+    /// Two servers do not reach each other, in one direction or both.
+    Cut,
+    /// A server reaches nobody.
+    Isolation,
+    /// A link takes long.
+    SlowLink,
+    /// Requests and answers get lost, or come late.
+    Loss,
+    /// A disk takes long.
+    SlowDisk,
+    /// A sync fails, and the server ends.
+    DiskFault,
+}
+
+impl FaultKind {
+    /// All kinds.
+    pub const ALL: [Self; 9] = [
+        Self::Crash,
+        Self::PowerCut,
+        Self::Pause,
+        Self::Cut,
+        Self::Isolation,
+        Self::SlowLink,
+        Self::Loss,
+        Self::SlowDisk,
+        Self::DiskFault,
+    ];
+
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Crash => "crash of a server",
+            Self::PowerCut => "power cut of all",
+            Self::Pause => "pause",
+            Self::Cut => "cut",
+            Self::Isolation => "isolation",
+            Self::SlowLink => "slow link",
+            Self::Loss => "loss",
+            Self::SlowDisk => "slow disk",
+            Self::DiskFault => "disk fault",
+        }
+    }
+}
+
+/// Makes faults of some kinds until the run heals.
+pub(crate) async fn run(world: World, mut dice: Dice, kinds: Vec<FaultKind>) {
+    while !kinds.is_empty() {
+        world.sleep_millis(dice.between(50, 3_000)).await;
+        if world.is_healed() {
+            return;
+        }
+        let kind = kinds[dice.index(kinds.len())];
+        let site = dice.index(world.servers());
+        world.event(kind.name(), || format!("at server {site}"));
+        world.spawn(make(world.clone(), dice.fork(), kind, site));
+    }
+}
+
+async fn make(world: World, mut dice: Dice, kind: FaultKind, site: usize) {
+    let millis = dice.between(20, 6_000);
+    match kind {
+        FaultKind::Crash => crash(&world, site, millis).await,
+        FaultKind::PowerCut => {
+            for site in 0..world.servers() {
+                let (world, millis) = (world.clone(), dice.between(1, 3_000));
+                world.clone().spawn(async move { crash(&world, site, millis).await });
+            }
+        }
+        FaultKind::Pause => {
+            world.pause(site, true);
+            world.sleep_millis(millis * 2).await;
+            world.pause(site, false);
+        }
+        FaultKind::DiskFault => world.fail_disk(site, dice.below(20)),
+        FaultKind::SlowDisk => {
+            world.set_disk_speed(site, Some(dice.between(10_000, 400_000)));
+            world.sleep_millis(millis).await;
+            world.set_disk_speed(site, None);
+        }
+        FaultKind::Cut | FaultKind::Isolation | FaultKind::SlowLink | FaultKind::Loss => {
+            let ways = ways(&world, &mut dice, kind, site);
+            let link = link(&mut dice, kind);
+            ways.iter().for_each(|(from, to)| world.wires().set_link(from, to, link));
+            world.sleep_millis(millis).await;
+            if !world.is_healed() {
+                let good = Link::default();
+                ways.iter().for_each(|(from, to)| world.wires().set_link(from, to, good));
+            }
+        }
+    }
+}
+
+async fn crash(world: &World, site: usize, millis: u64) {
+    world.crash(site);
+    world.sleep_millis(millis).await;
+    world.start(site);
+}
+
+/// The ways that a fault of the network concerns.
+fn ways(world: &World, dice: &mut Dice, kind: FaultKind, site: usize) -> Vec<(String, String)> {
+    let servers = world.servers();
+    let others: Vec<usize> = match kind {
+        FaultKind::Isolation => (0..servers).filter(|other| *other != site).collect(),
+        _ => vec![(site + 1 + dice.index(servers - 1)) % servers],
+    };
+    let directions = dice.below(3);
+    let mut ways = Vec::new();
+    for other in others {
+        let (one, other) = (World::name(site), World::name(other));
+        if directions != 1 {
+            ways.push((one.clone(), other.clone()));
+        }
+        if directions != 2 {
+            ways.push((other, one));
+        }
+    }
+    ways
+}
+
+fn link(dice: &mut Dice, kind: FaultKind) -> Link {
+    match kind {
+        FaultKind::SlowLink => {
+            Link { micros_max: dice.between(50_000, 900_000), ..Link::default() }
+        }
+        FaultKind::Loss => {
+            Link { lost: dice.between(20, 300), late: dice.between(20, 300), ..Link::default() }
+        }
+        _ => Link { is_cut: true, ..Link::default() },
+    }
+}
