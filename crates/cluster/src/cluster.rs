@@ -1,6 +1,6 @@
 //! One server of a cluster, for programs.
 
-use crate::calls::{CountingNetwork, DEADLINE};
+use crate::calls::CountingNetwork;
 use crate::heartbeat;
 use crate::membership::{Member, Members, ROOT};
 use crate::messages::{Request, ServerReport};
@@ -11,6 +11,7 @@ use crate::report;
 use crate::root::Root;
 use crate::runtime::Tasks;
 use crate::service;
+use crate::timeouts::TIMEOUTS;
 use bytes::Bytes;
 use net::{Answers, Caller, Service};
 use sdds::{GroupId, KeyRange};
@@ -109,7 +110,7 @@ impl Cluster {
         let keeps_rows =
             self.0.store.journal().is_some() && !report::load(&self.0).tables.is_empty();
         if self.0.calls.root.is_none() && !keeps_rows {
-            match self.0.calls.tasks.within(DEADLINE, say_goodbye(&self.0)).await {
+            match self.0.calls.tasks.within(TIMEOUTS.call, say_goodbye(&self.0)).await {
                 Some(Ok(())) => {}
                 Some(Err(error)) => {
                     tracing::warn!(%error, "could not tell the root server that this one leaves");

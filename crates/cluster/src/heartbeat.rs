@@ -6,18 +6,12 @@ use crate::messages::{Answer, Heartbeat, HeartbeatAnswer, Request, unexpected};
 use crate::moving;
 use crate::node::Node;
 use crate::report;
+use crate::timeouts::TIMEOUTS;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
-use std::time::Duration;
 use store::Error;
-
-/// The period of all work.
-const PERIOD: Duration = Duration::from_millis(100);
-
-/// Time limit of a heartbeat. The next one may succeed.
-const HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Starts the periodic work. It ends when the server stops, or its last handle is dropped.
 pub(crate) fn start(node: &Arc<Node>) {
@@ -39,7 +33,7 @@ fn every_period(node: &Arc<Node>, work: fn(Arc<Node>) -> BoxFuture<'static, ()>)
             let begun = tasks.now();
             let Some(node) = me.upgrade() else { return };
             work(node).await;
-            tasks.sleep(PERIOD.saturating_sub(tasks.now() - begun)).await;
+            tasks.sleep(TIMEOUTS.period.saturating_sub(tasks.now() - begun)).await;
         }
     }));
 }
@@ -89,7 +83,7 @@ async fn tell(node: &Node) -> Result<HeartbeatAnswer, Error> {
         return Ok(beat);
     }
     let request = Request::Heartbeat(heartbeat);
-    match node.calls.ask_within(ROOT, &request, HEARTBEAT_TIMEOUT).await? {
+    match node.calls.ask_within(ROOT, &request, TIMEOUTS.heartbeat).await? {
         Answer::Heartbeat(beat) => Ok(*beat),
         other => Err(unexpected(&other)),
     }

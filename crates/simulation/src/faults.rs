@@ -88,7 +88,9 @@ async fn make(world: World, mut dice: Dice, kind: FaultKind, site: usize) {
         }
         FaultKind::DiskFault => world.fail_disk(site, dice.below(20)),
         FaultKind::SlowDisk => {
-            world.set_disk_speed(site, Some(dice.between(10_000, 400_000)));
+            // Sometimes it stalls for longer than calls wait.
+            let micros = if dice.permille(300) { 9_000_000 } else { 400_000 };
+            world.set_disk_speed(site, Some(dice.between(10_000, micros)));
             world.sleep_millis(millis).await;
             world.set_disk_speed(site, None);
         }

@@ -32,6 +32,8 @@ pub struct Config {
     pub seed: u64,
     /// The number of servers.
     pub servers: usize,
+    /// How many of them join while clients work: one or none.
+    pub late: usize,
     /// The number of clients.
     pub clients: usize,
     /// What goes wrong.
@@ -58,6 +60,7 @@ impl Config {
         Self {
             seed,
             servers: dice.between(3, 5) as usize,
+            late: dice.index(2),
             clients: dice.between(2, 8) as usize,
             faults,
             time: Duration::from_secs(dice.between(5, 25)),
@@ -105,7 +108,7 @@ pub fn run(config: &Config) -> Report {
 }
 
 fn simulate(world: &World, config: &Config) {
-    for site in 0..config.servers {
+    for site in 0..config.servers - config.late {
         world.start(site);
         let is_there = |world: &World| world.running().len() > site;
         if !until(world, START_MAX, is_there) {
@@ -124,6 +127,7 @@ fn simulate(world: &World, config: &Config) {
     };
     workloads.start(world, config.clients);
     world.spawn(faults::run(world.clone(), world.dice(), config.faults.clone()));
+    join_late(world, config);
     let end = world.executor().now() + config.time;
     if !until(world, config.time, |world| world.executor().now() >= end) {
         return;
@@ -146,6 +150,18 @@ fn simulate(world: &World, config: &Config) {
         if let Err(error) = server.store().check() {
             world.violation(format!("the store of server {} is broken: {error}", server.site));
         }
+    }
+}
+
+/// Lets the last servers join while clients work.
+fn join_late(world: &World, config: &Config) {
+    for site in config.servers - config.late..config.servers {
+        let wait = world.dice().below(config.time.as_millis() as u64);
+        let there = world.clone();
+        world.spawn(async move {
+            there.sleep_millis(wait).await;
+            there.start(site);
+        });
     }
 }
 

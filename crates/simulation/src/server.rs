@@ -19,6 +19,9 @@ use store::{
 };
 use tokio::sync::Notify;
 
+/// The pause before a server that could not join is started again.
+const RETRY_PAUSE: Duration = Duration::from_millis(200);
+
 /// The tasks and the time of one start of a server.
 #[derive(Debug)]
 pub(crate) struct ServerRuntime {
@@ -51,8 +54,7 @@ pub(crate) fn open(
     durability: Durability,
     work: &Arc<Notify>,
 ) -> Result<Arc<Store>, Error> {
-    let options =
-        Options { group, background: false, in_cluster: group.0 > 0, ..Options::default() };
+    let options = Options { group, background: false, in_cluster: true, ..Options::default() };
     let data = Data::at("/data", durability);
     let signal = Arc::clone(work);
     let flushing = Flushing::Owner(Arc::new(move || signal.notify_one()));
@@ -86,13 +88,20 @@ pub(crate) async fn run(world: World, site: usize, owner: Owner, is_new: bool) {
         flushed(&store, &work);
         Ok(store)
     };
+    let join = async || loop {
+        let (introduction, network, tasks) = (introduction.clone(), network.clone(), tasks.clone());
+        match Cluster::join(introduction, &first, true, open, network, tasks).await {
+            Err(Error::Unreachable { .. }) => executor.sleep(RETRY_PAUSE).await,
+            joined => return joined,
+        }
+    };
     let group = GroupId(site as u64);
     let started = match (site, is_new) {
         (0, _) => match open(group) {
-            Ok(store) => Cluster::found(introduction, store, network, tasks).await,
+            Ok(store) => Cluster::found(introduction, store, network.clone(), tasks.clone()).await,
             Err(error) => Err(error),
         },
-        (_, true) => Cluster::join(introduction, &first, true, open, network, tasks).await,
+        (_, true) => join().await,
         (_, false) => match open(group) {
             Ok(store) => Cluster::come_back(introduction, &first, store, network, tasks).await,
             Err(error) => Err(error),

@@ -245,6 +245,10 @@ impl World {
                 return;
             }
             site.owner = Some(owner);
+            // A directory of a server that has not joined is to be removed.
+            if !site.has_joined {
+                site.disk = MemoryDisk::new();
+            }
             !site.has_joined
         };
         self.event("start", || format!("server {site}"));
@@ -296,6 +300,7 @@ impl World {
             state.is_healed = true;
             for site in &mut state.sites {
                 site.sync_micros_max = SYNC_MICROS;
+                site.disk.plan(Fault::Sync(u64::MAX));
             }
             state.sites.len()
         };

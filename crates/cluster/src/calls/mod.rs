@@ -12,6 +12,7 @@ use crate::membership::{Membership, ROOT};
 use crate::messages::{Answer, Envelope, Reply, Request, decode, encode};
 use crate::root::Root;
 use crate::runtime::Tasks;
+use crate::timeouts::TIMEOUTS;
 use bytes::Bytes;
 use net::{Address, Answers, Delivery, Network, ask};
 use sdds::GroupId;
@@ -20,9 +21,6 @@ use std::time::Duration;
 use store::Error;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio_util::sync::CancellationToken;
-
-/// Time limit of most calls.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(5);
 
 /// Calls other servers by group.
 #[derive(Debug)]
@@ -77,7 +75,7 @@ impl Calls {
 
     /// Asks a server and waits for its answer.
     pub(crate) async fn ask(&self, to: GroupId, request: &Request) -> Result<Answer, CallError> {
-        self.ask_within(to, request, DEADLINE).await
+        self.ask_within(to, request, TIMEOUTS.call).await
     }
 
     /// As [`Calls::ask`], with another time limit.
@@ -129,7 +127,7 @@ impl Calls {
         self.tasks.spawn(async move {
             let _ = sender.send(calls.ask_root(&request).await);
         });
-        let wait = || receiver.recv_timeout(DEADLINE * 2);
+        let wait = || receiver.recv_timeout(TIMEOUTS.call * 2);
         // On a worker thread the spawned task may be the next in this thread's queue.
         let runs_tasks = Handle::try_current()
             .is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::MultiThread);

@@ -6,9 +6,10 @@
 //! the directory.
 
 use super::Moves;
-use super::orders::{ORDER_TIME, carry_out_one};
+use super::orders::carry_out_one;
 use crate::messages::{Answer, MoveOrder, Request};
 use crate::routing::View;
+use crate::timeouts::TIMEOUTS;
 use sdds::balancing::Sizes;
 use sdds::{GroupId, KeyRange};
 use std::sync::Arc;
@@ -35,7 +36,7 @@ pub(crate) async fn follow(moves: Arc<Moves>) {
         let (table, to, size_max) = (found.table, found.to, found.bytes);
         let order = MoveOrder { table, to, size_max, sizes, reason };
         let given = carry_out_one(&moves, &order, &found.range, found.bytes).await;
-        if !given || tasks.now() - begun > ORDER_TIME {
+        if !given || tasks.now() - begun > TIMEOUTS.order {
             return;
         }
         match misplaced(&moves).await {

@@ -2,6 +2,7 @@
 
 use crate::directory::Files;
 use crate::messages::invalid_message;
+use crate::timeouts::TIMEOUTS;
 use bytes::Bytes;
 use parking_lot::Mutex;
 use sdds::directory::{Content, Message};
@@ -9,12 +10,9 @@ use sdds::{KeyRange, MoveId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use store::catalog::TableId;
 use store::{Error, MoveIn, Store};
-
-/// Received rows are dropped after this time without a message of their source.
-pub(super) const SILENCE: Duration = Duration::from_secs(60);
 
 /// The moves to this server, by number. Each is adopted once, or never: a source relies on the
 /// answer. The store knows which ones were adopted ([`Store::has_adopted`]).
@@ -132,7 +130,8 @@ impl IncomingMoves {
     /// Discards moves whose sources are silent.
     pub(crate) fn discard_silent(&self, now: Instant) {
         let is_silent = |rows: &Mutex<Incoming>| {
-            rows.try_lock().is_some_and(|rows| now.duration_since(rows.at) >= SILENCE)
+            rows.try_lock()
+                .is_some_and(|rows| now.duration_since(rows.at) >= TIMEOUTS.source_silence)
         };
         self.arrivals.lock().open.retain(|_, rows| !is_silent(rows));
     }

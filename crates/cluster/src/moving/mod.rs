@@ -21,17 +21,15 @@ pub(crate) use source::give;
 pub(crate) use unfinished::finish;
 
 use crate::routing::Routing;
+use crate::timeouts::TIMEOUTS;
 use incoming::IncomingMoves;
 use outgoing::OutgoingMoves;
 use parking_lot::Mutex;
 use sdds::MoveId;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use store::Error;
-
-/// The period in which access rates of buckets are averaged.
-const ACCESS_AVERAGING: Duration = Duration::from_secs(1);
 
 /// The moves from and to this server.
 #[derive(Debug)]
@@ -69,7 +67,7 @@ impl Moves {
         let mut last = self.accesses_averaged.lock();
         let now = self.routing.calls.tasks.now();
         let elapsed = now - *last;
-        if elapsed >= ACCESS_AVERAGING {
+        if elapsed >= TIMEOUTS.access_averaging {
             *last = now;
             self.routing.store.average_accesses(elapsed);
         }

@@ -3,13 +3,10 @@
 use super::Moves;
 use super::source::move_range;
 use crate::messages::MoveOrder;
+use crate::timeouts::TIMEOUTS;
 use sdds::KeyRange;
 use std::sync::Arc;
-use std::time::Duration;
 use store::BucketInfo;
-
-/// How long an order is carried out before the root is asked again.
-pub(super) const ORDER_TIME: Duration = Duration::from_secs(2);
 
 /// Carries out the first order for which there is something to move, in its own task. Does nothing
 /// during another move.
@@ -35,7 +32,7 @@ async fn has_carried_out(moves: &Arc<Moves>, order: &MoveOrder) -> bool {
     let tasks = &moves.routing.calls.tasks;
     let (begun, mut left) = (tasks.now(), order.size_max);
     let mut did_something = false;
-    while left > 0 && tasks.now() - begun < ORDER_TIME {
+    while left > 0 && tasks.now() - begun < TIMEOUTS.order {
         let chosen = match choose(moves, order, left) {
             Choice::Move(chosen) => chosen,
             Choice::Split => return true,

@@ -1,8 +1,8 @@
 //! Moves from this server: the history, the pauses after failures, and the limit of bytes per
 //! second.
 
-use super::ACCESS_AVERAGING;
 use crate::messages::MoveInfo;
+use crate::timeouts::TIMEOUTS;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -10,12 +10,6 @@ use store::MoveSettings;
 
 /// Length of the history.
 const REMEMBERED: usize = 256;
-
-/// The pause after a failed move. Each further failure doubles it.
-const PAUSE: Duration = Duration::from_millis(200);
-
-/// The longest pause after a failed move.
-const PAUSE_MAX: Duration = Duration::from_secs(10);
 
 /// The moves from this server. One runs at a time.
 #[derive(Debug, Default)]
@@ -80,7 +74,7 @@ impl OutgoingMoves {
 
     /// Ignores orders until access rates are averaged again: no move would help now.
     pub(super) fn rest(&self, now: Instant) {
-        *self.resting_until.lock() = Some(now + ACCESS_AVERAGING);
+        *self.resting_until.lock() = Some(now + TIMEOUTS.access_averaging);
     }
 
     /// Whether orders are ignored.
@@ -96,7 +90,7 @@ impl OutgoingMoves {
             return;
         }
         let doubled = 2u32.saturating_pow(back_off.failures);
-        let until = now + PAUSE.saturating_mul(doubled).min(PAUSE_MAX);
+        let until = now + TIMEOUTS.move_pause.saturating_mul(doubled).min(TIMEOUTS.move_pause_max);
         *back_off = BackOff { failures: back_off.failures + 1, until: Some(until) };
     }
 

@@ -12,16 +12,15 @@
 //! Between freeze and adoption, requests for these keys wait. Rounds of changes are sent before,
 //! until few are left.
 
-use super::incoming::SILENCE;
 use super::{Moves, deferred};
 use crate::calls::CallError;
 use crate::directory::File;
 use crate::messages::{Answer, Blob, MoveInfo, MoveOrder, Request, invalid_message, unexpected};
+use crate::timeouts::TIMEOUTS;
 use sdds::balancing::Sizes;
 use sdds::directory::{Level, Message};
 use sdds::{GroupId, KeyRange, MoveId};
 use std::sync::Arc;
-use std::time::Duration;
 use store::catalog::TableId;
 use store::planted::{Bug, is_planted};
 use store::{Acknowledgement, Busy, Error, MoveOut};
@@ -30,18 +29,12 @@ use store::{Acknowledgement, Busy, Error, MoveOut};
 /// deferred.
 const FREEZES: u32 = 100;
 
-/// The pause between two tries to freeze.
-const FREEZE_PAUSE: Duration = Duration::from_millis(10);
-
 /// Bytes of a round of changes that are few enough to freeze.
 const REST_BYTES: u64 = 64 << 10;
 
 /// Maximum number of rounds. Rows that are written faster than they are sent would otherwise never
 /// move.
 const ROUNDS_MAX: u32 = 10;
-
-/// The pause between two questions to the destination.
-const ASK_PAUSE: Duration = Duration::from_millis(100);
 
 /// Moves a range that this server owns to another group, regardless of balance. Completes even if
 /// the caller is dropped: rows that may have arrived must not be taken back.
@@ -73,6 +66,10 @@ pub(super) async fn move_range(
     range: &KeyRange,
     bytes: u64,
 ) -> Result<(), Error> {
+    if !moves.routing.store.is_readable() {
+        // Its destination would not know what it lacks.
+        return Err(deferred("snapshots from before the last start are in use"));
+    }
     let of = moves.next_id();
     let out = moves.routing.store.move_out(of, order.table, range, order.to)?;
     let info = MoveInfo {
@@ -121,14 +118,14 @@ async fn begin(
 async fn call_off(moves: Arc<Moves>, to: GroupId, number: u64) {
     let (calls, membership) = (&moves.routing.calls, &moves.routing.membership);
     let begun = calls.tasks.now();
-    while calls.tasks.now() - begun < SILENCE
+    while calls.tasks.now() - begun < TIMEOUTS.source_silence
         && !membership.is_gone(to)
         && !calls.stopped.is_cancelled()
     {
         if calls.ask(to, &Request::MoveDrop { number }).await.is_ok() {
             return;
         }
-        calls.tasks.sleep(ASK_PAUSE).await;
+        calls.tasks.sleep(TIMEOUTS.move_outcome_pause).await;
     }
 }
 
@@ -161,7 +158,7 @@ impl Source<'_> {
                 Err(_) => {
                     tries += 1;
                     outgoing.note(|info| info.state = "waiting".into());
-                    tasks.sleep(FREEZE_PAUSE).await;
+                    tasks.sleep(TIMEOUTS.freeze_pause).await;
                 }
             }
         };
@@ -268,7 +265,7 @@ async fn ask_outcome(moves: &Moves, to: GroupId, of: MoveId, number: u64) -> Res
             }
             // An evicted server never returns as the same group.
             Err(CallError::NotDone(error)) if membership.is_lost(to) => return Err(error),
-            _ => calls.tasks.sleep(ASK_PAUSE).await,
+            _ => calls.tasks.sleep(TIMEOUTS.move_outcome_pause).await,
         }
     }
 }
@@ -283,6 +280,6 @@ async fn pace(moves: &Moves) -> Result<(), Error> {
         }
         let Some(wait) = moves.outgoing.wait(settings, tasks.now()) else { return Ok(()) };
         // In short steps: the settings may change.
-        tasks.sleep(wait.min(Duration::from_millis(100))).await;
+        tasks.sleep(wait.min(TIMEOUTS.pace_max)).await;
     }
 }

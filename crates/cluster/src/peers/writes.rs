@@ -1,9 +1,10 @@
 //! Writes to rows of other servers.
 
+use super::NodePeers;
 use super::rows::missing;
-use super::{NodePeers, RUN_DEADLINE};
 use crate::calls::CallError;
 use crate::messages::{Answer, Request, WireWrite, batches, invalid_message, unexpected};
+use crate::timeouts::TIMEOUTS;
 use crate::transactions::unknown_outcome;
 use bytes::Bytes;
 use sdds::{GroupId, Key};
@@ -88,7 +89,7 @@ impl NodePeers {
             step,
         };
         self.view.count(&file);
-        match self.node.calls.ask_within(owner, &request, RUN_DEADLINE).await? {
+        match self.node.calls.ask_within(owner, &request, TIMEOUTS.run).await? {
             Answer::Changed { rows, rest, adjustment } => {
                 self.view.learn(&file, adjustment);
                 if rows > 0 {

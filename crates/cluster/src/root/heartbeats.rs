@@ -1,8 +1,9 @@
 //! Heartbeats: what the root learns of servers, and what it tells them.
 
 use super::{LastHeartbeat, Root};
-use crate::membership::{EVICTION_TIMEOUT, ServerLoad, evicted};
+use crate::membership::{ServerLoad, evicted};
 use crate::messages::{Heartbeat, HeartbeatAnswer};
+use crate::timeouts::TIMEOUTS;
 use sdds::{GroupId, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -60,7 +61,7 @@ impl Root {
         let is_lost = |group: GroupId| self.membership.is_lost(group);
         heartbeats.retain(|group, _| !is_lost(*group));
         let silent = heartbeats.iter().filter(|(group, last)| {
-            **group != self.membership.here && now - last.at > EVICTION_TIMEOUT
+            **group != self.membership.here && now - last.at > TIMEOUTS.eviction
         });
         for group in silent.map(|(group, _)| *group).collect::<Vec<_>>() {
             heartbeats.remove(&group);

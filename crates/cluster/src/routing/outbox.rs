@@ -5,16 +5,10 @@ use crate::calls::CallError;
 use crate::directory::{File, Outbox};
 use crate::membership::ROOT;
 use crate::messages::Request;
+use crate::timeouts::TIMEOUTS;
 use sdds::GroupId;
 use sdds::directory::Message;
 use std::sync::Arc;
-use std::time::Duration;
-
-/// The first pause before a message is sent again. Each further one is twice as long.
-const PAUSE: Duration = Duration::from_millis(10);
-
-/// The longest pause before a message is sent again.
-const PAUSE_MAX: Duration = Duration::from_secs(1);
 
 impl Routing {
     /// Sends messages of the directory, each in its own task.
@@ -36,7 +30,7 @@ impl Routing {
 
     async fn deliver(self: &Arc<Self>, file: &Arc<File>, to: GroupId, message: Message<()>) {
         let request = Request::Directory { table: file.table(), message: message.clone() };
-        let mut pause = PAUSE;
+        let mut pause = TIMEOUTS.directory_pause;
         loop {
             match self.calls.ask(to, &request).await {
                 Ok(_) => return,
@@ -46,7 +40,7 @@ impl Routing {
                         && !self.calls.stopped.is_cancelled() =>
                 {
                     self.calls.tasks.sleep(pause).await;
-                    pause = (pause * 2).min(PAUSE_MAX);
+                    pause = (pause * 2).min(TIMEOUTS.directory_pause_max);
                 }
                 Err(_) => {
                     let outbox = file.undelivered(to, message);

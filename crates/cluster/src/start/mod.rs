@@ -7,7 +7,7 @@ mod starting;
 
 pub use process::{Entry, ServerConfig, ServerData, StartError, Started, start};
 
-use crate::calls::{CallError, CountingNetwork, DEADLINE};
+use crate::calls::{CallError, CountingNetwork};
 use crate::cluster::Cluster;
 use crate::facts::{self, Identity};
 use crate::membership::{Member, Members, ROOT};
@@ -15,6 +15,7 @@ use crate::messages::{Answer, Envelope, Reply, Request, decode, encode, unexpect
 use crate::node::Beginning;
 use crate::root::Root;
 use crate::runtime::Tasks;
+use crate::timeouts::TIMEOUTS;
 use net::{Address, Network, ask};
 use sdds::Timestamp;
 use std::sync::Arc;
@@ -127,7 +128,7 @@ impl Cluster {
                         tracing::warn!(through = first.as_str(), %error, "waiting for the cluster");
                     }
                     has_told = true;
-                    tasks.sleep(facts::RETRY_PAUSE).await;
+                    tasks.sleep(TIMEOUTS.retry_pause).await;
                 }
                 Err(error) => return Err(error),
             }
@@ -165,7 +166,7 @@ async fn admitted(
     request: Request,
 ) -> Result<Admission, Error> {
     let envelope = encode(&Envelope { from: None, to: None, request })?;
-    let answer = ask(network, first, envelope, DEADLINE).await;
+    let answer = ask(network, first, envelope, TIMEOUTS.call).await;
     let answer = answer.map_err(|error| Error::from(CallError::of(error, first.as_str())))?;
     match decode::<Reply>(&answer)?? {
         Answer::Joined { member, members, catalog, timestamp, start, cluster } => {

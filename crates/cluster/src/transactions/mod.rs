@@ -69,6 +69,7 @@ impl Transactions {
         now: Timestamp,
         start: u64,
     ) -> Self {
+        let readable_from = store.readable_from();
         let first = if is_planted(Bug::NumberReused) { 1 } else { (start << 40) + 1 };
         Self {
             membership,
@@ -77,7 +78,7 @@ impl Transactions {
             coordinated: CoordinatedTransactions::default(),
             participants: Participants::default(),
             low_watermark: Mutex::new(LowWatermark::new(now)),
-            horizon: AtomicU64::new(0),
+            horizon: AtomicU64::new(readable_from.0),
             snapshot_times: Timestamps::of_snapshots(),
             commit_times: Timestamps::of_commits(),
             next: AtomicU64::new(first),

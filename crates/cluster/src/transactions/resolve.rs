@@ -2,19 +2,16 @@
 
 use super::Transactions;
 use crate::messages::{Answer, Request};
+use crate::timeouts::TIMEOUTS;
 use futures::future::join_all;
 use sdds::Timestamp;
-use std::time::Duration;
 use store::TransactionId;
-
-/// How long a participant waits before it asks.
-const SILENCE: Duration = Duration::from_secs(2);
 
 impl Transactions {
     /// Asks for the outcome of silent transactions, and ends those that have ended.
     pub(crate) async fn resolve(&self) {
         let now = self.calls.tasks.now();
-        let Some(since) = now.checked_sub(SILENCE) else { return };
+        let Some(since) = now.checked_sub(TIMEOUTS.participant_silence) else { return };
         let silent = self.participants.silent(since, now);
         let prepared = silent.prepared.into_iter().map(async |transaction| {
             let asked = self.calls.ask_root(&Request::Outcome { transaction }).await;

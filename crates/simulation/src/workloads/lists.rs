@@ -38,7 +38,7 @@ pub(super) struct Lists {
 impl Lists {
     pub(super) async fn set_up(world: &World) -> Self {
         let rows: Vec<(i64, String)> = (0..LISTS).map(|key| (key, String::new())).collect();
-        let table = create(world, 2, "lists", SqlType::Text, texts(&rows)).await;
+        let table = create(world, 1, "lists", SqlType::Text, texts(&rows)).await;
         Self { table, history: Mutex::default() }
     }
 

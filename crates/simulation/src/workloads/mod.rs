@@ -5,6 +5,7 @@
 //! has happened.
 
 mod bank;
+mod definitions;
 mod linearizability;
 mod lists;
 mod loads;
@@ -15,6 +16,7 @@ use crate::dice::Dice;
 use crate::rows;
 use crate::world::{Running, World};
 use bank::Bank;
+use definitions::Definitions;
 use lists::Lists;
 use loads::Loads;
 use parking_lot::Mutex;
@@ -76,6 +78,7 @@ pub(crate) struct Workloads {
     registers: Arc<Registers>,
     lists: Arc<Lists>,
     loads: Arc<Loads>,
+    definitions: Arc<Definitions>,
     has_stopped: Arc<Mutex<bool>>,
     /// Clients that run.
     clients: Arc<Mutex<usize>>,
@@ -89,6 +92,7 @@ impl Workloads {
             registers: Arc::new(Registers::set_up(world).await),
             lists: Arc::new(Lists::set_up(world).await),
             loads: Arc::new(Loads::set_up(world).await),
+            definitions: Arc::default(),
             has_stopped: Arc::default(),
             clients: Arc::default(),
         }
@@ -127,7 +131,8 @@ impl Workloads {
                 35..42 => self.bank.audit(world, &server, &mut dice).await,
                 42..70 => self.registers.operate(world, &server, &mut dice).await,
                 70..85 => self.lists.append(world, &server, &mut dice).await,
-                85..95 => self.lists.observe(world, &server, &mut dice).await,
+                85..94 => self.lists.observe(world, &server, &mut dice).await,
+                94..96 => self.definitions.create(world, &server).await,
                 _ => self.loads.load(world, &server, &mut dice).await,
             }
         }
@@ -138,7 +143,9 @@ impl Workloads {
         self.bank.check(world, server).await?;
         self.registers.check(world, server).await?;
         self.lists.check(world, server).await?;
-        self.loads.check(world, server).await
+        self.loads.check(world, server).await?;
+        self.definitions.check(world, server);
+        Ok(())
     }
 }
 

@@ -74,6 +74,8 @@ pub struct Store {
     durable: OnceLock<Arc<Durable>>,
     conflicts: AtomicU64,
     holds: Arc<Holds>,
+    /// The snapshots of other servers that a restart has left readable begin here.
+    readable_from: AtomicU64,
     peers: OnceLock<Arc<dyn Peers>>,
 }
 
@@ -113,6 +115,7 @@ impl Store {
             handed: Mutex::default(),
             durable: OnceLock::new(),
             holds: Arc::default(),
+            readable_from: AtomicU64::new(0),
             conflicts: AtomicU64::new(0),
             peers: OnceLock::new(),
         }
