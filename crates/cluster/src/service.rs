@@ -15,9 +15,9 @@ use crate::transactions;
 use bytes::Bytes;
 use futures::{StreamExt, stream};
 use net::{Address, Answers, NetError};
+use protocols::planted::{Bug, is_planted};
 use std::sync::Arc;
 use store::Error;
-use store::planted::{Bug, is_planted};
 
 /// Answers a request.
 pub(crate) fn serve(node: &Arc<Node>, request: Bytes) -> Answers {

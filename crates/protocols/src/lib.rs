@@ -4,7 +4,9 @@
 //! its driver: crate `cluster`, which simulations run as well.
 //!
 //! - [`coordinator`]: the commit of a transaction on several servers.
+//! - [`planted`]: bugs that simulations plant.
 //!
 //! Not here: messages, time limits, and what a transaction has written.
 
 pub mod coordinator;
+pub mod planted;

@@ -275,7 +275,7 @@ impl Executor {
         let Some(mut work) = slot.work.take() else { return };
         state.steps += 1;
         state.now += STEP;
-        self.trace.step(state.now, owner, task.0);
+        self.trace.step(state.now, owner.0, task.0);
         drop(state);
         let waker = Waker::from(Arc::new(TaskWaker { task, ready: Arc::clone(&self.ready) }));
         let polled = work.poll_unpin(&mut Context::from_waker(&waker));

@@ -1,61 +1,9 @@
 //! Faults, one after the other and at the same time, until the run heals.
 
+use crate::config::FaultKind;
 use crate::dice::Dice;
 use crate::network::Link;
 use crate::world::World;
-
-/// A kind of fault.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum FaultKind {
-    /// A server loses power, with what its disk has not synced.
-    Crash,
-    /// All servers lose power.
-    PowerCut,
-    /// A server stands still.
-    Pause,
-    /// Two servers do not reach each other, in one direction or both.
-    Cut,
-    /// A server reaches nobody.
-    Isolation,
-    /// A link takes long.
-    SlowLink,
-    /// Requests and answers get lost, or come late.
-    Loss,
-    /// A disk takes long.
-    SlowDisk,
-    /// A sync fails, and the server ends.
-    DiskFault,
-}
-
-impl FaultKind {
-    /// All kinds.
-    pub const ALL: [Self; 9] = [
-        Self::Crash,
-        Self::PowerCut,
-        Self::Pause,
-        Self::Cut,
-        Self::Isolation,
-        Self::SlowLink,
-        Self::Loss,
-        Self::SlowDisk,
-        Self::DiskFault,
-    ];
-
-    /// Its name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Crash => "crash of a server",
-            Self::PowerCut => "power cut of all",
-            Self::Pause => "pause",
-            Self::Cut => "cut",
-            Self::Isolation => "isolation",
-            Self::SlowLink => "slow link",
-            Self::Loss => "loss",
-            Self::SlowDisk => "slow disk",
-            Self::DiskFault => "disk fault",
-        }
-    }
-}
 
 /// Makes faults of some kinds until the run heals.
 pub(crate) async fn run(world: World, mut dice: Dice, kinds: Vec<FaultKind>) {
@@ -116,9 +64,10 @@ async fn crash(world: &World, site: usize, millis: u64) {
 /// The ways that a fault of the network concerns.
 fn ways(world: &World, dice: &mut Dice, kind: FaultKind, site: usize) -> Vec<(String, String)> {
     let servers = world.servers();
-    let others: Vec<usize> = match kind {
-        FaultKind::Isolation => (0..servers).filter(|other| *other != site).collect(),
-        _ => vec![(site + 1 + dice.index(servers - 1)) % servers],
+    let is_wide = kind == FaultKind::Isolation || (kind == FaultKind::Loss && dice.permille(500));
+    let others: Vec<usize> = match is_wide {
+        true => (0..servers).filter(|other| *other != site).collect(),
+        false => vec![(site + 1 + dice.index(servers - 1)) % servers],
     };
     let directions = dice.below(3);
     let mut ways = Vec::new();

@@ -9,6 +9,9 @@ const USAGE: &str = "\
 pando-sim --seed N [--trace]                simulates the cluster of a seed
 pando-sim --seeds FIRST COUNT [--seconds S] simulates seeds one after the other, for at most S seconds";
 
+/// Runs of one process.
+const PROCESS_RUNS: u64 = 400;
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let number = |name: &str, at: usize| -> Option<u64> {
@@ -40,14 +43,20 @@ fn one(seed: u64, wants_trace: bool) -> ExitCode {
     tell(seed, &report)
 }
 
-/// Simulates seeds until one fails.
+/// Simulates seeds one after the other.
 fn many(first: u64, count: u64, seconds: Option<u64>) -> ExitCode {
     let begun = Instant::now();
     let mut sums = Sums::default();
     let mut code = ExitCode::SUCCESS;
     for seed in first..first.saturating_add(count) {
-        if seconds.is_some_and(|seconds| begun.elapsed() >= Duration::from_secs(seconds)) {
+        let left = seconds.map(|seconds| seconds.saturating_sub(begun.elapsed().as_secs()));
+        if left == Some(0) {
             break;
+        }
+        if seed - first == PROCESS_RUNS {
+            println!("{}", sums.text(begun.elapsed()));
+            let rest = others(seed, first + count - seed, left);
+            return if code == ExitCode::SUCCESS { rest } else { code };
         }
         let report = run(&Config::of(seed));
         sums.add(&report);
@@ -56,6 +65,28 @@ fn many(first: u64, count: u64, seconds: Option<u64>) -> ExitCode {
         }
     }
     println!("{}", sums.text(begun.elapsed()));
+    code
+}
+
+/// Simulates seeds in other processes, one after the other: a cluster and its stores refer to each other, so that their
+/// memory comes back when a process ends.
+fn others(first: u64, count: u64, seconds: Option<u64>) -> ExitCode {
+    let Ok(program) = std::env::current_exe() else { return ExitCode::FAILURE };
+    let begun = Instant::now();
+    let mut code = ExitCode::SUCCESS;
+    for start in (first..first.saturating_add(count)).step_by(PROCESS_RUNS as usize) {
+        let left = seconds.map(|seconds| seconds.saturating_sub(begun.elapsed().as_secs()));
+        if left == Some(0) {
+            break;
+        }
+        let runs = PROCESS_RUNS.min(first + count - start);
+        let mut command = std::process::Command::new(&program);
+        command.args(["--seeds", &start.to_string(), &runs.to_string()]);
+        command.args(left.iter().flat_map(|left| ["--seconds".to_owned(), left.to_string()]));
+        if !command.status().is_ok_and(|status| status.success()) {
+            code = ExitCode::FAILURE;
+        }
+    }
     code
 }
 

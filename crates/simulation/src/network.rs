@@ -31,7 +31,7 @@ pub(crate) struct Link {
 }
 
 /// How late a late message may be.
-pub(crate) const LATE: Duration = Duration::from_secs(8);
+pub(crate) const LATE: Duration = Duration::from_secs(16);
 
 impl Default for Link {
     fn default() -> Self {
@@ -177,9 +177,6 @@ impl Wires {
         sender: UnboundedSender<Arrival>,
         mut back: Back,
     ) {
-        if matches!(*serving.lock(), Serving::Cancelled) {
-            return;
-        }
         let station = self.state.lock().stations.get(to.as_str()).cloned();
         let Some(Station { owner, service }) = station else {
             let (address, reason) = (to.clone(), "nobody listens there".into());
@@ -193,8 +190,13 @@ impl Wires {
             back.send(&sender, Arrival::Answers(answers));
             guard.answered();
         };
-        if let Some(task) = self.executor.spawn(owner, work.boxed()) {
-            *serving.lock() = Serving::By(task);
+        let Some(task) = self.executor.spawn(owner, work.boxed()) else { return };
+        let was = std::mem::replace(&mut *serving.lock(), Serving::By(task));
+        if matches!(was, Serving::Cancelled) {
+            // The cancellation follows on the same connection.
+            let wait = Duration::from_micros(self.state.lock().dice.below(2_000));
+            let executor = self.executor.clone();
+            self.after(wait, move || executor.abort(task));
         }
     }
 }

@@ -1,17 +1,18 @@
 //! A run: servers start, clients work, faults come, everything heals, and what is there is checked.
 
-use crate::dice::Dice;
-use crate::faults::{self, FaultKind};
+use crate::config::Config;
+use crate::faults;
 use crate::owners;
+use crate::server;
 use crate::trace::Trace;
 use crate::workloads::Workloads;
-use crate::world::{Running, World};
+use crate::world::{RunServer, Running, World};
+use futures::FutureExt;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use store::Error;
-use store::journal::Durability;
 
 /// The time between looks at what is true at all times.
 const LOOK: Duration = Duration::from_millis(20);
@@ -24,51 +25,6 @@ const HEAL_MAX: Duration = Duration::from_secs(30);
 
 /// The time in which memory is given back.
 const CLEAN_MAX: Duration = Duration::from_secs(100);
-
-/// What a run is.
-#[derive(Debug, Clone)]
-pub struct Config {
-    /// The seed.
-    pub seed: u64,
-    /// The number of servers.
-    pub servers: usize,
-    /// How many of them join while clients work: one or none.
-    pub late: usize,
-    /// The number of clients.
-    pub clients: usize,
-    /// What goes wrong.
-    pub faults: Vec<FaultKind>,
-    /// How long.
-    pub time: Duration,
-    /// What commits wait for. With less than `Sync`, acknowledged writes may be lost.
-    pub durability: Durability,
-    /// Whether the trace has lines for people.
-    pub keeps_lines: bool,
-}
-
-impl Config {
-    /// The run of a seed.
-    pub fn of(seed: u64) -> Self {
-        let mut dice = Dice::new(seed ^ 0x5eed);
-        let all = FaultKind::ALL;
-        let faults = match dice.below(10) {
-            0 => Vec::new(),
-            1..5 => vec![all[dice.index(all.len())]],
-            5..8 => all.into_iter().filter(|_| dice.permille(500)).collect(),
-            _ => all.to_vec(),
-        };
-        Self {
-            seed,
-            servers: dice.between(3, 5) as usize,
-            late: dice.index(2),
-            clients: dice.between(2, 8) as usize,
-            faults,
-            time: Duration::from_secs(dice.between(5, 25)),
-            durability: Durability::Sync,
-            keeps_lines: false,
-        }
-    }
-}
 
 /// What a run was like.
 #[derive(Debug, Clone)]
@@ -92,7 +48,9 @@ pub struct Report {
 /// Runs a simulation.
 pub fn run(config: &Config) -> Report {
     let trace = Trace::new(config.keeps_lines);
-    let world = World::new(config.seed, config.servers, config.durability, trace.clone());
+    let run_server: RunServer =
+        |world, site, owner, is_new| server::run(world, site, owner, is_new).boxed();
+    let world = World::new(config, run_server, trace.clone());
     simulate(&world, config);
     let report = Report {
         violations: world.violations(),
@@ -141,7 +99,7 @@ fn simulate(world: &World, config: &Config) {
         }
         return;
     }
-    // Received rows of moves that were given up are dropped after a minute.
+    // Received rows of moves that do not end are dropped after a minute.
     let is_sound = |world: &World| world.running().iter().all(|s| s.store().check().is_ok());
     if until(world, CLEAN_MAX, is_sound) {
         return check(world, &workloads);

@@ -1,6 +1,5 @@
 //! What happened, in order: a hash of everything, and lines for people if they are wanted.
 
-use crate::executor::Owner;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,9 +23,9 @@ impl Trace {
     }
 
     /// Adds a step of a task.
-    pub(crate) fn step(&self, now: Duration, owner: Owner, task: u64) {
+    pub(crate) fn step(&self, now: Duration, owner: u64, task: u64) {
         let mut state = self.0.lock();
-        for part in [now.as_micros() as u64, owner.0, task] {
+        for part in [now.as_micros() as u64, owner, task] {
             state.add(&part.to_le_bytes());
         }
     }

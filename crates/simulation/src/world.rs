@@ -1,12 +1,13 @@
 //! The servers of a run with their disks and their network, and what is true about them at all times.
 
+use crate::config::Config;
 use crate::dice::Dice;
 use crate::executor::{Executor, Owner, WORLD};
 use crate::network::Wires;
-use crate::server;
 use crate::trace::Trace;
 use cluster::Cluster;
 use futures::FutureExt;
+use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,6 +18,9 @@ use store::journal::Durability;
 use store::journal::disk::{Fault, MemoryDisk};
 use tokio::sync::oneshot;
 
+/// Runs a start of a server: the number of the server, its tasks' owner, and whether it is new.
+pub(crate) type RunServer = fn(World, usize, Owner, bool) -> BoxFuture<'static, ()>;
+
 /// The servers of a run. Clones are the same ones.
 #[derive(Clone)]
 pub(crate) struct World(Arc<Inner>);
@@ -26,6 +30,7 @@ struct Inner {
     wires: Wires,
     trace: Trace,
     durability: Durability,
+    run_server: RunServer,
     state: Mutex<State>,
 }
 
@@ -71,8 +76,8 @@ const SYNC_MICROS: u64 = 2_000;
 
 impl World {
     /// Servers that have not been started.
-    pub(crate) fn new(seed: u64, servers: usize, durability: Durability, trace: Trace) -> Self {
-        let mut dice = Dice::new(seed);
+    pub(crate) fn new(config: &Config, run_server: RunServer, trace: Trace) -> Self {
+        let mut dice = Dice::new(config.seed);
         let executor = Executor::new(dice.fork(), trace.clone());
         let wires = Wires::new(executor.clone(), trace.clone(), dice.fork());
         let site = || Site {
@@ -84,14 +89,15 @@ impl World {
             sync_micros_max: SYNC_MICROS,
         };
         let state = State {
-            sites: (0..servers).map(|_| site()).collect(),
+            sites: (0..config.servers).map(|_| site()).collect(),
             dice,
             tables: Vec::new(),
             is_healed: false,
             violations: Vec::new(),
             counts: BTreeMap::new(),
         };
-        Self(Arc::new(Inner { executor, wires, trace, durability, state: Mutex::new(state) }))
+        let (durability, state) = (config.durability, Mutex::new(state));
+        Self(Arc::new(Inner { executor, wires, trace, durability, run_server, state }))
     }
 
     pub(crate) fn executor(&self) -> &Executor {
@@ -252,8 +258,8 @@ impl World {
             !site.has_joined
         };
         self.event("start", || format!("server {site}"));
-        let run = server::run(self.clone(), site, owner, is_new);
-        self.0.executor.spawn(owner, run.boxed());
+        let run = (self.0.run_server)(self.clone(), site, owner, is_new);
+        self.0.executor.spawn(owner, run);
     }
 
     /// A server has joined the cluster, or come back.

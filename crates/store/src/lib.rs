@@ -27,7 +27,6 @@ mod machine;
 mod memory;
 mod moving;
 mod peers;
-pub mod planted;
 mod publishing;
 mod queue;
 mod read;

@@ -2,8 +2,8 @@
 
 use super::Moves;
 use crate::messages::{Answer, Reply, Request, invalid_message};
+use protocols::planted::{Bug, is_planted};
 use std::sync::Arc;
-use store::planted::{Bug, is_planted};
 
 /// Answers a request of a source.
 pub(crate) async fn answer(moves: &Arc<Moves>, request: Request) -> Reply {

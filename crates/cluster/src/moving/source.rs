@@ -17,12 +17,12 @@ use crate::calls::CallError;
 use crate::directory::File;
 use crate::messages::{Answer, Blob, MoveInfo, MoveOrder, Request, invalid_message, unexpected};
 use crate::timeouts::TIMEOUTS;
+use protocols::planted::{Bug, is_planted};
 use sdds::balancing::Sizes;
 use sdds::directory::{Level, Message};
 use sdds::{GroupId, KeyRange, MoveId};
 use std::sync::Arc;
 use store::catalog::TableId;
-use store::planted::{Bug, is_planted};
 use store::{Acknowledgement, Busy, Error, MoveOut};
 
 /// How often a freeze is tried while transactions have written to the rows, before the move is

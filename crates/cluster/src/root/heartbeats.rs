@@ -4,11 +4,11 @@ use super::{LastHeartbeat, Root};
 use crate::membership::{ServerLoad, evicted};
 use crate::messages::{Heartbeat, HeartbeatAnswer};
 use crate::timeouts::TIMEOUTS;
+use protocols::planted::{Bug, is_planted};
 use sdds::{GroupId, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use store::catalog::TableId;
-use store::planted::{Bug, is_planted};
 use store::{Error, TableTotal};
 
 impl Root {

@@ -5,9 +5,9 @@ use super::oracle::Oracle;
 use crate::facts;
 use crate::membership::Members;
 use futures::executor::block_on;
+use protocols::planted::{Bug, is_planted};
 use sdds::{GroupId, Timestamp};
 use std::sync::atomic::Ordering;
-use store::planted::{Bug, is_planted};
 use store::{Error, Store};
 
 /// Timestamps that are leased at a time.

@@ -17,12 +17,12 @@ use crate::messages::{Answer, COMMITS_MAX, Reply, Request, invalid_message};
 use crate::runtime::Tasks;
 use oracle::Oracle;
 use parking_lot::Mutex;
+use protocols::planted::{Bug, is_planted};
 use sdds::{GroupId, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Instant;
-use store::planted::{Bug, is_planted};
 use store::{Acknowledgement, Error, Store, TransactionId};
 
 /// State of the root.

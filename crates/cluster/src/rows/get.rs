@@ -5,12 +5,12 @@ use crate::directory::ADJUSTMENT_ENTRIES;
 use crate::messages::{Adjustment, Answer, Reply, Target, WireReader, batches, invalid_message};
 use crate::node::Node;
 use crate::peers::{Found, NodePeers};
+use protocols::planted::{Bug, is_planted};
 use sdds::directory::Entry;
 use sdds::{Key, KeyRange};
 use std::sync::Arc;
 use store::Error;
 use store::catalog::{Table, TableId};
-use store::planted::{Bug, is_planted};
 
 /// Rows at a transaction's snapshot.
 pub(super) async fn get(

@@ -4,10 +4,10 @@ use crate::messages::{Target, WireReader};
 use crate::node::Node;
 use crate::peers::NodePeers;
 use crate::transactions::ended;
+use protocols::planted::{Bug, is_planted};
 use sdds::KeyRange;
 use std::sync::Arc;
 use store::catalog::{Catalog, Table};
-use store::planted::{Bug, is_planted};
 use store::{Error, Peers, Reading};
 
 /// What a transaction reads here.

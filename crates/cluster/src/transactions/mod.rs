@@ -26,11 +26,11 @@ use coordinated::CoordinatedTransactions;
 use low_watermark::LowWatermark;
 use parking_lot::Mutex;
 use participants::Participants;
+use protocols::planted::{Bug, is_planted};
 use sdds::Timestamp;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use store::journal::Position;
-use store::planted::{Bug, is_planted};
 use store::{Error, Snapshot, Store, TransactionId};
 use timestamps::Timestamps;
 

@@ -9,11 +9,11 @@ use crate::blocking;
 use crate::messages::WireReader;
 use crate::runtime::Tasks;
 use parking_lot::Mutex;
+use protocols::planted::{Bug, is_planted};
 use sdds::Timestamp;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Instant;
-use store::planted::{Bug, is_planted};
 use store::{Error, Peers, Prepared, Reading, Savepoint, Store, Transaction, TransactionId};
 
 /// Number of ended transactions that are remembered.

@@ -6,7 +6,6 @@ use crate::error::missing;
 use crate::file::{TableFile, Tile};
 use crate::log::Proposal;
 use crate::memory::Reservation;
-use crate::planted::{Bug, is_planted};
 use crate::store::Store;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::UInt64Type;
@@ -16,6 +15,7 @@ use bytes::Bytes;
 use catalog::ipc::malformed;
 use catalog::{Table, TableId};
 use durable::Command;
+use protocols::planted::{Bug, is_planted};
 use sdds::{Key, KeyRange, MoveId, Timestamp, splitting};
 use std::sync::Arc;
 
