@@ -14,6 +14,8 @@ skipped := $(CARGO_TARGET_DIR)/skipped-suites
 clients := python3 tests/clients/run.py --pando $(CARGO_TARGET_DIR)/quick/pando --expected tests/clients/expected.txt
 drivers := python3 tests/drivers/run.py --pando $(CARGO_TARGET_DIR)/quick/pando
 backups := python3 tests/backups/run.py --pando $(CARGO_TARGET_DIR)/quick/pando
+# Each seed is a cluster with its own faults (docs/SIMULATION.md).
+simulation := $(CARGO_TARGET_DIR)/quick/pando-sim
 differential := python3 tests/differential/run.py --pando $(CARGO_TARGET_DIR)/quick/pando
 
 .PHONY: help demo release test clients drivers backups soak fuzz verify fix
@@ -26,8 +28,8 @@ help:
 	@echo '              and three'
 	@echo 'make drivers  runs the own tests of SQLAlchemy, asyncpg and pgx against pando serve'
 	@echo 'make backups  makes backups in an object store with the protocol of S3, and restores them'
-	@echo 'make soak     compares random statements with PostgreSQL on one server and on three (SOAK_SECONDS), and kills'
-	@echo '              servers under load (SOAK_RESTARTS)'
+	@echo 'make soak     compares random statements with PostgreSQL on one server and on three, simulates clusters with faults'
+	@echo '              (SOAK_SECONDS each), and kills servers under load (SOAK_RESTARTS)'
 	@echo 'make fuzz     looks for bytes that break the decoders of what clients send, and for statements that break a server,'
 	@echo '              a minute for each (FUZZ_SECONDS)'
 	@echo 'make verify   checks formatting, lints, documentation, layers and licences; changes nothing'
@@ -44,7 +46,8 @@ test:
 	$(cargo) test --profile quick --quiet --locked --package xtask
 	$(cargo) run --profile quick --quiet --locked --package xtask -- tidy
 	cargo fmt --all --check
-	$(cargo) build --profile quick --locked --bin pando
+	$(cargo) build --profile quick --locked --bin pando --bin pando-sim
+	$(simulation) --seeds 1 300 --seconds 150
 	@rm -f $(skipped)
 	$(clients) --data --allow-missing --skipped $(skipped)
 	$(drivers) --only asyncpg,pgx --allow-missing --skipped $(skipped)
@@ -73,7 +76,8 @@ SOAK_RESTARTS ?= 1000
 soak:
 	PANDO_RESTARTS=$(SOAK_RESTARTS) $(cargo) --config tests/profile.toml test --profile quick --locked --test serve \
 		-- --nocapture crashes
-	$(cargo) build --profile quick --locked --bin pando
+	$(cargo) build --profile quick --locked --bin pando --bin pando-sim
+	$(simulation) --seeds $$(date +%y%m%d%H)0000 1000000 --seconds $(SOAK_SECONDS)
 	$(differential) --seed $$(date +%y%m%d%H)00 --seconds $(SOAK_SECONDS) --report $(CARGO_TARGET_DIR)/differential
 
 FUZZ_SECONDS ?= 60

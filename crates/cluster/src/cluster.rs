@@ -1,6 +1,6 @@
 //! One server of a cluster, for programs.
 
-use crate::calls::{CountingNetwork, DEADLINE};
+use crate::calls::CountingNetwork;
 use crate::heartbeat;
 use crate::membership::{Member, Members, ROOT};
 use crate::messages::{Request, ServerReport};
@@ -9,14 +9,15 @@ use crate::node::{Beginning, Node};
 use crate::peers::NodePeers;
 use crate::report;
 use crate::root::Root;
+use crate::runtime::Tasks;
 use crate::service;
+use crate::timeouts::TIMEOUTS;
 use bytes::Bytes;
 use net::{Answers, Caller, Service};
 use sdds::{GroupId, KeyRange};
 use std::sync::Arc;
 use store::catalog::TableId;
 use store::{Error, Fragments, MoveSetting, Peers, Store};
-use tokio::runtime::Handle;
 
 /// One server of a cluster. Clones are handles on the same server.
 #[derive(Debug, Clone)]
@@ -29,10 +30,10 @@ impl Cluster {
         members: Members,
         store: Arc<Store>,
         network: CountingNetwork,
-        runtime: Handle,
+        tasks: Tasks,
         begin: Beginning,
     ) -> Self {
-        let node = Arc::new(Node::new(member, members, store, network, runtime, begin));
+        let node = Arc::new(Node::new(member, members, store, network, tasks, begin));
         let cluster = Self(node);
         cluster.0.store.join(cluster.peers());
         cluster
@@ -54,7 +55,7 @@ impl Cluster {
         }
         if begin.has_returned {
             let moves = Arc::clone(&self.0.moves);
-            self.0.calls.runtime.spawn(moving::finish(moves, begin.start));
+            self.0.calls.tasks.spawn(moving::finish(moves, begin.start));
         }
         heartbeat::start(&self.0);
         self
@@ -109,12 +110,12 @@ impl Cluster {
         let keeps_rows =
             self.0.store.journal().is_some() && !report::load(&self.0).tables.is_empty();
         if self.0.calls.root.is_none() && !keeps_rows {
-            match tokio::time::timeout(DEADLINE, say_goodbye(&self.0)).await {
-                Ok(Ok(())) => {}
-                Ok(Err(error)) => {
+            match self.0.calls.tasks.within(TIMEOUTS.call, say_goodbye(&self.0)).await {
+                Some(Ok(())) => {}
+                Some(Err(error)) => {
                     tracing::warn!(%error, "could not tell the root server that this one leaves");
                 }
-                Err(_) => {
+                None => {
                     tracing::warn!("could not tell the root server in time that this one leaves");
                 }
             }

@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::time::Duration;
 use store::{Acknowledgement, Error, Failure, Store, TransactionId};
 
 /// The cluster that a server belongs to ([`Identity`]).
@@ -85,6 +84,3 @@ pub(crate) fn write(
     })?;
     store.set_fact(name, Some(value))
 }
-
-/// The pause before something is tried again that other servers have to answer.
-pub(crate) const RETRY_PAUSE: Duration = Duration::from_millis(500);

@@ -6,18 +6,12 @@ use crate::messages::{Answer, Heartbeat, HeartbeatAnswer, Request, unexpected};
 use crate::moving;
 use crate::node::Node;
 use crate::report;
+use crate::timeouts::TIMEOUTS;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
-use std::time::Duration;
 use store::Error;
-
-/// The period of all work.
-const PERIOD: Duration = Duration::from_millis(100);
-
-/// Time limit of a heartbeat. The next one may succeed.
-const HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Starts the periodic work. It ends when the server stops, or its last handle is dropped.
 pub(crate) fn start(node: &Arc<Node>) {
@@ -33,13 +27,13 @@ pub(crate) fn start(node: &Arc<Node>) {
 /// Repeats `work` until the server stops.
 fn every_period(node: &Arc<Node>, work: fn(Arc<Node>) -> BoxFuture<'static, ()>) {
     let (me, stopped): (Weak<Node>, _) = (Arc::downgrade(node), node.calls.stopped.clone());
-    node.calls.runtime.spawn(stopped.run_until_cancelled_owned(async move {
-        let mut period = tokio::time::interval(PERIOD);
-        period.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let tasks = node.calls.tasks.clone();
+    node.calls.tasks.spawn(stopped.run_until_cancelled_owned(async move {
         loop {
-            period.tick().await;
+            let begun = tasks.now();
             let Some(node) = me.upgrade() else { return };
             work(node).await;
+            tasks.sleep(TIMEOUTS.period.saturating_sub(tasks.now() - begun)).await;
         }
     }));
 }
@@ -56,7 +50,7 @@ fn clean_up(node: &Node) {
             node.routing.send(&file, outbox);
         }
     }
-    node.moves.incoming.discard_silent();
+    node.moves.incoming.discard_silent(node.calls.tasks.now());
 }
 
 async fn beat(node: &Node) {
@@ -89,7 +83,7 @@ async fn tell(node: &Node) -> Result<HeartbeatAnswer, Error> {
         return Ok(beat);
     }
     let request = Request::Heartbeat(heartbeat);
-    match node.calls.ask_within(ROOT, &request, HEARTBEAT_TIMEOUT).await? {
+    match node.calls.ask_within(ROOT, &request, TIMEOUTS.heartbeat).await? {
         Answer::Heartbeat(beat) => Ok(*beat),
         other => Err(unexpected(&other)),
     }

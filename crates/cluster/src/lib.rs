@@ -3,8 +3,8 @@
 //!
 //! From the bottom up; a module uses those above it in this list only:
 //!
-//! - `membership`: the servers of the cluster. `messages`: requests and answers. `blocking`: long
-//!   computations.
+//! - `membership`: the servers of the cluster. `messages`: requests and answers. `runtime`: tasks and time. `timeouts`: every
+//!   time limit. `blocking`: long computations.
 //! - `facts`: what a restart finds again.
 //! - `directory`: the owners of keys, as this server knows them.
 //! - `root`: the first server's part: admission, timestamps and outcomes, balancing.
@@ -35,12 +35,15 @@ mod report;
 mod root;
 mod routing;
 mod rows;
+mod runtime;
 mod service;
 mod start;
+mod timeouts;
 mod transactions;
 
 pub use cluster::Cluster;
 pub use membership::{Member, Members, ServerLoad, TableLoad};
 pub use messages::{ImageInfo, MoveInfo, ServerReport, name_of_call};
 pub use net;
+pub use runtime::{Runtime, Tasks};
 pub use start::{Entry, NewServer, ServerConfig, ServerData, StartError, Started, start};

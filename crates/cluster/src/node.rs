@@ -6,6 +6,7 @@ use crate::membership::{Member, Members, Membership, ROOT};
 use crate::moving::Moves;
 use crate::root::Root;
 use crate::routing::Routing;
+use crate::runtime::Tasks;
 use crate::transactions::Transactions;
 use parking_lot::RwLock;
 use sdds::Timestamp;
@@ -14,7 +15,6 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 use store::catalog::TableId;
 use store::{Error, Fragments, Store, TableTotal};
-use tokio::runtime::Handle;
 
 /// Where a server begins.
 #[derive(Debug, Clone, Copy)]
@@ -52,16 +52,22 @@ impl Node {
         members: Members,
         store: Arc<Store>,
         network: CountingNetwork,
-        runtime: Handle,
+        tasks: Tasks,
         begin: Beginning,
     ) -> Self {
         let Beginning { now, start, .. } = begin;
         let membership = Arc::new(Membership::new(member, members));
         let files = Arc::new(Files::new(Arc::clone(&membership), Arc::clone(&store)));
         let root = (member.group == ROOT).then(|| {
-            Root::new(Arc::clone(&membership), Arc::clone(&files), Arc::clone(&store), now)
+            Root::new(
+                Arc::clone(&membership),
+                Arc::clone(&files),
+                Arc::clone(&store),
+                tasks.clone(),
+                now,
+            )
         });
-        let calls = Arc::new(Calls::new(Arc::clone(&membership), network, runtime, root));
+        let calls = Arc::new(Calls::new(Arc::clone(&membership), network, tasks.clone(), root));
         let transactions = Arc::new(Transactions::new(
             Arc::clone(&membership),
             Arc::clone(&calls),

@@ -1,7 +1,7 @@
 //! Answers the requests of other servers: decodes them, and passes them to the part that they are
 //! about.
 
-use crate::blocking::{self, LARGE_BYTES};
+use crate::blocking::LARGE_BYTES;
 use crate::membership::evicted;
 use crate::messages::{
     Answer, Envelope, Reply, Request, decode, encode_reply, invalid_message, is_background,
@@ -14,7 +14,8 @@ use crate::rows;
 use crate::transactions;
 use bytes::Bytes;
 use futures::{StreamExt, stream};
-use net::{Answers, NetError};
+use net::{Address, Answers, NetError};
+use protocols::planted::{Bug, is_planted};
 use std::sync::Arc;
 use store::Error;
 
@@ -39,14 +40,14 @@ pub(crate) fn serve(node: &Arc<Node>, request: Bytes) -> Answers {
             Ok(Request::Take { exchange, part }) => rows::take(&node, exchange, part),
             Ok(Request::Describe { name }) => rows::describe(&node, &name),
             // Moves its large pieces of work to other threads itself.
-            Ok(request @ Request::DmlPushdown { .. }) => one(answer(&node, request).await),
+            Ok(request @ Request::DmlPushdown { .. }) => one(&node, answer(&node, request).await),
             Ok(request) if is_large => {
-                let runtime = node.calls.runtime.clone();
-                let work = move || runtime.block_on(answer(&node, request));
-                one(blocking::run(work).await.and_then(|reply| reply))
+                let there = Arc::clone(&node);
+                let work = async move { answer(&there, request).await };
+                one(&node, node.calls.tasks.run_apart(work).await.and_then(|reply| reply))
             }
-            Ok(request) => one(answer(&node, request).await),
-            Err(error) => one(Err(error)),
+            Ok(request) => one(&node, answer(&node, request).await),
+            Err(error) => one(&node, Err(error)),
         }
     })
     .flatten()
@@ -54,9 +55,18 @@ pub(crate) fn serve(node: &Arc<Node>, request: Bytes) -> Answers {
     .boxed()
 }
 
-fn one(reply: Reply) -> Answers {
-    let bytes = encode_reply(&reply);
-    stream::once(async move { Ok::<_, NetError>(bytes) }).boxed()
+/// The answer to a request. A server whose log has stopped says neither that it has done something nor that it has not:
+/// the next start decides.
+fn one(node: &Node, reply: Reply) -> Answers {
+    let stopped = node.store.journal().and_then(|journal| journal.stopped());
+    let answer = match stopped.filter(|_| !is_planted(Bug::AnswerAfterFailure)) {
+        None => Ok(encode_reply(&reply)),
+        Some(stopped) => Err(NetError::Failed {
+            address: Address::new(node.membership.name.as_str()),
+            reason: stopped.to_string(),
+        }),
+    };
+    stream::once(async move { answer }).boxed()
 }
 
 /// The request in an envelope, if it is for this server, and its sender is not evicted.

@@ -1,9 +1,8 @@
-//! The thread that writes the buffer, calls fsync, and allocates segments.
+//! What writes the buffer, calls fsync, and allocates segments: a thread, or the owner of the journal.
 
 use crate::Error;
 use crate::disk::DiskFile;
 use crate::durability::Durability;
-
 use crate::record::Position;
 use crate::segment::SegmentNumber;
 use crate::shared::{Shared, State, Write};
@@ -29,18 +28,60 @@ struct Work {
     wanted: Option<u64>,
 }
 
-/// Opens the segment to be continued, allocates the first spare and starts the thread.
-pub(crate) fn start(
-    shared: Arc<Shared>,
-    open: Option<SegmentNumber>,
-) -> Result<JoinHandle<()>, Error> {
-    let mut files = Files::new();
-    if let Some(number) = open {
-        let path = shared.directory.journal().join(number.file_name());
-        let file = shared.directory.disk().open(&path);
-        files.insert(number, file.map_err(|error| Error::io("open", &path, &error))?);
+/// What writes, with the files that it writes to.
+#[derive(Debug)]
+pub(crate) struct Flusher {
+    files: Files,
+    /// What is written, and not synced yet: the last segment, and the position of its last record.
+    written: Option<(SegmentNumber, Position)>,
+}
+
+impl Flusher {
+    /// Opens the segment to be continued, and allocates the first spare.
+    pub(crate) fn open(shared: &Shared, open: Option<SegmentNumber>) -> Result<Self, Error> {
+        let mut files = Files::new();
+        if let Some(number) = open {
+            let path = shared.directory.journal().join(number.file_name());
+            let file = shared.directory.disk().open(&path);
+            files.insert(number, file.map_err(|error| Error::io("open", &path, &error))?);
+        }
+        add_spares(shared, &mut files, 0)?;
+        Ok(Self { files, written: None })
     }
-    add_spares(&shared, &mut files, 0)?;
+
+    /// Writes what was appended; [`Self::sync`] is to follow.
+    pub(crate) fn write(&mut self, shared: &Shared) -> Result<(), Error> {
+        assert!(self.written.is_none(), "what is written is synced before more is written");
+        let work = {
+            let mut state = shared.state();
+            let is_asked = state.wanted > 0 || state.placing.spares() < SPARES;
+            if state.stopped.is_some() || (state.pending.is_empty() && !is_asked) {
+                return Ok(());
+            }
+            take(&mut state)
+        };
+        if let Some(segment) = write(shared, &mut self.files, &work.writes)? {
+            self.written = Some((segment, work.last));
+        }
+        match work.wanted {
+            Some(wanted) => add_spares(shared, &mut self.files, wanted),
+            None => Ok(()),
+        }
+    }
+
+    /// Makes durable what is written, and tells those who wait. Returns whether there was anything.
+    pub(crate) fn sync(&mut self, shared: &Shared) -> Result<bool, Error> {
+        let Some((segment, last)) = self.written.take() else { return Ok(false) };
+        sync(shared, &mut self.files, segment)?;
+        (shared.listener)(last);
+        shared.durable.advance(last);
+        Ok(true)
+    }
+}
+
+/// Starts the thread that writes.
+pub(crate) fn start(shared: Arc<Shared>, flusher: Flusher) -> Result<JoinHandle<()>, Error> {
+    let Flusher { files, .. } = flusher;
     let thread = std::thread::Builder::new().name("pando-journal".to_owned());
     let path = shared.directory.path().to_owned();
     let run = move || {
@@ -124,23 +165,47 @@ fn take(state: &mut State) -> Work {
     }
 }
 
-/// Writes and syncs one segment after the other: a segment that has records shows that everything
-/// before it is durable.
+/// Writes and syncs one segment after the other.
 fn flush(shared: &Shared, files: &mut Files, writes: Vec<Write>) -> Result<(), Error> {
     let begin = Instant::now();
+    if let Some(last) = write(shared, files, &writes)? {
+        sync(shared, files, last)?;
+    }
+    shared.counts.count_flush(begin.elapsed());
+    Ok(())
+}
+
+/// Writes, and syncs all segments but the last, whose number is returned: a segment that has records
+/// shows that everything before it is durable.
+fn write(
+    shared: &Shared,
+    files: &mut Files,
+    writes: &[Write],
+) -> Result<Option<SegmentNumber>, Error> {
     let journal = shared.directory.journal();
+    let mut last = None;
     for same in writes.chunk_by(|one, next| one.segment == next.segment) {
+        if let Some(before) = last {
+            sync(shared, files, before)?;
+        }
         let number = same[0].segment;
         let path = journal.join(number.file_name());
         let file = files.get(&number).expect("a segment is opened before it is filled");
         for Write { offset, bytes, .. } in same {
             file.write_at(bytes, *offset).map_err(|error| Error::io("write", &path, &error))?;
         }
-        file.sync().map_err(|error| Error::io("sync", &path, &error))?;
-        shared.counts.syncs.fetch_add(1, Ordering::Relaxed);
-        files.retain(|of, _| *of >= number);
+        last = Some(number);
     }
-    shared.counts.count_flush(begin.elapsed());
+    Ok(last)
+}
+
+/// Syncs a segment; those before it are not written to any more.
+fn sync(shared: &Shared, files: &mut Files, number: SegmentNumber) -> Result<(), Error> {
+    let path = shared.directory.journal().join(number.file_name());
+    let file = files.get(&number).expect("a segment is opened before it is filled");
+    file.sync().map_err(|error| Error::io("sync", &path, &error))?;
+    shared.counts.syncs.fetch_add(1, Ordering::Relaxed);
+    files.retain(|of, _| *of >= number);
     Ok(())
 }
 

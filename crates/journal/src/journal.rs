@@ -15,12 +15,12 @@
 use crate::directory::sync_directory;
 use crate::durability::Durability;
 use crate::figures::{Counts, Figures};
-use crate::flusher;
+use crate::flusher::{self, Flusher};
 use crate::placing::{self, Placing};
 use crate::record::{self, Origin, Position};
 use crate::recovery::Recovered;
 use crate::segment::{SegmentNumber, UNFINISHED};
-use crate::shared::{Listener, Options, Shared, State};
+use crate::shared::{Flushing, Listener, Options, Shared, State};
 use crate::waiting::{Reached, Wait};
 use crate::{Directory, Error};
 use parking_lot::{Condvar, Mutex};
@@ -39,7 +39,16 @@ const BACKLOG_BYTES_MAX: u64 = 64 << 20;
 #[derive(Debug)]
 pub struct Journal {
     shared: Arc<Shared>,
-    flusher: Mutex<Option<JoinHandle<()>>>,
+    flusher: Mutex<Flushes>,
+}
+
+/// Who writes.
+#[derive(Debug)]
+enum Flushes {
+    /// A thread; `None` once it has ended.
+    Thread(Option<JoinHandle<()>>),
+    /// The owner.
+    Owner(Flusher),
 }
 
 /// The body of a command, and its checksum.
@@ -132,8 +141,44 @@ impl Journal {
             counts: Counts::default(),
             listener,
         });
-        let thread = flusher::start(Arc::clone(&shared), open.map(|(number, _)| number))?;
-        Ok(Self { shared, flusher: Mutex::new(Some(thread)) })
+        let flusher = Flusher::open(&shared, open.map(|(number, _)| number))?;
+        let flushes = match &shared.options.flushing {
+            Flushing::Thread => {
+                Flushes::Thread(Some(flusher::start(Arc::clone(&shared), flusher)?))
+            }
+            Flushing::Owner(_) => Flushes::Owner(flusher),
+        };
+        Ok(Self { shared, flusher: Mutex::new(flushes) })
+    }
+
+    /// Writes what was appended, for a journal that its owner flushes ([`Flushing::Owner`]).
+    /// [`Self::sync`] is to follow; a crash between the two may leave a part. An error stops the journal.
+    pub fn write(&self) {
+        self.flush_with(|flusher, shared| flusher.write(shared).map(|()| false));
+    }
+
+    /// Makes durable what [`Self::write`] has written, and tells those who wait. Returns whether there was anything.
+    pub fn sync(&self) -> bool {
+        self.flush_with(Flusher::sync)
+    }
+
+    /// Writes what was appended, and makes it durable.
+    pub fn flush(&self) {
+        self.sync();
+        self.write();
+        self.sync();
+    }
+
+    fn flush_with(&self, work: impl FnOnce(&mut Flusher, &Shared) -> Result<bool, Error>) -> bool {
+        let mut flusher = self.flusher.lock();
+        let Flushes::Owner(flusher) = &mut *flusher else { return false };
+        if self.stopped().is_some() {
+            return false;
+        }
+        work(flusher, &self.shared).unwrap_or_else(|error| {
+            self.shared.stop(&error.to_string());
+            false
+        })
     }
 
     /// Asks for room for a command with a body of this length, suffix included. Waits until a segment
@@ -161,7 +206,10 @@ impl Journal {
         loop {
             match self.ask(body, has_waited)? {
                 Asked::Granted(room) => return Ok(room),
-                Asked::Later(attempt) => self.shared.attempts.wait(attempt)?,
+                Asked::Later(attempt) => {
+                    self.flush();
+                    self.shared.attempts.wait(attempt)?;
+                }
             }
             has_waited = true;
         }
@@ -194,7 +242,7 @@ impl Journal {
         }
         state.wanted = state.wanted.max(bytes);
         let next = self.shared.attempts.position().next();
-        self.shared.work.notify_one();
+        self.shared.signal();
         Ok(Asked::Later(next))
     }
 
@@ -237,7 +285,7 @@ impl Journal {
         let position = Position(state.next.0 - 1);
         drop(state);
         if was_empty {
-            self.shared.work.notify_one();
+            self.shared.signal();
         }
         Ok(position)
     }
@@ -255,7 +303,11 @@ impl Journal {
     /// # Errors
     /// [`Error::Stopped`].
     pub fn wait_committed(&self, position: Position) -> Result<(), Error> {
-        self.shared.durable.wait(self.awaited(position))
+        let awaited = self.awaited(position);
+        if self.durable_position() < awaited {
+            self.flush();
+        }
+        self.shared.durable.wait(awaited)
     }
 
     /// The position that a commit waits for.
@@ -280,13 +332,16 @@ impl Journal {
     /// [`Error::Stopped`].
     pub fn wait_durable(&self, position: Position) -> Result<(), Error> {
         self.hurry(position);
+        if self.durable_position() < position {
+            self.flush();
+        }
         self.shared.durable.wait(position)
     }
 
     fn hurry(&self, position: Position) {
         if self.shared.durable.position() < position {
             self.shared.state().is_urgent = true;
-            self.shared.work.notify_one();
+            self.shared.signal();
         }
     }
 
@@ -318,7 +373,7 @@ impl Journal {
     /// Stops the journal: what was appended last was not carried out. Nothing is written any more.
     pub fn fail(&self, reason: &str) {
         self.shared.stop(reason);
-        self.shared.work.notify_one();
+        self.shared.signal();
     }
 
     /// Ends with an error when the journal stops.
@@ -369,10 +424,10 @@ impl Journal {
 impl Drop for Journal {
     fn drop(&mut self) {
         self.shared.state().is_stopping = true;
-        self.shared.work.notify_one();
-        let thread = self.flusher.get_mut().take();
+        self.shared.signal();
+        let Flushes::Thread(thread) = self.flusher.get_mut() else { return };
         // The listener may drop the last owner of the journal, in the flusher's thread.
-        if let Some(thread) = thread
+        if let Some(thread) = thread.take()
             && thread.thread().id() != std::thread::current().id()
         {
             let _ = thread.join();

@@ -47,6 +47,6 @@ pub use figures::{CLASSES, Figures, Histogram};
 pub use journal::{Body, COMMAND_BYTES_MAX, Journal, Room};
 pub use record::{FileSet, Origin, Position};
 pub use recovery::{Command, Recovered, recover};
-pub use shared::{Listener, Options, SEGMENT_BYTES};
+pub use shared::{Flushing, Listener, Options, SEGMENT_BYTES};
 pub use survey::{Segment, SegmentState, Survey, survey};
 pub use waiting::Wait;

@@ -11,9 +11,31 @@ use crate::waiting::Reached;
 use crate::{Directory, Error};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::VecDeque;
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+
+/// Who writes what was appended.
+#[derive(Clone, Default)]
+pub enum Flushing {
+    /// A thread of the journal.
+    #[default]
+    Thread,
+    /// The owner of the journal, with [`Journal::flush`](crate::Journal::flush): a simulation, in which a flush takes
+    /// simulated time. The function is called when there is something to write; it may be called under
+    /// locks. Functions that block the thread flush by themselves.
+    Owner(Arc<dyn Fn() + Send + Sync>),
+}
+
+impl fmt::Debug for Flushing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Thread => "Thread",
+            Self::Owner(_) => "Owner",
+        })
+    }
+}
 
 /// The size of segments, unless tests choose another.
 pub const SEGMENT_BYTES: u64 = 64 << 20;
@@ -27,12 +49,19 @@ pub struct Options {
     pub interval: Duration,
     /// The size of new segments in bytes; a multiple of 4096.
     pub segment_bytes: u64,
+    /// Who writes what was appended.
+    pub flushing: Flushing,
 }
 
 impl Default for Options {
     fn default() -> Self {
         let interval = Duration::from_millis(10);
-        Self { durability: Durability::Sync, interval, segment_bytes: SEGMENT_BYTES }
+        Self {
+            durability: Durability::Sync,
+            interval,
+            segment_bytes: SEGMENT_BYTES,
+            flushing: Flushing::Thread,
+        }
     }
 }
 
@@ -54,8 +83,8 @@ pub(crate) struct Shared {
     pub(crate) listener: Listener,
 }
 
-impl std::fmt::Debug for Shared {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Shared").field("directory", &self.directory).finish_non_exhaustive()
     }
 }
@@ -94,6 +123,14 @@ pub(crate) struct Write {
 impl Shared {
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock()
+    }
+
+    /// Signals that there is work.
+    pub(crate) fn signal(&self) {
+        match &self.options.flushing {
+            Flushing::Thread => drop(self.work.notify_one()),
+            Flushing::Owner(signal) => signal(),
+        }
     }
 
     /// Puts a record into the buffer.

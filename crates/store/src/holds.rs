@@ -116,6 +116,11 @@ impl Held {
         id
     }
 
+    /// Returns the timestamp after which the oldest prepared transaction commits.
+    pub(crate) fn oldest_prepared(&self) -> Option<Timestamp> {
+        self.prepared.values().map(|prepared| prepared.after).min()
+    }
+
     /// Protects a range from splits, merges and compaction; returns `None` if part of it is being
     /// moved.
     pub(crate) fn begin_move(&mut self, table: TableId, range: &KeyRange) -> Option<HoldId> {

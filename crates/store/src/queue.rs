@@ -53,6 +53,11 @@ impl Queue {
         self.changed.notify_all();
     }
 
+    /// Returns the next bucket, if there is one.
+    pub(crate) fn try_next(&self) -> Option<(TableId, Bound)> {
+        self.state.lock().waiting.pop_first()
+    }
+
     /// Waits for the next bucket; returns `None` when the queue is closed.
     pub(crate) fn next(&self) -> Option<(TableId, Bound)> {
         let mut state = self.state.lock();

@@ -106,6 +106,11 @@ impl Snapshots {
         }
     }
 
+    /// Returns the timestamp before which other servers request no snapshots.
+    pub(crate) fn asked_from(&self) -> Timestamp {
+        Timestamp(self.asked_from.load(Ordering::Acquire))
+    }
+
     /// Returns the horizon: no snapshot is, or will be, before this timestamp.
     pub(crate) fn horizon(&self) -> Timestamp {
         let in_use = self.in_use.lock();

@@ -15,6 +15,7 @@ use syn::visit::{self, Visit};
 const PURE: &[(&str, &[&str])] = &[
     ("bundling", &["serde", "thiserror"]),
     ("dbsim", &["bundling", "serde", "thiserror", "toml"]),
+    ("protocols", &["sdds"]),
     ("sdds", &["imbl", "serde", "smallvec", "thiserror"]),
     ("frontend", &["bytes", "thiserror"]),
 ];

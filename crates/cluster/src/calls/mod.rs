@@ -11,6 +11,8 @@ pub(crate) use traffic::CountingNetwork;
 use crate::membership::{Membership, ROOT};
 use crate::messages::{Answer, Envelope, Reply, Request, decode, encode};
 use crate::root::Root;
+use crate::runtime::Tasks;
+use crate::timeouts::TIMEOUTS;
 use bytes::Bytes;
 use net::{Address, Answers, Delivery, Network, ask};
 use sdds::GroupId;
@@ -20,16 +22,13 @@ use store::Error;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio_util::sync::CancellationToken;
 
-/// Time limit of most calls.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(5);
-
 /// Calls other servers by group.
 #[derive(Debug)]
 pub(crate) struct Calls {
     membership: Arc<Membership>,
     network: CountingNetwork,
     /// Runs the tasks of this server, apart from those of its clients and queries.
-    pub(crate) runtime: Handle,
+    pub(crate) tasks: Tasks,
     /// Set on the root server.
     pub(crate) root: Option<Root>,
     /// Cancelled when this server stops: it then neither calls nor answers.
@@ -40,10 +39,10 @@ impl Calls {
     pub(crate) fn new(
         membership: Arc<Membership>,
         network: CountingNetwork,
-        runtime: Handle,
+        tasks: Tasks,
         root: Option<Root>,
     ) -> Self {
-        Self { membership, network, runtime, root, stopped: CancellationToken::new() }
+        Self { membership, network, tasks, root, stopped: CancellationToken::new() }
     }
 
     /// Messages of this server so far.
@@ -76,7 +75,7 @@ impl Calls {
 
     /// Asks a server and waits for its answer.
     pub(crate) async fn ask(&self, to: GroupId, request: &Request) -> Result<Answer, CallError> {
-        self.ask_within(to, request, DEADLINE).await
+        self.ask_within(to, request, TIMEOUTS.call).await
     }
 
     /// As [`Calls::ask`], with another time limit.
@@ -125,10 +124,10 @@ impl Calls {
     pub(crate) fn ask_root_blocking(self: &Arc<Self>, request: Request) -> Result<Answer, Error> {
         let (sender, receiver) = std::sync::mpsc::channel();
         let calls = Arc::clone(self);
-        self.runtime.spawn(async move {
+        self.tasks.spawn(async move {
             let _ = sender.send(calls.ask_root(&request).await);
         });
-        let wait = || receiver.recv_timeout(DEADLINE * 2);
+        let wait = || receiver.recv_timeout(TIMEOUTS.call * 2);
         // On a worker thread the spawned task may be the next in this thread's queue.
         let runs_tasks = Handle::try_current()
             .is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::MultiThread);

@@ -6,20 +6,17 @@ mod members;
 pub use load::{ServerLoad, TableLoad};
 pub use members::{Member, Members};
 
+use crate::timeouts::TIMEOUTS;
 use net::Address;
 use parking_lot::RwLock;
 use sdds::GroupId;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 use store::Error;
 
 /// The group that leads the cluster: membership, timestamps, sequences. Its server is the first
 /// one.
 pub(crate) const ROOT: GroupId = GroupId(0);
-
-/// The root evicts a server after this time without a heartbeat.
-pub(crate) const EVICTION_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The SQLSTATE of the answers to an evicted server: admin_shutdown.
 pub(crate) const EVICTED: &str = "57P01";
@@ -122,7 +119,7 @@ pub(crate) fn evicted(name: &str) -> Error {
         sql_state: EVICTED.into(),
         message: format!(
             "server \"{name}\" sent no heartbeat for {} s and was evicted from the cluster",
-            EVICTION_TIMEOUT.as_secs()
+            TIMEOUTS.eviction.as_secs()
         ),
         detail: Some("Its rows are lost to the cluster.".into()),
         hint: Some("Restart it: it joins as a new server.".into()),

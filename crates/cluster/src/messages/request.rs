@@ -5,6 +5,7 @@ use crate::membership::ServerLoad;
 use sdds::directory::Message;
 use sdds::{GroupId, Key, KeyRange, MoveId, Timestamp};
 use serde::{Deserialize, Serialize};
+use std::fmt::{self, Write};
 use store::catalog::{CatalogChange, Sequence, TableId};
 use store::{ExchangeId, MoveSetting, Reader, TransactionId};
 
@@ -76,8 +77,6 @@ pub(crate) enum Request {
     /// To a participant: prepares to commit.
     Prepare {
         reader: WireReader,
-        /// Whether the transaction has certainly written there.
-        has_written: bool,
         /// The commit timestamp will be greater.
         newest: Timestamp,
     },
@@ -119,7 +118,21 @@ pub(crate) enum Request {
 impl Request {
     /// The name of the variant, for logs and tests.
     pub(crate) fn name(&self) -> String {
-        format!("{self:?}").chars().take_while(|c| c.is_alphanumeric()).collect()
+        let mut name = FirstWord::default();
+        // It ends after the first word, which it takes for an error.
+        let _ = write!(name, "{self:?}");
+        name.0
+    }
+}
+
+/// The first word of a text that is written to it.
+#[derive(Debug, Default)]
+struct FirstWord(String);
+
+impl fmt::Write for FirstWord {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.extend(text.chars().take_while(|c| c.is_alphanumeric()));
+        if text.chars().all(char::is_alphanumeric) { Ok(()) } else { Err(fmt::Error) }
     }
 }
 
@@ -140,11 +153,15 @@ pub(crate) struct WireReader {
     pub(crate) transaction: Option<TransactionId>,
     pub(crate) changes: Vec<CatalogChange>,
     pub(crate) savepoint: u64,
+    /// Whether the transaction has certainly written on the receiver. A receiver that does not know that has been
+    /// started again, and has lost what was written.
+    pub(crate) has_written: bool,
 }
 
 impl WireReader {
-    pub(crate) fn new(reader: &Reader) -> Self {
+    pub(crate) fn new(reader: &Reader, has_written: bool) -> Self {
         Self {
+            has_written,
             timestamp: reader.timestamp,
             transaction: reader.transaction,
             changes: reader.changes.to_vec(),

@@ -1,24 +1,25 @@
 //! Answers requests of the sources of moves to this server.
 
 use super::Moves;
-use crate::blocking;
 use crate::messages::{Answer, Reply, Request, invalid_message};
+use protocols::planted::{Bug, is_planted};
 use std::sync::Arc;
 
 /// Answers a request of a source.
 pub(crate) async fn answer(moves: &Arc<Moves>, request: Request) -> Reply {
-    let incoming = &moves.incoming;
+    let (incoming, tasks) = (&moves.incoming, &moves.routing.calls.tasks);
     match request {
         Request::MoveIn { of, table, range } => {
-            Ok(Answer::Move(incoming.begin(&moves.routing.store, of, table, &range)?))
+            let begun = incoming.begin(&moves.routing.store, of, table, &range, tasks.now());
+            Ok(Answer::Move(begun?))
         }
         Request::MovePiece { number, piece, ends_round } => {
-            incoming.take(number, piece.0, ends_round)?;
+            incoming.take(number, piece.0, ends_round, tasks.now())?;
             Ok(Answer::Done)
         }
         Request::MoveAdopt { number, rest, adopt, accesses } => {
             let (moves, rest) = (Arc::clone(moves), rest.map(|rest| rest.0));
-            let adopted = blocking::run(move || {
+            let adopted = tasks.run(move || {
                 moves.incoming.adopt(&moves.routing.files, number, rest, accesses, adopt)
             });
             adopted.await??;
@@ -30,7 +31,9 @@ pub(crate) async fn answer(moves: &Arc<Moves>, request: Request) -> Reply {
         }
         Request::MoveOutcome { of, number } => {
             let discarding = Arc::clone(moves);
-            blocking::run(move || discarding.incoming.discard(number)).await?;
+            if !is_planted(Bug::MoveAppliedLate) {
+                tasks.run(move || discarding.incoming.discard(number)).await?;
+            }
             Ok(Answer::Adopted(moves.routing.store.has_adopted(of).await?))
         }
         other => Err(invalid_message(&format!("{} is not about a move", other.name()))),

@@ -6,13 +6,13 @@
 //! the directory.
 
 use super::Moves;
-use super::orders::{ORDER_TIME, carry_out_one};
+use super::orders::carry_out_one;
 use crate::messages::{Answer, MoveOrder, Request};
 use crate::routing::View;
+use crate::timeouts::TIMEOUTS;
 use sdds::balancing::Sizes;
 use sdds::{GroupId, KeyRange};
 use std::sync::Arc;
-use std::time::Instant;
 use store::catalog::{Relation, Table, TableId};
 
 /// Keys that belong to another group.
@@ -28,14 +28,15 @@ struct Misplaced {
 pub(crate) async fn follow(moves: Arc<Moves>) {
     let Some(mut found) = misplaced(&moves).await else { return };
     let Some(_guard) = moves.begin() else { return };
-    let begun = Instant::now();
+    let tasks = &moves.routing.calls.tasks;
+    let begun = tasks.now();
     loop {
         let reason = "colocated with rows of another table".to_owned();
         let sizes = Sizes::default();
         let (table, to, size_max) = (found.table, found.to, found.bytes);
         let order = MoveOrder { table, to, size_max, sizes, reason };
         let given = carry_out_one(&moves, &order, &found.range, found.bytes).await;
-        if !given || begun.elapsed() > ORDER_TIME {
+        if !given || tasks.now() - begun > TIMEOUTS.order {
             return;
         }
         match misplaced(&moves).await {

@@ -2,6 +2,7 @@
 
 use crate::directory::Files;
 use crate::messages::invalid_message;
+use crate::timeouts::TIMEOUTS;
 use bytes::Bytes;
 use parking_lot::Mutex;
 use sdds::directory::{Content, Message};
@@ -9,12 +10,9 @@ use sdds::{KeyRange, MoveId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use store::catalog::TableId;
 use store::{Error, MoveIn, Store};
-
-/// Received rows are dropped after this time without a message of their source.
-pub(super) const SILENCE: Duration = Duration::from_secs(60);
 
 /// The moves to this server, by number. Each is adopted once, or never: a source relies on the
 /// answer. The store knows which ones were adopted ([`Store::has_adopted`]).
@@ -55,10 +53,11 @@ impl IncomingMoves {
         of: MoveId,
         table: TableId,
         range: &KeyRange,
+        now: Instant,
     ) -> Result<u64, Error> {
         let rows = store.move_in(of, table, range)?;
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let incoming = Incoming { table, rows: Some(rows), at: Instant::now() };
+        let incoming = Incoming { table, rows: Some(rows), at: now };
         self.arrivals.lock().open.insert(number, Arc::new(Mutex::new(incoming)));
         Ok(number)
     }
@@ -69,10 +68,16 @@ impl IncomingMoves {
     }
 
     /// Receives a piece of the rows.
-    pub(super) fn take(&self, number: u64, piece: Bytes, ends_round: bool) -> Result<(), Error> {
+    pub(super) fn take(
+        &self,
+        number: u64,
+        piece: Bytes,
+        ends_round: bool,
+        now: Instant,
+    ) -> Result<(), Error> {
         let incoming = self.open(number)?;
         let mut incoming = incoming.lock();
-        incoming.at = Instant::now();
+        incoming.at = now;
         let rows =
             incoming.rows.as_mut().ok_or_else(|| invalid_message("a move that has ended"))?;
         rows.take(piece)?;
@@ -123,9 +128,10 @@ impl IncomingMoves {
     }
 
     /// Discards moves whose sources are silent.
-    pub(crate) fn discard_silent(&self) {
+    pub(crate) fn discard_silent(&self, now: Instant) {
         let is_silent = |rows: &Mutex<Incoming>| {
-            rows.try_lock().is_some_and(|rows| rows.at.elapsed() >= SILENCE)
+            rows.try_lock()
+                .is_some_and(|rows| now.duration_since(rows.at) >= TIMEOUTS.source_silence)
         };
         self.arrivals.lock().open.retain(|_, rows| !is_silent(rows));
     }

@@ -21,17 +21,15 @@ pub(crate) use source::give;
 pub(crate) use unfinished::finish;
 
 use crate::routing::Routing;
+use crate::timeouts::TIMEOUTS;
 use incoming::IncomingMoves;
 use outgoing::OutgoingMoves;
 use parking_lot::Mutex;
 use sdds::MoveId;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use store::Error;
-
-/// The period in which access rates of buckets are averaged.
-const ACCESS_AVERAGING: Duration = Duration::from_secs(1);
 
 /// The moves from and to this server.
 #[derive(Debug)]
@@ -48,12 +46,13 @@ pub(crate) struct Moves {
 impl Moves {
     /// `start` is the number of the start of this server.
     pub(crate) fn new(routing: Arc<Routing>, start: u64) -> Self {
+        let now = routing.calls.tasks.now();
         Self {
             routing,
             incoming: IncomingMoves::new(start),
             outgoing: OutgoingMoves::default(),
             next: AtomicU64::new((start << 32) + 1),
-            accesses_averaged: Mutex::new(Instant::now()),
+            accesses_averaged: Mutex::new(now),
         }
     }
 
@@ -66,9 +65,10 @@ impl Moves {
     /// Averages the access rates of buckets, once per period.
     pub(crate) fn average_accesses(&self) {
         let mut last = self.accesses_averaged.lock();
-        let elapsed = last.elapsed();
-        if elapsed >= ACCESS_AVERAGING {
-            *last = Instant::now();
+        let now = self.routing.calls.tasks.now();
+        let elapsed = now - *last;
+        if elapsed >= TIMEOUTS.access_averaging {
+            *last = now;
             self.routing.store.average_accesses(elapsed);
         }
     }
@@ -76,8 +76,8 @@ impl Moves {
     /// Begins a move from here; `None` during another move, after a failed one, and while moves are
     /// paused.
     fn begin(self: &Arc<Self>) -> Option<MoveGuard> {
-        let is_paused =
-            self.outgoing.is_backing_off() || self.routing.membership.list.read().moves.is_paused;
+        let is_paused = self.outgoing.is_backing_off(self.routing.calls.tasks.now())
+            || self.routing.membership.list.read().moves.is_paused;
         if is_paused { None } else { self.begin_now() }
     }
 

@@ -3,37 +3,36 @@
 use super::Moves;
 use super::source::move_range;
 use crate::messages::MoveOrder;
+use crate::timeouts::TIMEOUTS;
 use sdds::KeyRange;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 use store::BucketInfo;
-
-/// How long an order is carried out before the root is asked again.
-pub(super) const ORDER_TIME: Duration = Duration::from_secs(2);
 
 /// Carries out the first order for which there is something to move, in its own task. Does nothing
 /// during another move.
 pub(crate) fn carry_out(moves: &Arc<Moves>, orders: Vec<MoveOrder>) {
-    if moves.outgoing.is_resting() {
+    let tasks = moves.routing.calls.tasks.clone();
+    if moves.outgoing.is_resting(tasks.now()) {
         return;
     }
     let Some(guard) = moves.begin() else { return };
-    moves.routing.calls.runtime.spawn(async move {
+    moves.routing.calls.tasks.spawn(async move {
         let moves = &guard.0;
         for order in &orders {
             if has_carried_out(moves, order).await {
                 return;
             }
         }
-        moves.outgoing.rest();
+        moves.outgoing.rest(tasks.now());
     });
 }
 
 /// Carries out an order. Returns false if there was nothing to do.
 async fn has_carried_out(moves: &Arc<Moves>, order: &MoveOrder) -> bool {
-    let (begun, mut left) = (Instant::now(), order.size_max);
+    let tasks = &moves.routing.calls.tasks;
+    let (begun, mut left) = (tasks.now(), order.size_max);
     let mut did_something = false;
-    while left > 0 && begun.elapsed() < ORDER_TIME {
+    while left > 0 && tasks.now() - begun < TIMEOUTS.order {
         let chosen = match choose(moves, order, left) {
             Choice::Move(chosen) => chosen,
             Choice::Split => return true,
@@ -60,7 +59,7 @@ pub(super) async fn carry_out_one(
     let result = move_range(moves, order, range, bytes).await;
     // A pause by a user is not a failure.
     let is_paused = moves.routing.membership.list.read().moves.is_paused;
-    moves.outgoing.note_result(result.is_ok() || is_paused);
+    moves.outgoing.note_result(result.is_ok() || is_paused, moves.routing.calls.tasks.now());
     if let Err(error) = &result {
         tracing::warn!(%error, %range, table = order.table.0, "a move was deferred");
     }

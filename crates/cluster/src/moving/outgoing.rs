@@ -1,8 +1,8 @@
 //! Moves from this server: the history, the pauses after failures, and the limit of bytes per
 //! second.
 
-use super::ACCESS_AVERAGING;
 use crate::messages::MoveInfo;
+use crate::timeouts::TIMEOUTS;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -10,12 +10,6 @@ use store::MoveSettings;
 
 /// Length of the history.
 const REMEMBERED: usize = 256;
-
-/// The pause after a failed move. Each further failure doubles it.
-const PAUSE: Duration = Duration::from_millis(200);
-
-/// The longest pause after a failed move.
-const PAUSE_MAX: Duration = Duration::from_secs(10);
 
 /// The moves from this server. One runs at a time.
 #[derive(Debug, Default)]
@@ -61,12 +55,12 @@ impl OutgoingMoves {
     }
 
     /// The history, newest last.
-    pub(crate) fn list(&self) -> Vec<MoveInfo> {
+    pub(crate) fn list(&self, now: Instant) -> Vec<MoveInfo> {
         let history = self.history.lock();
         let shown = history.iter().map(|one| {
             let mut info = one.info.clone();
             if !one.is_over {
-                info.micros = one.begun.elapsed().as_micros() as u64;
+                info.micros = (now - one.begun).as_micros() as u64;
             }
             info
         });
@@ -74,39 +68,39 @@ impl OutgoingMoves {
     }
 
     /// Whether a recent failure forbids another move.
-    pub(super) fn is_backing_off(&self) -> bool {
-        self.back_off.lock().until.is_some_and(|until| Instant::now() < until)
+    pub(super) fn is_backing_off(&self, now: Instant) -> bool {
+        self.back_off.lock().until.is_some_and(|until| now < until)
     }
 
     /// Ignores orders until access rates are averaged again: no move would help now.
-    pub(super) fn rest(&self) {
-        *self.resting_until.lock() = Some(Instant::now() + ACCESS_AVERAGING);
+    pub(super) fn rest(&self, now: Instant) {
+        *self.resting_until.lock() = Some(now + TIMEOUTS.access_averaging);
     }
 
     /// Whether orders are ignored.
-    pub(super) fn is_resting(&self) -> bool {
-        self.resting_until.lock().is_some_and(|until| Instant::now() < until)
+    pub(super) fn is_resting(&self, now: Instant) -> bool {
+        self.resting_until.lock().is_some_and(|until| now < until)
     }
 
     /// Starts or ends the pause after failed moves.
-    pub(super) fn note_result(&self, is_done: bool) {
+    pub(super) fn note_result(&self, is_done: bool, now: Instant) {
         let mut back_off = self.back_off.lock();
         if is_done {
             *back_off = BackOff::default();
             return;
         }
         let doubled = 2u32.saturating_pow(back_off.failures);
-        let until = Instant::now() + PAUSE.saturating_mul(doubled).min(PAUSE_MAX);
+        let until = now + TIMEOUTS.move_pause.saturating_mul(doubled).min(TIMEOUTS.move_pause_max);
         *back_off = BackOff { failures: back_off.failures + 1, until: Some(until) };
     }
 
     /// Adds a move to the history.
-    pub(super) fn push(&self, info: MoveInfo) {
+    pub(super) fn push(&self, info: MoveInfo, now: Instant) {
         let mut history = self.history.lock();
         if history.len() == REMEMBERED {
             history.remove(0);
         }
-        history.push(Outgoing { info, begun: Instant::now(), is_over: false });
+        history.push(Outgoing { info, begun: now, is_over: false });
     }
 
     /// Changes the newest move in the history.
@@ -117,28 +111,27 @@ impl OutgoingMoves {
     }
 
     /// Notes the final state of the newest move.
-    pub(super) fn note_end(&self, state: String) {
+    pub(super) fn note_end(&self, state: String, now: Instant) {
         if let Some(last) = self.history.lock().last_mut() {
             last.is_over = true;
-            last.info.micros = last.begun.elapsed().as_micros() as u64;
+            last.info.micros = (now - last.begun).as_micros() as u64;
             last.info.state = state;
         }
     }
 
     /// Counts sent bytes towards the limit per second.
-    pub(super) fn has_sent(&self, bytes: u64, settings: MoveSettings) {
+    pub(super) fn has_sent(&self, bytes: u64, settings: MoveSettings, now: Instant) {
         self.note(|info| info.sent += bytes);
         if let Some(limit) = settings.bytes_per_second {
             let mut free_at = self.free_at.lock();
-            let from = free_at.map_or_else(Instant::now, |at| at.max(Instant::now()));
+            let from = free_at.map_or(now, |at| at.max(now));
             *free_at = Some(from + Duration::from_secs_f64(bytes as f64 / limit.get() as f64));
         }
     }
 
     /// How long to wait until more may be sent.
-    pub(super) fn wait(&self, settings: MoveSettings) -> Option<Duration> {
+    pub(super) fn wait(&self, settings: MoveSettings, now: Instant) -> Option<Duration> {
         settings.bytes_per_second?;
-        let now = Instant::now();
         self.free_at.lock().filter(|free_at| *free_at > now).map(|free_at| free_at - now)
     }
 }

@@ -12,16 +12,16 @@
 //! Between freeze and adoption, requests for these keys wait. Rounds of changes are sent before,
 //! until few are left.
 
-use super::incoming::SILENCE;
 use super::{Moves, deferred};
 use crate::calls::CallError;
 use crate::directory::File;
 use crate::messages::{Answer, Blob, MoveInfo, MoveOrder, Request, invalid_message, unexpected};
+use crate::timeouts::TIMEOUTS;
+use protocols::planted::{Bug, is_planted};
 use sdds::balancing::Sizes;
 use sdds::directory::{Level, Message};
 use sdds::{GroupId, KeyRange, MoveId};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 use store::catalog::TableId;
 use store::{Acknowledgement, Busy, Error, MoveOut};
 
@@ -29,18 +29,12 @@ use store::{Acknowledgement, Busy, Error, MoveOut};
 /// deferred.
 const FREEZES: u32 = 100;
 
-/// The pause between two tries to freeze.
-const FREEZE_PAUSE: Duration = Duration::from_millis(10);
-
 /// Bytes of a round of changes that are few enough to freeze.
 const REST_BYTES: u64 = 64 << 10;
 
 /// Maximum number of rounds. Rows that are written faster than they are sent would otherwise never
 /// move.
 const ROUNDS_MAX: u32 = 10;
-
-/// The pause between two questions to the destination.
-const ASK_PAUSE: Duration = Duration::from_millis(100);
 
 /// Moves a range that this server owns to another group, regardless of balance. Completes even if
 /// the caller is dropped: rows that may have arrived must not be taken back.
@@ -61,8 +55,8 @@ pub(crate) async fn give(
     let (range, sizes) = (range.clone(), Sizes::default());
     let order = MoveOrder { table, to, size_max: u64::MAX, sizes, reason: "requested".into() };
     let moving = async move { move_range(&guard.0, &order, &range, 0).await };
-    let moved = moves.routing.calls.runtime.spawn(moving);
-    moved.await.unwrap_or_else(|_| Err(deferred("the move was interrupted")))
+    let moved = moves.routing.calls.tasks.spawn(moving);
+    moved.await.unwrap_or_else(|| Err(deferred("the move was interrupted")))
 }
 
 /// Moves a range to another group, and records that in the history.
@@ -72,9 +66,13 @@ pub(super) async fn move_range(
     range: &KeyRange,
     bytes: u64,
 ) -> Result<(), Error> {
+    if !moves.routing.store.is_readable() {
+        // Its destination would not know what it lacks.
+        return Err(deferred("snapshots from before the last start are in use"));
+    }
     let of = moves.next_id();
     let out = moves.routing.store.move_out(of, order.table, range, order.to)?;
-    moves.outgoing.push(MoveInfo {
+    let info = MoveInfo {
         table: order.table,
         range: range.clone(),
         to: order.to,
@@ -85,12 +83,15 @@ pub(super) async fn move_range(
         micros: 0,
         frozen_micros: 0,
         frozen_rows: 0,
-    });
+    };
+    let tasks = &moves.routing.calls.tasks;
+    moves.outgoing.push(info, tasks.now());
     let result = begin(moves, order, of, out).await;
-    moves.outgoing.note_end(match &result {
+    let state = match &result {
         Ok(()) => "done".into(),
         Err(error) => error.to_string(),
-    });
+    };
+    moves.outgoing.note_end(state, tasks.now());
     result
 }
 
@@ -108,7 +109,7 @@ async fn begin(
     };
     let moved = Source { moves, order, of, number, file, out }.run().await;
     if moved.is_err() {
-        moves.routing.calls.runtime.spawn(call_off(Arc::clone(moves), order.to, number));
+        moves.routing.calls.tasks.spawn(call_off(Arc::clone(moves), order.to, number));
     }
     moved
 }
@@ -116,12 +117,15 @@ async fn begin(
 /// Tells a destination to discard a move, until it has heard it: the rows take its memory.
 async fn call_off(moves: Arc<Moves>, to: GroupId, number: u64) {
     let (calls, membership) = (&moves.routing.calls, &moves.routing.membership);
-    let begun = Instant::now();
-    while begun.elapsed() < SILENCE && !membership.is_gone(to) && !calls.stopped.is_cancelled() {
+    let begun = calls.tasks.now();
+    while calls.tasks.now() - begun < TIMEOUTS.source_silence
+        && !membership.is_gone(to)
+        && !calls.stopped.is_cancelled()
+    {
         if calls.ask(to, &Request::MoveDrop { number }).await.is_ok() {
             return;
         }
-        tokio::time::sleep(ASK_PAUSE).await;
+        calls.tasks.sleep(TIMEOUTS.move_outcome_pause).await;
     }
 }
 
@@ -139,12 +143,13 @@ impl Source<'_> {
     async fn run(mut self) -> Result<(), Error> {
         let range = &self.out.range().clone();
         let outgoing = &self.moves.outgoing;
+        let tasks = &self.moves.routing.calls.tasks;
         let mut tries = 0;
         let mut logged = Acknowledgement::default();
         let (frozen, adopt) = loop {
             self.catch_up().await?;
             self.out.reserve().await?;
-            let frozen = Instant::now();
+            let frozen = tasks.now();
             let freeze = || self.out.freeze().map(|freezing| logged = freezing);
             match self.file.release(range, self.order.to, freeze) {
                 Ok(Some(adopt)) => break (frozen, adopt),
@@ -153,16 +158,18 @@ impl Source<'_> {
                 Err(_) => {
                     tries += 1;
                     outgoing.note(|info| info.state = "waiting".into());
-                    tokio::time::sleep(FREEZE_PAUSE).await;
+                    tasks.sleep(TIMEOUTS.freeze_pause).await;
                 }
             }
         };
         // A restart between the freeze and its end asks the destination for the outcome.
-        logged.wait().await?;
+        if !is_planted(Bug::FreezeInMemory) {
+            logged.wait().await?;
+        }
         let adopted = self.hand_over(&adopt).await;
         let Self { moves, order, file, out, .. } = self;
-        let note =
-            || outgoing.note(|info| info.frozen_micros = frozen.elapsed().as_micros() as u64);
+        let took = || (tasks.now() - frozen).as_micros() as u64;
+        let note = || outgoing.note(|info| info.frozen_micros = took());
         match adopted {
             Ok(()) => {
                 let Message::Adopt { range, epoch, .. } = adopt else {
@@ -206,7 +213,7 @@ impl Source<'_> {
                 let request = Request::MovePiece { number, piece: piece.into(), ends_round };
                 moves.routing.calls.ask(order.to, &request).await?;
                 let settings = moves.routing.membership.list.read().moves;
-                moves.outgoing.has_sent(length, settings);
+                moves.outgoing.has_sent(length, settings, moves.routing.calls.tasks.now());
             }
             if is_small {
                 break;
@@ -226,7 +233,7 @@ impl Source<'_> {
         for piece in pieces {
             let piece = piece?;
             let settings = moves.routing.membership.list.read().moves;
-            moves.outgoing.has_sent(piece.len() as u64, settings);
+            moves.outgoing.has_sent(piece.len() as u64, settings, calls.tasks.now());
             if let Some(piece) = rest.replace(piece.into()) {
                 let request = Request::MovePiece { number, piece, ends_round: false };
                 calls.ask(order.to, &request).await?;
@@ -258,20 +265,21 @@ async fn ask_outcome(moves: &Moves, to: GroupId, of: MoveId, number: u64) -> Res
             }
             // An evicted server never returns as the same group.
             Err(CallError::NotDone(error)) if membership.is_lost(to) => return Err(error),
-            _ => tokio::time::sleep(ASK_PAUSE).await,
+            _ => calls.tasks.sleep(TIMEOUTS.move_outcome_pause).await,
         }
     }
 }
 
 /// Waits until the limit of bytes per second allows more.
 async fn pace(moves: &Moves) -> Result<(), Error> {
+    let tasks = &moves.routing.calls.tasks;
     loop {
         let settings = moves.routing.membership.list.read().moves;
         if settings.is_paused {
             return Err(deferred("moves are paused"));
         }
-        let Some(wait) = moves.outgoing.wait(settings) else { return Ok(()) };
+        let Some(wait) = moves.outgoing.wait(settings, tasks.now()) else { return Ok(()) };
         // In short steps: the settings may change.
-        tokio::time::sleep(wait.min(Duration::from_millis(100))).await;
+        tasks.sleep(wait.min(TIMEOUTS.pace_max)).await;
     }
 }

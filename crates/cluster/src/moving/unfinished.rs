@@ -1,8 +1,8 @@
 //! Moves from this server that had not ended when it did: the destination knows whether it has the keys.
 
 use super::Moves;
-use crate::facts::RETRY_PAUSE;
 use crate::messages::{Answer, Request};
+use crate::timeouts::TIMEOUTS;
 use std::sync::Arc;
 
 /// A number that no destination has assigned: there is nothing to discard.
@@ -39,6 +39,6 @@ async fn finish_all(moves: &Moves, start: u64) {
         if store.frozen().is_empty() || calls.stopped.is_cancelled() {
             return;
         }
-        tokio::time::sleep(RETRY_PAUSE).await;
+        calls.tasks.sleep(TIMEOUTS.retry_pause).await;
     }
 }

@@ -7,29 +7,22 @@ mod rows;
 mod streams;
 mod writes;
 
-use crate::messages::{Answer, Request, unexpected};
+use crate::messages::{Answer, Request, WireReader, unexpected};
 use crate::node::Node;
 use crate::report;
 use crate::routing::View;
+use crate::timeouts::TIMEOUTS;
 use arrow::array::{ArrayRef, RecordBatch};
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::future::{BoxFuture, join_all};
 use sdds::{GroupId, Key, KeyRange, Timestamp};
 use std::sync::Arc;
-use std::time::Duration;
 use store::catalog::{Sequence, Table, TableId};
 use store::{
     BatchStream, Changed, Delivery, Error, ExchangeId, Finding, MoveSetting, MoveSettings, Peers,
     Prepared, Reader, Snapshot, TableTotal, Traffic, TransactionId, Whereabouts, Write,
 };
-
-/// How long a reader of the newest version of a row waits for a prepared transaction that writes
-/// it. Less than the time limit of calls; a participant asks for the outcome after 2 s.
-const ROW_TIMEOUT: Duration = Duration::from_secs(4);
-
-/// Time limit of the first rows of a plan fragment, and of a DML pushdown.
-const RUN_DEADLINE: Duration = Duration::from_secs(600);
 
 /// Rows column by column, and the position of each row's key.
 pub(crate) type Found = (Vec<ArrayRef>, Vec<usize>);
@@ -46,6 +39,12 @@ impl NodePeers {
     pub(crate) fn coordinating(node: &Arc<Node>) -> Self {
         let view = View::coordinating(Arc::clone(&node.routing));
         Self { node: Arc::clone(node), view }
+    }
+
+    /// A reader, for requests to a group.
+    fn wire(&self, reader: &Reader, to: GroupId) -> WireReader {
+        let coordinated = &self.node.transactions.coordinated;
+        WireReader::new(reader, coordinated.has_surely_written(reader.transaction, to))
     }
 
     /// The peers of a server that works on a request after `hops` hops.
@@ -79,8 +78,9 @@ impl Peers for NodePeers {
 
     fn patience(&self) -> BoxFuture<'static, Error> {
         let server = self.node.membership.name.clone();
+        let waited = self.node.calls.tasks.sleep(TIMEOUTS.row);
         Box::pin(async move {
-            tokio::time::sleep(ROW_TIMEOUT).await;
+            waited.await;
             let reason = "a prepared transaction that writes the row was not decided in time";
             Error::unreachable(server, reason)
         })

@@ -2,7 +2,7 @@
 
 use super::{Found, NodePeers};
 use crate::directory::File;
-use crate::messages::{Answer, Request, WireReader, batches, invalid_message, unexpected};
+use crate::messages::{Answer, Request, batches, invalid_message, unexpected};
 use arrow::array::{Array, ArrayRef};
 use futures::future::join_all;
 use sdds::{GroupId, Key, KeyRange};
@@ -24,7 +24,7 @@ impl NodePeers {
         let asked = by_owner.into_iter().map(|(owner, places)| {
             let (file, columns) = (&file, columns.iter().map(|column| *column as u32).collect());
             let request = Request::Get {
-                reader: WireReader::new(reader),
+                reader: self.wire(reader, owner),
                 target: self.view.target(table),
                 keys: places.iter().map(|place| keys[*place].clone()).collect(),
                 columns,

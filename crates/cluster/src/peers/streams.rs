@@ -1,8 +1,9 @@
 //! Streams of rows from other servers.
 
-use super::{NodePeers, RUN_DEADLINE};
-use crate::calls::{CallError, DEADLINE};
-use crate::messages::{Answer, Reply, Request, WireReader, batches, decode, unexpected};
+use super::NodePeers;
+use crate::calls::CallError;
+use crate::messages::{Answer, Reply, Request, batches, decode, unexpected};
+use crate::timeouts::TIMEOUTS;
 use arrow::array::RecordBatch;
 use bytes::Bytes;
 use futures::{StreamExt, stream};
@@ -22,7 +23,7 @@ impl NodePeers {
         hops: u32,
         delivery: Delivery,
     ) -> BatchStream {
-        let (reader, fragment) = (WireReader::new(reader), fragment.into());
+        let (reader, fragment) = (self.wire(reader, on), fragment.into());
         self.rows(on, Request::Run { reader, hops, fragment }, delivery)
     }
 
@@ -31,7 +32,7 @@ impl NodePeers {
         let peers = self.clone();
         let called = async move {
             let calls = &peers.node.calls;
-            let called = calls.stream(on, request, RUN_DEADLINE, net_delivery(delivery)).await;
+            let called = calls.stream(on, request, TIMEOUTS.run, net_delivery(delivery)).await;
             let (answers, name) = match called {
                 Ok(called) => called,
                 Err(error) => return stream::once(async { Err(error) }).boxed(),
@@ -52,7 +53,7 @@ impl NodePeers {
         name: &str,
     ) -> Result<Option<RecordBatch>, Error> {
         let request = Request::Describe { name: name.to_owned() };
-        let called = self.node.calls.stream(at, request, DEADLINE, net::Delivery::Pushed);
+        let called = self.node.calls.stream(at, request, TIMEOUTS.call, net::Delivery::Pushed);
         let (mut answers, server) = called.await?;
         let mut batches = Vec::new();
         while let Some(answer) = answers.next().await {

@@ -1,11 +1,10 @@
 //! Writes to rows of other servers.
 
+use super::NodePeers;
 use super::rows::missing;
-use super::{NodePeers, RUN_DEADLINE};
 use crate::calls::CallError;
-use crate::messages::{
-    Answer, Request, WireReader, WireWrite, batches, invalid_message, unexpected,
-};
+use crate::messages::{Answer, Request, WireWrite, batches, invalid_message, unexpected};
+use crate::timeouts::TIMEOUTS;
 use crate::transactions::unknown_outcome;
 use bytes::Bytes;
 use sdds::{GroupId, Key};
@@ -55,7 +54,7 @@ impl NodePeers {
             Write::Upsert(rows) => WireWrite::Upsert(batches::write(&rows)?.into()),
             Write::Delete(keys) => WireWrite::Delete(keys),
         };
-        let (reader, target) = (WireReader::new(reader), self.view.target(table));
+        let (reader, target) = (self.wire(reader, owner), self.view.target(table));
         let request = Request::Write { reader, target, write, step };
         self.view.count(&file);
         match self.node.calls.ask(owner, &request).await? {
@@ -84,13 +83,13 @@ impl NodePeers {
         };
         let (step, is_first) = self.node.transactions.coordinated.writes(transaction, owner);
         let request = Request::DmlPushdown {
-            reader: WireReader::new(reader),
+            reader: self.wire(reader, owner),
             target: self.view.target(table),
             pushdown: pushdown.into(),
             step,
         };
         self.view.count(&file);
-        match self.node.calls.ask_within(owner, &request, RUN_DEADLINE).await? {
+        match self.node.calls.ask_within(owner, &request, TIMEOUTS.run).await? {
             Answer::Changed { rows, rest, adjustment } => {
                 self.view.learn(&file, adjustment);
                 if rows > 0 {

@@ -47,7 +47,7 @@ pub(crate) fn held(node: &Node) -> ServerReport {
     ServerReport {
         load: load(node),
         memory: node.store.memory().table_bytes() + node.store.memory().query_bytes(),
-        moves: node.moves.outgoing.list(),
+        moves: node.moves.outgoing.list(node.calls.tasks.now()),
         images: images.collect(),
         coordinated: node.transactions.coordinated.len() as u64,
         participating: node.transactions.participants.len() as u64,

@@ -3,14 +3,11 @@
 use super::{Root, no_server};
 use crate::membership::{Member, Members, ServerLoad};
 use crate::messages::{Answer, Reply};
+use crate::timeouts::TIMEOUTS;
 use sdds::GroupId;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
 use store::Error;
 use store::catalog::Catalog;
-
-/// How long a leaving server waits until all others know that it leaves.
-const LEAVE_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl Root {
     /// Adds a server. Transactions that change the catalog without it are refused from now on, so
@@ -100,9 +97,9 @@ impl Root {
             self.membership.list.write().set_left(group, true);
             let version = self.membership.list.read().version;
             let have_heard = || self.heartbeats.lock().values().all(|last| last.members >= version);
-            let begun = Instant::now();
-            while !have_heard() && begun.elapsed() < LEAVE_TIMEOUT {
-                tokio::time::sleep(LEAVE_TIMEOUT / 100).await;
+            let begun = self.tasks.now();
+            while !have_heard() && self.tasks.now() - begun < TIMEOUTS.leave {
+                self.tasks.sleep(TIMEOUTS.leave / 100).await;
             }
         }
         let last = self.heartbeats.lock().remove(&group);

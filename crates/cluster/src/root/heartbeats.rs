@@ -1,12 +1,13 @@
 //! Heartbeats: what the root learns of servers, and what it tells them.
 
 use super::{LastHeartbeat, Root};
-use crate::membership::{EVICTION_TIMEOUT, ServerLoad, evicted};
+use crate::membership::{ServerLoad, evicted};
 use crate::messages::{Heartbeat, HeartbeatAnswer};
+use crate::timeouts::TIMEOUTS;
+use protocols::planted::{Bug, is_planted};
 use sdds::{GroupId, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
 use store::catalog::TableId;
 use store::{Error, TableTotal};
 
@@ -15,7 +16,7 @@ impl Root {
     pub(super) fn note(&self, group: GroupId, oldest: Timestamp, members: u64, load: ServerLoad) {
         self.heartbeats
             .lock()
-            .insert(group, LastHeartbeat { at: Instant::now(), oldest, members, load });
+            .insert(group, LastHeartbeat { at: self.tasks.now(), oldest, members, load });
     }
 
     /// Handles the heartbeat of a server.
@@ -46,6 +47,7 @@ impl Root {
         let now = self.oracle.lock().now();
         let heartbeats = self.heartbeats.lock();
         let horizon = heartbeats.values().map(|last| last.oldest).min().unwrap_or(now);
+        let horizon = if is_planted(Bug::EarlyCleanUp) { now } else { horizon };
         let members = (members.version != heartbeat.members).then_some(members);
         let totals = totals(heartbeats.values().map(|last| &last.load));
         let generation = self.generation.load(Ordering::Acquire);
@@ -54,11 +56,12 @@ impl Root {
 
     /// Evicts servers whose heartbeats are missing. Those that keep their data stay members; nothing waits for them.
     fn evict_silent(&self) {
+        let now = self.tasks.now();
         let mut heartbeats = self.heartbeats.lock();
         let is_lost = |group: GroupId| self.membership.is_lost(group);
         heartbeats.retain(|group, _| !is_lost(*group));
         let silent = heartbeats.iter().filter(|(group, last)| {
-            **group != self.membership.here && last.at.elapsed() > EVICTION_TIMEOUT
+            **group != self.membership.here && now - last.at > TIMEOUTS.eviction
         });
         for group in silent.map(|(group, _)| *group).collect::<Vec<_>>() {
             heartbeats.remove(&group);

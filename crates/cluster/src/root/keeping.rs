@@ -5,6 +5,7 @@ use super::oracle::Oracle;
 use crate::facts;
 use crate::membership::Members;
 use futures::executor::block_on;
+use protocols::planted::{Bug, is_planted};
 use sdds::{GroupId, Timestamp};
 use std::sync::atomic::Ordering;
 use store::{Error, Store};
@@ -31,6 +32,7 @@ impl Root {
     pub(crate) fn resume(&self) -> Result<(), Error> {
         let mut oracle = self.oracle.lock();
         let clock: Option<u64> = facts::read(&self.store, facts::CLOCK)?;
+        let clock = clock.filter(|_| !is_planted(Bug::TimestampReused));
         let last = oracle.now().max(Timestamp(clock.unwrap_or(0)));
         *oracle = Oracle::durable(last);
         for (name, value) in self.store.facts(facts::OUTCOMES) {
@@ -112,6 +114,7 @@ impl Root {
         if self.store.journal().is_none() {
             return;
         }
+        let forgets = is_planted(Bug::OutcomeForgotten);
         let mut all = self.settled.lock();
         all.insert(group, settled);
         let members = self.membership.list.read();
@@ -119,7 +122,9 @@ impl Root {
         let settled = members.present().map(|member| of(member.group)).min();
         drop(members);
         let mut oracle = self.oracle.lock();
-        let (Some(settled), true) = (settled, oracle.outcomes() > OUTCOMES_KEPT) else { return };
+        let settled = if forgets { Some(oracle.now()) } else { settled };
+        let is_much = oracle.outcomes() > OUTCOMES_KEPT || forgets;
+        let (Some(settled), true) = (settled, is_much) else { return };
         for transaction in oracle.forget(settled) {
             // A fact that is left costs memory only.
             let _ = self.store.set_fact(&facts::outcome(transaction), None);

@@ -5,23 +5,17 @@ use crate::calls::CallError;
 use crate::directory::{File, Outbox};
 use crate::membership::ROOT;
 use crate::messages::Request;
+use crate::timeouts::TIMEOUTS;
 use sdds::GroupId;
 use sdds::directory::Message;
 use std::sync::Arc;
-use std::time::Duration;
-
-/// The first pause before a message is sent again. Each further one is twice as long.
-const PAUSE: Duration = Duration::from_millis(10);
-
-/// The longest pause before a message is sent again.
-const PAUSE_MAX: Duration = Duration::from_secs(1);
 
 impl Routing {
     /// Sends messages of the directory, each in its own task.
     pub(crate) fn send(self: &Arc<Self>, file: &Arc<File>, outbox: Outbox) {
         for (to, message) in outbox {
             let (routing, file) = (Arc::clone(self), Arc::clone(file));
-            self.calls.runtime.spawn(async move { routing.deliver(&file, to, message).await });
+            self.calls.tasks.spawn(async move { routing.deliver(&file, to, message).await });
         }
     }
 
@@ -36,7 +30,7 @@ impl Routing {
 
     async fn deliver(self: &Arc<Self>, file: &Arc<File>, to: GroupId, message: Message<()>) {
         let request = Request::Directory { table: file.table(), message: message.clone() };
-        let mut pause = PAUSE;
+        let mut pause = TIMEOUTS.directory_pause;
         loop {
             match self.calls.ask(to, &request).await {
                 Ok(_) => return,
@@ -45,8 +39,8 @@ impl Routing {
                     if matches!(message, Message::Adopt { .. })
                         && !self.calls.stopped.is_cancelled() =>
                 {
-                    tokio::time::sleep(pause).await;
-                    pause = (pause * 2).min(PAUSE_MAX);
+                    self.calls.tasks.sleep(pause).await;
+                    pause = (pause * 2).min(TIMEOUTS.directory_pause_max);
                 }
                 Err(_) => {
                     let outbox = file.undelivered(to, message);

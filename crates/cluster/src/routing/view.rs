@@ -5,24 +5,20 @@
 //! image.
 
 use super::Routing;
-use crate::calls::DEADLINE;
 use crate::directory::{ADJUSTMENT_ENTRIES, File, Parts};
 use crate::messages::{Adjustment, Answer, Request, Target};
+use crate::timeouts::TIMEOUTS;
 use futures::future::join_all;
 use parking_lot::Mutex;
 use sdds::directory::{Entry, Image};
 use sdds::{GroupId, Key, KeyRange};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 use store::Error;
 use store::catalog::{Table, TableId};
 
 /// After this number of hops all servers are asked. A request that is forwarded even then fails.
 const HOPS_MAX: u32 = 16;
-
-/// Time limit of a broadcast lookup; servers that answer later are left out.
-const BROADCAST_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A view of the owners of keys.
 #[derive(Debug, Clone)]
@@ -132,8 +128,8 @@ impl View {
                 }
             }
         };
-        let parts = tokio::time::timeout(DEADLINE, waiting).await;
-        let parts = parts.map_err(|_| {
+        let parts = self.routing.calls.tasks.within(TIMEOUTS.call, waiting).await;
+        let parts = parts.ok_or_else(|| {
             let reason = format!("the keys {range} are moving to another server for too long");
             Error::unreachable(self.routing.membership.name.clone(), reason)
         })?;
@@ -168,11 +164,11 @@ impl View {
         let Routing { membership, calls, .. } = &*self.routing;
         // A server that has just joined may own some keys. Without the root the known members must
         // do.
-        let _ = tokio::time::timeout(BROADCAST_TIMEOUT, calls.refresh_members()).await;
+        let _ = calls.tasks.within(TIMEOUTS.broadcast, calls.refresh_members()).await;
         let groups: Vec<GroupId> =
             membership.list.read().present().map(|member| member.group).collect();
         let others = groups.into_iter().filter(|group| *group != membership.here);
-        let asked = others.map(|group| calls.ask_within(group, &request, BROADCAST_TIMEOUT));
+        let asked = others.map(|group| calls.ask_within(group, &request, TIMEOUTS.broadcast));
         let mut owned = file.own(range);
         for answer in join_all(asked).await.into_iter().flatten() {
             if let Answer::Owners(entries) = answer {

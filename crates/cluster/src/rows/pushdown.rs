@@ -5,7 +5,6 @@
 //! may have ended here or been rolled back to a savepoint, and then nothing more is written.
 
 use super::reading::{definition, reading};
-use crate::blocking;
 use crate::messages::{Adjustment, Answer, Reply, Target, WireReader, invalid_message};
 use crate::node::Node;
 use crate::peers::NodePeers;
@@ -68,20 +67,21 @@ impl Staging {
             PushdownStep::Write(write) if write.is_empty() => return Ok(Changed::default()),
             PushdownStep::Write(write) => write.len(),
         };
-        let (staging, runtime) = (self.clone(), self.node.calls.runtime.clone());
+        let staging = self.clone();
         let staged = async move { staging.write(step).await };
         if rows < LARGE_ROWS {
             staged.await
         } else {
-            blocking::run(move || runtime.block_on(staged)).await?
+            self.node.calls.tasks.run_apart(staged).await?
         }
     }
 
     async fn write(&self, step: PushdownStep) -> Result<Changed, Error> {
-        let part = self.node.transactions.participants.part(self.transaction)?;
+        let tasks = &self.node.calls.tasks;
+        let part = self.node.transactions.participants.part(self.transaction, tasks.now())?;
         let mut part = part.lock().await;
         let work = |open: &mut store::Transaction| open.carry_out(&self.table, step);
-        part.write(&self.node.store, &self.reader, self.step, work).await
+        part.write(tasks, &self.node.store, &self.reader, self.step, work).await
     }
 }
 

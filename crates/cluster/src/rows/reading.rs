@@ -3,6 +3,8 @@
 use crate::messages::{Target, WireReader};
 use crate::node::Node;
 use crate::peers::NodePeers;
+use crate::transactions::ended;
+use protocols::planted::{Bug, is_planted};
 use sdds::KeyRange;
 use std::sync::Arc;
 use store::catalog::{Catalog, Table};
@@ -23,7 +25,10 @@ pub(super) async fn reading(
     }
     let part = reader.transaction.and_then(|transaction| participants.known(transaction));
     if let Some(part) = part {
-        return part.lock().await.reading(&node.store, reader, peers).await;
+        return part.lock().await.reading(&node.calls.tasks, &node.store, reader, peers).await;
+    }
+    if reader.has_written && !is_planted(Bug::LostWrites) {
+        return Err(ended());
     }
     let snapshot = node.store.snapshot_at(reader.timestamp).await;
     let peers = Some((peers, reader.reader()));

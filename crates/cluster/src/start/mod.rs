@@ -7,19 +7,20 @@ mod starting;
 
 pub use process::{Entry, ServerConfig, ServerData, StartError, Started, start};
 
-use crate::calls::{CallError, CountingNetwork, DEADLINE};
+use crate::calls::{CallError, CountingNetwork};
 use crate::cluster::Cluster;
 use crate::facts::{self, Identity};
 use crate::membership::{Member, Members, ROOT};
 use crate::messages::{Answer, Envelope, Reply, Request, decode, encode, unexpected};
 use crate::node::Beginning;
 use crate::root::Root;
+use crate::runtime::Tasks;
+use crate::timeouts::TIMEOUTS;
 use net::{Address, Network, ask};
 use sdds::Timestamp;
 use std::sync::Arc;
 use store::catalog::Catalog;
 use store::{Error, Store};
-use tokio::runtime::Handle;
 
 /// A server that founds or joins a cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +43,7 @@ impl Cluster {
         introduction: NewServer,
         store: Arc<Store>,
         network: Arc<dyn Network>,
-        runtime: Handle,
+        runtime: impl Into<Tasks>,
     ) -> Result<Self, Error> {
         let kept = Root::kept_members(&store)?;
         let start = next_start_of_root(&store).await?;
@@ -60,7 +61,7 @@ impl Cluster {
         }
         let begin = Beginning { now: store.snapshot().timestamp(), start, has_returned };
         let network = CountingNetwork::new(network);
-        let cluster = Self::connect(&member, members, store, network, runtime, begin);
+        let cluster = Self::connect(&member, members, store, network, runtime.into(), begin);
         if keeps_data && let Some(root) = cluster.root() {
             root.resume()?;
             root.lease_ahead().await?;
@@ -81,7 +82,7 @@ impl Cluster {
         keeps_data: bool,
         open: impl FnOnce(sdds::GroupId) -> Result<Arc<Store>, Error>,
         network: Arc<dyn Network>,
-        runtime: Handle,
+        runtime: impl Into<Tasks>,
     ) -> Result<Self, Error> {
         let NewServer { name, address, weight } = introduction;
         let address = address.as_str().to_owned();
@@ -95,7 +96,7 @@ impl Cluster {
         store.install(&joined.catalog, joined.timestamp)?.wait().await?;
         let begin = Beginning { now: joined.timestamp, start: joined.start, has_returned: false };
         let Admission { member, members, .. } = joined;
-        Ok(Self::connect(&member, members, store, network, runtime, begin).begin(begin))
+        Ok(Self::connect(&member, members, store, network, runtime.into(), begin).begin(begin))
     }
 
     /// Comes back to a cluster with what a data directory has kept. Waits until the root can be reached.
@@ -107,13 +108,14 @@ impl Cluster {
         first: &Address,
         store: Arc<Store>,
         network: Arc<dyn Network>,
-        runtime: Handle,
+        runtime: impl Into<Tasks>,
     ) -> Result<Self, Error> {
         let known: Option<Identity> = facts::read(&store, facts::IDENTITY)?;
         let Identity { cluster, name } = known.ok_or_else(never_joined)?;
         if name != introduction.name {
             return Err(other_name(&name, &introduction.name));
         }
+        let tasks = runtime.into();
         let (group, address) = (store.group(), introduction.address.as_str().to_owned());
         let request = Request::Return { group, name, address, cluster };
         let network = CountingNetwork::new(network);
@@ -121,12 +123,12 @@ impl Cluster {
         let joined = loop {
             match admitted(&network, first, request.clone()).await {
                 Ok(joined) => break joined,
-                Err(Error::Unreachable { reason, .. }) => {
+                Err(error) if will_pass(&error) => {
                     if !has_told {
-                        tracing::warn!(through = first.as_str(), %reason, "waiting for the cluster");
+                        tracing::warn!(through = first.as_str(), %error, "waiting for the cluster");
                     }
                     has_told = true;
-                    tokio::time::sleep(facts::RETRY_PAUSE).await;
+                    tasks.sleep(TIMEOUTS.retry_pause).await;
                 }
                 Err(error) => return Err(error),
             }
@@ -134,7 +136,17 @@ impl Cluster {
         let now = joined.timestamp.max(store.snapshot().timestamp());
         let begin = Beginning { now, start: joined.start, has_returned: true };
         let Admission { member, members, .. } = joined;
-        Ok(Self::connect(&member, members, store, network, runtime, begin).begin(begin))
+        Ok(Self::connect(&member, members, store, network, tasks, begin).begin(begin))
+    }
+}
+
+/// Whether an error ends with another start of the root: it cannot be reached, or its disk has failed.
+fn will_pass(error: &Error) -> bool {
+    match error {
+        Error::Unreachable { .. } => true,
+        Error::Remote { sql_state, .. } => sql_state == "58030",
+        Error::Failed(failure) => failure.sql_state == "58030",
+        _ => false,
     }
 }
 
@@ -154,7 +166,7 @@ async fn admitted(
     request: Request,
 ) -> Result<Admission, Error> {
     let envelope = encode(&Envelope { from: None, to: None, request })?;
-    let answer = ask(network, first, envelope, DEADLINE).await;
+    let answer = ask(network, first, envelope, TIMEOUTS.call).await;
     let answer = answer.map_err(|error| Error::from(CallError::of(error, first.as_str())))?;
     match decode::<Reply>(&answer)?? {
         Answer::Joined { member, members, catalog, timestamp, start, cluster } => {

@@ -2,38 +2,63 @@
 
 use super::Transactions;
 use crate::messages::{Answer, Reply, Request, invalid_message};
+use sdds::Timestamp;
+use std::sync::Arc;
+use store::{Error, TransactionId};
 
 /// Answers a request of a coordinator, or of a participant of a transaction that is coordinated
 /// here.
-pub(crate) async fn answer(transactions: &Transactions, request: Request) -> Reply {
+pub(crate) async fn answer(transactions: &Arc<Transactions>, request: Request) -> Reply {
+    let tasks = &transactions.calls.tasks;
     match request {
         Request::RollbackTo { transaction, savepoint, step } => {
-            let part = transactions.participants.part(transaction)?;
-            part.lock().await.rollback_to(savepoint, step);
+            let part = transactions.participants.part(transaction, tasks.now())?;
+            part.lock().await.rollback_to(savepoint, step, tasks.now());
             Ok(Answer::Done)
         }
-        Request::RollBack { transaction } => {
-            transactions.participants.end(transaction, None).await?;
-            Ok(Answer::Done)
-        }
-        Request::Prepare { reader, has_written, newest } => {
+        Request::RollBack { transaction } => end(transactions, transaction, None).await,
+        Request::Prepare { reader, newest } => {
             let Some(transaction) = reader.transaction else {
                 return Err(invalid_message("prepare without a transaction"));
             };
-            let store = &transactions.store;
-            store.observe(newest);
-            let part = transactions.participants.part(transaction)?;
-            let prepared = part.lock().await.prepare(store, &reader, has_written).await;
-            prepared.map(|()| Answer::Done)
+            transactions.store.observe(newest);
+            let part = transactions.participants.part(transaction, tasks.now())?;
+            let there = Arc::clone(transactions);
+            let preparing = async move {
+                part.lock().await.prepare(&there.calls.tasks, &there.store, &reader).await
+            };
+            complete(transactions, preparing).await
         }
         Request::Commit { transaction, timestamp } => {
-            transactions.participants.end(transaction, Some(timestamp)).await?;
             transactions.low_watermark.lock().learn(timestamp);
-            Ok(Answer::Done)
+            end(transactions, transaction, Some(timestamp)).await
         }
         Request::IsRunning { transaction } => {
             Ok(Answer::Running(transactions.coordinated.is_running(transaction)))
         }
         other => Err(invalid_message(&format!("{} is not about a transaction", other.name()))),
+    }
+}
+
+async fn end(
+    transactions: &Arc<Transactions>,
+    transaction: TransactionId,
+    outcome: Option<Timestamp>,
+) -> Reply {
+    let there = Arc::clone(transactions);
+    let ending =
+        async move { there.participants.end(&there.calls.tasks, transaction, outcome).await };
+    complete(transactions, ending).await
+}
+
+/// Does something completely, even if the caller does not wait for the answer: a part that was prepared or ended by half
+/// would be in the log for ever.
+async fn complete(
+    transactions: &Transactions,
+    work: impl Future<Output = Result<(), Error>> + Send + 'static,
+) -> Reply {
+    match transactions.calls.tasks.spawn(work).await {
+        Some(done) => done.map(|()| Answer::Done),
+        None => Err(transactions.calls.stopped_error()),
     }
 }

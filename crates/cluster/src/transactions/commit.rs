@@ -11,32 +11,24 @@
 //! A prepared participant that does not learn the outcome asks the root, which answers with the
 //! timestamp or aborts the transaction: all servers see the same outcome. A coordinator that does
 //! not learn the decision becomes a participant.
+//!
+//! What happens when is decided by a state machine, [`protocols::coordinator`]. Here is how it is done.
 
 use super::Transactions;
 use crate::blocking;
 use crate::calls::CallError;
-use crate::messages::{Answer, Request, WireReader};
+use crate::messages::{Answer, Request, WireReader, unexpected};
+use crate::runtime::Task;
+use crate::timeouts::TIMEOUTS;
 use futures::future::join_all;
+use protocols::coordinator::{Answer as Decision, Coordinator, Effect, Event, Parts, Reply};
 use sdds::{GroupId, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 use store::{Error, Prepared, Reader, TransactionId};
-
-/// How long a commit waits until other servers have made it visible. They do so anyway.
-const VISIBLE_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// How often a server is told an outcome. A server that does not hear it asks the root.
 const TELL_TRIES: u32 = 3;
-
-/// The outcome of a transaction, as its coordinator knows it.
-enum Decision {
-    Committed(Timestamp),
-    /// Rolled back, for good.
-    Refused(Error),
-    /// The root did not answer. Prepared participants will learn the outcome from it.
-    Unknown,
-}
 
 impl Transactions {
     /// Commits a transaction. Completes even if the caller is dropped.
@@ -53,17 +45,32 @@ impl Transactions {
         }
         let (owned, reader) = (Arc::clone(self), reader.clone());
         let running = async move { owned.run_commit(&reader, transaction, here).await };
-        let running = self.calls.runtime.spawn(running);
-        running.await.unwrap_or_else(|_| Err(unknown_outcome()))
+        let running = self.calls.tasks.spawn(running);
+        running.await.unwrap_or_else(|| Err(unknown_outcome()))
     }
 
     async fn run_commit(
         self: &Arc<Self>,
         reader: &Reader,
         transaction: TransactionId,
-        mut here: Option<Prepared>,
+        here: Option<Prepared>,
     ) -> Result<Timestamp, Error> {
         let _ended = Ending { transactions: self, transaction };
+        let (others, members) = self.participants_of(reader, transaction).await;
+        let parts =
+            Parts { others: others.keys().copied().collect(), is_here: here.is_some(), members };
+        let committing =
+            Committing { transactions: self, reader, transaction, others, members, here };
+        committing.run(parts).await
+    }
+
+    /// The other groups that take part in a commit, and whether the transaction has certainly written there. If it
+    /// changes the catalog, all members take part, and the version of their list is returned.
+    async fn participants_of(
+        &self,
+        reader: &Reader,
+        transaction: TransactionId,
+    ) -> (BTreeMap<GroupId, bool>, Option<u64>) {
         let mut others = self.coordinated.groups(transaction);
         let mut members = None;
         if !reader.changes.is_empty() {
@@ -77,109 +84,13 @@ impl Transactions {
         others.remove(&self.membership.here);
         // A server without writes of the transaction may have left since it was asked.
         others.retain(|group, has_written| *has_written || !self.membership.has_left(*group));
-        let groups: Vec<GroupId> = others.keys().copied().collect();
-        let is_alone = groups.is_empty() && members.is_none();
-        let kept = async {
-            match &mut here {
-                Some(here) if !is_alone => here.keep(transaction).await,
-                _ => Ok(()),
-            }
-        };
-        let (prepared, kept) = futures::join!(self.prepare(&others, reader), kept);
-        let decision = match prepared.and(kept) {
-            Ok(()) => self.decide(transaction, &groups, members).await,
-            Err(error) => Decision::Refused(error),
-        };
-        let timestamp = match decision {
-            Decision::Committed(timestamp) => timestamp,
-            Decision::Refused(error) => {
-                if let Some(here) = here {
-                    here.roll_back();
-                }
-                self.send_roll_back(transaction, groups);
-                return Err(error);
-            }
-            Decision::Unknown => {
-                if let Some(here) = here {
-                    self.participants.keep(transaction, here);
-                }
-                return Err(unknown_outcome());
-            }
-        };
-        if let Some(here) = here {
-            blocking::commit(here, timestamp).await?;
-        }
-        self.low_watermark.lock().learn(timestamp);
-        let request = Request::Commit { transaction, timestamp };
-        let told: Vec<_> =
-            groups.into_iter().map(|group| self.tell(group, request.clone())).collect();
-        let _ = tokio::time::timeout(VISIBLE_TIMEOUT, join_all(told)).await;
-        Ok(timestamp)
-    }
-
-    async fn prepare(
-        &self,
-        groups: &BTreeMap<GroupId, bool>,
-        reader: &Reader,
-    ) -> Result<(), Error> {
-        let newest = self.low_watermark.lock().known();
-        let asked = groups.iter().map(async |(group, has_written)| {
-            let reader = WireReader::new(reader);
-            let request = Request::Prepare { reader, has_written: *has_written, newest };
-            self.calls.ask(*group, &request).await
-        });
-        join_all(asked).await.into_iter().try_for_each(|answer| Ok(answer.map(drop)?))
-    }
-
-    /// Asks the root to commit. If its answer is lost, asks for the outcome.
-    async fn decide(
-        &self,
-        transaction: TransactionId,
-        others: &[GroupId],
-        members: Option<u64>,
-    ) -> Decision {
-        if others.is_empty() && members.is_none() {
-            // No other server has written: a timestamp that is lost makes nothing visible.
-            return self.next_commit().await.map_or_else(Decision::Refused, Decision::Committed);
-        }
-        let request = Request::Decide { transaction, others: others.to_vec(), members };
-        let answer = match self.calls.ask_root(&request).await {
-            Ok(answer) => answer,
-            Err(CallError::Unknown(error)) if others.is_empty() => {
-                return Decision::Refused(error);
-            }
-            Err(CallError::Unknown(_)) => match self.outcome(transaction).await {
-                Some(answer) => answer,
-                None => return Decision::Unknown,
-            },
-            Err(CallError::NotDone(error)) => return Decision::Refused(error),
-        };
-        match answer {
-            Answer::Timestamp(timestamp) | Answer::Outcome(Some(timestamp)) => {
-                Decision::Committed(timestamp)
-            }
-            Answer::Outcome(None) => Decision::Refused(aborted()),
-            _ => Decision::Unknown,
-        }
-    }
-
-    /// Asks the root for the outcome of a transaction, for about 5 s.
-    async fn outcome(&self, transaction: TransactionId) -> Option<Answer> {
-        let mut pause = Duration::from_millis(50);
-        for _ in 0..12 {
-            match self.calls.ask_root(&Request::Outcome { transaction }).await {
-                Ok(answer) => return Some(answer),
-                Err(_) => tokio::time::sleep(pause).await,
-            }
-            pause = (pause * 2).min(Duration::from_millis(500));
-        }
-        None
+        (others, members)
     }
 
     /// Tells a server the outcome, in a task of its own.
-    fn tell(&self, group: GroupId, request: Request) -> tokio::task::JoinHandle<()> {
+    fn tell(&self, group: GroupId, request: Request) -> Task<()> {
         let calls = Arc::clone(&self.calls);
-        self.calls.runtime.spawn(async move {
+        self.calls.tasks.spawn(async move {
             for _ in 0..TELL_TRIES {
                 if calls.ask(group, &request).await.is_ok() {
                     return;
@@ -217,6 +128,159 @@ impl Transactions {
             answer?;
         }
         Ok(())
+    }
+}
+
+/// A commit that runs: it does what its [`Coordinator`] says.
+struct Committing<'a> {
+    transactions: &'a Arc<Transactions>,
+    reader: &'a Reader,
+    transaction: TransactionId,
+    others: BTreeMap<GroupId, bool>,
+    members: Option<u64>,
+    here: Option<Prepared>,
+}
+
+impl Committing<'_> {
+    async fn run(mut self, parts: Parts) -> Result<Timestamp, Error> {
+        let mut effects = Vec::new();
+        let mut coordinator = Coordinator::begin(parts, &mut effects);
+        let mut told = Vec::new();
+        loop {
+            assert!(!effects.is_empty(), "a commit goes on until it ends");
+            let due = std::mem::take(&mut effects);
+            for event in self.prepare(&due).await {
+                coordinator.step(event, &mut effects);
+            }
+            for effect in due {
+                let event = match effect {
+                    // Done above, all at the same time.
+                    Effect::Prepare(_) | Effect::KeepHere => continue,
+                    Effect::TakeTimestamp => Event::Decided(self.take_timestamp().await),
+                    Effect::Decide => Event::Decided(self.decide().await),
+                    Effect::AskOutcome { asked } => Event::Decided(self.ask_outcome(asked).await),
+                    Effect::CommitHere(timestamp) => {
+                        Event::Committed(self.commit_here(timestamp).await)
+                    }
+                    Effect::RollBackHere => {
+                        self.here.take().into_iter().for_each(Prepared::roll_back);
+                        continue;
+                    }
+                    Effect::HoldHere => {
+                        self.hold_here();
+                        continue;
+                    }
+                    Effect::TellCommitted(group, timestamp) => {
+                        let request = Request::Commit { transaction: self.transaction, timestamp };
+                        told.push(self.transactions.tell(group, request));
+                        continue;
+                    }
+                    Effect::TellRolledBack(group) => {
+                        self.transactions.send_roll_back(self.transaction, [group]);
+                        continue;
+                    }
+                    Effect::Reply(reply) => return self.reply(reply, told).await,
+                };
+                coordinator.step(event, &mut effects);
+            }
+        }
+    }
+
+    /// Asks others to prepare, and keeps the own part, as the effects say.
+    async fn prepare(&mut self, effects: &[Effect<Error>]) -> Vec<Event<Error>> {
+        let group = |effect: &Effect<Error>| match effect {
+            Effect::Prepare(group) => Some(*group),
+            _ => None,
+        };
+        let groups: Vec<GroupId> = effects.iter().filter_map(group).collect();
+        let keeps = effects.iter().any(|effect| matches!(effect, Effect::KeepHere));
+        if groups.is_empty() && !keeps {
+            return Vec::new();
+        }
+        let (transactions, reader) = (self.transactions, self.reader);
+        let (others, transaction) = (&self.others, self.transaction);
+        let newest = transactions.low_watermark.lock().known();
+        let asked = groups.into_iter().map(async |group| {
+            let has_written = others.get(&group).is_some_and(|has_written| *has_written);
+            let request = Request::Prepare { reader: WireReader::new(reader, has_written), newest };
+            let answer = transactions.calls.ask(group, &request).await;
+            Event::Prepared(group, answer.map(drop).map_err(Error::from))
+        });
+        let here = self.here.as_mut().filter(|_| keeps);
+        let kept = async {
+            match here {
+                Some(here) => Some(Event::Kept(here.keep(transaction).await)),
+                None => None,
+            }
+        };
+        let (mut events, kept) = futures::join!(join_all(asked), kept);
+        events.extend(kept);
+        events
+    }
+
+    async fn take_timestamp(&self) -> Decision<Error> {
+        // No other server has written: a timestamp that is lost makes nothing visible.
+        self.transactions.next_commit().await.map_or_else(Decision::NotAsked, Decision::Committed)
+    }
+
+    /// Asks the root to commit.
+    async fn decide(&self) -> Decision<Error> {
+        let others = self.others.keys().copied().collect();
+        let (transaction, members) = (self.transaction, self.members);
+        let request = Request::Decide { transaction, others, members };
+        self.ask_root(&request).await
+    }
+
+    /// Asks the root for the outcome.
+    async fn ask_outcome(&self, asked: u32) -> Decision<Error> {
+        if let Some(before) = asked.checked_sub(1) {
+            let pause = TIMEOUTS.outcome_pause * 2u32.saturating_pow(before.min(8));
+            self.transactions.calls.tasks.sleep(pause.min(TIMEOUTS.outcome_pause_max)).await;
+        }
+        let transaction = self.transaction;
+        self.ask_root(&Request::Outcome { transaction }).await
+    }
+
+    async fn ask_root(&self, request: &Request) -> Decision<Error> {
+        match self.transactions.calls.ask_root(request).await {
+            Ok(Answer::Timestamp(timestamp) | Answer::Outcome(Some(timestamp))) => {
+                Decision::Committed(timestamp)
+            }
+            Ok(Answer::Outcome(None)) => Decision::RolledBack(None),
+            Ok(other) => Decision::Lost(unexpected(&other)),
+            Err(CallError::NotDone(error)) => Decision::NotAsked(error),
+            Err(CallError::Unknown(error)) => Decision::Lost(error),
+        }
+    }
+
+    async fn commit_here(&mut self, timestamp: Timestamp) -> Result<(), Error> {
+        match self.here.take() {
+            Some(here) => blocking::commit(&self.transactions.calls.tasks, here, timestamp).await,
+            None => Ok(()),
+        }
+    }
+
+    fn hold_here(&mut self) {
+        if let Some(here) = self.here.take() {
+            let Transactions { participants, calls, .. } = &**self.transactions;
+            participants.keep(self.transaction, here, calls.tasks.now());
+        }
+    }
+
+    async fn reply(self, reply: Reply<Error>, told: Vec<Task<()>>) -> Result<Timestamp, Error> {
+        match reply {
+            Reply::Committed(timestamp) => {
+                self.transactions.low_watermark.lock().learn(timestamp);
+                let tasks = &self.transactions.calls.tasks;
+                if !told.is_empty() {
+                    let _ = tasks.within(TIMEOUTS.visible, join_all(told)).await;
+                }
+                Ok(timestamp)
+            }
+            Reply::Failed(error) => Err(error),
+            Reply::RolledBack => Err(aborted()),
+            Reply::Unknown => Err(unknown_outcome()),
+        }
     }
 }
 

@@ -46,6 +46,17 @@ impl CoordinatedTransactions {
         }
     }
 
+    /// Whether a transaction has certainly written on a group.
+    pub(crate) fn has_surely_written(
+        &self,
+        transaction: Option<TransactionId>,
+        on: GroupId,
+    ) -> bool {
+        let all = self.0.lock();
+        let running = transaction.and_then(|transaction| all.get(&transaction));
+        running.is_some_and(|running| running.groups.get(&on) == Some(&true))
+    }
+
     /// Begins a rollback to a savepoint. Returns the groups that take part, and the step of later
     /// writes.
     pub(crate) fn begin_rollback(&self, transaction: TransactionId) -> (Vec<GroupId>, u64) {

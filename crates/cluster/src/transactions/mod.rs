@@ -18,6 +18,7 @@ mod timestamps;
 
 pub(crate) use answer::answer;
 pub(crate) use commit::unknown_outcome;
+pub(crate) use participants::ended;
 
 use crate::calls::Calls;
 use crate::membership::Membership;
@@ -25,6 +26,7 @@ use coordinated::CoordinatedTransactions;
 use low_watermark::LowWatermark;
 use parking_lot::Mutex;
 use participants::Participants;
+use protocols::planted::{Bug, is_planted};
 use sdds::Timestamp;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -67,6 +69,8 @@ impl Transactions {
         now: Timestamp,
         start: u64,
     ) -> Self {
+        let readable_from = store.readable_from();
+        let first = if is_planted(Bug::NumberReused) { 1 } else { (start << 40) + 1 };
         Self {
             membership,
             calls,
@@ -74,10 +78,10 @@ impl Transactions {
             coordinated: CoordinatedTransactions::default(),
             participants: Participants::default(),
             low_watermark: Mutex::new(LowWatermark::new(now)),
-            horizon: AtomicU64::new(0),
+            horizon: AtomicU64::new(readable_from.0),
             snapshot_times: Timestamps::of_snapshots(),
             commit_times: Timestamps::of_commits(),
-            next: AtomicU64::new((start << 40) + 1),
+            next: AtomicU64::new(first),
             settling: Mutex::new(Settling { settled: Timestamp::ZERO, pending: None }),
         }
     }
@@ -85,7 +89,7 @@ impl Transactions {
     /// Takes the parts whose outcomes were not known when the server ended.
     pub(crate) fn take_undecided(&self) {
         for (transaction, prepared) in self.store.undecided() {
-            self.participants.keep(transaction, prepared);
+            self.participants.keep(transaction, prepared, self.calls.tasks.now());
         }
     }
 

@@ -7,7 +7,9 @@
 
 use crate::blocking;
 use crate::messages::WireReader;
+use crate::runtime::Tasks;
 use parking_lot::Mutex;
+use protocols::planted::{Bug, is_planted};
 use sdds::Timestamp;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -39,6 +41,8 @@ pub(crate) struct Part {
     savepoints: Vec<(u64, Savepoint)>,
     /// Writes of earlier steps were rolled back before they arrived.
     first_step: u64,
+    /// Whether a write was executed.
+    has_written: bool,
     /// When the last message for it arrived.
     heard: Instant,
 }
@@ -63,8 +67,8 @@ pub(crate) struct Silent {
 }
 
 impl Part {
-    fn new(work: Work) -> Self {
-        Self { work, savepoints: Vec::new(), first_step: 0, heard: Instant::now() }
+    fn new(work: Work, now: Instant) -> Self {
+        Self { work, savepoints: Vec::new(), first_step: 0, has_written: false, heard: now }
     }
 }
 
@@ -76,12 +80,13 @@ impl Participants {
     pub(crate) fn part(
         &self,
         transaction: TransactionId,
+        now: Instant,
     ) -> Result<Arc<tokio::sync::Mutex<Part>>, Error> {
         let mut all = self.all.lock();
         if all.ended.contains(&transaction) {
             return Err(ended());
         }
-        let part = || Arc::new(Part::new(Work::New).into());
+        let part = || Arc::new(Part::new(Work::New, now).into());
         Ok(Arc::clone(all.parts.entry(transaction).or_insert_with(part)))
     }
 
@@ -99,6 +104,7 @@ impl Participants {
     /// 58030 if the disk fails: the commit may be lost.
     pub(crate) async fn end(
         &self,
+        tasks: &Tasks,
         transaction: TransactionId,
         outcome: Option<Timestamp>,
     ) -> Result<(), Error> {
@@ -110,7 +116,7 @@ impl Participants {
             return Ok(());
         };
         match outcome {
-            Some(timestamp) => blocking::commit(prepared, timestamp).await,
+            Some(timestamp) => blocking::commit(tasks, prepared, timestamp).await,
             None => {
                 prepared.roll_back();
                 Ok(())
@@ -120,13 +126,13 @@ impl Participants {
 
     /// Keeps the writes that this coordinator has prepared for a transaction whose outcome it does
     /// not know.
-    pub(crate) fn keep(&self, transaction: TransactionId, prepared: Prepared) {
-        let part = Part::new(Work::Prepared(Some(prepared), Instant::now()));
+    pub(crate) fn keep(&self, transaction: TransactionId, prepared: Prepared, now: Instant) {
+        let part = Part::new(Work::Prepared(Some(prepared), now), now);
         self.all.lock().parts.insert(transaction, Arc::new(part.into()));
     }
 
     /// Parts without messages since `since`. Open ones are returned once per such period.
-    pub(crate) fn silent(&self, since: Instant) -> Silent {
+    pub(crate) fn silent(&self, since: Instant, now: Instant) -> Silent {
         let all = self.all.lock();
         let parts: Vec<_> = all.parts.iter().map(|(id, part)| (*id, Arc::clone(part))).collect();
         drop(all);
@@ -138,7 +144,7 @@ impl Participants {
                 Work::Prepared(_, at) if at < since => silent.prepared.push(id),
                 Work::Prepared(..) => {}
                 Work::New | Work::Open(_) | Work::Over if part.heard < since => {
-                    part.heard = Instant::now();
+                    part.heard = now;
                     silent.open.push(id);
                 }
                 Work::New | Work::Open(_) | Work::Over => {}
@@ -171,10 +177,14 @@ impl Part {
     /// The open transaction, with the coordinator's latest catalog changes applied.
     async fn open(
         &mut self,
+        tasks: &Tasks,
         store: &Arc<Store>,
         reader: &WireReader,
     ) -> Result<&mut Transaction, Error> {
-        self.heard = Instant::now();
+        self.heard = tasks.now();
+        if reader.has_written && !self.has_written && !is_planted(Bug::LostWrites) {
+            return Err(ended());
+        }
         if matches!(self.work, Work::New) {
             let open = store.begin_at(store.snapshot_at(reader.timestamp).await);
             self.work = Work::Open(Box::new(open));
@@ -193,6 +203,7 @@ impl Part {
     /// Executes a write of a coordinator's step: all of it, or nothing.
     pub(crate) async fn write<T>(
         &mut self,
+        tasks: &Tasks,
         store: &Arc<Store>,
         reader: &WireReader,
         step: u64,
@@ -201,11 +212,14 @@ impl Part {
         if step < self.first_step {
             return Err(late());
         }
-        let transaction = self.open(store, reader).await?;
+        let transaction = self.open(tasks, store, reader).await?;
         let before = transaction.savepoint();
         let written = work(transaction);
         match written {
-            Ok(_) => mark(&mut self.savepoints, reader.savepoint, || before),
+            Ok(_) => {
+                self.has_written = true;
+                mark(&mut self.savepoints, reader.savepoint, || before);
+            }
             Err(_) => transaction.rollback_to(&before),
         }
         written
@@ -213,8 +227,8 @@ impl Part {
 
     /// Rolls back to a savepoint number. Writes of steps before `step` that are still in flight are
     /// refused.
-    pub(crate) fn rollback_to(&mut self, savepoint: u64, step: u64) {
-        self.heard = Instant::now();
+    pub(crate) fn rollback_to(&mut self, savepoint: u64, step: u64, now: Instant) {
+        self.heard = now;
         self.first_step = self.first_step.max(step);
         let Work::Open(transaction) = &mut self.work else { return };
         let at = self.savepoints.partition_point(|(number, _)| *number < savepoint);
@@ -227,33 +241,35 @@ impl Part {
     /// What the transaction reads here.
     pub(crate) async fn reading(
         &mut self,
+        tasks: &Tasks,
         store: &Arc<Store>,
         reader: &WireReader,
         peers: Arc<dyn Peers>,
     ) -> Result<Reading, Error> {
-        Ok(self.open(store, reader).await?.reading(Some((peers, reader.reader()))))
+        Ok(self.open(tasks, store, reader).await?.reading(Some((peers, reader.reader()))))
     }
 
     /// Prepares to commit. Idempotent. Fails if the transaction has written here and its part is
     /// gone.
     pub(crate) async fn prepare(
         &mut self,
+        tasks: &Tasks,
         store: &Arc<Store>,
         reader: &WireReader,
-        has_written: bool,
     ) -> Result<(), Error> {
-        match self.work {
-            Work::Prepared(..) => return Ok(()),
-            Work::New if has_written => return Err(ended()),
-            Work::New | Work::Open(_) | Work::Over => {}
+        if matches!(self.work, Work::Prepared(..)) {
+            return Ok(());
         }
-        self.open(store, reader).await?;
+        self.open(tasks, store, reader).await?;
         if let Work::Open(transaction) = std::mem::replace(&mut self.work, Work::Over) {
-            let mut prepared = blocking::prepare(*transaction).await?;
-            if let (Some(prepared), Some(transaction)) = (&mut prepared, reader.transaction) {
+            let mut prepared = blocking::prepare(tasks, *transaction).await?;
+            let keeps = !is_planted(Bug::PreparedInMemory);
+            if let (Some(prepared), Some(transaction), true) =
+                (&mut prepared, reader.transaction, keeps)
+            {
                 prepared.keep(transaction).await?;
             }
-            self.work = Work::Prepared(prepared, Instant::now());
+            self.work = Work::Prepared(prepared, tasks.now());
         }
         Ok(())
     }
@@ -266,7 +282,7 @@ fn mark(savepoints: &mut Vec<(u64, Savepoint)>, number: u64, before: impl FnOnce
     }
 }
 
-fn ended() -> Error {
+pub(crate) fn ended() -> Error {
     Error::Remote {
         sql_state: "40001".into(),
         message: "the transaction has already ended on a participating server".into(),

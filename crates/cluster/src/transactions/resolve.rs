@@ -2,19 +2,17 @@
 
 use super::Transactions;
 use crate::messages::{Answer, Request};
+use crate::timeouts::TIMEOUTS;
 use futures::future::join_all;
 use sdds::Timestamp;
-use std::time::{Duration, Instant};
 use store::TransactionId;
-
-/// How long a participant waits before it asks.
-const SILENCE: Duration = Duration::from_secs(2);
 
 impl Transactions {
     /// Asks for the outcome of silent transactions, and ends those that have ended.
     pub(crate) async fn resolve(&self) {
-        let Some(since) = Instant::now().checked_sub(SILENCE) else { return };
-        let silent = self.participants.silent(since);
+        let now = self.calls.tasks.now();
+        let Some(since) = now.checked_sub(TIMEOUTS.participant_silence) else { return };
+        let silent = self.participants.silent(since, now);
         let prepared = silent.prepared.into_iter().map(async |transaction| {
             let asked = self.calls.ask_root(&Request::Outcome { transaction }).await;
             if let Ok(Answer::Outcome(outcome)) = asked {
@@ -35,7 +33,7 @@ impl Transactions {
     }
 
     async fn end_part(&self, transaction: TransactionId, outcome: Option<Timestamp>) {
-        if let Err(error) = self.participants.end(transaction, outcome).await {
+        if let Err(error) = self.participants.end(&self.calls.tasks, transaction, outcome).await {
             tracing::error!(%transaction, %error, "could not end a part of a transaction");
         }
     }

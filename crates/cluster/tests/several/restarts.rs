@@ -160,3 +160,46 @@ async fn transactions_over_all_servers_are_whole_after_power_cuts() {
         world.until("every key has an owner", |world| world.owners(table).is_ok()).await;
     }
 }
+
+/// A server that was started again took the next write of a transaction for its first one, and the transaction committed
+/// without what it had written there before.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_transaction_fails_when_a_server_has_lost_what_it_has_written_there() {
+    let (mut world, table) = spread().await;
+    let keys: Vec<i64> = (0..KEYS).collect();
+    let lost = world.key_at(table, 1, &keys).expect("it owns rows");
+    let mut others = keys.clone();
+    others.retain(|key| *key != lost);
+    let other = world.key_at(table, 1, &others).expect("it owns rows");
+    let store = Arc::clone(&world.sites[2].store);
+    let mut transaction = store.begin_distributed().await.expect("reachable");
+    transaction.upsert(table, &batch(&[(lost, 1)])).await.expect("reachable");
+    world.power_cut(&[1], 1).await;
+    all(&world, 2, table).await;
+    let written = transaction.upsert(table, &batch(&[(other, 1)])).await;
+    let ended = match written {
+        Ok(()) => transaction.commit().await.map(drop),
+        refused => refused,
+    };
+    assert!(ended.is_err_and(|error| is_transient(&error)));
+    assert_eq!(world.read(2, table, &[lost, other]).await, [(lost, 100), (other, 100)].into());
+}
+
+/// A checkpoint has the newest versions of rows only, and snapshots of other servers outlive a restart: they found rows
+/// missing that were there.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_snapshot_that_a_restart_has_made_unreadable_is_refused() {
+    let (mut world, table) = spread().await;
+    let keys: Vec<i64> = (0..KEYS).collect();
+    let key = world.key_at(table, 1, &keys).expect("it owns rows");
+    let old = world.sites[2].store.reading().await.expect("reachable");
+    upsert(&world, 2, table, &[(key, 1)]).await;
+    world.sites[1].store.checkpoint().expect("room");
+    world.power_cut(&[1], 1).await;
+    all(&world, 2, table).await;
+    match crate::support::read_of(&old, table, &[key]).await {
+        Ok(rows) => assert_eq!(rows, [(key, 100)].into()),
+        Err(Error::Remote { sql_state, .. }) => assert_eq!(sql_state, "72000"),
+        Err(error) => panic!("{error}"),
+    }
+}

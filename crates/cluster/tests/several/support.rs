@@ -53,7 +53,7 @@ pub(crate) struct World {
 }
 
 fn options(group: sdds::GroupId) -> Options {
-    Options { group, ..Options::default() }
+    Options { group, in_cluster: true, ..Options::default() }
 }
 
 impl World {

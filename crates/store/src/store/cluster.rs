@@ -8,6 +8,7 @@ use durable::PreparedPart;
 use journal::Position;
 use sdds::Timestamp;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 impl Store {
     /// Checks a transaction for conflicts, and holds its rows and definitions.
@@ -48,7 +49,7 @@ impl Store {
     /// that was so.
     pub fn oldest_undecided(&self) -> (Option<Timestamp>, Position) {
         let machine = self.machine();
-        let oldest = self.holds().lock().prepared.values().map(|prepared| prepared.after).min();
+        let oldest = self.holds().lock().oldest_prepared();
         (oldest, machine.log.position)
     }
 
@@ -64,6 +65,17 @@ impl Store {
     /// it.
     pub fn observe(&self, timestamp: Timestamp) {
         self.holds().observe(timestamp);
+    }
+
+    /// Returns the timestamp from which on snapshots of other servers can be read. A restart forgets versions that no new
+    /// snapshot needs.
+    pub fn readable_from(&self) -> Timestamp {
+        Timestamp(self.readable_from.load(Ordering::Acquire))
+    }
+
+    /// Whether every snapshot in use by any server can be read.
+    pub fn is_readable(&self) -> bool {
+        !self.is_in_cluster() || self.snapshots().asked_from() >= self.readable_from()
     }
 
     /// Returns the timestamp of the oldest snapshot in use.

@@ -13,7 +13,7 @@ use crate::queue::Queue;
 use bucket::{Bucket, compaction};
 use catalog::{Table, TableId};
 use durable::{Command, Durable};
-use sdds::{Bound, Key, KeyRange, splitting};
+use sdds::{Bound, Key, KeyRange, Timestamp, splitting};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime};
 
@@ -136,13 +136,23 @@ impl Store {
         self.split(&mut machine, table, &bucket, &at, "accesses")
     }
 
+    /// The timestamp up to which versions can be folded: no snapshot before it is needed, and no transaction that is
+    /// prepared commits at or before it. One that is prepared later commits after it.
+    fn fold_horizon(&self) -> Timestamp {
+        let horizon = self.snapshots().horizon();
+        match self.holds().lock().oldest_prepared() {
+            Some(oldest) => horizon.min(oldest),
+            None => horizon,
+        }
+    }
+
     /// Compacts the bucket that begins at `low`, then merges or splits it as its new size requires.
     pub(crate) fn compact_bucket(&self, table: TableId, low: &Bound) {
         let published = self.snapshots().newest();
         let Some(table) = published.catalog.table_by_id(table) else { return };
         let Some(file) = published.files.get(&table.id) else { return };
         let Some(bucket) = bucket_from(file, low) else { return };
-        let horizon = self.snapshots().horizon();
+        let horizon = self.fold_horizon();
         let folded = compaction::fold(table, &bucket, horizon);
         let folded = folded.expect("what is stored can be read and written again");
         let mut machine = self.machine();
@@ -162,7 +172,7 @@ impl Store {
         let state = bucket.state();
         if compaction::is_due(&state, table.bucket_size) {
             self.queue().request_later(table.id, low.clone());
-            if self.snapshots().horizon() > horizon {
+            if self.fold_horizon() > horizon {
                 self.queue().horizon_moved();
             }
         }

@@ -74,6 +74,8 @@ pub struct Store {
     durable: OnceLock<Arc<Durable>>,
     conflicts: AtomicU64,
     holds: Arc<Holds>,
+    /// The snapshots of other servers that a restart has left readable begin here.
+    readable_from: AtomicU64,
     peers: OnceLock<Arc<dyn Peers>>,
 }
 
@@ -113,6 +115,7 @@ impl Store {
             handed: Mutex::default(),
             durable: OnceLock::new(),
             holds: Arc::default(),
+            readable_from: AtomicU64::new(0),
             conflicts: AtomicU64::new(0),
             peers: OnceLock::new(),
         }
@@ -199,6 +202,18 @@ impl Store {
                 self.compact_bucket(*id, &range.low);
             }
         }
+    }
+
+    /// Compacts the buckets that wait for it, as the background thread does, in the calling thread.
+    pub fn compact_requested(&self) {
+        while let Some((table, low)) = self.queue.try_next() {
+            self.compact_bucket(table, &low);
+        }
+    }
+
+    /// Returns the number of parts of transactions in the log whose outcome is not.
+    pub fn undecided_parts(&self) -> usize {
+        self.machine().cluster.prepared.len()
     }
 
     /// Returns the layout for new rows of a table. That of the committed definition is cached; an

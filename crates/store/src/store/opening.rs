@@ -11,12 +11,13 @@ use bucket::Place;
 use durable::{Checkpoints, ChunkFiles, Cut, Decoder, Durable, Found};
 use journal::disk::{Disk, RealDisk};
 use journal::{Directory, Durability, Journal, NewDirectory, Position};
-use sdds::GroupId;
+use sdds::{GroupId, Timestamp};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// Growth of the journal after which a store makes a checkpoint unless it is told otherwise, in bytes.
@@ -37,6 +38,8 @@ pub struct Data {
     pub checkpoint_bytes: u64,
     /// Is told how far recovery is.
     pub progress: Progress,
+    /// The identity of a directory that is created; random bits by default.
+    pub identity: u64,
 }
 
 /// What a recovery reads.
@@ -69,6 +72,7 @@ impl Data {
             holder: format!("process {}", std::process::id()),
             checkpoint_bytes: CHECKPOINT_BYTES,
             progress: Progress(Arc::new(|_, _| ())),
+            identity: RandomState::new().hash_one(Instant::now()),
         }
     }
 }
@@ -137,10 +141,9 @@ impl Store {
         assert!(data.journal.durability != Durability::Memory, "memory needs no data directory");
         let begin = Instant::now();
         let parts = [durable::CHUNKS, durable::CHECKPOINTS];
-        let random = RandomState::new().hash_one(begin);
-        let Data { path, disk, journal: journal_options, holder, checkpoint_bytes, progress } =
-            data;
-        let new = NewDirectory { random, group: options.group };
+        let Data { path, disk, journal: journal_options, holder, checkpoint_bytes, .. } = data;
+        let progress = data.progress;
+        let new = NewDirectory { random: data.identity, group: options.group };
         let directory = Directory::open_or_create(&disk, &path, &holder, new, &parts)?;
         refuse_other_group(&directory, options.group)?;
         let directory = Arc::new(directory);
@@ -149,9 +152,10 @@ impl Store {
 
         let store = Self::new(options);
         let mut replay = Replay::new(&store, Arc::clone(&chunks));
-        let mut bytes = 0;
+        let (mut bytes, mut restored) = (0, Timestamp::ZERO);
         if let Some(found) = &found {
             let cut = read_checkpoint(found, &mut replay, &progress)?;
+            restored = cut.timestamp;
             replay.restore(cut);
             bytes += found.manifest.bytes();
         }
@@ -165,6 +169,10 @@ impl Store {
         checkpoints.note_replayed(replayed);
         bytes += recovered.bytes + replay.bytes();
         replay.finish(recovered.last);
+        // A checkpoint has the newest versions only.
+        let newest = store.snapshots.newest().timestamp;
+        let readable_from = if options.in_cluster { restored } else { newest };
+        store.readable_from.store(readable_from.0, Ordering::Release);
 
         let publisher =
             Publisher::new(Arc::clone(&store.snapshots), Arc::clone(&store.holds), recovered.last);

@@ -163,3 +163,20 @@ fn who_changes_the_newest_of_a_row_meets_whoever_prepares_it_later() {
     let refused = transaction.prepare().expect_err("it was changed since");
     assert!(matches!(refused, Error::Conflict { .. }), "{refused}");
 }
+
+/// Compaction made a run with the timestamp of the horizon. A transaction that was prepared and committed before that was
+/// then older than the run of its rows, and its bucket could not be moved any more.
+#[test]
+fn compaction_leaves_room_for_what_is_prepared() {
+    let (store, id) = cluster_store();
+    let prepared = write(&store, id, Timestamp(10), &[(0, "new")]);
+    store.observe(Timestamp(30));
+    store.set_horizon(Timestamp(30));
+    store.compact_all();
+    prepared.commit(Timestamp(20));
+    store.check().expect("every invariant holds");
+    store.compact_all();
+    store.check().expect("every invariant holds");
+    let later = store.snapshot_at(Timestamp(30)).now_or_never().expect("settled");
+    assert_eq!(contents(&table_at(&later, id))[&0], "new");
+}

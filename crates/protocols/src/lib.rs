@@ -1,0 +1,12 @@
+//! What servers of a cluster agree on, as state machines.
+//!
+//! Each takes one event at a time and returns what is to be done, in order. What is done, and how long it takes, is up to
+//! its driver: crate `cluster`, which simulations run as well.
+//!
+//! - [`coordinator`]: the commit of a transaction on several servers.
+//! - [`planted`]: bugs that simulations plant.
+//!
+//! Not here: messages, time limits, and what a transaction has written.
+
+pub mod coordinator;
+pub mod planted;
