@@ -1,6 +1,7 @@
 //! Constraints of tables, and what all constraints have in common.
 
 use crate::check::Check;
+use crate::index::Unique;
 use crate::names::{incomplete, some, texts};
 use crate::{Error, Result};
 use grammar::expression_text;
@@ -11,6 +12,8 @@ use grammar::tree::{CollateClause, ConstrType, Constraint};
 pub enum TableConstraint {
     /// PRIMARY KEY, with its columns.
     PrimaryKey(Vec<String>),
+    /// UNIQUE.
+    Unique(Unique),
     /// CHECK.
     Check(Check),
 }
@@ -28,7 +31,7 @@ impl TableConstraint {
                 name: some(&constraint.conname),
                 condition: expression(constraint)?,
             })),
-            ConstrType::ConstrUnique => Err(UNIQUE.error().at(at)),
+            ConstrType::ConstrUnique => Ok(Self::Unique(Unique::of(constraint, None)?)),
             ConstrType::ConstrForeign => Err(REFERENCES.error().at(at)),
             other => Err(conflicting(other).at(at)),
         }
@@ -47,10 +50,6 @@ impl Missing {
         Error::new("0A000", format!("{} are not supported", self.what)).hint(self.hint)
     }
 }
-
-/// UNIQUE.
-pub(crate) const UNIQUE: Missing =
-    Missing { what: "UNIQUE constraints", hint: "Only the primary key guarantees unique values." };
 
 /// REFERENCES and FOREIGN KEY.
 pub(crate) const REFERENCES: Missing = Missing {

@@ -4,7 +4,7 @@ use super::TableView;
 use crate::Snapshot;
 use crate::peers::{Peers, Reader};
 use crate::write_set::WriteSet;
-use catalog::{Catalog, TableId};
+use catalog::{Catalog, Index, TableId};
 use std::sync::Arc;
 
 /// What a transaction reads on one server: the catalog, and tables with its writes on this server.
@@ -32,8 +32,25 @@ impl Reading {
         &self.catalog
     }
 
-    /// Returns a table with the writes of the transaction.
+    /// Returns a table, or the file of an index, with the writes of the transaction.
     pub fn table(&self, id: TableId) -> Option<TableView> {
+        let view = self.file(id)?;
+        let indexes = self.catalog.indexes_of(id);
+        if !indexes.is_empty() {
+            let file = |index: &Arc<Index>| {
+                let file = self.file(index.file.id)?.of_index(index, view.table());
+                Some((Arc::clone(index), file))
+            };
+            let indexes = indexes.iter().filter_map(file).collect();
+            return Some(view.with_indexes(indexes));
+        }
+        let Some(index) = self.catalog.index_by_id(id) else { return Some(view) };
+        let table = self.catalog.table_by_id(index.table)?;
+        Some(view.of_index(index, table))
+    }
+
+    /// Returns a file on its own.
+    fn file(&self, id: TableId) -> Option<TableView> {
         let table = Arc::clone(self.catalog.table_by_id(id)?);
         let file = self.snapshot.file(id).cloned();
         let writes = self.writes.get(&id).cloned();

@@ -6,9 +6,12 @@ use crate::peers::{Peers, Reader};
 use crate::{Error, Snapshot};
 use arrow::array::{ArrayRef, RecordBatch};
 use bucket::{Bucket, BucketState, Chunk, Morsel, Source, TableWrites, key};
-use catalog::Table;
+use catalog::{Index, Table};
 use sdds::{Bound, BucketId, Key, KeyRange};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
+
+/// The indexes of a table without any.
+static NO_INDEXES: LazyLock<Arc<[(Arc<Index>, TableView)]>> = LazyLock::new(|| Arc::new([]));
 
 /// A table at a snapshot. Immutable and cheap to clone.
 #[derive(Debug, Clone)]
@@ -20,6 +23,10 @@ pub struct TableView {
     truncated: bool,
     snapshot: Snapshot,
     writes: Option<TableWrites>,
+    /// The index of which it is the file, and the indexed table.
+    index: Option<(Arc<Index>, Arc<Table>)>,
+    /// The files of its indexes.
+    pub(super) indexes: Arc<[(Arc<Index>, TableView)]>,
     pub(super) peers: Option<(Arc<dyn Peers>, Reader)>,
 }
 
@@ -33,7 +40,34 @@ impl TableView {
     ) -> Self {
         let writes = writes.filter(|writes| !writes.is_empty());
         let truncated = writes.as_ref().is_some_and(|writes| writes.truncated);
-        Self { table, file, truncated, snapshot, writes, peers }
+        Self {
+            table,
+            file,
+            truncated,
+            snapshot,
+            writes,
+            index: None,
+            indexes: NO_INDEXES.clone(),
+            peers,
+        }
+    }
+
+    /// The view as the file of an index of a table.
+    pub(super) fn of_index(self, index: &Arc<Index>, table: &Arc<Table>) -> Self {
+        Self { index: Some((Arc::clone(index), Arc::clone(table))), ..self }
+    }
+
+    /// The view as that of a table with indexes.
+    pub(super) fn with_indexes(self, indexes: Vec<(Arc<Index>, Self)>) -> Self {
+        Self { indexes: indexes.into(), ..self }
+    }
+
+    /// Returns the error for a key that exists.
+    pub(crate) fn duplicate(&self, key: &Key) -> Error {
+        match &self.index {
+            None => Error::duplicate_key(&self.table, key),
+            Some((index, table)) => Error::duplicate_entry(index, table, key),
+        }
     }
 
     /// Returns the definition of the table.
