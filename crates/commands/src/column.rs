@@ -1,9 +1,8 @@
 //! Definitions of columns: type, NULL, default, identity, serial, checks.
 
 use crate::check::Check;
-use crate::constraint::{
-    REFERENCES, conflicting, expression, missing_attributes, refuse_collation,
-};
+use crate::collation::refuse_collation;
+use crate::constraint::{REFERENCES, conflicting, expression, missing_attributes};
 use crate::data_type::{DataType, Serial};
 use crate::index::Unique;
 use crate::names::{incomplete, some};

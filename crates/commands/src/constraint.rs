@@ -5,7 +5,7 @@ use crate::index::Unique;
 use crate::names::{incomplete, some, texts};
 use crate::{Error, Result};
 use grammar::expression_text;
-use grammar::tree::{CollateClause, ConstrType, Constraint};
+use grammar::tree::{ConstrType, Constraint};
 
 /// A constraint of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,16 +104,4 @@ pub(crate) fn expression(constraint: &Constraint) -> Result<String> {
 /// The error for what nests too deep to be kept.
 pub(crate) fn too_deep() -> Error {
     Error::new("54001", "the statement nests too deep")
-}
-
-/// Refuses collations other than the byte order of UTF-8.
-pub(crate) fn refuse_collation(clause: &CollateClause) -> Result<()> {
-    let names = texts(&clause.collname);
-    let last = names.last().map(|name| name.to_lowercase()).unwrap_or_default();
-    match last.as_str() {
-        "c" | "posix" | "default" | "ucs_basic" | "c.utf8" | "c.utf-8" => Ok(()),
-        _ => Err(Error::missing(format!("collation \"{}\"", names.join(".")))
-            .hint("Text is sorted by bytes, as with COLLATE \"C\".")
-            .at(clause.location)),
-    }
 }

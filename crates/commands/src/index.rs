@@ -1,6 +1,6 @@
 //! CREATE INDEX and UNIQUE constraints.
 
-use crate::constraint::refuse_collation;
+use crate::collation::refuse_collation;
 use crate::names::{RelationName, incomplete, node, some, texts};
 use crate::{Error, Result};
 use grammar::tree::{

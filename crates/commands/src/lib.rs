@@ -8,6 +8,7 @@
 mod alter_system;
 mod alter_table;
 mod check;
+mod collation;
 mod column;
 mod command;
 mod comment;

@@ -34,6 +34,7 @@ mod snapshot;
 mod store;
 #[cfg(test)]
 #[path = "../../bucket/src/test_tables.rs"]
+#[expect(dead_code, reason = "other tests use the rest")]
 mod test_tables;
 #[cfg(test)]
 mod tests;

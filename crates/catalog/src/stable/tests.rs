@@ -212,7 +212,10 @@ fn changes_have_their_bytes() {
             CatalogChange::Create(Relation::Sequence(Arc::new(sequence()))),
             "03020601730171020111120101050000",
         ),
-        (CatalogChange::Create(Relation::Index(Arc::new(index()))), ""),
+        (
+            CatalogChange::Create(Relation::Index(Arc::new(index()))),
+            "0303080173016902 0005656e7472790a00000000000000 0103726f770a00000000000000 01000080800400000002010005 02010100000001 01000100",
+        ),
         (CatalogChange::Drop(RelationId(5)), "0505"),
         (CatalogChange::Truncate(TableId(5)), "0605"),
         (CatalogChange::PutRole(role()), "070172010000000102010501010176010167014001050101017320"),

@@ -19,7 +19,7 @@ impl TableView {
     /// Returns the files of the table's indexes at the same snapshot, with the writes of the same
     /// transaction.
     pub fn indexes(&self) -> &[(Arc<Index>, Self)] {
-        &self.indexes
+        self.indexes.as_deref().unwrap_or_default()
     }
 
     /// Returns the keys of the rows that have entries in some ranges of an index, of which this is

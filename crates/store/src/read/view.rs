@@ -8,10 +8,7 @@ use arrow::array::{ArrayRef, RecordBatch};
 use bucket::{Bucket, BucketState, Chunk, Morsel, Source, TableWrites, key};
 use catalog::{Index, Table};
 use sdds::{Bound, BucketId, Key, KeyRange};
-use std::sync::{Arc, LazyLock};
-
-/// The indexes of a table without any.
-static NO_INDEXES: LazyLock<Arc<[(Arc<Index>, TableView)]>> = LazyLock::new(|| Arc::new([]));
+use std::sync::Arc;
 
 /// A table at a snapshot. Immutable and cheap to clone.
 #[derive(Debug, Clone)]
@@ -25,8 +22,8 @@ pub struct TableView {
     writes: Option<TableWrites>,
     /// The index of which it is the file, and the indexed table.
     index: Option<(Arc<Index>, Arc<Table>)>,
-    /// The files of its indexes.
-    pub(super) indexes: Arc<[(Arc<Index>, TableView)]>,
+    /// The files of its indexes; `None` if it has none.
+    pub(super) indexes: Option<Arc<[(Arc<Index>, TableView)]>>,
     pub(super) peers: Option<(Arc<dyn Peers>, Reader)>,
 }
 
@@ -40,16 +37,7 @@ impl TableView {
     ) -> Self {
         let writes = writes.filter(|writes| !writes.is_empty());
         let truncated = writes.as_ref().is_some_and(|writes| writes.truncated);
-        Self {
-            table,
-            file,
-            truncated,
-            snapshot,
-            writes,
-            index: None,
-            indexes: NO_INDEXES.clone(),
-            peers,
-        }
+        Self { table, file, truncated, snapshot, writes, index: None, indexes: None, peers }
     }
 
     /// The view as the file of an index of a table.
@@ -59,7 +47,7 @@ impl TableView {
 
     /// The view as that of a table with indexes.
     pub(super) fn with_indexes(self, indexes: Vec<(Arc<Index>, Self)>) -> Self {
-        Self { indexes: indexes.into(), ..self }
+        Self { indexes: Some(indexes.into()), ..self }
     }
 
     /// Returns the error for a key that exists.
