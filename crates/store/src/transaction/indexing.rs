@@ -17,11 +17,13 @@ use std::sync::Arc;
 
 impl Transaction {
     /// Returns what changes in indexes when `rows` get these keys, or when the keys lose their rows.
+    /// `replaces` is whether some keys may have rows.
     pub(super) fn entries_of(
         &self,
         view: &TableView,
         keys: &[Key],
         rows: Option<&RecordBatch>,
+        replaces: bool,
     ) -> Result<IndexChanges, Error> {
         let table = view.table();
         let mut changes = IndexChanges::default();
@@ -35,7 +37,7 @@ impl Transaction {
         let new: Vec<(&Key, usize)> = last.into_iter().filter(|_| rows.is_some()).collect();
         for index in indexes {
             let columns = index.positions(table);
-            let (old, found) = view.get_many(keys, &columns)?;
+            let (old, found) = view.get_many(if replaces { keys } else { &[] }, &columns)?;
             let found: Vec<_> = found.iter().enumerate().map(|(at, of)| (&keys[*of], at)).collect();
             let of_new = rows.map_or_else(Vec::new, |rows| {
                 columns.iter().map(|column| Arc::clone(rows.column(*column))).collect()

@@ -146,7 +146,7 @@ impl Transaction {
     /// values that are too large. Some rows may have been inserted; roll back to a savepoint.
     pub fn insert(&mut self, id: TableId, rows: &RecordBatch) -> Result<(), Error> {
         let view = self.table_or_missing(id)?;
-        self.write_rows(&view, rows, |writes, key| match writes.changes.get(key) {
+        self.write_rows(&view, rows, false, |writes, key| match writes.changes.get(key) {
             Some(change) => Ok(change.is_some()),
             None => view.contains(key),
         })
@@ -158,18 +158,19 @@ impl Transaction {
     /// As [`Self::insert`], without [`Error::DuplicateKey`].
     pub fn upsert(&mut self, id: TableId, rows: &RecordBatch) -> Result<(), Error> {
         let view = self.table_or_missing(id)?;
-        self.write_rows(&view, rows, |_, _| Ok(false))
+        self.write_rows(&view, rows, true, |_, _| Ok(false))
     }
 
     fn write_rows(
         &mut self,
         view: &TableView,
         rows: &RecordBatch,
+        replaces: bool,
         is_duplicate: impl Fn(&TableWrites, &Key) -> Result<bool, Error>,
     ) -> Result<(), Error> {
         let table: &Table = view.table();
         let keys = view.encode_keys(rows)?;
-        let entries = self.entries_of(view, &keys, Some(rows))?;
+        let entries = self.entries_of(view, &keys, Some(rows), replaces)?;
         let encoder = RowEncoder::new(&self.store.row_layout(table), rows.columns());
         let mut writes = self.writes.get(&table.id).cloned().unwrap_or_default();
         for (index, key) in keys.iter().enumerate() {
@@ -190,7 +191,7 @@ impl Transaction {
     /// [`Error::Catalog`] if the table does not exist; in a cluster, [`Error::NotOwned`].
     pub fn delete(&mut self, id: TableId, keys: &[Key]) -> Result<(), Error> {
         let view = self.table_or_missing(id)?;
-        let entries = self.entries_of(&view, keys, None)?;
+        let entries = self.entries_of(&view, keys, None, true)?;
         let mut writes = self.writes.get(&id).cloned().unwrap_or_default();
         for key in keys {
             writes.put(key.clone(), None);
