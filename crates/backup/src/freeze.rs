@@ -33,7 +33,7 @@ pub(crate) async fn freeze(store: &Arc<Store>) -> Result<Frozen, Error> {
         let catalog = snapshot.catalog().shared();
         let state = |relation: &Relation| match relation {
             Relation::Sequence(of) => Some(store.sequence_state(of).map(|state| (of.id, state))),
-            Relation::Table(_) | Relation::View(_) => None,
+            Relation::Table(_) | Relation::View(_) | Relation::Index(_) => None,
         };
         let sequences: Option<BTreeMap<_, _>> = catalog.relations().filter_map(state).collect();
         if let Some(sequences) = sequences {

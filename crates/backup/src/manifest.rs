@@ -56,6 +56,9 @@ pub(crate) struct TableForm {
     /// The columns of the primary key; `null` without one.
     pub(crate) key: Option<Vec<String>>,
     pub(crate) checks: Vec<CheckForm>,
+    /// They are built again when the table is restored.
+    #[serde(default)]
+    pub(crate) indexes: Vec<IndexForm>,
     pub(crate) bucket_size: u64,
     pub(crate) colocate_with: Option<Name>,
     pub(crate) comment: Option<String>,
@@ -92,6 +95,24 @@ pub(crate) struct CheckForm {
     pub(crate) name: String,
     /// SQL text.
     pub(crate) expression: String,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct IndexForm {
+    pub(crate) name: String,
+    pub(crate) columns: Vec<IndexColumnForm>,
+    pub(crate) is_unique: bool,
+    pub(crate) nulls_equal: bool,
+    pub(crate) is_constraint: bool,
+    pub(crate) is_hash: bool,
+    pub(crate) comment: Option<String>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct IndexColumnForm {
+    pub(crate) name: String,
+    pub(crate) descending: bool,
+    pub(crate) nulls_first: bool,
 }
 
 /// A file of rows.

@@ -90,6 +90,13 @@ impl Restore<'_> {
         let mut transaction = self.store.begin();
         let relation = Relation::Table(Arc::clone(&table));
         transaction.change_catalog(CatalogChange::Create(relation))?;
+        for form in &form.indexes {
+            let id = TableId(self.store.next_relation_id().0);
+            let flaw = || self.backup.flaw()("an index has an unknown column".to_owned());
+            let index = definitions::index(form, id, &table).ok_or_else(flaw)?;
+            let relation = Relation::Index(Arc::new(index));
+            transaction.change_catalog(CatalogChange::Create(relation))?;
+        }
         load::load(&mut transaction, self.store, self.target, &table, form, self.progress).await?;
         transaction.commit()?;
         Ok(())

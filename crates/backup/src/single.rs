@@ -51,6 +51,16 @@ pub async fn restore_table(
     let mut transaction = store.begin();
     let relation = Relation::Table(Arc::clone(&table));
     create(&mut transaction, relation, wanted.owner.as_deref())?;
+    for form in &form.indexes {
+        let id = TableId(store.next_relation_id().0);
+        let mut form = form.clone();
+        while transaction.catalog().relation(&table.schema, &form.name).is_some() {
+            form.name.push_str("_restored");
+        }
+        let flaw = || backup.flaw()("an index has an unknown column".to_owned());
+        let index = definitions::index(&form, id, &table).ok_or_else(flaw)?;
+        transaction.change_catalog(CatalogChange::Create(Relation::Index(Arc::new(index))))?;
+    }
     for sequence in sequences {
         let id: RelationId = store.next_relation_id();
         let relation = definitions::sequence(&sequence, id, transaction.catalog());

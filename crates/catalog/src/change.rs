@@ -188,6 +188,7 @@ impl Catalog {
     fn create(&mut self, relation: &Relation) -> Result<(), Error> {
         self.claim_name(relation)?;
         self.relations.insert(relation.id(), relation.clone());
+        self.index_changed(relation);
         Ok(())
     }
 
@@ -214,14 +215,22 @@ impl Catalog {
             self.claim_name(relation)?;
         }
         self.relations.insert(id, relation.clone());
+        self.index_changed(relation);
         Ok(())
     }
 
     fn drop_relation(&mut self, id: RelationId) -> Result<(), Error> {
         let old = self.relations.remove(&id).ok_or_else(|| Error::missing(id))?;
         self.names.remove(&(old.schema().to_owned(), old.name().to_owned()));
+        self.index_changed(&old);
         self.forget(&Object::Relation(id));
         Ok(())
+    }
+
+    fn index_changed(&mut self, relation: &Relation) {
+        if let Relation::Index(index) = relation {
+            self.list_indexes(index.table);
+        }
     }
 
     /// Removes all privileges on a dropped object.

@@ -245,7 +245,89 @@ pub struct Sequence {
     pub comment: Option<String>,
 }
 
-/// A table, view or sequence.
+/// A column of an index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IndexColumn {
+    /// The column of the table.
+    pub column: ColumnId,
+    /// Whether larger values come first.
+    pub descending: bool,
+    /// Whether NULL comes before all values.
+    pub nulls_first: bool,
+}
+
+/// An index: a file of entries, in the order of some columns of a table.
+///
+/// The file is a table with two columns: the entry, which is its key, and the key of the row. An
+/// entry is made of the values of the columns, followed by the key of the row. In a unique index it
+/// is made of the values alone, unless one is NULL.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Index {
+    /// The entries. Its id, schema, name and comment are those of the index.
+    #[serde(with = "crate::arrow_serde::shared")]
+    pub file: Arc<Table>,
+    /// The table whose rows it has.
+    pub table: TableId,
+    /// The columns. Not empty.
+    pub columns: Vec<IndexColumn>,
+    /// Whether two rows cannot have the same values.
+    pub is_unique: bool,
+    /// Whether NULL is equal to NULL in a unique index.
+    pub nulls_equal: bool,
+    /// Whether it belongs to a UNIQUE constraint, which has its name.
+    pub is_constraint: bool,
+    /// Whether it was created as a hash index, which says nothing about its form.
+    pub is_hash: bool,
+}
+
+impl Index {
+    /// Returns an index of a table that is neither unique nor a constraint's. Its home is that of the
+    /// table.
+    pub fn new(id: TableId, name: String, of: &Table, columns: Vec<IndexColumn>) -> Self {
+        let column = |id: u32, name: &str| Column {
+            name: name.to_owned(),
+            sql_type: SqlType::Bytea,
+            hidden: false,
+            ..Column::row_id(ColumnId(id))
+        };
+        let file = Table {
+            id,
+            schema: of.schema.clone(),
+            name,
+            columns: vec![column(0, "entry"), column(1, "row")],
+            key: vec![ColumnId(0)],
+            checks: Vec::new(),
+            bucket_size: of.bucket_size,
+            colocate_with: None,
+            on_commit: of.on_commit,
+            home: of.home,
+            next_column: 2,
+            version: 1,
+            comment: None,
+        };
+        Self {
+            file: Arc::new(file),
+            table: of.id,
+            columns,
+            is_unique: false,
+            nulls_equal: false,
+            is_constraint: false,
+            is_hash: false,
+        }
+    }
+
+    /// Returns the index with another home.
+    pub fn at(self, home: GroupId) -> Self {
+        Self { file: Arc::new(Table { home, ..Table::clone(&self.file) }), ..self }
+    }
+
+    /// Returns the positions of its columns in the table.
+    pub fn positions(&self, table: &Table) -> Vec<usize> {
+        self.columns.iter().filter_map(|column| table.position(column.column)).collect()
+    }
+}
+
+/// A table, view, sequence or index.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Relation {
     /// A table.
@@ -254,6 +336,8 @@ pub enum Relation {
     View(#[serde(with = "crate::arrow_serde::shared")] Arc<View>),
     /// A sequence.
     Sequence(#[serde(with = "crate::arrow_serde::shared")] Arc<Sequence>),
+    /// An index.
+    Index(#[serde(with = "crate::arrow_serde::shared")] Arc<Index>),
 }
 
 impl Relation {
@@ -263,6 +347,7 @@ impl Relation {
             Self::Table(table) => table.id.relation(),
             Self::View(view) => view.id,
             Self::Sequence(sequence) => sequence.id,
+            Self::Index(index) => index.file.id.relation(),
         }
     }
 
@@ -272,6 +357,7 @@ impl Relation {
             Self::Table(table) => &table.schema,
             Self::View(view) => &view.schema,
             Self::Sequence(sequence) => &sequence.schema,
+            Self::Index(index) => &index.file.schema,
         }
     }
 
@@ -281,6 +367,7 @@ impl Relation {
             Self::Table(table) => &table.name,
             Self::View(view) => &view.name,
             Self::Sequence(sequence) => &sequence.name,
+            Self::Index(index) => &index.file.name,
         }
     }
 
@@ -289,12 +376,22 @@ impl Relation {
         is_temporary_schema(self.schema())
     }
 
-    /// Returns `table`, `view` or `sequence`.
+    /// Returns the table of its rows or entries; `None` if it has no file.
+    pub fn file(&self) -> Option<&Arc<Table>> {
+        match self {
+            Self::Table(table) => Some(table),
+            Self::Index(index) => Some(&index.file),
+            Self::View(_) | Self::Sequence(_) => None,
+        }
+    }
+
+    /// Returns `table`, `view`, `sequence` or `index`.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Table(_) => "table",
             Self::View(_) => "view",
             Self::Sequence(_) => "sequence",
+            Self::Index(_) => "index",
         }
     }
 }

@@ -17,8 +17,8 @@ pub mod stable;
 pub use change::CatalogChange;
 pub use definitions::{
     BUCKET_SIZE_MAX, BUCKET_SIZE_MIN, Check, Column, ColumnId, DEFAULT_BUCKET_SIZE, Identity,
-    OnCommit, Relation, RelationId, Schema, Sequence, Table, TableId, View, is_temporary_schema,
-    temporary_schema,
+    Index, IndexColumn, OnCommit, Relation, RelationId, Schema, Sequence, Table, TableId, View,
+    is_temporary_schema, temporary_schema,
 };
 pub use error::Error;
 pub use role::{Object, PUBLIC, Privileges, Role};
@@ -41,6 +41,8 @@ pub struct Catalog {
     schemas: OrdMap<String, Arc<Schema>>,
     names: OrdMap<(String, String), RelationId>,
     relations: OrdMap<RelationId, Relation>,
+    /// The indexes of each table that has some, in the order of their ids.
+    indexes: OrdMap<TableId, Arc<[Arc<Index>]>>,
     roles: OrdMap<String, Arc<Role>>,
     public: Arc<Role>,
 }
@@ -59,6 +61,7 @@ impl Catalog {
             schemas: OrdMap::unit(DEFAULT_SCHEMA.to_owned(), Arc::new(public)),
             names: OrdMap::new(),
             relations: OrdMap::new(),
+            indexes: OrdMap::new(),
             roles: OrdMap::new(),
             public: Arc::new(public_role()),
         }
@@ -100,11 +103,35 @@ impl Catalog {
         self.relations.get(&id)
     }
 
-    /// Finds a table by id.
+    /// Finds a table, or the file of an index, by id.
     pub fn table_by_id(&self, id: TableId) -> Option<&Arc<Table>> {
+        self.relations.get(&id.relation())?.file()
+    }
+
+    /// Finds an index by the id of its file.
+    pub fn index_by_id(&self, id: TableId) -> Option<&Arc<Index>> {
         match self.relations.get(&id.relation())? {
-            Relation::Table(table) => Some(table),
-            Relation::View(_) | Relation::Sequence(_) => None,
+            Relation::Index(index) => Some(index),
+            Relation::Table(_) | Relation::View(_) | Relation::Sequence(_) => None,
+        }
+    }
+
+    /// Returns the indexes of a table.
+    pub fn indexes_of(&self, table: TableId) -> &[Arc<Index>] {
+        self.indexes.get(&table).map_or(&[], |indexes| indexes)
+    }
+
+    /// Lists the indexes of a table anew.
+    fn list_indexes(&mut self, table: TableId) {
+        let of_table = self.relations.values().filter_map(|relation| match relation {
+            Relation::Index(index) if index.table == table => Some(Arc::clone(index)),
+            _ => None,
+        });
+        let listed: Arc<[Arc<Index>]> = of_table.collect();
+        if listed.is_empty() {
+            self.indexes.remove(&table);
+        } else {
+            self.indexes.insert(table, listed);
         }
     }
 

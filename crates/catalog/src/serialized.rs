@@ -1,6 +1,7 @@
 //! The serialized form of a catalog: its definitions. The index of names is rebuilt.
 
-use crate::{Catalog, Relation, RelationId, Role, Schema, is_temporary_schema};
+use crate::{Catalog, Relation, RelationId, Role, Schema, TableId, is_temporary_schema};
+use imbl::OrdMap;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -28,13 +29,23 @@ impl From<Definitions> for Catalog {
     fn from(definitions: Definitions) -> Self {
         let Definitions { schemas, relations, roles, public } = definitions;
         let name = |r: &Relation| ((r.schema().to_owned(), r.name().to_owned()), r.id());
-        Self {
+        let indexed: Vec<TableId> = relations
+            .iter()
+            .filter_map(|relation| match relation {
+                Relation::Index(index) => Some(index.table),
+                _ => None,
+            })
+            .collect();
+        let mut catalog = Self {
             names: relations.iter().map(name).collect(),
             schemas: schemas.into_iter().map(|s| (s.name.clone(), Arc::new(s))).collect(),
             relations: relations.into_iter().map(|r| (r.id(), r)).collect(),
+            indexes: OrdMap::new(),
             roles: roles.into_iter().map(|r| (r.name.clone(), Arc::new(r))).collect(),
             public: Arc::new(public),
-        }
+        };
+        indexed.into_iter().for_each(|table| catalog.list_indexes(table));
+        catalog
     }
 }
 

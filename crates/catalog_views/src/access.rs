@@ -135,7 +135,12 @@ impl<'a> Access<'a> {
             return Ok(());
         }
         self.require_schema(relation.schema(), Privileges::USAGE)?;
-        if self.privileges(&Object::Relation(relation.id())).contains(needed) {
+        // An index has the privileges of its table.
+        let object = match relation {
+            Relation::Index(index) => index.table.relation(),
+            _ => relation.id(),
+        };
+        if self.privileges(&Object::Relation(object)).contains(needed) {
             Ok(())
         } else if needed == Privileges::OWNER {
             Err(must_own(relation.kind(), relation.name()))

@@ -1,13 +1,13 @@
 //! The tables of a catalog, and their columns with their attribute numbers.
 
 use std::sync::Arc;
-use store::catalog::{Catalog, Column, Relation, Table};
+use store::catalog::{Catalog, Column, Index, Relation, Table};
 
 /// The tables of a catalog.
 pub(crate) fn tables(catalog: &Catalog) -> impl Iterator<Item = &Arc<Table>> {
     catalog.relations().filter_map(|relation| match relation {
         Relation::Table(table) => Some(table),
-        Relation::View(_) | Relation::Sequence(_) => None,
+        Relation::View(_) | Relation::Sequence(_) | Relation::Index(_) => None,
     })
 }
 
@@ -15,6 +15,26 @@ pub(crate) fn tables(catalog: &Catalog) -> impl Iterator<Item = &Arc<Table>> {
 /// no number.
 pub fn declared(table: &Table) -> impl Iterator<Item = (i64, &Column)> {
     (1..).zip(table.columns.iter().filter(|column| !column.hidden))
+}
+
+/// The indexes of a catalog, with their tables.
+pub(crate) fn indexes(catalog: &Catalog) -> impl Iterator<Item = (&Arc<Index>, &Arc<Table>)> {
+    let indexes = catalog.relations().filter_map(|relation| match relation {
+        Relation::Index(index) => Some(index),
+        Relation::Table(_) | Relation::View(_) | Relation::Sequence(_) => None,
+    });
+    indexes.filter_map(|index| Some((index, catalog.table_by_id(index.table)?)))
+}
+
+/// The attribute numbers of the columns of an index.
+pub(crate) fn index_numbers(index: &Index, table: &Table) -> Vec<i64> {
+    let number = |id| declared(table).find(|(_, column)| column.id == id).map(|(number, _)| number);
+    index.columns.iter().filter_map(|column| number(column.column)).collect()
+}
+
+/// The columns of an index, in its order.
+pub(crate) fn index_columns<'a>(index: &Index, table: &'a Table) -> Vec<&'a Column> {
+    index.positions(table).into_iter().map(|at| &table.columns[at]).collect()
 }
 
 /// The attribute numbers of the primary key, in key order.

@@ -44,10 +44,7 @@ fn stored_tables(
     shared: &dyn DatabaseContext,
     catalog: &Catalog,
 ) -> Vec<(Arc<Table>, Vec<BucketInfo>)> {
-    let tables = catalog.relations().filter_map(|relation| match relation {
-        Relation::Table(table) => Some(Arc::clone(table)),
-        Relation::View(_) | Relation::Sequence(_) => None,
-    });
+    let tables = catalog.relations().filter_map(Relation::file).cloned();
     tables.map(|table| (Arc::clone(&table), shared.store().bucket_infos(table.id))).collect()
 }
 

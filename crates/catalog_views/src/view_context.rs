@@ -1,12 +1,14 @@
 //! What system tables are computed from.
 
 use crate::access::Access;
-use crate::catalog_tables::tables;
+use crate::catalog_tables::{indexes, tables};
 use crate::names::SYSTEM_SCHEMAS;
 use crate::session_context::{DatabaseContext, SessionContext};
 use std::collections::HashMap;
 use std::sync::Arc;
-use store::catalog::{Catalog, Object, Relation, RelationId, Sequence, SqlType, Table, View};
+use store::catalog::{
+    Catalog, Index, Object, Relation, RelationId, Sequence, SqlType, Table, TableId, View,
+};
 
 /// The columns of each view. Only the planner can compute them.
 pub type ViewColumns = HashMap<RelationId, Vec<(String, SqlType)>>;
@@ -50,11 +52,21 @@ impl ViewContext<'_> {
         self.tables().filter(|table| !table.has_hidden_key())
     }
 
+    /// The indexes that are not under a primary key, with their tables.
+    pub(crate) fn indexes(&self) -> impl Iterator<Item = (&Arc<Index>, &Arc<Table>)> {
+        indexes(self.catalog)
+    }
+
+    /// The indexes of a table's UNIQUE constraints.
+    pub(crate) fn unique(&self, table: TableId) -> impl Iterator<Item = &Arc<Index>> {
+        self.catalog.indexes_of(table).iter().filter(|index| index.is_constraint)
+    }
+
     /// The views with their columns; without columns if a view cannot be planned.
     pub(crate) fn views(&self) -> impl Iterator<Item = (&Arc<View>, &[(String, SqlType)])> {
         let views = self.catalog.relations().filter_map(|relation| match relation {
             Relation::View(view) => Some(view),
-            Relation::Table(_) | Relation::Sequence(_) => None,
+            Relation::Table(_) | Relation::Sequence(_) | Relation::Index(_) => None,
         });
         views.map(|view| (view, self.views.get(&view.id).map_or(&[][..], Vec::as_slice)))
     }
@@ -63,7 +75,7 @@ impl ViewContext<'_> {
     pub(crate) fn sequences(&self) -> impl Iterator<Item = &Arc<Sequence>> {
         self.catalog.relations().filter_map(|relation| match relation {
             Relation::Sequence(sequence) => Some(sequence),
-            Relation::Table(_) | Relation::View(_) => None,
+            Relation::Table(_) | Relation::View(_) | Relation::Index(_) => None,
         })
     }
 

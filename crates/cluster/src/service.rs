@@ -87,6 +87,7 @@ fn open(node: &Node, envelope: Envelope) -> Result<Request, Error> {
 async fn answer(node: &Arc<Node>, request: Request) -> Reply {
     match request {
         Request::Get { .. }
+        | Request::Entries { .. }
         | Request::Newest { .. }
         | Request::Write { .. }
         | Request::RowOperation { .. }

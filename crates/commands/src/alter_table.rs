@@ -1,7 +1,8 @@
 //! ALTER TABLE.
 
+use crate::collation::refuse_collation;
 use crate::column::ColumnDefinition;
-use crate::constraint::{TableConstraint, refuse_collation, too_deep};
+use crate::constraint::{TableConstraint, too_deep};
 use crate::data_type::DataType;
 use crate::names::{ObjectKind, RelationName, incomplete, node, words_of};
 use crate::roles::{RoleName, RoleStatement};

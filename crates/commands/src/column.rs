@@ -1,10 +1,10 @@
 //! Definitions of columns: type, NULL, default, identity, serial, checks.
 
 use crate::check::Check;
-use crate::constraint::{
-    REFERENCES, UNIQUE, conflicting, expression, missing_attributes, refuse_collation,
-};
+use crate::collation::refuse_collation;
+use crate::constraint::{REFERENCES, conflicting, expression, missing_attributes};
 use crate::data_type::{DataType, Serial};
+use crate::index::Unique;
 use crate::names::{incomplete, some};
 use crate::sequence::SequenceOptions;
 use crate::{Error, Result};
@@ -31,6 +31,8 @@ pub struct ColumnDefinition {
     pub generated: Option<String>,
     /// PRIMARY KEY.
     pub is_key: bool,
+    /// UNIQUE.
+    pub unique: Vec<Unique>,
     /// CHECK.
     pub checks: Vec<Check>,
 }
@@ -72,6 +74,7 @@ impl ColumnDefinition {
             sequence: SequenceOptions::default(),
             generated: None,
             is_key: false,
+            unique: Vec::new(),
             checks: Vec::new(),
         };
         defined.take_all(table, &column.constraints)?;
@@ -161,7 +164,9 @@ impl ColumnDefinition {
                 return Err(Error::new("42P16", message).at(at));
             }
             ConstrType::ConstrPrimary => self.is_key = true,
-            ConstrType::ConstrUnique => return Err(UNIQUE.error().at(at)),
+            ConstrType::ConstrUnique => {
+                self.unique.push(Unique::of(constraint, Some(&self.name))?);
+            }
             ConstrType::ConstrForeign => return Err(REFERENCES.error().at(at)),
             other => return Err(conflicting(other).at(at)),
         }

@@ -16,7 +16,7 @@ pub struct Comment {
 /// What a comment is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Commented {
-    /// A table, a view or a sequence.
+    /// A table, a view, a sequence or an index.
     Relation(RelationName),
     /// A column of a relation.
     Column(RelationName, String),
@@ -33,9 +33,10 @@ impl Comment {
             _ => Vec::new(),
         };
         let on = match statement.objtype() {
-            ObjectType::ObjectTable | ObjectType::ObjectView | ObjectType::ObjectSequence => {
-                Commented::Relation(RelationName::of_parts(&parts)?)
-            }
+            ObjectType::ObjectTable
+            | ObjectType::ObjectView
+            | ObjectType::ObjectSequence
+            | ObjectType::ObjectIndex => Commented::Relation(RelationName::of_parts(&parts)?),
             ObjectType::ObjectColumn => match parts.split_last() {
                 Some((column, relation)) if !relation.is_empty() => {
                     Commented::Column(RelationName::of_parts(relation)?, column.clone())

@@ -1,16 +1,19 @@
 //! Constraints of tables, and what all constraints have in common.
 
 use crate::check::Check;
+use crate::index::Unique;
 use crate::names::{incomplete, some, texts};
 use crate::{Error, Result};
 use grammar::expression_text;
-use grammar::tree::{CollateClause, ConstrType, Constraint};
+use grammar::tree::{ConstrType, Constraint};
 
 /// A constraint of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TableConstraint {
     /// PRIMARY KEY, with its columns.
     PrimaryKey(Vec<String>),
+    /// UNIQUE.
+    Unique(Unique),
     /// CHECK.
     Check(Check),
 }
@@ -28,7 +31,7 @@ impl TableConstraint {
                 name: some(&constraint.conname),
                 condition: expression(constraint)?,
             })),
-            ConstrType::ConstrUnique => Err(UNIQUE.error().at(at)),
+            ConstrType::ConstrUnique => Ok(Self::Unique(Unique::of(constraint, None)?)),
             ConstrType::ConstrForeign => Err(REFERENCES.error().at(at)),
             other => Err(conflicting(other).at(at)),
         }
@@ -47,10 +50,6 @@ impl Missing {
         Error::new("0A000", format!("{} are not supported", self.what)).hint(self.hint)
     }
 }
-
-/// UNIQUE.
-pub(crate) const UNIQUE: Missing =
-    Missing { what: "UNIQUE constraints", hint: "Only the primary key guarantees unique values." };
 
 /// REFERENCES and FOREIGN KEY.
 pub(crate) const REFERENCES: Missing = Missing {
@@ -105,16 +104,4 @@ pub(crate) fn expression(constraint: &Constraint) -> Result<String> {
 /// The error for what nests too deep to be kept.
 pub(crate) fn too_deep() -> Error {
     Error::new("54001", "the statement nests too deep")
-}
-
-/// Refuses collations other than the byte order of UTF-8.
-pub(crate) fn refuse_collation(clause: &CollateClause) -> Result<()> {
-    let names = texts(&clause.collname);
-    let last = names.last().map(|name| name.to_lowercase()).unwrap_or_default();
-    match last.as_str() {
-        "c" | "posix" | "default" | "ucs_basic" | "c.utf8" | "c.utf-8" => Ok(()),
-        _ => Err(Error::missing(format!("collation \"{}\"", names.join(".")))
-            .hint("Text is sorted by bytes, as with COLLATE \"C\".")
-            .at(clause.location)),
-    }
 }

@@ -1,8 +1,8 @@
 //! Statements that change definitions.
 
 use crate::{
-    AlterTable, Comment, CreateSchema, CreateSequence, CreateTable, CreateTableAs, CreateView,
-    Drop, ObjectKind, RelationName, Rename, Truncate,
+    AlterTable, Comment, CreateIndex, CreateSchema, CreateSequence, CreateTable, CreateTableAs,
+    CreateView, Drop, ObjectKind, RelationName, Rename, Truncate,
 };
 
 /// A statement that changes definitions.
@@ -18,6 +18,8 @@ pub enum Definition {
     CreateSchema(CreateSchema),
     /// CREATE SEQUENCE.
     CreateSequence(CreateSequence),
+    /// CREATE INDEX.
+    CreateIndex(CreateIndex),
     /// ALTER TABLE.
     AlterTable(AlterTable),
     /// ALTER ... RENAME.
@@ -47,6 +49,16 @@ pub struct Maintenance {
 }
 
 impl Definition {
+    /// The name of a statement that cannot run inside a transaction block.
+    pub fn outside_transactions(&self) -> Option<&'static str> {
+        match self {
+            Self::Maintenance(maintenance) if maintenance.is_vacuum => Some("VACUUM"),
+            Self::CreateIndex(create) if create.is_concurrent => Some("CREATE INDEX CONCURRENTLY"),
+            Self::Drop(drop) if drop.is_concurrent => Some("DROP INDEX CONCURRENTLY"),
+            _ => None,
+        }
+    }
+
     /// The command tag.
     pub fn tag(&self) -> &'static str {
         match self {
@@ -56,12 +68,14 @@ impl Definition {
             Self::CreateView(_) => "CREATE VIEW",
             Self::CreateSchema(_) => "CREATE SCHEMA",
             Self::CreateSequence(_) => "CREATE SEQUENCE",
+            Self::CreateIndex(_) => "CREATE INDEX",
             Self::AlterTable(alter) => alter.kind.alter_tag(),
             Self::Rename(rename) => rename.kind.alter_tag(),
             Self::Drop(drop) => match drop.kind {
                 ObjectKind::Table => "DROP TABLE",
                 ObjectKind::View => "DROP VIEW",
                 ObjectKind::Sequence => "DROP SEQUENCE",
+                ObjectKind::Index => "DROP INDEX",
                 ObjectKind::Schema => "DROP SCHEMA",
                 ObjectKind::Database => "DROP DATABASE",
             },

@@ -4,7 +4,7 @@ use crate::names::{ObjectKind, RelationName, words_of};
 use crate::{Error, Result};
 use grammar::tree::{DropBehavior, DropStmt, Node, NodeEnum};
 
-/// DROP of tables, views, sequences or schemas.
+/// DROP of tables, views, sequences, indexes or schemas.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Drop {
     /// What is dropped.
@@ -15,6 +15,8 @@ pub struct Drop {
     pub if_exists: bool,
     /// CASCADE.
     pub cascade: bool,
+    /// CONCURRENTLY.
+    pub is_concurrent: bool,
 }
 
 impl Drop {
@@ -31,6 +33,7 @@ impl Drop {
         };
         let names = statement.objects.iter().map(name).collect::<Result<_>>()?;
         let cascade = statement.behavior() == DropBehavior::DropCascade;
-        Ok(Self { kind, names, if_exists: statement.missing_ok, cascade })
+        let is_concurrent = statement.concurrent;
+        Ok(Self { kind, names, if_exists: statement.missing_ok, cascade, is_concurrent })
     }
 }

@@ -7,13 +7,6 @@ use grammar::tree::NodeEnum;
 /// The error for a statement that is not supported, with a hint for an alternative.
 pub(crate) fn missing(statement: &NodeEnum) -> Error {
     let (what, hint) = match statement {
-        NodeEnum::IndexStmt(index) if index.unique => {
-            ("unique indexes", "Only the primary key guarantees unique values.")
-        }
-        NodeEnum::IndexStmt(_) => (
-            "indexes",
-            "Rows are sorted by the primary key. Put the columns of frequent conditions first.",
-        ),
         NodeEnum::CreateEnumStmt(_) => ("enum types", "Use text with CHECK (... IN (...))."),
         NodeEnum::CompositeTypeStmt(_) | NodeEnum::CreateRangeStmt(_) => {
             ("user-defined types", "Use several columns, or json.")

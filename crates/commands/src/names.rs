@@ -63,6 +63,8 @@ pub enum ObjectKind {
     View,
     /// A sequence.
     Sequence,
+    /// An index.
+    Index,
     /// A schema.
     Schema,
     /// A database.
@@ -76,6 +78,7 @@ impl ObjectKind {
             ObjectType::ObjectTable => Self::Table,
             ObjectType::ObjectView => Self::View,
             ObjectType::ObjectSequence => Self::Sequence,
+            ObjectType::ObjectIndex => Self::Index,
             ObjectType::ObjectSchema => Self::Schema,
             ObjectType::ObjectDatabase => Self::Database,
             _ => return None,
@@ -88,6 +91,7 @@ impl ObjectKind {
             Self::Table => "ALTER TABLE",
             Self::View => "ALTER VIEW",
             Self::Sequence => "ALTER SEQUENCE",
+            Self::Index => "ALTER INDEX",
             Self::Schema => "ALTER SCHEMA",
             Self::Database => "ALTER DATABASE",
         }
@@ -99,6 +103,7 @@ impl ObjectKind {
             Self::Table => "table",
             Self::View => "view",
             Self::Sequence => "sequence",
+            Self::Index => "index",
             Self::Schema => "schema",
             Self::Database => "database",
         }

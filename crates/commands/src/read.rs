@@ -3,10 +3,10 @@
 use crate::alter_table::Altered;
 use crate::rename::AnyRename;
 use crate::{
-    AlterSystem, Command, Comment, Copy, CreateSchema, CreateSequence, CreateTable, CreateTableAs,
-    CreateView, Declaration, Definition, Discard, Drop, Execute, Explain, Fetch, Maintenance,
-    Prepare, RelationName, Result, RoleStatement, SettingStatement, Transaction, Truncate, kinds,
-    names,
+    AlterSystem, Command, Comment, Copy, CreateIndex, CreateSchema, CreateSequence, CreateTable,
+    CreateTableAs, CreateView, Declaration, Definition, Discard, Drop, Execute, Explain, Fetch,
+    Maintenance, Prepare, RelationName, Result, RoleStatement, SettingStatement, Transaction,
+    Truncate, kinds, names,
 };
 use grammar::tree::{Node, NodeEnum, VacuumStmt};
 
@@ -39,6 +39,9 @@ pub fn read(statement: &NodeEnum) -> Result<Option<Command>> {
         }
         NodeEnum::CreateSchemaStmt(statement) => {
             definition(Definition::CreateSchema(CreateSchema::of(statement)?))
+        }
+        NodeEnum::IndexStmt(statement) => {
+            definition(Definition::CreateIndex(CreateIndex::of(statement)?))
         }
         NodeEnum::CreateSeqStmt(statement) => {
             definition(Definition::CreateSequence(CreateSequence::of(statement)?))

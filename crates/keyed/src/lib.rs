@@ -16,6 +16,7 @@ mod condition;
 mod conjunct;
 mod constants;
 mod filter;
+mod indexed;
 mod keys;
 mod names;
 mod operand;

@@ -169,19 +169,26 @@ impl Read {
         let found = match keys {
             Keys::Listed(keys) => Some(self.listed(view, &keys, &filters)?),
             Keys::Within(range) => {
+                if let Some(keys) = self.condition.keys_by_index(view, parameters, ROWS_MAX)? {
+                    let found = self.listed(view, &keys, &filters)?;
+                    return self.cut(found, (skipped, left)).map(Some);
+                }
                 let wanted = left.map(|left| left.saturating_add(skipped));
                 self.within(view, &range, &filters, wanted)?
             }
         };
-        if let (Some(schema), Some(found)) = (&self.counted, &found) {
+        found.map(|found| self.cut(found, (skipped, left))).transpose()
+    }
+
+    /// The result of the rows that were found: their number, or those within the limits.
+    fn cut(&self, found: RecordBatch, (skipped, left): Limits) -> Result<RecordBatch> {
+        if let Some(schema) = &self.counted {
             let number: ArrayRef = Arc::new(Int64Array::from(vec![found.num_rows() as i64]));
-            return Ok(Some(batch(schema, vec![number], 1)?));
+            return batch(schema, vec![number], 1);
         }
-        Ok(found.map(|found| {
-            let skipped = skipped.min(found.num_rows());
-            let left = left.unwrap_or(usize::MAX).min(found.num_rows() - skipped);
-            found.slice(skipped, left)
-        }))
+        let skipped = skipped.min(found.num_rows());
+        let left = left.unwrap_or(usize::MAX).min(found.num_rows() - skipped);
+        Ok(found.slice(skipped, left))
     }
 
     /// The values of LIMIT and OFFSET; `None` for what is no number of rows.

@@ -49,6 +49,11 @@ impl Planner<'_> {
                 Relation::Sequence(sequence) => {
                     Ok(Some(catalog_views::sequence_table(self.engine, sequence)?))
                 }
+                Relation::Index(index) => {
+                    let message = format!("cannot open relation \"{}\"", index.file.name);
+                    Err(Error::new(SqlState::WrongObjectType, message)
+                        .with_detail("This operation is not supported for indexes."))
+                }
             };
         }
         if let Some(schema) = schema.filter(|name| catalog.schema(name).is_some()) {

@@ -14,7 +14,7 @@ use store::catalog::Table;
 const IN_LIST_MAX: usize = 1024;
 
 /// A bound of a conjunct on one column.
-enum Bounded<'a> {
+pub(crate) enum Bounded<'a> {
     Compared(Operator, &'a ScalarValue),
     OneOf(Vec<&'a ScalarValue>),
 }
@@ -53,7 +53,8 @@ pub fn compared(prefix: &[ArrayRef], operator: Operator, value: ArrayRef) -> Opt
     half_line(operator, &encode(&[prefix, &[value]].concat())?)
 }
 
-fn split_conjuncts<'a>(expr: &'a Expr, out: &mut Vec<&'a Expr>) {
+/// Divides a filter into its conjuncts.
+pub(crate) fn split_conjuncts<'a>(expr: &'a Expr, out: &mut Vec<&'a Expr>) {
     match expr {
         Expr::BinaryExpr(binary) if binary.op == Operator::And => {
             split_conjuncts(&binary.left, out);
@@ -64,7 +65,7 @@ fn split_conjuncts<'a>(expr: &'a Expr, out: &mut Vec<&'a Expr>) {
 }
 
 /// The conjunct's bound on the column, if ranges can express it.
-fn bound_on<'a>(expr: &'a Expr, column: &str) -> Option<Bounded<'a>> {
+pub(crate) fn bound_on<'a>(expr: &'a Expr, column: &str) -> Option<Bounded<'a>> {
     let is_column = |e: &Expr| matches!(e, Expr::Column(c) if c.name == column);
     match expr {
         Expr::BinaryExpr(binary) => match (&*binary.left, &*binary.right) {
@@ -89,7 +90,7 @@ fn bound_on<'a>(expr: &'a Expr, column: &str) -> Option<Bounded<'a>> {
 }
 
 /// The value as an array of the column's type; `None` if it is NULL or does not convert exactly.
-fn array_of(
+pub(crate) fn array_of(
     value: &ScalarValue,
     data_type: &datafusion::arrow::datatypes::DataType,
 ) -> Option<ArrayRef> {

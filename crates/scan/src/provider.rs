@@ -1,6 +1,7 @@
 //! A table as the planner sees it: columns, key, and a way to scan it at the statement's snapshot.
 
 use crate::bucket_scan::BucketScan;
+use crate::index_lookup;
 use crate::key_ranges;
 use crate::places::{self, Elsewhere};
 use crate::shipping::Shipping;
@@ -16,10 +17,12 @@ use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_expr::create_physical_expr;
 use datafusion::physical_plan::ExecutionPlan;
+use sdds::KeyRange;
 use std::fmt;
 use std::sync::Arc;
 use store::TableView;
 use store::catalog::Table;
+use values::translate::external;
 use values::types::plan_field;
 
 /// Which columns a plan sees.
@@ -118,7 +121,14 @@ impl TableProvider for BucketTable {
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let table = Arc::clone(self.view.table());
-        let ranges = key_ranges::of_filters(&table, filters);
+        let mut ranges = key_ranges::of_filters(&table, filters);
+        let mut index = None;
+        if matches!(&ranges[..], [all] if *all == KeyRange::all()) {
+            let looked = index_lookup::rows(&self.view, filters).await;
+            if let Some(looked) = looked.map_err(|error| external(error.into()))? {
+                (ranges, index) = (looked.rows, Some(looked.index));
+            }
+        }
         let predicate = match conjunction(filters.iter().cloned()) {
             Some(filter) => {
                 let schema = DFSchema::try_from(Arc::clone(&self.schema))?;
@@ -138,7 +148,7 @@ impl TableProvider for BucketTable {
         let read_schema = Arc::new(self.schema.project(&fields)?);
         let partitions = state.config().target_partitions();
         let scan = BucketScan::new(table, pieces, read, read_schema, partitions, coverage);
-        let scan = scan.with_limit(limit);
+        let scan = scan.with_limit(limit).with_index(index);
         Ok(if elsewhere.is_empty() {
             Arc::new(scan)
         } else {

@@ -1,7 +1,7 @@
 //! Errors of the store.
 
 use arrow::error::ArrowError;
-use catalog::{Table, TableId};
+use catalog::{Index, Table, TableId};
 use sdds::{Key, KeyRange};
 use serde::{Deserialize, Serialize};
 
@@ -139,6 +139,16 @@ impl Error {
             table: table.name.clone(),
             constraint: table.key_name(),
             key: bucket::key::describe(table, key),
+        }
+    }
+
+    /// Returns the error for an entry that a unique index has.
+    pub(crate) fn duplicate_entry(index: &Index, table: &Table, key: &Key) -> Self {
+        Self::DuplicateKey {
+            schema: table.schema.clone(),
+            table: table.name.clone(),
+            constraint: index.file.name.clone(),
+            key: bucket::key::describe_entry(index, table, key),
         }
     }
 

@@ -34,6 +34,7 @@ mod snapshot;
 mod store;
 #[cfg(test)]
 #[path = "../../bucket/src/test_tables.rs"]
+#[expect(dead_code, reason = "other tests use the rest")]
 mod test_tables;
 #[cfg(test)]
 mod tests;
@@ -42,7 +43,7 @@ mod write_set;
 
 pub use bucket::arrays::compact_views;
 pub use bucket::zone::{Zone, ZoneValue};
-pub use bucket::{CHUNK_ROWS, End, Morsel, VALUE_BYTES_MAX, key, zone};
+pub use bucket::{CHUNK_ROWS, End, IndexChanges, Morsel, VALUE_BYTES_MAX, key, zone};
 pub use distributed::{DistributedSavepoint, DistributedTransaction};
 pub use durable::{KeptCheckpoint, inspection};
 pub use error::{Error, Failure};
@@ -52,7 +53,7 @@ pub use moving::{Busy, MoveIn, MoveOut, Pieces};
 pub use peers::{
     Acknowledgement, BatchStream, Changed, Delivery, ExchangeId, Finding, MessageCount,
     MoveSetting, MoveSettings, Peers, Prepared, PushdownStep, PushdownSteps, Reader, TableTotal,
-    Traffic, Whereabouts, Write,
+    Traffic, Whereabouts, Write, Written,
 };
 pub use read::{Fragments, Reading, TableView, Walk};
 pub use sdds::{MoveId, TransactionId};

@@ -8,14 +8,16 @@
 //! | real, double precision | IEEE total order: sign bit flipped, or all bits of a negative |
 //! | text, bytea | the bytes with 00 as 00 FF, then 00 00 |
 //!
-//! Key columns are NOT NULL, so there is no encoding of NULL. No encoded value is a prefix of
+//! Key columns are NOT NULL, so there is no encoding of NULL but in the entries of indexes (`entry`). No encoded value is a prefix of
 //! another one of its column. A key of several columns is their concatenation, and keys with equal
 //! leading columns have a common prefix. Unlike the row format of arrow, which converts batches,
 //! encoding a single key takes only tens of nanoseconds.
 
+mod entry;
 mod shown;
 
-pub use shown::{Stretches, describe, describe_bound, describe_rows};
+pub use entry::{EntryEncoder, VALUE, entry_values, of_entries_from, of_entry};
+pub use shown::{Stretches, describe, describe_bound, describe_entry, describe_rows};
 
 use crate::Error;
 use arrow::array::{

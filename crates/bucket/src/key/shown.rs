@@ -1,9 +1,10 @@
 //! Keys as text, for error messages, plans and system tables.
 
-use super::decode;
+use super::{decode, entry_values};
+use arrow::array::{Array, ArrayRef};
 use arrow::datatypes::DataType;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
-use catalog::Table;
+use catalog::{Index, Table};
 use sdds::{Bound, Key, KeyRange};
 use std::fmt;
 
@@ -15,6 +16,13 @@ pub fn describe(table: &Table, key: &Key) -> String {
     let columns: Vec<_> = table.key_indices().into_iter().map(|c| &table.columns[c]).collect();
     let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
     format!("({})=({})", names.join(", "), describe_values(table, key))
+}
+
+/// Returns an entry of an index by its key, as [`describe`] returns keys of a table.
+pub fn describe_entry(index: &Index, table: &Table, key: &Key) -> String {
+    let columns = index.positions(table).into_iter().map(|at| table.columns[at].name.as_str());
+    let names: Vec<&str> = columns.collect();
+    format!("({})=({})", names.join(", "), texts(&entry_values(index, table, key)))
 }
 
 /// Returns the column values of a bound, or an infinity.
@@ -66,9 +74,13 @@ impl fmt::Display for Stretches<'_> {
 fn describe_values(table: &Table, key: &Key) -> String {
     let types: Vec<DataType> =
         table.key_indices().into_iter().map(|c| table.columns[c].sql_type.arrow()).collect();
+    texts(&decode(&types, key))
+}
+
+fn texts(values: &[ArrayRef]) -> String {
     let options = FormatOptions::new();
-    let values = decode(&types, key);
     let texts = values.iter().map(|value| match ArrayFormatter::try_new(value, &options) {
+        _ if value.is_null(0) => "null".to_owned(),
         Ok(formatter) => formatter.value(0).try_to_string().unwrap_or_else(|_| "?".to_owned()),
         Err(_) => "?".to_owned(),
     });

@@ -3,8 +3,8 @@
 use super::{Malformed, Source, Stable, fields, variants, wrappers};
 use crate::serialized::Definitions;
 use crate::{
-    Catalog, CatalogChange, Check, Column, Identity, Object, OnCommit, Privileges, Relation, Role,
-    Schema, Sequence, SqlType, Table, View,
+    Catalog, CatalogChange, Check, Column, Identity, Index, IndexColumn, Object, OnCommit,
+    Privileges, Relation, Role, Schema, Sequence, SqlType, Table, View,
 };
 
 wrappers!(Privileges);
@@ -81,10 +81,15 @@ fields!(View { id, schema, name, sql, columns, search_path, comment });
 
 fields!(Sequence { id, schema, name, start, increment, min, max, cycle, owned_by, comment });
 
+fields!(IndexColumn { column, descending, nulls_first });
+
+fields!(Index { file, table, columns, is_unique, nulls_equal, is_constraint, is_hash });
+
 variants!(Relation {
     0 => Table(table),
     1 => View(view),
     2 => Sequence(sequence),
+    3 => Index(index),
 });
 
 fields!(Role {

@@ -135,6 +135,13 @@ fn sequence() -> Sequence {
     }
 }
 
+fn index() -> Index {
+    let column =
+        |id: u32| IndexColumn { column: ColumnId(id), descending: id == 1, nulls_first: id == 0 };
+    let new = Index::new(TableId(8), "i".to_owned(), &table(), vec![column(1), column(0)]);
+    Index { is_unique: true, is_constraint: true, ..new }
+}
+
 fn view() -> View {
     View {
         id: RelationId(7),
@@ -204,6 +211,10 @@ fn changes_have_their_bytes() {
         (
             CatalogChange::Create(Relation::Sequence(Arc::new(sequence()))),
             "03020601730171020111120101050000",
+        ),
+        (
+            CatalogChange::Create(Relation::Index(Arc::new(index()))),
+            "0303080173016902 0005656e7472790a00000000000000 0103726f770a00000000000000 01000080800400000002010005 02010100000001 01000100",
         ),
         (CatalogChange::Drop(RelationId(5)), "0505"),
         (CatalogChange::Truncate(TableId(5)), "0605"),

@@ -42,6 +42,7 @@ fn of_relation(scope: &Scope, oid: i64) -> Option<String> {
         Class::Relation(Relation::Table(table)) => table.comment.clone(),
         Class::Relation(Relation::View(view)) => view.comment.clone(),
         Class::Relation(Relation::Sequence(sequence)) => sequence.comment.clone(),
+        Class::Relation(Relation::Index(index)) => index.file.comment.clone(),
         Class::KeyIndex(_) | Class::System(_) => None,
     }
 }

@@ -2,7 +2,7 @@
 //! SQL text.
 
 use super::Scope;
-use crate::catalog_tables::{key_columns, tables};
+use crate::catalog_tables::{index_columns, key_columns, tables};
 use crate::pg_catalog::class::Class;
 use crate::pg_catalog::{definitions, oids, quote_ident, type_catalog};
 use crate::session_context::SessionContext;
@@ -44,16 +44,28 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
 
 /// `pg_get_indexdef`: an index, or one of its columns if the second argument is a column number.
 fn index(scope: &Scope, row: &Row<'_>) -> Option<String> {
-    let Class::KeyIndex(table) = scope.class(row, 0)? else { return None };
+    let class = scope.class(row, 0)?;
+    let (table, index) = match class {
+        Class::KeyIndex(table) => (table, None),
+        Class::Relation(Relation::Index(index)) => {
+            (scope.catalog.table_by_id(index.table)?, Some(index))
+        }
+        Class::Relation(_) | Class::System(_) => return None,
+    };
     match row.number(1) {
         None | Some(0) => {
             // Pretty-printed, the table has a schema only if it is not in the search path.
-            let bare = row.flag(2) == Some(true)
-                && Class::KeyIndex(table).is_visible(&scope.catalog, scope.path());
-            Some(definitions::key_index(table, !bare))
+            let bare = row.flag(2) == Some(true) && class.is_visible(&scope.catalog, scope.path());
+            Some(match index {
+                Some(index) => definitions::index(index, table, !bare),
+                None => definitions::key_index(table, !bare),
+            })
         }
         Some(number) => {
-            let columns = key_columns(table);
+            let columns = match index {
+                Some(index) => index_columns(index, table),
+                None => key_columns(table),
+            };
             let column = columns.get(usize::try_from(number).ok()?.checked_sub(1)?)?;
             Some(quote_ident(&column.name))
         }
@@ -66,13 +78,19 @@ fn constraint(scope: &Scope, row: &Row<'_>) -> Option<String> {
     if let Some(table) = oids::table_of_key(oid) {
         return match scope.catalog.relation_by_id(table)? {
             Relation::Table(table) => Some(definitions::key(table)),
-            Relation::View(_) | Relation::Sequence(_) => None,
+            Relation::View(_) | Relation::Sequence(_) | Relation::Index(_) => None,
         };
     }
     let of_table = |table: &Arc<Table>| {
         let id = table.id.relation();
         let check = table.checks.iter().find(|check| oids::check(id, &check.name) == oid);
-        check.map(|check| definitions::check(check, row.flag(1) == Some(true)))
+        let check = check.map(|check| definitions::check(check, row.flag(1) == Some(true)));
+        let unique = || {
+            let all = scope.catalog.indexes_of(table.id).iter().filter(|i| i.is_constraint);
+            let mut found = all.filter(|index| oids::check(id, &index.file.name) == oid);
+            found.next().map(|index| definitions::unique(index, table))
+        };
+        check.or_else(unique)
     };
     tables(&scope.catalog).find_map(of_table)
 }

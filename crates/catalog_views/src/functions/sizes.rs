@@ -6,7 +6,7 @@ use crate::session_context::SessionContext;
 use datafusion::logical_expr::ScalarUDF;
 use functions::row_function::{Row, function};
 use std::sync::Arc;
-use store::catalog::Relation;
+use store::catalog::{Relation, TableId};
 use values::cells::Cell;
 use values::cells::Form;
 
@@ -37,8 +37,9 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
 fn table(session: &dyn SessionContext, row: &Row<'_>) -> Cell {
     let scope = Scope::of(session);
     match scope.class(row, 0) {
-        Some(Class::Relation(Relation::Table(table))) => {
-            let buckets = session.database().store().bucket_infos(table.id);
+        Some(Class::Relation(relation @ (Relation::Table(_) | Relation::Index(_)))) => {
+            let id = TableId(relation.id().0);
+            let buckets = session.database().store().bucket_infos(id);
             let bytes: u64 = buckets.iter().map(|bucket| bucket.bytes).sum();
             i64::try_from(bytes).unwrap_or(i64::MAX).into()
         }

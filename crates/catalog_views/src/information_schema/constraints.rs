@@ -1,7 +1,9 @@
 //! The views about constraints.
 
 use super::yes;
-use crate::catalog_tables::{declared, key_columns as columns_of_key, key_numbers};
+use crate::catalog_tables::{
+    declared, index_columns, index_numbers, key_columns as columns_of_key, key_numbers,
+};
 use crate::names::DATABASE;
 use crate::pg_catalog::check_columns;
 use crate::rows::TableRows;
@@ -12,7 +14,8 @@ pub(super) fn tables(context: &ViewContext<'_>, rows: &mut TableRows) {
     for table in context.tables() {
         let key = (!table.has_hidden_key()).then(|| (table.key_name(), "PRIMARY KEY"));
         let checks = table.checks.iter().map(|check| (check.name.clone(), "CHECK"));
-        for (name, kind) in key.into_iter().chain(checks) {
+        let unique = context.unique(table.id).map(|index| (index.file.name.clone(), "UNIQUE"));
+        for (name, kind) in key.into_iter().chain(unique).chain(checks) {
             rows.row([
                 ("constraint_catalog", DATABASE.into()),
                 ("constraint_schema", table.schema.as_str().into()),
@@ -31,12 +34,17 @@ pub(super) fn tables(context: &ViewContext<'_>, rows: &mut TableRows) {
 
 /// The view `key_column_usage`.
 pub(super) fn key_columns(context: &ViewContext<'_>, rows: &mut TableRows) {
-    for table in context.keyed() {
-        for (position, column) in (1_i64..).zip(columns_of_key(table)) {
+    let keys = context.keyed().map(|table| (table, table.key_name(), columns_of_key(table)));
+    let unique = context.tables().flat_map(|table| {
+        let of_table = context.unique(table.id);
+        of_table.map(move |index| (table, index.file.name.clone(), index_columns(index, table)))
+    });
+    for (table, name, columns) in keys.chain(unique) {
+        for (position, column) in (1_i64..).zip(columns) {
             rows.row([
                 ("constraint_catalog", DATABASE.into()),
                 ("constraint_schema", table.schema.as_str().into()),
-                ("constraint_name", table.key_name().into()),
+                ("constraint_name", name.as_str().into()),
                 ("table_catalog", DATABASE.into()),
                 ("table_schema", table.schema.as_str().into()),
                 ("table_name", table.name.as_str().into()),
@@ -54,6 +62,8 @@ pub(super) fn column_usage(context: &ViewContext<'_>, rows: &mut TableRows) {
         if !table.has_hidden_key() {
             used.push((table.key_name(), key_numbers(table)));
         }
+        let unique = context.unique(table.id);
+        used.extend(unique.map(|i| (i.file.name.clone(), index_numbers(i, table))));
         let checks = table.checks.iter();
         used.extend(checks.map(|check| (check.name.clone(), check_columns(table, check))));
         for (name, numbers) in used {
@@ -74,14 +84,18 @@ pub(super) fn column_usage(context: &ViewContext<'_>, rows: &mut TableRows) {
 
 /// The view `constraint_table_usage`.
 pub(super) fn table_usage(context: &ViewContext<'_>, rows: &mut TableRows) {
-    for table in context.keyed() {
+    let keys = context.keyed().map(|table| (table, table.key_name()));
+    let unique = context.tables().flat_map(|table| {
+        context.unique(table.id).map(move |index| (table, index.file.name.clone()))
+    });
+    for (table, name) in keys.chain(unique) {
         rows.row([
             ("table_catalog", DATABASE.into()),
             ("table_schema", table.schema.as_str().into()),
             ("table_name", table.name.as_str().into()),
             ("constraint_catalog", DATABASE.into()),
             ("constraint_schema", table.schema.as_str().into()),
-            ("constraint_name", table.key_name().into()),
+            ("constraint_name", name.into()),
         ]);
     }
 }

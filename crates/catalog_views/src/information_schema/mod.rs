@@ -84,7 +84,7 @@ fn tables(context: &ViewContext<'_>, rows: &mut TableRows) {
             Relation::Table(_) if temporary => "LOCAL TEMPORARY",
             Relation::Table(_) => "BASE TABLE",
             Relation::View(_) => "VIEW",
-            Relation::Sequence(_) => continue,
+            Relation::Sequence(_) | Relation::Index(_) => continue,
         };
         rows.row([
             ("table_catalog", DATABASE.into()),

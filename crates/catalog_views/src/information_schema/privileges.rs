@@ -61,7 +61,8 @@ fn on<'a>(
 
 /// The views `table_privileges` and `role_table_grants`.
 pub(super) fn tables(context: &ViewContext<'_>, rows: &mut TableRows) {
-    let named = |relation: &&Relation| !matches!(relation, Relation::Sequence(_));
+    let named =
+        |relation: &&Relation| !matches!(relation, Relation::Sequence(_) | Relation::Index(_));
     for relation in context.catalog.relations().filter(named) {
         for one in on(context, relation.id(), &ON_TABLES) {
             rows.row([

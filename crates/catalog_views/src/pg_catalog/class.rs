@@ -9,7 +9,7 @@ use store::catalog::{Catalog, Relation, Table};
 /// An object with a row in `pg_class`.
 #[derive(Debug, Clone, Copy)]
 pub enum Class<'a> {
-    /// A table, view or sequence.
+    /// A table, view, sequence or index.
     Relation(&'a Relation),
     /// The index under a table's primary key.
     KeyIndex(&'a Arc<Table>),
@@ -23,7 +23,7 @@ impl<'a> Class<'a> {
         if let Some(table) = oids::table_of_index(oid) {
             return match catalog.relation_by_id(table)? {
                 Relation::Table(table) => Some(Self::KeyIndex(table)),
-                Relation::View(_) | Relation::Sequence(_) => None,
+                Relation::View(_) | Relation::Sequence(_) | Relation::Index(_) => None,
             };
         }
         let own = oids::relation_of(oid).and_then(|id| catalog.relation_by_id(id));

@@ -1,41 +1,58 @@
-//! `pg_index` and `pg_constraint`: primary keys and check constraints.
+//! `pg_index` and `pg_constraint`: indexes, primary keys, UNIQUE and check constraints.
 
 use super::{oids, type_catalog};
-use crate::catalog_tables::{declared, key_columns, key_numbers};
+use crate::catalog_tables::{declared, index_columns, index_numbers, key_columns, key_numbers};
 use crate::rows::TableRows;
 use crate::view_context::ViewContext;
-use store::catalog::{Check, Table};
+use store::catalog::{Check, IndexColumn, Table};
 
 /// The rows of `pg_opclass`.
 pub(super) const OPCLASS_FILE: &str = include_str!("data/pg_opclass.tsv");
 
-/// `pg_index`: one row for each declared primary key.
+/// `pg_index`: one row for each declared primary key, and for each index.
 pub(super) fn indexes(context: &ViewContext<'_>, rows: &mut TableRows) {
     for table in context.keyed() {
-        let id = table.id.relation();
-        let numbers = key_numbers(table);
-        let count = numbers.len() as i64;
-        let types: Vec<i64> =
-            key_columns(table).iter().map(|c| type_catalog::of_sql(&c.sql_type).0).collect();
-        let collation = |oid: &i64| type_catalog::by_oid(*oid).map_or(0, |entry| entry.collation);
-        let yes = || true.into();
-        rows.row([
-            ("indexrelid", oids::key_index(id).into()),
-            ("indrelid", oids::relation(id).into()),
-            ("indnatts", count.into()),
-            ("indnkeyatts", count.into()),
-            ("indisunique", yes()),
-            ("indisprimary", yes()),
-            ("indimmediate", yes()),
-            ("indisvalid", yes()),
-            ("indisready", yes()),
-            ("indislive", yes()),
-            ("indkey", numbers.into()),
-            ("indcollation", types.iter().map(collation).collect::<Vec<i64>>().into()),
-            ("indclass", types.iter().map(|oid| operator_class(*oid)).collect::<Vec<_>>().into()),
-            ("indoption", vec![0_i64; types.len()].into()),
-        ]);
+        let oid = oids::key_index(table.id.relation());
+        index(table, oid, (key_numbers(table), key_columns(table)), rows);
+        rows.set_last("indisunique", true.into());
+        rows.set_last("indisprimary", true.into());
     }
+    for (of, table) in context.indexes() {
+        let oid = oids::relation(of.file.id.relation());
+        index(table, oid, (index_numbers(of, table), index_columns(of, table)), rows);
+        let options = of.columns.iter();
+        let option = |c: &IndexColumn| i64::from(c.descending) + 2 * i64::from(c.nulls_first);
+        rows.set_last("indoption", options.map(option).collect::<Vec<i64>>().into());
+        rows.set_last("indisunique", of.is_unique.into());
+        rows.set_last("indnullsnotdistinct", of.nulls_equal.into());
+    }
+}
+
+/// Adds an index that is neither unique nor of the primary key, by the numbers and the definitions of
+/// its columns.
+fn index(
+    table: &Table,
+    oid: i64,
+    (numbers, columns): (Vec<i64>, Vec<&Column>),
+    rows: &mut TableRows,
+) {
+    let count = numbers.len() as i64;
+    let types: Vec<i64> = columns.iter().map(|c| type_catalog::of_sql(&c.sql_type).0).collect();
+    let collation = |oid: &i64| type_catalog::by_oid(*oid).map_or(0, |entry| entry.collation);
+    rows.row([
+        ("indexrelid", oid.into()),
+        ("indrelid", oids::relation(table.id.relation()).into()),
+        ("indnatts", count.into()),
+        ("indnkeyatts", count.into()),
+        ("indimmediate", true.into()),
+        ("indisvalid", true.into()),
+        ("indisready", true.into()),
+        ("indislive", true.into()),
+        ("indkey", numbers.into()),
+        ("indcollation", types.iter().map(collation).collect::<Vec<i64>>().into()),
+        ("indclass", types.iter().map(|oid| operator_class(*oid)).collect::<Vec<_>>().into()),
+        ("indoption", vec![0_i64; types.len()].into()),
+    ]);
 }
 
 /// The id in `pg_opclass` of the default B-tree operator class of a type; 0 if it has none.
@@ -75,6 +92,24 @@ pub(super) fn constraints(context: &ViewContext<'_>, rows: &mut TableRows) {
                 ("conislocal", true.into()),
                 ("connoinherit", true.into()),
                 ("conkey", key_numbers(table).into()),
+            ]);
+        }
+        for index in context.catalog.indexes_of(table.id).iter().filter(|i| i.is_constraint) {
+            let name = index.file.name.as_str();
+            rows.row([
+                ("oid", oids::check(id, name).into()),
+                ("conname", name.into()),
+                ("connamespace", oids::schema(&table.schema).into()),
+                ("contype", "u".into()),
+                ("convalidated", true.into()),
+                ("conrelid", oids::relation(id).into()),
+                ("conindid", oids::relation(index.file.id.relation()).into()),
+                ("confupdtype", " ".into()),
+                ("confdeltype", " ".into()),
+                ("confmatchtype", " ".into()),
+                ("conislocal", true.into()),
+                ("connoinherit", true.into()),
+                ("conkey", index_numbers(index, table).into()),
             ]);
         }
         for check in &table.checks {

@@ -1,8 +1,8 @@
 //! Definitions of objects as SQL text, as `pg_get_viewdef` and similar functions return them.
 
-use crate::catalog_tables::key_columns;
+use crate::catalog_tables::{index_columns, key_columns};
 use parser::RESERVED;
-use store::catalog::{Check, Table, View};
+use store::catalog::{Check, Index, Table, View};
 
 /// A name as an SQL identifier, quoted if necessary.
 pub fn quote_ident(name: &str) -> String {
@@ -23,6 +23,39 @@ pub(crate) fn key_index(table: &Table, with_schema: bool) -> String {
         quote_ident(&table.name),
         key_list(table)
     )
+}
+
+/// The definition of an index.
+pub(crate) fn index(index: &Index, table: &Table, with_schema: bool) -> String {
+    let schema =
+        if with_schema { format!("{}.", quote_ident(&table.schema)) } else { String::new() };
+    let columns = index_columns(index, table).into_iter().zip(&index.columns);
+    let columns = columns.map(|(column, order)| {
+        let name = quote_ident(&column.name);
+        let direction = if order.descending { " DESC" } else { "" };
+        let nulls = match (order.descending, order.nulls_first) {
+            (false, true) => " NULLS FIRST",
+            (true, false) => " NULLS LAST",
+            _ => "",
+        };
+        format!("{name}{direction}{nulls}")
+    });
+    format!(
+        "CREATE {}INDEX {} ON {schema}{} USING {} ({}){}",
+        if index.is_unique { "UNIQUE " } else { "" },
+        quote_ident(&index.file.name),
+        quote_ident(&table.name),
+        if index.is_hash { "hash" } else { "btree" },
+        columns.collect::<Vec<_>>().join(", "),
+        if index.nulls_equal { " NULLS NOT DISTINCT" } else { "" },
+    )
+}
+
+/// The definition of a UNIQUE constraint.
+pub(crate) fn unique(index: &Index, table: &Table) -> String {
+    let names = index_columns(index, table).into_iter().map(|column| quote_ident(&column.name));
+    let names = names.collect::<Vec<_>>().join(", ");
+    format!("UNIQUE{} ({names})", if index.nulls_equal { " NULLS NOT DISTINCT" } else { "" })
 }
 
 /// The definition of a primary key.

@@ -25,6 +25,8 @@ pub const DATABASE: i64 = 5;
 pub(crate) const HEAP: i64 = 2;
 /// The access method of indexes.
 pub(crate) const BTREE: i64 = 403;
+/// The access method of hash indexes.
+pub(crate) const HASH: i64 = 405;
 /// The default collation.
 pub(crate) const DEFAULT_COLLATION: i64 = 100;
 /// `pg_class` itself.
@@ -43,7 +45,7 @@ const RANGE: i64 = 1 << 28;
 
 const _: () = assert!(7 * RANGE + RANGE <= i32::MAX as i64 + 1);
 
-/// A table, view or sequence.
+/// A table, view, sequence or index.
 pub fn relation(id: RelationId) -> i64 {
     FIRST_RELATION + i64::from(id.0) % (RANGE - FIRST_RELATION)
 }
@@ -76,7 +78,7 @@ pub(crate) fn table_of_key(oid: i64) -> Option<RelationId> {
     u32::try_from(id).ok().map(RelationId)
 }
 
-/// A check constraint.
+/// A check or UNIQUE constraint.
 pub fn check(table: RelationId, name: &str) -> i64 {
     3 * RANGE + hash(&[&table.0.to_string(), name])
 }

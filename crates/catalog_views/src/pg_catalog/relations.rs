@@ -2,7 +2,7 @@
 //! columns.
 
 use super::{oids, roles, type_catalog};
-use crate::catalog_tables::{declared, key_columns};
+use crate::catalog_tables::{declared, index_columns, key_columns};
 use crate::rows::TableRows;
 use crate::shape::{self, Shape};
 use crate::view_context::ViewContext;
@@ -18,7 +18,17 @@ pub(super) fn classes(context: &ViewContext<'_>, rows: &mut TableRows) {
             Relation::Table(table) => {
                 table_class(context, table, rows);
                 if !table.has_hidden_key() {
-                    index_class(context, table, rows);
+                    let oid = oids::key_index(table.id.relation());
+                    index_class(context, table, (oid, &table.key_name(), table.key.len()), rows);
+                }
+            }
+            Relation::Index(index) => {
+                let Some(table) = context.catalog.table_by_id(index.table) else { continue };
+                let oid = oids::relation(index.file.id.relation());
+                let cells = (oid, index.file.name.as_str(), index.columns.len());
+                index_class(context, table, cells, rows);
+                if index.is_hash {
+                    rows.set_last("relam", oids::HASH.into());
                 }
             }
             Relation::View(view) => {
@@ -42,7 +52,7 @@ pub(super) fn classes(context: &ViewContext<'_>, rows: &mut TableRows) {
 pub(super) fn row_types(context: &ViewContext<'_>, rows: &mut TableRows) {
     for relation in context.catalog.relations() {
         let id = relation.id();
-        if matches!(relation, Relation::Sequence(_)) {
+        if matches!(relation, Relation::Sequence(_) | Relation::Index(_)) {
             continue;
         }
         rows.row([
@@ -80,7 +90,7 @@ fn class(context: &ViewContext<'_>, relation: &Relation, cells: &KindCells, rows
     let object = Object::Relation(id);
     let all = match relation {
         Relation::Sequence(_) => Privileges::OF_SEQUENCES,
-        Relation::Table(_) | Relation::View(_) => Privileges::OF_TABLES,
+        Relation::Table(_) | Relation::View(_) | Relation::Index(_) => Privileges::OF_TABLES,
     };
     rows.row([
         ("oid", oids::relation(id).into()),
@@ -110,6 +120,8 @@ fn table_class(context: &ViewContext<'_>, table: &Table, rows: &mut TableRows) {
     let object = Object::Relation(id);
     let all = Privileges::OF_TABLES;
     let tuples = context.row_count(table);
+    let is_indexed = !context.catalog.indexes_of(table.id).is_empty();
+    let has_index = is_indexed || !table.has_hidden_key();
     let size = (table.bucket_size != context.database.bucket_size())
         .then(|| format!("bucket_size={}", table.bucket_size));
     let colocated = context.catalog.colocated(table);
@@ -130,24 +142,30 @@ fn table_class(context: &ViewContext<'_>, table: &Table, rows: &mut TableRows) {
         ("relnatts", (declared(table).count() as i64).into()),
         ("relchecks", (table.checks.len() as i64).into()),
         ("reltuples", Cell::Double(tuples as f64)),
-        ("relhasindex", (!table.has_hidden_key()).into()),
+        ("relhasindex", has_index.into()),
         ("relreplident", "d".into()),
         ("reloptions", options.into()),
     ]);
 }
 
-fn index_class(context: &ViewContext<'_>, table: &Table, rows: &mut TableRows) {
+/// Adds an index by its id, its name and the number of its columns.
+fn index_class(
+    context: &ViewContext<'_>,
+    table: &Table,
+    (oid, name, columns): (i64, &str, usize),
+    rows: &mut TableRows,
+) {
     let id = table.id.relation();
     rows.row([
-        ("oid", oids::key_index(id).into()),
-        ("relname", table.key_name().into()),
+        ("oid", oid.into()),
+        ("relname", name.into()),
         ("relnamespace", oids::schema(&table.schema).into()),
         ("relpersistence", persistence(&table.schema).into()),
         ("relowner", roles::owner(context.catalog, &Object::Relation(id)).into()),
         ("relam", oids::BTREE.into()),
-        ("relfilenode", oids::key_index(id).into()),
+        ("relfilenode", oid.into()),
         ("relkind", "i".into()),
-        ("relnatts", (table.key.len() as i64).into()),
+        ("relnatts", (columns as i64).into()),
         ("reltuples", Cell::Double(context.row_count(table) as f64)),
         ("relreplident", "n".into()),
     ]);
@@ -181,6 +199,12 @@ pub(super) fn attributes(context: &ViewContext<'_>, rows: &mut TableRows) {
         let index = oids::key_index(table.id.relation());
         for (number, column) in (1..).zip(key_columns(table)) {
             attribute(index, number, &column.name, type_catalog::of_sql(&column.sql_type), rows);
+        }
+    }
+    for (index, table) in context.indexes() {
+        let oid = oids::relation(index.file.id.relation());
+        for (number, column) in (1..).zip(index_columns(index, table)) {
+            attribute(oid, number, &column.name, type_catalog::of_sql(&column.sql_type), rows);
         }
     }
     for (view, columns) in context.views() {

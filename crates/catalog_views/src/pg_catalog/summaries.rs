@@ -72,6 +72,14 @@ pub(super) fn indexes(context: &ViewContext<'_>, rows: &mut TableRows) {
             ("indexdef", definitions::key_index(table, true).into()),
         ]);
     }
+    for (index, table) in context.indexes() {
+        rows.row([
+            ("schemaname", table.schema.as_str().into()),
+            ("tablename", table.name.as_str().into()),
+            ("indexname", index.file.name.as_str().into()),
+            ("indexdef", definitions::index(index, table, true).into()),
+        ]);
+    }
 }
 
 /// `pg_description`: the texts of COMMENT ON.
@@ -100,6 +108,7 @@ pub(super) fn descriptions(context: &ViewContext<'_>, rows: &mut TableRows) {
             }
             Relation::View(view) => describe(object, 0, &view.comment),
             Relation::Sequence(sequence) => describe(object, 0, &sequence.comment),
+            Relation::Index(index) => describe(object, 0, &index.file.comment),
         }
     }
 }
@@ -140,6 +149,16 @@ pub(super) fn index_statistics(context: &ViewContext<'_>, rows: &mut TableRows) 
             ("schemaname", table.schema.as_str().into()),
             ("relname", table.name.as_str().into()),
             ("indexrelname", table.key_name().into()),
+        ]);
+        rows.zero_other_counts();
+    }
+    for (index, table) in context.indexes() {
+        rows.row([
+            ("relid", oids::relation(table.id.relation()).into()),
+            ("indexrelid", oids::relation(index.file.id.relation()).into()),
+            ("schemaname", table.schema.as_str().into()),
+            ("relname", table.name.as_str().into()),
+            ("indexrelname", index.file.name.as_str().into()),
         ]);
         rows.zero_other_counts();
     }

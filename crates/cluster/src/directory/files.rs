@@ -38,11 +38,8 @@ impl Files {
     pub(crate) fn restore(&self, start: u64) {
         let frozen = self.store.frozen();
         let catalog = self.store.catalog();
-        let tables = catalog.relations().filter_map(|relation| match relation {
-            Relation::Table(table) if !relation.is_temporary() => Some(table),
-            _ => None,
-        });
-        for table in tables {
+        let shared = catalog.relations().filter(|relation| !relation.is_temporary());
+        for table in shared.filter_map(Relation::file) {
             let frozen = frozen.iter().filter(|frozen| frozen.table == table.id);
             let frozen: Vec<&KeyRange> = frozen.map(|frozen| &frozen.range).collect();
             let mut owned = Vec::new();

@@ -7,10 +7,10 @@ use crate::membership::{Member, Members};
 use bytes::Bytes;
 use sdds::balancing::Sizes;
 use sdds::directory::Entry;
-use sdds::{GroupId, KeyRange, Timestamp};
+use sdds::{GroupId, Key, KeyRange, Timestamp};
 use serde::{Deserialize, Serialize};
 use store::catalog::{Catalog, TableId};
-use store::{Error, TableTotal};
+use store::{Error, IndexChanges, TableTotal};
 
 /// The root's answer to a heartbeat.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -67,13 +67,16 @@ pub(crate) enum Answer {
         positions: Vec<u32>,
         adjustment: Adjustment,
     },
+    /// The number of written rows, and what changes in indexes.
     Written {
         rows: u64,
+        entries: IndexChanges,
     },
-    /// The number of changed rows, and the ranges that the server does not own.
+    /// The number of changed rows, the ranges that the server does not own, and what changes in indexes.
     Changed {
         rows: u64,
         rest: Vec<KeyRange>,
+        entries: IndexChanges,
         adjustment: Adjustment,
     },
     /// The server does not own all keys; nothing was done.
@@ -90,6 +93,8 @@ pub(crate) enum Answer {
     Adopted(bool),
     Running(bool),
     Members(Members),
+    /// Keys of rows.
+    Keys(Vec<Key>),
 }
 
 /// Image adjustment: entries for the sender's image, and how often requests were forwarded.

@@ -113,6 +113,8 @@ pub(crate) enum Request {
     RowOperation { target: Target, key: Key, operation: Blob },
     /// To the root: a member has been started again with its data. `cluster` is the identity of the cluster.
     Return { group: GroupId, name: String, address: String, cluster: u64 },
+    /// To an owner: the keys of the rows with the first entries of a range of an index.
+    Entries { reader: WireReader, target: Target, range: KeyRange, limit: u32 },
 }
 
 impl Request {

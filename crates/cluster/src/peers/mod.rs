@@ -21,7 +21,7 @@ use std::sync::Arc;
 use store::catalog::{Sequence, Table, TableId};
 use store::{
     BatchStream, Changed, Delivery, Error, ExchangeId, Finding, MoveSetting, MoveSettings, Peers,
-    Prepared, Reader, Snapshot, TableTotal, Traffic, TransactionId, Whereabouts, Write,
+    Prepared, Reader, Snapshot, TableTotal, Traffic, TransactionId, Whereabouts, Write, Written,
 };
 
 /// Rows column by column, and the position of each row's key.
@@ -126,6 +126,17 @@ impl Peers for NodePeers {
         self.get_rows(reader, table, keys, columns).await
     }
 
+    async fn entries(
+        &self,
+        reader: &Reader,
+        file: &Arc<Table>,
+        owner: GroupId,
+        range: &KeyRange,
+        limit: usize,
+    ) -> Result<Vec<Key>, Error> {
+        self.entries_of(reader, file, owner, range, limit).await
+    }
+
     async fn newest(
         &self,
         table: &Arc<Table>,
@@ -150,7 +161,7 @@ impl Peers for NodePeers {
         table: &Arc<Table>,
         owner: GroupId,
         write: Write,
-    ) -> Result<u64, Error> {
+    ) -> Result<Written, Error> {
         self.send_write(reader, table, owner, write).await
     }
 

@@ -59,6 +59,35 @@ impl NodePeers {
         merge(join_all(asked).await, table, columns)
     }
 
+    pub(super) async fn entries_of(
+        &self,
+        reader: &Reader,
+        table: &Arc<Table>,
+        owner: GroupId,
+        range: &KeyRange,
+        limit: usize,
+    ) -> Result<Vec<Key>, Error> {
+        if owner == self.node.membership.here {
+            return Err(Error::NotOwned { range: range.clone() });
+        }
+        let file = self.node.files.of(table);
+        let request = Request::Entries {
+            reader: WireReader::new(reader),
+            target: self.view.target(table),
+            range: range.clone(),
+            limit: u32::try_from(limit).unwrap_or(u32::MAX),
+        };
+        self.view.count(&file);
+        match self.node.calls.ask(owner, &request).await? {
+            Answer::Keys(keys) => Ok(keys),
+            Answer::NotOwned { range, adjustment } => {
+                self.view.learn(&file, adjustment);
+                Err(Error::NotOwned { range })
+            }
+            other => Err(unexpected(&other)),
+        }
+    }
+
     pub(super) async fn newest_row(
         &self,
         table: &Arc<Table>,

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use sdds::{GroupId, Key};
 use std::sync::Arc;
 use store::catalog::Table;
-use store::{Changed, Error, Reader, Write};
+use store::{Changed, Error, Reader, Write, Written};
 
 impl NodePeers {
     pub(super) async fn send_row_operation(
@@ -25,7 +25,7 @@ impl NodePeers {
         let request = Request::RowOperation { target, key: key.clone(), operation };
         self.view.count(&file);
         match self.node.calls.ask(owner, &request).await {
-            Ok(Answer::Written { rows }) => Ok(rows),
+            Ok(Answer::Written { rows, .. }) => Ok(rows),
             Ok(Answer::NotOwned { range, adjustment }) => {
                 self.view.learn(&file, adjustment);
                 Err(Error::NotOwned { range })
@@ -42,7 +42,7 @@ impl NodePeers {
         table: &Arc<Table>,
         owner: GroupId,
         write: Write,
-    ) -> Result<u64, Error> {
+    ) -> Result<Written, Error> {
         let file = self.node.files.of(table);
         let Some(transaction) = reader.transaction else {
             return Err(invalid_message("a write outside of transactions"));
@@ -58,9 +58,9 @@ impl NodePeers {
         let request = Request::Write { reader, target, write, step };
         self.view.count(&file);
         match self.node.calls.ask(owner, &request).await? {
-            Answer::Written { rows } => {
+            Answer::Written { rows, entries } => {
                 self.node.transactions.coordinated.has_written(transaction, owner);
-                Ok(rows)
+                Ok(Written { rows, entries })
             }
             Answer::NotOwned { range, adjustment } => {
                 self.view.learn(&file, adjustment);
@@ -90,14 +90,14 @@ impl NodePeers {
         };
         self.view.count(&file);
         match self.node.calls.ask_within(owner, &request, TIMEOUTS.run).await? {
-            Answer::Changed { rows, rest, adjustment } => {
+            Answer::Changed { rows, rest, entries, adjustment } => {
                 self.view.learn(&file, adjustment);
                 if rows > 0 {
                     self.node.transactions.coordinated.has_written(transaction, owner);
                 } else if is_first && rest.is_empty() {
                     self.node.transactions.coordinated.has_not_begun(transaction, owner);
                 }
-                Ok(Changed { rows, rest })
+                Ok(Changed { rows, rest, entries })
             }
             other => Err(unexpected(&other)),
         }

@@ -8,11 +8,8 @@ use store::catalog::Relation;
 /// What this server stores. Tables without buckets here are left out.
 pub(crate) fn load(node: &Node) -> ServerLoad {
     let catalog = node.store.catalog();
-    let tables = catalog.relations().filter_map(|relation| match relation {
-        Relation::Table(table) if !relation.is_temporary() => Some(table),
-        _ => None,
-    });
-    let tables = tables.filter_map(|table| {
+    let shared = catalog.relations().filter(|relation| !relation.is_temporary());
+    let tables = shared.filter_map(Relation::file).filter_map(|table| {
         let Holdings { buckets, rows, bytes } = node.store.holdings(table.id);
         let bucket_size = table.bucket_size;
         let accesses = node.store.accesses(table.id);

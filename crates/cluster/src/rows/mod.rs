@@ -1,8 +1,9 @@
 //! The rows of this server, for the transactions of other servers.
 //!
-//! - `reading`: the snapshot of a transaction. `get`: rows by key. `fragments`: streams of rows.
+//! - `reading`: the snapshot of a transaction. `get`: rows by key. `entries`: entries of indexes. `fragments`: streams of rows.
 //! - `write`: rows to be written. `pushdown`: rows that this server changes by itself.
 
+mod entries;
 mod fragments;
 mod get;
 mod pushdown;
@@ -20,6 +21,9 @@ pub(crate) async fn answer(node: &Arc<Node>, request: Request) -> Reply {
     match request {
         Request::Get { reader, target, keys, columns } => {
             get::get(node, &reader, &target, &keys, &columns).await
+        }
+        Request::Entries { reader, target, range, limit } => {
+            entries::entries(node, &reader, &target, range, limit).await
         }
         Request::Newest { target, key, columns } => get::newest(node, &target, key, &columns).await,
         Request::Write { reader, target, write, step } => {

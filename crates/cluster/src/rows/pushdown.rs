@@ -49,7 +49,7 @@ pub(super) async fn answer(
     while let Some(next) = steps.next().await {
         changed.add(staging.stage(next?).await?);
     }
-    let Changed { rows, rest } = changed;
+    let Changed { rows, rest, entries } = changed;
     let adjustment = match span(&rest) {
         Some(span) => {
             let owners = peers.view.owners(target.table, &span).await?;
@@ -57,13 +57,15 @@ pub(super) async fn answer(
         }
         None => Adjustment::default(),
     };
-    Ok(Answer::Changed { rows, rest, adjustment })
+    Ok(Answer::Changed { rows, rest, entries, adjustment })
 }
 
 impl Staging {
     async fn stage(&self, step: PushdownStep) -> Result<Changed, Error> {
         let rows = match &step {
-            PushdownStep::NotHere(rest) => return Ok(Changed { rows: 0, rest: rest.clone() }),
+            PushdownStep::NotHere(rest) => {
+                return Ok(Changed { rest: rest.clone(), ..Changed::default() });
+            }
             PushdownStep::Write(write) if write.is_empty() => return Ok(Changed::default()),
             PushdownStep::Write(write) => write.len(),
         };

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use sdds::{Bound, Key, KeyRange};
 use std::sync::Arc;
 use store::catalog::TableId;
-use store::{Error, Peers, Write};
+use store::{Error, IndexChanges, Peers, Write, Written};
 
 /// Stages rows for a transaction. If this server does not own all of them, nothing is staged, and
 /// the answer names the owners.
@@ -39,12 +39,13 @@ pub(super) async fn write(
         let reading = part.reading(&node.calls.tasks, &node.store, reader, peers).await?;
         let table = definition(reading.catalog(), target)?;
         part.write(&node.calls.tasks, &node.store, reader, step, |open| {
-            open.write(&table, write.clone())
+            let rows = open.write(&table, write.clone())?;
+            Ok(Written { rows, entries: open.take_entries() })
         })
         .await
     };
     match written {
-        Ok(rows) => Ok(Answer::Written { rows }),
+        Ok(Written { rows, entries }) => Ok(Answer::Written { rows, entries }),
         Err(Error::NotOwned { .. }) => {
             let span = span(node, target.table, &write)?;
             not_owned(node, target, span).await
@@ -65,7 +66,7 @@ pub(super) async fn row_operation(
     definition(&node.store.catalog(), target)?;
     match node.fragments()?.row_operation(key, operation).await {
         Err(Error::NotOwned { .. }) => not_owned(node, target, range).await,
-        done => Ok(Answer::Written { rows: done? }),
+        done => Ok(Answer::Written { rows: done?, entries: IndexChanges::default() }),
     }
 }
 

@@ -1,10 +1,14 @@
 //! Random operations compared with a map: servers read what was committed, now and at old
-//! snapshots.
+//! snapshots, also by an index.
 
 use crate::support::{World, batch, is_transient, key_of, read_of};
+use arrow::array::{ArrayRef, Int64Array};
 use cluster::net::local::Link;
+use sdds::{Key, KeyRange};
 use std::collections::BTreeMap;
-use store::catalog::TableId;
+use std::sync::Arc;
+use store::catalog::{CatalogChange, Index, IndexColumn, Relation, TableId};
+use store::key::{EntryEncoder, of_entries_from};
 use store::{Error, Reading};
 
 const KEYS: u64 = 800;
@@ -95,6 +99,20 @@ impl Run {
         Ok(())
     }
 
+    /// Looks rows up by the index on their value, through a server.
+    async fn look_up(&mut self) -> Result<(), Error> {
+        let site = self.site();
+        let reading = self.world.sites[site].store.reading().await?;
+        assert_eq!(indexed(&reading, self.table, None).await?, keys_of(&self.model, None));
+        let values: Vec<i64> = self.model.values().copied().collect();
+        if !values.is_empty() {
+            let value = Some(values[self.dice.roll(values.len() as u64) as usize]);
+            let found = indexed(&reading, self.table, value).await?;
+            assert_eq!(found, keys_of(&self.model, value), "{value:?} from {site}");
+        }
+        Ok(())
+    }
+
     async fn keep(&mut self) -> Result<(), Error> {
         let site = self.site();
         let reading = self.world.sites[site].store.reading().await?;
@@ -131,15 +149,56 @@ impl Run {
     }
 }
 
+/// The keys of the rows with a value, or of all rows.
+fn keys_of(model: &Model, value: Option<i64>) -> Vec<Key> {
+    let rows = model.iter().filter(|(_, of)| value.is_none_or(|value| value == **of));
+    rows.map(|(key, _)| key_of(*key)).collect()
+}
+
+/// As [`keys_of`], by the index.
+async fn indexed(reading: &Reading, id: TableId, value: Option<i64>) -> Result<Vec<Key>, Error> {
+    let table = reading.table(id).expect("the table");
+    let (index, file) = &table.indexes()[0];
+    let range = match value {
+        None => KeyRange::all(),
+        Some(value) => {
+            let value: ArrayRef = Arc::new(Int64Array::from(vec![value]));
+            let encoder = EntryEncoder::new(index, &[value]).expect("a key type");
+            of_entries_from(&encoder.values(0))
+        }
+    };
+    let mut keys = file.rows_of_entries(&[range], 1 << 20).await?.expect("not too many");
+    keys.sort();
+    Ok(keys)
+}
+
+/// Adds an index on the value to a table without rows.
+async fn add_index(world: &World, through: usize, id: TableId) {
+    let store = &world.sites[through].store;
+    let file = TableId(store.next_relation_id().0);
+    world
+        .retried(through, async |transaction| {
+            let table = Arc::clone(transaction.catalog().table_by_id(id).expect("the table"));
+            let column = table.columns[1].id;
+            let column = IndexColumn { column, descending: true, nulls_first: true };
+            let index = Index::new(file, "by_value".to_owned(), &table, vec![column]);
+            let index = Relation::Index(Arc::new(index.at(store.group())));
+            transaction.change_catalog(CatalogChange::Create(index))
+        })
+        .await;
+}
+
 async fn run(seed: u64) {
     let world = World::of(3).await;
     let table = world.table((seed % 3) as usize, "t").await;
+    add_index(&world, (seed % 2) as usize, table).await;
     let (dice, model) = (Dice(seed), Model::new());
     let mut run = Run { world, table, dice, model, kept: Vec::new(), is_cut: None, committed: 0 };
     for step in 0..250 {
         let done = match run.dice.roll(20) {
             0..10 => run.write().await,
-            10..16 => run.read().await,
+            10..14 => run.read().await,
+            14..16 => run.look_up().await,
             16..18 => run.keep().await,
             _ => run.change_servers().await,
         };
@@ -160,6 +219,7 @@ async fn run(seed: u64) {
         let seen = read_of(&kept.reading, table, &all).await.expect("reachable");
         assert_eq!(seen, kept.model, "seed {seed}, a snapshot that was kept");
     }
+    run.look_up().await.expect("reachable");
     run.world.settled(table).await;
     // Transactions that were abandoned while links were cut are resolved once they are open.
     let is_right = |world: &World| world.sites.iter().all(|site| site.store.check().is_ok());

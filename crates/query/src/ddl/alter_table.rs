@@ -5,6 +5,7 @@ use super::checks;
 use super::columns::{define, has_sequence};
 use super::dependents;
 use super::generated::{self, mentions};
+use super::index;
 use super::rename::refuse_taken;
 use crate::context::Frame;
 use crate::dml::default_values::DefaultValue;
@@ -14,7 +15,7 @@ use datafusion::arrow::array::Array;
 use parser::commands::{AlterOperation, AlterTable, ColumnDefinition, TableConstraint};
 use std::sync::Arc;
 use store::DistributedTransaction;
-use store::catalog::{CatalogChange, Privileges, Relation, Table};
+use store::catalog::{CatalogChange, Privileges, Relation, Table, TableId};
 use values::assign::assign;
 use values::error::{Error, Result, SqlState};
 
@@ -45,6 +46,9 @@ pub(crate) async fn run(
     let id = named_target(frame, transaction, &alter.name, Privileges::OWNER)?.id;
     for operation in &alter.operations {
         let Some(table) = transaction.catalog().table_by_id(id).cloned() else { break };
+        if changes_unique(frame, transaction, id, operation).await? {
+            continue;
+        }
         let mut next = Table::clone(&table);
         let changed = change(frame, transaction, &mut next, operation).await?;
         if matches!(changed, Changed::Nothing) {
@@ -56,8 +60,36 @@ pub(crate) async fn run(
         if let Changed::Rows(rewritten) = changed {
             rewritten.write(transaction, table.id).await?;
         }
+        index::follow_columns(transaction, id)?;
+        if let AlterOperation::AddColumn { column, .. } = operation {
+            for unique in &column.unique {
+                index::add_unique(frame, transaction, id, unique).await?;
+            }
+        }
     }
     Ok(())
+}
+
+/// Applies an operation on a UNIQUE constraint. Returns whether it is one.
+async fn changes_unique(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    table: TableId,
+    operation: &AlterOperation,
+) -> Result<bool> {
+    match operation {
+        AlterOperation::AddConstraint(TableConstraint::Unique(unique)) => {
+            index::add_unique(frame, transaction, table, unique).await?;
+        }
+        AlterOperation::DropConstraint { name, .. } => {
+            let Some(found) = index::of_constraint(transaction, table, name) else {
+                return Ok(false);
+            };
+            index::drop(transaction, &found)?;
+        }
+        _ => return Ok(false),
+    }
+    Ok(true)
 }
 
 /// The effect of an operation.
@@ -123,6 +155,8 @@ async fn change(
         AlterOperation::AddConstraint(TableConstraint::Check(check)) => {
             checks::add_to_rows(frame, transaction, table, check.clone()).await?;
         }
+        // By `changes_unique`.
+        AlterOperation::AddConstraint(TableConstraint::Unique(_)) => {}
         AlterOperation::AddConstraint(TableConstraint::PrimaryKey(_)) => {
             return Err(Error::unsupported("adding a primary key to a table is not supported"));
         }

@@ -2,7 +2,7 @@
 //! column by a new one, and a new generated column.
 
 use super::columns::is_integer;
-use super::{dependents, generated};
+use super::{dependents, generated, index};
 use crate::analysis;
 use crate::context::Frame;
 use crate::context::start;
@@ -142,7 +142,10 @@ impl Rewritten {
         transaction: &mut DistributedTransaction,
         table: TableId,
     ) -> Result<()> {
-        transaction.change_catalog(CatalogChange::Truncate(table))?;
+        transaction.truncate(table)?;
+        if let Some(replaced) = self.replaced {
+            index::follow_type(transaction, table, replaced)?;
+        }
         let catalog = Arc::clone(transaction.catalog());
         for relation in catalog.relations() {
             if let (Relation::Sequence(owned), Some((old, new))) = (relation, self.replaced)
@@ -174,6 +177,10 @@ fn refuse_type(table: &Table, index: usize, to: &SqlType, using: bool) -> Result
     if table.key.contains(&column.id) && !store::key::is_key_type(&to.arrow()) {
         let message = format!("type {to} cannot be part of a primary key");
         return Err(Error::new(SqlState::InvalidTableDefinition, message));
+    }
+    let mut indexes = transaction.catalog().indexes_of(table.id).iter();
+    if indexes.any(|index| index.columns.iter().any(|of| of.column == column.id)) {
+        index::require_order(to)?;
     }
     if column.identity.is_some() && !is_integer(to) {
         let message = "identity column type must be smallint, integer, or bigint";

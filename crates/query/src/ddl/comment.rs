@@ -6,7 +6,7 @@ use catalog_views::relation_names::{find_named, undefined};
 use parser::commands::{Comment, Commented, RelationName};
 use std::sync::Arc;
 use store::DistributedTransaction;
-use store::catalog::{CatalogChange, Privileges, Relation, Schema, Sequence, Table, View};
+use store::catalog::{CatalogChange, Index, Privileges, Relation, Schema, Sequence, Table, View};
 use values::error::{Error, Result, SqlState};
 
 /// Runs a COMMENT ON.
@@ -41,6 +41,11 @@ pub(crate) fn run(
                 }
                 Relation::Sequence(sequence) => {
                     Relation::Sequence(Arc::new(Sequence { comment, ..Sequence::clone(sequence) }))
+                }
+                Relation::Index(index) => {
+                    let version = index.file.version + 1;
+                    let file = Table { comment, version, ..Table::clone(&index.file) };
+                    Relation::Index(Arc::new(Index { file: Arc::new(file), ..Index::clone(index) }))
                 }
             })
         }

@@ -4,6 +4,7 @@ use super::checks;
 use super::columns::{define, has_sequence};
 use super::create_sequence::owned_sequence;
 use super::generated;
+use super::index;
 use super::place;
 use super::table_options::TableOptions;
 use crate::analysis;
@@ -16,7 +17,7 @@ use crate::dml::ingest;
 use datafusion::physical_plan::ExecutionPlan;
 use parser::commands::{
     self, Check, ColumnDefinition, CreateTable, CreateTableAs, NewTable, SequenceOptions,
-    TableConstraint,
+    TableConstraint, Unique,
 };
 use planner::relations::rename_columns;
 use sdds::GroupId;
@@ -41,8 +42,10 @@ pub(crate) async fn run(
     let Some(mut builder) = begun(frame, transaction, &create.table)? else { return Ok(()) };
     builder.add_columns(&create.columns, frame.text)?;
     builder.add_constraints(&create.constraints)?;
+    let unique = builder.unique.clone();
     let (table, sequences) = builder.finish()?;
     let table = created(frame, transaction, table, &create.table)?;
+    index::add_all(frame, transaction, &table, &unique).await?;
     for (column, options) in sequences {
         let id = frame.session.shared.store.next_relation_id();
         let sequence = owned_sequence(id, &table, column, &options)?;
@@ -161,6 +164,7 @@ struct Builder {
     /// The names of the key columns.
     keys: Vec<String>,
     checks: Vec<Check>,
+    unique: Vec<Unique>,
     sequences: OwnedSequences,
 }
 
@@ -184,7 +188,8 @@ impl Builder {
             version: 1,
             comment: None,
         };
-        Self { table, keys: Vec::new(), checks: Vec::new(), sequences: Vec::new() }
+        let (keys, checks, unique, sequences) = Default::default();
+        Self { table, keys, checks, unique, sequences }
     }
 
     fn add_columns(&mut self, definitions: &[ColumnDefinition], text: &str) -> Result<()> {
@@ -203,6 +208,7 @@ impl Builder {
                 self.keys.push(column.name.clone());
             }
             self.checks.extend(definition.checks.iter().cloned());
+            self.unique.extend(definition.unique.iter().cloned());
             self.add_column(column)?;
         }
         Ok(())
@@ -253,6 +259,7 @@ impl Builder {
                     self.keys.clone_from(columns);
                 }
                 TableConstraint::Check(check) => self.checks.push(check.clone()),
+                TableConstraint::Unique(unique) => self.unique.push(unique.clone()),
             }
         }
         Ok(())

@@ -1,12 +1,14 @@
-//! DROP TABLE, DROP VIEW, DROP SEQUENCE and DROP SCHEMA.
+//! DROP TABLE, DROP VIEW, DROP SEQUENCE, DROP INDEX and DROP SCHEMA.
 
-use super::dependents;
+use super::{dependents, index};
 use crate::context::Frame;
 use catalog_views::relation_names::find_named;
 use parser::commands::{Drop, ObjectKind, RelationName};
 use std::sync::Arc;
 use store::DistributedTransaction;
-use store::catalog::{Catalog, CatalogChange, Privileges, RESERVED_SCHEMAS, Relation, TableId};
+use store::catalog::{
+    Catalog, CatalogChange, Index, Privileges, RESERVED_SCHEMAS, Relation, TableId,
+};
 use values::error::{Error, Result, SqlState};
 
 /// Runs a DROP.
@@ -46,7 +48,11 @@ fn drop_relation(
             return Ok(());
         }
         let message = format!("{wanted} \"{name}\" does not exist");
-        return Err(Error::new(SqlState::UndefinedTable, message));
+        let state = match drop.kind {
+            ObjectKind::Index => SqlState::UndefinedObject,
+            _ => SqlState::UndefinedTable,
+        };
+        return Err(Error::new(state, message));
     };
     if relation.kind() != wanted {
         let message = format!("\"{}\" is not a {wanted}", relation.name());
@@ -63,8 +69,30 @@ fn drop_relation(
         return Err(Error::new(SqlState::DependentObjectsStillExist, message));
     }
     may_drop(frame, &catalog, relation)?;
+    if let Relation::Index(index) = relation {
+        return drop_index(transaction, &catalog, index);
+    }
     drop_views(frame, transaction, relation, drop.cascade)?;
     drop_with_owned(transaction, &catalog, relation)
+}
+
+/// Drops an index that belongs to no constraint.
+///
+/// # Errors
+/// 2BP01 if it belongs to one.
+fn drop_index(
+    transaction: &mut DistributedTransaction,
+    catalog: &Catalog,
+    index: &Index,
+) -> Result<()> {
+    let name = &index.file.name;
+    if let (true, Some(table)) = (index.is_constraint, catalog.table_by_id(index.table)) {
+        let constraint = format!("constraint {name} on table {}", table.name);
+        let message = format!("cannot drop index {name} because {constraint} requires it");
+        return Err(Error::new(SqlState::DependentObjectsStillExist, message)
+            .with_hint(format!("You can drop {constraint} instead.")));
+    }
+    index::drop(transaction, index)
 }
 
 /// With CASCADE, drops the views that depend on a relation, directly or indirectly.
@@ -104,7 +132,7 @@ fn may_drop(frame: &Frame<'_>, catalog: &Catalog, relation: &Relation) -> Result
     of_schema.or_else(|_| access.require(relation, Privileges::OWNER))
 }
 
-/// Drops a relation and the sequences that its columns own.
+/// Drops a relation, the sequences that its columns own, and its indexes.
 fn drop_with_owned(
     transaction: &mut DistributedTransaction,
     catalog: &Catalog,
@@ -117,6 +145,9 @@ fn drop_with_owned(
         {
             transaction.change_catalog(CatalogChange::Drop(sequence.id))?;
         }
+    }
+    for index in catalog.indexes_of(owner) {
+        transaction.change_catalog(CatalogChange::Drop(index.file.id.relation()))?;
     }
     transaction.change_catalog(CatalogChange::Drop(relation.id()))?;
     Ok(())

@@ -12,6 +12,8 @@ mod create_view;
 mod dependents;
 mod drop;
 mod generated;
+mod index;
+mod index_names;
 mod place;
 mod rename;
 mod table_options;
@@ -39,6 +41,7 @@ pub(crate) async fn run(
         Definition::CreateView(create) => create_view::run(frame, transaction, create).await?,
         Definition::CreateSchema(create) => create_schema::run(frame, transaction, create)?,
         Definition::CreateSequence(create) => create_sequence::run(frame, transaction, create)?,
+        Definition::CreateIndex(create) => index::run(frame, transaction, create).await?,
         Definition::AlterTable(alter) => alter_table::run(frame, transaction, alter).await?,
         Definition::Rename(rename) => rename::run(frame, transaction, rename)?,
         Definition::Drop(drop) => drop::run(frame, transaction, drop)?,

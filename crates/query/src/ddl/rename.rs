@@ -2,6 +2,7 @@
 
 use super::checks;
 use super::generated::renamed;
+use super::index;
 use crate::context::Frame;
 use crate::dml::declared_column;
 use catalog_views::pg_catalog::quote_ident;
@@ -33,6 +34,16 @@ pub(super) fn run(
         return Err(Error::new(SqlState::WrongObjectType, message));
     }
     let to = &rename.to;
+    let index = match (&relation, &rename.renamed) {
+        (Relation::Index(index), Renamed::Relation) => Some(Arc::clone(index)),
+        (Relation::Table(table), Renamed::Constraint(name)) => {
+            index::of_constraint(transaction, table.id, name)
+        }
+        _ => None,
+    };
+    if let Some(index) = index {
+        return index::rename(transaction, &index, to);
+    }
     let next = match (&relation, &rename.renamed) {
         (Relation::Table(table), renamed) => {
             let mut next = Table::clone(table);

@@ -16,7 +16,7 @@ pub(crate) fn run(
 ) -> Result<()> {
     for name in &truncate.names {
         let table = named_target(frame, transaction, name, Privileges::TRUNCATE)?;
-        transaction.change_catalog(CatalogChange::Truncate(table.id))?;
+        transaction.truncate(table.id)?;
         if truncate.restarts {
             restart_identity(frame, transaction, table.id)?;
         }

@@ -1,12 +1,12 @@
 //! INSERT ... ON CONFLICT.
 
+use super::arbiters::{Arbiters, Candidate, Probe};
 use super::assignment::new_rows;
 use super::constraints::Constraints;
 use super::update::{assigned, moves_keys};
 use super::writer::Writer;
 use crate::analysis::changes::OnConflict;
 use crate::analysis::over_rows::OverRows;
-use analyzer::tree::ConflictTarget as Target;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, UInt32Array};
 use datafusion::arrow::compute::{filter_record_batch, take_record_batch};
 use datafusion::arrow::datatypes::Schema;
@@ -19,38 +19,47 @@ use store::TableView;
 use store::catalog::Table;
 use values::error::{Error, Result, SqlState};
 
-/// The planned action for rows whose key already exists.
-pub(crate) enum Resolution {
-    /// DO NOTHING.
-    Nothing,
-    /// DO UPDATE.
-    Update(Box<Update>),
+/// A planned ON CONFLICT.
+pub(crate) struct Resolution {
+    arbiters: Arbiters,
+    /// DO UPDATE; `None` for DO NOTHING.
+    update: Option<Update>,
 }
 
 /// A planned DO UPDATE. The expressions are over the row that exists, followed by the excluded row.
-pub(crate) struct Update {
+struct Update {
     targets: Vec<usize>,
     values: OverRows,
     filter: Option<OverRows>,
     constraints: Constraints,
 }
 
+/// What a statement has written so far.
+#[derive(Default)]
+pub(super) struct Seen {
+    /// What makes its new rows unique.
+    new: HashSet<Probe>,
+    /// The keys of the rows that it has updated.
+    updated: HashSet<Key>,
+}
+
 impl Resolution {
     /// Plans ON CONFLICT.
     ///
     /// # Errors
-    /// 42P10 if its target is not the primary key, 42704 if it names another constraint.
-    pub(super) fn new(planner: &Planner<'_>, table: &Arc<Table>, on: OnConflict) -> Result<Self> {
-        require_key(table, &on)?;
-        let Some(update) = on.update else { return Ok(Self::Nothing) };
+    /// 42P10 if its target is no unique constraint, 42704 if it names none.
+    pub(super) fn new(planner: &Planner<'_>, view: &TableView, on: OnConflict) -> Result<Self> {
+        let table = view.table();
+        let arbiters = Arbiters::of(view, &on.target)?;
+        let Some(update) = on.update else { return Ok(Self { arbiters, update: None }) };
         let targets = assigned(table, &update.targets)?;
         let constraints = Constraints::new(planner, table)?;
         let (values, filter) = (update.values, update.filter);
-        Ok(Self::Update(Box::new(Update { targets, values, filter, constraints })))
+        Ok(Self { arbiters, update: Some(Update { targets, values, filter, constraints }) })
     }
 
-    /// Inserts rows, resolves conflicts, and returns the inserted and updated rows. `seen` are the keys of the statement's
-    /// earlier rows.
+    /// Inserts rows, resolves conflicts, and returns the inserted and updated rows. `seen` is what the statement has
+    /// written before.
     ///
     /// # Errors
     /// 21000 if DO UPDATE would update a row twice.
@@ -60,27 +69,24 @@ impl Resolution {
         writer: &mut Writer<'_>,
         view: &TableView,
         rows: &RecordBatch,
-        seen: &mut HashSet<Key>,
+        seen: &mut Seen,
     ) -> Result<Vec<RecordBatch>> {
-        let keys = view.encode_keys(rows)?;
-        let (_, present) = view.find_many(&keys, &[]).await?;
-        let present: HashSet<usize> = present.into_iter().collect();
-        let (mut new, mut conflicting) = (Vec::new(), Vec::new());
-        for (row, key) in keys.iter().enumerate() {
-            let changed = writer.changed(view, key);
-            let is_own = !seen.insert(key.clone()) || changed == Some(true);
-            let is_present = present.contains(&row) && changed.is_none();
-            match self {
-                _ if !is_own && !is_present => new.push(row as u32),
-                Self::Nothing => {}
-                Self::Update(_) if is_own => {
-                    let message = "ON CONFLICT DO UPDATE command cannot affect row a second time";
-                    return Err(Error::new(SqlState::CardinalityViolation, message).with_hint(
-                        "Ensure that no rows proposed for insertion within the same command have \
-                         duplicate constrained values.",
-                    ));
+        let candidates = self.arbiters.candidates(writer, view, rows).await?;
+        let (mut new, mut conflicting, mut keys) = (Vec::new(), Vec::new(), Vec::new());
+        for (row, candidate) in candidates.into_iter().enumerate() {
+            let Candidate { probes, existing, is_written } = candidate;
+            let is_own = is_written || probes.iter().any(|probe| seen.new.contains(probe));
+            match existing {
+                None if !is_own => {
+                    seen.new.extend(probes);
+                    new.push(row as u32);
                 }
-                Self::Update(_) => conflicting.push(row as u32),
+                _ if self.update.is_none() => {}
+                Some(key) if !is_own && seen.updated.insert(key.clone()) => {
+                    conflicting.push(row as u32);
+                    keys.push(key);
+                }
+                _ => return Err(again()),
             }
         }
         let mut written = Vec::new();
@@ -89,15 +95,14 @@ impl Resolution {
             writer.insert(view, rows.clone()).await?;
             written.push(rows);
         }
-        if let (Self::Update(update), false) = (self, conflicting.is_empty()) {
-            let keys: Vec<_> = conflicting.iter().map(|row| keys[*row as usize].clone()).collect();
+        if let (Some(update), false) = (&self.update, conflicting.is_empty()) {
             let all: Vec<usize> = (0..view.table().columns.len()).collect();
             let (existing, _) = view.find_many(&keys, &all).await?;
             let excluded = take_record_batch(rows, &UInt32Array::from(conflicting))?;
             let (old, rows) = update.rows(planner, view.table(), existing, &excluded).await?;
+            seen.new.extend(self.arbiters.probes(view, &rows)?);
             if moves_keys(view.table(), &update.targets) {
                 writer.delete(view, view.encode_keys(&old)?).await?;
-                seen.extend(view.encode_keys(&rows)?);
                 writer.insert(view, rows.clone()).await?;
             } else {
                 writer.upsert(view, rows.clone()).await?;
@@ -106,6 +111,15 @@ impl Resolution {
         }
         Ok(written)
     }
+}
+
+/// The error for a row that DO UPDATE would change twice.
+fn again() -> Error {
+    let message = "ON CONFLICT DO UPDATE command cannot affect row a second time";
+    Error::new(SqlState::CardinalityViolation, message).with_hint(
+        "Ensure that no rows proposed for insertion within the same command have duplicate \
+         constrained values.",
+    )
 }
 
 impl Update {
@@ -131,31 +145,6 @@ impl Update {
         let new = new_rows(table, &columns, &self.targets, &self.constraints)?;
         Ok((RecordBatch::try_new(table.arrow_schema(), old.to_vec())?, new))
     }
-}
-
-/// Refuses an ON CONFLICT target that is not the primary key.
-fn require_key(table: &Table, on: &OnConflict) -> Result<()> {
-    let key = table.key_indices();
-    let is_key = match &on.target {
-        Target::Any => true,
-        Target::Constraint(name) if !table.has_hidden_key() && *name == table.key_name() => true,
-        Target::Constraint(name) => {
-            let table = &table.name;
-            let message = format!("constraint \"{name}\" for table \"{table}\" does not exist");
-            return Err(Error::new(SqlState::UndefinedObject, message));
-        }
-        Target::Columns(columns) => {
-            let named: HashSet<usize> = columns.iter().copied().collect();
-            named == key.iter().copied().collect()
-        }
-        Target::Expressions => false,
-    };
-    if is_key {
-        return Ok(());
-    }
-    let message =
-        "there is no unique or exclusion constraint matching the ON CONFLICT specification";
-    Err(Error::new(SqlState::InvalidColumnReference, message))
 }
 
 fn join_columns(

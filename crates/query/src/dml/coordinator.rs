@@ -10,7 +10,7 @@ use futures::TryStreamExt;
 use futures::future::{try_join, try_join_all};
 use scan::places;
 use sdds::{GroupId, KeyRange};
-use store::{Changed, DistributedTransaction, Peers, Reader, Reading};
+use store::{Changed, DistributedTransaction, IndexChanges, Peers, Reader, Reading};
 use values::error::Result;
 
 /// Executes a pushdown and returns the number of changed rows. After an error, some rows may have
@@ -25,7 +25,7 @@ pub(crate) async fn run(
     let view = pushdown.elsewhere().view();
     let mut here = pushdown.elsewhere().here().to_vec();
     let mut owners = pushdown.elsewhere().owners().to_vec();
-    let mut rows = 0;
+    let (mut rows, mut entries) = (0, IndexChanges::default());
     for _ in 0..places::ATTEMPTS {
         let others = transaction.pushdowns_elsewhere();
         let remote = others.iter().flat_map(|(peers, reader)| {
@@ -38,8 +38,10 @@ pub(crate) async fn run(
         let (remote, mut changed) = try_join(remote, local).await?;
         remote.into_iter().for_each(|theirs| changed.add(theirs));
         rows += changed.rows;
+        entries.add(changed.entries);
         let mut rest = changed.rest;
         if rest.is_empty() {
+            transaction.write_entries(entries).await?;
             return Ok(rows);
         }
         rest.sort_by(|one, other| one.low.cmp(&other.low));

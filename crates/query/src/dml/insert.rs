@@ -1,7 +1,7 @@
 //! INSERT.
 
 use super::assembly::Assembly;
-use super::conflict::Resolution;
+use super::conflict::{Resolution, Seen};
 use super::default_values::{accepts_default_only, generated_always};
 use super::ingest;
 use super::writer::{Changed, Writer};
@@ -15,7 +15,6 @@ use datafusion::physical_plan::memory::MemoryStream;
 use futures::TryStreamExt;
 use planner::Planner;
 use scan::BATCH_ROWS;
-use std::collections::HashSet;
 use std::sync::Arc;
 use store::TableView;
 use store::catalog::{Column, Table};
@@ -67,7 +66,7 @@ impl Insert {
     ) -> Result<Self> {
         let table = view.table();
         let assembly = Assembly::new(planner, &frame.session.shared.store, table, columns)?;
-        let resolution = conflict.map(|on| Resolution::new(planner, table, on)).transpose()?;
+        let resolution = conflict.map(|on| Resolution::new(planner, &view, on)).transpose()?;
         Ok(Self { view, source, assembly, resolution })
     }
 
@@ -97,7 +96,7 @@ impl Insert {
             }
             source => source.start(frame)?,
         };
-        let mut seen = HashSet::new();
+        let mut seen = Seen::default();
         while let Some(batch) = stream.try_next().await? {
             let rows = assembly.assemble(&batch)?;
             let written = match &resolution {

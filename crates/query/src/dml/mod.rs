@@ -4,6 +4,7 @@
 //! plan, converts them into rows of the table ([`assembly`]), and writes them in the transaction ([`writer`]). RETURNING is
 //! computed from the written rows. If each row can be changed independently of others, its owner changes it ([`pushdown`]).
 
+mod arbiters;
 pub(crate) mod assembly;
 pub(crate) mod assignment;
 mod change;

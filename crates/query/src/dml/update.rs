@@ -44,7 +44,8 @@ impl Update {
 
     /// The UPDATE as a DML pushdown, if the owners of the rows can execute it.
     pub(super) fn at_owners(&self, frame: &Frame<'_>) -> Result<Option<DmlPushdown>> {
-        if self.joins || moves_keys(self.view.table(), &self.targets) {
+        let moves_entries = changes_index(&self.view, &self.targets);
+        if self.joins || moves_entries || moves_keys(self.view.table(), &self.targets) {
             return Ok(None);
         }
         let (targets, constraints) = (self.targets.clone(), Arc::clone(&self.constraints));
@@ -106,6 +107,12 @@ pub(super) fn assigned(table: &Table, targets: &[Target]) -> Result<Vec<usize>> 
 /// Whether a target is a key column.
 pub(super) fn moves_keys(table: &Table, targets: &[usize]) -> bool {
     targets.iter().any(|column| table.key_indices().contains(column))
+}
+
+/// Whether a target is a column of an index. The answer of an owner would have all entries that change.
+fn changes_index(view: &TableView, targets: &[usize]) -> bool {
+    let columns = view.indexes().iter().flat_map(|(index, _)| index.positions(view.table()));
+    columns.into_iter().any(|column| targets.contains(&column))
 }
 
 /// The keys of rows of a table, which other columns may follow.

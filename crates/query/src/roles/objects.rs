@@ -37,7 +37,7 @@ pub(super) fn relation<'a>(
 pub(super) fn of_relation(relation: &Relation) -> GrantTarget {
     let all = match relation {
         Relation::Sequence(_) => Privileges::OF_SEQUENCES,
-        Relation::Table(_) | Relation::View(_) => Privileges::OF_TABLES,
+        Relation::Table(_) | Relation::View(_) | Relation::Index(_) => Privileges::OF_TABLES,
     };
     let object = Object::Relation(relation.id());
     GrantTarget { kind: relation.kind(), name: relation.name().to_owned(), object, all }

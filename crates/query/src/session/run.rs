@@ -127,9 +127,11 @@ impl Inner {
             }
             Command::Copy(copy) => Write::Copy(copy),
             Command::Definition(definition) => {
-                let is_vacuum = definition.tag() == "VACUUM";
-                if is_vacuum && conversation.open().is_some() && !conversation.is_implicit() {
-                    let message = "VACUUM cannot run inside a transaction block";
+                if let Some(statement) = definition.outside_transactions()
+                    && conversation.open().is_some()
+                    && !conversation.is_implicit()
+                {
+                    let message = format!("{statement} cannot run inside a transaction block");
                     return Err(Error::new(SqlState::ActiveSqlTransaction, message));
                 }
                 Write::Definition(definition)

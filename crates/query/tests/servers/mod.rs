@@ -19,7 +19,7 @@ use store::catalog::{Relation, Sequence, Table, TableId};
 use store::{
     BatchStream, Changed, Delivery, Error, ExchangeId, Finding, MoveSetting, MoveSettings, Peers,
     Prepared, Reader, Reading, Savepoint, Snapshot, Store, TableTotal, TableView, Traffic,
-    Transaction, TransactionId, Whereabouts, Write,
+    Transaction, TransactionId, Whereabouts, Write, Written,
 };
 
 /// All servers.
@@ -108,11 +108,14 @@ impl Servers {
         let first = self.store(GroupId(0));
         let catalog = first.catalog();
         for relation in catalog.relations_in("public") {
-            let Relation::Table(table) = relation else { continue };
+            let Some(table) = relation.file() else { continue };
             if first.owned(table.id) != [KeyRange::all()] {
                 continue;
             }
-            let cut = |last: u8| Bound::At(Key::from(&[0x80, 0, 0, 0, 0, 0, 0, last][..]));
+            let cut = |last: u8| match relation {
+                Relation::Index(_) => store::key::of_entries_from(&[1, 0x80, 0, 0, last]).low,
+                _ => Bound::At(Key::from(&[0x80, 0, 0, 0, 0, 0, 0, last][..])),
+            };
             let (middle, high) = (cut(2), cut(4));
             let parts = [(1, middle, high.clone()), (2, high, Bound::PosInf)];
             for (group, low, high) in parts {
@@ -286,6 +289,7 @@ impl Peers for Seen {
         let catalog = self.servers.store(self.here).catalog();
         let home = catalog.relations().find_map(|relation| match relation {
             Relation::Table(known) if known.id == table => Some(known.home),
+            Relation::Index(known) if known.file.id == table => Some(known.file.home),
             _ => None,
         });
         Ok(vec![(range.clone(), home.unwrap_or(self.here))])
@@ -318,6 +322,17 @@ impl Peers for Seen {
         Ok((columns.collect::<Result<_, Error>>()?, positions))
     }
 
+    async fn entries(
+        &self,
+        reader: &Reader,
+        file: &Arc<Table>,
+        owner: GroupId,
+        range: &KeyRange,
+        limit: usize,
+    ) -> Result<Vec<Key>, Error> {
+        self.servers.view(reader, file.id, owner).await.entries_here(range, limit)
+    }
+
     async fn newest(
         &self,
         table: &Arc<Table>,
@@ -346,8 +361,12 @@ impl Peers for Seen {
         table: &Arc<Table>,
         owner: GroupId,
         write: Write,
-    ) -> Result<u64, Error> {
-        self.servers.stage(reader, owner, |open| open.write(table, write)).await
+    ) -> Result<Written, Error> {
+        let staged = self.servers.stage(reader, owner, |open| {
+            let rows = open.write(table, write)?;
+            Ok(Written { rows, entries: open.take_entries() })
+        });
+        staged.await
     }
 
     async fn pushdown(

@@ -45,6 +45,9 @@ impl DisplayAs for BucketScan {
             self.piece_ranges.len(),
             columns.join(", "),
         )?;
+        if let Some(index) = &self.index {
+            write!(f, ", index={index}")?;
+        }
         if let Some(predicate) = &self.predicate {
             write!(f, ", predicate={predicate}")?;
         }

@@ -56,6 +56,8 @@ pub struct BucketScan {
     pub limit: Option<usize>,
     /// Numbers for EXPLAIN.
     pub coverage: Coverage,
+    /// The name of the index by which the rows were found.
+    pub(super) index: Option<Arc<str>>,
     pub(super) properties: Arc<PlanProperties>,
     /// The metrics of all partitions.
     pub metrics: ExecutionPlanMetricsSet,
@@ -90,6 +92,7 @@ impl BucketScan {
             hint: None,
             limit: None,
             coverage,
+            index: None,
             properties: Arc::new(properties),
             metrics: ExecutionPlanMetricsSet::new(),
         }
@@ -99,6 +102,11 @@ impl BucketScan {
     pub fn with_limit(mut self, limit: Option<usize>) -> Self {
         self.limit = limit;
         self
+    }
+
+    /// The scan of rows that were found by an index.
+    pub(crate) fn with_index(self, index: Option<Arc<str>>) -> Self {
+        Self { index, ..self }
     }
 
     /// The scan without its dynamic filter.

@@ -7,8 +7,8 @@ use crate::peers::{ATTEMPTS_MAX, BATCH_BYTES_MAX, Peers, Reader, Write};
 use crate::read::TableView;
 use crate::transaction::SortedLoad;
 use arrow::array::RecordBatch;
-use bucket::Chunk;
 use bucket::key::Stretches;
+use bucket::{Chunk, IndexChanges};
 use catalog::{Table, TableId};
 use futures::future::join_all;
 use sdds::{Bound, GroupId, KeyRange};
@@ -26,6 +26,7 @@ impl DistributedTransaction {
     ) -> Result<u64, Error> {
         let SortedLoad { mut chunks, rows, reservation: _reservation } = load;
         let view = self.table_or_missing(id)?;
+        let mut entries = IndexChanges::default();
         for _ in 0..ATTEMPTS_MAX {
             let Some((peers, reader)) = self.begin_elsewhere(false) else { break };
             let mut owners = by_owner(&*peers, &view, std::mem::take(&mut chunks)).await?;
@@ -34,6 +35,7 @@ impl DistributedTransaction {
                     Err(Error::NotOwned { .. }) => chunks.extend(here),
                     done => drop(done?),
                 }
+                entries.add(self.here_mut().take_entries());
             }
             if !owners.is_empty() {
                 self.begin_elsewhere(true);
@@ -42,10 +44,13 @@ impl DistributedTransaction {
                 let (peers, view, reader) = (&*peers, &view, &reader);
                 async move { send(peers, reader, view, owner, chunks).await }
             });
-            for refused in join_all(sent).await {
-                chunks.extend(refused?);
+            for sent in join_all(sent).await {
+                let (refused, changes) = sent?;
+                chunks.extend(refused);
+                entries.add(changes);
             }
             if chunks.is_empty() {
+                self.write_entries(entries).await?;
                 return Ok(rows);
             }
             chunks.sort_by(|a, b| a.first().cmp(b.first()));
@@ -61,17 +66,18 @@ impl DistributedTransaction {
     }
 }
 
-/// Sends chunks to their owner one after the other; returns those that it does not own.
+/// Sends chunks to their owner one after the other; returns those that it does not own, and what
+/// changes in indexes.
 async fn send(
     peers: &dyn Peers,
     reader: &Reader,
     view: &TableView,
     owner: GroupId,
     chunks: Chunks,
-) -> Result<Chunks, Error> {
+) -> Result<(Chunks, IndexChanges), Error> {
     let table = view.table();
     let all: Vec<usize> = (0..table.columns.len()).collect();
-    let mut refused = Vec::new();
+    let (mut refused, mut entries) = (Vec::new(), IndexChanges::default());
     for chunk in chunks {
         let parts = chunk.bytes().div_ceil(BATCH_BYTES_MAX).max(1) as usize;
         let step = chunk.rows().div_ceil(parts);
@@ -81,11 +87,14 @@ async fn send(
             let batch = RecordBatch::try_new(table.arrow_schema(), columns)?;
             match peers.write(reader, table, owner, Write::Load(batch)).await {
                 Err(Error::NotOwned { .. }) => refused.push(Arc::new(chunk.slice(rows)?)),
-                done => drop(done.map_err(|error| error.missing(|| describe(table, &chunk)))?),
+                done => {
+                    let done = done.map_err(|error| error.missing(|| describe(table, &chunk)))?;
+                    entries.add(done.entries);
+                }
             }
         }
     }
-    Ok(refused)
+    Ok((refused, entries))
 }
 
 fn describe(table: &Table, chunk: &Chunk) -> String {

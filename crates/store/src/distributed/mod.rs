@@ -12,10 +12,10 @@ use crate::error::missing;
 use crate::peers::{ATTEMPTS_MAX, Peers, Reader, Write};
 use crate::read::{Reading, TableView};
 use crate::store::Store;
-use crate::transaction::{IngestPart, Savepoint, Transaction};
+use crate::transaction::{IngestPart, Savepoint, Transaction, index_writes};
 use crate::{Error, Snapshot};
 use arrow::array::RecordBatch;
-use bucket::key;
+use bucket::{IndexChanges, key};
 use catalog::{Catalog, CatalogChange, Table, TableId};
 use futures::future::join_all;
 use sdds::{Bound, GroupId, Key, KeyRange, Timestamp, TransactionId};
@@ -180,6 +180,18 @@ impl DistributedTransaction {
         self.write_to_owners(id, keys, &Write::Delete(keys.to_vec())).await
     }
 
+    /// Removes all rows of a table, and the entries of its indexes.
+    ///
+    /// # Errors
+    /// As [`Self::change_catalog`].
+    pub fn truncate(&mut self, id: TableId) -> Result<(), Error> {
+        let indexes = self.catalog().indexes_of(id).to_vec();
+        for file in indexes.iter().map(|index| index.file.id).chain([id]) {
+            self.change_catalog(CatalogChange::Truncate(file))?;
+        }
+        Ok(())
+    }
+
     async fn write_rows(
         &mut self,
         id: TableId,
@@ -190,17 +202,48 @@ impl DistributedTransaction {
         self.write_to_owners(id, &keys, &write(rows.clone())).await
     }
 
-    /// Writes rows, which are identified by their keys, to their owners. Rows that an owner does
-    /// not own any more are sent again.
+    /// Writes rows, which are identified by their keys, and the entries of indexes to their owners.
     async fn write_to_owners(
         &mut self,
         id: TableId,
         keys: &[Key],
         write: &Write,
     ) -> Result<(), Error> {
+        let entries = self.write_to_file(id, keys, write).await?;
+        self.write_entries(entries).await
+    }
+
+    /// Writes what changed rows change in the indexes of their table.
+    ///
+    /// # Errors
+    /// As [`Self::insert`].
+    pub async fn write_entries(&mut self, changes: IndexChanges) -> Result<(), Error> {
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let catalog = Arc::clone(self.catalog());
+        for (file, keys, write) in index_writes(&catalog, changes)? {
+            if self.elsewhere.is_none() {
+                self.here.write(&file, write)?;
+            } else {
+                self.write_to_file(file.id, &keys, &write).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes rows to their owners. Rows that an owner does not own any more are sent again.
+    /// Returns what changes in indexes.
+    async fn write_to_file(
+        &mut self,
+        id: TableId,
+        keys: &[Key],
+        write: &Write,
+    ) -> Result<IndexChanges, Error> {
+        let mut entries = IndexChanges::default();
         let view = self.table_or_missing(id)?;
         let table = Arc::clone(view.table());
-        let Some(elsewhere) = &self.elsewhere else { return Ok(()) };
+        let Some(elsewhere) = &self.elsewhere else { return Ok(entries) };
         let peers = Arc::clone(&elsewhere.peers);
         let id = elsewhere.id;
         let mut rest: Vec<u32> = (0..keys.len() as u32).collect();
@@ -216,6 +259,7 @@ impl DistributedTransaction {
                         Err(Error::NotOwned { .. }) => rest.extend(rows),
                         done => drop(done?),
                     }
+                    entries.add(self.here.take_entries());
                 } else {
                     if let Some(elsewhere) = &mut self.elsewhere {
                         elsewhere.has_writes = true;
@@ -229,11 +273,13 @@ impl DistributedTransaction {
                     });
                 }
             }
-            for refused in join_all(sent).await {
-                rest.extend(refused?);
+            for written in join_all(sent).await {
+                let (refused, changes) = written?;
+                rest.extend(refused);
+                entries.add(changes);
             }
             if rest.is_empty() {
-                return Ok(());
+                return Ok(entries);
             }
         }
         let key = &keys[rest[0] as usize];
@@ -330,7 +376,7 @@ impl DistributedTransaction {
 }
 
 /// Sends rows to another server in pieces, one after the other; returns the rows that it does not
-/// own.
+/// own, and what changes in indexes.
 async fn write_to_owner(
     peers: &dyn Peers,
     reader: &Reader,
@@ -338,15 +384,15 @@ async fn write_to_owner(
     owner: GroupId,
     rows: &[u32],
     write: Write,
-) -> Result<Vec<u32>, Error> {
-    let mut refused = Vec::new();
+) -> Result<(Vec<u32>, IndexChanges), Error> {
+    let (mut refused, mut entries) = (Vec::new(), IndexChanges::default());
     for (range, piece) in write.pieces() {
         match peers.write(reader, table, owner, piece).await {
             Err(Error::NotOwned { .. }) => refused.extend(&rows[range]),
-            done => drop(done?),
+            done => entries.add(done?.entries),
         }
     }
-    Ok(refused)
+    Ok((refused, entries))
 }
 
 /// Groups rows by the owners of their keys.

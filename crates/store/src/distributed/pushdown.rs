@@ -25,7 +25,7 @@ impl Transaction {
     /// As [`Self::write`], without [`Error::NotOwned`].
     pub fn carry_out(&mut self, table: &Table, step: PushdownStep) -> Result<Changed, Error> {
         let mut write = match step {
-            PushdownStep::NotHere(rest) => return Ok(Changed { rows: 0, rest }),
+            PushdownStep::NotHere(rest) => return Ok(Changed { rest, ..Changed::default() }),
             PushdownStep::Write(write) => write,
         };
         let mut rest = Vec::new();
@@ -36,10 +36,13 @@ impl Transaction {
                     rest.extend(others);
                     write = write.picked(&owned)?;
                 }
-                done => return Ok(Changed { rows: done?, rest }),
+                done => {
+                    let (rows, entries) = (done?, self.take_entries());
+                    return Ok(Changed { rows, rest, entries });
+                }
             }
         }
-        Ok(Changed { rows: 0, rest })
+        Ok(Changed { rest, ..Changed::default() })
     }
 }
 

@@ -168,7 +168,8 @@ impl Machine {
             self.count_relation(relation.id());
         }
         match change {
-            CatalogChange::Create(Relation::Table(table)) => {
+            CatalogChange::Create(relation @ (Relation::Table(_) | Relation::Index(_))) => {
+                let Some(table) = relation.file() else { return };
                 let is_temporary = is_temporary_schema(&table.schema);
                 let file = if table.home == self.snapshots.group {
                     TableFile::new(self.bucket_id(is_temporary))
@@ -292,13 +293,14 @@ impl Machine {
         for relation in catalog.relations() {
             self.count_relation(relation.id());
             match relation {
-                Relation::Table(table) => {
-                    next.files.insert(table.id, TableFile::elsewhere());
-                }
                 Relation::Sequence(sequence) => {
                     self.sequences.insert(sequence.id, SequenceState::new(sequence));
                 }
-                Relation::View(_) => {}
+                Relation::Table(_) | Relation::Index(_) | Relation::View(_) => {
+                    if let Some(table) = relation.file() {
+                        next.files.insert(table.id, TableFile::elsewhere());
+                    }
+                }
             }
         }
         next.catalog = catalog;

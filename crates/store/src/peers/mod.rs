@@ -19,7 +19,7 @@ pub use prepared::{Acknowledgement, Prepared};
 pub use pushdown::{Changed, PushdownStep, PushdownSteps};
 pub use requests::{BatchStream, Delivery, ExchangeId, Reader, Whereabouts};
 pub(crate) use write::BATCH_BYTES_MAX;
-pub use write::Write;
+pub use write::{Write, Written};
 
 use crate::{Error, Snapshot};
 use arrow::array::{ArrayRef, RecordBatch};
@@ -90,6 +90,18 @@ pub trait Peers: Debug + Send + Sync {
         columns: &[usize],
     ) -> Result<(Vec<ArrayRef>, Vec<usize>), Error>;
 
+    /// Returns the keys of the rows that have the first entries of a range of an index, from its
+    /// presumed owner ([`TableView::entries_here`](crate::TableView::entries_here)). Fails with
+    /// [`Error::NotOwned`] if another server or this one owns a part of the range.
+    async fn entries(
+        &self,
+        reader: &Reader,
+        file: &Arc<Table>,
+        owner: GroupId,
+        range: &KeyRange,
+        limit: usize,
+    ) -> Result<Vec<Key>, Error>;
+
     /// Returns the newest values of a key's row in some columns from its owner
     /// ([`Store::find_newest`](crate::Store::find_newest)). Fails with [`Error::NotOwned`] if this
     /// server owns the key.
@@ -111,7 +123,7 @@ pub trait Peers: Debug + Send + Sync {
         operation: Bytes,
     ) -> Result<u64, Error>;
 
-    /// Writes rows on their presumed owner; returns their number. After an error, nothing has been
+    /// Writes rows on their presumed owner. After an error, nothing has been
     /// written.
     async fn write(
         &self,
@@ -119,7 +131,7 @@ pub trait Peers: Debug + Send + Sync {
         table: &Arc<Table>,
         owner: GroupId,
         write: Write,
-    ) -> Result<u64, Error>;
+    ) -> Result<Written, Error>;
 
     /// Sends a DML pushdown to a presumed owner
     /// ([`Fragments::pushdown`](crate::Fragments::pushdown)). It leaves out keys that it does not

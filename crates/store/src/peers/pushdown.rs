@@ -2,6 +2,7 @@
 
 use super::Write;
 use crate::Error;
+use bucket::IndexChanges;
 use futures::stream::BoxStream;
 use sdds::KeyRange;
 
@@ -24,6 +25,8 @@ pub struct Changed {
     pub rows: u64,
     /// Keys that the server does not own, so that their rows were not changed.
     pub rest: Vec<KeyRange>,
+    /// What changes in indexes.
+    pub entries: IndexChanges,
 }
 
 impl Changed {
@@ -31,12 +34,13 @@ impl Changed {
     pub fn add(&mut self, other: Self) {
         self.rows += other.rows;
         self.rest.extend(other.rest);
+        self.entries.add(other.entries);
     }
 
     /// Converts the rest into disjoint ranges in key order, restricted to `asked`: keys between
     /// them may have been sent to another server.
     pub fn of(self, asked: &[KeyRange]) -> Self {
-        let mut left = self.rest;
+        let Self { rows, rest: mut left, entries } = self;
         left.sort_by(|one, other| one.low.cmp(&other.low));
         let mut rest: Vec<KeyRange> = Vec::new();
         for range in left {
@@ -52,7 +56,7 @@ impl Changed {
             let parts = asked[first..].iter().map_while(|asked| asked.intersect(range));
             parts.collect::<Vec<_>>()
         };
-        Self { rows: self.rows, rest: rest.iter().flat_map(asked_of).collect() }
+        Self { rows, rest: rest.iter().flat_map(asked_of).collect(), entries }
     }
 }
 
@@ -66,7 +70,7 @@ mod tests {
         let key = |byte: u8| Bound::At(Key::from(&[byte][..]));
         let range = |low: u8, high: u8| KeyRange { low: key(low), high: key(high) };
         let asked = [range(10, 20), range(30, 40), range(50, 60)];
-        let left = |rest: Vec<KeyRange>| Changed { rows: 3, rest }.of(&asked);
+        let left = |rest: Vec<KeyRange>| Changed { rows: 3, rest, ..Changed::default() }.of(&asked);
         let across = left(vec![range(35, 52), range(15, 18), range(12, 16)]);
         assert_eq!(across.rest, [range(12, 18), range(35, 40), range(50, 52)]);
         assert_eq!(across.rows, 3);

@@ -3,6 +3,7 @@
 use crate::Error;
 use arrow::array::{RecordBatch, RecordBatchOptions, UInt32Array};
 use arrow::compute::take_record_batch;
+use bucket::IndexChanges;
 use bucket::arrays::{array_bytes, compact_views};
 use sdds::Key;
 use std::ops::Range;
@@ -21,6 +22,15 @@ pub enum Write {
     Upsert(RecordBatch),
     /// Keys whose rows are deleted.
     Delete(Vec<Key>),
+}
+
+/// What a write has done.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Written {
+    /// The number of rows or keys.
+    pub rows: u64,
+    /// What changes in indexes. The coordinator writes it to the owners of the entries.
+    pub entries: IndexChanges,
 }
 
 impl Write {

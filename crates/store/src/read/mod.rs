@@ -1,6 +1,7 @@
 //! Reads: tables at a snapshot with the writes of the reader's transaction, on this server and on
 //! others.
 
+mod entries;
 mod find;
 mod fragments;
 mod gathered;

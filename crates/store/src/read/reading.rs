@@ -4,7 +4,7 @@ use super::TableView;
 use crate::Snapshot;
 use crate::peers::{Peers, Reader};
 use crate::write_set::WriteSet;
-use catalog::{Catalog, TableId};
+use catalog::{Catalog, Index, Relation, Table, TableId};
 use std::sync::Arc;
 
 /// What a transaction reads on one server: the catalog, and tables with its writes on this server.
@@ -32,12 +32,32 @@ impl Reading {
         &self.catalog
     }
 
-    /// Returns a table with the writes of the transaction.
+    /// Returns a table, or the file of an index, with the writes of the transaction.
     pub fn table(&self, id: TableId) -> Option<TableView> {
-        let table = Arc::clone(self.catalog.table_by_id(id)?);
-        let file = self.snapshot.file(id).cloned();
-        let writes = self.writes.get(&id).cloned();
-        Some(TableView::new(table, file, self.snapshot.clone(), writes, self.peers.clone()))
+        match self.catalog.relation_by_id(id.relation())? {
+            Relation::Table(table) => {
+                let (view, indexes) = (self.view(table), self.catalog.indexes_of(id));
+                if indexes.is_empty() {
+                    return Some(view);
+                }
+                let file =
+                    |of: &Arc<Index>| (Arc::clone(of), self.view(&of.file).of_index(of, table));
+                Some(view.with_indexes(indexes.iter().map(file).collect()))
+            }
+            Relation::Index(index) => {
+                let table = self.catalog.table_by_id(index.table)?;
+                Some(self.view(&index.file).of_index(index, table))
+            }
+            Relation::View(_) | Relation::Sequence(_) => None,
+        }
+    }
+
+    /// Returns a table or the file of an index on its own.
+    fn view(&self, table: &Arc<Table>) -> TableView {
+        let file = self.snapshot.file(table.id).cloned();
+        let writes = self.writes.get(&table.id).cloned();
+        let (table, snapshot) = (Arc::clone(table), self.snapshot.clone());
+        TableView::new(table, file, snapshot, writes, self.peers.clone())
     }
 
     /// Returns the other servers and the identity for requests to them; `None` without a cluster.

@@ -6,7 +6,7 @@ use crate::peers::{Peers, Reader};
 use crate::{Error, Snapshot};
 use arrow::array::{ArrayRef, RecordBatch};
 use bucket::{Bucket, BucketState, Chunk, Morsel, Source, TableWrites, key};
-use catalog::Table;
+use catalog::{Index, Table};
 use sdds::{Bound, BucketId, Key, KeyRange};
 use std::sync::Arc;
 
@@ -20,6 +20,10 @@ pub struct TableView {
     truncated: bool,
     snapshot: Snapshot,
     writes: Option<TableWrites>,
+    /// The index of which it is the file, and the indexed table.
+    index: Option<(Arc<Index>, Arc<Table>)>,
+    /// The files of its indexes; `None` if it has none.
+    pub(super) indexes: Option<Arc<[(Arc<Index>, TableView)]>>,
     pub(super) peers: Option<(Arc<dyn Peers>, Reader)>,
 }
 
@@ -33,7 +37,25 @@ impl TableView {
     ) -> Self {
         let writes = writes.filter(|writes| !writes.is_empty());
         let truncated = writes.as_ref().is_some_and(|writes| writes.truncated);
-        Self { table, file, truncated, snapshot, writes, peers }
+        Self { table, file, truncated, snapshot, writes, index: None, indexes: None, peers }
+    }
+
+    /// The view as the file of an index of a table.
+    pub(super) fn of_index(self, index: &Arc<Index>, table: &Arc<Table>) -> Self {
+        Self { index: Some((Arc::clone(index), Arc::clone(table))), ..self }
+    }
+
+    /// The view as that of a table with indexes.
+    pub(super) fn with_indexes(self, indexes: Vec<(Arc<Index>, Self)>) -> Self {
+        Self { indexes: Some(indexes.into()), ..self }
+    }
+
+    /// Returns the error for a key that exists.
+    pub(crate) fn duplicate(&self, key: &Key) -> Error {
+        match &self.index {
+            None => Error::duplicate_key(&self.table, key),
+            Some((index, table)) => Error::duplicate_entry(index, table, key),
+        }
     }
 
     /// Returns the definition of the table.

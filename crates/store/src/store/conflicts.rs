@@ -35,7 +35,8 @@ pub(super) fn refuse_conflicts(
         else {
             return Err(Error::SchemaConflict { relation: before.name.clone() });
         };
-        refuse_row_conflicts(before, file, writes, request.snapshot.timestamp())?;
+        let conflict = |key: &Key| conflict(&published.catalog, before, key);
+        refuse_row_conflicts(file, writes, request.snapshot.timestamp(), conflict)?;
     }
     Ok(())
 }
@@ -66,14 +67,23 @@ fn refuse_definition_conflict(
     Ok(())
 }
 
+/// The error for a row that another transaction has written, or for the entry of one.
+fn conflict(catalog: &Catalog, table: &Table, key: &Key) -> Error {
+    let index = catalog.index_by_id(table.id);
+    match index.and_then(|index| Some((index, catalog.table_by_id(index.table)?))) {
+        Some((index, of)) => {
+            Error::Conflict { table: of.name.clone(), key: key::describe_entry(index, of, key) }
+        }
+        None => Error::Conflict { table: table.name.clone(), key: key::describe(table, key) },
+    }
+}
+
 fn refuse_row_conflicts(
-    table: &Table,
     file: &TableFile,
     writes: &TableWrites,
     snapshot: Timestamp,
+    conflict: impl Fn(&Key) -> Error,
 ) -> Result<(), Error> {
-    let conflict =
-        |key: &Key| Error::Conflict { table: table.name.clone(), key: key::describe(table, key) };
     let is_newer = |key: &Key| {
         let Some(bucket) = file.locate(key) else { return true };
         let state = bucket.state();
@@ -143,7 +153,7 @@ fn refuse_held(
         let Some(held) = prepared.writes.get(id) else { continue };
         let Some(key) = writes.shared_key(held) else { continue };
         let Some(table) = published.catalog.table_by_id(*id) else { return Err(conflict(*id)) };
-        return Err(Error::Conflict { table: table.name.clone(), key: key::describe(table, &key) });
+        return Err(self::conflict(&published.catalog, table, &key));
     }
     Ok(())
 }

@@ -1,14 +1,13 @@
 //! Tests of the whole store.
 
 mod cluster;
-mod commits;
 mod inspection;
+#[path = "../../tests/shared/model.rs"]
 mod model;
 mod moves;
 mod peers;
 mod prepared;
 mod replay;
-mod wire;
 
 use crate::test_tables::keyed;
 use crate::{Options, Snapshot, Store, TableView, key};

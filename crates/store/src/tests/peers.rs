@@ -7,7 +7,7 @@ use crate::read::Gathered;
 use crate::test_tables::rows;
 use crate::{
     BatchStream, Changed, Delivery, Error, ExchangeId, Finding, Peers, Prepared, PushdownStep,
-    Reader, TableTotal, Traffic, Transaction, TransactionId, Whereabouts, Write,
+    Reader, TableTotal, Traffic, Transaction, TransactionId, Whereabouts, Write, Written,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -106,6 +106,17 @@ impl Peers for TwoServers {
         found.finish(table, columns)
     }
 
+    async fn entries(
+        &self,
+        _: &Reader,
+        _: &Arc<Table>,
+        _: GroupId,
+        _: &KeyRange,
+        _: usize,
+    ) -> Result<Vec<Key>, Error> {
+        unreachable!("the tables have no indexes")
+    }
+
     async fn newest(
         &self,
         table: &Arc<Table>,
@@ -125,12 +136,14 @@ impl Peers for TwoServers {
         table: &Arc<Table>,
         owner: GroupId,
         write: Write,
-    ) -> Result<u64, Error> {
+    ) -> Result<Written, Error> {
         assert_eq!(owner, GroupId(1));
         self.loads.fetch_add(u64::from(matches!(write, Write::Load(_))), Ordering::Relaxed);
         let snapshot = self.at(1, reader.timestamp);
         let mut there = self.there.lock();
-        there.get_or_insert_with(|| self.stores[1].begin_at(snapshot)).write(table, write)
+        let there = there.get_or_insert_with(|| self.stores[1].begin_at(snapshot));
+        let rows = there.write(table, write)?;
+        Ok(Written { rows, entries: there.take_entries() })
     }
 
     async fn pushdown(

@@ -51,7 +51,7 @@ impl TableView {
         for row in 0..chunk.rows() {
             let key = keys.key(row);
             match self.source_of(&key)?.trace(&key) {
-                Trace::Live => return Err(Error::duplicate_key(self.table(), &key)),
+                Trace::Live => return Err(self.duplicate(&key)),
                 Trace::Dead => traced.push(row as u32),
                 Trace::None => absent.push(row as u32),
             }

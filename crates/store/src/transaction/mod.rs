@@ -4,10 +4,12 @@
 //! commit fails with [`Error::Conflict`] if another transaction has written one of its rows since
 //! the snapshot.
 
+mod indexing;
 mod ingest;
 mod known_keys;
 mod prepare;
 
+pub(crate) use indexing::writes as index_writes;
 pub use ingest::IngestPart;
 pub(crate) use ingest::SortedLoad;
 
@@ -20,7 +22,7 @@ use crate::store::{CommitRequest, Store};
 use crate::write_set::{WriteSet, bytes};
 use crate::{Error, Snapshot};
 use arrow::array::RecordBatch;
-use bucket::{RowEncoder, Run, TableWrites};
+use bucket::{IndexChanges, RowEncoder, Run, TableWrites};
 use catalog::{Catalog, CatalogChange, OnCommit, Relation, Table, TableId};
 use sdds::{Key, Timestamp};
 use std::sync::Arc;
@@ -36,6 +38,8 @@ pub struct Transaction {
     reservation: Reservation,
     /// The registration of its writes; `None` before the first write and without a cluster.
     staging: Option<Staging>,
+    /// In a cluster: what its writes change in indexes, until the coordinator takes it.
+    entries: IndexChanges,
 }
 
 /// A savepoint of a [`Transaction`].
@@ -58,6 +62,7 @@ impl Transaction {
             writes: WriteSet::new(),
             reservation,
             staging: None,
+            entries: IndexChanges::default(),
         }
     }
 
@@ -141,7 +146,7 @@ impl Transaction {
     /// values that are too large. Some rows may have been inserted; roll back to a savepoint.
     pub fn insert(&mut self, id: TableId, rows: &RecordBatch) -> Result<(), Error> {
         let view = self.table_or_missing(id)?;
-        self.write_rows(&view, rows, |writes, key| match writes.changes.get(key) {
+        self.write_rows(&view, rows, false, |writes, key| match writes.changes.get(key) {
             Some(change) => Ok(change.is_some()),
             None => view.contains(key),
         })
@@ -153,28 +158,31 @@ impl Transaction {
     /// As [`Self::insert`], without [`Error::DuplicateKey`].
     pub fn upsert(&mut self, id: TableId, rows: &RecordBatch) -> Result<(), Error> {
         let view = self.table_or_missing(id)?;
-        self.write_rows(&view, rows, |_, _| Ok(false))
+        self.write_rows(&view, rows, true, |_, _| Ok(false))
     }
 
     fn write_rows(
         &mut self,
         view: &TableView,
         rows: &RecordBatch,
+        replaces: bool,
         is_duplicate: impl Fn(&TableWrites, &Key) -> Result<bool, Error>,
     ) -> Result<(), Error> {
         let table: &Table = view.table();
         let keys = view.encode_keys(rows)?;
+        let entries = self.entries_of(view, &keys, Some(rows), replaces)?;
         let encoder = RowEncoder::new(&self.store.row_layout(table), rows.columns());
         let mut writes = self.writes.get(&table.id).cloned().unwrap_or_default();
         for (index, key) in keys.iter().enumerate() {
             if is_duplicate(&writes, key)? {
-                return Err(Error::duplicate_key(table, key));
+                return Err(view.duplicate(key));
             }
             let before = writes.bytes;
             writes.put(key.clone(), Some(encoder.encode(index)?));
             self.reservation.try_grow(writes.bytes.saturating_sub(before))?;
         }
-        self.stage(view, writes, || keys.iter().try_for_each(|key| view.require(key)))
+        self.stage(view, writes, || keys.iter().try_for_each(|key| view.require(key)))?;
+        self.index(entries)
     }
 
     /// Deletes rows by key. Keys without a row are ignored. Succeeds beyond the memory limit.
@@ -183,11 +191,13 @@ impl Transaction {
     /// [`Error::Catalog`] if the table does not exist; in a cluster, [`Error::NotOwned`].
     pub fn delete(&mut self, id: TableId, keys: &[Key]) -> Result<(), Error> {
         let view = self.table_or_missing(id)?;
+        let entries = self.entries_of(&view, keys, None, true)?;
         let mut writes = self.writes.get(&id).cloned().unwrap_or_default();
         for key in keys {
             writes.put(key.clone(), None);
         }
-        self.stage(&view, writes, || keys.iter().try_for_each(|key| view.require(key)))
+        self.stage(&view, writes, || keys.iter().try_for_each(|key| view.require(key)))?;
+        self.index(entries)
     }
 
     /// Replaces the writes to a table. In a cluster, this fails unless the new keys are owned here,
@@ -256,6 +266,7 @@ impl Transaction {
     fn try_take_load(&mut self, id: TableId, load: SortedLoad) -> Result<u64, Error> {
         let view = self.table_or_missing(id)?;
         let separated = view.separate_known(&load.chunks)?;
+        let entries = self.entries_of_chunks(&view, &separated.absent)?;
         let mut writes = self.writes.get(&id).cloned().unwrap_or_default();
         if !separated.absent.is_empty() {
             writes.put_run(Run::new(Timestamp::ZERO, separated.absent));
@@ -266,6 +277,7 @@ impl Transaction {
         for rows in separated.traced {
             self.upsert(id, &rows)?;
         }
+        self.index(entries)?;
         Ok(load.rows)
     }
 
@@ -302,6 +314,7 @@ impl Transaction {
         self.catalog = Arc::clone(&savepoint.catalog);
         self.catalog_changes.truncate(savepoint.catalog_changes);
         self.writes = savepoint.writes.clone();
+        self.entries = IndexChanges::default();
         if let Some(staging) = &self.staging {
             staging.restage(&self.writes);
         }
@@ -325,6 +338,7 @@ impl Transaction {
         let gone = created.filter(|relation| match relation {
             Relation::Table(table) => dropped(table.id),
             Relation::Sequence(owned) => owned.owned_by.is_some_and(|(table, _)| dropped(table)),
+            Relation::Index(index) => dropped(index.table),
             Relation::View(_) => false,
         });
         for id in gone.map(Relation::id).collect::<Vec<_>>() {

@@ -60,6 +60,7 @@ impl Transaction {
     /// [`Error::Conflict`] and [`Error::SchemaConflict`].
     pub fn prepare(self) -> Result<Option<Prepared>, Error> {
         let store = Arc::clone(self.store());
+        assert!(self.entries.is_empty(), "the indexes have the changes of all rows");
         let Some(mut request) = self.into_request()? else { return Ok(None) };
         let ready = store.ready_blocking(&request)?;
         let hold = store.prepare(&request)?;

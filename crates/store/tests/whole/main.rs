@@ -1,12 +1,14 @@
 //! Tests of whole stores in memory.
 
 #[path = "../../../bucket/src/test_tables.rs"]
-#[expect(dead_code, reason = "other tests use the rest")]
 mod test_tables;
 
+mod commits;
+mod indexes;
 mod memory;
 mod regressions;
 mod threads;
+mod wire;
 
 use arrow::array::{ArrayRef, AsArray, Int64Array};
 use arrow::datatypes::Int64Type;

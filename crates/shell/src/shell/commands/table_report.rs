@@ -247,9 +247,6 @@ fn constraint([kind, name, definition]: [Option<String>; 3]) -> Option<String> {
 
 /// Indexes that do not belong to a constraint.
 async fn indexes(shell: &mut Shell, relation: &Relation) -> Result<Vec<String>, SqlError> {
-    if shell.place.is_pando() {
-        return Ok(Vec::new());
-    }
     let query = format!(
         "SELECT pg_catalog.pg_get_indexdef(i.indexrelid) FROM pg_catalog.pg_index i \
          WHERE i.indrelid = {} AND NOT EXISTS \

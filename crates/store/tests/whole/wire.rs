@@ -1,11 +1,11 @@
 //! Values that are sent between servers survive serialization.
 
 use super::*;
-use crate::Error;
 use crate::test_tables::every_type;
 use arrow::error::ArrowError;
 use catalog::{Catalog, Privileges, Role, Schema, Sequence, temporary_schema};
 use sdds::{GroupId, Timestamp};
+use store::Error;
 
 fn sequence(id: u32, schema: &str) -> Sequence {
     Sequence {

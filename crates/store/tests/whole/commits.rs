@@ -1,8 +1,8 @@
 //! What commits change, and which commits are refused.
 
 use super::*;
-use crate::Error;
 use crate::test_tables::rows;
+use store::Error;
 
 #[test]
 fn the_first_committer_wins_and_the_other_learns_table_and_key() {

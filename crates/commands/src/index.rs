@@ -1,0 +1,167 @@
+//! CREATE INDEX and UNIQUE constraints.
+
+use crate::collation::refuse_collation;
+use crate::names::{RelationName, incomplete, node, some, texts};
+use crate::{Error, Result};
+use grammar::tree::{
+    CollateClause, ConstrType, Constraint, IndexElem, IndexStmt, Node, NodeEnum, SortByDir,
+    SortByNulls,
+};
+
+/// CREATE INDEX.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CreateIndex {
+    /// The name, if it is written.
+    pub name: Option<String>,
+    /// The table.
+    pub table: RelationName,
+    /// The columns.
+    pub columns: Vec<IndexedColumn>,
+    /// UNIQUE.
+    pub is_unique: bool,
+    /// NULLS NOT DISTINCT.
+    pub nulls_equal: bool,
+    /// USING hash.
+    pub is_hash: bool,
+    /// IF NOT EXISTS.
+    pub if_not_exists: bool,
+    /// CONCURRENTLY.
+    pub is_concurrent: bool,
+}
+
+/// A column of CREATE INDEX.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IndexedColumn {
+    /// The name.
+    pub name: String,
+    /// DESC.
+    pub descending: bool,
+    /// Whether NULL comes before all values.
+    pub nulls_first: bool,
+    /// The operator class, if it is written.
+    pub operator_class: Option<String>,
+}
+
+/// A UNIQUE constraint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unique {
+    /// The name, if it is written.
+    pub name: Option<String>,
+    /// The columns.
+    pub columns: Vec<String>,
+    /// NULLS NOT DISTINCT.
+    pub nulls_equal: bool,
+}
+
+impl Unique {
+    /// A constraint of a table, or of a column.
+    pub(crate) fn of(constraint: &Constraint, column: Option<&str>) -> Result<Self> {
+        debug_assert_eq!(constraint.contype(), ConstrType::ConstrUnique);
+        if !constraint.indexname.is_empty() {
+            return Err(Error::missing("UNIQUE USING INDEX").at(constraint.location));
+        }
+        refuse_storage(&constraint.options)?;
+        Ok(Self {
+            name: some(&constraint.conname),
+            columns: match column {
+                Some(column) => vec![column.to_owned()],
+                None => texts(&constraint.keys),
+            },
+            nulls_equal: constraint.nulls_not_distinct,
+        })
+    }
+}
+
+impl CreateIndex {
+    pub(crate) fn of(statement: &IndexStmt) -> Result<Self> {
+        let relation = statement.relation.as_ref().ok_or_else(incomplete)?;
+        let unsupported = [
+            (statement.where_clause.is_some(), "WHERE of an index"),
+            (!statement.index_including_params.is_empty(), "INCLUDE"),
+            (!statement.table_space.is_empty(), "TABLESPACE"),
+            (!relation.inh, "ONLY"),
+        ];
+        if let Some((_, what)) = unsupported.into_iter().find(|(used, _)| *used) {
+            return Err(Error::missing(what));
+        }
+        refuse_storage(&statement.options)?;
+        let is_hash = method(&statement.access_method)?;
+        let columns: Vec<IndexedColumn> =
+            statement.index_params.iter().map(IndexedColumn::of).collect::<Result<_>>()?;
+        let not_by_hash = [
+            (statement.unique, "unique indexes"),
+            (columns.len() > 1, "multicolumn indexes"),
+            (columns.iter().any(|c| c.descending || c.nulls_first), "ASC/DESC options"),
+        ];
+        if let Some((_, what)) = not_by_hash.into_iter().find(|(used, _)| is_hash && *used) {
+            let message = format!("access method \"hash\" does not support {what}");
+            return Err(Error::new("0A000", message));
+        }
+        Ok(Self {
+            name: some(&statement.idxname),
+            table: RelationName::of(Some(relation))?,
+            columns,
+            is_unique: statement.unique,
+            nulls_equal: statement.nulls_not_distinct,
+            is_hash,
+            if_not_exists: statement.if_not_exists,
+            is_concurrent: statement.concurrent,
+        })
+    }
+}
+
+/// Whether an access method is hash; btree otherwise.
+fn method(name: &str) -> Result<bool> {
+    match name {
+        "" | "btree" => Ok(false),
+        "hash" => Ok(true),
+        "gist" | "gin" | "spgist" | "brin" => Err(Error::missing(format!("USING {name}"))),
+        _ => Err(Error::new("42704", format!("access method \"{name}\" does not exist"))),
+    }
+}
+
+/// Refuses parameters of storage that are more than hints.
+fn refuse_storage(options: &[Node]) -> Result<()> {
+    for option in options {
+        let NodeEnum::DefElem(option) = node(Some(option))? else { return Err(incomplete()) };
+        match option.defname.as_str() {
+            "fillfactor" | "deduplicate_items" => {}
+            name => {
+                let message = format!("unrecognized parameter \"{name}\"");
+                return Err(Error::new("22023", message));
+            }
+        }
+    }
+    Ok(())
+}
+
+impl IndexedColumn {
+    fn of(element: &Node) -> Result<Self> {
+        let NodeEnum::IndexElem(element) = node(Some(element))? else { return Err(incomplete()) };
+        if element.expr.is_some() {
+            return Err(Error::missing("an index on an expression"));
+        }
+        if !element.collation.is_empty() {
+            let collname = element.collation.clone();
+            refuse_collation(&CollateClause { collname, location: -1, ..Default::default() })?;
+        }
+        if !element.opclassopts.is_empty() {
+            return Err(Error::missing("options of an operator class"));
+        }
+        let descending = element.ordering() == SortByDir::SortbyDesc;
+        Ok(Self {
+            name: element.name.clone(),
+            descending,
+            nulls_first: nulls_first(element).unwrap_or(descending),
+            operator_class: texts(&element.opclass).pop(),
+        })
+    }
+}
+
+fn nulls_first(element: &IndexElem) -> Option<bool> {
+    match element.nulls_ordering() {
+        SortByNulls::SortbyNullsFirst => Some(true),
+        SortByNulls::SortbyNullsLast => Some(false),
+        SortByNulls::Undefined | SortByNulls::SortbyNullsDefault => None,
+    }
+}

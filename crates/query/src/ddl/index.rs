@@ -1,0 +1,352 @@
+//! CREATE INDEX, UNIQUE constraints, and what happens to indexes when their table changes.
+//!
+//! An index and the entries of the rows that exist are created in one transaction. The version of
+//! the table changes with its list of indexes: a transaction that has written rows without knowing
+//! of an index cannot commit.
+
+use super::index_names::{chosen, refuse_taken};
+use crate::context::{Frame, start};
+use catalog_views::relation_names::{find_named, undefined};
+use datafusion::arrow::array::{ArrayRef, RecordBatch};
+use datafusion::datasource::provider_as_source;
+use datafusion::logical_expr::LogicalPlanBuilder;
+use futures::TryStreamExt;
+use parser::commands::{CreateIndex, IndexedColumn, Unique};
+use scan::provider::{BucketTable, Columns};
+use sdds::Key;
+use std::sync::Arc;
+use store::catalog::{
+    CatalogChange, ColumnId, Index, IndexColumn, Privileges, Relation, SqlType, Table, TableId,
+};
+use store::{DistributedTransaction, IndexChanges};
+use values::error::{Error, Result, SqlState};
+
+/// The most columns of an index.
+const COLUMNS_MAX: usize = 32;
+
+/// Runs a CREATE INDEX.
+pub(super) async fn run(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    create: &CreateIndex,
+) -> Result<()> {
+    let table = table_of(frame, transaction, create)?;
+    if create.if_not_exists
+        && let Some(name) = &create.name
+        && transaction.catalog().relation(&table.schema, name).is_some()
+    {
+        frame.skip_existing(SqlState::DuplicateTable, "relation", name);
+        return Ok(());
+    }
+    if create.columns.len() > COLUMNS_MAX {
+        let message = format!("cannot use more than {COLUMNS_MAX} columns in an index");
+        return Err(Error::new(SqlState::TooManyColumns, message));
+    }
+    let columns = create.columns.iter().map(|column| indexed(&table, column));
+    let columns = columns.collect::<Result<Vec<_>>>()?;
+    let names = create.columns.iter().map(|column| column.name.as_str());
+    let name = match &create.name {
+        Some(name) => name.clone(),
+        None => chosen(transaction.catalog(), &table, names, "idx"),
+    };
+    let id = TableId(frame.session.shared.store.next_relation_id().0);
+    let index = Index {
+        is_unique: create.is_unique,
+        nulls_equal: create.nulls_equal,
+        is_hash: create.is_hash,
+        ..Index::new(id, name, &table, columns)
+    };
+    add(frame, transaction, index).await
+}
+
+/// The table of a CREATE INDEX.
+fn table_of(
+    frame: &Frame<'_>,
+    transaction: &DistributedTransaction,
+    create: &CreateIndex,
+) -> Result<Arc<Table>> {
+    let relation = find_named(transaction.catalog(), frame.path(), &create.table)?;
+    let relation = relation.ok_or_else(|| undefined(&create.table))?;
+    match relation {
+        Relation::Table(table) => {
+            let access = frame.access(transaction.catalog());
+            access.require(relation, Privileges::OWNER)?;
+            access.require_schema(&table.schema, Privileges::CREATE)?;
+            Ok(Arc::clone(table))
+        }
+        Relation::View(_) | Relation::Sequence(_) | Relation::Index(_) => {
+            let message = format!("cannot create index on relation \"{}\"", relation.name());
+            let plural = match relation {
+                Relation::Index(_) => "indexes".to_owned(),
+                other => format!("{}s", other.kind()),
+            };
+            Err(Error::new(SqlState::WrongObjectType, message)
+                .with_detail(format!("This operation is not supported for {plural}.")))
+        }
+    }
+}
+
+/// A column of a CREATE INDEX.
+fn indexed(table: &Table, written: &IndexedColumn) -> Result<IndexColumn> {
+    let column = table.columns.iter().find(|c| c.name == written.name && !c.hidden);
+    let column = column.ok_or_else(|| {
+        let message = format!("column \"{}\" does not exist", written.name);
+        Error::new(SqlState::UndefinedColumn, message)
+    })?;
+    require_order(&column.sql_type)?;
+    if let Some(class) = &written.operator_class {
+        require_class(class, &column.sql_type)?;
+    }
+    Ok(IndexColumn {
+        column: column.id,
+        descending: written.descending,
+        nulls_first: written.nulls_first,
+    })
+}
+
+/// Refuses a type whose values have no order, or one that entries cannot have.
+///
+/// # Errors
+/// 42704 if PostgreSQL has no order, either; 0A000.
+pub(super) fn require_order(sql_type: &SqlType) -> Result<()> {
+    if *sql_type == SqlType::Json {
+        let message =
+            "data type json has no default operator class for access method \"btree\"".to_owned();
+        return Err(Error::new(SqlState::UndefinedObject, message).with_hint(
+            "You must specify an operator class for the index or define a default operator class \
+             for the data type.",
+        ));
+    }
+    if *sql_type == SqlType::Jsonb || !store::key::is_key_type(&sql_type.arrow()) {
+        let message = format!("an index on a column of type {sql_type} is not supported");
+        return Err(Error::unsupported(message));
+    }
+    Ok(())
+}
+
+/// Refuses an operator class with another order than that of the type.
+fn require_class(class: &str, sql_type: &SqlType) -> Result<()> {
+    let fits = match class {
+        "int2_ops" => matches!(sql_type, SqlType::SmallInt),
+        "int4_ops" => matches!(sql_type, SqlType::Integer),
+        "int8_ops" => matches!(sql_type, SqlType::BigInt),
+        "float4_ops" => matches!(sql_type, SqlType::Real),
+        "float8_ops" => matches!(sql_type, SqlType::Double),
+        "numeric_ops" => matches!(sql_type, SqlType::Numeric { .. }),
+        "bool_ops" => matches!(sql_type, SqlType::Boolean),
+        "bytea_ops" => matches!(sql_type, SqlType::Bytea),
+        "date_ops" => matches!(sql_type, SqlType::Date),
+        "time_ops" => matches!(sql_type, SqlType::Time),
+        "timestamp_ops" => matches!(sql_type, SqlType::Timestamp),
+        "timestamptz_ops" => matches!(sql_type, SqlType::TimestampTz),
+        "uuid_ops" => matches!(sql_type, SqlType::Uuid),
+        "text_ops" | "varchar_ops" | "text_pattern_ops" | "varchar_pattern_ops" => {
+            matches!(sql_type, SqlType::Text | SqlType::Varchar(_))
+        }
+        "bpchar_ops" | "bpchar_pattern_ops" => matches!(sql_type, SqlType::Char(_)),
+        _ => {
+            let message = format!("operator class \"{class}\" is not supported");
+            return Err(Error::unsupported(message));
+        }
+    };
+    if fits {
+        return Ok(());
+    }
+    let message = format!("operator class \"{class}\" does not accept data type {sql_type}");
+    Err(Error::new(SqlState::DatatypeMismatch, message))
+}
+
+/// Adds a UNIQUE constraint to a table.
+///
+/// # Errors
+/// 42703 and 42701 for its columns; 42P07 and 42710 for its name; 23505 if rows violate it.
+pub(super) async fn add_unique(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    table: TableId,
+    unique: &Unique,
+) -> Result<()> {
+    let Some(table) = transaction.catalog().table_by_id(table).cloned() else { return Ok(()) };
+    let mut columns: Vec<IndexColumn> = Vec::with_capacity(unique.columns.len());
+    for name in &unique.columns {
+        let column = table.columns.iter().find(|column| column.name == *name && !column.hidden);
+        let column = column.ok_or_else(|| {
+            let message = format!("column \"{name}\" named in key does not exist");
+            Error::new(SqlState::UndefinedColumn, message)
+        })?;
+        if columns.iter().any(|known| known.column == column.id) {
+            let message = format!("column \"{name}\" appears twice in unique constraint");
+            return Err(Error::new(SqlState::DuplicateColumn, message));
+        }
+        require_order(&column.sql_type)?;
+        columns.push(IndexColumn { column: column.id, descending: false, nulls_first: false });
+    }
+    let names = unique.columns.iter().map(String::as_str);
+    let name = match &unique.name {
+        Some(name) => name.clone(),
+        None => chosen(transaction.catalog(), &table, names, "key"),
+    };
+    refuse_taken(transaction.catalog(), &table, &name)?;
+    let id = TableId(frame.session.shared.store.next_relation_id().0);
+    let index = Index {
+        is_unique: true,
+        nulls_equal: unique.nulls_equal,
+        is_constraint: true,
+        ..Index::new(id, name, &table, columns)
+    };
+    add(frame, transaction, index).await
+}
+
+/// Adds the UNIQUE constraints of a new table, without those that repeat the primary key or another.
+pub(super) async fn add_all(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    table: &Table,
+    all: &[Unique],
+) -> Result<()> {
+    let key = table.key_indices().into_iter().map(|at| table.columns[at].name.clone());
+    let mut known: Vec<(Vec<String>, bool)> = vec![(key.collect(), false)];
+    for unique in all {
+        let columns = (unique.columns.clone(), unique.nulls_equal);
+        if !known.contains(&columns) {
+            known.push(columns);
+            add_unique(frame, transaction, table.id, unique).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Adds an index with the entries of the rows that exist.
+async fn add(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    index: Index,
+) -> Result<()> {
+    // It begins here, where the entries are made.
+    let index = index.at(frame.session.shared.store.group());
+    let entries = entries(frame, transaction, &index).await?;
+    let table = index.table;
+    transaction.change_catalog(CatalogChange::Create(Relation::Index(Arc::new(index.clone()))))?;
+    changed(transaction, table)?;
+    let written = transaction.write_entries(entries).await;
+    Ok(written.map_err(|error| not_unique(error, &index))?)
+}
+
+/// The error for rows that violate a new unique index.
+fn not_unique(error: store::Error, index: &Index) -> Error {
+    let store::Error::DuplicateKey { schema, table, constraint, key } = error else {
+        return error.into();
+    };
+    let message = format!("could not create unique index \"{}\"", index.file.name);
+    Error::new(SqlState::UniqueViolation, message)
+        .with_detail(format!("Key {key} is duplicated."))
+        .of_table(&schema, &table)
+        .of_constraint(&constraint)
+}
+
+/// Makes a new version of a table whose indexes have changed.
+fn changed(transaction: &mut DistributedTransaction, table: TableId) -> Result<()> {
+    if let Some(table) = transaction.catalog().table_by_id(table) {
+        let next = Table { version: table.version + 1, ..Table::clone(table) };
+        transaction.change_catalog(CatalogChange::Replace(Relation::Table(Arc::new(next))))?;
+    }
+    Ok(())
+}
+
+/// Drops an index.
+pub(super) fn drop(transaction: &mut DistributedTransaction, index: &Index) -> Result<()> {
+    transaction.change_catalog(CatalogChange::Drop(index.file.id.relation()))?;
+    changed(transaction, index.table)
+}
+
+/// Renames an index, and the constraint that it belongs to.
+pub(super) fn rename(
+    transaction: &mut DistributedTransaction,
+    index: &Index,
+    to: &str,
+) -> Result<()> {
+    let (name, version) = (to.to_owned(), index.file.version + 1);
+    let file = Table { name, version, ..Table::clone(&index.file) };
+    let next = Index { file: Arc::new(file), ..index.clone() };
+    transaction.change_catalog(CatalogChange::Replace(Relation::Index(Arc::new(next))))?;
+    changed(transaction, index.table)
+}
+
+/// The index of a table's UNIQUE constraint.
+pub(super) fn of_constraint(
+    transaction: &DistributedTransaction,
+    table: TableId,
+    name: &str,
+) -> Option<Arc<Index>> {
+    let mut all = transaction.catalog().indexes_of(table).iter();
+    all.find(|index| index.is_constraint && index.file.name == name).cloned()
+}
+
+/// Drops the indexes with a column that their table does not have any more.
+pub(super) fn follow_columns(
+    transaction: &mut DistributedTransaction,
+    table: TableId,
+) -> Result<()> {
+    let catalog = Arc::clone(transaction.catalog());
+    let Some(table) = catalog.table_by_id(table) else { return Ok(()) };
+    for index in catalog.indexes_of(table.id) {
+        if index.positions(table).len() < index.columns.len() {
+            drop(transaction, index)?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes the indexes of a table follow a column that was replaced by another one. They must have no
+/// entries.
+pub(super) fn follow_type(
+    transaction: &mut DistributedTransaction,
+    table: TableId,
+    (old, new): (ColumnId, ColumnId),
+) -> Result<()> {
+    let catalog = Arc::clone(transaction.catalog());
+    for index in catalog.indexes_of(table) {
+        let mut next = Index::clone(index);
+        let columns = next.columns.iter_mut().filter(|column| column.column == old);
+        columns.for_each(|column| column.column = new);
+        if next.columns != index.columns {
+            transaction.change_catalog(CatalogChange::Replace(Relation::Index(Arc::new(next))))?;
+        }
+    }
+    Ok(())
+}
+
+/// The entries of the rows of a table in a new index.
+async fn entries(
+    frame: &Frame<'_>,
+    transaction: &DistributedTransaction,
+    index: &Index,
+) -> Result<IndexChanges> {
+    let mut changes = IndexChanges::default();
+    let view = transaction.table(index.table);
+    let Some(view) = view.filter(|view| view.row_count() != Some(0)) else { return Ok(changes) };
+    let table = Arc::clone(view.table());
+    let (columns, key) = (index.positions(&table), table.key_indices());
+    let mut read = [columns.clone(), key.clone()].concat();
+    read.sort_unstable();
+    read.dedup();
+    let source = provider_as_source(Arc::new(BucketTable::new(view, Columns::All)));
+    let plan = LogicalPlanBuilder::scan("indexed", source, Some(read.clone()))?.build()?;
+    let physical = frame.planner(transaction).physical(&plan).await?;
+    let mut rows = start(frame, physical)?;
+    while let Some(batch) = rows.try_next().await? {
+        let of = |wanted: &[usize]| picked(&batch, &read, wanted);
+        let keys = store::key::encode_columns(&of(&key)).map_err(store::Error::from)?;
+        let columns = of(&columns);
+        let all: Vec<(&Key, usize)> = keys.iter().enumerate().map(|(at, key)| (key, at)).collect();
+        let added = changes.change(index, (&columns, &[]), (&columns, &all));
+        added.map_err(store::Error::from)?;
+    }
+    Ok(changes)
+}
+
+/// The columns of a batch that are those of a table.
+fn picked(batch: &RecordBatch, read: &[usize], wanted: &[usize]) -> Vec<ArrayRef> {
+    let places = wanted.iter().filter_map(|column| read.iter().position(|other| other == column));
+    places.map(|at| Arc::clone(batch.column(at))).collect()
+}

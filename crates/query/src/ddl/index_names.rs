@@ -1,0 +1,78 @@
+//! Names of indexes, as PostgreSQL chooses them.
+
+use store::catalog::{Catalog, Table};
+use values::error::{Error, Result, SqlState};
+
+/// The most bytes of a name.
+const NAME_MAX: usize = 63;
+
+/// The name of an index without one: the table, the columns and a label, with a number if it is taken.
+pub(super) fn chosen<'a>(
+    catalog: &Catalog,
+    table: &Table,
+    columns: impl Iterator<Item = &'a str>,
+    label: &str,
+) -> String {
+    let columns = columns.collect::<Vec<_>>().join("_");
+    let numbered = (1..).map(|number| format!("{label}{number}"));
+    let mut names = std::iter::once(label.to_owned())
+        .chain(numbered)
+        .map(|label| joined(&table.name, &columns, &label));
+    let is_free = |name: &String| {
+        catalog.relation(&table.schema, name).is_none() && !is_constraint(catalog, table, name)
+    };
+    names.find(is_free).unwrap_or_default()
+}
+
+/// A name of three parts. If it is too long, the longer of the first two is cut.
+fn joined(table: &str, columns: &str, label: &str) -> String {
+    let room = NAME_MAX.saturating_sub(label.len() + 2);
+    let (mut of_table, mut of_columns) = (table.len(), columns.len());
+    while of_table + of_columns > room {
+        if of_table > of_columns { of_table -= 1 } else { of_columns -= 1 }
+    }
+    let table = &table[..table.floor_char_boundary(of_table)];
+    let columns = &columns[..columns.floor_char_boundary(of_columns)];
+    format!("{table}_{columns}_{label}")
+}
+
+/// Whether a table has a constraint of a name.
+fn is_constraint(catalog: &Catalog, table: &Table, name: &str) -> bool {
+    let mut unique = catalog.indexes_of(table.id).iter().filter(|index| index.is_constraint);
+    table.checks.iter().any(|check| check.name == name)
+        || unique.any(|index| index.file.name == name)
+        || (!table.has_hidden_key() && table.key_name() == name)
+}
+
+/// Refuses the name of a new constraint with an index that is taken.
+///
+/// # Errors
+/// 42P07 if a relation has it; 42710 if a constraint of the table has it.
+pub(super) fn refuse_taken(catalog: &Catalog, table: &Table, name: &str) -> Result<()> {
+    let is_key = !table.has_hidden_key() && table.key_name() == name;
+    if is_key || catalog.relation(&table.schema, name).is_some() {
+        let message = format!("relation \"{name}\" already exists");
+        return Err(Error::new(SqlState::DuplicateTable, message));
+    }
+    if is_constraint(catalog, table, name) {
+        let message =
+            format!("constraint \"{name}\" for relation \"{}\" already exists", table.name);
+        return Err(Error::new(SqlState::DuplicateObject, message));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_are_cut_where_they_are_longest() {
+        let (long, short) = ("t".repeat(70), "c".repeat(10));
+        let name = joined(&long, &short, "key");
+        assert_eq!(name.len(), NAME_MAX);
+        assert!(name.ends_with("_cccccccccc_key"), "{name}");
+        let both = joined(&"ä".repeat(40), &"b".repeat(40), "idx1");
+        assert!(both.len() <= NAME_MAX && both.starts_with('ä') && both.ends_with("_idx1"));
+    }
+}

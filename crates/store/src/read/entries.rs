@@ -1,0 +1,83 @@
+//! Lookups in indexes, on any server.
+
+use super::TableView;
+use crate::Error;
+use crate::peers::ATTEMPTS_MAX;
+use arrow::array::AsArray;
+use bucket::End;
+use catalog::Index;
+use sdds::{Key, KeyRange};
+use std::sync::Arc;
+
+/// Entries that are read together.
+const ENTRIES: usize = 256;
+
+/// The column of an entry with the key of its row.
+const ROW: usize = 1;
+
+impl TableView {
+    /// Returns the files of the table's indexes at the same snapshot, with the writes of the same
+    /// transaction.
+    pub fn indexes(&self) -> &[(Arc<Index>, Self)] {
+        self.indexes.as_deref().unwrap_or_default()
+    }
+
+    /// Returns the keys of the rows that have entries in some ranges of an index, of which this is
+    /// the file; `None` if there are more than `limit`.
+    ///
+    /// # Errors
+    /// Errors of other servers.
+    pub async fn rows_of_entries(
+        &self,
+        ranges: &[KeyRange],
+        limit: usize,
+    ) -> Result<Option<Vec<Key>>, Error> {
+        let mut keys = Vec::new();
+        let mut rest: Vec<KeyRange> = ranges.to_vec();
+        for _ in 0..ATTEMPTS_MAX {
+            let mut parts = Vec::new();
+            for range in std::mem::take(&mut rest) {
+                parts.extend(self.parts(&range).await?);
+            }
+            for (range, owner) in parts {
+                let left = limit + 1 - keys.len();
+                let found = match (owner, self.peers()) {
+                    (Some(owner), Some((peers, reader))) => {
+                        peers.entries(reader, self.table(), owner, &range, left).await
+                    }
+                    _ => self.entries_here(&range, left),
+                };
+                match found {
+                    Err(Error::NotOwned { .. }) => rest.push(range),
+                    found => keys.extend(found?),
+                }
+                if keys.len() > limit {
+                    return Ok(None);
+                }
+            }
+            if rest.is_empty() {
+                return Ok(Some(keys));
+            }
+        }
+        Err(Error::NotOwned { range: rest.swap_remove(0) })
+    }
+
+    /// Returns the keys of the rows with the first entries of a range that is owned here.
+    ///
+    /// # Errors
+    /// [`Error::NotOwned`].
+    pub fn entries_here(&self, range: &KeyRange, limit: usize) -> Result<Vec<Key>, Error> {
+        let mut keys = Vec::new();
+        let schema = Arc::new(self.table().arrow_schema().project(&[ROW])?);
+        let mut entries = self.walk(range, End::First)?;
+        while keys.len() < limit
+            && let Some(morsel) = entries.next_rows(ENTRIES.min(limit - keys.len()))
+        {
+            let rows = morsel.read(&[ROW], &schema)?;
+            let rows = rows.column(0).as_binary_view();
+            keys.extend(rows.iter().flatten().map(Key::from));
+        }
+        keys.truncate(limit);
+        Ok(keys)
+    }
+}
