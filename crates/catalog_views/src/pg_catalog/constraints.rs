@@ -4,7 +4,7 @@ use super::{oids, type_catalog};
 use crate::catalog_tables::{declared, index_columns, index_numbers, key_columns, key_numbers};
 use crate::rows::TableRows;
 use crate::view_context::ViewContext;
-use store::catalog::{Check, IndexColumn, Table};
+use store::catalog::{Check, Column, IndexColumn, Table};
 
 /// The rows of `pg_opclass`.
 pub(super) const OPCLASS_FILE: &str = include_str!("data/pg_opclass.tsv");
