@@ -1,30 +1,17 @@
-//! The thread that writes the buffer, calls fsync, and allocates segments.
+//! The thread that writes the buffer if nobody else does, and allocates segments.
 
 use crate::Error;
-use crate::disk::DiskFile;
 use crate::durability::Durability;
-
-use crate::record::Position;
 use crate::segment::SegmentNumber;
-use crate::shared::{Shared, State, Write};
+use crate::shared::{OpenSegment, SPARES, Shared, State};
+use crate::writing::StopOnPanic;
 use parking_lot::MutexGuard;
-use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-/// Allocated segments that are kept ready.
-const SPARES: usize = 1;
-
-/// Open files of segments.
-type Files = BTreeMap<SegmentNumber, Arc<dyn DiskFile>>;
-
 /// What the flusher does next.
 struct Work {
-    writes: Vec<Write>,
-    /// The position of the last record in `writes`.
-    last: Position,
     /// Room that is needed, or that somebody waits for, in bytes. `None` if there is enough.
     wanted: Option<u64>,
 }
@@ -34,18 +21,18 @@ pub(crate) fn start(
     shared: Arc<Shared>,
     open: Option<SegmentNumber>,
 ) -> Result<JoinHandle<()>, Error> {
-    let mut files = Files::new();
     if let Some(number) = open {
         let path = shared.directory.journal().join(number.file_name());
         let file = shared.directory.disk().open(&path);
-        files.insert(number, file.map_err(|error| Error::io("open", &path, &error))?);
+        let file = file.map_err(|error| Error::io("open", &path, &error))?;
+        shared.files.lock().insert(number, OpenSegment::new(file));
     }
-    add_spares(&shared, &mut files, 0)?;
+    add_spares(&shared, 0)?;
     let thread = std::thread::Builder::new().name("pando-journal".to_owned());
     let path = shared.directory.path().to_owned();
     let run = move || {
         let guard = StopOnPanic(&shared);
-        let ended = run(&shared, files);
+        let ended = run(&shared);
         std::mem::forget(guard);
         if let Err(error) = ended {
             shared.stop(&error.to_string());
@@ -54,24 +41,11 @@ pub(crate) fn start(
     thread.spawn(run).map_err(|error| Error::io("start the thread for", &path, &error))
 }
 
-/// Stops the journal when the thread ends unexpectedly.
-struct StopOnPanic<'a>(&'a Shared);
-
-impl Drop for StopOnPanic<'_> {
-    fn drop(&mut self) {
-        self.0.stop("the thread of the log has failed");
-    }
-}
-
-fn run(shared: &Shared, mut files: Files) -> Result<(), Error> {
+fn run(shared: &Shared) -> Result<(), Error> {
     while let Some(work) = next(shared) {
-        if !work.writes.is_empty() {
-            flush(shared, &mut files, work.writes)?;
-            (shared.listener)(work.last);
-            shared.durable.advance(work.last);
-        }
+        shared.write_gathered()?;
         if let Some(wanted) = work.wanted {
-            add_spares(shared, &mut files, wanted)?;
+            add_spares(shared, wanted)?;
         }
     }
     Ok(())
@@ -84,12 +58,10 @@ fn next(shared: &Shared) -> Option<Work> {
         if state.stopped.is_some() {
             return None;
         }
-        let is_asked = state.wanted > 0;
-        let is_short = state.placing.spares() < SPARES && !state.is_full;
         if !state.pending.is_empty() {
             delay(shared, &mut state);
         }
-        if !state.pending.is_empty() || is_asked || is_short {
+        if !state.pending.is_empty() || state.wants_room() {
             return Some(take(&mut state));
         }
         if state.is_stopping {
@@ -116,37 +88,12 @@ fn take(state: &mut State) -> Work {
     let wanted = std::mem::take(&mut state.wanted);
     let is_short = state.placing.spares() < SPARES;
     state.is_urgent = false;
-    state.pending_bytes = 0;
-    Work {
-        writes: std::mem::take(&mut state.pending),
-        last: Position(state.next.0 - 1),
-        wanted: (wanted > 0 || is_short).then_some(wanted),
-    }
-}
-
-/// Writes and syncs one segment after the other: a segment that has records shows that everything
-/// before it is durable.
-fn flush(shared: &Shared, files: &mut Files, writes: Vec<Write>) -> Result<(), Error> {
-    let begin = Instant::now();
-    let journal = shared.directory.journal();
-    for same in writes.chunk_by(|one, next| one.segment == next.segment) {
-        let number = same[0].segment;
-        let path = journal.join(number.file_name());
-        let file = files.get(&number).expect("a segment is opened before it is filled");
-        for Write { offset, bytes, .. } in same {
-            file.write_at(bytes, *offset).map_err(|error| Error::io("write", &path, &error))?;
-        }
-        file.sync().map_err(|error| Error::io("sync", &path, &error))?;
-        shared.counts.syncs.fetch_add(1, Ordering::Relaxed);
-        files.retain(|of, _| *of >= number);
-    }
-    shared.counts.count_flush(begin.elapsed());
-    Ok(())
+    Work { wanted: (wanted > 0 || is_short).then_some(wanted) }
 }
 
 /// Allocates segments until the spares are complete and there is room for `wanted` bytes. A full disk
 /// is noted, and is no error.
-fn add_spares(shared: &Shared, files: &mut Files, wanted: u64) -> Result<(), Error> {
+fn add_spares(shared: &Shared, wanted: u64) -> Result<(), Error> {
     loop {
         let number = {
             let mut state = shared.state();
@@ -158,7 +105,8 @@ fn add_spares(shared: &Shared, files: &mut Files, wanted: u64) -> Result<(), Err
         };
         match shared.allocate(number) {
             Ok(file) => {
-                files.insert(number, file);
+                // Opened before it is filled.
+                shared.files.lock().insert(number, OpenSegment::new(file));
                 let mut state = shared.state();
                 state.placing.add_spare(number);
                 state.next_segment = number.next();
