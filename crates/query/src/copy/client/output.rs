@@ -155,7 +155,7 @@ impl CopyOut {
 
     fn text(&self, batch: &RecordBatch, row: &mut (dyn FnMut(&[u8]) + Send)) -> Result<()> {
         let mut columns = Vec::with_capacity(batch.num_columns());
-        for (array, field) in batch.columns().iter().zip(&self.rows.fields) {
+        for (array, field) in batch.columns().iter().zip(&*self.rows.fields) {
             let force =
                 self.options.force_quote.iter().any(|name| *name == field.name || name == "*");
             columns.push((TextColumn::of_field(array, field)?, force));
@@ -191,7 +191,7 @@ impl CopyOut {
 
     fn binary(&mut self, batch: &RecordBatch, row: &mut (dyn FnMut(&[u8]) + Send)) -> Result<()> {
         let mut columns = Vec::with_capacity(batch.num_columns());
-        for (array, field) in batch.columns().iter().zip(&self.rows.fields) {
+        for (array, field) in batch.columns().iter().zip(&*self.rows.fields) {
             columns.push(BinaryColumn::new(array, &field.sql_type, self.item_oid)?);
         }
         let mut line = BytesMut::new();
