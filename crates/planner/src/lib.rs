@@ -28,6 +28,7 @@ mod recursive;
 mod refusals;
 pub mod relations;
 mod repeated_names;
+mod reusable;
 pub mod scales;
 mod scopes;
 mod series;

@@ -2,6 +2,7 @@
 
 use crate::bucket_scan::BucketScan;
 use crate::key_ranges;
+use crate::parameters;
 use crate::places::{self, Elsewhere};
 use crate::shipping::Shipping;
 use crate::spread_scan::SpreadScan;
@@ -118,8 +119,9 @@ impl TableProvider for BucketTable {
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let table = Arc::clone(self.view.table());
-        let ranges = key_ranges::of_filters(&table, filters);
-        let predicate = match conjunction(filters.iter().cloned()) {
+        let valued = parameters::with_values(filters)?;
+        let ranges = key_ranges::of_filters(&table, &valued);
+        let predicate = match conjunction(valued) {
             Some(filter) => {
                 let schema = DFSchema::try_from(Arc::clone(&self.schema))?;
                 let (props, context) = (ExecutionProps::new(), PhysicalPlanningContext::default());
@@ -138,7 +140,7 @@ impl TableProvider for BucketTable {
         let read_schema = Arc::new(self.schema.project(&fields)?);
         let partitions = state.config().target_partitions();
         let scan = BucketScan::new(table, pieces, read, read_schema, partitions, coverage);
-        let scan = scan.with_limit(limit);
+        let scan = scan.with_limit(limit).with_filters(filters);
         Ok(if elsewhere.is_empty() {
             Arc::new(scan)
         } else {

@@ -282,6 +282,11 @@ impl Inner {
         may_repeat: bool,
     ) -> Result<(Arc<[Field]>, SendableRecordBatchStream)> {
         self.context.see(reading, frame);
+        if reading.peers().is_none()
+            && let Some(begun) = self.begin_kept(frame, statement, reading).await?
+        {
+            return Ok(begun);
+        }
         let planner = frame.planner(reading);
         let query = analysis::query_of(statement)?;
         let (plan, fields) = analysis::plan(frame, &planner, query).await?;
@@ -406,7 +411,7 @@ impl Inner {
 }
 
 /// The rows of a plan, once the first have been computed.
-async fn begun(
+pub(super) async fn begun(
     plan: Arc<dyn ExecutionPlan>,
     task: Arc<TaskContext>,
 ) -> datafusion::common::Result<SendableRecordBatchStream> {
