@@ -6,9 +6,11 @@
 //! flusher:                                        +--> write, fsync --> published, committed
 //! ```
 //!
+//! A caller whose thread may wait for the disk writes in the flusher's place ([`Journal::write_here`]).
+//!
 //! The caller asks for room before it decides a command ([`Journal::room`]), so that a full disk
 //! refuses it and changes nothing. [`Journal::append`] copies the command into a buffer and never
-//! waits. One thread writes the buffer, calls fsync, and tells first the owner ([`Listener`]) and then
+//! waits. One thread at a time writes the buffer, calls fsync, and tells first the owner ([`Listener`]) and then
 //! those who wait. The first error of the disk stops the journal for good: nobody is told that
 //! anything is durable any more.
 
@@ -26,7 +28,7 @@ use crate::{Directory, Error};
 use parking_lot::{Condvar, Mutex};
 use std::io::ErrorKind;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
 /// The length of the longest command in bytes.
@@ -82,6 +84,17 @@ impl Body {
 pub struct Room {
     shared: Arc<Shared>,
     bytes: u64,
+    /// Whether the flusher is woken for the command.
+    wakes: bool,
+}
+
+impl Room {
+    /// The same room, for a command that the caller writes by [`Journal::write_here`] after appending it:
+    /// the flusher is not woken for it. Where commits do not wait, it is.
+    pub fn written_here(mut self) -> Self {
+        self.wakes = self.shared.options.durability != Durability::Sync;
+        self
+    }
 }
 
 impl Drop for Room {
@@ -121,7 +134,7 @@ impl Journal {
         let state = State {
             placing: Placing::new(options.segment_bytes, open),
             pending: Vec::new(),
-            pending_bytes: 0,
+            is_announced: false,
             next: recovered.last.next(),
             segments: recovered.segments.iter().copied().collect(),
             next_segment: recovered.next_segment,
@@ -135,18 +148,18 @@ impl Journal {
             directory,
             options,
             state: Mutex::new(state),
+            files: Mutex::default(),
             work: Condvar::new(),
+            pending_bytes: AtomicU64::new(0),
             durable: Arc::new(Reached::new(recovered.last)),
             attempts: Arc::default(),
             counts: Counts::default(),
             listener,
         });
-        let flusher = Flusher::open(&shared, open.map(|(number, _)| number))?;
+        flusher::open(&shared, open.map(|(number, _)| number))?;
         let flushes = match &shared.options.flushing {
-            Flushing::Thread => {
-                Flushes::Thread(Some(flusher::start(Arc::clone(&shared), flusher)?))
-            }
-            Flushing::Owner(_) => Flushes::Owner(flusher),
+            Flushing::Thread => Flushes::Thread(Some(flusher::start(Arc::clone(&shared))?)),
+            Flushing::Owner(_) => Flushes::Owner(Flusher::default()),
         };
         Ok(Self { shared, flusher: Mutex::new(flushes) })
     }
@@ -234,7 +247,8 @@ impl Journal {
         let bytes = placing::command_bytes(body, state.placing.part_bytes());
         if state.placing.promise(bytes) {
             drop(state);
-            return Ok(Asked::Granted(Room { shared: Arc::clone(&self.shared), bytes }));
+            let shared = Arc::clone(&self.shared);
+            return Ok(Asked::Granted(Room { shared, bytes, wakes: true }));
         }
         if has_waited && state.is_full {
             self.shared.counts.refused.fetch_add(1, Ordering::Relaxed);
@@ -269,7 +283,6 @@ impl Journal {
         let bytes = placing::command_bytes(length, part_bytes);
         assert!(bytes <= room.bytes, "a command is not longer than the room for it");
         state.placing.release(std::mem::take(&mut room.bytes));
-        let was_empty = state.pending.is_empty();
         if length <= part_bytes {
             let crc = crc32c::crc32c_append(body.crc, suffix);
             self.shared.write(&mut state, (origin, kind), false, crc, &[&body.bytes, suffix]);
@@ -283,11 +296,22 @@ impl Journal {
         }
         self.shared.counts.commands.fetch_add(1, Ordering::Relaxed);
         let position = Position(state.next.0 - 1);
+        let wakes = room.wakes && !std::mem::replace(&mut state.is_announced, room.wakes);
         drop(state);
-        if was_empty {
+        if wakes {
             self.shared.signal();
         }
         Ok(position)
+    }
+
+    /// Writes what commits wait for in this thread, up to a position at least. Afterwards
+    /// [`Self::committed`] has ended for it. Nothing is done if commits do not wait.
+    pub fn write_here(&self, position: Position) {
+        match &self.shared.options.flushing {
+            Flushing::Thread if self.is_synchronous() => self.shared.write_until(position),
+            Flushing::Thread => {}
+            Flushing::Owner(signal) => signal(),
+        }
     }
 
     /// Returns what a commit at a position waits for before it is acknowledged.
@@ -315,8 +339,8 @@ impl Journal {
         if self.shared.options.durability == Durability::Sync {
             return position;
         }
-        let is_behind = self.shared.state().pending_bytes > BACKLOG_BYTES_MAX;
-        if is_behind { position } else { Position::ZERO }
+        let pending = self.shared.pending_bytes.load(Ordering::Relaxed);
+        if pending > BACKLOG_BYTES_MAX { position } else { Position::ZERO }
     }
 
     /// Returns what waits until a command is on the disk, whatever commits wait for, and has it

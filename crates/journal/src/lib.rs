@@ -27,6 +27,7 @@ mod durability;
 mod error;
 mod figures;
 mod flusher;
+mod here;
 mod journal;
 mod placing;
 mod record;
@@ -38,12 +39,14 @@ mod survey;
 #[cfg(test)]
 mod tests;
 mod waiting;
+mod writing;
 
 pub use blocks::{BlockWriter, Blocks, Label};
 pub use directory::{Directory, NewDirectory, sync_directory, write_file};
 pub use durability::Durability;
 pub use error::Error;
 pub use figures::{CLASSES, Figures, Histogram};
+pub use here::{may_wait, waiting_if};
 pub use journal::{Body, COMMAND_BYTES_MAX, Journal, Room};
 pub use record::{FileSet, Origin, Position};
 pub use recovery::{Command, Recovered, recover};

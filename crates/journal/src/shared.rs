@@ -10,16 +10,16 @@ use crate::segment::{SegmentHeader, SegmentNumber, UNFINISHED};
 use crate::waiting::Reached;
 use crate::{Directory, Error};
 use parking_lot::{Condvar, Mutex, MutexGuard};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Who writes what was appended.
 #[derive(Clone, Default)]
 pub enum Flushing {
-    /// A thread of the journal.
+    /// A thread of the journal, or callers in its place.
     #[default]
     Thread,
     /// The owner of the journal, with [`Journal::flush`](crate::Journal::flush): a simulation, in which a flush takes
@@ -36,6 +36,9 @@ impl fmt::Debug for Flushing {
         })
     }
 }
+
+/// Allocated segments that are kept ready.
+pub(crate) const SPARES: usize = 1;
 
 /// The size of segments, unless tests choose another.
 pub const SEGMENT_BYTES: u64 = 64 << 20;
@@ -65,17 +68,38 @@ impl Default for Options {
     }
 }
 
-/// Is told from the flusher's thread that all commands up to a position are durable, before anybody
-/// who waits for it is woken.
+/// Is told, from the thread that has written them, that all commands up to a position are durable, before
+/// anybody who waits for it is woken.
 pub type Listener = Box<dyn Fn(Position) + Send + Sync>;
+
+/// Open files of segments. Whoever has them writes; they are locked before the buffer is.
+pub(crate) type Files = BTreeMap<SegmentNumber, OpenSegment>;
+
+/// An open segment.
+pub(crate) struct OpenSegment {
+    pub(crate) file: Arc<dyn DiskFile>,
+    /// Its bytes were written up to here, if only as zeros.
+    pub(crate) written: u64,
+}
+
+impl OpenSegment {
+    /// A segment of which nothing was written by this process.
+    pub(crate) fn new(file: Arc<dyn DiskFile>) -> Self {
+        Self { file, written: 0 }
+    }
+}
 
 /// What callers and the flusher share.
 pub(crate) struct Shared {
     pub(crate) directory: Arc<Directory>,
     pub(crate) options: Options,
     pub(crate) state: Mutex<State>,
+    /// Locked by the thread that writes, and before `state`.
+    pub(crate) files: Mutex<Files>,
     /// Signals the flusher.
     pub(crate) work: Condvar,
+    /// Bytes that are not being written yet. Changed while `state` is locked.
+    pub(crate) pending_bytes: AtomicU64,
     pub(crate) durable: Arc<Reached>,
     /// Counts attempts to allocate segments.
     pub(crate) attempts: Arc<Reached>,
@@ -95,7 +119,8 @@ pub(crate) struct State {
     pub(crate) placing: Placing,
     /// What is not being written yet.
     pub(crate) pending: Vec<Write>,
-    pub(crate) pending_bytes: u64,
+    /// Whether the flusher was woken for what is pending.
+    pub(crate) is_announced: bool,
     /// The position of the next record.
     pub(crate) next: Position,
     /// Segments with records, and their first positions.
@@ -118,6 +143,18 @@ pub(crate) struct Write {
     pub(crate) segment: SegmentNumber,
     pub(crate) offset: u64,
     pub(crate) bytes: Vec<u8>,
+}
+
+impl State {
+    /// Whether a segment has to be allocated.
+    pub(crate) fn wants_room(&self) -> bool {
+        self.wanted > 0 || (self.placing.spares() < SPARES && !self.is_full)
+    }
+
+    /// Whether the flusher has something to do, even if others write.
+    pub(crate) fn wants_flusher(&self) -> bool {
+        self.wants_room() || self.stopped.is_some()
+    }
 }
 
 impl Shared {
@@ -176,7 +213,7 @@ impl Shared {
         debug_assert_eq!(write.offset + write.bytes.len() as u64, place.offset);
         record::write(&header, body, &mut write.bytes);
         state.next = state.next.next();
-        state.pending_bytes += length;
+        self.pending_bytes.fetch_add(length, Ordering::Relaxed);
         self.counts.bytes.fetch_add(length, Ordering::Relaxed);
     }
 

@@ -11,6 +11,7 @@ mod every_expression;
 pub mod inputs;
 pub mod origins;
 pub mod relations;
+mod reusable;
 pub mod scales;
 pub mod unique_names;
 pub mod volatile;

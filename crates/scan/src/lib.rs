@@ -5,6 +5,7 @@
 //! [`bucket_scan`], the leaf of every plan over our tables. The scan evaluates its [`predicate`] on
 //! one piece after another. If other servers own some of the rows ([`places`]), the leaf is a
 //! [`spread_scan`] instead. A scan also replaces the sort above it, if it can read in that order ([`orders`]).
+//! Plans of scans can be executed again on other snapshots ([`renewal`]).
 
 pub mod bucket_scan;
 pub mod estimate;
@@ -13,11 +14,13 @@ mod index_lookup;
 pub mod key_ranges;
 mod leaf;
 pub mod orders;
+pub mod parameters;
 pub mod places;
 pub mod portable;
 pub mod predicate;
 pub mod provider;
 mod pruning;
+pub mod renewal;
 pub mod shipping;
 pub mod spread_scan;
 pub mod tables;

@@ -7,7 +7,9 @@ use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::config::ConfigOptions;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::limit::LocalLimitExec;
+use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, SortOrderPushdownResult};
 use std::sync::Arc;
@@ -52,6 +54,19 @@ fn sorted_input(sort: &SortExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
         return Ok(None);
     };
     let Some(limit) = sort.fetch() else { return Ok(Some(inner)) };
-    let limited = inner.with_fetch(Some(limit));
-    Ok(Some(limited.unwrap_or_else(|| Arc::new(LocalLimitExec::new(inner, limit)))))
+    Ok(Some(match limited(&inner, limit)? {
+        Some(limited) => limited,
+        None => Arc::new(LocalLimitExec::new(inner, limit)),
+    }))
+}
+
+/// The plan with a limit on the rows of each partition; `None` if it cannot have one. A projection has as many rows as its
+/// input.
+fn limited(plan: &Arc<dyn ExecutionPlan>, limit: usize) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    if let Some(limited) = plan.with_fetch(Some(limit)) {
+        return Ok(Some(limited));
+    }
+    let Some(projection) = plan.downcast_ref::<ProjectionExec>() else { return Ok(None) };
+    let Some(input) = limited(projection.input(), limit)? else { return Ok(None) };
+    replace_children_if_necessary(Arc::clone(plan), vec![input]).map(Some)
 }

@@ -3,6 +3,7 @@
 use crate::bucket_scan::BucketScan;
 use crate::index_lookup;
 use crate::key_ranges;
+use crate::parameters;
 use crate::places::{self, Elsewhere};
 use crate::shipping::Shipping;
 use crate::spread_scan::SpreadScan;
@@ -121,15 +122,16 @@ impl TableProvider for BucketTable {
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let table = Arc::clone(self.view.table());
-        let mut ranges = key_ranges::of_filters(&table, filters);
+        let valued = parameters::with_values(filters)?;
+        let mut ranges = key_ranges::of_filters(&table, &valued);
         let mut index = None;
         if matches!(&ranges[..], [all] if *all == KeyRange::all()) {
-            let looked = index_lookup::rows(&self.view, filters).await;
+            let looked = index_lookup::rows(&self.view, &valued).await;
             if let Some(looked) = looked.map_err(|error| external(error.into()))? {
                 (ranges, index) = (looked.rows, Some(looked.index));
             }
         }
-        let predicate = match conjunction(filters.iter().cloned()) {
+        let predicate = match conjunction(valued) {
             Some(filter) => {
                 let schema = DFSchema::try_from(Arc::clone(&self.schema))?;
                 let (props, context) = (ExecutionProps::new(), PhysicalPlanningContext::default());
@@ -148,7 +150,7 @@ impl TableProvider for BucketTable {
         let read_schema = Arc::new(self.schema.project(&fields)?);
         let partitions = state.config().target_partitions();
         let scan = BucketScan::new(table, pieces, read, read_schema, partitions, coverage);
-        let scan = scan.with_limit(limit).with_index(index);
+        let scan = scan.with_limit(limit).with_filters(filters).with_index(index);
         Ok(if elsewhere.is_empty() {
             Arc::new(scan)
         } else {

@@ -10,7 +10,7 @@ mod survey;
 use crate::disk::{Disk, MemoryDisk};
 use crate::{
     Body, Directory, Durability, Error, Journal, NewDirectory, Options, Origin, Position,
-    Recovered, recover,
+    Recovered, Room, recover,
 };
 use sdds::{Epoch, GroupId};
 use std::path::{Path, PathBuf};
@@ -65,8 +65,15 @@ fn body(seed: u64, length: usize) -> Vec<u8> {
     (0..length).map(|at| ((seed as usize * 31 + at * 7) % 251 + 1) as u8).collect()
 }
 
+fn room(journal: &Journal, length: usize) -> Result<Room, Error> {
+    journal.room_blocking(length + 8)
+}
+
 fn append(journal: &Journal, seed: u64, length: usize) -> Result<Position, Error> {
-    let room = journal.room_blocking(length + 8)?;
+    append_in(journal, room(journal, length)?, seed, length)
+}
+
+fn append_in(journal: &Journal, room: Room, seed: u64, length: usize) -> Result<Position, Error> {
     let body = Body::new(body(seed, length));
     journal.append(room, origin(seed), (seed % 7) as u16, &body, &(seed | 1 << 63).to_le_bytes())
 }

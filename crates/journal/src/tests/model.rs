@@ -9,6 +9,8 @@ enum Step {
     Append(usize),
     /// Appends, and waits until it is durable.
     Commit(usize),
+    /// Appends, and writes it in this thread.
+    WriteHere(usize),
     /// Removes segments up to the last durable command.
     Retire,
     /// Stops and starts.
@@ -24,6 +26,7 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         6 => length().prop_map(Step::Append),
         6 => length().prop_map(Step::Commit),
+        6 => length().prop_map(Step::WriteHere),
         1 => Just(Step::Retire),
         1 => Just(Step::Restart),
         1 => any::<u64>().prop_map(Step::Crash),
@@ -43,8 +46,22 @@ struct Model {
 
 impl Model {
     fn append(&mut self, journal: &Journal, length: usize) -> Position {
+        self.append_in(journal, length, room(journal, length))
+    }
+
+    fn append_here(&mut self, journal: &Journal, length: usize) -> Position {
+        self.append_in(journal, length, room(journal, length).map(Room::written_here))
+    }
+
+    fn append_in(
+        &mut self,
+        journal: &Journal,
+        length: usize,
+        room: Result<Room, Error>,
+    ) -> Position {
         self.seed += 1;
-        let position = append(journal, self.seed, length).expect("appended");
+        let room = room.expect("room");
+        let position = append_in(journal, room, self.seed, length).expect("appended");
         let (kind, body) = appended(self.seed, length);
         self.commands.push((position.0, kind, body));
         position
@@ -76,6 +93,12 @@ proptest! {
                 Step::Commit(length) => {
                     let position = model.append(&journal, length);
                     journal.wait_committed(position).expect("durable");
+                    model.durable = model.commands.len();
+                }
+                Step::WriteHere(length) => {
+                    let position = model.append_here(&journal, length);
+                    journal.write_here(position);
+                    assert!(journal.durable_position() >= position);
                     model.durable = model.commands.len();
                 }
                 Step::Retire => {

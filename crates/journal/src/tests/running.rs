@@ -90,6 +90,52 @@ fn commits_of_many_threads_share_flushes() {
 }
 
 #[test]
+fn threads_write_their_own_commits_and_those_of_others() {
+    let disk = MemoryDisk::new();
+    let (journal, ..) = start(&disk, Options::default()).expect("it starts");
+    let order = Mutex::new(());
+    std::thread::scope(|scope| {
+        for thread in 0..8u64 {
+            let (journal, order) = (&journal, &order);
+            scope.spawn(move || {
+                for step in 0..100 {
+                    // Half of the threads leave it to the flusher.
+                    let writes = thread % 2 == 0;
+                    let room = room(journal, 30).expect("room");
+                    let room = if writes { room.written_here() } else { room };
+                    let position = {
+                        let _in_order = order.lock();
+                        append_in(journal, room, thread * 1000 + step, 30).expect("appended")
+                    };
+                    if writes {
+                        journal.write_here(position);
+                        assert!(journal.durable_position() >= position);
+                    }
+                    journal.wait_committed(position).expect("durable");
+                }
+            });
+        }
+    });
+    assert_eq!(journal.durable_position(), Position(800));
+    drop(journal);
+    assert_eq!(commands(&disk).expect("valid").len(), 800);
+}
+
+#[test]
+fn the_flusher_writes_with_its_commands_what_others_have_left() {
+    let disk = MemoryDisk::new();
+    let (journal, ..) = start(&disk, Options::default()).expect("it starts");
+    for round in 0..20 {
+        let left = room(&journal, 30).expect("room").written_here();
+        append_in(&journal, left, 2 * round, 30).expect("appended");
+        let last = append(&journal, 2 * round + 1, 30).expect("appended");
+        journal.wait_committed(last).expect("durable");
+    }
+    drop(journal);
+    assert_eq!(commands(&disk).expect("valid").len(), 40);
+}
+
+#[test]
 fn asynchronous_commits_wait_for_nothing_and_are_written_soon() {
     let disk = MemoryDisk::new();
     let interval = Duration::from_millis(200);

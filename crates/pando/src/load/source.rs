@@ -116,7 +116,7 @@ fn literal(path: &str) -> String {
 }
 
 async fn fields(session: &Session, path: &str) -> anyhow::Result<Vec<Field>> {
-    Ok(session.query(&format!("SELECT * FROM {} LIMIT 0", literal(path))).await?.fields)
+    Ok(session.query(&format!("SELECT * FROM {} LIMIT 0", literal(path))).await?.fields.to_vec())
 }
 
 async fn count(session: &Session, path: &str) -> anyhow::Result<u64> {

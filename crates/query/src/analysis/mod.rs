@@ -75,6 +75,23 @@ pub(crate) async fn plan(
     Ok(planned(planner, query, frame.text).await?)
 }
 
+/// The plan of a query with places for the parameters, whose values are a frame's, and the columns of its result.
+/// The planner has no values.
+///
+/// # Errors
+/// As of [`plan`]; also where a value is needed.
+pub(crate) async fn plan_without_values(
+    frame: &Frame<'_>,
+    planner: &Planner<'_>,
+    query: &NodeEnum,
+) -> Result<(LogicalPlan, Vec<Field>)> {
+    let declared = frame.parameters.iter().map(parameters::type_of_value);
+    let declared: Vec<Option<SqlType>> = declared.collect();
+    let (bound, relations) = bind(planner, query, &declared, frame.text).await?;
+    let (plan, fields) = lower(planner, &bound.query, &relations, &[], frame.text)?;
+    Ok((refuse_deep(plan).map_err(Error::from)?, fields))
+}
+
 /// The plan of a query that is no statement's, and the columns of its result.
 ///
 /// # Errors

@@ -1,6 +1,7 @@
 //! The state of a session.
 
 use super::current::Current;
+use super::kept_plans::KeptPlans;
 use super::outcome::Progress;
 use super::presence::Presence;
 use super::session_context::Context;
@@ -29,6 +30,8 @@ pub(crate) struct Inner {
     pub(crate) first_settings: ArcSwap<Settings>,
     pub(crate) progress: Mutex<Option<ProgressCallback>>,
     pub(crate) context: Arc<Context>,
+    /// The plans of statements that the session repeats.
+    pub(crate) plans: Arc<KeptPlans>,
 }
 
 impl Inner {
@@ -59,6 +62,7 @@ impl Inner {
             settings,
             progress: Mutex::new(None),
             context,
+            plans: Arc::default(),
             shared,
         })
     }

@@ -9,6 +9,7 @@ mod current;
 pub(crate) mod engine;
 mod frame;
 mod inner;
+pub(crate) mod kept_plans;
 mod listed;
 pub(crate) mod memory_pool;
 pub(crate) mod outcome;

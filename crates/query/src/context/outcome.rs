@@ -4,6 +4,7 @@ use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::memory::MemoryStream;
 use executor::Control;
 use std::fmt;
+use std::sync::Arc;
 use values::field::Field;
 
 /// The result of one statement.
@@ -17,7 +18,7 @@ pub enum Outcome {
 /// A result set, which may still be in computation.
 pub struct Rows {
     /// Name and type of each column.
-    pub fields: Vec<Field>,
+    pub fields: Arc<[Field]>,
     /// The batches. Dropping the stream cancels the statement's work.
     pub stream: SendableRecordBatchStream,
     /// The command: SELECT, INSERT (with RETURNING), EXPLAIN, SHOW, ...
@@ -28,7 +29,12 @@ pub struct Rows {
 
 impl Rows {
     /// Rows that are computed already.
-    pub(crate) fn ready(fields: Vec<Field>, stream: MemoryStream, command: &'static str) -> Self {
+    pub(crate) fn ready(
+        fields: impl Into<Arc<[Field]>>,
+        stream: MemoryStream,
+        command: &'static str,
+    ) -> Self {
+        let fields = fields.into();
         Self { fields, stream: Box::pin(stream), command, control: Control::default() }
     }
 }

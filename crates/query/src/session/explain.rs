@@ -110,7 +110,7 @@ impl Inner {
         let outcome = text_rows("EXPLAIN", &[(COLUMN, lines)])?;
         Ok(match outcome {
             Outcome::Rows(rows) if options.json => {
-                Outcome::Rows(crate::Rows { fields: fields(explain), ..rows })
+                Outcome::Rows(crate::Rows { fields: fields(explain).into(), ..rows })
             }
             outcome => outcome,
         })

@@ -7,6 +7,7 @@ mod client_copy;
 mod describe;
 mod execute;
 mod explain;
+mod kept;
 mod large_joins;
 pub(crate) mod listed;
 mod on_executor;

@@ -34,7 +34,7 @@ pub struct Prepared {
 }
 
 /// Settings, and the columns and the row that are the answer under them.
-type Answer = (Arc<Settings>, Vec<Field>, RecordBatch);
+type Answer = (Arc<Settings>, Arc<[Field]>, RecordBatch);
 
 /// The short form of a statement under a catalog and settings, which also say whose privileges and which schemas count;
 /// `None` where it has none.
@@ -64,15 +64,16 @@ impl Prepared {
     fn describe_short(&self, given: &[Option<SqlType>]) -> Option<Description> {
         let inner = self.session.inner();
         let mut conversation = inner.conversation.try_lock()?;
+        let settings = inner.settings.load_full();
         let short = match (conversation.status(), conversation.open()) {
             (TransactionStatus::Failed, _) => return None,
             (_, Some(open)) => {
                 let transaction = &open.transaction;
-                self.recognised(transaction.catalog(), || transaction.reading())
+                self.recognised(&settings, transaction.catalog(), || transaction.reading())
             }
             (_, None) => {
                 let store = &inner.shared.store;
-                self.recognised(&store.catalog(), || store.snapshot().reading(None))
+                self.recognised(&settings, &store.catalog(), || store.snapshot().reading(None))
             }
         };
         Some(described(&*short.ok()??, given))
@@ -114,21 +115,24 @@ impl Prepared {
     fn may_be_constant(&self) -> bool {
         let inner = self.session.inner();
         let has_failed = inner.conversation.status() == TransactionStatus::Failed;
-        self.may_be_short() && !has_failed && inner.shared.store.peers().is_none()
+        may_be_short(&inner.settings.load()) && !has_failed && inner.shared.store.peers().is_none()
     }
 
     /// The short path: a row by its key, without the engine's planner.
     async fn execute_short(&self, parameters: &[ScalarValue]) -> Result<Option<Outcome>> {
         let inner = self.session.inner();
         let Some(mut conversation) = inner.conversation.try_lock() else { return Ok(None) };
-        if !self.may_be_short() {
+        let settings = inner.settings.load_full();
+        if !may_be_short(&settings) {
             return Ok(None);
         }
         match conversation.status() {
             TransactionStatus::Failed => Ok(None),
             TransactionStatus::Open => {
                 let outcome = match conversation.open() {
-                    Some(open) => self.execute_in(&mut open.transaction, parameters).await,
+                    Some(open) => {
+                        self.execute_in(&settings, &mut open.transaction, parameters).await
+                    }
                     None => Ok(None),
                 };
                 outcome.inspect_err(|_| conversation.fail())
@@ -137,10 +141,11 @@ impl Prepared {
                 // The catalog of this server is enough to recognise the statement. The owner checks the version again.
                 let store = &inner.shared.store;
                 let catalog = store.catalog();
-                let recognised = self.recognised(&catalog, || store.snapshot().reading(None))?;
+                let tables = || store.snapshot().reading(None);
+                let recognised = self.recognised(&settings, &catalog, tables)?;
                 let Some(short) = recognised else { return Ok(None) };
                 let outcome = short.execute(store, &catalog, parameters).await;
-                if inner.settings.load().is_adjusting() {
+                if settings.is_adjusting() {
                     self.adjust(&short, parameters);
                 }
                 outcome
@@ -159,20 +164,15 @@ impl Prepared {
         }
     }
 
-    /// Whether the session's state allows the short path.
-    fn may_be_short(&self) -> bool {
-        let inner = self.session.inner();
-        let settings = inner.settings.load();
-        settings.style() == Style::default() && !settings.is_read_only()
-    }
-
     /// The short path inside a transaction: a failed statement changes nothing.
     async fn execute_in(
         &self,
+        settings: &Arc<Settings>,
         transaction: &mut DistributedTransaction,
         parameters: &[ScalarValue],
     ) -> Result<Option<Outcome>> {
-        let recognised = self.recognised(transaction.catalog(), || transaction.reading())?;
+        let recognised =
+            self.recognised(settings, transaction.catalog(), || transaction.reading())?;
         let Some(short) = recognised else { return Ok(None) };
         let before = transaction.savepoint();
         let outcome = short.execute_in(transaction, parameters).await;
@@ -185,28 +185,34 @@ impl Prepared {
     /// The statement's short form, found once for each catalog and settings.
     fn recognised(
         &self,
+        settings: &Arc<Settings>,
         catalog: &Arc<Catalog>,
         tables: impl FnOnce() -> Reading,
     ) -> Result<Option<Arc<Short>>> {
-        let inner = self.session.inner();
-        let settings = inner.settings.load_full();
         let mut known = self.short.lock();
         match &*known {
             Some((of, under, short))
-                if Arc::ptr_eq(of, catalog) && Arc::ptr_eq(under, &settings) =>
+                if Arc::ptr_eq(of, catalog) && Arc::ptr_eq(under, settings) =>
             {
                 Ok(short.clone())
             }
             _ => {
+                let inner = self.session.inner();
                 let (tables, frame) = (tables(), inner.frame_of(&[], &self.statement));
                 inner.context.see(&tables, &frame);
                 let short = match self.statement.rows() {
                     Some(rows) => Short::recognise(&frame, &tables, rows)?.map(Arc::new),
                     None => None,
                 };
-                *known = Some((Arc::clone(tables.catalog()), settings, short.clone()));
+                let (catalog, settings) = (Arc::clone(tables.catalog()), Arc::clone(settings));
+                *known = Some((catalog, settings, short.clone()));
                 Ok(short)
             }
         }
     }
+}
+
+/// Whether a session's settings allow the short path.
+fn may_be_short(settings: &Settings) -> bool {
+    settings.style() == Style::default() && !settings.is_read_only()
 }

@@ -76,7 +76,9 @@ impl Inner {
     fn styled(&self, mut outcome: Outcome) -> Outcome {
         if let Outcome::Rows(rows) = &mut outcome {
             let style = self.settings.load().style();
-            rows.fields.iter_mut().for_each(|field| field.style = style);
+            if rows.fields.iter().any(|field| field.style != style) {
+                Arc::make_mut(&mut rows.fields).iter_mut().for_each(|field| field.style = style);
+            }
         }
         outcome
     }
@@ -280,8 +282,13 @@ impl Inner {
         statement: &Statement,
         reading: &Reading,
         may_repeat: bool,
-    ) -> Result<(Vec<Field>, SendableRecordBatchStream)> {
+    ) -> Result<(Arc<[Field]>, SendableRecordBatchStream)> {
         self.context.see(reading, frame);
+        if reading.peers().is_none()
+            && let Some(begun) = self.begin_kept(frame, statement, reading).await?
+        {
+            return Ok(begun);
+        }
         let planner = frame.planner(reading);
         let query = analysis::query_of(statement)?;
         let (plan, fields) = analysis::plan(frame, &planner, query).await?;
@@ -290,7 +297,7 @@ impl Inner {
         let has_joins = limit.is_some_and(|limit| large_joins::are_possible(&physical, limit));
         let task = frame.engine().task_ctx();
         if !may_repeat && !has_joins {
-            return Ok((fields, execute_stream(physical, task)?));
+            return Ok((fields.into(), execute_stream(physical, task)?));
         }
         let stream = match begun(physical, task).await {
             Err(error) if has_joins && large_joins::have_failed(&error) => {
@@ -299,7 +306,7 @@ impl Inner {
             }
             begun => begun?,
         };
-        Ok((fields, stream))
+        Ok((fields.into(), stream))
     }
 
     /// The snapshot of a statement that changes nothing.
@@ -409,7 +416,7 @@ impl Inner {
 }
 
 /// The rows of a plan, once the first have been computed.
-async fn begun(
+pub(super) async fn begun(
     plan: Arc<dyn ExecutionPlan>,
     task: Arc<TaskContext>,
 ) -> datafusion::common::Result<SendableRecordBatchStream> {

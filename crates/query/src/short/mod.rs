@@ -50,7 +50,7 @@ pub(crate) struct Short {
 enum Action {
     Select {
         read: Box<Read>,
-        fields: Vec<Field>,
+        fields: Arc<[Field]>,
     },
     Insert {
         rows: Vec<Vec<Operand>>,
@@ -105,7 +105,7 @@ impl Short {
     /// The columns of the result; `None` if there is none.
     pub(crate) fn fields(&self) -> Option<Vec<Field>> {
         match &self.action {
-            Action::Select { fields, .. } => Some(fields.clone()),
+            Action::Select { fields, .. } => Some(fields.to_vec()),
             _ => None,
         }
     }
@@ -293,15 +293,15 @@ impl Short {
 }
 
 /// The outcome of a SELECT; `None` if its rows require the long path.
-fn rows(fields: &[Field], found: Option<RecordBatch>) -> Result<Option<Outcome>> {
+fn rows(fields: &Arc<[Field]>, found: Option<RecordBatch>) -> Result<Option<Outcome>> {
     found.map(|found| ready(fields, found)).transpose()
 }
 
 /// The outcome of a SELECT whose rows are known.
-pub(crate) fn ready(fields: &[Field], rows: RecordBatch) -> Result<Outcome> {
+pub(crate) fn ready(fields: &Arc<[Field]>, rows: RecordBatch) -> Result<Outcome> {
     let schema = rows.schema();
     let stream = MemoryStream::try_new(vec![rows], schema, None)?;
-    Ok(Outcome::Rows(Rows::ready(fields.to_vec(), stream, "SELECT")))
+    Ok(Outcome::Rows(Rows::ready(Arc::clone(fields), stream, "SELECT")))
 }
 
 /// The rows of a key: one or none.

@@ -81,7 +81,8 @@ fn select(frame: &Frame<'_>, tables: &dyn Tables, query: &SelectStmt) -> Option<
     if let (true, [name]) = (read.is_count(), read.names()) {
         fields.push(Field::new(name.clone(), SqlType::BigInt));
     }
-    Some(Short { action: Action::Select { read: Box::new(read), fields }, table })
+    let action = Action::Select { read: Box::new(read), fields: fields.into() };
+    Some(Short { action, table })
 }
 
 fn insert(frame: &Frame<'_>, tables: &dyn Tables, insert: &InsertStmt) -> Result<Option<Short>> {

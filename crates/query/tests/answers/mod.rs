@@ -43,7 +43,7 @@ async fn answered(session: &Session, sql: &str) -> Result<String, Error> {
     let mut lines = vec![types(&rows.fields)];
     let batches: Vec<_> = rows.stream.try_collect().await?;
     for batch in &batches {
-        let columns = batch.columns().iter().zip(&rows.fields);
+        let columns = batch.columns().iter().zip(&*rows.fields);
         let columns = columns.map(|(array, field)| TextColumn::of_field(array, field));
         let columns = columns.collect::<Result<Vec<_>, _>>()?;
         for row in 0..batch.num_rows() {

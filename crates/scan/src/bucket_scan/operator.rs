@@ -18,6 +18,7 @@ use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, SortOrderPushdownResult,
 };
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 use store::End;
@@ -103,6 +104,11 @@ impl ExecutionPlan for BucketScan {
         args: &StatisticsArgs,
     ) -> Result<Arc<Statistics>> {
         Ok(Arc::new(statistics::of_scan(self, args.partition())))
+    }
+
+    /// Replaces the scan below the checks around it.
+    fn with_new_state(&self, scan: Arc<dyn Any + Send + Sync>) -> Option<Arc<dyn ExecutionPlan>> {
+        scan.downcast::<Self>().ok().map(|scan| scan as Arc<dyn ExecutionPlan>)
     }
 
     fn with_fetch(&self, limit: Option<usize>) -> Option<Arc<dyn ExecutionPlan>> {

@@ -5,6 +5,7 @@ use super::pieces::{Coverage, Piece, divide};
 use datafusion::arrow::compute::SortOptions;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::Result;
+use datafusion::logical_expr::Expr;
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::utils::reassign_expr_columns;
 use datafusion::physical_expr::{
@@ -54,6 +55,8 @@ pub struct BucketScan {
     pub hint: Option<Arc<dyn PhysicalExpr>>,
     /// Rows that each partition returns at most.
     pub limit: Option<usize>,
+    /// What the key ranges of `pieces` were found by.
+    pub(crate) filters: Arc<[Expr]>,
     /// Numbers for EXPLAIN.
     pub coverage: Coverage,
     /// The name of the index by which the rows were found.
@@ -91,6 +94,7 @@ impl BucketScan {
             selectivity: Arc::default(),
             hint: None,
             limit: None,
+            filters: Arc::default(),
             coverage,
             index: None,
             properties: Arc::new(properties),
@@ -107,6 +111,33 @@ impl BucketScan {
     /// The scan of rows that were found by an index.
     pub(crate) fn with_index(self, index: Option<Arc<str>>) -> Self {
         Self { index, ..self }
+    }
+
+    /// Whether the rows were found by an index.
+    pub(crate) fn is_by_index(&self) -> bool {
+        self.index.is_some()
+    }
+
+    /// The scan, whose key ranges were found by these filters.
+    pub(crate) fn with_filters(mut self, filters: &[Expr]) -> Self {
+        self.filters = filters.into();
+        self
+    }
+
+    /// The same scan of other pieces, in as many partitions.
+    pub(crate) fn of_pieces(&self, pieces: Vec<Piece>, coverage: Coverage) -> Self {
+        let partitions = self.piece_ranges.len();
+        let mut piece_ranges = divide(&pieces, partitions);
+        piece_ranges.resize(partitions, pieces.len()..pieces.len());
+        Self {
+            known: Arc::new(Known::nothing(self.table.columns.len())),
+            pieces: pieces.into(),
+            piece_ranges,
+            selectivity: Arc::default(),
+            coverage,
+            metrics: ExecutionPlanMetricsSet::new(),
+            ..self.clone()
+        }
     }
 
     /// The scan without its dynamic filter.

@@ -1,5 +1,6 @@
 //! Threads that serve connections. A connection stays on its thread: with work stealing, each burst
-//! of messages would wake a second thread, which costs more than a keyed statement.
+//! of messages would wake a second thread, which costs more than a keyed statement. A connection that
+//! is alone on its thread also waits for the disk there ([`super::alone`]).
 
 use std::io;
 use std::num::NonZeroUsize;
@@ -26,6 +27,13 @@ struct Lane {
 
 /// A connection's place on a thread, released on drop.
 pub(crate) struct Place(Arc<AtomicUsize>);
+
+impl Place {
+    /// The number of connections on the thread.
+    pub(crate) fn connections(&self) -> Arc<AtomicUsize> {
+        Arc::clone(&self.0)
+    }
+}
 
 impl Drop for Place {
     fn drop(&mut self) {

@@ -9,6 +9,7 @@
 //! allocated from a declared length, texts must be UTF-8, and no message can make a decoder panic.
 //! Invalid input ends only its own connection.
 
+mod alone;
 mod auth;
 mod backend;
 mod cancel;
@@ -40,6 +41,7 @@ pub use oid::type_oid;
 
 use crate::config::Limits;
 use crate::metrics::Metrics;
+use alone::Alone;
 use cancel::Cancels;
 use lanes::Lanes;
 use query::Database;
@@ -147,24 +149,20 @@ impl Listener {
     }
 
     /// Assigns a connection to one of the threads. A connection that has broken is dropped.
-    fn start(
-        self: &Arc<Self>,
-        stream: TcpStream,
-        stopping: Stopping,
-        connections: &mut JoinSet<()>,
-    ) {
+    fn start(self: &Arc<Self>, stream: TcpStream, stopping: Stopping, tasks: &mut JoinSet<()>) {
         let _ = stream.set_nodelay(true);
         let (Ok(stream), Some((lane, place))) = (stream.into_std(), self.lanes.place()) else {
             return;
         };
         let listener = Arc::clone(self);
+        let connections = place.connections();
         let served = async move {
             let _place = place;
             if let Ok(stream) = TcpStream::from_std(stream) {
                 listener.take(stream, stopping).await;
             }
         };
-        connections.spawn_on(served, lane);
+        tasks.spawn_on(Alone::new(served, connections), lane);
     }
 
     async fn take(self: Arc<Self>, stream: TcpStream, stopping: Stopping) {

@@ -1,5 +1,6 @@
 //! Commits: conflicts are checked and the command is applied under the log's lock; whoever commits
-//! then waits until it is as durable as promised.
+//! then waits until it is as durable as promised. A thread that may wait for the disk writes the log
+//! itself.
 
 use super::conflicts::refuse_conflicts;
 use super::{CommitRequest, Ready, Store};
@@ -25,19 +26,25 @@ impl Store {
     /// Checks a transaction for conflicts with commits since its snapshot, and commits it. Blocks the
     /// thread until the commit is as durable as promised.
     pub(crate) fn commit(&self, request: CommitRequest) -> Result<Timestamp, Error> {
-        let ready = self.ready_blocking(&request)?;
+        let ready = self.ready_blocking(&request)?.written_here();
         let Decided { outcome, position } = self.decide(request, ready);
         if let Some(durable) = self.durable() {
+            durable.journal().write_here(position);
             durable.journal().wait_committed(position)?;
         }
         outcome
     }
 
-    /// As [`Self::commit`], without blocking the thread.
+    /// As [`Self::commit`], without blocking the thread unless it may wait for the disk.
     pub(crate) async fn commit_async(&self, request: CommitRequest) -> Result<Timestamp, Error> {
         let ready = self.ready(&request).await?;
+        let writes_here = journal::may_wait();
+        let ready = if writes_here { ready.written_here() } else { ready };
         let Decided { outcome, position } = self.decide(request, ready);
         if let Some(durable) = self.durable() {
+            if writes_here {
+                durable.journal().write_here(position);
+            }
             durable.journal().committed(position).await?;
         }
         outcome

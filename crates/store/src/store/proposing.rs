@@ -27,6 +27,15 @@ pub(crate) struct Ready {
     pub(crate) _pins: Option<Pins>,
 }
 
+impl Ready {
+    /// The same, for a commit whose thread writes it ([`journal::Journal::write_here`]).
+    pub(crate) fn written_here(mut self) -> Self {
+        let written_here = |record: Record| Record { room: record.room.written_here(), ..record };
+        self.record = self.record.map(written_here);
+        self
+    }
+}
+
 /// The encoded form of a commit, without room in the journal.
 struct Encoded {
     kind: u16,

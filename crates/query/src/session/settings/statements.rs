@@ -229,5 +229,5 @@ pub(crate) fn text_rows(command: &'static str, columns: &[(&str, Vec<String>)]) 
     let batch = RecordBatch::try_new(Arc::clone(&schema), arrays.collect())?;
     let field = |(name, _): &(&str, Vec<String>)| Field::new(*name, SqlType::Text);
     let stream = MemoryStream::try_new(vec![batch], schema, None)?;
-    Ok(Outcome::Rows(Rows::ready(columns.iter().map(field).collect(), stream, command)))
+    Ok(Outcome::Rows(Rows::ready(columns.iter().map(field).collect::<Vec<_>>(), stream, command)))
 }

@@ -1,0 +1,157 @@
+//! Plans that are made once and executed several times, each time on another snapshot and with other values of
+//! their parameters.
+//!
+//! A plan is kept without rows ([`emptied`]). Before it is executed its scans find the rows of the snapshot in the
+//! key ranges of the values ([`renewed`]), and its operators get a new state. It was planned for a number of rows: for
+//! many more it is not used.
+
+use crate::bucket_scan::{BucketScan, Coverage, pieces};
+use crate::tables::Tables;
+use crate::{key_ranges, parameters};
+use datafusion::common::Result;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::logical_expr::{Expr, LogicalPlan, Signature, Volatility};
+use datafusion::physical_plan::{ChildrenPropertiesMode, ExecutionPlan, ReplaceChildrenOptions};
+use std::sync::Arc;
+use values::translate::external;
+
+/// Rows that the scans of a kept plan read, at most. Planning takes a small part of the time for more.
+const ROWS_MAX: usize = 1 << 16;
+
+/// Rows that a scan may always read, however few it was planned for.
+const FEW_ROWS: usize = 1 << 12;
+
+/// How many times as many rows a scan may read as it was planned for.
+const GROWTH_MAX: usize = 4;
+
+/// The operators of kept plans. Their state is that of one execution, and is renewed.
+const OPERATORS: [&str; 14] = [
+    "BucketScan",
+    "FilterExec",
+    "ProjectionExec",
+    "HashJoinExec",
+    "NestedLoopJoinExec",
+    "CrossJoinExec",
+    "SortExec",
+    "SortPreservingMergeExec",
+    "AggregateExec",
+    "GlobalLimitExec",
+    "LocalLimitExec",
+    "CoalescePartitionsExec",
+    "RepartitionExec",
+    "UnionExec",
+];
+
+/// A plan without rows, and the rows that each of its scans was planned for.
+#[derive(Debug)]
+pub struct Emptied {
+    plan: Arc<dyn ExecutionPlan>,
+    /// In the order of the scans in the plan.
+    rows: Vec<usize>,
+}
+
+/// Whether a logical plan means the same in every statement: it calls no function that is not immutable. Subqueries are
+/// not looked into.
+///
+/// # Errors
+/// Errors of the engine.
+pub fn is_lasting(plan: &LogicalPlan) -> Result<bool> {
+    let mut is_lasting = true;
+    plan.apply(|node| {
+        node.apply_expressions(|expr| {
+            is_lasting &= !expr.exists(|part| Ok(is_of_moment(part)))?;
+            Ok(TreeNodeRecursion::Continue)
+        })
+    })?;
+    Ok(is_lasting)
+}
+
+fn is_of_moment(expr: &Expr) -> bool {
+    let is_immutable = |signature: &Signature| signature.volatility == Volatility::Immutable;
+    match expr {
+        Expr::ScalarFunction(call) => !is_immutable(call.func.signature()),
+        Expr::AggregateFunction(call) => !is_immutable(call.func.signature()),
+        Expr::Exists(_)
+        | Expr::InSubquery(_)
+        | Expr::ScalarSubquery(_)
+        | Expr::SetComparison(_)
+        | Expr::OuterReferenceColumn(..)
+        | Expr::WindowFunction(_) => true,
+        _ => false,
+    }
+}
+
+/// The plan without rows. `None` if it must not be executed again, or reads too many rows.
+///
+/// # Errors
+/// Errors of the engine.
+pub fn emptied(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Emptied>> {
+    let mut rows = Vec::new();
+    let mut without_rows = |scan: &BucketScan| {
+        rows.push(rows_of(scan));
+        // An index is read when the scan is planned.
+        let is_kept = scan.hint.is_none() && !scan.is_by_index();
+        Ok(is_kept.then(|| scan.of_pieces(Vec::new(), Coverage::default())))
+    };
+    let plan = with_scans(plan, &mut without_rows)?;
+    let is_small = rows.iter().sum::<usize>() <= ROWS_MAX;
+    Ok(plan.filter(|_| is_small).map(|plan| Emptied { plan, rows }))
+}
+
+/// The plan with the rows of a snapshot that is wholly on this server. `None` if it was planned for fewer rows, or if a
+/// table is missing.
+///
+/// # Errors
+/// Those of the store and the engine.
+pub fn renewed(emptied: &Emptied, tables: &dyn Tables) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    let mut planned = emptied.rows.iter();
+    let mut all = 0;
+    let mut with_rows = |scan: &BucketScan| {
+        let Some(view) = tables.table(scan.table.id) else { return Ok(None) };
+        let filters = parameters::with_values(&scan.filters)?;
+        let ranges = key_ranges::of_filters(&scan.table, &filters);
+        let found = pieces(&view, &ranges, None, &scan.read_schema, &scan.read);
+        let (pieces, coverage) = found.map_err(|error| external(error.into()))?;
+        let scan = scan.of_pieces(pieces, coverage);
+        let rows = rows_of(&scan);
+        all += rows;
+        let planned = planned.next().copied().unwrap_or_default();
+        let is_expected = rows <= FEW_ROWS.max(planned.saturating_mul(GROWTH_MAX));
+        Ok((is_expected && all <= ROWS_MAX).then_some(scan))
+    };
+    with_scans(&emptied.plan, &mut with_rows)
+}
+
+/// The rows that a scan reads, before its predicate.
+fn rows_of(scan: &BucketScan) -> usize {
+    let rows = scan.pieces.iter().map(|piece| piece.morsel.rows());
+    rows.sum()
+}
+
+/// The plan with other scans, and with operators that have not run. `None` where a scan cannot be replaced, or for
+/// operators that are not known.
+fn with_scans(
+    plan: &Arc<dyn ExecutionPlan>,
+    replace: &mut dyn FnMut(&BucketScan) -> Result<Option<BucketScan>>,
+) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    if !OPERATORS.contains(&plan.name()) {
+        return Ok(None);
+    }
+    if let Some(scan) = plan.downcast_ref::<BucketScan>() {
+        let Some(scan) = replace(scan)? else { return Ok(None) };
+        return Ok(plan.with_new_state(Arc::new(scan)));
+    }
+    let mut inputs = Vec::new();
+    for input in plan.children() {
+        let Some(input) = with_scans(input, replace)? else { return Ok(None) };
+        inputs.push(input);
+    }
+    // A row without a table is what the engine makes of counts that it knows.
+    if inputs.is_empty() {
+        return Ok(None);
+    }
+    // The scans have the properties of those that they replace.
+    let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Keep);
+    let plan = Arc::clone(plan).replace_children(inputs, options)?;
+    plan.reset_state().map(Some)
+}
