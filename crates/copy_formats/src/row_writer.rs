@@ -4,6 +4,7 @@ use crate::{binary, csv, text};
 use bytes::{BufMut, BytesMut};
 use datafusion::arrow::array::RecordBatch;
 use parser::client_copy::{Form, Header, Options};
+use std::sync::Arc;
 use store::catalog::SqlType;
 use values::binary::BinaryColumn;
 use values::error::Result;
@@ -16,7 +17,7 @@ pub(crate) type Receive<'a> = &'a mut (dyn FnMut(&[u8]) + Send);
 /// Writes batches as rows.
 pub struct RowWriter {
     options: Options,
-    fields: Vec<Field>,
+    fields: Arc<[Field]>,
     item_oid: fn(&SqlType) -> u32,
     /// Whether the header line has been written, if there is one.
     begun: bool,
@@ -26,7 +27,7 @@ pub struct RowWriter {
 
 impl RowWriter {
     /// A writer of rows with these columns. `item_oid` numbers the item types of arrays in the binary format.
-    pub fn new(options: Options, fields: Vec<Field>, item_oid: fn(&SqlType) -> u32) -> Self {
+    pub fn new(options: Options, fields: Arc<[Field]>, item_oid: fn(&SqlType) -> u32) -> Self {
         Self { options, fields, item_oid, begun: false, header_written: false }
     }
 
@@ -85,7 +86,7 @@ impl RowWriter {
 
     fn text(&self, batch: &RecordBatch, row: Receive<'_>) -> Result<()> {
         let mut columns = Vec::with_capacity(batch.num_columns());
-        for (array, field) in batch.columns().iter().zip(&self.fields) {
+        for (array, field) in batch.columns().iter().zip(&*self.fields) {
             let force =
                 self.options.force_quote.iter().any(|name| *name == field.name || name == "*");
             columns.push((TextColumn::of_field(array, field)?, force));
@@ -121,7 +122,7 @@ impl RowWriter {
 
     fn binary(&mut self, batch: &RecordBatch, row: Receive<'_>) -> Result<()> {
         let mut columns = Vec::with_capacity(batch.num_columns());
-        for (array, field) in batch.columns().iter().zip(&self.fields) {
+        for (array, field) in batch.columns().iter().zip(&*self.fields) {
             columns.push(BinaryColumn::new(array, &field.sql_type, self.item_oid)?);
         }
         let mut line = BytesMut::new();

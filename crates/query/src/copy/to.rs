@@ -71,7 +71,9 @@ impl Sink {
         let file = BufWriter::new(file);
         Ok(match options.format {
             // Binary, which numbers the types of items, is not for files.
-            Format::Rows(rows) => Self::Rows(Box::new(RowWriter::new(rows, fields, |_| 0)), file),
+            Format::Rows(rows) => {
+                Self::Rows(Box::new(RowWriter::new(rows, fields.into(), |_| 0)), file)
+            }
             Format::Json => Self::Json(LineDelimitedWriter::new(file)),
             Format::Parquet => {
                 let compression = Compression::ZSTD(ZstdLevel::default());

@@ -10,6 +10,7 @@ use futures::StreamExt;
 use parser::Statement;
 use parser::client_copy::Options;
 use parser::commands::{Command, Copied, Copy};
+use std::sync::Arc;
 use store::catalog::SqlType;
 use values::error::Result;
 
@@ -63,7 +64,7 @@ impl CopyOut {
         item_oid: fn(&SqlType) -> u32,
     ) -> Result<Self> {
         let options = Options::of(&copy_of(statement)?.options)?;
-        let writer = RowWriter::new(options, rows.fields.clone(), item_oid);
+        let writer = RowWriter::new(options, Arc::clone(&rows.fields), item_oid);
         Ok(Self { rows, writer, count: 0, ended: false })
     }
 
