@@ -26,7 +26,9 @@ pub(crate) async fn answer(moves: &Arc<Moves>, request: Request) -> Reply {
             Ok(Answer::Adopted(true))
         }
         Request::MoveDrop { number } => {
-            incoming.forget(number);
+            if !is_planted(Bug::MoveAppliedLate) {
+                incoming.forget(number);
+            }
             Ok(Answer::Done)
         }
         Request::MoveOutcome { of, number } => {
