@@ -72,7 +72,7 @@ impl NodePeers {
         }
         let file = self.node.files.of(table);
         let request = Request::Entries {
-            reader: WireReader::new(reader),
+            reader: self.wire(reader, owner),
             target: self.view.target(table),
             range: range.clone(),
             limit: u32::try_from(limit).unwrap_or(u32::MAX),
