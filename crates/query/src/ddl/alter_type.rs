@@ -43,7 +43,7 @@ pub(super) async fn change(
     using: Option<&str>,
 ) -> Result<Rewritten> {
     let sql_type = parser::types::of_column_definition(data_type, frame.text)?;
-    refuse_type(table, index, &sql_type, using.is_some())?;
+    refuse_type(transaction, (table, index), &sql_type, using.is_some())?;
     dependents::refuse_type(frame, transaction, table, &table.columns[index].name).await?;
     let before = Table::clone(table);
     let value = new_value(&frame.planner(transaction), table, (index, using), &sql_type)?;
@@ -164,7 +164,12 @@ impl Rewritten {
 }
 
 /// Rejects a type that the column cannot have.
-fn refuse_type(table: &Table, index: usize, to: &SqlType, using: bool) -> Result<()> {
+fn refuse_type(
+    transaction: &DistributedTransaction,
+    (table, index): (&Table, usize),
+    to: &SqlType,
+    using: bool,
+) -> Result<()> {
     let column = &table.columns[index];
     let (name, from) = (&column.name, &column.sql_type);
     if let Some(computed) = generated::computed_from(table, name) {
