@@ -47,6 +47,12 @@ pub fn find_parts<'a>(
     }
 }
 
+/// The kind of a relation with its article: `a table`, `an index`.
+pub fn a_kind(kind: &str) -> String {
+    let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    format!("{article} {kind}")
+}
+
 /// The error of a relation that does not exist: 42P01.
 pub fn undefined(name: impl std::fmt::Display) -> Error {
     let message = format!("relation \"{}\" does not exist", name.to_string().replace('"', ""));

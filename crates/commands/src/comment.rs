@@ -1,6 +1,6 @@
 //! COMMENT ON.
 
-use crate::names::{RelationName, node, some, texts, words_of};
+use crate::names::{ObjectKind, RelationName, incomplete, node, some, texts, words_of};
 use crate::{Error, Result};
 use grammar::tree::{CommentStmt, NodeEnum, ObjectType};
 
@@ -17,7 +17,7 @@ pub struct Comment {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Commented {
     /// A table, a view, a sequence or an index.
-    Relation(RelationName),
+    Relation(ObjectKind, RelationName),
     /// A column of a relation.
     Column(RelationName, String),
     /// A schema.
@@ -33,10 +33,13 @@ impl Comment {
             _ => Vec::new(),
         };
         let on = match statement.objtype() {
-            ObjectType::ObjectTable
+            of @ (ObjectType::ObjectTable
             | ObjectType::ObjectView
             | ObjectType::ObjectSequence
-            | ObjectType::ObjectIndex => Commented::Relation(RelationName::of_parts(&parts)?),
+            | ObjectType::ObjectIndex) => {
+                let kind = ObjectKind::of(of).ok_or_else(incomplete)?;
+                Commented::Relation(kind, RelationName::of_parts(&parts)?)
+            }
             ObjectType::ObjectColumn => match parts.split_last() {
                 Some((column, relation)) if !relation.is_empty() => {
                     Commented::Column(RelationName::of_parts(relation)?, column.clone())

@@ -1,7 +1,7 @@
 //! Filters to key ranges: the part of a table's key space that can hold matching rows.
 //!
 //! The leading key columns that a filter fixes by `=` form a prefix. The next key column may be
-//! bounded by `<`, `<=`, `>`, `>=` or an `IN` list. Other conditions are left to zone maps and to
+//! bounded by `<`, `<=`, `>`, `>=` or an `IN` list, which may be written as a disjunction. Other conditions are left to zone maps and to
 //! the filter itself, which is evaluated in any case: ranges only exclude rows that cannot match.
 
 use datafusion::arrow::array::ArrayRef;
@@ -75,6 +75,7 @@ pub(crate) fn bound_on<'a>(expr: &'a Expr, column: &str) -> Option<Bounded<'a>> 
             (Expr::Literal(value, _), right) if is_column(right) => {
                 Some(Bounded::Compared(binary.op.swap()?, value))
             }
+            _ if binary.op == Operator::Or => equal_to(expr, column).map(Bounded::OneOf),
             _ => None,
         },
         Expr::InList(list) if !list.negated && is_column(&list.expr) => {
@@ -87,6 +88,25 @@ pub(crate) fn bound_on<'a>(expr: &'a Expr, column: &str) -> Option<Bounded<'a>> 
         }
         _ => None,
     }
+}
+
+/// The values of a disjunction of equations with the column: a short list of IN.
+fn equal_to<'a>(disjunction: &'a Expr, column: &str) -> Option<Vec<&'a ScalarValue>> {
+    let (mut values, mut rest) = (Vec::new(), vec![disjunction]);
+    while let Some(expr) = rest.pop() {
+        match expr {
+            Expr::BinaryExpr(binary) if binary.op == Operator::Or => {
+                rest.extend([&*binary.left, &*binary.right]);
+            }
+            other => match bound_on(other, column)? {
+                Bounded::Compared(Operator::Eq, value) if values.len() < IN_LIST_MAX => {
+                    values.push(value);
+                }
+                _ => return None,
+            },
+        }
+    }
+    Some(values)
 }
 
 /// The value as an array of the column's type; `None` if it is NULL or does not convert exactly.

@@ -10,7 +10,7 @@ use super::rename::refuse_taken;
 use crate::context::Frame;
 use crate::dml::default_values::DefaultValue;
 use crate::dml::{declared_column, named_target};
-use catalog_views::relation_names::{find_named, undefined};
+use catalog_views::relation_names::{a_kind, find_named, undefined};
 use datafusion::arrow::array::Array;
 use parser::commands::{AlterOperation, AlterTable, ColumnDefinition, TableConstraint};
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(crate) async fn run(
         None => return Err(undefined(&alter.name)),
         Some(relation) if alter.kind.name() != relation.kind() => {
             let (name, kind) = (relation.name(), alter.kind.name());
-            let message = format!("\"{name}\" is not a {kind}");
+            let message = format!("\"{name}\" is not {}", a_kind(kind));
             return Err(Error::new(SqlState::WrongObjectType, message));
         }
         Some(Relation::Table(_)) => {}

@@ -2,7 +2,7 @@
 
 use crate::context::Frame;
 use crate::dml::{declared_column, named_target};
-use catalog_views::relation_names::{find_named, undefined};
+use catalog_views::relation_names::{a_kind, find_named, undefined};
 use parser::commands::{Comment, Commented, RelationName};
 use std::sync::Arc;
 use store::DistributedTransaction;
@@ -26,9 +26,13 @@ pub(crate) fn run(
             frame.access(transaction.catalog()).require_schema(name, Privileges::OWNER)?;
             CatalogChange::ReplaceSchema(Schema { name: name.clone(), comment })
         }
-        Commented::Relation(name) => {
+        Commented::Relation(kind, name) => {
             let relation = find_named(transaction.catalog(), frame.path(), name)?;
             let relation = relation.ok_or_else(|| undefined(name))?;
+            if relation.kind() != kind.name() {
+                let message = format!("\"{}\" is not {}", relation.name(), a_kind(kind.name()));
+                return Err(Error::new(SqlState::WrongObjectType, message));
+            }
             frame.access(transaction.catalog()).require(relation, Privileges::OWNER)?;
             CatalogChange::Replace(match relation {
                 Relation::Table(table) => Relation::Table(Arc::new(Table {

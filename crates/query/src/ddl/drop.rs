@@ -2,7 +2,7 @@
 
 use super::{dependents, index};
 use crate::context::Frame;
-use catalog_views::relation_names::find_named;
+use catalog_views::relation_names::{a_kind, find_named};
 use parser::commands::{Drop, ObjectKind, RelationName};
 use std::sync::Arc;
 use store::DistributedTransaction;
@@ -55,11 +55,11 @@ fn drop_relation(
         return Err(Error::new(state, message));
     };
     if relation.kind() != wanted {
-        let message = format!("\"{}\" is not a {wanted}", relation.name());
+        let message = format!("\"{}\" is not {}", relation.name(), a_kind(wanted));
         return Err(Error::new(SqlState::WrongObjectType, message).with_hint(format!(
-            "Use DROP {} to remove a {}.",
+            "Use DROP {} to remove {}.",
             relation.kind().to_uppercase(),
-            relation.kind()
+            a_kind(relation.kind())
         )));
     }
     if let Relation::Sequence(sequence) = relation

@@ -6,7 +6,7 @@ use super::index;
 use crate::context::Frame;
 use crate::dml::declared_column;
 use catalog_views::pg_catalog::quote_ident;
-use catalog_views::relation_names::{find_named, undefined};
+use catalog_views::relation_names::{a_kind, find_named, undefined};
 use parser::commands::{ObjectKind, Rename, Renamed};
 use std::sync::Arc;
 use store::DistributedTransaction;
@@ -30,7 +30,7 @@ pub(super) fn run(
     frame.access(transaction.catalog()).require(&relation, Privileges::OWNER)?;
     // ALTER TABLE is for views and sequences, too.
     if rename.kind != ObjectKind::Table && relation.kind() != rename.kind.name() {
-        let message = format!("\"{}\" is not a {}", relation.name(), rename.kind.name());
+        let message = format!("\"{}\" is not {}", relation.name(), a_kind(rename.kind.name()));
         return Err(Error::new(SqlState::WrongObjectType, message));
     }
     let to = &rename.to;

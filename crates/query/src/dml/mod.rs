@@ -25,7 +25,7 @@ mod update;
 mod writer;
 
 use crate::context::Frame;
-use catalog_views::relation_names::{find_named, undefined};
+use catalog_views::relation_names::{a_kind, find_named, undefined};
 use grammar::tree::RangeVar;
 use parser::commands::RelationName;
 use scan::tables::Tables;
@@ -50,7 +50,7 @@ pub(crate) fn named_target(
         Some(Relation::Table(table)) => Ok(Arc::clone(table)),
         Some(other) => Err(Error::new(
             SqlState::WrongObjectType,
-            format!("\"{}\" is a {}, not a table", other.name(), other.kind()),
+            format!("\"{}\" is {}, not a table", other.name(), a_kind(other.kind())),
         )),
         None => match &name.schema {
             Some(schema) if store::catalog::RESERVED_SCHEMAS.contains(&schema.as_str()) => {

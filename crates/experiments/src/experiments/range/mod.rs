@@ -102,7 +102,7 @@ fn table_id(cluster: &InProcess) -> Result<TableId> {
     let catalog = cluster.servers()[0].database.session().catalog();
     let found = catalog.relation("public", "r").and_then(|relation| match relation {
         Relation::Table(table) => Some(table.id),
-        Relation::View(_) | Relation::Sequence(_) => None,
+        Relation::View(_) | Relation::Sequence(_) | Relation::Index(_) => None,
     });
     found.context("there is no table r")
 }
