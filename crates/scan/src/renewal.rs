@@ -122,10 +122,15 @@ pub fn renewed(emptied: &Emptied, tables: &dyn Tables) -> Result<Option<Arc<dyn 
     with_scans(&emptied.plan, &mut with_rows)
 }
 
-/// The rows that a scan reads, before its predicate.
+/// The rows that a scan reads, before its predicate. A limit on rows that are not selected ends it early.
 fn rows_of(scan: &BucketScan) -> usize {
-    let rows = scan.pieces.iter().map(|piece| piece.morsel.rows());
-    rows.sum()
+    let rows = scan.pieces.iter().map(|piece| piece.morsel.rows()).sum::<usize>();
+    match scan.limit {
+        Some(limit) if scan.predicate.is_none() => {
+            rows.min(limit.saturating_mul(scan.piece_ranges.len()))
+        }
+        _ => rows,
+    }
 }
 
 /// The plan with other scans, and with operators that have not run. `None` where a scan cannot be replaced, or for
