@@ -1,8 +1,8 @@
 //! Statements that change definitions.
 
 use crate::{
-    AlterTable, Comment, CreateSchema, CreateSequence, CreateTable, CreateTableAs, CreateView,
-    Drop, ObjectKind, RelationName, Rename, Truncate,
+    AlterSequence, AlterTable, Comment, CreateSchema, CreateSequence, CreateTable, CreateTableAs,
+    CreateView, Drop, ObjectKind, RelationName, Rename, Truncate,
 };
 
 /// A statement that changes definitions.
@@ -18,6 +18,8 @@ pub enum Definition {
     CreateSchema(CreateSchema),
     /// CREATE SEQUENCE.
     CreateSequence(CreateSequence),
+    /// ALTER SEQUENCE.
+    AlterSequence(AlterSequence),
     /// ALTER TABLE.
     AlterTable(AlterTable),
     /// ALTER ... RENAME.
@@ -56,6 +58,7 @@ impl Definition {
             Self::CreateView(_) => "CREATE VIEW",
             Self::CreateSchema(_) => "CREATE SCHEMA",
             Self::CreateSequence(_) => "CREATE SEQUENCE",
+            Self::AlterSequence(_) => "ALTER SEQUENCE",
             Self::AlterTable(alter) => alter.kind.alter_tag(),
             Self::Rename(rename) => rename.kind.alter_tag(),
             Self::Drop(drop) => match drop.kind {
