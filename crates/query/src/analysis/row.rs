@@ -100,8 +100,10 @@ fn planned(
     let is_immutable =
         !bound.iter().any(|expr| analyzer::contains(unassigned(expr), &mut { changes }));
     let types = row.columns.iter().map(|column| column.sql_type).collect();
-    let rows = Rows { schema: &schema, relations: &[(relation, types)], with: &[] };
+    let relations = [(relation, types)];
+    let rows = Rows { schema: &schema, relations: &relations, row: &[], with: &[] };
     let surroundings = Surroundings {
+        folds: false,
         engine: planner.engine,
         functions: planner.functions,
         sources: &[],
