@@ -11,6 +11,7 @@ const PRECISION_MAX: u8 = 38;
 pub(crate) fn text(sql_type: &SqlType) -> Option<String> {
     let text = match sql_type {
         SqlType::Array(item) => format!("{}[]", text(item)?),
+        SqlType::Precise(of, modifier) => format!("precise({modifier} {of})"),
         SqlType::Other(data_type) => format!("{ARROW}{data_type}"),
         named => named.to_string(),
     };
@@ -44,6 +45,10 @@ pub(crate) fn parse(text: &str) -> Option<SqlType> {
         ("character", Some(length)) => SqlType::Char(length.parse().ok()?),
         ("bytea", None) => SqlType::Bytea,
         ("date", None) => SqlType::Date,
+        ("precise", Some(inner)) => {
+            let (modifier, of) = inner.split_once(' ')?;
+            SqlType::Precise(Box::new(parse(of)?), modifier.parse().ok()?)
+        }
         ("time without time zone", None) => SqlType::Time,
         ("timestamp without time zone", None) => SqlType::Timestamp,
         ("timestamp with time zone", None) => SqlType::TimestampTz,
@@ -89,6 +94,8 @@ mod tests {
             SqlType::Timestamp,
             SqlType::TimestampTz,
             SqlType::Interval,
+            SqlType::Precise(Box::new(SqlType::TimestampTz), 3),
+            SqlType::Precise(Box::new(SqlType::Interval), 0x1c08_0003),
             SqlType::Uuid,
             SqlType::Json,
             SqlType::Jsonb,

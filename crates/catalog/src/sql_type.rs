@@ -53,6 +53,8 @@ pub enum SqlType {
     Jsonb,
     /// An array of a type.
     Array(Box<SqlType>),
+    /// A time, time stamp or interval of a declared precision: the type without it, and PostgreSQL's modifier.
+    Precise(Box<SqlType>, u32),
     /// A type without an SQL name, by its Arrow type.
     Other(#[serde(with = "crate::arrow_serde::data_type")] DataType),
 }
@@ -87,7 +89,16 @@ impl SqlType {
             Self::Array(item) => {
                 DataType::List(Arc::new(Field::new_list_field(item.arrow(), true)))
             }
+            Self::Precise(of, _) => of.arrow(),
             Self::Other(data_type) => data_type.clone(),
+        }
+    }
+
+    /// The type without a declared precision of times.
+    pub fn imprecise(&self) -> &Self {
+        match self {
+            Self::Precise(of, _) => of,
+            other => other,
         }
     }
 }
@@ -117,15 +128,58 @@ impl fmt::Display for SqlType {
             Self::Json => f.write_str("json"),
             Self::Jsonb => f.write_str("jsonb"),
             Self::Array(item) => write!(f, "{item}[]"),
+            Self::Precise(of, modifier) if **of == Self::Interval => write_interval(f, *modifier),
+            Self::Precise(of, digits) => {
+                let name = of.to_string();
+                let (first, rest) = name.split_once(' ').unwrap_or((&name, ""));
+                write!(f, "{first}({digits}) {rest}")
+            }
             Self::Other(DataType::Struct(_)) => f.write_str("record"),
             Self::Other(data_type) => write!(f, "{data_type}"),
         }
     }
 }
 
+/// The precision in the modifier of an interval that declares its fields only.
+const ANY_PRECISION: u32 = 0xffff;
+/// The fields in the modifier of an interval that declares its precision only.
+const ALL_FIELDS: u32 = 0x7fff;
+
+/// Writes `interval` with the fields and the precision of a modifier.
+fn write_interval(f: &mut fmt::Formatter<'_>, modifier: u32) -> fmt::Result {
+    const FIELDS: [(u32, &str); 6] =
+        [(2, "year"), (1, "month"), (3, "day"), (10, "hour"), (11, "minute"), (12, "second")];
+    let fields = (modifier >> 16) & ALL_FIELDS;
+    let mut named = FIELDS.iter().filter(|(bit, _)| fields & (1 << bit) != 0);
+    f.write_str("interval")?;
+    if fields != ALL_FIELDS
+        && let Some((_, first)) = named.next()
+    {
+        write!(f, " {first}")?;
+        if let Some((_, last)) = named.next_back() {
+            write!(f, " to {last}")?;
+        }
+    }
+    match modifier & ANY_PRECISION {
+        ANY_PRECISION => Ok(()),
+        precision => write!(f, "({precision})"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn precisions_are_written_as_postgresql_writes_them() {
+        let of = |of, modifier| SqlType::Precise(Box::new(of), modifier).to_string();
+        assert_eq!(of(SqlType::Timestamp, 0), "timestamp(0) without time zone");
+        assert_eq!(of(SqlType::TimestampTz, 3), "timestamp(3) with time zone");
+        assert_eq!(of(SqlType::Time, 2), "time(2) without time zone");
+        assert_eq!(of(SqlType::Interval, 0x7fff_0002), "interval(2)");
+        assert_eq!(of(SqlType::Interval, 0x1c08_0003), "interval day to second(3)");
+        assert_eq!(of(SqlType::Interval, 0x0004_ffff), "interval year");
+    }
 
     #[test]
     fn types_survive_serialization_and_damaged_bytes_cause_no_panic() {

@@ -1,8 +1,8 @@
 //! Statements that change definitions.
 
 use crate::{
-    AlterTable, Comment, CreateIndex, CreateSchema, CreateSequence, CreateTable, CreateTableAs,
-    CreateView, Drop, ObjectKind, RelationName, Rename, Truncate,
+    AlterSequence, AlterTable, Comment, CreateIndex, CreateSchema, CreateSequence, CreateTable,
+    CreateTableAs, CreateView, Drop, ObjectKind, RelationName, Rename, Truncate,
 };
 
 /// A statement that changes definitions.
@@ -20,6 +20,8 @@ pub enum Definition {
     CreateSequence(CreateSequence),
     /// CREATE INDEX.
     CreateIndex(CreateIndex),
+    /// ALTER SEQUENCE.
+    AlterSequence(AlterSequence),
     /// ALTER TABLE.
     AlterTable(AlterTable),
     /// ALTER ... RENAME.
@@ -69,6 +71,7 @@ impl Definition {
             Self::CreateSchema(_) => "CREATE SCHEMA",
             Self::CreateSequence(_) => "CREATE SEQUENCE",
             Self::CreateIndex(_) => "CREATE INDEX",
+            Self::AlterSequence(_) => "ALTER SEQUENCE",
             Self::AlterTable(alter) => alter.kind.alter_tag(),
             Self::Rename(rename) => rename.kind.alter_tag(),
             Self::Drop(drop) => match drop.kind {

@@ -54,7 +54,6 @@ fn of_alter(statement: &NodeEnum) -> Option<&'static str> {
         NodeEnum::AlterPolicyStmt(_) => "ALTER POLICY",
         NodeEnum::AlterPublicationStmt(_) => "ALTER PUBLICATION",
         NodeEnum::AlterRoleSetStmt(_) => "ALTER ROLE ... SET",
-        NodeEnum::AlterSeqStmt(_) => "ALTER SEQUENCE",
         NodeEnum::AlterStatsStmt(_) => "ALTER STATISTICS",
         NodeEnum::AlterSubscriptionStmt(_) => "ALTER SUBSCRIPTION",
         NodeEnum::AlterTableMoveAllStmt(_) => "ALTER ... ALL IN TABLESPACE",

@@ -5,6 +5,7 @@
 //! was written, and nothing else. What PostgreSQL knows and Pando does not is an error that names it (0A000). Names are
 //! not looked up here.
 
+mod alter_sequence;
 mod alter_system;
 mod alter_table;
 mod check;
@@ -35,6 +36,7 @@ mod setting;
 mod transaction;
 mod truncate;
 
+pub use alter_sequence::AlterSequence;
 pub use alter_system::AlterSystem;
 pub use alter_table::{AlterOperation, AlterTable};
 pub use analyzer::{Error, Result};

@@ -3,10 +3,10 @@
 use crate::alter_table::Altered;
 use crate::rename::AnyRename;
 use crate::{
-    AlterSystem, Command, Comment, Copy, CreateIndex, CreateSchema, CreateSequence, CreateTable,
-    CreateTableAs, CreateView, Declaration, Definition, Discard, Drop, Execute, Explain, Fetch,
-    Maintenance, Prepare, RelationName, Result, RoleStatement, SettingStatement, Transaction,
-    Truncate, kinds, names,
+    AlterSequence, AlterSystem, Command, Comment, Copy, CreateIndex, CreateSchema, CreateSequence,
+    CreateTable, CreateTableAs, CreateView, Declaration, Definition, Discard, Drop, Execute,
+    Explain, Fetch, Maintenance, Prepare, RelationName, Result, RoleStatement, SettingStatement,
+    Transaction, Truncate, kinds, names,
 };
 use grammar::tree::{Node, NodeEnum, VacuumStmt};
 
@@ -45,6 +45,9 @@ pub fn read(statement: &NodeEnum) -> Result<Option<Command>> {
         }
         NodeEnum::CreateSeqStmt(statement) => {
             definition(Definition::CreateSequence(CreateSequence::of(statement)?))
+        }
+        NodeEnum::AlterSeqStmt(statement) => {
+            definition(Definition::AlterSequence(AlterSequence::of(statement)?))
         }
         NodeEnum::AlterTableStmt(statement) => match Altered::of(statement)? {
             Altered::Table(alter) => definition(Definition::AlterTable(alter)),

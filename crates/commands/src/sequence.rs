@@ -60,42 +60,50 @@ impl SequenceOptions {
 
     fn take(&mut self, option: &DefElem) -> Result<()> {
         match option.defname.as_str() {
-            "as" => {
-                let Some(NodeEnum::TypeName(name)) =
-                    option.arg.as_deref().and_then(|arg| arg.node.as_ref())
-                else {
-                    return Err(incomplete());
-                };
-                self.data_type = Some(DataType::of(name)?);
-            }
+            "as" => self.data_type = Some(data_type(option)?),
             "increment" => self.increment = integer(option)?,
             "start" => self.start = integer(option)?,
             "minvalue" => self.min = integer(option)?,
             "maxvalue" => self.max = integer(option)?,
             "cycle" => self.cycle = is_on(option),
-            // Values are not taken in advance, so that there are no gaps that a larger cache would make.
-            "cache" => match integer(option)? {
-                Some(1..) => {}
-                number => {
-                    let number = number.unwrap_or_default();
-                    let message = format!("CACHE ({number}) must be greater than zero");
-                    return Err(Error::new("22023", message));
-                }
-            },
-            "owned_by" => {
-                let owner = match option.arg.as_deref().and_then(|arg| arg.node.as_ref()) {
-                    Some(NodeEnum::List(list)) => texts(&list.items),
-                    _ => Vec::new(),
-                };
-                if owner != ["none"] {
-                    return Err(Error::missing("OWNED BY").at(option.location));
-                }
-            }
+            "cache" => refuse_cache(option)?,
+            "owned_by" => refuse_owner(option)?,
             other => {
                 let what = format!("{} of a sequence", other.to_uppercase().replace('_', " "));
                 return Err(Error::missing(what).at(option.location));
             }
         }
         Ok(())
+    }
+}
+
+/// The type of AS.
+pub(crate) fn data_type(option: &DefElem) -> Result<DataType> {
+    match option.arg.as_deref().and_then(|arg| arg.node.as_ref()) {
+        Some(NodeEnum::TypeName(name)) => DataType::of(name),
+        _ => Err(incomplete()),
+    }
+}
+
+/// Refuses a CACHE of nothing. Values are not taken in advance, so that there are no gaps that a larger cache would make.
+pub(crate) fn refuse_cache(option: &DefElem) -> Result<()> {
+    match integer(option)? {
+        Some(1..) => Ok(()),
+        number => {
+            let number = number.unwrap_or_default();
+            Err(Error::new("22023", format!("CACHE ({number}) must be greater than zero")))
+        }
+    }
+}
+
+/// Refuses OWNED BY a column.
+pub(crate) fn refuse_owner(option: &DefElem) -> Result<()> {
+    let owner = match option.arg.as_deref().and_then(|arg| arg.node.as_ref()) {
+        Some(NodeEnum::List(list)) => texts(&list.items),
+        _ => Vec::new(),
+    };
+    match owner == ["none"] {
+        true => Ok(()),
+        false => Err(Error::missing("OWNED BY").at(option.location)),
     }
 }

@@ -80,7 +80,7 @@ fn what_is_missing_is_named() {
         ("CREATE EXTENSION x", "CREATE EXTENSION is not supported"),
         ("CREATE DATABASE x", "CREATE DATABASE is not supported"),
         ("DROP MATERIALIZED VIEW x", "DROP MATERIALIZED VIEW is not supported"),
-        ("ALTER SEQUENCE s RESTART", "ALTER SEQUENCE is not supported"),
+        ("ALTER SEQUENCE s OWNED BY t.a", "OWNED BY is not supported"),
         ("ALTER TABLE t SET UNLOGGED", "ALTER TABLE SET UNLOGGED is not supported"),
         ("ALTER TABLE t SET (a = 1)", "ALTER TABLE SET (...) is not supported"),
         ("ALTER TABLE t DISABLE TRIGGER ALL", "ALTER TABLE DISABLE TRIGGER ALL is not supported"),

@@ -5,7 +5,7 @@ use crate::arrays::order;
 use crate::datetime::{intervals, moments, precision};
 use crate::numbers::{bits, decimals, floats, integers, root};
 use crate::regexes;
-use crate::text::{bytes, concatenation, parts};
+use crate::text::{bytes, concatenation, joined, parts};
 use datafusion::logical_expr::ScalarUDF;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
@@ -27,12 +27,14 @@ pub fn named(name: &str) -> Option<Arc<ScalarUDF>> {
             moments::between_times(),
             moments::time_minus(),
             moments::time_plus(),
+            moments::of_days(),
         ];
         let all = others.map(Arc::new).into_iter().chain(integers::all());
         let all =
             all.chain([concatenation::function()]).chain(regexes::functions()).chain(floats::all());
         let all = all
             .chain(precision::all().map(Arc::new))
+            .chain(joined::all().map(Arc::new))
             .chain([Arc::new(order::key()), Arc::new(parts::as_name())]);
         let all = all.chain([bits::exclusive_or(), root::function_of_numerics()].map(Arc::new));
         all.map(|function| (function.name().to_owned(), function)).collect()

@@ -137,7 +137,7 @@ fn take_next(table: &Table, column: usize, is_last: bool, conjuncts: &mut Vec<Co
 /// Whether values of a type are ordered as their representations are.
 fn is_plain(sql_type: &SqlType) -> bool {
     matches!(
-        sql_type,
+        sql_type.imprecise(),
         SqlType::Boolean
             | SqlType::SmallInt
             | SqlType::Integer

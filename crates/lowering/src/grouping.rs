@@ -10,7 +10,7 @@ use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Column, ScalarValue};
 use datafusion::logical_expr::expr::{GroupingSet, Sort};
 use datafusion::logical_expr::{
-    Aggregate, Expr, LogicalPlan, LogicalPlanBuilder, Operator, binary_expr, cast,
+    Aggregate, Expr, LogicalPlan, LogicalPlanBuilder, Operator, binary_expr, cast, when,
 };
 use std::collections::HashSet;
 
@@ -33,8 +33,7 @@ impl Lowering<'_> {
             key_exprs.push(self.equality_key(key.clone())?.expr);
         }
         let sets = select.grouping_sets.as_ref().filter(|_| !keys.is_empty());
-        let is_repeated = |(at, key): (usize, &Expr)| key_exprs[..at].contains(key);
-        let plan = match sets.is_some() && key_exprs.iter().enumerate().any(is_repeated) {
+        let plan = match sets.is_some() && need_columns(&key_exprs) {
             true => with_keys(plan, &mut key_exprs)?,
             false => plan,
         };
@@ -69,7 +68,9 @@ impl Lowering<'_> {
             let Some(column) = column.and_then(|place| columns.get(place)) else {
                 return missing("a key of GROUP BY outside of all grouping sets");
             };
-            let value = Typed { expr: Expr::Column(column.clone()), ..key };
+            let expr = Expr::Column(column.clone());
+            let expr = if sets.is_some() { varying(expr)? } else { expr };
+            let value = Typed { expr, ..key };
             self.add_slot(select.id, Slot::GroupKey(index), value, plan.schema());
         }
         for (index, (aggregate, places)) in made.into_iter().enumerate() {
@@ -176,6 +177,22 @@ impl Lowering<'_> {
         let sum = sum.unwrap_or_else(|| whole(0));
         Typed::of(cast(sum, DataType::Int32), DataType::Int32, sql_type)
     }
+}
+
+/// A key of grouping sets, as a value that depends on the set. The engine takes a key that is the same for all rows of the
+/// input for the same in all sets, and does not order by it.
+fn varying(key: Expr) -> Result<Expr> {
+    let number = Expr::Column(Column::from_name(Aggregate::INTERNAL_GROUPING_ID));
+    let is_all = cast(number, DataType::Int64).eq(whole(0));
+    Ok(when(is_all, key.clone()).otherwise(key)?)
+}
+
+/// Whether keys of grouping sets are to be columns: one that another one is, and constants, of which the engine takes those
+/// of the select list for keys.
+fn need_columns(keys: &[Expr]) -> bool {
+    let is_taken =
+        |(at, key): (usize, &Expr)| keys[..at].contains(key) || matches!(key, Expr::Literal(..));
+    keys.iter().enumerate().any(is_taken)
 }
 
 /// A plan with columns for the keys, so that keys that are the same expression are told apart.

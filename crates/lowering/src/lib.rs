@@ -11,6 +11,7 @@ mod ctes;
 mod decimals;
 mod distinct;
 mod expressions;
+mod folding;
 mod from;
 mod functions;
 mod grouping;
@@ -56,6 +57,9 @@ pub struct Surroundings<'a> {
     pub returned: &'a [(CteId, Arc<dyn TableSource>)],
     /// The values of `$1`, `$2`, ...; empty while the statement is only described.
     pub parameters: &'a [ScalarValue],
+    /// Whether constants that have no value, such as 1/0, are errors, as they are when PostgreSQL plans a statement to execute
+    /// it.
+    pub folds: bool,
     /// The text of the statement, in which errors have positions.
     pub text: &'a str,
 }
@@ -78,5 +82,6 @@ pub fn lower(query: &Query, surroundings: &Surroundings<'_>) -> Result<(LogicalP
     let mut lowering = scope::Lowering::new(surroundings);
     lowering.whole_rows = analyzer::whole_rows(query);
     let plan = lowering.query(query)?;
+    lowering.refuse_constants()?;
     result::described(&lowering, query, plan)
 }

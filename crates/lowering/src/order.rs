@@ -8,8 +8,8 @@ use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Column, ScalarValue};
 use datafusion::logical_expr::expr::{Sort, WindowFunction, WindowFunctionParams};
 use datafusion::logical_expr::{
-    Expr, LogicalPlan, LogicalPlanBuilder, Operator, WindowFrame, WindowFunctionDefinition,
-    binary_expr, cast, lit,
+    Expr, LogicalPlan, LogicalPlanBuilder, Operator, WindowFrame, WindowFrameBound,
+    WindowFrameUnits, WindowFunctionDefinition, binary_expr, cast, lit,
 };
 use std::sync::Arc;
 use values::error::{Error, SqlState};
@@ -83,7 +83,11 @@ impl Lowering<'_> {
                 args: Vec::new(),
                 partition_by: Vec::new(),
                 order_by: order.to_vec(),
-                window_frame: WindowFrame::new(Some(false)),
+                window_frame: WindowFrame::new_bounds(
+                    WindowFrameUnits::Rows,
+                    WindowFrameBound::Preceding(ScalarValue::UInt64(None)),
+                    WindowFrameBound::CurrentRow,
+                ),
                 filter: None,
                 null_treatment: None,
                 distinct: false,

@@ -17,6 +17,8 @@ pub struct Rows<'a> {
     pub schema: &'a DFSchemaRef,
     /// The relations that the columns are of, one behind the other, with the types of their columns.
     pub relations: &'a [(RelationId, Vec<SqlType>)],
+    /// The columns of the first relation's row as a value: their places and names.
+    pub row: &'a [(usize, String)],
     /// The queries in WITH that subqueries of the expressions may read.
     pub with: &'a [Cte],
 }
@@ -59,11 +61,16 @@ fn over<T>(
     let mut lowering = Lowering::new(surroundings);
     lowering.with(rows.with)?;
     lowering.in_frame(|lowering| {
+        if let Some((relation, _)) = rows.relations.first() {
+            lowering.set_row(*relation, rows.row.to_vec());
+        }
         let mut first = 0;
         for (relation, types) in rows.relations {
             lowering.add_relation_at(*relation, &plan, first, types.iter().copied());
             first += types.len();
         }
-        lower(lowering)
+        let lowered = lower(lowering)?;
+        lowering.refuse_constants()?;
+        Ok(lowered)
     })
 }

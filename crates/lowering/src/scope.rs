@@ -33,14 +33,16 @@ pub(crate) struct Lowering<'a> {
     pub(crate) aggregate_order: Option<Vec<Sort>>,
     /// Whether a condition of a join is lowered.
     pub(crate) is_joining: bool,
+    /// The error of the first constant that has no value.
+    pub(crate) constant_error: Option<Error>,
     /// The relations whose rows are values.
     pub(crate) whole_rows: HashSet<RelationId>,
     /// Whether an outer join may make up rows of what is lowered.
     pub(crate) is_nullable: bool,
     /// The object ids of tables.
     pub(crate) table_oids: HashMap<RelationId, u32>,
-    /// The names of the columns of relations.
-    column_names: HashMap<RelationId, Vec<String>>,
+    /// The places and names of the columns of relations' rows.
+    rows: HashMap<RelationId, Vec<(usize, String)>>,
     /// The columns that are NULL in rows that an outer join made up.
     presences: HashMap<RelationId, (FrameId, Known)>,
     relations: HashMap<RelationId, (FrameId, Vec<Known>)>,
@@ -107,10 +109,11 @@ impl<'a> Lowering<'a> {
             input_order: Vec::new(),
             aggregate_order: None,
             is_joining: false,
+            constant_error: None,
             whole_rows: HashSet::new(),
             is_nullable: false,
             table_oids: HashMap::new(),
-            column_names: HashMap::new(),
+            rows: HashMap::new(),
             presences: HashMap::new(),
             relations: HashMap::new(),
             slots: HashMap::new(),
@@ -204,8 +207,8 @@ impl<'a> Lowering<'a> {
 
     /// Adds the names of a relation's columns, and the column that tells whether there is a row.
     pub(crate) fn add_row(&mut self, relation: &Relation, presence: Option<(Column, FieldRef)>) {
-        let names = relation.columns.iter().map(|column| column.name.clone());
-        self.column_names.insert(relation.id, names.collect());
+        let columns = relation.columns.iter().map(|column| column.name.clone());
+        self.set_row(relation.id, columns.enumerate().collect());
         if let Some((column, field)) = presence {
             let value = Typed::boolean(Expr::Column(column.clone()));
             let known = Known { value, columns: vec![(column, field)] };
@@ -213,9 +216,14 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// The names of a relation's columns.
-    pub(crate) fn column_names(&self, relation: RelationId) -> Option<Vec<String>> {
-        self.column_names.get(&relation).cloned()
+    /// Sets the columns of a relation's row.
+    pub(crate) fn set_row(&mut self, relation: RelationId, columns: Vec<(usize, String)>) {
+        self.rows.insert(relation, columns);
+    }
+
+    /// The places and names of the columns of a relation's row.
+    pub(crate) fn row_of(&self, relation: RelationId) -> Option<Vec<(usize, String)>> {
+        self.rows.get(&relation).cloned()
     }
 
     /// The column of a relation that is NULL in rows that an outer join made up; `None` if none did.

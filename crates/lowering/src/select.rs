@@ -27,7 +27,15 @@ impl Lowering<'_> {
             let (plan, order) = self.in_frame(|lowering| lowering.distinct_on(select, on, keys))?;
             return self.ordered(plan, order, limit, width);
         }
-        let (plan, order) = self.select_with_keys(select, keys)?;
+        let (plan, order) = self.in_frame(|lowering| {
+            let plan = lowering.rows(select)?;
+            if let Some(plan) = lowering.postponed(&plan, select, keys, limit)? {
+                return Ok((plan, None));
+            }
+            let (plan, order) = lowering.projected(plan, select, keys)?;
+            Ok((plan, Some(order)))
+        })?;
+        let Some(order) = order else { return Ok(plan) };
         let plan = match select.distinct {
             Some(_) if plan.schema().fields().len() > width.max(1) => {
                 return missing("DISTINCT in the order of other values");
@@ -40,6 +48,43 @@ impl Lowering<'_> {
             None => plan,
         };
         self.ordered(plan, order, limit, width)
+    }
+
+    /// A SELECT whose volatile values are computed in the order of its keys, and only for the rows that LIMIT leaves: in
+    /// `SELECT nextval('s') FROM t ORDER BY k LIMIT 2` for two. `None` if it has none, or they are keys.
+    fn postponed(
+        &mut self,
+        plan: &LogicalPlan,
+        select: &Select,
+        keys: &[SortKey],
+        limit: &Limit,
+    ) -> Result<Option<LogicalPlan>> {
+        if keys.is_empty() || select.distinct.is_some() || select.is_grouped {
+            return Ok(None);
+        }
+        let values = self.exprs(select.output.iter().map(|output| &output.expr))?;
+        if !values.iter().any(|value| value.expr.is_volatile()) {
+            return Ok(None);
+        }
+        let mut order = Vec::with_capacity(keys.len());
+        for key in keys {
+            let value = match key.expr.kind {
+                Kind::Output(place) => values[place].clone(),
+                _ => self.expr(&key.expr)?,
+            };
+            if value.expr.is_volatile() {
+                return Ok(None);
+            }
+            order.push(self.sorted(key, value)?);
+        }
+        let width = plan.schema().fields().len();
+        let plan = self.ordered(plan.clone(), order, limit, width)?;
+        let names = names::unique(select.output.iter().map(|output| &*output.name));
+        let mut columns = Columns::default();
+        for (value, name) in values.into_iter().zip(names) {
+            columns.add(value, name);
+        }
+        Ok(Some(LogicalPlanBuilder::from(plan).project(columns.exprs)?.build()?))
     }
 
     /// The rows of a SELECT without DISTINCT, and the order that its keys make. Columns that only the order needs follow the

@@ -1,7 +1,7 @@
-//! Keeps the keys of ORDER BY behind a primary key where sets repeat its rows.
+//! Keeps the keys of ORDER BY behind a primary key where sets or joins repeat its rows.
 //!
 //! `SELECT id, unnest(v) FROM t ORDER BY id, 2`: the engine takes the key of `t` for one of the rows that `unnest` makes of
-//! its rows, and drops the second key.
+//! its rows, and drops the second key. An outer join makes rows in which the key is NULL, and each of them is another one.
 
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode};
@@ -28,9 +28,9 @@ impl OptimizerRule for KeptOrders {
         plan: LogicalPlan,
         config: &dyn OptimizerConfig,
     ) -> Result<Transformed<LogicalPlan>> {
-        if matches!(plan, LogicalPlan::Sort(_))
-            && plan.exists(|node| Ok(matches!(node, LogicalPlan::Unnest(_))))?
-        {
+        let repeats =
+            |node: &LogicalPlan| Ok(matches!(node, LogicalPlan::Unnest(_) | LogicalPlan::Join(_)));
+        if matches!(plan, LogicalPlan::Sort(_)) && plan.exists(repeats)? {
             return Ok(Transformed::no(plan));
         }
         self.0.rewrite(plan, config)

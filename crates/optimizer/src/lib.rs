@@ -3,12 +3,16 @@
 
 mod float_groups;
 mod kept_orders;
+mod outer_constants;
+mod pushed_filters;
 mod repeated_orders;
 mod same_names;
 mod whole_orders;
 
 pub use float_groups::FloatGroups;
 pub use kept_orders::KeptOrders;
+pub use outer_constants::OuterConstants;
+pub use pushed_filters::PushedFilters;
 pub use repeated_orders::RepeatedOrders;
 pub use same_names::ByUniqueNames;
 pub use whole_orders::WholeOrders;

@@ -43,6 +43,10 @@ pub fn of_held(held: &Held) -> Option<SqlType> {
             let item = of_held(item)?;
             return Some(SqlType { oid: item.oid.array()?, modifier: item.modifier });
         }
+        Held::Precise(of, modifier) => {
+            let modifier = i32::try_from(*modifier).ok()?;
+            return Some(SqlType { modifier, ..of_held(of)? });
+        }
         other if *other == types::OID => Oid::OID,
         other if *other == types::BPCHAR => Oid::BPCHAR,
         other if *other == types::NAME => Oid::NAME,
@@ -58,6 +62,10 @@ const CHAR_MAX: u32 = 10_485_760;
 /// The held type for an analyzer's. `None` for types without values here.
 pub fn held(sql_type: SqlType) -> Option<Held> {
     let length = || u32::try_from(sql_type.modifier.checked_sub(4)?).ok();
+    let precise = |of: Held| match u32::try_from(sql_type.modifier) {
+        Ok(modifier) => Held::Precise(Box::new(of), modifier),
+        Err(_) => of,
+    };
     Some(match sql_type.oid {
         Oid::BOOL => Held::Boolean,
         Oid::INT2 => Held::SmallInt,
@@ -76,10 +84,10 @@ pub fn held(sql_type: SqlType) -> Option<Held> {
         Oid::BPCHAR => Held::Char(length().unwrap_or(CHAR_MAX)),
         Oid::BYTEA => Held::Bytea,
         Oid::DATE => Held::Date,
-        Oid::TIME => Held::Time,
-        Oid::TIMESTAMP => Held::Timestamp,
-        Oid::TIMESTAMPTZ => Held::TimestampTz,
-        Oid::INTERVAL => Held::Interval,
+        Oid::TIME => precise(Held::Time),
+        Oid::TIMESTAMP => precise(Held::Timestamp),
+        Oid::TIMESTAMPTZ => precise(Held::TimestampTz),
+        Oid::INTERVAL => precise(Held::Interval),
         Oid::UUID => Held::Uuid,
         Oid::JSON => Held::Json,
         Oid::JSONB => Held::Jsonb,

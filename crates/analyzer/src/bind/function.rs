@@ -220,6 +220,7 @@ impl Binder<'_> {
         for (value, declared) in ordered.into_iter().zip(&chosen.arguments) {
             let to = polymorphic.actual(*declared).unwrap_or(Oid::TEXT);
             converted.push(match to {
+                Oid::ANY if found.name == "pg_typeof" && is_literal(&value) => value,
                 // "any" takes what comes; literals of unknown type as text.
                 Oid::ANY if value.sql_type.oid == Oid::UNKNOWN => {
                     self.coerce_implicitly(value, Oid::TEXT)?
@@ -284,6 +285,10 @@ impl Binder<'_> {
 
 /// The schema of Pando's own functions.
 const OWN_SCHEMA: &str = "pando";
+
+fn is_literal(value: &Expr) -> bool {
+    matches!(value.kind, Kind::Literal(_))
+}
 
 /// What to do about a set-returning function where none can stand.
 const LATERAL_HINT: &str =

@@ -32,6 +32,7 @@ mod search;
 mod select;
 mod set_operation;
 mod similar;
+mod star;
 mod subquery;
 mod target;
 pub(crate) mod type_name;
@@ -48,6 +49,7 @@ use scope::Scope;
 use std::collections::HashMap;
 
 pub use row::{RowExpression, bind_assigned, bind_row};
+pub use star::Star;
 pub use walk::{children, children_mut, contains, whole_rows};
 
 /// A relation of the catalog.
@@ -98,6 +100,8 @@ pub struct Bound {
     pub query: Query,
     /// The types of `$1`, `$2`, ...; `None` for one that the statement does not use.
     pub parameters: Vec<Option<SqlType>>,
+    /// What each `*` in the select lists stands for.
+    pub stars: Vec<Star>,
 }
 
 /// Binds a query: SELECT, VALUES or a set operation. `parameters` are the types that the client declares.
@@ -115,7 +119,7 @@ pub fn bind(
     let mut binder = Binder::new(catalog, parameters);
     let mut query = binder.query(select)?;
     binder.settle_outputs(&mut query)?;
-    Ok(Bound { query, parameters: binder.parameters })
+    Ok(Bound { query, parameters: binder.parameters, stars: binder.stars })
 }
 
 /// A bound statement that changes rows.
@@ -166,6 +170,8 @@ pub(crate) struct Binder<'a> {
     columns_of_relation: HashMap<RelationId, Vec<Column>>,
     /// The tables, and whether each is of the system.
     tables: HashMap<RelationId, bool>,
+    /// What each `*` stands for.
+    stars: Vec<Star>,
     /// The fields of columns that are rows.
     columns_of_record: HashMap<(RelationId, usize), Vec<Column>>,
 }
@@ -187,6 +193,7 @@ impl<'a> Binder<'a> {
             depth_of_relation: HashMap::new(),
             columns_of_relation: HashMap::new(),
             tables: HashMap::new(),
+            stars: Vec::new(),
             columns_of_record: HashMap::new(),
         }
     }

@@ -10,13 +10,22 @@ use crate::tree::{Column, Expr, Kind, Output, SortKey};
 use grammar::tree::{Node, NodeEnum, SortBy, SortByDir, SortByNulls, a_const::Val};
 
 impl Binder<'_> {
-    /// The keys of a SELECT's ORDER BY.
-    pub(super) fn sort_keys(&mut self, nodes: &[Node], output: &[Output]) -> Result<Vec<SortKey>> {
+    /// The keys of a SELECT's ORDER BY. A literal of unknown type that is one becomes text.
+    pub(super) fn sort_keys(
+        &mut self,
+        nodes: &[Node],
+        output: &mut [Output],
+    ) -> Result<Vec<SortKey>> {
         let mut keys: Vec<SortKey> = Vec::with_capacity(nodes.len());
         for node in nodes {
             let sort = sort_by(node)?;
-            let expr =
-                self.output_or_expression(names::node(sort.node.as_deref())?, output, "ORDER BY")?;
+            let node = names::node(sort.node.as_deref())?;
+            let mut expr = self.output_or_expression(node, output, "ORDER BY")?;
+            if let (Kind::Output(at), Oid::UNKNOWN) = (&expr.kind, expr.sql_type.oid) {
+                let text = self.coerce_implicitly(output[*at].expr.clone(), Oid::TEXT)?;
+                expr.sql_type = text.sql_type;
+                output[*at].expr = text;
+            }
             let key = self.sort_key(sort, expr)?;
             // A key that stands before decides.
             if !keys.iter().any(|known| known.expr == key.expr) {

@@ -21,7 +21,7 @@ impl Binder<'_> {
             self.condition(statement.having_clause.as_deref(), Clause::Having, "HAVING")?;
         let mut output = output;
         let order_by = self.in_clause(Clause::OrderBy, |binder| {
-            binder.sort_keys(&statement.sort_clause, &output)
+            binder.sort_keys(&statement.sort_clause, &mut output)
         })?;
         let grouping = self.in_clause(Clause::GroupBy, |binder| {
             binder.group_by(&statement.group_clause, statement.group_distinct, &output)

@@ -3,6 +3,8 @@
 use super::Binder;
 use super::column_name::column_name;
 use super::names;
+use super::scope::Item;
+use super::star::{self, Star};
 use crate::error::{Error, Result};
 use crate::system::Oid;
 use crate::tree::{Column, Expr, FieldValue, Kind, Location, Output};
@@ -61,12 +63,15 @@ impl Binder<'_> {
                 let Some(scope) = self.scopes.last() else { return Err(Error::missing("* here")) };
                 let shown =
                     scope.items.iter().filter(|item| item.shows_columns && !item.is_lateral_only);
+                let shown: Vec<&Item> = shown.collect();
                 let all: Vec<Output> =
-                    shown.flat_map(|item| item.columns.iter().map(output)).collect();
+                    shown.iter().flat_map(|item| item.columns.iter().map(output)).collect();
                 if all.is_empty() && scope.items.is_empty() {
                     let message = "SELECT * with no tables specified is not valid";
                     return Err(Error::new("42601", message).at(location));
                 }
+                let columns = star::written(scope, &shown);
+                self.note_star(location, columns);
                 return Ok(all);
             }
             [table] => (None, *table),
@@ -74,10 +79,23 @@ impl Binder<'_> {
         };
         for scope in self.scopes.iter().rev() {
             if let Some(item) = scope.item(schema, table, location)? {
-                return Ok(item.columns.iter().map(output).collect());
+                let all = item.columns.iter().map(output).collect();
+                let columns = star::written(scope, &[item]);
+                self.note_star(location, columns);
+                return Ok(all);
             }
         }
         Err(self.no_table(table).at(location))
+    }
+
+    /// Keeps what a `*` stands for. One that was bound in other ways, too, cannot be written out.
+    fn note_star(&mut self, location: i32, columns: Vec<(Option<String>, String)>) {
+        let Ok(location) = usize::try_from(location) else { return };
+        match self.stars.iter_mut().find(|star| star.location == location) {
+            Some(known) if known.columns != columns => known.columns.clear(),
+            Some(_) => {}
+            None => self.stars.push(Star { location, columns }),
+        }
     }
 
     /// `(row).*`.

@@ -31,6 +31,7 @@ variants!(SqlType {
     18 => Jsonb,
     19 => Array(item),
     20 => Other(data_type),
+    21 => Precise(of, modifier),
 });
 
 variants!(Identity {

@@ -83,6 +83,7 @@ fn types_have_their_bytes() {
         (SqlType::Json, "11"),
         (SqlType::Jsonb, "12"),
         (SqlType::Array(Box::new(SqlType::Integer)), "1302"),
+        (SqlType::Precise(Box::new(SqlType::Timestamp), 300), "150dac02"),
     ];
     types.iter().for_each(|(value, expected)| golden(value, expected));
     round_trip(&SqlType::Other(DataType::UInt64));

@@ -141,6 +141,7 @@ fn time_digits(sql_type: &SqlType) -> Option<i64> {
     match sql_type {
         SqlType::Date => Some(0),
         SqlType::Time | SqlType::Timestamp | SqlType::TimestampTz | SqlType::Interval => Some(6),
+        SqlType::Precise(_, modifier) => Some(i64::from(modifier & 0xffff).min(6)),
         _ => None,
     }
 }

@@ -193,6 +193,7 @@ pub(crate) fn of_sql(sql_type: &SqlType) -> (i64, i64) {
         SqlType::Timestamp => (TIMESTAMP, -1),
         SqlType::TimestampTz => (TIMESTAMPTZ, -1),
         SqlType::Interval => (INTERVAL, -1),
+        SqlType::Precise(of, modifier) => (of_sql(of).0, i64::from(*modifier)),
         SqlType::Uuid => (UUID, -1),
         SqlType::Json => (JSON, -1),
         SqlType::Jsonb => (JSONB, -1),
@@ -228,6 +229,10 @@ pub fn format(oid: i64, modifier: Option<i64>) -> String {
             let modifier = modifier - HEADER;
             format!("{name}({},{})", (modifier >> 16) & 0xffff, modifier & 0x7ff)
         }
+        (INTERVAL, Some(modifier)) => match u32::try_from(modifier) {
+            Ok(modifier) => SqlType::Precise(Box::new(SqlType::Interval), modifier).to_string(),
+            Err(_) => name.to_owned(),
+        },
         (TIME | TIMESTAMP | TIMESTAMPTZ, Some(digits)) => match name.split_once(' ') {
             Some((first, rest)) => format!("{first}({digits}) {rest}"),
             None => format!("{name}({digits})"),

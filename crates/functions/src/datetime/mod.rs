@@ -7,7 +7,7 @@ pub mod local;
 mod making;
 pub mod moments;
 mod overlaps;
-pub mod precision;
+pub(crate) mod precision;
 mod sleep;
 pub mod zones;
 

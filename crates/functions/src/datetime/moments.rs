@@ -3,11 +3,12 @@
 use super::intervals::INTERVAL;
 use crate::columnar::function;
 use datafusion::arrow::array::{
-    ArrayRef, AsArray, IntervalMonthDayNanoArray, Time64MicrosecondArray, TimestampMicrosecondArray,
+    ArrayRef, AsArray, Date32Array, IntervalMonthDayNanoArray, Time64MicrosecondArray,
+    TimestampMicrosecondArray,
 };
 use datafusion::arrow::datatypes::{
-    DataType, Date32Type, IntervalMonthDayNano, IntervalMonthDayNanoType, Time64MicrosecondType,
-    TimeUnit, TimestampMicrosecondType,
+    DataType, Date32Type, Int64Type, IntervalMonthDayNano, IntervalMonthDayNanoType,
+    Time64MicrosecondType, TimeUnit, TimestampMicrosecondType,
 };
 use datafusion::logical_expr::ScalarUDF;
 use std::sync::Arc;
@@ -22,6 +23,26 @@ const TIMESTAMP: DataType = DataType::Timestamp(TimeUnit::Microsecond, None);
 
 fn out_of_range() -> Error {
     Error::new(SqlState::DatetimeFieldOverflow, "timestamp out of range")
+}
+
+/// The first day of PostgreSQL's dates, and the day behind the last, counted from 1970.
+const DAYS: std::ops::Range<i64> = -2_440_588..2_145_042_906;
+
+/// The date of a number of days.
+pub fn of_days() -> ScalarUDF {
+    function(
+        "date_of_days",
+        |_| Ok((vec![DataType::Int64], DataType::Date32)),
+        |args| {
+            let days = args[0].as_primitive::<Int64Type>().iter().map(|days| {
+                let Some(days) = days else { return Ok(None) };
+                let day = i32::try_from(days).ok().filter(|_| DAYS.contains(&days));
+                let error = || Error::new(SqlState::DatetimeFieldOverflow, "date out of range");
+                day.map(Some).ok_or_else(error)
+            });
+            Ok(Arc::new(days.collect::<Result<Date32Array>>()?))
+        },
+    )
 }
 
 /// Difference of two timestamps: days, and a time below 24 hours.
@@ -91,8 +112,13 @@ pub fn at_time() -> ScalarUDF {
             let dates = args[0].as_primitive::<Date32Type>();
             let times = args[1].as_primitive::<Time64MicrosecondType>();
             let values = dates.iter().zip(times);
-            let values = values.map(|(date, time)| Some(i64::from(date?) * MICROS_PER_DAY + time?));
-            Ok(Arc::new(values.collect::<TimestampMicrosecondArray>()))
+            let values = values.map(|(date, time)| {
+                let Some((date, time)) = date.zip(time) else { return Ok(None) };
+                let midnight = i64::from(date).checked_mul(MICROS_PER_DAY);
+                let moment = midnight.and_then(|midnight| midnight.checked_add(time));
+                moment.map(Some).ok_or_else(out_of_range)
+            });
+            Ok(Arc::new(values.collect::<Result<TimestampMicrosecondArray>>()?))
         },
     )
 }

@@ -6,7 +6,7 @@ use super::Kind;
 use super::build::{SHORTEST, key, object};
 use super::write::{SHORT, has_parts, write};
 use crate::row_function::{Row, typed_function};
-use datafusion::arrow::array::AsArray;
+use datafusion::arrow::array::{Array, AsArray};
 use datafusion::logical_expr::ScalarUDF;
 use store::catalog::SqlType;
 use values::cells::Cell;
@@ -47,7 +47,7 @@ pub(super) fn all() -> Vec<ScalarUDF> {
 fn item(row: &Row<'_>) -> Result<Cell> {
     let mut out = String::new();
     if let Some((sql_type, array, at)) = row.value(0) {
-        if has_parts(sql_type, array) {
+        if has_parts(sql_type, array) && array.is_valid(at) {
             out.push_str("\n ");
         }
         write(sql_type, array, at, SHORT, &mut out)?;

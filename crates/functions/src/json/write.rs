@@ -49,8 +49,12 @@ pub(super) fn write(
         SqlType::Timestamp => quote(&text.replacen(' ', "T", 1), out),
         SqlType::TimestampTz => {
             let text = text.replacen(' ', "T", 1);
-            let minutes = if text.ends_with("+00") { ":00" } else { "" };
-            quote(&format!("{text}{minutes}"), out);
+            let (moment, era) = match text.strip_suffix(" BC") {
+                Some(moment) => (moment, " BC"),
+                None => (&*text, ""),
+            };
+            let minutes = if moment.ends_with("+00") { ":00" } else { "" };
+            quote(&format!("{moment}{minutes}{era}"), out);
         }
         other if is_number(other) && !text.ends_with(|c: char| c.is_alphabetic()) => {
             out.push_str(&text);

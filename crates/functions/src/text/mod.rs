@@ -4,6 +4,7 @@ mod binary;
 pub mod bytes;
 pub(crate) mod concatenation;
 mod identifiers;
+pub mod joined;
 mod letters;
 mod like;
 pub mod like_escapes;

@@ -99,8 +99,15 @@ impl Lowering<'_> {
             // The values have the blanks of `char(n)`, since their type has no length.
             arguments => {
                 let values = self.exprs(arguments)?.into_iter();
-                values.map(|value| self.padded(value)).collect::<Result<Vec<_>>>()?
+                let is_json = matches!(plan, Plan::Gathered(..));
+                let given = |value| if is_json { self.for_json(value) } else { self.padded(value) };
+                values.map(given).collect::<Result<Vec<_>>>()?
             }
+        };
+        let is_varied = |delimiter: &Typed| delimiter.value().is_none();
+        let plan = match plan {
+            Plan::Named("string_agg") if arguments.get(1).is_some_and(is_varied) => Plan::Joined,
+            plan => plan,
         };
         if plan == Plan::Bytes {
             return self.joined_bytes(arguments, sql_type);

@@ -38,9 +38,12 @@ impl Lowering<'_> {
         let (Some(function), [key]) = (function_of(call.function), &call.order_by[..]) else {
             return missing("this aggregate WITHIN GROUP");
         };
-        let direct = self.exprs(&call.arguments[..call.direct_arguments])?;
-        if direct.iter().any(|argument| argument.value().is_none()) {
-            return missing("computed arguments in front of WITHIN GROUP");
+        let mut direct = self.exprs(&call.arguments[..call.direct_arguments])?;
+        for argument in &mut direct {
+            let Some(value) = self.constant(argument)? else {
+                return missing("computed arguments in front of WITHIN GROUP");
+            };
+            *argument = Typed::constant(value, argument.sql_type);
         }
         let value = self.expr(&key.expr)?;
         let item = value.sql_type;

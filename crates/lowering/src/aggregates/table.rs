@@ -6,10 +6,12 @@ use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::Typed;
 use analyzer::system::{Oid, SqlType, functions};
+use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
-use datafusion::logical_expr::Operator;
+use datafusion::logical_expr::{Operator, binary_expr, cast, lit, when};
 use functions_crate::json::gather::{ARRAYS, ITEM, MEMBER, OBJECTS};
 use functions_crate::numbers::decimals;
+use functions_crate::text::joined;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
@@ -37,12 +39,18 @@ pub(super) enum Plan {
     Ordered(&'static str),
     /// By joining bytes.
     Bytes,
+    /// By a measure of the population, which is NaN if a value is NaN or infinite, also if it is the only one.
+    Spread(&'static str),
+    /// By `regr_r2`, which is 1 where the first values are the same and the second differ.
+    Fit,
     /// By the number of rows before a row: its place.
     Place,
     /// By the number of rows before a row, and of all: their share.
     ShareBefore,
     /// By the number of rows up to a row, and of all: the share with the row among them.
     ShareWith,
+    /// By values with their delimiters, `array_agg`, and a function of the array.
+    Joined,
     /// By a function that writes each row, `array_agg`, and a function of the array.
     Gathered(&'static str, &'static str),
 }
@@ -91,12 +99,12 @@ const TABLE: &[(&str, Plan)] = &[
         "stddev(float4) stddev(float8) stddev_samp(float4) stddev_samp(float8)",
         Plan::Named("stddev"),
     ),
-    ("stddev_pop(float4) stddev_pop(float8)", Plan::Named("stddev_pop")),
+    ("stddev_pop(float4) stddev_pop(float8)", Plan::Spread("stddev_pop")),
     (
         "variance(float4) variance(float8) var_samp(float4) var_samp(float8)",
         Plan::Named("var_samp"),
     ),
-    ("var_pop(float4) var_pop(float8)", Plan::Named("var_pop")),
+    ("var_pop(float4) var_pop(float8)", Plan::Spread("var_pop")),
     (
         "variance(int2) variance(int4) variance(int8) variance(numeric) var_samp(int2) var_samp(int4) var_samp(int8) \
          var_samp(numeric)",
@@ -118,7 +126,7 @@ const TABLE: &[(&str, Plan)] = &[
     ("regr_count(float8,float8)", Plan::Named("regr_count")),
     ("regr_slope(float8,float8)", Plan::Named("regr_slope")),
     ("regr_intercept(float8,float8)", Plan::Named("regr_intercept")),
-    ("regr_r2(float8,float8)", Plan::Named("regr_r2")),
+    ("regr_r2(float8,float8)", Plan::Fit),
     ("regr_avgx(float8,float8)", Plan::Named("regr_avgx")),
     ("regr_avgy(float8,float8)", Plan::Named("regr_avgy")),
     ("regr_sxx(float8,float8)", Plan::Named("regr_sxx")),
@@ -151,12 +159,12 @@ pub(super) fn of(function: Oid) -> Option<Plan> {
 impl Plan {
     /// Whether the parts of an aggregate with DISTINCT take distinct values.
     pub(super) fn is_of_distinct_values(self) -> bool {
-        !matches!(self, Self::Deviation(_))
+        !matches!(self, Self::Deviation(_) | Self::Joined)
     }
 
     /// Whether the value depends on the order of the values.
     pub(super) fn is_ordered(self) -> bool {
-        matches!(self, Self::Named("array_agg" | "string_agg") | Self::Gathered(..))
+        matches!(self, Self::Named("array_agg" | "string_agg") | Self::Gathered(..) | Self::Joined)
     }
 
     /// The aggregates of the engine.
@@ -181,6 +189,24 @@ impl Plan {
                 return missing("this aggregate");
             }
             Self::Ordered(_) | Self::Bytes => return missing("this aggregate"),
+            Self::Spread(name) => {
+                let [value] = take(arguments)?;
+                let value = vec![value];
+                vec![
+                    lowering.part(name, value.clone())?,
+                    lowering.part("max", value.clone())?,
+                    lowering.part("min", value)?,
+                ]
+            }
+            Self::Fit => {
+                let names = ["regr_r2", "regr_sxx", "regr_syy"];
+                let parts = names.map(|name| lowering.part(name, arguments.clone()));
+                parts.into_iter().collect::<Result<_>>()?
+            }
+            Self::Joined => {
+                let part = lowering.hidden(joined::PART, arguments, Oid::TEXT.into())?;
+                vec![lowering.part("array_agg", vec![part])?]
+            }
             Self::Gathered(of_row, _) => {
                 let written = lowering.registered(of_row, arguments, Oid::TEXT.into())?;
                 vec![lowering.part("array_agg", vec![written])?]
@@ -203,6 +229,26 @@ impl Plan {
                 called(&Arc::new(decimals::average()), parts)?
             }
             Self::Deviation(deviation) => return deviation.value(lowering, parts, sql_type),
+            Self::Spread(_) => {
+                let [measure, most, least] = take(parts)?;
+                // Of finite values these are 0.
+                let none = |value: Typed| {
+                    let value = cast(value.expr, DataType::Float64);
+                    binary_expr(value, Operator::Multiply, lit(0.0_f64))
+                };
+                let zero = binary_expr(none(most), Operator::Plus, none(least));
+                (binary_expr(measure.expr, Operator::Plus, zero), DataType::Float64)
+            }
+            Self::Fit => {
+                let [fit, sxx, syy] = take(parts)?;
+                let is_flat = syy.expr.eq(lit(0.0_f64)).and(sxx.expr.gt(lit(0.0_f64)));
+                (when(is_flat, lit(1.0_f64)).otherwise(fit.expr)?, DataType::Float64)
+            }
+            Self::Joined => {
+                let parts = parts.into_iter().map(|part| part.named(Oid::TEXT_ARRAY.into()));
+                let whole = lowering.hidden(joined::WHOLE, parts.collect(), sql_type)?;
+                (whole.expr, whole.data_type)
+            }
             Self::Gathered(_, of_all) => {
                 let texts = parts.into_iter().map(|part| part.named(Oid::TEXT_ARRAY.into()));
                 lowering.engine_function(of_all, texts.collect())?

@@ -9,6 +9,7 @@ use crate::types;
 use ::functions::casts::{constants, conversion};
 use analyzer::system::{Oid, SqlType, functions as procedures};
 use analyzer::tree::{Cast, Conversion, Kind, Literal};
+use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{Operator, binary_expr};
 use store::catalog::SqlType as Held;
@@ -34,10 +35,14 @@ impl Lowering<'_> {
             Conversion::Text => self.through_text(value, sql_type),
             Conversion::Items => self.items(value, sql_type),
             Conversion::Length => self.to_length(value, sql_type, cast.is_explicit),
-            Conversion::Function(function) => match functions::of(function) {
-                Some(make) => make.build(self, vec![value], sql_type),
-                None => self.by_function(function, value, sql_type),
-            },
+            Conversion::Function(function) => {
+                let is_folded = self.is_folded(function, std::slice::from_ref(&value));
+                let value = match functions::of(function) {
+                    Some(make) => make.build(self, vec![value], sql_type)?,
+                    None => self.by_function(function, value, sql_type)?,
+                };
+                Ok(if is_folded { self.folded(value) } else { value })
+            }
         }
     }
 
@@ -89,7 +94,7 @@ impl Lowering<'_> {
         let is_open = sql_type == SqlType::plain(Oid::NUMERIC);
         if is_open && value.data_type.is_integer() {
             let (precision, scale) = crate::decimals::digits(&value.data_type);
-            let decimal = datafusion::arrow::datatypes::DataType::Decimal128(precision, scale);
+            let decimal = DataType::Decimal128(precision, scale);
             return Ok(exact(value.converted(&decimal)).named(sql_type));
         }
         let held = types::held(sql_type)?;
@@ -102,7 +107,12 @@ impl Lowering<'_> {
             let read = constants::value_of(&text, &held, self.style())?.cast_to(&held.arrow())?;
             return Ok(Typed::constant(read, sql_type));
         }
-        if value.data_type.is_integer() && held.arrow().is_numeric() {
+        // Comparisons take a cast to a narrower type for one that cannot fail.
+        let narrows = |to: &DataType| {
+            to.is_integer() && to.primitive_width() < value.data_type.primitive_width()
+        };
+        let to = held.arrow();
+        if value.data_type.is_integer() && to.is_numeric() && !narrows(&to) {
             return Ok(value.converted(&held.arrow()).named(sql_type));
         }
         self.converted(value, &held, sql_type)

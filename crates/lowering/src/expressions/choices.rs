@@ -1,5 +1,6 @@
 //! CASE, COALESCE, GREATEST and LEAST: one of several values.
 
+use crate::folding::truth;
 use crate::long::{LONG, is_plain};
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
@@ -18,11 +19,16 @@ impl Lowering<'_> {
     ) -> Result<Typed> {
         let mut whens = Vec::with_capacity(branches.len());
         let mut values = Vec::with_capacity(branches.len() + 1);
+        let mut is_decided = false;
         for (when, then) in branches {
-            whens.push(self.condition(when)?);
-            values.push(self.expr(then)?);
+            let when = self.skipping(is_decided, |lowering| lowering.condition(when))?;
+            let truth = truth(&when);
+            let is_skipped = is_decided || truth == Some(false);
+            values.push(self.skipping(is_skipped, |lowering| lowering.expr(then))?);
+            is_decided |= truth == Some(true);
+            whens.push(when);
         }
-        values.push(self.expr(otherwise)?);
+        values.push(self.skipping(is_decided, |lowering| lowering.expr(otherwise))?);
         let mut values = self.together(values, sql_type)?;
         let Some(otherwise) = values.pop() else { return missing("CASE") };
         let branches = whens.into_iter().zip(values);
@@ -43,8 +49,18 @@ impl Lowering<'_> {
         values: &[Expr],
         sql_type: SqlType,
     ) -> Result<Typed> {
-        let values = self.exprs(values)?;
+        let (exprs, mut is_decided) = (values, false);
+        let mut values = Vec::with_capacity(exprs.len());
+        for expr in exprs {
+            let value = self.skipping(is_decided, |lowering| lowering.expr(expr))?;
+            is_decided |= name == "coalesce" && value.value().is_some_and(|value| !value.is_null());
+            values.push(value);
+        }
         let values = self.together(values, sql_type)?;
+        let first = values.iter().find(|value| !value.is_null());
+        if let Some(first) = first.filter(|first| name == "coalesce" && first.value().is_some()) {
+            return Ok(first.clone().named(sql_type));
+        }
         if name != "coalesce" && Self::has_order_key(sql_type) {
             return self.extreme_of(values, name == "greatest", sql_type);
         }

@@ -20,7 +20,9 @@ impl Lowering<'_> {
     pub(super) fn null_if(&mut self, call: &Call, sql_type: SqlType) -> Result<Typed> {
         let [value, other] = self.sides(call)?;
         let (left, right) = comparisons::sides(self, value.clone(), other)?;
-        if left.data_type == value.data_type && left.expr == value.expr {
+        // The engine's function takes -0 for another number than 0.
+        let is_exact = !value.data_type.is_floating();
+        if is_exact && left.data_type == value.data_type && left.expr == value.expr {
             let chosen = self.engine_function("nullif", vec![left, right])?;
             return Typed::of(chosen.0, value.data_type, sql_type);
         }

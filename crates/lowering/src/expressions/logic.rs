@@ -16,8 +16,16 @@ const IN_ORDER: usize = 64;
 impl Lowering<'_> {
     /// Conditions joined by AND or OR.
     pub(super) fn joined(&mut self, parts: &[Expr], logic: Logic) -> Result<Typed> {
-        let parts = parts.iter().map(|part| self.condition(part)).collect::<Result<Vec<_>>>()?;
-        Ok(Typed::boolean(self.logic(parts, logic)?))
+        let mut is_decided = false;
+        let mut conditions = Vec::with_capacity(parts.len());
+        for part in parts {
+            let part = self.skipping(is_decided, |lowering| lowering.condition(part))?;
+            // NULL decides nothing.
+            let decides = Engine::Literal(ScalarValue::Boolean(Some(logic == Logic::Or)), None);
+            is_decided |= part == decides;
+            conditions.push(part);
+        }
+        Ok(Typed::boolean(self.logic(conditions, logic)?))
     }
 
     /// Conditions joined to one. Many are a call ([`crate::long`]), but for what the engine looks for in them: lists, and

@@ -107,7 +107,9 @@ impl Lowering<'_> {
             return missing(described(call));
         };
         let arguments = self.exprs(&call.arguments)?;
-        make.build(self, arguments, sql_type)
+        let is_folded = self.is_folded(call.function, &arguments);
+        let value = make.build(self, arguments, sql_type)?;
+        Ok(if is_folded { self.folded(value) } else { value })
     }
 }
 

@@ -25,10 +25,11 @@ impl Lowering<'_> {
 
     /// The row of a relation.
     pub(super) fn whole_row(&mut self, relation: RelationId) -> Result<Typed> {
-        let Some(names) = self.column_names(relation) else {
+        let Some(row) = self.row_of(relation) else {
             return missing("the row of this relation");
         };
-        let columns = (0..names.len()).map(|column| self.column(relation, column));
+        let (places, names): (Vec<usize>, Vec<String>) = row.into_iter().unzip();
+        let columns = places.into_iter().map(|column| self.column(relation, column));
         let columns = columns.collect::<Result<Vec<_>>>()?;
         let presence = self.presence(relation)?;
         self.record(names, columns, presence)
@@ -62,7 +63,7 @@ impl Lowering<'_> {
         if values.iter().any(|value| types::is_named_id(value.sql_type.oid)) {
             return missing("a row with names of objects");
         }
-        let values = values.into_iter().map(|value| self.padded(value));
+        let values = values.into_iter().map(|value| self.for_json(value));
         let mut values = values.collect::<Result<Vec<_>>>()?;
         for value in &mut values {
             if value.is_null() && value.data_type == DataType::Null {
@@ -96,8 +97,8 @@ impl Lowering<'_> {
         let values = match &row.kind {
             Kind::Row(fields) => self.exprs(fields)?,
             Kind::WholeRow(relation) => {
-                let count = self.column_names(*relation).map_or(0, |names| names.len());
-                let columns = (0..count).map(|column| self.column(*relation, column));
+                let row = self.row_of(*relation).unwrap_or_default();
+                let columns = row.into_iter().map(|(column, _)| self.column(*relation, column));
                 columns.collect::<Result<_>>()?
             }
             _ if row.sql_type.oid == Oid::RECORD => {

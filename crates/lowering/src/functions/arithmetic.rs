@@ -1,6 +1,6 @@
 //! Arithmetic on numbers.
 
-use super::{Make, Table, take};
+use super::{Make, Table, quotients, take};
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::Typed;
@@ -125,7 +125,19 @@ pub(super) fn build(
     if sql_type.oid == Oid::NUMERIC {
         let is_wide = || is_wide_product(&left.data_type, &right.data_type);
         return match operator {
-            Operator::Divide => lowering.hidden("numeric_divide", vec![left, right], sql_type),
+            Operator::Divide => {
+                let constants = left.value().zip(right.value());
+                match constants.and_then(|(left, right)| quotients::of_constants(left, right)) {
+                    Some(quotient) => Ok(Typed::constant(quotient, sql_type)),
+                    None => lowering.hidden("numeric_divide", vec![left, right], sql_type),
+                }
+            }
+            // The engine takes a remainder of 1 for 0, as that of integers is. Divided by -1 it is the same.
+            Operator::Modulo if is_one(&right) => {
+                let other = ScalarValue::Decimal128(Some(-1), 1, 0);
+                let scaled = Typed::constant(other, right.sql_type).converted(&right.data_type);
+                of_engine(left, operator, scaled, sql_type)
+            }
             Operator::Multiply if is_wide() => {
                 lowering.hidden("numeric_multiply", vec![left, right], sql_type)
             }
@@ -135,6 +147,12 @@ pub(super) fn build(
     let wide = crate::types::held(sql_type)?.arrow();
     let (left, right) = (left.converted(&wide), right.converted(&wide));
     Typed::of(binary_expr(left.expr, operator, right.expr), wide, sql_type)
+}
+
+/// Whether a numeric is the constant 1, with any digits behind the point.
+fn is_one(value: &Typed) -> bool {
+    let one = ScalarValue::Decimal128(Some(1), 1, 0);
+    value.value().is_some_and(|known| one.cast_to(&value.data_type).is_ok_and(|one| one == *known))
 }
 
 /// An operator of the engine.

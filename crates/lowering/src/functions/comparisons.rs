@@ -113,6 +113,10 @@ pub(crate) fn sides(lowering: &Lowering<'_>, left: Typed, right: Typed) -> Resul
     match together(&left.data_type, &right.data_type) {
         Some(data_type) => {
             let (left, right) = (left.converted(&data_type), right.converted(&data_type));
+            // The engine's joins tell -0 and 0 apart.
+            if data_type.is_floating() && left.value().is_none() && right.value().is_none() {
+                return Ok((with_one_zero(left), with_one_zero(right)));
+            }
             // The engine's joins lose arrays with NULL among their items.
             match data_type.is_nested() && Lowering::has_array_key(left.sql_type) {
                 true => Ok((lowering.order_key(left)?, lowering.order_key(right)?)),
@@ -186,6 +190,19 @@ pub(crate) fn without_blanks(value: Typed) -> Typed {
     }
     let expr = rtrim().call(vec![value.expr, lit(ScalarValue::Utf8View(Some(" ".to_owned())))]);
     Typed { expr, ..value }
+}
+
+/// A floating-point number with 0 for -0, which the engine's sorts tell apart.
+pub(crate) fn with_one_zero(value: Typed) -> Typed {
+    let zero = match value.data_type {
+        DataType::Float32 => ScalarValue::Float32(Some(0.0)),
+        DataType::Float64 => ScalarValue::Float64(Some(0.0)),
+        _ => return value,
+    };
+    match value.value() {
+        Some(_) => value,
+        None => Typed { expr: binary_expr(value.expr, Operator::Plus, lit(zero)), ..value },
+    }
 }
 
 /// The length of an interval, by which intervals are compared.

@@ -4,7 +4,8 @@ use super::{Make, Table};
 use crate::refusal::Result;
 use crate::scope::Lowering;
 use crate::typed::Typed;
-use analyzer::system::SqlType;
+use crate::types;
+use analyzer::system::{Oid, SqlType};
 
 pub(super) const TABLE: Table = &[
     ("->(json,text)", Make::Named("json_object_field")),
@@ -80,15 +81,26 @@ pub(super) const TABLE: Table = &[
     ("row_to_json(record) row_to_json(record,bool)", Make::Named("row_to_json")),
 ];
 
-/// A function that writes values of any type: `char` with its blanks.
+impl Lowering<'_> {
+    /// A value that is written as JSON: `char` with its blanks, and texts and documents told apart, as columns that the
+    /// engine passes on need not be.
+    pub(crate) fn for_json(&self, value: Typed) -> Result<Typed> {
+        let value = self.padded(value)?;
+        let is_held_as_text = matches!(value.sql_type.oid, Oid::JSON | Oid::JSONB)
+            || types::is_text(value.sql_type.oid);
+        if is_held_as_text && value.value().is_none() { value.declared() } else { Ok(value) }
+    }
+}
+
+/// A function that writes values of any type.
 fn written(
     lowering: &Lowering<'_>,
     name: &str,
     arguments: Vec<Typed>,
     sql_type: SqlType,
 ) -> Result<Typed> {
-    let padded = arguments.into_iter().map(|argument| lowering.padded(argument));
-    lowering.registered(name, padded.collect::<Result<_>>()?, sql_type)
+    let values = arguments.into_iter().map(|argument| lowering.for_json(argument));
+    lowering.registered(name, values.collect::<Result<_>>()?, sql_type)
 }
 
 /// A part of a document, by the steps to it: by the first function if they are arguments, by the second if they are an

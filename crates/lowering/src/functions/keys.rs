@@ -1,6 +1,6 @@
 //! Keys by which values are ordered and told apart, for types whose values the engine would compare otherwise.
 
-use super::comparisons::{length, without_blanks};
+use super::comparisons::{length, with_one_zero, without_blanks};
 use crate::records::has_plain_order;
 use crate::refusal::{Result, unsupported};
 use crate::scope::Lowering;
@@ -23,7 +23,7 @@ impl Lowering<'_> {
                 }
                 _ => self.hidden("array_order", vec![value], bytes),
             },
-            _ => self.equality_key(value),
+            _ => Ok(with_one_zero(self.equality_key(value)?)),
         }
     }
 

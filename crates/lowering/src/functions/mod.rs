@@ -11,11 +11,13 @@ mod json;
 mod keys;
 mod moments;
 mod patterns;
+mod quotients;
 mod system;
 mod text;
 mod zones;
 
 pub(crate) use arithmetic::of_engine;
+pub(crate) use comparisons::with_one_zero;
 
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;

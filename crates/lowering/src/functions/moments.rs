@@ -18,9 +18,9 @@ use store::catalog::SqlType as Held;
 use values::zone::Zone;
 
 pub(super) const TABLE: Table = &[
-    ("+(date,int4)", Make::Own(|_, args, of| days(args, Operator::Plus, of))),
-    ("+(int4,date)", Make::Own(|_, args, of| days(swapped(args), Operator::Plus, of))),
-    ("-(date,int4)", Make::Own(|_, args, of| days(args, Operator::Minus, of))),
+    ("+(date,int4)", Make::Own(|l, args, of| days(l, args, Operator::Plus, of))),
+    ("+(int4,date)", Make::Own(|l, args, of| days(l, swapped(args), Operator::Plus, of))),
+    ("-(date,int4)", Make::Own(|l, args, of| days(l, args, Operator::Minus, of))),
     ("-(date,date)", Make::Own(days_between)),
     ("+(date,interval)", Make::Own(|_, args, of| date_plus(args, Operator::Plus, of))),
     ("-(date,interval)", Make::Own(|_, args, of| date_plus(args, Operator::Minus, of))),
@@ -124,11 +124,17 @@ fn swapped(mut arguments: Vec<Typed>) -> Vec<Typed> {
 }
 
 /// A date a number of days later.
-fn days(arguments: Vec<Typed>, operator: Operator, sql_type: SqlType) -> Result<Typed> {
+fn days(
+    lowering: &Lowering<'_>,
+    arguments: Vec<Typed>,
+    operator: Operator,
+    sql_type: SqlType,
+) -> Result<Typed> {
     let [date, days] = take(arguments)?;
-    let date = cast(date.expr, DataType::Int32);
-    let sum = binary_expr(date, operator, days.expr);
-    Typed::of(cast(sum, DataType::Date32), DataType::Date32, sql_type)
+    let date = cast(cast(date.expr, DataType::Int32), DataType::Int64);
+    let sum = binary_expr(date, operator, cast(days.expr, DataType::Int64));
+    let sum = Typed { expr: sum, sql_type: Oid::INT8.into(), data_type: DataType::Int64 };
+    lowering.hidden("date_of_days", vec![sum], sql_type)
 }
 
 fn days_between(_: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {

@@ -14,9 +14,9 @@ use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::Placeholder;
 use datafusion::logical_expr::{Expr, Operator, binary_expr, cast};
 use functions::casts::constants;
-use functions::datetime::precision;
 use store::catalog::SqlType as Held;
 use values::error::{Error, SqlState};
+use values::precision;
 use values::translate::refused_text;
 
 impl Lowering<'_> {
@@ -64,7 +64,7 @@ impl Lowering<'_> {
             let value = constants::value_of(&text, &held, self.style())?;
             let value = match value {
                 ScalarValue::IntervalMonthDayNano(Some(interval)) => {
-                    let adjusted = precision::adjusted(interval, sql_type.modifier);
+                    let adjusted = precision::of_interval(interval, sql_type.modifier);
                     ScalarValue::IntervalMonthDayNano(Some(adjusted.unwrap_or(interval)))
                 }
                 value => value,

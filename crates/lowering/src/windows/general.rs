@@ -7,8 +7,10 @@ use crate::typed::{Typed, unify};
 use analyzer::system::{Oid, functions, operators};
 use analyzer::tree::{FrameBound, FrameExclusion, FrameUnits, WindowCall};
 use datafusion::arrow::datatypes::DataType;
+use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{
-    Expr, Operator, WindowFrame, WindowFunctionDefinition, binary_expr,
+    Expr, Operator, WindowFrame, WindowFrameBound, WindowFrameUnits, WindowFunctionDefinition,
+    binary_expr,
 };
 use frames::{Bound, Exclusion, Frame, Function, Layout, Units, over_frame};
 use std::sync::Arc;
@@ -32,11 +34,10 @@ impl Lowering<'_> {
     ) -> Result<Value> {
         let own = self.own_frame(call)?;
         // The engine hands out whole partitions.
-        window.frame = WindowFrame::new(Some(false));
-        if window.order_by.is_empty() {
-            window.frame = WindowFrame::new(None);
-        }
-        window.frame.regularize_order_bys(&mut window.order_by)?;
+        let none = || ScalarValue::UInt64(None);
+        let (start, end) =
+            (WindowFrameBound::Preceding(none()), WindowFrameBound::Following(none()));
+        window.frame = WindowFrame::new_bounds(WindowFrameUnits::Rows, start, end);
         let filter = window.filter.take();
         let mut add =
             |name: &str, function: Function, mut columns: Vec<Expr>, data_type: &DataType| {

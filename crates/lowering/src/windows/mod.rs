@@ -3,6 +3,7 @@
 mod general;
 
 use crate::aggregates::Made;
+use crate::functions::with_one_zero;
 use crate::refusal::{Result, missing};
 use crate::scope::{Lowering, Slot};
 use crate::typed::{Typed, unify};
@@ -52,7 +53,9 @@ impl Lowering<'_> {
 
     fn window(&mut self, call: &WindowCall, all: &mut Vec<Expr>) -> Result<Value> {
         let partition_by = self.exprs(&call.partition_by)?;
-        let partition_by = partition_by.into_iter().map(|value| Ok(self.equality_key(value)?.expr));
+        let partition_by = partition_by.into_iter();
+        let partition_by =
+            partition_by.map(|value| Ok(with_one_zero(self.equality_key(value)?).expr));
         let partition_by: Vec<Expr> = partition_by.collect::<Result<_>>()?;
         let order = call.order_by.iter().map(|key| self.sort_key(key));
         let order_by = order.collect::<Result<Vec<_>>>()?;
@@ -175,10 +178,10 @@ impl Lowering<'_> {
             return Ok(());
         }
         for key in &call.order_by {
-            let data_type = self.expr(&key.expr)?.data_type;
-            if !(data_type.is_numeric() || data_type.is_string() || data_type.is_temporal())
-                || matches!(data_type, DataType::Interval(_))
-            {
+            let value = self.expr(&key.expr)?;
+            let data_type = self.order_key(value)?.data_type;
+            let is_day = matches!(data_type, DataType::Date32 | DataType::Timestamp(..));
+            if !(data_type.is_numeric() || data_type.is_string() || is_day) {
                 frame.units = WindowFrameUnits::Groups;
             }
         }

@@ -143,6 +143,7 @@ fn is_alike(source: &SqlType, target: &Type) -> bool {
         SqlType::Timestamp => *target == Type::TIMESTAMP,
         SqlType::TimestampTz => *target == Type::TIMESTAMPTZ,
         SqlType::Interval => *target == Type::INTERVAL,
+        SqlType::Precise(of, _) => is_alike(of, target),
         SqlType::Uuid => *target == Type::UUID,
         SqlType::Json | SqlType::Jsonb | SqlType::Array(_) | SqlType::Other(_) => false,
     }

@@ -169,7 +169,7 @@ async fn bound<'a>(
         match grammar::growing(|| analyzer::bind_statement(node, &relations, declared)) {
             Ok(bound) => {
                 let (tree, parameters) = (bound.statement, bound.parameters);
-                return Ok(Statement { frame, planner, relations, tree, parameters });
+                return Ok(Statement { frame, planner, relations, tree, parameters, is_executed });
             }
             // The parse tree did not show this name.
             Err(_) if relations.look_up_more(planner).await? => {}
@@ -186,6 +186,8 @@ pub(crate) struct Statement<'a> {
     /// The statement.
     pub(crate) tree: tree::Statement,
     parameters: Vec<Option<SqlType>>,
+    /// Whether it is executed, not described.
+    is_executed: bool,
 }
 
 impl Statement<'_> {
@@ -199,7 +201,8 @@ impl Statement<'_> {
         returned: &[Returned],
     ) -> Result<(LogicalPlan, Vec<Field>)> {
         let text = self.frame.text;
-        let (plan, fields) = lower(self.planner, query, &self.relations, returned, text)?;
+        let (planner, relations) = (self.planner, &self.relations);
+        let (plan, fields) = lower(planner, query, relations, returned, text, self.is_executed)?;
         Ok((refuse_deep(plan)?, fields))
     }
 
@@ -327,6 +330,8 @@ struct Part<'a> {
 struct KnownRows {
     rows: AtHand,
     relations: Vec<(tree::RelationId, Vec<SqlType>)>,
+    /// The columns of the target's row as a value.
+    row: Vec<(usize, String)>,
 }
 
 impl Part<'_> {
@@ -365,17 +370,25 @@ impl Part<'_> {
         let others = self.change.rows().columns.iter().skip(skipped);
         types.extend(others.map(|column| column.sql_type));
         let relations = vec![(self.change.relation, types)];
-        Ok(KnownRows { rows: AtHand::new(fields)?, relations })
+        Ok(KnownRows { rows: AtHand::new(fields)?, relations, row: self.row() })
+    }
+
+    /// The columns of the table's row as a value.
+    fn row(&self) -> Vec<(usize, String)> {
+        let columns = self.table.columns.iter().enumerate();
+        let shown = columns.filter(|(_, column)| !column.hidden);
+        shown.map(|(place, column)| (place, column.name.clone())).collect()
     }
 
     fn rows<'a>(&'a self, at_hand: &'a KnownRows) -> Rows<'a> {
         let with = &self.change.rows().with;
-        Rows { schema: &at_hand.rows.schema, relations: &at_hand.relations, with }
+        let (relations, row) = (&at_hand.relations, &at_hand.row);
+        Rows { schema: &at_hand.rows.schema, relations, row, with }
     }
 
     fn surroundings(&self) -> lowering::Surroundings<'_> {
-        let Statement { frame, planner, relations, .. } = self.statement;
-        lowered(planner, relations, self.returned, frame.text)
+        let Statement { frame, planner, relations, is_executed, .. } = self.statement;
+        lowered(planner, relations, self.returned, frame.text, *is_executed)
     }
 
     /// The columns that RETURNING shows.
@@ -425,7 +438,7 @@ impl Part<'_> {
         let rows = AtHand::new(own.chain(excluded).collect())?;
         let types = self.types()?;
         let relations = vec![(self.change.relation, types.clone()), (update.excluded, types)];
-        let both = KnownRows { rows, relations };
+        let both = KnownRows { rows, relations, row: self.row() };
         let filter = update.filter.as_ref().map(std::slice::from_ref);
         let update = OnConflictUpdate {
             targets: update.targets.clone(),

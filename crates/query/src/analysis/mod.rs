@@ -5,6 +5,7 @@ pub(crate) mod over_rows;
 mod parameters;
 mod relations;
 pub(crate) mod row;
+mod stars;
 pub(crate) mod targets;
 
 use crate::context::Frame;
@@ -72,7 +73,7 @@ pub(crate) async fn plan(
     planner: &Planner<'_>,
     query: &NodeEnum,
 ) -> Result<(LogicalPlan, Vec<Field>)> {
-    Ok(planned(planner, query, frame.text).await?)
+    Ok(planned(planner, query, frame.text, true).await?)
 }
 
 /// The plan of a query with places for the parameters, whose values are a frame's, and the columns of its result.
@@ -88,7 +89,7 @@ pub(crate) async fn plan_without_values(
     let declared = frame.parameters.iter().map(parameters::type_of_value);
     let declared: Vec<Option<SqlType>> = declared.collect();
     let (bound, relations) = bind(planner, query, &declared, frame.text).await?;
-    let (plan, fields) = lower(planner, &bound.query, &relations, &[], frame.text)?;
+    let (plan, fields) = lower(planner, &bound.query, &relations, &[], frame.text, true)?;
     Ok((refuse_deep(plan).map_err(Error::from)?, fields))
 }
 
@@ -102,7 +103,7 @@ pub(crate) async fn plan_text(
 ) -> Result<(LogicalPlan, Vec<Field>)> {
     let script = grammar::parse(text).map_err(|_| unread(text))?;
     let statement = script.statements().first().and_then(|raw| raw.stmt.as_ref()?.node.as_ref());
-    Ok(planned(planner, statement.ok_or_else(|| unread(text))?, text).await?)
+    Ok(planned(planner, statement.ok_or_else(|| unread(text))?, text, true).await?)
 }
 
 /// The plan of the query of a frame's CREATE TABLE AS, CREATE VIEW or COPY, and the columns of its result. `None` if it has
@@ -119,7 +120,10 @@ pub(crate) async fn plan_source(
         return Err(Error::unsupported("views must not contain data-modifying statements in WITH"));
     }
     match statement.and_then(Statement::source) {
-        Some(query) => plan(frame, planner, query).await.map(Some),
+        Some(query) => {
+            let is_executed = !statement.is_some_and(is_view);
+            Ok(Some(planned(planner, query, frame.text, is_executed).await?))
+        }
         None => Ok(None),
     }
 }
@@ -149,6 +153,18 @@ pub(crate) async fn describe(
     Ok(described(frame, planner, query, given).await?)
 }
 
+/// The text of a view's query, in which the columns that it has now stand for each `*`.
+///
+/// # Errors
+/// As of [`plan`].
+pub(crate) async fn without_stars(planner: &Planner<'_>, text: &str) -> Result<String> {
+    let script = grammar::parse(text).map_err(|_| unread(text))?;
+    let statement = script.statements().first().and_then(|raw| raw.stmt.as_ref()?.node.as_ref());
+    let query = statement.ok_or_else(|| unread(text))?;
+    let (bound, _) = bind(planner, query, &[], text).await?;
+    Ok(stars::written_out(text, bound.stars))
+}
+
 /// The plan of a view's query.
 pub(crate) fn plan_view<'a>(
     planner: &'a Planner<'a>,
@@ -176,11 +192,12 @@ impl From<Error> for Refused {
     }
 }
 
-/// The plan of a query with a text of its own, such as a view's.
+/// The plan of a query with a text of its own, such as a view's; one that is not executed may have constants without a value.
 async fn planned(
     planner: &Planner<'_>,
     query: &NodeEnum,
     text: &str,
+    is_executed: bool,
 ) -> Result<(LogicalPlan, Vec<Field>), Refused> {
     let declared: Vec<Option<SqlType>> =
         planner.parameters.iter().map(parameters::type_of_value).collect();
@@ -188,7 +205,7 @@ async fn planned(
     if bound.parameters.len() > planner.parameters.len() {
         return Err(Refused::Wrong(parameters::undefined(planner.parameters.len() + 1)));
     }
-    let (plan, fields) = lower(planner, &bound.query, &relations, &[], text)?;
+    let (plan, fields) = lower(planner, &bound.query, &relations, &[], text, is_executed)?;
     Ok((refuse_deep(plan).map_err(Error::from)?, fields))
 }
 
@@ -201,7 +218,7 @@ async fn described(
     let declared: Vec<Option<SqlType>> =
         given.iter().map(|given| given.as_ref().and_then(types::of_held)).collect();
     let (bound, relations) = bind(planner, query, &declared, frame.text).await?;
-    let (_, fields) = lower(planner, &bound.query, &relations, &[], frame.text)?;
+    let (_, fields) = lower(planner, &bound.query, &relations, &[], frame.text, false)?;
     let parameters = parameters::described(given, &bound.parameters)?;
     Ok((parameters, fields))
 }
@@ -235,6 +252,7 @@ fn lowered<'a>(
     relations: &'a Relations,
     returned: &'a [Returned],
     text: &'a str,
+    is_executed: bool,
 ) -> Surroundings<'a> {
     Surroundings {
         engine: planner.engine,
@@ -242,6 +260,7 @@ fn lowered<'a>(
         sources: relations.sources(),
         returned,
         parameters: planner.parameters,
+        folds: is_executed,
         text,
     }
 }
@@ -252,8 +271,9 @@ fn lower(
     relations: &Relations,
     returned: &[Returned],
     text: &str,
+    is_executed: bool,
 ) -> Result<(LogicalPlan, Vec<Field>), Refused> {
-    let surroundings = lowered(planner, relations, returned, text);
+    let surroundings = lowered(planner, relations, returned, text, is_executed);
     Ok(grammar::growing(|| lowering::lower(query, &surroundings))?)
 }
 

@@ -20,6 +20,9 @@ pub(super) fn type_of_value(value: &ScalarValue) -> Option<SqlType> {
 }
 
 /// The types of a statement's parameters: those that the client gives, else those that the statement means.
+///
+/// # Errors
+/// 42P18: neither says what type a parameter has.
 pub(super) fn described(
     given: &[Option<catalog::SqlType>],
     found: &[Option<SqlType>],
@@ -31,10 +34,16 @@ pub(super) fn described(
             (Some(given), _) => given,
             (None, Some(found)) => types::held(*found)
                 .ok_or_else(|| Refused::Missing(Error::unsupported(found.to_string())))?,
-            (None, None) => catalog::SqlType::Text,
+            (None, None) => return Err(undetermined(number + 1).into()),
         });
     }
     Ok(parameters)
+}
+
+/// The error for a parameter of which neither the client nor the statement says what type it has.
+fn undetermined(number: usize) -> Error {
+    let message = format!("could not determine data type of parameter ${number}");
+    Error::new(SqlState::IndeterminateDatatype, message)
 }
 
 /// The error for a parameter without a value.

@@ -154,8 +154,9 @@ fn over(
     bound: &[Tree],
 ) -> Result<Vec<Expr>, Refused> {
     let types = row.columns.iter().map(|column| column.sql_type).collect();
-    let rows = Rows { schema, relations: &[(relation, types)], with: &[] };
+    let rows = Rows { schema, relations: &[(relation, types)], row: &[], with: &[] };
     let surroundings = Surroundings {
+        folds: false,
         engine: planner.engine,
         functions: planner.functions,
         sources: &[],

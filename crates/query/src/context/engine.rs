@@ -10,7 +10,10 @@ use datafusion::prelude::SessionConfig;
 use distributed::{Exchanges, ShipFragments, read_everywhere};
 use executor::Checks;
 use functions::json::order::OrderJson;
-use optimizer::{ByUniqueNames, FloatGroups, KeptOrders, RepeatedOrders, WholeOrders};
+use optimizer::{
+    ByUniqueNames, FloatGroups, KeptOrders, OuterConstants, PushedFilters, RepeatedOrders,
+    WholeOrders,
+};
 use planner::casts::Casts;
 use planner::scales::Scales;
 use planner::volatile::VolatileColumns;
@@ -89,9 +92,11 @@ impl Engine {
 
 /// The rules of the logical optimizer, with ours in the place of those that are wrong.
 fn logical_rules(rules: &[LogicalRule]) -> Vec<LogicalRule> {
-    let kept: LogicalRule = Arc::new(KeptOrders::default());
+    let kept: [LogicalRule; 2] =
+        [Arc::new(KeptOrders::default()), Arc::new(PushedFilters::default())];
     let ours = |rule: &LogicalRule| {
-        if rule.name() == kept.name() { Arc::clone(&kept) } else { Arc::clone(rule) }
+        let own = kept.iter().find(|own| own.name() == rule.name());
+        Arc::clone(own.unwrap_or(rule))
     };
     rules.iter().map(ours).collect()
 }
@@ -105,6 +110,10 @@ fn physical_rules(rules: &[PhysicalRule]) -> Vec<PhysicalRule> {
     if let (Some(from), Some(to)) = (place("FilterPushdown"), place("join_selection")) {
         let pushdown = rules.remove(from);
         rules.insert(to, pushdown);
+    }
+    let place = |name| rules.iter().position(|rule| rule.name() == name);
+    if let Some(sorts) = place("EnsureRequirements") {
+        rules.insert(sorts, Arc::new(OuterConstants));
     }
     let is_pushdown = |rule: &PhysicalRule| rule.name().starts_with("FilterPushdown");
     for rule in rules.iter_mut().filter(|rule| is_pushdown(rule)) {

@@ -65,7 +65,7 @@ pub(crate) async fn run_as(
     let done = Outcome::Done(Tag::plain("CREATE TABLE AS"));
     let Some(mut builder) = begun(frame, transaction, &create.table)? else { return Ok(done) };
     let (columns, physical) = planned(frame, transaction, create).await?;
-    builder.add_query_columns(&columns);
+    builder.add_query_columns(&columns)?;
     let (table, _) = builder.finish()?;
     let table = created(frame, transaction, table, &create.table)?;
     if !create.with_data {
@@ -224,11 +224,11 @@ impl Builder {
         Ok(())
     }
 
-    fn add_query_columns(&mut self, columns: &[(String, SqlType)]) {
+    fn add_query_columns(&mut self, columns: &[(String, SqlType)]) -> Result<()> {
         for (name, sql_type) in columns {
-            let column = Column {
+            self.add_column(Column {
                 id: ColumnId(self.table.next_column),
-                name: unique_name(&self.table, name),
+                name: name.clone(),
                 sql_type: sql_type.clone(),
                 nullable: true,
                 default: None,
@@ -237,10 +237,9 @@ impl Builder {
                 hidden: false,
                 missing: None,
                 comment: None,
-            };
-            self.table.columns.push(column);
-            self.table.next_column += 1;
+            })?;
         }
+        Ok(())
     }
 
     fn second_key(&self) -> Error {
@@ -303,16 +302,6 @@ impl Builder {
         self.add_column(Column::row_id(id))?;
         Ok(id)
     }
-}
-
-fn unique_name(table: &Table, name: &str) -> String {
-    let mut unique = name.to_owned();
-    let mut number = 1;
-    while table.column(&unique).is_some() {
-        unique = format!("{name}_{number}");
-        number += 1;
-    }
-    unique
 }
 
 /// Plans the defaults, checks and generation expressions, so that errors are reported now and not

@@ -8,6 +8,7 @@ use datafusion::arrow::datatypes::Schema;
 use parser::commands::CreateView;
 use planner::relations::rename_columns;
 use planner::unique_names;
+use std::collections::HashSet;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{
@@ -42,6 +43,8 @@ pub(crate) async fn run(
         None => return Err(analysis::missing_source()),
     };
     let plan = rename_columns(plan, &columns)?;
+    refuse_repeated(plan.schema().as_arrow())?;
+    let sql = analysis::without_stars(&planner, &create.query).await?;
     let id = match existing {
         Some(view @ Relation::View(_)) if create.replaces => {
             frame.access(&catalog).require(view, Privileges::OWNER)?;
@@ -62,7 +65,7 @@ pub(crate) async fn run(
         id,
         schema,
         name,
-        sql: create.query.clone(),
+        sql,
         columns,
         search_path: if is_temporary {
             frame.path().schemas().map(str::to_owned).collect()
@@ -78,6 +81,19 @@ pub(crate) async fn run(
     })?;
     if existing.is_none() {
         frame.own(transaction, Object::Relation(id))?;
+    }
+    Ok(())
+}
+
+/// Refuses columns of one name.
+fn refuse_repeated(schema: &Schema) -> Result<()> {
+    let mut names = HashSet::new();
+    for field in schema.fields() {
+        let name = unique_names::shown(field.name());
+        if !names.insert(name) {
+            let message = format!("column \"{name}\" specified more than once");
+            return Err(Error::new(SqlState::DuplicateColumn, message));
+        }
     }
     Ok(())
 }

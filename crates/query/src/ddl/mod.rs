@@ -1,5 +1,6 @@
 //! Statements that change definitions: CREATE, ALTER, DROP, TRUNCATE and COMMENT.
 
+mod alter_sequence;
 mod alter_table;
 mod alter_type;
 mod checks;
@@ -42,6 +43,7 @@ pub(crate) async fn run(
         Definition::CreateSchema(create) => create_schema::run(frame, transaction, create)?,
         Definition::CreateSequence(create) => create_sequence::run(frame, transaction, create)?,
         Definition::CreateIndex(create) => index::run(frame, transaction, create).await?,
+        Definition::AlterSequence(alter) => alter_sequence::run(frame, transaction, alter)?,
         Definition::AlterTable(alter) => alter_table::run(frame, transaction, alter).await?,
         Definition::Rename(rename) => rename::run(frame, transaction, rename)?,
         Definition::Drop(drop) => drop::run(frame, transaction, drop)?,

@@ -38,19 +38,30 @@ fn restart_identity(
         _ => None,
     });
     for sequence in owned {
-        let id = frame.session.shared.store.next_relation_id();
-        let new = Sequence { id, ..Sequence::clone(sequence) };
-        let (old, object) = (Object::Relation(sequence.id), Object::Relation(id));
-        transaction.change_catalog(CatalogChange::Drop(sequence.id))?;
-        transaction.change_catalog(CatalogChange::Create(Relation::Sequence(Arc::new(new))))?;
-        for role in catalog.roles().chain(std::iter::once(catalog.public())) {
-            let privileges = role.privileges(&old);
-            if privileges != Privileges::default() {
-                let (role, object) = (role.name.clone(), object.clone());
-                let granted = CatalogChange::SetPrivileges { role, object, privileges };
-                transaction.change_catalog(granted)?;
-            }
-        }
+        replace_sequence(frame, transaction, sequence)?;
     }
     Ok(())
+}
+
+/// Replaces a sequence by a new one of its name, which begins at the start.
+pub(super) fn replace_sequence(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    sequence: &Sequence,
+) -> Result<Arc<Sequence>> {
+    let catalog = Arc::clone(transaction.catalog());
+    let id = frame.session.shared.store.next_relation_id();
+    let new = Arc::new(Sequence { id, ..Sequence::clone(sequence) });
+    let (old, object) = (Object::Relation(sequence.id), Object::Relation(id));
+    transaction.change_catalog(CatalogChange::Drop(sequence.id))?;
+    transaction.change_catalog(CatalogChange::Create(Relation::Sequence(Arc::clone(&new))))?;
+    for role in catalog.roles().chain(std::iter::once(catalog.public())) {
+        let privileges = role.privileges(&old);
+        if privileges != Privileges::default() {
+            let (role, object) = (role.name.clone(), object.clone());
+            let granted = CatalogChange::SetPrivileges { role, object, privileges };
+            transaction.change_catalog(granted)?;
+        }
+    }
+    Ok(new)
 }

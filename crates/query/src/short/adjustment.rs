@@ -85,7 +85,7 @@ impl Short {
 
 /// The PostgreSQL name of a type that clients can encode; `None` for other types.
 fn type_of(sql_type: &SqlType) -> Option<&'static str> {
-    Some(match sql_type {
+    Some(match sql_type.imprecise() {
         SqlType::Boolean => "bool",
         SqlType::SmallInt => "int2",
         SqlType::Integer => "int4",

@@ -55,6 +55,9 @@ pub(crate) fn info(sql_type: &SqlType) -> TypeInfo {
             let modifier = (i32::from(*precision) << 16 | i32::from(*scale)) + MODIFIER_HEADER;
             TypeInfo { modifier, ..plain(1700, -1) }
         }
+        SqlType::Precise(of, modifier) => {
+            TypeInfo { modifier: i32::try_from(*modifier).unwrap_or(-1), ..info(of) }
+        }
         SqlType::Uuid => plain(2950, 16),
         SqlType::Jsonb => plain(3802, -1),
         SqlType::Array(item) => {
@@ -92,6 +95,7 @@ fn array_oid(item: &SqlType) -> u32 {
         SqlType::Json => 199,
         SqlType::Uuid => 2951,
         SqlType::Jsonb => 3807,
+        SqlType::Precise(of, _) => array_oid(of),
         SqlType::Array(inner) => array_oid(inner),
     }
 }

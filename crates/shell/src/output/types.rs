@@ -44,6 +44,7 @@ impl Kind {
             SqlType::Boolean => Self::Boolean,
             SqlType::Json => Self::Json,
             SqlType::Timestamp | SqlType::TimestampTz => Self::Timestamp,
+            SqlType::Precise(of, _) => Self::of(of),
             SqlType::Array(item) => Self::Array(Box::new(Self::of(item))),
             _ => Self::Text,
         }

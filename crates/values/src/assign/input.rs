@@ -44,6 +44,7 @@ pub fn input(array: &ArrayRef, sql_type: &SqlType, style: Style) -> Result<Array
 }
 
 fn cast_to(array: &ArrayRef, sql_type: &SqlType, style: Style) -> Result<ArrayRef> {
+    let sql_type = sql_type.imprecise();
     let to = sql_type.arrow();
     if *array.data_type() == to {
         return Ok(Arc::clone(array));

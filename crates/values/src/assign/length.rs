@@ -1,9 +1,10 @@
-//! The declared length of `varchar(n)` and `char(n)`: assignments enforce it, casts truncate.
+//! The declared length of `varchar(n)` and `char(n)`, which assignments enforce and to which casts truncate, and the declared
+//! precision of times, to which both round.
 
 use super::rewrite::rewrite;
 use crate::error::{Error, Result, SqlState};
-use datafusion::arrow::array::{Array, ArrayRef, AsArray, ListArray};
-use datafusion::arrow::datatypes::DataType;
+use crate::precision;
+use datafusion::arrow::array::{ArrayRef, AsArray, ListArray};
 use std::borrow::Cow;
 use std::sync::Arc;
 use store::catalog::SqlType;
@@ -30,11 +31,15 @@ pub fn fit(array: ArrayRef, sql_type: &SqlType, excess: Excess) -> Result<ArrayR
             }
             rewrite(array, |text| shortened(text, *limit as usize, sql_type, excess))
         }
+        SqlType::Precise(_, modifier) => {
+            let modifier = i32::try_from(*modifier).unwrap_or(-1);
+            precision::rounded(&array, |_| modifier)
+        }
         SqlType::Array(item) if **item != SqlType::Text => {
             let (field, offsets, items, nulls) = array.as_list::<i32>().clone().into_parts();
             let same = Arc::clone(&items);
             let items = fit(items, item, excess)?;
-            if Arc::ptr_eq(&same, &items) || *items.data_type() != DataType::Utf8View {
+            if Arc::ptr_eq(&same, &items) || !is_limited(item) {
                 Ok(array)
             } else {
                 Ok(Arc::new(ListArray::try_new(field, offsets, items, nulls)?))
@@ -42,6 +47,11 @@ pub fn fit(array: ArrayRef, sql_type: &SqlType, excess: Excess) -> Result<ArrayR
         }
         _ => Ok(array),
     }
+}
+
+/// Whether values of a type are changed to fit it.
+fn is_limited(sql_type: &SqlType) -> bool {
+    matches!(sql_type, SqlType::Varchar(_) | SqlType::Char(_) | SqlType::Precise(..))
 }
 
 fn shortened<'a>(

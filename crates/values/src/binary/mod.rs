@@ -138,6 +138,7 @@ impl BinaryColumn {
                 let items = Box::new(Self::of(lists.values(), item, item_oid)?);
                 Form::List { lists, items, item_oid: oid }
             }
+            SqlType::Precise(of, _) => return Self::of(&array, of, item_oid),
             SqlType::Other(_) => Form::TextOf(array),
         }))
     }

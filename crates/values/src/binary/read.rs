@@ -83,6 +83,7 @@ pub fn read(bytes: &[u8], sql_type: &SqlType) -> Result<ScalarValue> {
             let interval = IntervalMonthDayNano::new(months, days, nanos);
             ScalarValue::IntervalMonthDayNano(Some(interval))
         }
+        SqlType::Precise(of, _) => return self::read(bytes, of),
         SqlType::Array(item) => list(std::mem::take(&mut rest), sql_type, item)?,
     };
     if rest.is_empty() { Ok(value) } else { Err(bad(sql_type)) }

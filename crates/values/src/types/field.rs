@@ -27,6 +27,15 @@ fn named_by(field: &Field) -> Option<SqlType> {
     (fits || matches!(field.data_type(), DataType::List(_))).then_some(sql_type)
 }
 
+/// The name of a type in metadata.
+fn name_of(sql_type: &SqlType) -> String {
+    match sql_type {
+        SqlType::Array(item) => format!("{}[]", name_of(item)),
+        SqlType::Precise(of, modifier) => format!("{of}({modifier})"),
+        other => other.to_string(),
+    }
+}
+
 /// The type of a name in metadata.
 fn of_name(name: &str) -> Option<SqlType> {
     if let Some(item) = name.strip_suffix("[]") {
@@ -36,7 +45,12 @@ fn of_name(name: &str) -> Option<SqlType> {
         Some((name, digits)) => (name, digits.strip_suffix(')')?),
         None => (name, ""),
     };
+    let precise = |of| Some(SqlType::Precise(Box::new(of), digits.parse().ok()?));
     Some(match name {
+        "time without time zone" => precise(SqlType::Time)?,
+        "timestamp without time zone" => precise(SqlType::Timestamp)?,
+        "timestamp with time zone" => precise(SqlType::TimestampTz)?,
+        "interval" => precise(SqlType::Interval)?,
         "uuid" => SqlType::Uuid,
         "json" => SqlType::Json,
         "jsonb" => SqlType::Jsonb,
@@ -90,7 +104,7 @@ pub fn of_arrow(data_type: &DataType) -> SqlType {
 pub fn plan_field(name: &str, sql_type: &SqlType, nullable: bool) -> Field {
     let field = Field::new(name, sql_type.arrow(), nullable);
     if is_more_than_arrow(sql_type) {
-        field.with_metadata([(TYPE_KEY.to_owned(), sql_type.to_string())].into())
+        field.with_metadata([(TYPE_KEY.to_owned(), name_of(sql_type))].into())
     } else {
         field
     }
@@ -99,9 +113,12 @@ pub fn plan_field(name: &str, sql_type: &SqlType, nullable: bool) -> Field {
 /// Whether a type is more specific than the Arrow type of its values.
 fn is_more_than_arrow(sql_type: &SqlType) -> bool {
     match sql_type {
-        SqlType::Uuid | SqlType::Json | SqlType::Jsonb | SqlType::Varchar(_) | SqlType::Char(_) => {
-            true
-        }
+        SqlType::Uuid
+        | SqlType::Json
+        | SqlType::Jsonb
+        | SqlType::Varchar(_)
+        | SqlType::Char(_)
+        | SqlType::Precise(..) => true,
         SqlType::Numeric { .. } => *sql_type != SqlType::NUMERIC,
         SqlType::Array(item) => is_more_than_arrow(item),
         _ => false,

@@ -1,0 +1,154 @@
+//! Keeps the keys of ORDER BY that are constants on one side of an outer join.
+//!
+//! `SELECT * FROM a LEFT JOIN (SELECT k, true AS found FROM b) c ON a.k = c.k ORDER BY c.found, a.k`: the engine takes
+//! `found` for the same in all rows, although the join makes rows in which it is NULL, and sorts by the second key only. A
+//! [`Varying`] below the join hides from it that the column is a constant.
+
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::common::{JoinType, Result, internal_err};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec};
+use datafusion::physical_plan::{
+    ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties,
+    ReplaceChildrenOptions,
+};
+use std::fmt;
+use std::sync::Arc;
+
+/// The rule of the physical optimizer. It runs before sorts are placed.
+#[derive(Debug)]
+pub struct OuterConstants;
+
+impl PhysicalOptimizerRule for OuterConstants {
+    fn optimize(
+        &self,
+        plan: Arc<dyn ExecutionPlan>,
+        _: &ConfigOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        plan.transform_up(hidden).data()
+    }
+
+    fn name(&self) -> &str {
+        "outer_constants"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+/// A join whose sides that it may fill with NULL have no constants.
+fn hidden(node: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn ExecutionPlan>>> {
+    let nullable: &[usize] = match join_type(&node) {
+        Some(JoinType::Left) => &[1],
+        Some(JoinType::Right) => &[0],
+        Some(JoinType::Full) => &[0, 1],
+        _ => return Ok(Transformed::no(node)),
+    };
+    let mut children: Vec<_> = node.children().into_iter().cloned().collect();
+    let mut is_changed = false;
+    for place in nullable {
+        let Some(child) = children.get_mut(*place) else { continue };
+        if !child.properties().eq_properties.constants().is_empty() {
+            *child = Arc::new(Varying::new(Arc::clone(child)));
+            is_changed = true;
+        }
+    }
+    if !is_changed {
+        return Ok(Transformed::no(node));
+    }
+    let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
+    Ok(Transformed::yes(node.replace_children(children, options)?))
+}
+
+fn join_type(node: &Arc<dyn ExecutionPlan>) -> Option<JoinType> {
+    if let Some(join) = node.downcast_ref::<HashJoinExec>() {
+        return Some(*join.join_type());
+    }
+    if let Some(join) = node.downcast_ref::<NestedLoopJoinExec>() {
+        return Some(*join.join_type());
+    }
+    node.downcast_ref::<SortMergeJoinExec>().map(SortMergeJoinExec::join_type)
+}
+
+/// The rows of its input, without what is known of columns with one value.
+#[derive(Debug)]
+struct Varying {
+    input: Arc<dyn ExecutionPlan>,
+    properties: Arc<PlanProperties>,
+}
+
+impl Varying {
+    fn new(input: Arc<dyn ExecutionPlan>) -> Self {
+        let known = &input.properties().eq_properties;
+        let orders = known.oeq_class().iter().cloned();
+        let known = EquivalenceProperties::new_with_orderings(Arc::clone(known.schema()), orders);
+        let properties = PlanProperties::clone(input.properties()).with_eq_properties(known);
+        Self { input, properties: Arc::new(properties) }
+    }
+}
+
+impl DisplayAs for Varying {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("VaryingExec")
+    }
+}
+
+impl ExecutionPlan for Varying {
+    fn name(&self) -> &str {
+        "VaryingExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![true]
+    }
+
+    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
+        vec![false]
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn replace_children(
+        self: Arc<Self>,
+        mut children: Vec<Arc<dyn ExecutionPlan>>,
+        _: ReplaceChildrenOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        match (children.pop(), children.is_empty()) {
+            (Some(input), true) => Ok(Arc::new(Self::new(input))),
+            _ => internal_err!("an operator has one input"),
+        }
+    }
+
+    fn with_new_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
+        self.replace_children(children, options)
+    }
+
+    fn execute(
+        &self,
+        partition: usize,
+        context: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
+        self.input.execute(partition, context)
+    }
+}
