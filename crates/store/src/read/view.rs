@@ -10,6 +10,9 @@ use catalog::{Index, Table};
 use sdds::{Bound, BucketId, Key, KeyRange};
 use std::sync::Arc;
 
+/// An index, and its file.
+pub(super) type IndexView = (Arc<Index>, TableView);
+
 /// A table at a snapshot. Immutable and cheap to clone.
 #[derive(Debug, Clone)]
 pub struct TableView {
@@ -23,7 +26,7 @@ pub struct TableView {
     /// The index of which it is the file, and the indexed table.
     index: Option<(Arc<Index>, Arc<Table>)>,
     /// The files of its indexes; `None` if it has none.
-    pub(super) indexes: Option<Arc<[(Arc<Index>, TableView)]>>,
+    pub(super) indexes: Option<Arc<[IndexView]>>,
     pub(super) peers: Option<(Arc<dyn Peers>, Reader)>,
 }
 
@@ -46,7 +49,7 @@ impl TableView {
     }
 
     /// The view as that of a table with indexes.
-    pub(super) fn with_indexes(self, indexes: Vec<(Arc<Index>, Self)>) -> Self {
+    pub(super) fn with_indexes(self, indexes: Vec<IndexView>) -> Self {
         Self { indexes: Some(indexes.into()), ..self }
     }
 

@@ -81,15 +81,15 @@ impl Transaction {
     }
 }
 
+/// A write to the file of an index, with the keys that it writes.
+pub(crate) type FileWrite = (Arc<Table>, Vec<Key>, Write);
+
 /// Returns changes of indexes as writes to their files, each with the keys that it writes: of all
 /// indexes, first what is removed.
 ///
 /// # Errors
 /// [`Error::DuplicateKey`] for two new entries of a unique index.
-pub(crate) fn writes(
-    catalog: &Catalog,
-    changes: IndexChanges,
-) -> Result<Vec<(Arc<Table>, Vec<Key>, Write)>, Error> {
+pub(crate) fn writes(catalog: &Catalog, changes: IndexChanges) -> Result<Vec<FileWrite>, Error> {
     let (mut removals, mut additions) = (Vec::new(), Vec::new());
     for (id, mut changes) in changes.into_changes() {
         let Some(index) = catalog.index_by_id(id) else { continue };
@@ -110,7 +110,7 @@ pub(crate) fn writes(
 }
 
 /// Many entries become a run.
-fn addition(index: &Index, changes: &EntryChanges) -> Result<(Arc<Table>, Vec<Key>, Write), Error> {
+fn addition(index: &Index, changes: &EntryChanges) -> Result<FileWrite, Error> {
     let rows = changes.rows(index)?;
     let keys = bucket::key::of_rows(&index.file, &rows)?;
     let write = match rows.num_rows() > CHUNK_ROWS {
