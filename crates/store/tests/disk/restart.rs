@@ -271,17 +271,15 @@ fn checkpoints_count_what_earlier_processes_wrote() {
         disk = next;
     }
     let often = Data { checkpoint_bytes, ..data(&disk) };
-    let (_store, _) = Store::open_durable(&Options::default(), often).expect("opened");
-    let has_checkpoint = || {
-        let (_, recovery) = try_open(&disk.crash(0)).expect("opened");
-        recovery.checkpoint.is_some()
-    };
+    let (store, _) = Store::open_durable(&Options::default(), often).expect("opened");
     let mut looks = 0;
-    while !has_checkpoint() {
+    while store.kept_checkpoints().is_empty() {
         std::thread::sleep(std::time::Duration::from_millis(10));
         looks += 1;
         assert!(looks < 1_000, "no checkpoint");
     }
+    let (_, recovery) = try_open(&disk.crash(0)).expect("opened");
+    assert!(recovery.checkpoint.is_some());
 }
 
 /// A checkpoint that is ahead of the journal would make the directory invalid.
