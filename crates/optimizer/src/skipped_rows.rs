@@ -90,11 +90,7 @@ fn without_number(node: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn ExecutionPlan
     // What outer limits skip, or inner ones, was subtracted or added.
     node.fetch().filter(|rows| *rows >= (ALL_ROWS / 2) as usize)?;
     if let Some(limit) = node.downcast_ref::<GlobalLimitExec>() {
-        return Some(Arc::new(GlobalLimitExec::new(
-            Arc::clone(limit.input()),
-            limit.skip(),
-            None,
-        )));
+        return Some(Arc::new(GlobalLimitExec::new(Arc::clone(limit.input()), limit.skip(), None)));
     }
     if let Some(limit) = node.downcast_ref::<LocalLimitExec>() {
         return Some(Arc::clone(limit.input()));
