@@ -199,6 +199,9 @@ impl Lowering<'_> {
                 self.adjusted("moment_precision", value, sql_type)
             }
             Held::Interval => self.adjusted("interval_precision", value, sql_type),
+            Held::Array(_) if sql_type.oid.element() == Some(Oid::NUMERIC) => {
+                self.converted(value, &held, sql_type)
+            }
             _ => missing(format!("a conversion to {sql_type}")),
         }
     }
@@ -251,7 +254,7 @@ fn is_plain(from: Oid, to: Oid) -> bool {
     match (from, to) {
         (from, to) if is_number(from) && is_number(to) => true,
         (Oid::INT4, Oid::BOOL) | (Oid::BOOL, Oid::INT4) => true,
-        (Oid::INT8, to) | (to, Oid::INT8) if types::is_id(to) => true,
+        (Oid::INT2 | Oid::INT8, to) | (to, Oid::INT8) if types::is_id(to) => true,
         (Oid::DATE | Oid::TIMESTAMPTZ, Oid::TIMESTAMP)
         | (Oid::DATE | Oid::TIMESTAMP, Oid::TIMESTAMPTZ)
         | (Oid::TIMESTAMP | Oid::TIMESTAMPTZ, Oid::DATE)

@@ -32,6 +32,10 @@ pub(super) fn described(
         let given = given.get(number).cloned().flatten();
         parameters.push(match (given, found) {
             (Some(given), _) => given,
+            // A client sends the name.
+            (None, Some(found)) if found.oid.catalog_name().starts_with("reg") => {
+                catalog::SqlType::Text
+            }
             (None, Some(found)) => types::held(*found)
                 .ok_or_else(|| Refused::Missing(Error::unsupported(found.to_string())))?,
             (None, None) => return Err(undetermined(number + 1).into()),
