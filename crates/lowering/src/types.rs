@@ -22,6 +22,8 @@ mod oids {
     pub(super) const CSTRING: Oid = Oid(2275);
     pub(super) const NODE_TREE: Oid = Oid(194);
     pub(super) const ACL_ITEM: Oid = Oid(1033);
+    pub(super) const INET: Oid = Oid(869);
+    pub(super) const PG_LSN: Oid = Oid(3220);
     /// `regprocedure`, `regoper`, `regoperator`, `regnamespace`, `regrole`, `regcollation`, `regconfig`, `regdictionary`.
     pub(super) const NAMED: [Oid; 8] =
         [Oid(2202), Oid(2203), Oid(2204), Oid(4089), Oid(4096), Oid(4191), Oid(3734), Oid(3769)];
@@ -42,6 +44,8 @@ pub(crate) fn held(sql_type: SqlType) -> Result<Held> {
         Oid::NUMERIC => numeric(sql_type)?,
         Oid::TEXT | Oid::NAME | Oid::CHAR | Oid::UNKNOWN | Oid::VOID => Held::Text,
         oids::CSTRING | oids::NODE_TREE | oids::ACL_ITEM | Oid::ANYARRAY => Held::Text,
+        // Of system tables.
+        oids::INET | oids::PG_LSN => Held::Text,
         Oid::VARCHAR => Held::Varchar(length(sql_type)),
         Oid::BPCHAR => length(sql_type).map_or(Held::Text, Held::Char),
         Oid::BYTEA => Held::Bytea,
