@@ -7,7 +7,6 @@ mod outer_constants;
 mod pushed_filters;
 mod repeated_orders;
 mod same_names;
-mod skipped_rows;
 mod whole_orders;
 
 pub use float_groups::FloatGroups;
@@ -16,5 +15,4 @@ pub use outer_constants::OuterConstants;
 pub use pushed_filters::PushedFilters;
 pub use repeated_orders::RepeatedOrders;
 pub use same_names::ByUniqueNames;
-pub use skipped_rows::{AllRows, SkippedRows};
 pub use whole_orders::WholeOrders;
