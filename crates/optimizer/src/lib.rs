@@ -1,18 +1,22 @@
 //! Rules that the engine's optimizer has in addition. Each is for plans to which the engine's own rules give wrong answers;
 //! its file says which.
 
+mod few_groups;
 mod float_groups;
 mod kept_orders;
 mod outer_constants;
 mod pushed_filters;
 mod repeated_orders;
 mod same_names;
+mod skipped_rows;
 mod whole_orders;
 
+pub use few_groups::FewGroups;
 pub use float_groups::FloatGroups;
 pub use kept_orders::KeptOrders;
 pub use outer_constants::OuterConstants;
 pub use pushed_filters::PushedFilters;
 pub use repeated_orders::RepeatedOrders;
 pub use same_names::ByUniqueNames;
+pub use skipped_rows::{AllRows, SkippedRows};
 pub use whole_orders::WholeOrders;

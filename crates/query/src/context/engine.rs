@@ -11,8 +11,8 @@ use distributed::{Exchanges, ShipFragments, read_everywhere};
 use executor::Checks;
 use functions::json::order::OrderJson;
 use optimizer::{
-    ByUniqueNames, FloatGroups, KeptOrders, OuterConstants, PushedFilters, RepeatedOrders,
-    WholeOrders,
+    AllRows, ByUniqueNames, FewGroups, FloatGroups, KeptOrders, OuterConstants, PushedFilters,
+    RepeatedOrders, SkippedRows, WholeOrders,
 };
 use planner::casts::Casts;
 use planner::scales::Scales;
@@ -98,7 +98,8 @@ fn logical_rules(rules: &[LogicalRule]) -> Vec<LogicalRule> {
         let own = kept.iter().find(|own| own.name() == rule.name());
         Arc::clone(own.unwrap_or(rule))
     };
-    rules.iter().map(ours).collect()
+    let first: LogicalRule = Arc::new(SkippedRows);
+    [first].into_iter().chain(rules.iter().map(ours)).collect()
 }
 
 /// The engine's rules and ours. Plans are given checks before they are divided into fragments, since operators that share
@@ -121,6 +122,8 @@ fn physical_rules(rules: &[PhysicalRule]) -> Vec<PhysicalRule> {
     }
     let last = rules.iter().rposition(is_pushdown).unwrap_or(rules.len());
     rules.insert(last, Arc::new(WholeOrders));
+    rules.insert(last, Arc::new(AllRows));
+    rules.insert(last, Arc::new(FewGroups));
     let pushdown = rules.iter_mut().filter(|rule| rule.name() == "PushdownSort");
     pushdown.for_each(|rule| *rule = Arc::new(ReadInOrder));
     rules.push(Arc::new(FloatGroups));
