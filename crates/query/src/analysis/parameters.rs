@@ -32,16 +32,19 @@ pub(super) fn described(
         let given = given.get(number).cloned().flatten();
         parameters.push(match (given, found) {
             (Some(given), _) => given,
-            // A client sends the name.
-            (None, Some(found)) if found.oid.catalog_name().starts_with("reg") => {
-                catalog::SqlType::Text
-            }
+            (None, Some(found)) if is_sent_as_text(found.oid) => catalog::SqlType::Text,
             (None, Some(found)) => types::held(*found)
                 .ok_or_else(|| Refused::Missing(Error::unsupported(found.to_string())))?,
             (None, None) => return Err(undetermined(number + 1).into()),
         });
     }
     Ok(parameters)
+}
+
+/// Whether clients send values of a type as texts: names of what the catalog has, and what only system tables have.
+fn is_sent_as_text(oid: Oid) -> bool {
+    let name = oid.catalog_name();
+    name.starts_with("reg") || matches!(name, "aclitem" | "pg_lsn")
 }
 
 /// The error for a parameter of which neither the client nor the statement says what type it has.
