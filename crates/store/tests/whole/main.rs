@@ -19,5 +19,5 @@ use sdds::{Key, KeyRange};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::{Options, Snapshot, Store, TableView, key};
-use tables::{contents, contents_of, key_of, quiet, store_with, table_at};
+use tables::{contents, key_of, quiet, store_with, table_at};
 use test_tables::keyed;
