@@ -17,6 +17,7 @@ _SETTINGS = (
     "SET extra_float_digits = 1",
     "SET bytea_output = 'hex'",
     "SET client_min_messages = 'error'",
+    "SET synchronous_commit = off",
 )
 # Seconds that an answer may take beyond the statement time-out before the connection is closed.
 _GRACE = 8.0

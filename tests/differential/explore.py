@@ -96,7 +96,8 @@ def main() -> int:
     except (KeyboardInterrupt, BrokenPipeError):
         pass
     if session:
-        print(f"seeds {args.seed} to {seed - 1} in {time.monotonic() - start:.0f} s\n{report.summary()}")
+        compared = ", ".join(f"{count} {kind}" for kind, count in session.trial.compared.most_common())
+        print(f"seeds {args.seed} to {seed - 1} in {time.monotonic() - start:.0f} s: {compared}\n{report.summary()}")
         if args.counts:
             report.write_counts(args.counts)
     return 1 if any(report.kinds[kind] for kind in (CRASH, WRONG, HANG)) else 0

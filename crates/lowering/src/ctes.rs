@@ -18,11 +18,14 @@ impl Lowering<'_> {
     /// Makes the plans of queries in WITH.
     pub(crate) fn with(&mut self, ctes: &[Cte]) -> Result<()> {
         for cte in ctes {
-            let (plan, outer) = self.in_subquery(|lowering| match &cte.query.body {
-                Body::SetOperation(operation) if cte.is_recursive => {
-                    lowering.recursive(cte, operation)
-                }
-                _ => lowering.query(&cte.query),
+            // What nothing reads is not planned.
+            let (plan, outer) = self.skipping(cte.references == 0, |lowering| {
+                lowering.in_subquery(|lowering| match &cte.query.body {
+                    Body::SetOperation(operation) if cte.is_recursive => {
+                        lowering.recursive(cte, operation)
+                    }
+                    _ => lowering.query(&cte.query),
+                })
             })?;
             if cte.references > 1 && is_volatile(&plan)? {
                 return unsupported("a volatile query in WITH that is read more than once");

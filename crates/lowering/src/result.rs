@@ -74,7 +74,12 @@ fn converted(lowering: &Lowering<'_>, query: &Query, plan: LogicalPlan) -> Resul
 fn is_converted(sql_type: SqlType) -> bool {
     let oid = sql_type.oid;
     let is_vector = matches!(oid, Oid::NAME | Oid::CHAR | Oid::INT2VECTOR | Oid::OIDVECTOR);
-    (is_id(oid) && !is_long_id(oid)) || is_vector || oid.element() == Some(Oid::OID)
+    (is_id(oid) && !is_long_id(oid)) || is_vector || oid.element() == Some(Oid::OID) || is_path(oid)
+}
+
+/// Whether values are JSON paths, which have a form of their own in results.
+fn is_path(oid: Oid) -> bool {
+    oid == Oid::JSONPATH || oid.element() == Some(Oid::JSONPATH)
 }
 
 /// The value in a result, and the name of its type if the Arrow type does not imply it.
@@ -88,6 +93,9 @@ fn result_value(
         None => crate::refusal::missing(format!("function {name}")),
     };
     let oid = sql_type.oid;
+    if is_path(oid) {
+        return crate::refusal::missing("a result of type jsonpath");
+    }
     let name = oid.catalog_name();
     Ok(match oid {
         Oid::NAME => (column, Some("name".to_owned())),

@@ -143,21 +143,22 @@ impl Lowering<'_> {
                 Kind::Output(place) => Some(place),
                 _ => select.output.iter().position(|output| output.expr == key.expr),
             };
+            // A column may be there with another type, as which a value is only named.
             places.push(match output {
-                Some(place) => place,
+                Some(place) => (place, columns.values[place].sql_type),
                 None => {
                     let value = self.expr(&key.expr)?;
-                    columns.place_of(value)
+                    let sql_type = value.sql_type;
+                    (columns.place_of(value), sql_type)
                 }
             });
         }
         let Columns { exprs, values, .. } = columns;
         let plan = LogicalPlanBuilder::from(plan).project(exprs)?.build()?;
         let made = plan.schema().columns();
-        let order = keys.iter().zip(places).map(|(key, place)| {
-            let value =
-                Typed { expr: Engine::Column(made[place].clone()), ..values[place].clone() };
-            self.sorted(key, value)
+        let order = keys.iter().zip(places).map(|(key, (place, sql_type))| {
+            let expr = Engine::Column(made[place].clone());
+            self.sorted(key, Typed { expr, sql_type, ..values[place].clone() })
         });
         let order = order.collect::<Result<_>>()?;
         Ok((plan, order))

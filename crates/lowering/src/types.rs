@@ -43,7 +43,9 @@ pub(crate) fn held(sql_type: SqlType) -> Result<Held> {
         Oid::FLOAT8 => Held::Double,
         Oid::NUMERIC => numeric(sql_type)?,
         Oid::TEXT | Oid::NAME | Oid::CHAR | Oid::UNKNOWN | Oid::VOID => Held::Text,
-        oids::CSTRING | oids::NODE_TREE | oids::ACL_ITEM | Oid::ANYARRAY => Held::Text,
+        Oid::JSONPATH | oids::CSTRING | oids::NODE_TREE | oids::ACL_ITEM | Oid::ANYARRAY => {
+            Held::Text
+        }
         // Of system tables.
         oids::INET | oids::PG_LSN => Held::Text,
         Oid::VARCHAR => Held::Varchar(length(sql_type)),

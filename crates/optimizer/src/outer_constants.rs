@@ -1,8 +1,9 @@
-//! Keeps the keys of ORDER BY that are constants on one side of an outer join.
+//! Keeps the keys of ORDER BY that are constants on one side of an outer join, or below grouping sets.
 //!
 //! `SELECT * FROM a LEFT JOIN (SELECT k, true AS found FROM b) c ON a.k = c.k ORDER BY c.found, a.k`: the engine takes
 //! `found` for the same in all rows, although the join makes rows in which it is NULL, and sorts by the second key only. A
-//! [`Varying`] below the join hides from it that the column is a constant.
+//! [`Varying`] below the join hides from it that the column is a constant. So it is above grouping sets, whose keys are NULL
+//! in the rows of other sets, and no longer what others are.
 
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
@@ -10,6 +11,7 @@ use datafusion::common::{JoinType, Result, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec};
 use datafusion::physical_plan::{
     ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties,
@@ -40,8 +42,14 @@ impl PhysicalOptimizerRule for OuterConstants {
     }
 }
 
-/// A join whose sides that it may fill with NULL have no constants.
+/// A join whose sides that it may fill with NULL have no constants, and grouping sets without keys that are constants or the
+/// same as others.
 fn hidden(node: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn ExecutionPlan>>> {
+    let sets = node.downcast_ref::<AggregateExec>().map(AggregateExec::group_expr);
+    let is_known = !node.properties().eq_properties.eq_group().is_empty();
+    if sets.is_some_and(|sets| !sets.is_single()) && is_known {
+        return Ok(Transformed::yes(Arc::new(Varying::new(node))));
+    }
     let nullable: &[usize] = match join_type(&node) {
         Some(JoinType::Left) => &[1],
         Some(JoinType::Right) => &[0],
@@ -52,7 +60,7 @@ fn hidden(node: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn ExecutionP
     let mut is_changed = false;
     for place in nullable {
         let Some(child) = children.get_mut(*place) else { continue };
-        if !child.properties().eq_properties.constants().is_empty() {
+        if has_constants(child) {
             *child = Arc::new(Varying::new(Arc::clone(child)));
             is_changed = true;
         }
@@ -62,6 +70,10 @@ fn hidden(node: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn ExecutionP
     }
     let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
     Ok(Transformed::yes(node.replace_children(children, options)?))
+}
+
+fn has_constants(node: &Arc<dyn ExecutionPlan>) -> bool {
+    !node.properties().eq_properties.constants().is_empty()
 }
 
 fn join_type(node: &Arc<dyn ExecutionPlan>) -> Option<JoinType> {

@@ -205,6 +205,21 @@ impl Binder<'_> {
             return Err(Error::missing("GROUPING here").at(function.location));
         };
         let select = scope.select;
+        match scope.clause {
+            Clause::Targets
+            | Clause::Having
+            | Clause::OrderBy
+            | Clause::DistinctOn
+            | Clause::Window => {}
+            Clause::AggregateArgument => {
+                let message = "aggregate function calls cannot be nested";
+                return Err(Error::new("42803", message).at(function.location));
+            }
+            other => {
+                let message = format!("grouping operations are not allowed in {}", other.name());
+                return Err(Error::new("42803", message).at(function.location));
+            }
+        }
         // The keys are not known yet: the grouping replaces the arguments by them.
         scope.groupings.push((arguments, function.location));
         let kind = Kind::Grouping(select, vec![scope.groupings.len() - 1]);

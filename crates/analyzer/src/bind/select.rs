@@ -26,8 +26,9 @@ impl Binder<'_> {
         let grouping = self.in_clause(Clause::GroupBy, |binder| {
             binder.group_by(&statement.group_clause, statement.group_distinct, &output)
         })?;
-        let distinct = self
-            .in_clause(Clause::DistinctOn, |binder| binder.distinct_clause(statement, &output))?;
+        let distinct = self.in_clause(Clause::DistinctOn, |binder| {
+            binder.distinct_clause(statement, &mut output)
+        })?;
         let Some(scope) = self.scopes.last_mut() else { return Err(Error::missing("this query")) };
         let is_grouped = !statement.group_clause.is_empty()
             || having.is_some()
@@ -95,12 +96,15 @@ impl Binder<'_> {
     fn distinct_clause(
         &mut self,
         statement: &SelectStmt,
-        output: &[Output],
+        output: &mut [Output],
     ) -> Result<Option<Distinct>> {
         let Some(first) = statement.distinct_clause.first() else { return Ok(None) };
         // Plain DISTINCT is a list of one empty node.
         if first.node.is_none() {
             for item in output {
+                if item.expr.sql_type.oid == Oid::UNKNOWN {
+                    item.expr = self.coerce_implicitly(item.expr.clone(), Oid::TEXT)?;
+                }
                 comparable("=", item.expr.sql_type.oid, item.expr.location.0)?;
             }
             return Ok(Some(Distinct::All));

@@ -1,7 +1,7 @@
 //! A comparison of a value with the items of an array: `= ANY (array)`, `< ALL (array)` and the like.
 
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, make_comparator};
-use datafusion::arrow::compute::SortOptions;
+use datafusion::arrow::compute::{SortOptions, cast};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::{
@@ -65,8 +65,12 @@ impl Quantified {
     }
 
     fn compare(&self, values: &ArrayRef, lists: &ArrayRef) -> Result<BooleanArray> {
-        let lists = lists.as_list::<i32>();
+        // The engine asks what conditions are for NULLs without a type.
+        let Some(lists) = lists.as_list_opt::<i32>() else {
+            return Ok(BooleanArray::new_null(values.len()));
+        };
         let items = lists.values();
+        let values = &cast(values, items.data_type())?;
         let compare = make_comparator(values, items, SortOptions::default())?;
         let offsets = lists.value_offsets();
         let rows = (0..values.len()).map(|row| {

@@ -1,18 +1,18 @@
-//! Casts to and from `json` and `jsonb`, and comparisons of `jsonb`.
+//! Casts to and from `json` and `jsonb`.
 //!
 //! Both types are text for the engine. Casts to them parse text, casts from `jsonb` convert numbers
-//! and Booleans, and comparisons of `jsonb` compare the sort keys of [`order`].
+//! and Booleans.
 
 use super::arguments::{document, strict};
-use super::{Kind, call, order, styled};
+use super::{Kind, call, styled};
 use crate::casts::constants::fold;
 use crate::row_function::{Row, typed_function};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result};
-use datafusion::logical_expr::expr::{Between, Case, Cast, InList};
+use datafusion::logical_expr::expr::Cast;
 use datafusion::logical_expr::expr_rewriter::FunctionRewrite;
-use datafusion::logical_expr::{BinaryExpr, Expr, Operator, ScalarUDF, cast, lit};
+use datafusion::logical_expr::{Expr, ScalarUDF, cast, lit};
 use store::catalog::SqlType;
 use values::cells::Cell;
 use values::error::{Error, SqlState};
@@ -59,7 +59,7 @@ fn scalar(row: &Row<'_>, wanted: &str) -> values::error::Result<Cell> {
     }
 }
 
-/// Replaces the engine's casts and comparisons.
+/// Replaces the engine's casts.
 #[derive(Debug)]
 pub(crate) struct JsonTypes;
 
@@ -79,83 +79,9 @@ impl FunctionRewrite for JsonTypes {
                 Ok(styled::of_call(call, schema, Style::from_config(options)))
             }
             Expr::Cast(cast) => of_cast(cast, schema, Style::from_config(options)),
-            Expr::BinaryExpr(binary) if is_comparison(binary.op) => of_comparison(binary, schema),
-            Expr::InList(InList { expr, list, negated }) => {
-                let sides = std::iter::once(*expr).chain(list).collect();
-                Ok(compared(sides, "=", schema)?.update_data(|mut sides| {
-                    let expr = Box::new(sides.remove(0));
-                    Expr::InList(InList { expr, list: sides, negated })
-                }))
-            }
-            Expr::Between(Between { expr, negated, low, high }) => {
-                Ok(compared(vec![*expr, *low, *high], ">=", schema)?.update_data(|mut sides| {
-                    let (expr, low) = (Box::new(sides.remove(0)), Box::new(sides.remove(0)));
-                    let high = Box::new(sides.remove(0));
-                    Expr::Between(Between { expr, negated, low, high })
-                }))
-            }
-            Expr::Case(case) => {
-                let compared = of_simple_case(case, schema)?;
-                let changed = compared.transformed;
-                let mut chosen = of_choice(compared.data, schema)?;
-                chosen.transformed |= changed;
-                Ok(chosen)
-            }
             other => of_choice(other, schema),
         }
     }
-}
-
-fn is_comparison(operator: Operator) -> bool {
-    use Operator::{Eq, Gt, GtEq, IsDistinctFrom, IsNotDistinctFrom, Lt, LtEq, NotEq};
-    matches!(operator, Eq | NotEq | Lt | LtEq | Gt | GtEq | IsDistinctFrom | IsNotDistinctFrom)
-}
-
-fn of_comparison(
-    BinaryExpr { left, op, right }: BinaryExpr,
-    schema: &DFSchema,
-) -> Result<Transformed<Expr>> {
-    let symbol = match op.to_string() {
-        words if words.starts_with("IS") => "=".to_owned(),
-        symbol => symbol.replace("!=", "<>"),
-    };
-    Ok(compared(vec![*left, *right], &symbol, schema)?.update_data(|mut sides| {
-        let (left, right) = (Box::new(sides.remove(0)), Box::new(sides.remove(0)));
-        Expr::BinaryExpr(BinaryExpr { left, op, right })
-    }))
-}
-
-/// The operands of a comparison; `jsonb` operands are replaced by their sort keys.
-fn compared(sides: Vec<Expr>, symbol: &str, schema: &DFSchema) -> Result<Transformed<Vec<Expr>>> {
-    let types: Vec<Option<SqlType>> =
-        sides.iter().map(|side| of_expression(side, schema)).collect();
-    let is = |wanted: SqlType| types.iter().flatten().any(|known| *known == wanted);
-    let all_jsonb = || types.iter().flatten().all(|known| *known == SqlType::Jsonb);
-    if is(SqlType::Json) || is(SqlType::Jsonb) && !all_jsonb() {
-        let second = types.iter().skip(1).find(|other| **other != types[0]);
-        let second = second.or(types.get(1)).cloned().flatten();
-        return Err(external(no_operator(symbol, &types[0], &second)));
-    }
-    Ok(if is(SqlType::Jsonb) {
-        Transformed::yes(sides.into_iter().map(order::key).collect())
-    } else {
-        Transformed::no(sides)
-    })
-}
-
-/// `CASE value WHEN other`: a comparison of `value` with each branch.
-fn of_simple_case(mut case: Case, schema: &DFSchema) -> Result<Transformed<Expr>> {
-    let Some(value) = case.expr.take() else { return Ok(Transformed::no(Expr::Case(case))) };
-    let whens = case.when_then_expr.iter().map(|(when, _)| Expr::clone(when));
-    let sides = std::iter::once(*value).chain(whens).collect();
-    Ok(compared(sides, "=", schema)?.update_data(|sides| {
-        let mut sides = sides.into_iter();
-        case.expr = sides.next().map(Box::new);
-        for ((when, _), side) in case.when_then_expr.iter_mut().zip(sides) {
-            **when = side;
-        }
-        Expr::Case(case)
-    }))
 }
 
 /// CASE and `coalesce`: parses constant branches, and marks the result as JSON.
@@ -244,13 +170,4 @@ fn number(digits: Expr, to: &SqlType) -> Expr {
         _ => digits,
     };
     cast(through, to.arrow())
-}
-
-/// The error for an operator that does not exist for these types.
-fn no_operator(symbol: &str, left: &Option<SqlType>, right: &Option<SqlType>) -> Error {
-    let name = |known: &Option<SqlType>| {
-        known.as_ref().map_or_else(|| "unknown".to_owned(), name_without_length)
-    };
-    let message = format!("operator does not exist: {} {symbol} {}", name(left), name(right));
-    Error::new(SqlState::UndefinedFunction, message)
 }

@@ -1,7 +1,7 @@
 //! SQL functions and operators on JSON, casts, and the order of `jsonb`.
 //!
 //! Most functions come in pairs, one for each JSON type. Functions are in `access`, `change`,
-//! [`build`] and [`rows`]; [`casts`] and [`order`] replace casts, comparisons and ORDER BY. Functions of
+//! [`build`] and [`rows`]; [`casts`] replaces casts. Functions of
 //! operators and other syntax have names that PostgreSQL does not have.
 //!
 //! The work on the text of JSON values is in [`values::json`].
@@ -12,7 +12,8 @@ pub mod build;
 pub mod casts;
 mod change;
 pub mod gather;
-pub mod order;
+mod order;
+pub mod paths;
 mod refused;
 pub mod rows;
 mod styled;
@@ -57,7 +58,7 @@ static ALL: LazyLock<HashMap<String, Arc<ScalarUDF>>> = LazyLock::new(|| {
     let functions = access::all().into_iter().chain(build::all()).chain(gather::all());
     let functions =
         functions.chain(rows::all()).chain(refused::all()).chain(change::all()).chain(casts::all());
-    let functions = functions.chain([order::function()]);
+    let functions = functions.chain(paths::all()).chain([order::function()]);
     functions.map(|function| (function.name().to_owned(), Arc::new(function))).collect()
 });
 

@@ -7,17 +7,7 @@ use store::catalog::SqlType;
 use values::error::Error;
 
 /// Functions, and the reason why they are not supported.
-const REFUSED: [(&[&str], &str); 3] = [
-    (
-        &[
-            "jsonb_path_exists",
-            "jsonb_path_match",
-            "jsonb_path_query",
-            "jsonb_path_query_array",
-            "jsonb_path_query_first",
-        ],
-        "JSON paths are not implemented",
-    ),
+const REFUSED: [(&[&str], &str); 2] = [
     (
         &[
             "json_populate_record",

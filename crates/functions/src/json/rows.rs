@@ -31,7 +31,7 @@ pub struct RowsColumn {
 }
 
 /// The set-returning functions.
-pub const ROWS_FUNCTIONS: [RowsFunction; 13] = [
+pub const ROWS_FUNCTIONS: [RowsFunction; 15] = [
     rows("regexp_matches", &[unnamed("regexp_matches_lists")]),
     rows("regexp_split_to_table", &[unnamed("regexp_split_to_array")]),
     rows("string_to_table", &[unnamed("string_to_array")]),
@@ -48,7 +48,13 @@ pub const ROWS_FUNCTIONS: [RowsFunction; 13] = [
         "jsonb_each_text",
         &[text("key", "jsonb_each_text_keys"), text("value", "jsonb_each_texts")],
     ),
+    rows("jsonb_path_query", &[PATH_ITEM]),
+    rows("jsonb_path_query_tz", &[PATH_ITEM]),
 ];
+
+/// What a JSON path finds.
+const PATH_ITEM: RowsColumn =
+    RowsColumn { name: None, values: super::paths::ITEMS, marker: Some("text_is_jsonb") };
 
 const fn rows(name: &'static str, columns: &'static [RowsColumn]) -> RowsFunction {
     RowsFunction { name, columns }

@@ -6,6 +6,7 @@ mod exact;
 pub(crate) mod floats;
 pub(crate) mod integers;
 mod math;
+pub mod rank;
 pub(crate) mod root;
 mod rounding;
 

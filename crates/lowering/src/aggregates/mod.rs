@@ -5,7 +5,7 @@ mod ordered;
 mod places;
 mod table;
 
-use crate::functions::called;
+use crate::functions::{called, with_one_zero};
 use crate::refusal::{Result, missing, unsupported};
 use crate::scope::Lowering;
 use crate::typed::Typed;
@@ -82,6 +82,7 @@ impl Lowering<'_> {
         function: Oid,
         arguments: &[analyzer::tree::Expr],
         sql_type: SqlType,
+        distinct: bool,
     ) -> Result<Made> {
         let Some(plan) = table::of(function) else {
             let name = functions::of(function).map_or("?", |function| function.name);
@@ -100,7 +101,10 @@ impl Lowering<'_> {
             arguments => {
                 let values = self.exprs(arguments)?.into_iter();
                 let is_json = matches!(plan, Plan::Gathered(..));
-                let given = |value| if is_json { self.for_json(value) } else { self.padded(value) };
+                let given = |value| {
+                    let value = if is_json { self.for_json(value) } else { self.padded(value) }?;
+                    Ok(if distinct { with_one_zero(value) } else { value })
+                };
                 values.map(given).collect::<Result<Vec<_>>>()?
             }
         };
@@ -128,7 +132,8 @@ impl Lowering<'_> {
         {
             return Ok(made);
         }
-        let mut made = self.parts_of(call.function, &call.arguments, call.sql_type)?;
+        let mut made =
+            self.parts_of(call.function, &call.arguments, call.sql_type, call.distinct)?;
         if call.distinct {
             if !made.plan.is_of_distinct_values() {
                 return missing("DISTINCT in this aggregate");
@@ -199,7 +204,7 @@ impl Lowering<'_> {
         {
             return Ok(None);
         }
-        let made = self.parts_of(call.function, &call.arguments, call.sql_type)?;
+        let made = self.parts_of(call.function, &call.arguments, call.sql_type, false)?;
         if made.parts.iter().any(|part| !part.order.is_empty()) {
             return missing("this aggregate as a window function");
         }

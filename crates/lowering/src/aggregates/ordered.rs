@@ -2,7 +2,7 @@
 
 use super::{Made, Part};
 use crate::aggregates::table::Plan;
-use crate::functions::{parse, take};
+use crate::functions::{parse, take, with_one_zero};
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::Typed;
@@ -85,6 +85,7 @@ impl Lowering<'_> {
         else {
             return Ok(None);
         };
+        let value = with_one_zero(self.padded(value)?);
         let mut direct: Vec<Typed> = arguments.collect();
         if direct.iter().any(|argument| argument.value().is_none()) {
             return Ok(None);

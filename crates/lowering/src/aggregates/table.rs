@@ -8,9 +8,10 @@ use crate::typed::Typed;
 use analyzer::system::{Oid, SqlType, functions};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
-use datafusion::logical_expr::{Operator, binary_expr, cast, lit, when};
+use datafusion::logical_expr::{Expr, Operator, binary_expr, lit, when};
 use functions_crate::json::gather::{ARRAYS, ITEM, MEMBER, OBJECTS};
 use functions_crate::numbers::decimals;
+use functions_crate::numbers::rank::{RANK, RANKED};
 use functions_crate::text::joined;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
@@ -22,6 +23,8 @@ use ::functions as functions_crate;
 pub(super) enum Plan {
     /// By an aggregate of the engine.
     Named(&'static str),
+    /// By an aggregate of the ranks of floating-point numbers.
+    Ranked(&'static str),
     /// By counting values or rows.
     Count,
     /// By a sum.
@@ -41,6 +44,8 @@ pub(super) enum Plan {
     Bytes,
     /// By a measure of the population, which is NaN if a value is NaN or infinite, also if it is the only one.
     Spread(&'static str),
+    /// By `corr`, which is NULL where the first or the second values are the same.
+    Correlation,
     /// By `regr_r2`, which is 1 where the first values are the same and the second differ.
     Fit,
     /// By the number of rows before a row: its place.
@@ -76,15 +81,17 @@ const TABLE: &[(&str, Plan)] = &[
         Plan::Average,
     ),
     (
-        "min(int2) min(int4) min(int8) min(float4) min(float8) min(numeric) min(text) min(bpchar) min(date) min(time) \
+        "min(int2) min(int4) min(int8) min(numeric) min(text) min(bpchar) min(date) min(time) \
          min(timestamp) min(timestamptz) min(oid)",
         Plan::Named("min"),
     ),
     (
-        "max(int2) max(int4) max(int8) max(float4) max(float8) max(numeric) max(text) max(bpchar) max(date) max(time) \
+        "max(int2) max(int4) max(int8) max(numeric) max(text) max(bpchar) max(date) max(time) \
          max(timestamp) max(timestamptz) max(oid)",
         Plan::Named("max"),
     ),
+    ("min(float4) min(float8)", Plan::Ranked("min")),
+    ("max(float4) max(float8)", Plan::Ranked("max")),
     ("min(interval) min(anyarray)", Plan::Extreme { is_greatest: false }),
     ("max(interval) max(anyarray)", Plan::Extreme { is_greatest: true }),
     ("bool_and(bool) every(bool)", Plan::Named("bool_and")),
@@ -120,7 +127,7 @@ const TABLE: &[(&str, Plan)] = &[
         "stddev_pop(int2) stddev_pop(int4) stddev_pop(int8) stddev_pop(numeric)",
         deviation(false, true),
     ),
-    ("corr(float8,float8)", Plan::Named("corr")),
+    ("corr(float8,float8)", Plan::Correlation),
     ("covar_samp(float8,float8)", Plan::Named("covar_samp")),
     ("covar_pop(float8,float8)", Plan::Named("covar_pop")),
     ("regr_count(float8,float8)", Plan::Named("regr_count")),
@@ -171,6 +178,7 @@ impl Plan {
     pub(super) fn parts(self, lowering: &Lowering<'_>, arguments: Vec<Typed>) -> Result<Vec<Part>> {
         Ok(match self {
             Self::Named(name) => vec![lowering.part(name, arguments)?],
+            Self::Ranked(name) => vec![ranked(lowering, name, arguments)?],
             Self::Extreme { is_greatest } => vec![lowering.extreme(is_greatest, arguments)?],
             Self::Count => vec![lowering.count(arguments)?],
             Self::Sum => vec![lowering.sum(arguments)?],
@@ -190,16 +198,15 @@ impl Plan {
             }
             Self::Ordered(_) | Self::Bytes => return missing("this aggregate"),
             Self::Spread(name) => {
-                let [value] = take(arguments)?;
-                let value = vec![value];
                 vec![
-                    lowering.part(name, value.clone())?,
-                    lowering.part("max", value.clone())?,
-                    lowering.part("min", value)?,
+                    lowering.part(name, arguments.clone())?,
+                    ranked(lowering, "max", arguments.clone())?,
+                    ranked(lowering, "min", arguments)?,
                 ]
             }
-            Self::Fit => {
-                let names = ["regr_r2", "regr_sxx", "regr_syy"];
+            Self::Fit | Self::Correlation => {
+                let first = if self == Self::Fit { "regr_r2" } else { "corr" };
+                let names = [first, "regr_sxx", "regr_syy"];
                 let parts = names.map(|name| lowering.part(name, arguments.clone()));
                 parts.into_iter().collect::<Result<_>>()?
             }
@@ -232,17 +239,23 @@ impl Plan {
             Self::Spread(_) => {
                 let [measure, most, least] = take(parts)?;
                 // Of finite values these are 0.
-                let none = |value: Typed| {
-                    let value = cast(value.expr, DataType::Float64);
-                    binary_expr(value, Operator::Multiply, lit(0.0_f64))
+                let none = |rank: Typed| -> Result<Expr> {
+                    let value = lowering.hidden(RANKED[1], vec![rank], Oid::FLOAT8.into())?;
+                    Ok(binary_expr(value.expr, Operator::Multiply, lit(0.0_f64)))
                 };
-                let zero = binary_expr(none(most), Operator::Plus, none(least));
+                let zero = binary_expr(none(most)?, Operator::Plus, none(least)?);
                 (binary_expr(measure.expr, Operator::Plus, zero), DataType::Float64)
             }
             Self::Fit => {
                 let [fit, sxx, syy] = take(parts)?;
                 let is_flat = syy.expr.eq(lit(0.0_f64)).and(sxx.expr.gt(lit(0.0_f64)));
                 (when(is_flat, lit(1.0_f64)).otherwise(fit.expr)?, DataType::Float64)
+            }
+            Self::Correlation => {
+                let [corr, sxx, syy] = take(parts)?;
+                let is_flat = sxx.expr.eq(lit(0.0_f64)).or(syy.expr.eq(lit(0.0_f64)));
+                let none = lit(ScalarValue::Float64(None));
+                (when(is_flat, none).otherwise(corr.expr)?, DataType::Float64)
             }
             Self::Joined => {
                 let parts = parts.into_iter().map(|part| part.named(Oid::TEXT_ARRAY.into()));
@@ -265,6 +278,11 @@ impl Plan {
                 let [before, all] = take(parts)?;
                 places::share(before.expr, all.expr, 1.0)?
             }
+            Self::Ranked(_) => {
+                let to = if sql_type.oid == Oid::FLOAT4 { RANKED[0] } else { RANKED[1] };
+                let number = lowering.hidden(to, parts, sql_type)?;
+                (number.expr, number.data_type)
+            }
             Self::Ordered("sorted_texts") => lowering.sorted_texts(parts)?,
             Self::Ordered(function) => lowering.engine_function(function, parts)?,
             _ => match parts.pop() {
@@ -274,6 +292,11 @@ impl Plan {
         };
         Typed::of(expr, data_type, sql_type)
     }
+}
+
+/// The part that aggregates the ranks of floating-point numbers.
+fn ranked(lowering: &Lowering<'_>, name: &str, arguments: Vec<Typed>) -> Result<Part> {
+    lowering.part(name, vec![lowering.hidden(RANK, arguments, Oid::INT8.into())?])
 }
 
 /// The argument of an aggregate as a numeric.

@@ -11,6 +11,7 @@ use analyzer::tree::{Expr, Kind, Quantified};
 use datafusion::arrow::array::Array;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
+use datafusion::common::tree_node::TreeNode;
 use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{Expr as Engine, Operator, binary_expr};
 use std::sync::Arc;
@@ -148,7 +149,16 @@ impl Lowering<'_> {
             (make, is_all),
             (Make::Compare(Operator::Eq), false) | (Make::Compare(Operator::NotEq), true)
         );
-        if is_list && !items.is_empty() && value.sql_type.oid != Oid::INTERVAL {
+        // The engine takes a CASE in a list for a constant, the value that it has of no row.
+        let is_case = |part: &Engine| {
+            Ok(match part {
+                Engine::Case(_) => true,
+                Engine::ScalarFunction(call) => call.name() == "coalesce",
+                _ => false,
+            })
+        };
+        let has_case = items.iter().any(|item| item.expr.exists(is_case).unwrap_or(true));
+        if is_list && !has_case && !items.is_empty() && value.sql_type.oid != Oid::INTERVAL {
             let (value, list) = comparisons::with_list(self, value, items)?;
             let list = list.into_iter().map(|item| item.expr).collect();
             let expr = Box::new(value.expr);

@@ -79,6 +79,13 @@ impl Lowering<'_> {
             }
             _ => {}
         }
+        if matches!(from, Oid::JSON | Oid::JSONB)
+            && matches!(sql_type.oid, Oid::TEXT | Oid::VARCHAR)
+            && value.value().is_none()
+        {
+            // The field of a document says that it is one.
+            return self.converted(value, &Held::Text, sql_type);
+        }
         let is_char = |oid| oid == Oid::CHAR;
         if is_char(sql_type.oid) && !is_char(from)
             || is_char(from) && types::is_integer(sql_type.oid)
@@ -142,7 +149,7 @@ impl Lowering<'_> {
             return self.registered(&name, vec![value], sql_type);
         }
         let is_vector = matches!(value.sql_type.oid, Oid::INT2VECTOR | Oid::OIDVECTOR);
-        if is_vector {
+        if is_vector || value.sql_type.oid == Oid::JSONPATH {
             return missing(format!("the text of {}", value.sql_type));
         }
         if value.sql_type.oid == Oid::BPCHAR

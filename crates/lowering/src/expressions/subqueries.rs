@@ -121,9 +121,13 @@ impl Lowering<'_> {
     pub(crate) fn filter(&mut self, condition: &Expr) -> Result<Engine> {
         match &condition.kind {
             Kind::And(parts) => {
-                let parts = parts.iter().map(|part| self.filter(part));
-                let parts = parts.collect::<Result<Vec<_>>>()?;
-                self.logic(parts, Logic::And)
+                let (mut is_false, mut conditions) = (false, Vec::with_capacity(parts.len()));
+                for part in parts {
+                    let part = self.skipping(is_false, |lowering| lowering.filter(part))?;
+                    is_false |= part == lit(false);
+                    conditions.push(part);
+                }
+                self.logic(conditions, Logic::And)
             }
             Kind::Subquery(subquery) => match &subquery.kind {
                 SubqueryKind::Any(test) if !matches!(test.kind, Kind::Call(_)) => {

@@ -7,21 +7,23 @@ use crate::typed::{Typed, unify};
 use crate::types;
 use analyzer::system::{Oid, SqlType};
 use analyzer::tree::Literal;
+use datafusion::arrow::array::{ListArray, new_empty_array};
+use datafusion::arrow::buffer::OffsetBuffer;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::functions_nested::array_has::{array_has_all_udf, array_has_any_udf};
-use datafusion::logical_expr::when;
+use datafusion::logical_expr::{lit, when};
 use std::sync::Arc;
 
 pub(super) const TABLE: Table = &[
     ("||(anycompatiblearray,anycompatiblearray)", Make::Own(concatenated)),
     (
         "||(anycompatiblearray,anycompatible) array_append(anycompatiblearray,anycompatible)",
-        Make::Named("array_append"),
+        Make::Own(|of, args, to| extended(of, "array_append", 0, args, to)),
     ),
     (
         "||(anycompatible,anycompatiblearray) array_prepend(anycompatible,anycompatiblearray)",
-        Make::Named("array_prepend"),
+        Make::Own(|of, args, to| extended(of, "array_prepend", 1, args, to)),
     ),
     ("array_cat(anycompatiblearray,anycompatiblearray)", Make::Own(concatenated)),
     ("array_remove(anycompatiblearray,anycompatible)", Make::Named("array_remove_all")),
@@ -49,6 +51,28 @@ pub(super) const TABLE: Table = &[
     ("array_to_string(anyarray,text) array_to_string(anyarray,text,text)", Make::Own(joined)),
     ("string_to_array(text,text) string_to_array(text,text,text)", Make::Named("string_to_array")),
 ];
+
+/// An array and one more item. NULL counts as an array without items: the engine would take those that a CASE has left
+/// behind a NULL.
+fn extended(
+    lowering: &Lowering<'_>,
+    name: &str,
+    place: usize,
+    mut arguments: Vec<Typed>,
+    sql_type: SqlType,
+) -> Result<Typed> {
+    if let Some(array) = arguments.get_mut(place)
+        && let DataType::List(field) = &array.data_type
+        && array.value().is_none()
+    {
+        let items = new_empty_array(field.data_type());
+        let empty = ListArray::new(Arc::clone(field), OffsetBuffer::new_zeroed(1), items, None);
+        let empty = lit(ScalarValue::List(Arc::new(empty)));
+        let given = array.expr.clone();
+        array.expr = when(given.clone().is_not_null(), given).otherwise(empty)?;
+    }
+    lowering.registered(name, arguments, sql_type)
+}
 
 fn concatenated(
     lowering: &Lowering<'_>,

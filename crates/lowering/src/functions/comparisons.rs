@@ -99,6 +99,9 @@ pub(crate) fn sides(lowering: &Lowering<'_>, left: Typed, right: Typed) -> Resul
     if pair == (Oid::INTERVAL, Oid::INTERVAL) {
         return Ok((length(left), length(right)));
     }
+    if pair == (Oid::JSONB, Oid::JSONB) {
+        return Ok((lowering.equality_key(left)?, lowering.equality_key(right)?));
+    }
     if pair == (Oid::RECORD, Oid::RECORD) {
         return lowering.record_keys(left, right);
     }
@@ -141,9 +144,11 @@ pub(crate) fn with_list(
         alike.push(item);
     }
     let items = alike;
-    let is_padded = value.sql_type.oid == Oid::BPCHAR;
-    let bare = |value| if is_padded { without_blanks(value) } else { value };
-    let (value, items) = (bare(value), items.into_iter().map(bare).collect::<Vec<_>>());
+    let bare = |value: Typed| match value.sql_type.oid {
+        Oid::BPCHAR | Oid::JSONB => lowering.equality_key(value),
+        _ => Ok(value),
+    };
+    let (value, items) = (bare(value)?, items.into_iter().map(bare).collect::<Result<Vec<_>>>()?);
     let data_type = items
         .iter()
         .try_fold(value.data_type.clone(), |known, item| together(&known, &item.data_type));

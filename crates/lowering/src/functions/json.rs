@@ -6,6 +6,8 @@ use crate::scope::Lowering;
 use crate::typed::Typed;
 use crate::types;
 use analyzer::system::{Oid, SqlType};
+use datafusion::common::tree_node::TreeNode;
+use datafusion::logical_expr::Expr;
 
 pub(super) const TABLE: Table = &[
     ("->(json,text)", Make::Named("json_object_field")),
@@ -33,6 +35,30 @@ pub(super) const TABLE: Table = &[
     ("jsonb_strip_nulls(jsonb)", Make::Named("jsonb_strip_nulls")),
     ("jsonb_set(jsonb,_text,jsonb,bool)", Make::Named("jsonb_set")),
     ("jsonb_insert(jsonb,_text,jsonb,bool)", Make::Named("jsonb_insert")),
+    (
+        "jsonb_path_exists(jsonb,jsonpath,jsonb,bool) jsonb_path_exists_tz(jsonb,jsonpath,jsonb,bool)",
+        Make::Named("jsonb_path_exists"),
+    ),
+    (
+        "jsonb_path_match(jsonb,jsonpath,jsonb,bool) jsonb_path_match_tz(jsonb,jsonpath,jsonb,bool)",
+        Make::Named("jsonb_path_match"),
+    ),
+    (
+        "jsonb_path_query_array(jsonb,jsonpath,jsonb,bool) jsonb_path_query_array_tz(jsonb,jsonpath,jsonb,bool)",
+        Make::Named("jsonb_path_query_array"),
+    ),
+    (
+        "jsonb_path_query_first(jsonb,jsonpath,jsonb,bool) jsonb_path_query_first_tz(jsonb,jsonpath,jsonb,bool)",
+        Make::Named("jsonb_path_query_first"),
+    ),
+    (
+        "@?(jsonb,jsonpath) jsonb_path_exists_opr(jsonb,jsonpath)",
+        Make::Named("jsonb_path_exists_opr"),
+    ),
+    (
+        "@@(jsonb,jsonpath) jsonb_path_match_opr(jsonb,jsonpath)",
+        Make::Named("jsonb_path_match_opr"),
+    ),
     (
         "json_build_object(any) json_build_object()",
         Make::Own(|of, args, to| written(of, "json_build_object", args, to)),
@@ -86,6 +112,19 @@ impl Lowering<'_> {
     /// engine passes on need not be.
     pub(crate) fn for_json(&self, value: Typed) -> Result<Typed> {
         let value = self.padded(value)?;
+        let is_subquery = |part: &Expr| Ok(matches!(part, Expr::ScalarSubquery(_)));
+        let marker = match value.sql_type.oid {
+            Oid::JSON => Some("text_is_json"),
+            Oid::JSONB => Some("text_is_jsonb"),
+            _ => None,
+        };
+        // The engine forgets the type of the value of a subquery.
+        if let Some(marker) = marker
+            && value.expr.exists(is_subquery)?
+        {
+            let sql_type = value.sql_type;
+            return self.registered(marker, vec![value.named(Oid::TEXT.into())], sql_type);
+        }
         let is_held_as_text = matches!(value.sql_type.oid, Oid::JSON | Oid::JSONB)
             || types::is_text(value.sql_type.oid);
         if is_held_as_text && value.value().is_none() { value.declared() } else { Ok(value) }

@@ -42,6 +42,9 @@ impl Lowering<'_> {
             Oid::CHAR => &single(text)?,
             _ => text,
         };
+        if sql_type.oid == Oid::JSONPATH {
+            functions::json::paths::check(text).map_err(|error| error.at_literal(text))?;
+        }
         let view = || ScalarValue::Utf8View(Some(text.to_owned()));
         if types::is_named_id(sql_type.oid) {
             return self.named_id(text, sql_type);

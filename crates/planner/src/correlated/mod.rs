@@ -34,7 +34,8 @@ use datafusion::logical_expr::expr::{
     Exists, InSubquery, ScalarFunction, SetComparison, SetQuantifier,
 };
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
-use datafusion::logical_expr::{Expr, LogicalPlan, Operator, Subquery};
+use datafusion::logical_expr::utils::split_conjunction;
+use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, Operator, Subquery};
 use function::Answer;
 use std::sync::Arc;
 
@@ -56,11 +57,17 @@ pub(super) fn is_in(plan: &LogicalPlan) -> bool {
     found.unwrap_or(false)
 }
 
-/// Whether a plan has a subquery that DataFusion misinterprets: an IN where NULL and false differ, or an EXISTS whose LIMIT or OFFSET DataFusion would drop when it turns it into a
-/// join. An outermost LIMIT without OFFSET is handled correctly.
+/// Whether a plan has a subquery that DataFusion misinterprets: an IN where NULL and false differ, an EXISTS whose LIMIT or
+/// OFFSET DataFusion would drop when it turns it into a join (an outermost LIMIT without OFFSET is handled correctly), or
+/// groups that DataFusion would make of more columns.
 pub(super) fn is_misread(plan: &LogicalPlan) -> bool {
     let is_limit = |node: &LogicalPlan| Ok(matches!(node, LogicalPlan::Limit(_)));
     let forgets = |expr: &Expr| {
+        if let Some(subquery) = subquery_of(expr)
+            && is_regrouped(subquery)?
+        {
+            return Ok(true);
+        }
         let Expr::Exists(Exists { subquery, .. }) = expr else { return Ok(false) };
         let rows = match &*subquery.subquery {
             LogicalPlan::Limit(limit) if limit.skip.is_none() => &limit.input,
@@ -70,12 +77,52 @@ pub(super) fn is_misread(plan: &LogicalPlan) -> bool {
     };
     let mut found = three_valued::is_in(plan);
     let walked = plan.apply_with_subqueries(|node| {
+        if let LogicalPlan::Subquery(subquery) = node {
+            found = found || is_regrouped(subquery)?;
+        }
         node.apply_expressions(|expr| {
             found = found || expr.exists(forgets)?;
             Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
         })
     });
     found || walked.is_err()
+}
+
+/// Whether a subquery has groups that DataFusion makes otherwise when it takes conditions on outer columns out of it: by the
+/// columns of those that are no equalities, too, and without the group that an empty grouping set has of no rows.
+fn is_regrouped(subquery: &Subquery) -> Result<bool> {
+    if subquery.outer_ref_columns.is_empty() {
+        return Ok(false);
+    }
+    let is_set = |key: &Expr| matches!(key, Expr::GroupingSet(_));
+    subquery.subquery.exists(|node| match node {
+        LogicalPlan::Aggregate(aggregate) if aggregate.group_expr.iter().any(is_set) => Ok(true),
+        LogicalPlan::Aggregate(aggregate) if !aggregate.group_expr.is_empty() => {
+            compares(&aggregate.input)
+        }
+        LogicalPlan::Distinct(distinct) => compares(distinct.input()),
+        _ => Ok(false),
+    })
+}
+
+/// Whether a plan has conditions on outer columns that are no equalities.
+fn compares(plan: &LogicalPlan) -> Result<bool> {
+    let is_outer = |part: &Expr| Ok(matches!(part, Expr::OuterReferenceColumn(..)));
+    plan.exists(|node| {
+        let LogicalPlan::Filter(filter) = node else { return Ok(false) };
+        for condition in split_conjunction(&filter.predicate) {
+            let is_equality = match condition {
+                Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) => {
+                    left.exists(is_outer)? != right.exists(is_outer)?
+                }
+                _ => false,
+            };
+            if !is_equality && condition.exists(is_outer)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    })
 }
 
 /// The subquery of an expression, if it is one.

@@ -9,10 +9,9 @@ use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::prelude::SessionConfig;
 use distributed::{Exchanges, ShipFragments, read_everywhere};
 use executor::Checks;
-use functions::json::order::OrderJson;
 use optimizer::{
-    AllRows, ByUniqueNames, FewGroups, FloatGroups, KeptOrders, OuterConstants, PushedFilters,
-    RepeatedOrders, SkippedRows, WholeOrders,
+    AllRows, ByUniqueNames, FewGroups, FloatGroups, JoinKeys, JoinOrders, KeptOrders,
+    OuterConstants, PushedFilters, RepeatedOrders, RepeatedRows, SkippedRows, WholeOrders,
 };
 use planner::casts::Casts;
 use planner::scales::Scales;
@@ -66,7 +65,6 @@ impl Engine {
             .with_config(config(threads))
             .with_runtime_env(runtime)
             .with_default_features()
-            .with_analyzer_rule(Arc::new(OrderJson))
             .with_analyzer_rule(Arc::new(Casts))
             .with_analyzer_rule(Arc::new(Scales))
             .with_analyzer_rule(Arc::new(WaitingValues))
@@ -92,11 +90,15 @@ impl Engine {
 
 /// The rules of the logical optimizer, with ours in the place of those that are wrong.
 fn logical_rules(rules: &[LogicalRule]) -> Vec<LogicalRule> {
-    let kept: [LogicalRule; 2] =
-        [Arc::new(KeptOrders::default()), Arc::new(PushedFilters::default())];
+    let kept: [LogicalRule; 4] = [
+        Arc::new(KeptOrders::default()),
+        Arc::new(PushedFilters::default()),
+        Arc::new(JoinOrders::default()),
+        Arc::new(JoinKeys::default()),
+    ];
     let ours = |rule: &LogicalRule| {
         let own = kept.iter().find(|own| own.name() == rule.name());
-        Arc::clone(own.unwrap_or(rule))
+        RepeatedRows::of(Arc::clone(own.unwrap_or(rule)))
     };
     let first: LogicalRule = Arc::new(SkippedRows);
     [first].into_iter().chain(rules.iter().map(ours)).collect()

@@ -64,6 +64,20 @@ states! {
     InvalidTimeZoneDisplacement = "22009",
     /// The argument of TABLESAMPLE is NULL or no percentage
     InvalidTablesampleArgument = "2202H",
+    /// A subscript of a JSON path is out of range, or no number
+    InvalidSqlJsonSubscript = "22033",
+    /// An item of a JSON path is no number
+    NonNumericSqlJsonItem = "22036",
+    /// A JSON path finds not exactly one item
+    SingletonSqlJsonItemRequired = "22038",
+    /// A JSON path finds no array
+    SqlJsonArrayNotFound = "22039",
+    /// A JSON path finds no member of an object
+    SqlJsonMemberNotFound = "2203A",
+    /// A JSON path finds no number
+    SqlJsonNumberNotFound = "2203B",
+    /// A JSON path finds no object
+    SqlJsonObjectNotFound = "2203C",
     /// A sequence has reached its limit
     SequenceGeneratorLimitExceeded = "2200H",
     /// A substring of negative length

@@ -96,7 +96,7 @@ pub(super) fn object(members: Vec<Member<'_>>) -> String {
 }
 
 /// An array of elements that are in normal form.
-pub(super) fn array<'a>(elements: impl IntoIterator<Item = &'a str>) -> String {
+pub fn array<'a>(elements: impl IntoIterator<Item = &'a str>) -> String {
     let mut out = String::from("[");
     for (index, element) in elements.into_iter().enumerate() {
         separate(index, &mut out);

@@ -57,7 +57,7 @@ pub(super) fn write_normal(number: &str, out: &mut String) -> Result<()> {
     if whole > WHOLE_DIGITS_MAX || fraction > FRACTION_DIGITS_MAX {
         return Err(overflow());
     }
-    if parts.exponent == 0 && !zero {
+    if !number.contains(['e', 'E']) && !zero {
         out.push_str(number);
         return Ok(());
     }
@@ -113,14 +113,19 @@ pub(super) fn write_order(number: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// Whether two numbers are equal.
-pub(super) fn is_same(left: &str, right: &str) -> bool {
+/// Compares two numbers.
+pub fn compare(left: &str, right: &str) -> std::cmp::Ordering {
     let key = |number: &str| {
         let mut out = Vec::new();
         write_order(number, &mut out);
         out
     };
-    left == right || key(left) == key(right)
+    key(left).cmp(&key(right))
+}
+
+/// Whether two numbers are equal.
+pub(super) fn is_same(left: &str, right: &str) -> bool {
+    left == right || compare(left, right).is_eq()
 }
 
 #[cfg(test)]
@@ -143,6 +148,8 @@ mod tests {
             ("0e-5", "0.00000"),
             ("0.000e2", "0.0"),
             ("1e2", "100"),
+            ("1.5e0", "1.5"),
+            ("-7E+0", "-7"),
             ("1.50", "1.50"),
             ("1.5e1", "15"),
             ("1.25e1", "12.5"),

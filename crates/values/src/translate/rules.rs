@@ -10,20 +10,10 @@ use crate::error::{Error, SqlState};
 /// Pattern of the engine's message, SQLSTATE and new message.
 struct Rule(&'static str, SqlState, &'static str);
 
-const RULES: [Rule; 74] = {
+const RULES: [Rule; 57] = {
     use SqlState as S;
     [
         // Types.
-        Rule(
-            "Unary operator '-' only supports",
-            S::UndefinedFunction,
-            "operator does not exist: unary - for a value that is neither a number nor an interval",
-        ),
-        Rule(
-            "Unary operator '+' only supports",
-            S::UndefinedFunction,
-            "operator does not exist: unary + for a value that is neither a number nor an interval",
-        ),
         Rule(
             "Failed to coerce then ({}) and else ({}) to common types in CASE WHEN",
             S::DatatypeMismatch,
@@ -39,7 +29,6 @@ const RULES: [Rule; 74] = {
             S::DatatypeMismatch,
             "VALUES types {2:type} and {3:type} cannot be matched",
         ),
-        Rule("Unsupported SQL type {}", S::UndefinedObject, "type \"{0}\" does not exist"),
         Rule(
             "Cannot access field at argument {}: type {} is not",
             S::WrongObjectType,
@@ -60,11 +49,6 @@ const RULES: [Rule; 74] = {
             "Casting from {} to {} not supported",
             S::CannotCoerce,
             "cannot cast type {0:type} to {1:type}",
-        ),
-        Rule(
-            "Invalid function '{}'",
-            S::WrongObjectType,
-            "window function {0} requires an OVER clause",
         ),
         Rule("value of {} is out of range {}", S::NumericValueOutOfRange, "{1:type} out of range"),
         Rule("{}Array overflow on", S::NumericValueOutOfRange, "{0:type} out of range"),
@@ -88,12 +72,6 @@ const RULES: [Rule; 74] = {
             "Unsupported binary operator: Custom(\"{}\")",
             S::UndefinedFunction,
             "operator does not exist: {0}",
-        ),
-        Rule("Unsupported SQL unary operator", S::UndefinedFunction, "operator does not exist"),
-        Rule(
-            "Dot access not supported",
-            S::FeatureNotSupported,
-            "field selection requires a composite value",
         ),
         Rule(
             "Argument #{} must be {}, got {}",
@@ -127,26 +105,6 @@ const RULES: [Rule; 74] = {
         ),
         // Names and positions in lists.
         Rule(
-            "column \"{}\" must appear in the GROUP BY clause",
-            S::GroupingError,
-            "column \"{0}\" must appear in the GROUP BY clause or be used in an aggregate function",
-        ),
-        Rule(
-            "Cannot find column with position {} in SELECT clause",
-            S::InvalidColumnReference,
-            "GROUP BY position {0} is not in select list",
-        ),
-        Rule(
-            "Order by column out of bounds, specified: {}, max",
-            S::InvalidColumnReference,
-            "ORDER BY position {0} is not in select list",
-        ),
-        Rule(
-            "Order by index starts at 1",
-            S::InvalidColumnReference,
-            "ORDER BY position 0 is not in select list",
-        ),
-        Rule(
             "For SELECT DISTINCT, ORDER BY expressions {} must appear",
             S::InvalidColumnReference,
             "for SELECT DISTINCT, ORDER BY expressions must appear in select list",
@@ -160,23 +118,6 @@ const RULES: [Rule; 74] = {
             "Projections require unique expression names but the expression \"{}\" at position",
             S::AmbiguousColumn,
             "column reference \"{0:alias}\" is ambiguous",
-        ),
-        Rule("The window {} is not defined!", S::UndefinedObject, "window \"{0}\" does not exist"),
-        Rule(
-            "WITH query name {} specified more than once",
-            S::DuplicateAlias,
-            "WITH query name {0} specified more than once",
-        ),
-        Rule(
-            "Source table contains {} columns but only {} names given as column alias",
-            S::InvalidColumnReference,
-            "table has {0} columns available but {1} columns specified",
-        ),
-        Rule("zero is not a valid index: {}", S::UndefinedParameter, "there is no parameter {0}"),
-        Rule(
-            "SELECT * with no tables specified is not valid",
-            S::SyntaxError,
-            "SELECT * with no tables specified is not valid",
         ),
         // Numbers of rows and columns.
         Rule(
@@ -245,11 +186,6 @@ const RULES: [Rule; 74] = {
             "EXCEPT and INTERSECT of rows without columns are not supported",
         ),
         Rule(
-            "Too many columns! The subquery should only return one column",
-            S::SyntaxError,
-            "subquery must return only one column",
-        ),
-        Rule(
             "Inconsistent data length across values list",
             S::SyntaxError,
             "VALUES lists must all be the same length",
@@ -262,11 +198,6 @@ const RULES: [Rule; 74] = {
         Rule("LIMIT must be >=", S::InvalidRowCountInLimit, "LIMIT must not be negative"),
         Rule("OFFSET must be >=", S::InvalidRowCountInOffset, "OFFSET must not be negative"),
         // Functions in clauses that do not allow them.
-        Rule(
-            "Aggregate functions are not allowed in the WHERE clause",
-            S::GroupingError,
-            "aggregate functions are not allowed in WHERE",
-        ),
         Rule(
             "Aggregate function calls cannot be nested",
             S::GroupingError,
