@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_silent_source_has_given_up() {
+    fn a_silent_source_has_aborted() {
         let mut destination = receiving();
         assert_eq!(step(&mut destination, 30, Event::Piece), Some(Effect::Keep));
         assert_eq!(step(&mut destination, 89, TICK), None);

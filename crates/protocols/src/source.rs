@@ -19,7 +19,7 @@
 
 use crate::planted::{Bug, is_planted};
 
-/// How often a freeze is tried while transactions have written to the rows, before the move is given up.
+/// How often a freeze is tried while transactions have written to the rows, before the move is aborted.
 pub const FREEZES_MAX: u32 = 100;
 
 /// Bytes of a round of changes that are few enough to freeze.
@@ -230,7 +230,7 @@ impl Source {
         }
     }
 
-    /// Gives a move up of which the destination may have received something.
+    /// Aborts a move of which the destination may have received something.
     fn call_off<E>(&mut self, error: E, effects: &mut Vec<Effect<E>>) {
         self.0 = State::Over;
         effects.extend([Effect::CallOff, Effect::End(Err(error))]);
@@ -281,7 +281,7 @@ mod tests {
         source
     }
 
-    fn given_up(error: &'static str) -> [Effect<&'static str>; 2] {
+    fn aborted(error: &'static str) -> [Effect<&'static str>; 2] {
         [Effect::CallOff, Effect::End(Err(error))]
     }
 
@@ -299,7 +299,7 @@ mod tests {
         let mut source = handing_over();
         let effects = step(&mut source, Event::Answered(Answer::Refused("no")));
         assert_eq!(effects[0], Effect::Thaw);
-        assert_eq!(effects[1..], given_up("no"));
+        assert_eq!(effects[1..], aborted("no"));
     }
 
     #[test]
@@ -330,7 +330,7 @@ mod tests {
     fn a_freeze_that_is_not_durable_is_told_to_nobody() {
         let mut source = copied();
         step(&mut source, Event::Frozen(Ok(())));
-        assert_eq!(step(&mut source, Event::Logged(Err("disk"))), given_up("disk"));
+        assert_eq!(step(&mut source, Event::Logged(Err("disk"))), aborted("disk"));
     }
 
     #[test]
@@ -353,9 +353,9 @@ mod tests {
             assert_eq!(step(&mut source, Event::Sent(Ok(1))), [Effect::Freeze]);
         }
         let busy = Event::Frozen(Err(Obstacle::Busy("busy")));
-        assert_eq!(step(&mut source, busy), given_up("busy"));
+        assert_eq!(step(&mut source, busy), aborted("busy"));
         let other = Event::Frozen(Err(Obstacle::Other("gone")));
-        assert_eq!(step(&mut copied(), other), given_up("gone"));
+        assert_eq!(step(&mut copied(), other), aborted("gone"));
     }
 
     #[test]

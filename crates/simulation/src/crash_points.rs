@@ -87,6 +87,18 @@ impl Roles {
     }
 }
 
+impl Roles {
+    /// The servers that a server works with: the other end of its move, and of its transactions.
+    fn partners(self, site: usize) -> Vec<usize> {
+        let pairs = [(self.source, self.destination), (self.coordinator, self.participant)];
+        let both = pairs.into_iter().flat_map(|(one, other)| [(one, other), (other, one)]);
+        let mut all: Vec<usize> =
+            both.filter(|(one, _)| *one == site).map(|(_, other)| other).collect();
+        all.dedup();
+        all
+    }
+}
+
 fn roles(variant: u64) -> Roles {
     ROLES[(variant % ROLES.len() as u64) as usize]
 }
@@ -98,17 +110,19 @@ impl CrashPoint {
         let (report, steps) = base.simulate(false);
         let [crash, pause, cut] =
             TIMES[(variant / ROLES.len() as u64 % TIMES.len() as u64) as usize];
-        let damages = [
-            (Damage::Crash, crash),
-            (Damage::Pause, pause),
-            (Damage::CutOut, cut),
-            (Damage::CutIn, cut),
-        ];
         let mut points = Vec::new();
         for (site, steps) in steps.into_iter().enumerate() {
+            let mut damages = vec![
+                (Damage::Crash, crash),
+                (Damage::Pause, pause),
+                (Damage::CutOut, cut),
+                (Damage::CutIn, cut),
+            ];
+            let others = roles(variant).partners(site);
+            damages.extend(others.into_iter().map(|other| (Damage::PauseNextTo(other), pause)));
             for step in 1..=steps {
                 for is_after in [false, true] {
-                    for (damage, millis) in damages {
+                    for (damage, millis) in damages.clone() {
                         let trap = Some(Trap { site, step, is_after, damage, millis });
                         points.push(Self { variant, trap });
                     }

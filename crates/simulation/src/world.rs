@@ -69,6 +69,8 @@ pub(crate) enum Damage {
     Crash,
     /// The server stands still.
     Pause,
+    /// It stands still, and another one loses power a moment later, and is back before it goes on.
+    PauseNextTo(usize),
     /// What it sends gets lost.
     CutOut,
     /// What is sent to it gets lost.
@@ -104,6 +106,9 @@ impl Running {
         self.cluster.store()
     }
 }
+
+/// The time between a pause and a crash next to it.
+const MOMENT_MILLIS: u64 = 3;
 
 /// The usual longest time of a sync in microseconds.
 const SYNC_MICROS: u64 = 2_000;
@@ -334,18 +339,27 @@ impl World {
         let ways: Vec<(String, String)> = ways.collect();
         match damage {
             Damage::Crash => self.crash(site),
-            Damage::Pause => self.pause(site, true),
+            Damage::Pause | Damage::PauseNextTo(_) => self.pause(site, true),
             Damage::CutIn | Damage::CutOut => {
                 let cut = Link { is_cut: true, ..Link::default() };
                 ways.iter().for_each(|(from, to)| self.0.wires.set_link(from, to, cut));
             }
+        }
+        if let Damage::PauseNextTo(other) = damage {
+            let world = self.clone();
+            self.spawn(async move {
+                world.sleep_millis(MOMENT_MILLIS).await;
+                world.crash(other);
+                world.sleep_millis(millis / 4).await;
+                world.start(other);
+            });
         }
         let world = self.clone();
         self.spawn(async move {
             world.sleep_millis(millis).await;
             match damage {
                 Damage::Crash => world.start(site),
-                Damage::Pause => world.pause(site, false),
+                Damage::Pause | Damage::PauseNextTo(_) => world.pause(site, false),
                 Damage::CutIn | Damage::CutOut => {
                     let good = Link::default();
                     ways.iter().for_each(|(from, to)| world.0.wires.set_link(from, to, good));

@@ -15,7 +15,7 @@ pub(crate) const COMMITS_MAX: u32 = 1 << 12;
 /// A request. The order of the variants is part of the encoding.
 ///
 /// The network delivers a request at most once, and says of an error whether the request may have been executed. It may
-/// arrive after later ones, and long after its sender has given up. So each variant says who sends it to whom and why,
+/// arrive after later ones, and long after its sender has ended the call. So each variant says who sends it to whom and why,
 /// and what a late receiver does, unless it only reads.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum Request {
@@ -104,7 +104,7 @@ pub(crate) enum Request {
     /// A message of the directory, which is described there. Late, its epoch is old.
     Directory { table: TableId, message: Message<()> },
     /// The source of a move to its destination: it wants to give keys away. The answer is the number of the move there. Late,
-    /// the source has given up, and the destination discards the move after a silence.
+    /// the source has aborted the move, and the destination discards it after a silence.
     MoveIn { of: MoveId, table: TableId, range: KeyRange },
     /// The source to the destination: a piece of the rows. The last piece of a round is marked. Late, the move is
     /// discarded, and the number unknown.
@@ -113,7 +113,7 @@ pub(crate) enum Request {
     /// access rate per second at the source. Late, after the source has asked for the outcome, the move is discarded, and
     /// it is refused.
     MoveAdopt { number: u64, rest: Option<Blob>, adopt: Message<()>, accesses: u64 },
-    /// The source to the destination: it has given up. Late, the move is discarded already.
+    /// The source to the destination: it has aborted the move. Late, the move is discarded already.
     MoveDrop { number: u64 },
     /// The source, which has lost the answer, or has been started again, to the destination: whether it has adopted the
     /// keys. If not, it discards the move before it answers. Late, the answer is the same.

@@ -88,7 +88,9 @@ async fn all_up(servers: &[Server]) {
 fn kill_all(servers: &mut [Server]) {
     let ids: Vec<String> = servers.iter().map(Server::id).collect();
     assert!(Command::new("kill").arg("-KILL").args(&ids).status().expect("kill runs").success());
-    servers.iter_mut().for_each(|server| drop(server.end()));
+    for server in servers {
+        server.end();
+    }
 }
 
 async fn beginning(folder: &Path) -> ([Server; 3], Vec<Client>) {
