@@ -29,7 +29,8 @@ help:
 	@echo 'make drivers  runs the own tests of SQLAlchemy, asyncpg and pgx against pando serve'
 	@echo 'make backups  makes backups in an object store with the protocol of S3, and restores them'
 	@echo 'make soak     compares random statements with PostgreSQL on one server and on three, simulates clusters with faults'
-	@echo '              (SOAK_SECONDS each), and kills servers under load (SOAK_RESTARTS)'
+	@echo '              (SOAK_SECONDS each), shows that the simulation finds bugs that are planted, and kills servers and'
+	@echo '              clusters under load (SOAK_RESTARTS, SOAK_CLUSTER_RESTARTS)'
 	@echo 'make fuzz     looks for bytes that break the decoders of what clients send, and for statements that break a server,'
 	@echo '              a minute for each (FUZZ_SECONDS)'
 	@echo 'make verify   checks formatting, lints, documentation, layers and licences; changes nothing'
@@ -73,10 +74,15 @@ backups:
 # Seeds begin where the hour says, so that each run tries others; a finding names its seed.
 SOAK_SECONDS ?= 600
 SOAK_RESTARTS ?= 1000
+SOAK_CLUSTER_RESTARTS ?= 100
 soak:
 	PANDO_RESTARTS=$(SOAK_RESTARTS) $(cargo) --config tests/profile.toml test --profile quick --locked --test serve \
 		-- --nocapture crashes
+	PANDO_CLUSTER_RESTARTS=$(SOAK_CLUSTER_RESTARTS) PANDO_CLUSTER_STOPS=$(SOAK_CLUSTER_RESTARTS) \
+		$(cargo) --config tests/profile.toml test --profile quick --locked --test cluster -- --nocapture crashes
+	$(cargo) test --profile quick --locked --package simulation --features planted --test planted -- --nocapture
 	$(cargo) build --profile quick --locked --bin pando --bin pando-sim
+	$(simulation) --crash-points 0 24
 	$(simulation) --seeds $$(date +%y%m%d%H)0000 1000000 --seconds $(SOAK_SECONDS)
 	$(differential) --seed $$(date +%y%m%d%H)00 --seconds $(SOAK_SECONDS) --report $(CARGO_TARGET_DIR)/differential
 

@@ -50,7 +50,7 @@ fn clean_up(node: &Node) {
             node.routing.send(&file, outbox);
         }
     }
-    node.moves.incoming.discard_silent(node.calls.tasks.now());
+    node.moves.incoming.discard_silent();
 }
 
 async fn beat(node: &Node) {

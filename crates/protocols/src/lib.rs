@@ -3,10 +3,14 @@
 //! Each takes one event at a time and returns what is to be done, in order. What is done, and how long it takes, is up to
 //! its driver: crate `cluster`, which simulations run as well.
 //!
-//! - [`coordinator`]: the commit of a transaction on several servers.
+//! - [`coordinator`]: the commit of a transaction on several servers. [`participant`]: its part on one of them.
+//! - [`source`] and [`destination`] of a move of keys.
 //! - [`planted`]: bugs that simulations plant.
 //!
 //! Not here: messages, time limits, and what a transaction has written.
 
 pub mod coordinator;
+pub mod destination;
+pub mod participant;
 pub mod planted;
+pub mod source;

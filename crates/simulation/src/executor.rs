@@ -37,7 +37,12 @@ pub(crate) struct Executor {
     trace: Trace,
     /// Where simulated time begins.
     base: Instant,
+    /// Hears of each task that has run.
+    watch: Arc<Mutex<Option<Watch>>>,
 }
+
+/// Hears whose task has run.
+pub(crate) type Watch = Arc<dyn Fn(Owner) + Send + Sync>;
 
 impl std::fmt::Debug for Executor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -116,7 +121,8 @@ impl Executor {
             steps: 0,
         };
         let base = Instant::now();
-        Self { state: Arc::new(Mutex::new(state)), ready: Arc::default(), trace, base }
+        let (ready, watch) = (Arc::default(), Arc::default());
+        Self { state: Arc::new(Mutex::new(state)), ready, trace, base, watch }
     }
 
     /// The simulated time since the beginning.
@@ -291,11 +297,21 @@ impl Executor {
             }
         };
         drop(ended);
+        let watch = self.watch.lock().clone();
+        if let Some(watch) = watch {
+            watch(owner);
+        }
         self.wake_due();
+    }
+
+    /// Lets somebody hear of each task that has run.
+    pub(crate) fn set_watch(&self, watch: Option<Watch>) {
+        *self.watch.lock() = watch;
     }
 
     /// Ends the run: drops every task.
     pub(crate) fn end(&self) {
+        self.set_watch(None);
         let tasks = std::mem::take(&mut self.state.lock().tasks);
         drop(tasks);
         let timers = std::mem::take(&mut self.state.lock().timers);

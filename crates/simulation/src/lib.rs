@@ -6,11 +6,12 @@
 //! - `config`: what a run is. `dice`: random decisions. `trace`: what happened. `executor`: tasks and time. `network`: messages.
 //! - `world`: the servers of a run. `server`: one of them. `faults`: what goes wrong.
 //! - `rows`, `workloads`: what clients do, and what has to be true of the answers. `owners`: every key has one owner.
-//! - `run`: a run from beginning to end.
+//! - `run`: a run from beginning to end. `crash_points`: faults at every durable step.
 //!
 //! Not here: SQL, and the code for TCP and real disks. `docs/SIMULATION.md` says how to use it.
 
 mod config;
+mod crash_points;
 mod dice;
 mod executor;
 mod faults;
@@ -24,6 +25,7 @@ mod workloads;
 mod world;
 
 pub use config::{Config, FaultKind};
+pub use crash_points::{CrashPoint, VARIANTS};
 #[cfg(feature = "planted")]
 pub use protocols::planted::{Bug, plant};
 pub use run::{Report, run};

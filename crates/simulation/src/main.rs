@@ -1,13 +1,15 @@
 //! `pando-sim`: runs simulations of seeds.
 
-use simulation::{Config, Report, run};
+use simulation::{Config, CrashPoint, Report, run};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 const USAGE: &str = "\
 pando-sim --seed N [--trace]                simulates the cluster of a seed
-pando-sim --seeds FIRST COUNT [--seconds S] simulates seeds one after the other, for at most S seconds";
+pando-sim --seeds FIRST COUNT [--seconds S] simulates seeds one after the other, for at most S seconds
+pando-sim --crash-points FIRST COUNT        simulates faults at every durable step of variants of a scenario
+pando-sim --crash-point VARIANT N [--trace] simulates the N-th of them";
 
 /// Runs of one process.
 const PROCESS_RUNS: u64 = 400;
@@ -21,6 +23,12 @@ fn main() -> ExitCode {
     let wants_trace = arguments.iter().any(|argument| argument == "--trace");
     if let Some(seed) = number("--seed", 1) {
         return one(seed, wants_trace);
+    }
+    if let (Some(variant), Some(at)) = (number("--crash-point", 1), number("--crash-point", 2)) {
+        return one_point(variant, at as usize, wants_trace);
+    }
+    if let (Some(first), Some(count)) = (number("--crash-points", 1), number("--crash-points", 2)) {
+        return if count == 1 { points(first) } else { variants(first, count) };
     }
     match (number("--seeds", 1), number("--seeds", 2)) {
         (Some(first), Some(count)) => many(first, count, number("--seconds", 1)),
@@ -66,6 +74,58 @@ fn many(first: u64, count: u64, seconds: Option<u64>) -> ExitCode {
     }
     println!("{}", sums.text(begun.elapsed()));
     code
+}
+
+/// Simulates faults at every durable step of a variant.
+fn points(variant: u64) -> ExitCode {
+    let begun = Instant::now();
+    let (all, report) = CrashPoint::all(variant);
+    let mut sums = Sums::default();
+    sums.add(&report);
+    let mut code = tell_all(&report, "no fault");
+    for (at, point) in all.iter().enumerate() {
+        let report = point.run(false);
+        sums.add(&report);
+        if !report.violations.is_empty() {
+            code = tell_all(&report, &point.to_string());
+            println!("  pando-sim --crash-point {variant} {at} --trace");
+        }
+    }
+    println!("variant {variant}: {}", sums.text(begun.elapsed()));
+    code
+}
+
+/// Simulates variants in other processes, one after the other.
+fn variants(first: u64, count: u64) -> ExitCode {
+    let Ok(program) = std::env::current_exe() else { return ExitCode::FAILURE };
+    let mut code = ExitCode::SUCCESS;
+    for variant in first..first.saturating_add(count) {
+        let mut command = std::process::Command::new(&program);
+        command.args(["--crash-points", &variant.to_string(), "1"]);
+        if !command.status().is_ok_and(|status| status.success()) {
+            code = ExitCode::FAILURE;
+        }
+    }
+    code
+}
+
+/// Simulates one fault at a durable step.
+fn one_point(variant: u64, at: usize, wants_trace: bool) -> ExitCode {
+    let (all, _) = CrashPoint::all(variant);
+    let Some(point) = all.get(at) else {
+        println!("variant {variant} has {} points", all.len());
+        return ExitCode::from(2);
+    };
+    let report = point.run(wants_trace);
+    report.lines.iter().for_each(|line| println!("{line}"));
+    println!("trace {:016x}", report.hash);
+    tell_all(&report, &point.to_string())
+}
+
+/// Says what was wrong.
+fn tell_all(report: &Report, at: &str) -> ExitCode {
+    report.violations.iter().for_each(|violation| println!("{at}: {violation}"));
+    if report.violations.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Simulates seeds in other processes, one after the other: a cluster and its stores refer to each other, so that their

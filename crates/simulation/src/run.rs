@@ -18,10 +18,13 @@ use store::Error;
 const LOOK: Duration = Duration::from_millis(20);
 
 /// The time in which everything starts.
-const START_MAX: Duration = Duration::from_secs(60);
+pub(crate) const START_MAX: Duration = Duration::from_secs(60);
 
 /// The time in which everything heals: no transaction stays prepared longer.
 const HEAL_MAX: Duration = Duration::from_secs(30);
+
+/// How often a write is tried after everything has healed.
+const WRITES_MAX: u32 = 5;
 
 /// The time in which memory is given back.
 const CLEAN_MAX: Duration = Duration::from_secs(100);
@@ -47,11 +50,16 @@ pub struct Report {
 
 /// Runs a simulation.
 pub fn run(config: &Config) -> Report {
+    with_world(config, |world| simulate(world, config))
+}
+
+/// Runs a simulation of servers that have not been started.
+pub(crate) fn with_world(config: &Config, simulate: impl FnOnce(&World)) -> Report {
     let trace = Trace::new(config.keeps_lines);
     let run_server: RunServer =
         |world, site, owner, is_new| server::run(world, site, owner, is_new).boxed();
     let world = World::new(config, run_server, trace.clone());
-    simulate(&world, config);
+    simulate(&world);
     let report = Report {
         violations: world.violations(),
         hash: trace.hash(),
@@ -66,11 +74,48 @@ pub fn run(config: &Config) -> Report {
 }
 
 fn simulate(world: &World, config: &Config) {
+    let Some(workloads) = set_up(world, config) else { return };
+    workloads.start(world, config.clients);
+    world.spawn(faults::run(world.clone(), world.dice(), config.faults.clone()));
+    join_late(world, config);
+    let end = world.executor().now() + config.time;
+    if !until(world, config.time, |world| world.executor().now() >= end) {
+        return;
+    }
+    heal(world, &workloads);
+}
+
+/// Ends all faults, and checks that everything heals and is right.
+pub(crate) fn heal(world: &World, workloads: &Workloads) {
+    world.heal();
+    until(world, Duration::from_secs(2), |_| false);
+    workloads.stop();
+    if !until(world, HEAL_MAX, |world| unhealed(world, workloads).is_none()) {
+        if let Some(what) = unhealed(world, workloads) {
+            world.violation(format!("after {} s without faults: {what}", HEAL_MAX.as_secs()));
+        }
+        return;
+    }
+    // Received rows of moves that do not end are dropped after a minute.
+    let is_sound = |world: &World| world.running().iter().all(|s| s.store().check().is_ok());
+    if until(world, CLEAN_MAX, is_sound) {
+        return check(world, workloads);
+    }
+    for server in world.running() {
+        if let Err(error) = server.store().check() {
+            world.violation(format!("the store of server {} is broken: {error}", server.site));
+        }
+    }
+}
+
+/// Starts servers, and creates the tables.
+pub(crate) fn set_up(world: &World, config: &Config) -> Option<Workloads> {
     for site in 0..config.servers - config.late {
         world.start(site);
         let is_there = |world: &World| world.running().len() > site;
         if !until(world, START_MAX, is_there) {
-            return world.violation(format!("server {site} does not start"));
+            world.violation(format!("server {site} does not start"));
+            return None;
         }
     }
     let ready: Arc<Mutex<Option<Workloads>>> = Arc::default();
@@ -80,35 +125,11 @@ fn simulate(world: &World, config: &Config) {
         *setting.lock() = Some(workloads);
     });
     until(world, START_MAX, |_| ready.lock().is_some());
-    let Some(workloads) = ready.lock().clone() else {
-        return world.violation("the tables are not created".to_owned());
-    };
-    workloads.start(world, config.clients);
-    world.spawn(faults::run(world.clone(), world.dice(), config.faults.clone()));
-    join_late(world, config);
-    let end = world.executor().now() + config.time;
-    if !until(world, config.time, |world| world.executor().now() >= end) {
-        return;
+    let workloads = ready.lock().clone();
+    if workloads.is_none() {
+        world.violation("the tables are not created".to_owned());
     }
-    world.heal();
-    until(world, Duration::from_secs(2), |_| false);
-    workloads.stop();
-    if !until(world, HEAL_MAX, |world| unhealed(world, &workloads).is_none()) {
-        if let Some(what) = unhealed(world, &workloads) {
-            world.violation(format!("after {} s without faults: {what}", HEAL_MAX.as_secs()));
-        }
-        return;
-    }
-    // Received rows of moves that do not end are dropped after a minute.
-    let is_sound = |world: &World| world.running().iter().all(|s| s.store().check().is_ok());
-    if until(world, CLEAN_MAX, is_sound) {
-        return check(world, &workloads);
-    }
-    for server in world.running() {
-        if let Err(error) = server.store().check() {
-            world.violation(format!("the store of server {} is broken: {error}", server.site));
-        }
-    }
+    workloads
 }
 
 /// Lets the last servers join while clients work.
@@ -124,7 +145,7 @@ fn join_late(world: &World, config: &Config) {
 }
 
 /// Runs until a condition is true; false if it takes too long, or something is wrong.
-fn until(world: &World, limit: Duration, is_so: impl Fn(&World) -> bool) -> bool {
+pub(crate) fn until(world: &World, limit: Duration, is_so: impl Fn(&World) -> bool) -> bool {
     let executor = world.executor();
     let end = executor.now() + limit;
     while !is_so(world) {
@@ -166,17 +187,32 @@ fn check(world: &World, workloads: &Workloads) {
         let (there, checks, noted) = (world.clone(), workloads.clone(), Arc::clone(&done));
         let site = server.site;
         world.spawn(async move {
-            let checked = checks.check(&there, &server).await;
+            let checked = match checks.check(&there, &server).await {
+                Ok(()) => writes(&checks, &server).await,
+                failed => failed,
+            };
             *noted.lock() = Some(checked);
         });
         until(world, HEAL_MAX, |_| done.lock().is_some());
         match &*done.lock() {
             Some(Ok(())) => {}
-            Some(Err(error)) => world.violation(format!("server {site} cannot read: {error}")),
+            Some(Err(error)) => world.violation(format!("server {site} cannot do it: {error}")),
             None => world.violation(format!("server {site} does not answer")),
         }
         if !world.violations().is_empty() {
             return;
         }
     }
+}
+
+/// Writes through a server. What it conflicts with ends soon.
+async fn writes(workloads: &Workloads, server: &Running) -> Result<(), Error> {
+    let mut written = workloads.write(server).await;
+    for _ in 1..WRITES_MAX {
+        if written.is_ok() {
+            break;
+        }
+        written = workloads.write(server).await;
+    }
+    written
 }

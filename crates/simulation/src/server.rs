@@ -128,6 +128,7 @@ async fn flush(world: World, site: usize, owner: Owner, journal: Arc<Journal>, w
         world.executor().sleep(write).await;
         journal.write();
         world.executor().sleep(sync).await;
+        world.before_sync(site).await;
         journal.sync();
         if journal.stopped().is_some() {
             world.disk_failed(site, owner);

@@ -3,7 +3,7 @@
 use crate::config::Config;
 use crate::dice::Dice;
 use crate::executor::{Executor, Owner, WORLD};
-use crate::network::Wires;
+use crate::network::{Link, Wires};
 use crate::trace::Trace;
 use cluster::Cluster;
 use futures::FutureExt;
@@ -42,6 +42,39 @@ struct State {
     violations: Vec<String>,
     /// How often something happened.
     counts: BTreeMap<&'static str, u64>,
+    /// What happens at a durable step.
+    trap: Option<Trap>,
+    /// Whether it happens now.
+    is_sprung: bool,
+}
+
+/// A fault at a durable step: a sync of a server's disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Trap {
+    /// The server.
+    pub(crate) site: usize,
+    /// The number of its step, from 1 on.
+    pub(crate) step: u64,
+    /// Whether it happens after the sync, before anybody hears of it; otherwise before.
+    pub(crate) is_after: bool,
+    /// What happens, and for how many milliseconds.
+    pub(crate) damage: Damage,
+    pub(crate) millis: u64,
+}
+
+/// What happens at a durable step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Damage {
+    /// The server loses power.
+    Crash,
+    /// The server stands still.
+    Pause,
+    /// It stands still, and another one loses power a moment later, and is back before it goes on.
+    PauseNextTo(usize),
+    /// What it sends gets lost.
+    CutOut,
+    /// What is sent to it gets lost.
+    CutIn,
 }
 
 /// A server.
@@ -55,6 +88,9 @@ struct Site {
     has_disk_fault: bool,
     /// The longest time of a sync in microseconds.
     sync_micros_max: u64,
+    /// Durable steps since they are counted, and the syncs of the disk so far.
+    steps: u64,
+    syncs: u64,
 }
 
 /// A server that runs.
@@ -70,6 +106,9 @@ impl Running {
         self.cluster.store()
     }
 }
+
+/// The time between a pause and a crash next to it.
+const MOMENT_MILLIS: u64 = 3;
 
 /// The usual longest time of a sync in microseconds.
 const SYNC_MICROS: u64 = 2_000;
@@ -87,6 +126,8 @@ impl World {
             has_joined: false,
             has_disk_fault: false,
             sync_micros_max: SYNC_MICROS,
+            steps: 0,
+            syncs: 0,
         };
         let state = State {
             sites: (0..config.servers).map(|_| site()).collect(),
@@ -95,6 +136,8 @@ impl World {
             is_healed: false,
             violations: Vec::new(),
             counts: BTreeMap::new(),
+            trap: None,
+            is_sprung: false,
         };
         let (durability, state) = (config.durability, Mutex::new(state));
         Self(Arc::new(Inner { executor, wires, trace, durability, run_server, state }))
@@ -217,6 +260,113 @@ impl World {
 
     pub(crate) fn has_disk_fault(&self, site: usize) -> bool {
         self.0.state.lock().sites[site].has_disk_fault
+    }
+
+    /// Counts durable steps from now on, and sets a trap.
+    pub(crate) fn watch(&self, trap: Option<Trap>) {
+        let mut state = self.0.state.lock();
+        for site in &mut state.sites {
+            (site.steps, site.syncs) = (0, site.disk.operations().1);
+        }
+        state.trap = trap;
+        drop(state);
+        let world = self.clone();
+        self.0.executor.set_watch(Some(Arc::new(move |owner| world.polled(owner))));
+    }
+
+    /// Ends the watch.
+    pub(crate) fn unwatch(&self) {
+        self.0.executor.set_watch(None);
+        self.0.state.lock().trap = None;
+    }
+
+    /// Whether the fault of a trap lasts.
+    pub(crate) fn is_sprung(&self) -> bool {
+        self.0.state.lock().is_sprung
+    }
+
+    /// A task has run: it may have synced.
+    fn polled(&self, owner: Owner) {
+        let trap = {
+            let mut state = self.0.state.lock();
+            let State { sites, trap, .. } = &mut *state;
+            let Some(number) = sites.iter().position(|site| site.owner == Some(owner)) else {
+                return;
+            };
+            let site = &mut sites[number];
+            let syncs = site.disk.operations().1;
+            let steps = site.steps + syncs.saturating_sub(site.syncs);
+            let passed = site.steps..steps;
+            (site.steps, site.syncs) = (steps, syncs);
+            trap.take_if(|trap| {
+                trap.is_after && trap.site == number && passed.contains(&(trap.step - 1))
+            })
+        };
+        if let Some(trap) = trap {
+            self.spring(trap);
+        }
+    }
+
+    /// Durable steps of each server since they are counted.
+    pub(crate) fn durable_steps(&self) -> Vec<u64> {
+        self.0.state.lock().sites.iter().map(|site| site.steps).collect()
+    }
+
+    /// A server's log has been written, and is about to be synced.
+    pub(crate) async fn before_sync(&self, site: usize) {
+        let trap = {
+            let mut state = self.0.state.lock();
+            let next = state.sites[site].steps + 1;
+            let is_here =
+                |trap: &mut Trap| !trap.is_after && (trap.site, trap.step) == (site, next);
+            state.trap.take_if(is_here)
+        };
+        if let Some(trap) = trap {
+            self.spring(trap);
+            // The server does not go on before the fault has begun.
+            self.0.executor.sleep(Duration::from_micros(1)).await;
+        }
+    }
+
+    fn spring(&self, Trap { site, damage, millis, .. }: Trap) {
+        self.0.state.lock().is_sprung = true;
+        self.event("trap", || format!("{damage:?} of server {site} for {millis} ms"));
+        let others = (0..self.servers()).filter(|other| *other != site).map(Self::name);
+        let ways = others.map(|other| match damage {
+            Damage::CutIn => (other, Self::name(site)),
+            _ => (Self::name(site), other),
+        });
+        let ways: Vec<(String, String)> = ways.collect();
+        match damage {
+            Damage::Crash => self.crash(site),
+            Damage::Pause | Damage::PauseNextTo(_) => self.pause(site, true),
+            Damage::CutIn | Damage::CutOut => {
+                let cut = Link { is_cut: true, ..Link::default() };
+                ways.iter().for_each(|(from, to)| self.0.wires.set_link(from, to, cut));
+            }
+        }
+        if let Damage::PauseNextTo(other) = damage {
+            let world = self.clone();
+            self.spawn(async move {
+                world.sleep_millis(MOMENT_MILLIS).await;
+                world.crash(other);
+                world.sleep_millis(millis / 4).await;
+                world.start(other);
+            });
+        }
+        let world = self.clone();
+        self.spawn(async move {
+            world.sleep_millis(millis).await;
+            match damage {
+                Damage::Crash => world.start(site),
+                Damage::Pause | Damage::PauseNextTo(_) => world.pause(site, false),
+                Damage::CutIn | Damage::CutOut => {
+                    let good = Link::default();
+                    ways.iter().for_each(|(from, to)| world.0.wires.set_link(from, to, good));
+                }
+            }
+            world.0.state.lock().is_sprung = false;
+        });
     }
 
     /// A server's log has stopped: its process ends soon.

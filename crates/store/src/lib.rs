@@ -45,7 +45,7 @@ pub use bucket::arrays::compact_views;
 pub use bucket::zone::{Zone, ZoneValue};
 pub use bucket::{CHUNK_ROWS, End, IndexChanges, Morsel, VALUE_BYTES_MAX, key, zone};
 pub use distributed::{DistributedSavepoint, DistributedTransaction};
-pub use durable::{KeptCheckpoint, inspection};
+pub use durable::{Frozen, KeptCheckpoint, inspection};
 pub use error::{Error, Failure};
 pub use info::{BucketInfo, Counters, Holdings, RunInfo, SplitInfo};
 pub use memory::Memory;

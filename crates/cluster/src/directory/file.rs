@@ -6,6 +6,7 @@
 
 use crate::membership::ROOT;
 use parking_lot::Mutex;
+use protocols::planted::{Bug, is_planted};
 use sdds::directory::{
     Content, Effect, Entry, Image, Level, Message, Owner, Server, Settings, Way,
 };
@@ -79,7 +80,7 @@ impl File {
     /// The file of a table after a restart, of which this server has kept some ranges. `start` is the number of the
     /// start.
     pub(super) fn restored(table: &Table, here: GroupId, owned: &[KeyRange], start: u64) -> Self {
-        let epoch = epoch_of(start);
+        let epoch = if is_planted(Bug::EpochReused) { Epoch::FIRST } else { epoch_of(start) };
         let server = Server::restored(here, ROOT, owned, epoch, Settings::default());
         let mut image = Image::new(table.home);
         image.learn_all(&own(&server, &KeyRange::all()));

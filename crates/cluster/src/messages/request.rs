@@ -13,15 +13,22 @@ use store::{ExchangeId, MoveSetting, Reader, TransactionId};
 pub(crate) const COMMITS_MAX: u32 = 1 << 12;
 
 /// A request. The order of the variants is part of the encoding.
+///
+/// The network delivers a request at most once, and says of an error whether the request may have been executed. It may
+/// arrive after later ones, and long after its sender has ended the call. So each variant says who sends it to whom and why,
+/// and what a late receiver does, unless it only reads.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum Request {
-    /// To the root: adds a server to the cluster.
+    /// A new server to the root, through any member: it wants to join. Late or repeated, the name is taken by a server
+    /// that is not there, at the same address: the next try takes it over.
     Join { name: String, address: String, weight: u32, keeps_data: bool },
-    /// To the root: the periodic report of a server.
+    /// Each server to the root, periodically: what it has, and what it still needs. Late, its figures are old, and never
+    /// too new: what is settled or needed only grows.
     Heartbeat(Heartbeat),
-    /// To the root: asks for a timestamp that sees every commit so far.
+    /// A server to the root: a timestamp that sees every commit so far.
     Now,
-    /// To the root: commits a transaction that is prepared on all participants.
+    /// The coordinator to the root: commit a transaction that is prepared on all participants. Late, after a participant
+    /// has asked for the outcome, the root has rolled it back for good, and says so.
     Decide {
         transaction: TransactionId,
         /// The prepared groups except the coordinator's.
@@ -29,21 +36,22 @@ pub(crate) enum Request {
         /// If it changes the catalog: the version of the list of members that take part.
         members: Option<u64>,
     },
-    /// To the root: the outcome of a transaction that is prepared on the sender.
+    /// A participant that has heard nothing, or a coordinator that has lost the answer, to the root: the outcome. Of a
+    /// transaction that is not decided, the root decides that it is rolled back. Late, the outcome is the same.
     Outcome { transaction: TransactionId },
-    /// To the root: the list of members.
+    /// A server to the root: the list of members.
     Members,
-    /// To the root: the next values of a sequence.
+    /// A server to the root: the next values of a sequence. Late, they are lost.
     SequenceNext { sequence: Sequence, count: u32 },
-    /// To the root: sets a sequence.
+    /// A server to the root: sets a sequence, for a client that waits. Late, it is set late.
     SequenceSet { sequence: Sequence, last: i64, called: bool },
-    /// To the root: the last value of a sequence.
+    /// A server to the root: the last value of a sequence.
     SequenceLast { sequence: Sequence },
-    /// To the root: sets the weight of a server; zero drains it.
+    /// A server to the root, for a user: the weight of a server; zero drains it. Late, it is set late.
     SetWeight { name: String, weight: u32 },
-    /// To the root: changes a setting of moves.
+    /// A server to the root, for a user: a setting of moves. Late, it is changed late.
     ChangeMoves { change: MoveSetting },
-    /// To the root: the group's server leaves, and whether it has no rows left.
+    /// A server that stops to the root: whether it has no rows left. Late, it is gone already.
     Leave { group: GroupId, is_empty: bool },
     /// To any server: its state.
     Report,
@@ -52,7 +60,8 @@ pub(crate) enum Request {
     Describe { name: String },
     /// To an owner: rows by key at a snapshot.
     Get { reader: WireReader, target: Target, keys: Vec<Key>, columns: Vec<u32> },
-    /// To an owner: rows to stage.
+    /// The coordinator to an owner: rows to stage. Late, the transaction has ended there, or has rolled back to a savepoint
+    /// before its step: it is refused (40001).
     Write {
         reader: WireReader,
         target: Target,
@@ -60,7 +69,7 @@ pub(crate) enum Request {
         /// How often its transaction has rolled back to a savepoint before.
         step: u64,
     },
-    /// To an owner: a DML pushdown to execute on its rows.
+    /// The coordinator to an owner: a DML pushdown to execute on its rows. Late as [`Self::Write`].
     DmlPushdown {
         reader: WireReader,
         target: Target,
@@ -70,48 +79,57 @@ pub(crate) enum Request {
     },
     /// To any server: runs a plan fragment. The answers are batches and adjustments.
     Run { reader: WireReader, hops: u32, fragment: Blob },
-    /// To a participant: rolls back to a savepoint.
+    /// The coordinator to a participant: roll back to a savepoint, and refuse writes of steps before. Late, the transaction
+    /// cannot commit: its coordinator has had no answer.
     RollbackTo { transaction: TransactionId, savepoint: u64, step: u64 },
-    /// To a participant: rolls back.
+    /// The coordinator to a participant: roll back. Late, the part has ended, and the same outcome was learned.
     RollBack { transaction: TransactionId },
-    /// To a participant: prepares to commit.
+    /// The coordinator to a participant: prepare to commit. Late, the part may be prepared of a transaction that is
+    /// rolled back already; it asks the root.
     Prepare {
         reader: WireReader,
         /// The commit timestamp will be greater.
         newest: Timestamp,
     },
-    /// To a participant: commits.
+    /// The coordinator to a participant: commit, as the root has decided. Late, the part has ended, and the same outcome
+    /// was learned.
     Commit { transaction: TransactionId, timestamp: Timestamp },
-    /// To a coordinator: whether a transaction is still running.
+    /// A participant with an open part to the coordinator: whether the transaction runs. The answer ends no part that was
+    /// prepared meanwhile: that asks the root.
     IsRunning { transaction: TransactionId },
     /// To any server: the parts of a range that it owns.
     ListOwned { table: TableId, range: KeyRange },
     /// To any server: the owners of a range.
     FindOwners { table: TableId, range: KeyRange, hops: u32 },
-    /// A message of the directory.
+    /// A message of the directory, which is described there. Late, its epoch is old.
     Directory { table: TableId, message: Message<()> },
-    /// To the destination of a move: begins it. The answer is its number.
+    /// The source of a move to its destination: it wants to give keys away. The answer is the number of the move there. Late,
+    /// the source has aborted the move, and the destination discards it after a silence.
     MoveIn { of: MoveId, table: TableId, range: KeyRange },
-    /// A piece of the rows. The last piece of a round is marked.
+    /// The source to the destination: a piece of the rows. The last piece of a round is marked. Late, the move is
+    /// discarded, and the number unknown.
     MovePiece { number: u64, piece: Blob, ends_round: bool },
-    /// The last piece, if any: the destination owns the range from now on. `accesses` is the access
-    /// rate per second at the source.
+    /// The source, which has frozen the keys, to the destination: own them, with the last piece, if any. `accesses` is the
+    /// access rate per second at the source. Late, after the source has asked for the outcome, the move is discarded, and
+    /// it is refused.
     MoveAdopt { number: u64, rest: Option<Blob>, adopt: Message<()>, accesses: u64 },
-    /// Discards a move.
+    /// The source to the destination: it has aborted the move. Late, the move is discarded already.
     MoveDrop { number: u64 },
-    /// Whether a move was adopted, for a source that lost the answer. If not, the move is
-    /// discarded.
-    MoveOutcome { of: MoveId, number: u64 },
-    /// To a producer of an exchange: one part of its rows, as a stream of batches.
+    /// The source, which has lost the answer, or has been started again, to the destination: whether it has adopted the
+    /// keys. If not, it discards the move before it answers. Late, the answer is the same.
+    MoveOutcome { of: MoveId },
+    /// To a producer of an exchange: one part of its rows, as a stream of batches. Late, the exchange is over.
     Take { exchange: ExchangeId, part: u32 },
-    /// To the root: consecutive commit timestamps of transactions that have written on the sender
-    /// alone. The answer is the first.
+    /// A server to the root: consecutive commit timestamps of transactions that have written there alone. The answer is
+    /// the first. Late, they are not used.
     Next { count: u32 },
     /// To an owner: the newest version of a row.
     Newest { target: Target, key: Key, columns: Vec<u32> },
-    /// To an owner: a row operation, which is a transaction of its own.
+    /// To an owner: a row operation, which is a transaction of its own. Late, it is executed, and its client has been told
+    /// that the outcome is unknown.
     RowOperation { target: Target, key: Key, operation: Blob },
-    /// To the root: a member has been started again with its data. `cluster` is the identity of the cluster.
+    /// A member that has been started again with its data to the root, through any member. `cluster` is the identity of
+    /// the cluster. Late or repeated, it counts as one more start.
     Return { group: GroupId, name: String, address: String, cluster: u64 },
     /// To an owner: the keys of the rows with the first entries of a range of an index.
     Entries { reader: WireReader, target: Target, range: KeyRange, limit: u32 },

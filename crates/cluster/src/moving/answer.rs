@@ -2,7 +2,6 @@
 
 use super::Moves;
 use crate::messages::{Answer, Reply, Request, invalid_message};
-use protocols::planted::{Bug, is_planted};
 use std::sync::Arc;
 
 /// Answers a request of a source.
@@ -10,11 +9,11 @@ pub(crate) async fn answer(moves: &Arc<Moves>, request: Request) -> Reply {
     let (incoming, tasks) = (&moves.incoming, &moves.routing.calls.tasks);
     match request {
         Request::MoveIn { of, table, range } => {
-            let begun = incoming.begin(&moves.routing.store, of, table, &range, tasks.now());
+            let begun = incoming.begin(&moves.routing.store, of, table, &range);
             Ok(Answer::Move(begun?))
         }
         Request::MovePiece { number, piece, ends_round } => {
-            incoming.take(number, piece.0, ends_round, tasks.now())?;
+            incoming.take(number, piece.0, ends_round)?;
             Ok(Answer::Done)
         }
         Request::MoveAdopt { number, rest, adopt, accesses } => {
@@ -26,16 +25,13 @@ pub(crate) async fn answer(moves: &Arc<Moves>, request: Request) -> Reply {
             Ok(Answer::Adopted(true))
         }
         Request::MoveDrop { number } => {
-            if !is_planted(Bug::MoveAppliedLate) {
-                incoming.forget(number);
-            }
+            let moves = Arc::clone(moves);
+            tasks.run(move || moves.incoming.call_off(number)).await?;
             Ok(Answer::Done)
         }
-        Request::MoveOutcome { of, number } => {
+        Request::MoveOutcome { of } => {
             let discarding = Arc::clone(moves);
-            if !is_planted(Bug::MoveAppliedLate) {
-                tasks.run(move || discarding.incoming.discard(number)).await?;
-            }
+            tasks.run(move || discarding.incoming.discard_all(of)).await?;
             Ok(Answer::Adopted(moves.routing.store.has_adopted(of).await?))
         }
         other => Err(invalid_message(&format!("{} is not about a move", other.name()))),

@@ -48,8 +48,8 @@ impl Moves {
     pub(crate) fn new(routing: Arc<Routing>, start: u64) -> Self {
         let now = routing.calls.tasks.now();
         Self {
+            incoming: IncomingMoves::new(routing.calls.tasks.clone(), start),
             routing,
-            incoming: IncomingMoves::new(start),
             outgoing: OutgoingMoves::default(),
             next: AtomicU64::new((start << 32) + 1),
             accesses_averaged: Mutex::new(now),

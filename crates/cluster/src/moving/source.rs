@@ -1,40 +1,21 @@
-//! The protocol of a move, as its source follows it.
+//! Moves from this server.
 //!
-//! ```text
-//!  source                                destination
-//!   copy               ── pieces ──────> keep apart
-//!   copy changes       ── pieces ──────>
-//!   ...
-//!   freeze, release    ── the rest ────> owns the keys
-//!   drop, record in the directory <─────
-//! ```
-//!
-//! Between freeze and adoption, requests for these keys wait. Rounds of changes are sent before,
-//! until few are left.
+//! What happens when is decided by a state machine for each, [`protocols::source`]. Here is how it is done. Between freeze
+//! and adoption, requests for the keys wait.
 
 use super::{Moves, deferred};
 use crate::calls::CallError;
 use crate::directory::File;
-use crate::messages::{Answer, Blob, MoveInfo, MoveOrder, Request, invalid_message, unexpected};
+use crate::messages::{self, Blob, MoveInfo, MoveOrder, Request, unexpected};
 use crate::timeouts::TIMEOUTS;
-use protocols::planted::{Bug, is_planted};
+use protocols::source::{Answer, Effect, Event, Obstacle, REST_BYTES, Source};
 use sdds::balancing::Sizes;
 use sdds::directory::{Level, Message};
 use sdds::{GroupId, KeyRange, MoveId};
 use std::sync::Arc;
+use std::time::Instant;
 use store::catalog::TableId;
 use store::{Acknowledgement, Busy, Error, MoveOut};
-
-/// How often a freeze is tried while transactions have written to the rows, before the move is
-/// deferred.
-const FREEZES: u32 = 100;
-
-/// Bytes of a round of changes that are few enough to freeze.
-const REST_BYTES: u64 = 64 << 10;
-
-/// Maximum number of rounds. Rows that are written faster than they are sent would otherwise never
-/// move.
-const ROUNDS_MAX: u32 = 10;
 
 /// Moves a range that this server owns to another group, regardless of balance. Completes even if
 /// the caller is dropped: rows that may have arrived must not be taken back.
@@ -86,7 +67,13 @@ pub(super) async fn move_range(
     };
     let tasks = &moves.routing.calls.tasks;
     moves.outgoing.push(info, tasks.now());
-    let result = begin(moves, order, of, out).await;
+    let result = match moves.routing.files.by_id(order.table) {
+        Ok(file) => {
+            let (number, has_sent, frozen) = (0, false, None);
+            Moving { moves, order, of, number, has_sent, file, out, frozen }.run().await
+        }
+        Err(error) => Err(error),
+    };
     let state = match &result {
         Ok(()) => "done".into(),
         Err(error) => error.to_string(),
@@ -95,23 +82,209 @@ pub(super) async fn move_range(
     result
 }
 
-async fn begin(
-    moves: &Arc<Moves>,
-    order: &MoveOrder,
+/// A move that runs: it does what its [`Source`] says.
+struct Moving<'a> {
+    moves: &'a Arc<Moves>,
+    order: &'a MoveOrder,
     of: MoveId,
+    /// The number of the move at the destination, once it is known.
+    number: u64,
+    /// Whether it has been sent something.
+    has_sent: bool,
+    file: Arc<File>,
     out: MoveOut,
-) -> Result<(), Error> {
-    let file = moves.routing.files.by_id(order.table)?;
-    let request = Request::MoveIn { of, table: order.table, range: out.range().clone() };
-    let number = match moves.routing.calls.ask(order.to, &request).await? {
-        Answer::Move(number) => number,
-        other => return Err(unexpected(&other)),
-    };
-    let moved = Source { moves, order, of, number, file, out }.run().await;
-    if moved.is_err() {
-        moves.routing.calls.tasks.spawn(call_off(Arc::clone(moves), order.to, number));
+    /// Once the keys are frozen: when, until when the log has to be durable, and the message to the destination.
+    frozen: Option<(Instant, Acknowledgement, Message<()>)>,
+}
+
+impl Moving<'_> {
+    async fn run(mut self) -> Result<(), Error> {
+        let mut effects = Vec::new();
+        let mut source = Source::begin(&mut effects);
+        let mut is_adopted = None;
+        loop {
+            assert!(!effects.is_empty(), "a move goes on until it ends");
+            for effect in std::mem::take(&mut effects) {
+                let event = match effect {
+                    Effect::Offer => Event::Offered(self.offer().await),
+                    Effect::Send { waits } => Event::Sent(self.send(waits).await),
+                    Effect::Freeze => Event::Frozen(self.freeze().await),
+                    Effect::Log => Event::Logged(self.log().await),
+                    Effect::HandOver => {
+                        let answer = self.hand_over().await;
+                        self.answered(answer)
+                    }
+                    Effect::Ask { waits } => {
+                        self.answered(ask(self.moves, self.order.to, self.of, waits).await)
+                    }
+                    Effect::Drop => {
+                        is_adopted = Some(true);
+                        continue;
+                    }
+                    Effect::Thaw => {
+                        is_adopted = Some(false);
+                        continue;
+                    }
+                    Effect::CallOff => {
+                        let calling = call_off(Arc::clone(self.moves), self.order.to, self.number);
+                        self.moves.routing.calls.tasks.spawn(calling);
+                        continue;
+                    }
+                    Effect::End(result) => {
+                        self.settle(is_adopted);
+                        return result;
+                    }
+                };
+                source.step(event, &mut effects);
+            }
+        }
     }
-    moved
+
+    /// A server that stops knows nothing any more: its next start asks.
+    fn answered(&self, answer: Answer<Error>) -> Event<Error> {
+        let calls = &self.moves.routing.calls;
+        match answer {
+            Answer::Adopted => Event::Answered(Answer::Adopted),
+            _ if calls.stopped.is_cancelled() => Event::Stopped(calls.stopped_error()),
+            other => Event::Answered(other),
+        }
+    }
+
+    async fn offer(&mut self) -> Result<(), Error> {
+        let (of, table, range) = (self.of, self.order.table, self.out.range().clone());
+        let request = Request::MoveIn { of, table, range };
+        match self.moves.routing.calls.ask(self.order.to, &request).await? {
+            messages::Answer::Move(number) => self.number = number,
+            other => return Err(unexpected(&other)),
+        }
+        Ok(())
+    }
+
+    /// Sends what the destination does not have, and returns its bytes.
+    async fn send(&mut self, waits: bool) -> Result<u64, Error> {
+        let (moves, order, number) = (self.moves, self.order, self.number);
+        if waits {
+            moves.outgoing.note(|info| info.state = "waiting".into());
+            moves.routing.calls.tasks.sleep(TIMEOUTS.freeze_pause).await;
+        }
+        let mut pieces = self.out.copy()?;
+        let bytes = pieces.bytes();
+        // The last round is not delayed: it would only grow.
+        let is_paced = waits || !self.has_sent || bytes > REST_BYTES;
+        self.has_sent = true;
+        while let Some(piece) = pieces.next() {
+            if is_paced {
+                pace(moves).await?;
+            }
+            let piece = piece?;
+            let length = piece.len() as u64;
+            let ends_round = pieces.is_at_end();
+            let request = Request::MovePiece { number, piece: piece.into(), ends_round };
+            moves.routing.calls.ask(order.to, &request).await?;
+            let settings = moves.routing.membership.list.read().moves;
+            moves.outgoing.has_sent(length, settings, moves.routing.calls.tasks.now());
+        }
+        Ok(bytes)
+    }
+
+    /// Freezes the keys, and releases them in the directory: both or nothing.
+    async fn freeze(&mut self) -> Result<(), Obstacle<Error>> {
+        self.out.reserve().await.map_err(Obstacle::Other)?;
+        let range = self.out.range().clone();
+        let now = self.moves.routing.calls.tasks.now();
+        let mut logged = Acknowledgement::default();
+        let freeze = || self.out.freeze().map(|freezing| logged = freezing);
+        match self.file.release(&range, self.order.to, freeze) {
+            Ok(Some(adopt)) => {
+                self.frozen = Some((now, logged, adopt));
+                Ok(())
+            }
+            Ok(None) => Err(Obstacle::Other(Error::NotOwned { range })),
+            Err(Busy::Written) => Err(Obstacle::Busy(deferred(Busy::Written))),
+            Err(other) => Err(Obstacle::Other(deferred(other))),
+        }
+    }
+
+    /// Waits until the freeze is durable.
+    async fn log(&mut self) -> Result<(), Error> {
+        match &mut self.frozen {
+            Some((_, logged, _)) => std::mem::take(logged).wait().await,
+            None => Ok(()),
+        }
+    }
+
+    /// Sends the last changes and lets the destination adopt the rows.
+    async fn hand_over(&mut self) -> Answer<Error> {
+        let Some((_, _, adopt)) = &self.frozen else { return Answer::Lost };
+        let (moves, to, number, adopt) = (self.moves, self.order.to, self.number, adopt.clone());
+        let rest = match self.send_rest().await {
+            Ok(rest) => rest,
+            Err(error) => return Answer::Refused(error),
+        };
+        let request = Request::MoveAdopt { number, rest, adopt, accesses: self.out.accesses() };
+        match moves.routing.calls.ask(to, &request).await {
+            Ok(_) => Answer::Adopted,
+            Err(CallError::NotDone(error)) => Answer::Refused(error),
+            Err(CallError::Unknown(_)) => Answer::Lost,
+        }
+    }
+
+    /// Sends the last changes, and returns the last piece, which is sent with the message after them.
+    async fn send_rest(&mut self) -> Result<Option<Blob>, Error> {
+        let (moves, number) = (self.moves, self.number);
+        let calls = &moves.routing.calls;
+        let pieces = self.out.rest()?;
+        moves.outgoing.note(|info| info.frozen_rows = pieces.rows());
+        let mut rest: Option<Blob> = None;
+        for piece in pieces {
+            let piece = piece?;
+            let settings = moves.routing.membership.list.read().moves;
+            moves.outgoing.has_sent(piece.len() as u64, settings, calls.tasks.now());
+            if let Some(piece) = rest.replace(piece.into()) {
+                let request = Request::MovePiece { number, piece, ends_round: false };
+                calls.ask(self.order.to, &request).await?;
+            }
+        }
+        Ok(rest)
+    }
+
+    /// Drops frozen keys that the destination has adopted, or serves them again, at the epoch that was meant for the
+    /// destination.
+    fn settle(self, is_adopted: Option<bool>) {
+        let Self { moves, order, file, out, frozen, .. } = self;
+        let (Some(is_adopted), Some((since, _, adopt))) = (is_adopted, frozen) else { return };
+        let outbox = match adopt {
+            Message::Adopt { range, epoch, .. } if is_adopted => {
+                out.finish();
+                file.handle(Message::Adopted { level: Level::Rows, range, epoch })
+            }
+            adopt => {
+                out.thaw();
+                file.undelivered(order.to, adopt)
+            }
+        };
+        let took = (moves.routing.calls.tasks.now() - since).as_micros() as u64;
+        moves.outgoing.note(|info| info.frozen_micros = took);
+        moves.routing.send(&file, outbox);
+    }
+}
+
+/// Asks a destination whether it has adopted the keys of a move. It discards the move if it has not.
+pub(super) async fn ask(moves: &Moves, to: GroupId, of: MoveId, waits: bool) -> Answer<Error> {
+    let (calls, membership) = (&moves.routing.calls, &moves.routing.membership);
+    if waits {
+        calls.tasks.sleep(TIMEOUTS.move_outcome_pause).await;
+    }
+    match calls.ask(to, &Request::MoveOutcome { of }).await {
+        Ok(messages::Answer::Adopted(true)) => Answer::Adopted,
+        Ok(messages::Answer::Adopted(false)) => {
+            let reason = "it did not adopt the rows";
+            Answer::Refused(Error::unreachable(membership.name_of(to), reason))
+        }
+        // An evicted server never returns as the same group.
+        Err(CallError::NotDone(error)) if membership.is_lost(to) => Answer::Refused(error),
+        _ => Answer::Lost,
+    }
 }
 
 /// Tells a destination to discard a move, until it has heard it: the rows take its memory.
@@ -128,148 +301,6 @@ async fn call_off(moves: Arc<Moves>, to: GroupId, number: u64) {
         calls.tasks.sleep(TIMEOUTS.move_outcome_pause).await;
     }
 }
-
-/// A move that its destination knows by a number.
-struct Source<'a> {
-    moves: &'a Arc<Moves>,
-    order: &'a MoveOrder,
-    of: MoveId,
-    number: u64,
-    file: Arc<File>,
-    out: MoveOut,
-}
-
-impl Source<'_> {
-    async fn run(mut self) -> Result<(), Error> {
-        let range = &self.out.range().clone();
-        let outgoing = &self.moves.outgoing;
-        let tasks = &self.moves.routing.calls.tasks;
-        let mut tries = 0;
-        let mut logged = Acknowledgement::default();
-        let (frozen, adopt) = loop {
-            self.catch_up().await?;
-            self.out.reserve().await?;
-            let frozen = tasks.now();
-            let freeze = || self.out.freeze().map(|freezing| logged = freezing);
-            match self.file.release(range, self.order.to, freeze) {
-                Ok(Some(adopt)) => break (frozen, adopt),
-                Ok(None) => return Err(Error::NotOwned { range: range.clone() }),
-                Err(busy) if tries == FREEZES || busy == Busy::Gone => return Err(deferred(busy)),
-                Err(_) => {
-                    tries += 1;
-                    outgoing.note(|info| info.state = "waiting".into());
-                    tasks.sleep(TIMEOUTS.freeze_pause).await;
-                }
-            }
-        };
-        // A restart between the freeze and its end asks the destination for the outcome.
-        if !is_planted(Bug::FreezeInMemory) {
-            logged.wait().await?;
-        }
-        let adopted = self.hand_over(&adopt).await;
-        let Self { moves, order, file, out, .. } = self;
-        let took = || (tasks.now() - frozen).as_micros() as u64;
-        let note = || outgoing.note(|info| info.frozen_micros = took());
-        match adopted {
-            Ok(()) => {
-                let Message::Adopt { range, epoch, .. } = adopt else {
-                    return Err(invalid_message("a release"));
-                };
-                out.finish();
-                let outbox = file.handle(Message::Adopted { level: Level::Rows, range, epoch });
-                note();
-                moves.routing.send(&file, outbox);
-                Ok(())
-            }
-            // It is not known, and nothing is served any more.
-            Err(error) if moves.routing.calls.stopped.is_cancelled() => Err(error),
-            Err(error) => {
-                // Not adopted: the keys are owned here again, at the epoch meant for the
-                // destination.
-                out.thaw();
-                let outbox = file.undelivered(order.to, adopt);
-                note();
-                moves.routing.send(&file, outbox);
-                Err(error)
-            }
-        }
-    }
-
-    /// Sends what the destination does not have, round after round, until little is left.
-    async fn catch_up(&mut self) -> Result<(), Error> {
-        let (moves, order, number) = (self.moves, self.order, self.number);
-        for round in 0..ROUNDS_MAX {
-            let mut pieces = self.out.copy()?;
-            let bytes = pieces.bytes();
-            let is_small = bytes <= REST_BYTES;
-            while let Some(piece) = pieces.next() {
-                // The last round is not delayed: it would only grow.
-                if round == 0 || !is_small {
-                    pace(moves).await?;
-                }
-                let piece = piece?;
-                let length = piece.len() as u64;
-                let ends_round = pieces.is_at_end();
-                let request = Request::MovePiece { number, piece: piece.into(), ends_round };
-                moves.routing.calls.ask(order.to, &request).await?;
-                let settings = moves.routing.membership.list.read().moves;
-                moves.outgoing.has_sent(length, settings, moves.routing.calls.tasks.now());
-            }
-            if is_small {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    /// Sends the last changes and lets the destination adopt the rows. An error means that it has
-    /// not adopted them.
-    async fn hand_over(&mut self, adopt: &Message<()>) -> Result<(), Error> {
-        let (moves, order, number) = (self.moves, self.order, self.number);
-        let calls = &moves.routing.calls;
-        let pieces = self.out.rest()?;
-        moves.outgoing.note(|info| info.frozen_rows = pieces.rows());
-        let mut rest: Option<Blob> = None;
-        for piece in pieces {
-            let piece = piece?;
-            let settings = moves.routing.membership.list.read().moves;
-            moves.outgoing.has_sent(piece.len() as u64, settings, calls.tasks.now());
-            if let Some(piece) = rest.replace(piece.into()) {
-                let request = Request::MovePiece { number, piece, ends_round: false };
-                calls.ask(order.to, &request).await?;
-            }
-        }
-        let (adopt, accesses) = (adopt.clone(), self.out.accesses());
-        let request = Request::MoveAdopt { number, rest, adopt, accesses };
-        match calls.ask(order.to, &request).await {
-            Ok(_) => Ok(()),
-            Err(CallError::NotDone(error)) => Err(error),
-            Err(CallError::Unknown(_)) => ask_outcome(moves, order.to, self.of, number).await,
-        }
-    }
-}
-
-/// Asks the destination whether it has adopted the rows, until that is known.
-async fn ask_outcome(moves: &Moves, to: GroupId, of: MoveId, number: u64) -> Result<(), Error> {
-    let (calls, membership) = (&moves.routing.calls, &moves.routing.membership);
-    let request = Request::MoveOutcome { of, number };
-    loop {
-        if calls.stopped.is_cancelled() {
-            return Err(calls.stopped_error());
-        }
-        match calls.ask(to, &request).await {
-            Ok(Answer::Adopted(true)) => return Ok(()),
-            Ok(Answer::Adopted(false)) => {
-                let reason = "it did not adopt the rows";
-                return Err(Error::unreachable(membership.name_of(to), reason));
-            }
-            // An evicted server never returns as the same group.
-            Err(CallError::NotDone(error)) if membership.is_lost(to) => return Err(error),
-            _ => calls.tasks.sleep(TIMEOUTS.move_outcome_pause).await,
-        }
-    }
-}
-
 /// Waits until the limit of bytes per second allows more.
 async fn pace(moves: &Moves) -> Result<(), Error> {
     let tasks = &moves.routing.calls.tasks;

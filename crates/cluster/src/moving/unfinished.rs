@@ -1,12 +1,11 @@
 //! Moves from this server that had not ended when it did: the destination knows whether it has the keys.
 
 use super::Moves;
-use crate::messages::{Answer, Request};
+use super::source::ask;
 use crate::timeouts::TIMEOUTS;
+use protocols::source::{Effect, Event, Source};
 use std::sync::Arc;
-
-/// A number that no destination has assigned: there is nothing to discard.
-const NO_NUMBER: u64 = u64::MAX;
+use store::Frozen;
 
 /// Asks the destinations of frozen keys for the outcomes, until all are known. No move begins before: a destination
 /// remembers the last one of each source only. `start` is the number of the start of this server.
@@ -19,26 +18,38 @@ pub(crate) fn finish(moves: Arc<Moves>, start: u64) -> impl Future<Output = ()> 
 }
 
 async fn finish_all(moves: &Moves, start: u64) {
-    let store = &moves.routing.store;
-    let calls = &moves.routing.calls;
+    let (store, calls) = (&moves.routing.store, &moves.routing.calls);
     loop {
+        // One question for each in turn: no destination that is down keeps the others waiting.
         for frozen in store.frozen() {
-            let request = Request::MoveOutcome { of: frozen.of, number: NO_NUMBER };
-            let Ok(Answer::Adopted(is_adopted)) = calls.ask(frozen.to, &request).await else {
-                continue;
-            };
-            if let Err(error) = store.end_frozen(&frozen, is_adopted) {
-                tracing::error!(%error, "could not end a move from before the restart");
-                continue;
-            }
-            tracing::info!(of = %frozen.of, is_adopted, "ended a move from before the restart");
-            if let (false, Ok(file)) = (is_adopted, moves.routing.files.by_id(frozen.table)) {
-                moves.routing.send(&file, file.reclaim(&frozen.range, start));
+            let mut effects = Vec::new();
+            let mut source = Source::returned(&mut effects);
+            let answer = ask(moves, frozen.to, frozen.of, false).await;
+            source.step(Event::Answered(answer), &mut effects);
+            for effect in effects {
+                match effect {
+                    Effect::Drop => end(moves, &frozen, true, start),
+                    Effect::Thaw => end(moves, &frozen, false, start),
+                    // It is asked again in the next round. There is no number to call off.
+                    _ => {}
+                }
             }
         }
         if store.frozen().is_empty() || calls.stopped.is_cancelled() {
             return;
         }
         calls.tasks.sleep(TIMEOUTS.retry_pause).await;
+    }
+}
+
+/// Ends a move. If that fails, it is asked for again.
+fn end(moves: &Moves, frozen: &Frozen, is_adopted: bool, start: u64) {
+    if let Err(error) = moves.routing.store.end_frozen(frozen, is_adopted) {
+        tracing::error!(%error, "could not end a move from before the restart");
+        return;
+    }
+    tracing::info!(of = %frozen.of, is_adopted, "ended a move from before the restart");
+    if let (false, Ok(file)) = (is_adopted, moves.routing.files.by_id(frozen.table)) {
+        moves.routing.send(&file, file.reclaim(&frozen.range, start));
     }
 }

@@ -79,11 +79,10 @@ impl Staging {
     }
 
     async fn write(&self, step: PushdownStep) -> Result<Changed, Error> {
-        let tasks = &self.node.calls.tasks;
-        let part = self.node.transactions.participants.part(self.transaction, tasks.now())?;
+        let part = self.node.transactions.participants.part(self.transaction)?;
         let mut part = part.lock().await;
         let work = |open: &mut store::Transaction| open.carry_out(&self.table, step);
-        part.write(tasks, &self.node.store, &self.reader, self.step, work).await
+        part.write(&self.reader, self.step, work).await
     }
 }
 

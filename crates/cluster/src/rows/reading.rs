@@ -25,7 +25,7 @@ pub(super) async fn reading(
     }
     let part = reader.transaction.and_then(|transaction| participants.known(transaction));
     if let Some(part) = part {
-        return part.lock().await.reading(&node.calls.tasks, &node.store, reader, peers).await;
+        return part.lock().await.reading(reader, peers).await;
     }
     if reader.has_written && !is_planted(Bug::LostWrites) {
         return Err(ended());

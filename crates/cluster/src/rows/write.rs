@@ -32,13 +32,13 @@ pub(super) async fn write(
         WireWrite::Delete(keys) => Write::Delete(keys),
     };
     node.transactions.check_horizon(reader.timestamp)?;
-    let part = node.transactions.participants.part(transaction, node.calls.tasks.now())?;
+    let part = node.transactions.participants.part(transaction)?;
     let written = {
         let mut part = part.lock().await;
         let peers = Arc::new(NodePeers::serving(node, target.hops)) as Arc<dyn Peers>;
-        let reading = part.reading(&node.calls.tasks, &node.store, reader, peers).await?;
+        let reading = part.reading(reader, peers).await?;
         let table = definition(reading.catalog(), target)?;
-        part.write(&node.calls.tasks, &node.store, reader, step, |open| {
+        part.write(reader, step, |open| {
             let rows = open.write(&table, write.clone())?;
             Ok(Written { rows, entries: open.take_entries() })
         })

@@ -9,11 +9,10 @@ use store::{Error, TransactionId};
 /// Answers a request of a coordinator, or of a participant of a transaction that is coordinated
 /// here.
 pub(crate) async fn answer(transactions: &Arc<Transactions>, request: Request) -> Reply {
-    let tasks = &transactions.calls.tasks;
     match request {
         Request::RollbackTo { transaction, savepoint, step } => {
-            let part = transactions.participants.part(transaction, tasks.now())?;
-            part.lock().await.rollback_to(savepoint, step, tasks.now());
+            let part = transactions.participants.part(transaction)?;
+            part.lock().await.rollback_to(savepoint, step);
             Ok(Answer::Done)
         }
         Request::RollBack { transaction } => end(transactions, transaction, None).await,
@@ -22,11 +21,8 @@ pub(crate) async fn answer(transactions: &Arc<Transactions>, request: Request) -
                 return Err(invalid_message("prepare without a transaction"));
             };
             transactions.store.observe(newest);
-            let part = transactions.participants.part(transaction, tasks.now())?;
-            let there = Arc::clone(transactions);
-            let preparing = async move {
-                part.lock().await.prepare(&there.calls.tasks, &there.store, &reader).await
-            };
+            let part = transactions.participants.part(transaction)?;
+            let preparing = async move { part.lock().await.prepare(&reader, transaction).await };
             complete(transactions, preparing).await
         }
         Request::Commit { transaction, timestamp } => {
@@ -46,8 +42,7 @@ async fn end(
     outcome: Option<Timestamp>,
 ) -> Reply {
     let there = Arc::clone(transactions);
-    let ending =
-        async move { there.participants.end(&there.calls.tasks, transaction, outcome).await };
+    let ending = async move { there.participants.end(transaction, outcome).await };
     complete(transactions, ending).await
 }
 

@@ -262,8 +262,7 @@ impl Committing<'_> {
 
     fn hold_here(&mut self) {
         if let Some(here) = self.here.take() {
-            let Transactions { participants, calls, .. } = &**self.transactions;
-            participants.keep(self.transaction, here, calls.tasks.now());
+            self.transactions.participants.keep(self.transaction, here);
         }
     }
 

@@ -70,13 +70,14 @@ impl Transactions {
         start: u64,
     ) -> Self {
         let readable_from = store.readable_from();
+        let participants = Participants::new(calls.tasks.clone(), Arc::clone(&store));
         let first = if is_planted(Bug::NumberReused) { 1 } else { (start << 40) + 1 };
         Self {
             membership,
             calls,
             store,
             coordinated: CoordinatedTransactions::default(),
-            participants: Participants::default(),
+            participants,
             low_watermark: Mutex::new(LowWatermark::new(now)),
             horizon: AtomicU64::new(readable_from.0),
             snapshot_times: Timestamps::of_snapshots(),
@@ -89,7 +90,7 @@ impl Transactions {
     /// Takes the parts whose outcomes were not known when the server ended.
     pub(crate) fn take_undecided(&self) {
         for (transaction, prepared) in self.store.undecided() {
-            self.participants.keep(transaction, prepared, self.calls.tasks.now());
+            self.participants.keep(transaction, prepared);
         }
     }
 

@@ -1,60 +1,54 @@
 //! Parts of other coordinators' transactions: what they have written here.
 //!
-//! A part begins with the first write, reads and writes at the transaction's timestamp, and ends
-//! with the outcome that its coordinator sends. The ids of ended transactions are remembered, so
-//! that a late message does not begin them again. The root knows the outcome of a prepared part;
-//! the coordinator knows whether an open one is running.
+//! A part begins with the first write, reads and writes at the transaction's timestamp, and ends with the outcome that its
+//! coordinator sends. What happens when is decided by a state machine for each, [`protocols::participant`]. Here is how it
+//! is done.
 
 use crate::blocking;
 use crate::messages::WireReader;
 use crate::runtime::Tasks;
 use parking_lot::Mutex;
-use protocols::planted::{Bug, is_planted};
+use protocols::participant::{Effect, Ended, Event, HasWrites, Participant, Refusal, Request};
 use sdds::Timestamp;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use store::{Error, Peers, Prepared, Reading, Savepoint, Store, Transaction, TransactionId};
 
-/// Number of ended transactions that are remembered.
-const REMEMBERED: usize = 1 << 16;
-
 /// All parts on this server.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Participants {
+    tasks: Tasks,
+    store: Arc<Store>,
+    /// Where the time of the parts begins.
+    began: Instant,
     all: Mutex<All>,
 }
 
 #[derive(Debug, Default)]
 struct All {
     parts: BTreeMap<TransactionId, Arc<tokio::sync::Mutex<Part>>>,
-    ended: BTreeSet<TransactionId>,
-    /// The same ids, oldest first.
-    order: VecDeque<TransactionId>,
+    ended: Ended,
 }
 
 /// The part of one transaction.
 #[derive(Debug)]
 pub(crate) struct Part {
+    machine: Participant,
     work: Work,
-    /// The state before the first write with this savepoint number, or a later one.
-    savepoints: Vec<(u64, Savepoint)>,
-    /// Writes of earlier steps were rolled back before they arrived.
-    first_step: u64,
-    /// Whether a write was executed.
-    has_written: bool,
-    /// When the last message for it arrived.
-    heard: Instant,
+    /// The states of savepoints, oldest first.
+    savepoints: Vec<Savepoint>,
+    tasks: Tasks,
+    store: Arc<Store>,
+    began: Instant,
 }
 
+/// What a part has written.
 #[derive(Debug)]
 enum Work {
-    /// Nothing was written yet.
-    New,
+    None,
     Open(Box<Transaction>),
-    /// The prepared writes, `None` if there are none, and when they were prepared.
-    Prepared(Option<Prepared>, Instant),
-    Over,
+    Held(Prepared),
 }
 
 /// Parts without messages for a while.
@@ -66,13 +60,12 @@ pub(crate) struct Silent {
     pub(crate) open: Vec<TransactionId>,
 }
 
-impl Part {
-    fn new(work: Work, now: Instant) -> Self {
-        Self { work, savepoints: Vec::new(), first_step: 0, has_written: false, heard: now }
-    }
-}
-
 impl Participants {
+    pub(crate) fn new(tasks: Tasks, store: Arc<Store>) -> Self {
+        let began = tasks.now();
+        Self { tasks, store, began, all: Mutex::default() }
+    }
+
     /// The part of a transaction, which is created if needed.
     ///
     /// # Errors
@@ -80,14 +73,22 @@ impl Participants {
     pub(crate) fn part(
         &self,
         transaction: TransactionId,
-        now: Instant,
     ) -> Result<Arc<tokio::sync::Mutex<Part>>, Error> {
         let mut all = self.all.lock();
-        if all.ended.contains(&transaction) {
+        if all.ended.contains(transaction) {
             return Err(ended());
         }
-        let part = || Arc::new(Part::new(Work::New, now).into());
+        let part = || Arc::new(self.with(Participant::new(self.now()), Work::None).into());
         Ok(Arc::clone(all.parts.entry(transaction).or_insert_with(part)))
+    }
+
+    fn with(&self, machine: Participant, work: Work) -> Part {
+        let (tasks, store, began) = (self.tasks.clone(), Arc::clone(&self.store), self.began);
+        Part { machine, work, savepoints: Vec::new(), tasks, store, began }
+    }
+
+    fn now(&self) -> Duration {
+        self.tasks.now() - self.began
     }
 
     /// The part of a transaction, if there is one.
@@ -104,35 +105,42 @@ impl Participants {
     /// 58030 if the disk fails: the commit may be lost.
     pub(crate) async fn end(
         &self,
-        tasks: &Tasks,
         transaction: TransactionId,
         outcome: Option<Timestamp>,
     ) -> Result<(), Error> {
-        let part = self.all.lock().end(transaction);
-        let Some(part) = part else { return Ok(()) };
-        let mut part = part.lock().await;
-        let Work::Prepared(Some(prepared), _) = std::mem::replace(&mut part.work, Work::Over)
-        else {
-            return Ok(());
-        };
-        match outcome {
-            Some(timestamp) => blocking::commit(tasks, prepared, timestamp).await,
-            None => {
-                prepared.roll_back();
-                Ok(())
-            }
+        match self.forget(transaction) {
+            Some(part) => part.lock().await.end(Event::Outcome(outcome)).await,
+            None => Ok(()),
         }
     }
 
-    /// Keeps the writes that this coordinator has prepared for a transaction whose outcome it does
-    /// not know.
-    pub(crate) fn keep(&self, transaction: TransactionId, prepared: Prepared, now: Instant) {
-        let part = Part::new(Work::Prepared(Some(prepared), now), now);
+    /// Ends a transaction that its coordinator does not know any more, unless it is prepared.
+    pub(crate) async fn abandon(&self, transaction: TransactionId) -> Result<(), Error> {
+        let Some(part) = self.known(transaction) else { return Ok(()) };
+        let mut part = part.lock().await;
+        part.end(Event::Abandoned).await?;
+        if part.machine.is_over() {
+            self.forget(transaction);
+        }
+        Ok(())
+    }
+
+    /// Removes the part of a transaction, of which there will be no other one.
+    fn forget(&self, transaction: TransactionId) -> Option<Arc<tokio::sync::Mutex<Part>>> {
+        let mut all = self.all.lock();
+        all.ended.insert(transaction);
+        all.parts.remove(&transaction)
+    }
+
+    /// Keeps the writes that were prepared for a transaction whose outcome is not known here: by this coordinator, or
+    /// before a restart.
+    pub(crate) fn keep(&self, transaction: TransactionId, prepared: Prepared) {
+        let part = self.with(Participant::prepared(self.now()), Work::Held(prepared));
         self.all.lock().parts.insert(transaction, Arc::new(part.into()));
     }
 
-    /// Parts without messages since `since`. Open ones are returned once per such period.
-    pub(crate) fn silent(&self, since: Instant, now: Instant) -> Silent {
+    /// Parts that have heard nothing for some time, and ask.
+    pub(crate) fn silent(&self, silence: Duration) -> Silent {
         let all = self.all.lock();
         let parts: Vec<_> = all.parts.iter().map(|(id, part)| (*id, Arc::clone(part))).collect();
         drop(all);
@@ -140,14 +148,12 @@ impl Participants {
         for (id, part) in parts {
             // A locked part is in use, and not silent.
             let Ok(mut part) = part.try_lock() else { continue };
-            match part.work {
-                Work::Prepared(_, at) if at < since => silent.prepared.push(id),
-                Work::Prepared(..) => {}
-                Work::New | Work::Open(_) | Work::Over if part.heard < since => {
-                    part.heard = now;
-                    silent.open.push(id);
+            for effect in part.step(Event::Tick { silence }) {
+                match effect {
+                    Effect::AskRoot => silent.prepared.push(id),
+                    Effect::AskCoordinator => silent.open.push(id),
+                    other => unreachable!("time does not lead to {other:?}"),
                 }
-                Work::New | Work::Open(_) | Work::Over => {}
             }
         }
         silent
@@ -159,126 +165,173 @@ impl Participants {
     }
 }
 
-impl All {
-    fn end(&mut self, transaction: TransactionId) -> Option<Arc<tokio::sync::Mutex<Part>>> {
-        if self.ended.insert(transaction) {
-            self.order.push_back(transaction);
-        }
-        if self.order.len() > REMEMBERED
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.ended.remove(&oldest);
-        }
-        self.parts.remove(&transaction)
-    }
-}
-
 impl Part {
-    /// The open transaction, with the coordinator's latest catalog changes applied.
-    async fn open(
-        &mut self,
-        tasks: &Tasks,
-        store: &Arc<Store>,
-        reader: &WireReader,
-    ) -> Result<&mut Transaction, Error> {
-        self.heard = tasks.now();
-        if reader.has_written && !self.has_written && !is_planted(Bug::LostWrites) {
-            return Err(ended());
+    fn step(&mut self, event: Event) -> Vec<Effect> {
+        let now = self.tasks.now() - self.began;
+        self.machine.step(now, event)
+    }
+
+    /// What the machine has to know of a request.
+    fn request(&self, reader: &WireReader) -> Request {
+        let known = match &self.work {
+            Work::Open(transaction) => transaction.change_count(),
+            Work::None | Work::Held(_) => 0,
+        };
+        Request {
+            savepoint: reader.savepoint,
+            has_changes: known < reader.changes.len(),
+            has_written: reader.has_written,
         }
-        if matches!(self.work, Work::New) {
-            let open = store.begin_at(store.snapshot_at(reader.timestamp).await);
-            self.work = Work::Open(Box::new(open));
+    }
+
+    /// Does what precedes the work of a request.
+    async fn begin(&mut self, reader: &WireReader, effects: &[Effect]) -> Result<(), Error> {
+        for effect in effects {
+            match effect {
+                Effect::Begin => {
+                    let snapshot = self.store.snapshot_at(reader.timestamp).await;
+                    self.work = Work::Open(Box::new(self.store.begin_at(snapshot)));
+                }
+                Effect::Change { marks } => {
+                    if *marks {
+                        let savepoint = self.transaction()?.savepoint();
+                        self.savepoints.push(savepoint);
+                    }
+                    let known = self.transaction()?.change_count();
+                    for change in reader.changes.iter().skip(known) {
+                        self.transaction()?.change_catalog(change.clone())?;
+                    }
+                }
+                Effect::Refuse(Refusal::Ended) => return Err(ended()),
+                Effect::Refuse(Refusal::Late) => return Err(late()),
+                Effect::Serve | Effect::Hold | Effect::SayPrepared => {}
+                other => unreachable!("a request does not lead to {other:?}"),
+            }
         }
-        let Work::Open(transaction) = &mut self.work else { return Err(ended()) };
-        let known = transaction.change_count();
-        if known < reader.changes.len() {
-            mark(&mut self.savepoints, reader.savepoint, || transaction.savepoint());
+        Ok(())
+    }
+
+    fn transaction(&mut self) -> Result<&mut Transaction, Error> {
+        match &mut self.work {
+            Work::Open(transaction) => Ok(transaction),
+            Work::None | Work::Held(_) => Err(ended()),
         }
-        for change in reader.changes.iter().skip(known) {
-            transaction.change_catalog(change.clone())?;
-        }
-        Ok(transaction)
     }
 
     /// Executes a write of a coordinator's step: all of it, or nothing.
     pub(crate) async fn write<T>(
         &mut self,
-        tasks: &Tasks,
-        store: &Arc<Store>,
         reader: &WireReader,
         step: u64,
         work: impl FnOnce(&mut Transaction) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        if step < self.first_step {
-            return Err(late());
-        }
-        let transaction = self.open(tasks, store, reader).await?;
+        let effects = self.step(Event::Write(self.request(reader), step));
+        self.begin(reader, &effects).await?;
+        let transaction = self.transaction()?;
         let before = transaction.savepoint();
         let written = work(transaction);
-        match written {
-            Ok(_) => {
-                self.has_written = true;
-                mark(&mut self.savepoints, reader.savepoint, || before);
-            }
-            Err(_) => transaction.rollback_to(&before),
+        if written.is_err() {
+            transaction.rollback_to(&before);
         }
+        let staged = Event::Staged { savepoint: reader.savepoint, is_done: written.is_ok() };
+        if self.step(staged).contains(&Effect::Mark) {
+            self.savepoints.push(before);
+        }
+        assert_eq!(self.savepoints.len(), self.machine.marks(), "each savepoint has a state");
         written
     }
 
     /// Rolls back to a savepoint number. Writes of steps before `step` that are still in flight are
     /// refused.
-    pub(crate) fn rollback_to(&mut self, savepoint: u64, step: u64, now: Instant) {
-        self.heard = now;
-        self.first_step = self.first_step.max(step);
-        let Work::Open(transaction) = &mut self.work else { return };
-        let at = self.savepoints.partition_point(|(number, _)| *number < savepoint);
-        if let Some((_, before)) = self.savepoints.get(at) {
-            transaction.rollback_to(before);
+    pub(crate) fn rollback_to(&mut self, savepoint: u64, step: u64) {
+        for effect in self.step(Event::RollBackTo { savepoint, step }) {
+            let Effect::RollBackTo(place) = effect else { continue };
+            if let (Work::Open(transaction), Some(before)) =
+                (&mut self.work, self.savepoints.get(place))
+            {
+                transaction.rollback_to(before);
+            }
+            self.savepoints.truncate(place);
         }
-        self.savepoints.truncate(at);
     }
 
     /// What the transaction reads here.
     pub(crate) async fn reading(
         &mut self,
-        tasks: &Tasks,
-        store: &Arc<Store>,
         reader: &WireReader,
         peers: Arc<dyn Peers>,
     ) -> Result<Reading, Error> {
-        Ok(self.open(tasks, store, reader).await?.reading(Some((peers, reader.reader()))))
+        let effects = self.step(Event::Read(self.request(reader)));
+        self.begin(reader, &effects).await?;
+        Ok(self.transaction()?.reading(Some((peers, reader.reader()))))
     }
 
     /// Prepares to commit. Idempotent. Fails if the transaction has written here and its part is
     /// gone.
     pub(crate) async fn prepare(
         &mut self,
-        tasks: &Tasks,
-        store: &Arc<Store>,
         reader: &WireReader,
+        transaction: TransactionId,
     ) -> Result<(), Error> {
-        if matches!(self.work, Work::Prepared(..)) {
+        let mut effects = self.step(Event::Prepare(self.request(reader)));
+        let mut failed = None;
+        let begun = self.begin(reader, &effects).await;
+        while let Some(effect) = effects.last().copied() {
+            let event = match effect {
+                Effect::Hold => {
+                    let held = match &begun {
+                        Ok(()) => self.hold().await.map_err(|error| failed = Some(error)),
+                        Err(_) => Err(()),
+                    };
+                    Event::Held(held)
+                }
+                Effect::Keep => {
+                    let kept = match &mut self.work {
+                        Work::Held(held) => held.keep(transaction).await,
+                        Work::None | Work::Open(_) => Ok(()),
+                    };
+                    Event::Kept(kept.map_err(|error| failed = Some(error)))
+                }
+                _ => break,
+            };
+            effects = self.step(event);
+        }
+        if self.machine.is_prepared() {
             return Ok(());
         }
-        self.open(tasks, store, reader).await?;
-        if let Work::Open(transaction) = std::mem::replace(&mut self.work, Work::Over) {
-            let mut prepared = blocking::prepare(tasks, *transaction).await?;
-            let keeps = !is_planted(Bug::PreparedInMemory);
-            if let (Some(prepared), Some(transaction), true) =
-                (&mut prepared, reader.transaction, keeps)
-            {
-                prepared.keep(transaction).await?;
+        if self.machine.is_over() {
+            // What could not be kept is not held any more.
+            self.work = Work::None;
+        }
+        begun?;
+        Err(failed.unwrap_or_else(ended))
+    }
+
+    /// Checks for conflicts, and holds what is written.
+    async fn hold(&mut self) -> Result<HasWrites, Error> {
+        let Work::Open(transaction) = std::mem::replace(&mut self.work, Work::None) else {
+            return Ok(false);
+        };
+        let held = blocking::prepare(&self.tasks, *transaction).await?;
+        let has_writes = held.is_some();
+        self.work = held.map_or(Work::None, Work::Held);
+        Ok(has_writes)
+    }
+
+    /// Ends the part.
+    async fn end(&mut self, event: Event) -> Result<(), Error> {
+        for effect in self.step(event) {
+            let work = std::mem::replace(&mut self.work, Work::None);
+            match (effect, work) {
+                (Effect::Commit(timestamp), Work::Held(held)) => {
+                    blocking::commit(&self.tasks, held, timestamp).await?;
+                }
+                (Effect::Discard, Work::Held(held)) => held.roll_back(),
+                (Effect::Commit(_) | Effect::Discard, _) => {}
+                (other, _) => unreachable!("an end does not lead to {other:?}"),
             }
-            self.work = Work::Prepared(prepared, tasks.now());
         }
         Ok(())
-    }
-}
-
-/// Saves the state before the first change with a savepoint number.
-fn mark(savepoints: &mut Vec<(u64, Savepoint)>, number: u64, before: impl FnOnce() -> Savepoint) {
-    if savepoints.last().is_none_or(|(newest, _)| *newest < number) {
-        savepoints.push((number, before()));
     }
 }
 

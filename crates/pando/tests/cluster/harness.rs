@@ -117,10 +117,16 @@ impl Server {
         fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
     }
 
+    /// The id of the process.
+    pub(crate) fn id(&self) -> String {
+        self.process.id().to_string()
+    }
+
     /// Sends a signal, like `-STOP`.
     pub(crate) fn signal(&self, name: &str) {
-        let id = self.process.id().to_string();
-        assert!(Command::new("kill").args([name, &id]).status().expect("kill runs").success());
+        assert!(
+            Command::new("kill").args([name, &self.id()]).status().expect("kill runs").success()
+        );
     }
 
     /// Waits until the process ends.

@@ -11,7 +11,7 @@ fn kept(folder: &Path, name: &str, option: &str, address: &str) -> Server {
     start(name, &[option, address, "--data", data.to_str().expect("text")])
 }
 
-fn three(folder: &Path) -> [Server; 3] {
+pub(crate) fn three(folder: &Path) -> [Server; 3] {
     let first = kept(folder, "one", "--cluster", "127.0.0.1:0");
     let others = ["two", "three"].map(|name| kept(folder, name, "--join", &first.address));
     let [second, third] = others;
@@ -24,7 +24,7 @@ fn kill(server: &mut Server) {
 }
 
 /// Starts all servers again. Those that join are started first, and wait for the root.
-fn started_again(folder: &Path, root: &str) -> [Server; 3] {
+pub(crate) fn started_again(folder: &Path, root: &str) -> [Server; 3] {
     thread::scope(|scope| {
         let join = |name| {
             let (folder, root) = (folder.to_owned(), root.to_owned());

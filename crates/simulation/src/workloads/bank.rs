@@ -12,7 +12,7 @@ use store::catalog::{SqlType, TableId};
 use store::{Error, Reading};
 
 /// Accounts have the keys from 0 on.
-pub(super) const ACCOUNTS: i64 = 60;
+pub(crate) const ACCOUNTS: i64 = 60;
 
 const BALANCE: i64 = 100;
 
@@ -28,7 +28,7 @@ struct Transfer {
 }
 
 /// The workload.
-pub(super) struct Bank {
+pub(crate) struct Bank {
     accounts: TableId,
     transfers: TableId,
     history: Arc<Mutex<BTreeMap<i64, Transfer>>>,
@@ -47,6 +47,17 @@ impl Bank {
         let from = dice.below(ACCOUNTS as u64) as i64;
         let to = (from + 1 + dice.below(ACCOUNTS as u64 - 1) as i64) % ACCOUNTS;
         let amount = dice.between(1, 9) as i64;
+        self.transfer_between(world, server, (from, to, amount), Some(dice.fork())).await;
+    }
+
+    /// Transfers an amount from one account to another. With dice it takes long, sometimes.
+    pub(crate) async fn transfer_between(
+        &self,
+        world: &World,
+        server: &Running,
+        (from, to, amount): (i64, i64, i64),
+        dice: Option<Dice>,
+    ) {
         let row = {
             let mut history = self.history.lock();
             // Later rows are not behind earlier ones.
@@ -54,11 +65,11 @@ impl Bank {
             history.insert(row, Transfer { from, to, amount, outcome: Outcome::Unknown });
             row
         };
-        let (there, mut dice, stage) = (world.clone(), dice.fork(), Stage::default());
+        let (there, mut dice, stage) = (world.clone(), dice, Stage::default());
         let (store, committing) = (Arc::clone(server.store()), stage.clone());
         let (accounts, transfers) = (self.accounts, self.transfers);
         let work = async move {
-            let (world, dice) = (&there, &mut dice);
+            let (world, mut dice) = (&there, dice.as_mut());
             let mut transaction = store.begin_distributed().await?;
             let reading = transaction.reading();
             let found = read_numbers(&reading, accounts, &[from, to]).await?;
@@ -66,13 +77,15 @@ impl Bank {
                 world.violation(format!("of accounts {from} and {to} there are only {found:?}"));
                 return Ok(());
             };
-            think(world, dice).await;
+            maybe_think(world, &mut dice).await;
             transaction.upsert(accounts, &numbers(&[(from, of - amount)])).await?;
-            think(world, dice).await;
-            undo(&mut transaction, dice, accounts, &[(from, 0), (to, 0)]).await?;
+            maybe_think(world, &mut dice).await;
+            if let Some(dice) = &mut dice {
+                undo(&mut transaction, dice, accounts, &[(from, 0), (to, 0)]).await?;
+            }
             transaction.insert(transfers, &numbers(&[(row, amount)])).await?;
             transaction.upsert(accounts, &numbers(&[(to, at + amount)])).await?;
-            think(world, dice).await;
+            maybe_think(world, &mut dice).await;
             committing.commits();
             transaction.commit().await.map(drop)
         };
@@ -82,6 +95,21 @@ impl Bank {
         if let Some(transfer) = self.history.lock().get_mut(&row) {
             transfer.outcome = outcome;
         }
+    }
+
+    /// Writes all accounts through a server, which does not change them: after all has healed it succeeds.
+    pub(super) async fn rewrite(&self, server: &Running) -> Result<(), Error> {
+        let mut transaction = server.store().begin_distributed().await?;
+        let keys: Vec<i64> = (0..ACCOUNTS).collect();
+        let balances = read_numbers(&transaction.reading(), self.accounts, &keys).await?;
+        let rows: Vec<(i64, i64)> = balances.into_iter().collect();
+        transaction.upsert(self.accounts, &numbers(&rows)).await?;
+        transaction.commit().await.map(drop)
+    }
+
+    /// The table of the accounts.
+    pub(crate) fn accounts(&self) -> TableId {
+        self.accounts
     }
 
     /// Reads all accounts, some of them much later than it takes its snapshot: their sum is kept.
@@ -154,6 +182,12 @@ pub(super) fn name_of(outcome: Outcome) -> &'static str {
         Outcome::Done => "acknowledged",
         Outcome::Failed => "failed",
         Outcome::Unknown => "unknown",
+    }
+}
+
+async fn maybe_think(world: &World, dice: &mut Option<&mut Dice>) {
+    if let Some(dice) = dice {
+        think(world, dice).await;
     }
 }
 

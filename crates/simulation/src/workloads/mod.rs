@@ -15,7 +15,7 @@ mod registers;
 use crate::dice::Dice;
 use crate::rows;
 use crate::world::{Running, World};
-use bank::Bank;
+pub(crate) use bank::{ACCOUNTS, Bank};
 use definitions::Definitions;
 use lists::Lists;
 use loads::Loads;
@@ -74,7 +74,7 @@ impl Stage {
 /// All workloads of a run.
 #[derive(Clone)]
 pub(crate) struct Workloads {
-    bank: Arc<Bank>,
+    pub(crate) bank: Arc<Bank>,
     registers: Arc<Registers>,
     lists: Arc<Lists>,
     loads: Arc<Loads>,
@@ -146,6 +146,11 @@ impl Workloads {
         self.loads.check(world, server).await?;
         self.definitions.check(world, server);
         Ok(())
+    }
+
+    /// Writes through a server after everything has healed.
+    pub(crate) async fn write(&self, server: &Running) -> Result<(), Error> {
+        self.bank.rewrite(server).await
     }
 }
 

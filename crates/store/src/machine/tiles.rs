@@ -6,6 +6,7 @@ use crate::snapshot::Published;
 use bucket::{Accesses, Bucket, BucketState};
 use catalog::TableId;
 use durable::Frozen;
+use protocols::planted::{Bug, is_planted};
 use sdds::{Bound, Key, KeyRange, MoveId, Partition};
 use std::sync::Arc;
 
@@ -18,7 +19,9 @@ impl Machine {
         let Some((lower, upper)) = range.split_at(at) else { return };
         let bucket = Arc::clone(bucket);
         let state = bucket.state();
-        let (left, right) = (state.cut(&lower), state.cut(&upper));
+        let wrong = is_planted(Bug::BorderMisplaced).then(|| range.split_at(&at.successor()));
+        let (low, high) = wrong.flatten().unwrap_or_else(|| (lower.clone(), upper.clone()));
+        let (left, right) = (state.cut(&low), state.cut(&high));
         self.memory.tables_changed(state.bytes(), left.bytes() + right.bytes());
         let (accesses_left, accesses_right) = bucket.accesses.split(at);
         let left = Bucket::accessed(bucket.id, lower, left, accesses_left);
