@@ -31,6 +31,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("regexes", &["executor", "values"]),
     ("functions", &["regexes", "executor", "values", "store"]),
     ("parser", &["commands", "analyzer", "grammar", "values", "store"]),
+    ("deparse", &["parser", "analyzer", "grammar"]),
     ("scan", &["executor", "functions", "values", "store", "sdds"]),
     ("keyed", &["scan", "parser", "grammar", "values", "store", "sdds"]),
     (
@@ -94,6 +95,7 @@ const EDGES: &[(&str, &[&str])] = &[
     (
         "query",
         &[
+            "deparse",
             "keyed",
             "copy_formats",
             "optimizer",
