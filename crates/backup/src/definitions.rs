@@ -3,14 +3,13 @@
 use crate::Error;
 use crate::freeze::Frozen;
 use crate::manifest::{
-    CheckForm, ColumnForm, ColumnName, GrantForm, IdentityForm, IndexColumnForm, IndexForm,
-    Manifest, Name, ObjectForm, RoleForm, SchemaForm, SequenceForm, TableForm, ViewForm,
+    CheckForm, ColumnForm, ColumnName, GrantForm, IdentityForm, Manifest, Name, ObjectForm,
+    RoleForm, SchemaForm, SequenceForm, TableForm, ViewForm,
 };
-use crate::sql_types;
-use std::sync::Arc;
+use crate::{indexes, sql_types};
 use store::catalog::{
-    Catalog, Check, Column, ColumnId, Identity, Index, IndexColumn, Object, OnCommit, Privileges,
-    Relation, RelationId, Role, Sequence, Table, TableId, View,
+    Catalog, Check, Column, ColumnId, Identity, Object, OnCommit, Privileges, Relation, RelationId,
+    Role, Sequence, Table, TableId, View,
 };
 
 /// The names of privileges. The last one stands for all others, and for ownership.
@@ -66,55 +65,19 @@ fn table_form(catalog: &Catalog, table: &Table) -> Result<TableForm, Error> {
         expression: check.expression.clone(),
     };
     let other = catalog.colocated(table);
+    let of_table = catalog.indexes_of(table.id).iter();
     Ok(TableForm {
         name: Name { schema: table.schema.clone(), name: table.name.clone() },
         columns: shown.map(|column| column_form(table, column)).collect::<Result<_, _>>()?,
         key: (!table.has_hidden_key()).then_some(key),
         checks: table.checks.iter().map(check).collect(),
-        indexes: catalog.indexes_of(table.id).iter().map(|i| index_form(table, i)).collect(),
+        indexes: of_table.map(|index| indexes::form(table, index)).collect::<Result<_, _>>()?,
         bucket_size: table.bucket_size,
         colocate_with: other
             .map(|other| Name { schema: other.schema.clone(), name: other.name.clone() }),
         comment: table.comment.clone(),
         rows: 0,
         files: Vec::new(),
-    })
-}
-
-fn index_form(table: &Table, index: &Index) -> IndexForm {
-    let column = |(order, at): (&IndexColumn, usize)| IndexColumnForm {
-        name: table.columns[at].name.clone(),
-        descending: order.descending,
-        nulls_first: order.nulls_first,
-    };
-    IndexForm {
-        name: index.file.name.clone(),
-        columns: index.columns.iter().zip(index.positions(table)).map(column).collect(),
-        is_unique: index.is_unique,
-        nulls_equal: index.nulls_equal,
-        is_constraint: index.is_constraint,
-        is_hash: index.is_hash,
-        comment: index.file.comment.clone(),
-    }
-}
-
-/// The index of a form on a restored table; `None` if a column is missing.
-pub(crate) fn index(form: &IndexForm, id: TableId, table: &Table) -> Option<Index> {
-    let column = |form: &IndexColumnForm| {
-        let (_, column) = table.column(&form.name)?;
-        let (descending, nulls_first) = (form.descending, form.nulls_first);
-        Some(IndexColumn { column: column.id, descending, nulls_first })
-    };
-    let columns = form.columns.iter().map(column).collect::<Option<Vec<_>>>()?;
-    let new = Index::new(id, form.name.clone(), table, columns);
-    let file = Table { comment: form.comment.clone(), ..Table::clone(&new.file) };
-    Some(Index {
-        file: Arc::new(file),
-        is_unique: form.is_unique,
-        nulls_equal: form.nulls_equal,
-        is_constraint: form.is_constraint,
-        is_hash: form.is_hash,
-        ..new
     })
 }
 

@@ -22,6 +22,7 @@ mod directory;
 mod error;
 mod fingerprint;
 mod freeze;
+mod indexes;
 mod intervals;
 mod load;
 mod manifest;

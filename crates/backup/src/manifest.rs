@@ -101,6 +101,11 @@ pub(crate) struct CheckForm {
 pub(crate) struct IndexForm {
     pub(crate) name: String,
     pub(crate) columns: Vec<IndexColumnForm>,
+    /// The columns of INCLUDE.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) included: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) predicate: Option<IndexExpressionForm>,
     pub(crate) is_unique: bool,
     pub(crate) nulls_equal: bool,
     pub(crate) is_constraint: bool,
@@ -110,9 +115,25 @@ pub(crate) struct IndexForm {
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct IndexColumnForm {
+    /// The column; empty for an expression.
     pub(crate) name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) expression: Option<IndexExpressionForm>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) operator_class: Option<String>,
     pub(crate) descending: bool,
     pub(crate) nulls_first: bool,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct IndexExpressionForm {
+    /// SQL text.
+    pub(crate) text: String,
+    /// SQL text as it is shown.
+    pub(crate) shown: String,
+    pub(crate) name: String,
+    pub(crate) sql_type: String,
+    pub(crate) columns: Vec<String>,
 }
 
 /// A file of rows.

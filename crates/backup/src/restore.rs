@@ -2,12 +2,12 @@
 
 use crate::directory::Unfinished;
 use crate::manifest::{GrantForm, Name};
-use crate::{Backup, Error, Progress, Target, definitions, load};
+use crate::{Backup, Error, Progress, Target, definitions, indexes, load};
 use std::path::Path;
 use std::sync::Arc;
 use store::catalog::{CatalogChange, Object, PUBLIC, Privileges, Relation, Schema, TableId};
 use store::journal::Durability;
-use store::{Data, Options, Store, Transaction};
+use store::{Data, IndexExpressions, Options, Store, Transaction};
 
 /// What has been restored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct Restored {
 }
 
 /// Restores a backup into a data directory, which must not exist or be empty. The directory is complete when this
-/// returns, and no data directory before.
+/// returns, and no data directory before. `expressions` computes what its indexes have of rows.
 ///
 /// # Errors
 /// [`Error::NotEmpty`], [`Error::Damaged`], [`Error::Missing`]; those of the object store and the disk.
@@ -28,12 +28,14 @@ pub async fn restore(
     backup: &Backup,
     path: &Path,
     memory_limit: Option<u64>,
+    expressions: Arc<dyn IndexExpressions>,
     progress: &Progress,
 ) -> Result<Restored, Error> {
     let directory = Unfinished::create(path)?;
     let options = Options { memory_limit, background: false, ..Options::default() };
     let data = Data::at(directory.path(), Durability::Sync);
     let (store, _) = Store::open_durable(&options, data)?;
+    store.compute_indexes_by(expressions);
     progress.expect(backup.manifest.tables.iter().map(|table| table.rows).sum());
     let restore = Restore { store: &store, target, backup, progress };
     restore.schemas()?;
@@ -92,8 +94,8 @@ impl Restore<'_> {
         transaction.change_catalog(CatalogChange::Create(relation))?;
         for form in &form.indexes {
             let id = TableId(self.store.next_relation_id().0);
-            let flaw = || self.backup.flaw()("an index has an unknown column".to_owned());
-            let index = definitions::index(form, id, &table).ok_or_else(flaw)?;
+            let flaw = || self.backup.flaw()("an index has an unknown column or type".to_owned());
+            let index = indexes::index(form, id, &table).ok_or_else(flaw)?;
             let relation = Relation::Index(Arc::new(index));
             transaction.change_catalog(CatalogChange::Create(relation))?;
         }

@@ -1,7 +1,7 @@
 //! Restores one table into a running store.
 
 use crate::manifest::{Name, SequenceForm, TableForm};
-use crate::{Backup, Error, Progress, Target, definitions, load};
+use crate::{Backup, Error, Progress, Target, definitions, indexes, load};
 use std::sync::Arc;
 use store::catalog::{CatalogChange, Object, Privileges, Relation, RelationId, TableId};
 use store::{Store, Transaction};
@@ -57,8 +57,8 @@ pub async fn restore_table(
         while transaction.catalog().relation(&table.schema, &form.name).is_some() {
             form.name.push_str("_restored");
         }
-        let flaw = || backup.flaw()("an index has an unknown column".to_owned());
-        let index = definitions::index(&form, id, &table).ok_or_else(flaw)?;
+        let flaw = || backup.flaw()("an index has an unknown column or type".to_owned());
+        let index = indexes::index(&form, id, &table).ok_or_else(flaw)?;
         transaction.change_catalog(CatalogChange::Create(Relation::Index(Arc::new(index))))?;
     }
     for sequence in sequences {

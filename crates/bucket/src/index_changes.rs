@@ -1,10 +1,10 @@
 //! What a change of rows changes in the indexes of their table.
 
 use crate::Error;
-use crate::chunk::Chunk;
+use crate::indexed_rows::IndexedRows;
 use crate::key::{EntryEncoder, of_entry};
-use arrow::array::{ArrayRef, BinaryViewArray, RecordBatch};
-use catalog::{Index, Table, TableId};
+use arrow::array::{BinaryViewArray, RecordBatch};
+use catalog::{Index, TableId};
 use sdds::Key;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -30,22 +30,24 @@ impl IndexChanges {
     }
 
     /// Adds the changes for rows with different keys: the old entries of some rows, and the new ones
-    /// of others. A row that keeps its entry is left out. Each item is the key of a row, and the
-    /// position of its values in the columns of the index.
+    /// of others. A row that keeps its entry is left out, and so is one that the index does not have.
+    /// Each item is the key of a row, and its position among the rows.
     ///
     /// # Errors
     /// [`Error::KeyType`].
     pub fn change(
         &mut self,
         index: &Index,
-        old: (&[ArrayRef], &[(&Key, usize)]),
-        new: (&[ArrayRef], &[(&Key, usize)]),
+        old: (&IndexedRows, &[(&Key, usize)]),
+        new: (&IndexedRows, &[(&Key, usize)]),
     ) -> Result<(), Error> {
-        let (before, after) = (EntryEncoder::new(index, old.0)?, EntryEncoder::new(index, new.0)?);
-        let old_rows = old.1.iter().map(|(key, row)| (*key, before.entry(*row, key)));
+        let before = EntryEncoder::new(index, &old.0.columns)?;
+        let after = EntryEncoder::new(index, &new.0.columns)?;
+        let old_rows = old.1.iter().filter(|(_, row)| old.0.has(*row));
+        let old_rows = old_rows.map(|(key, row)| (*key, before.entry(*row, key)));
         let mut left: BTreeMap<&Key, Vec<u8>> = old_rows.collect();
         let mut changes = EntryChanges::default();
-        for (key, row) in new.1 {
+        for (key, row) in new.1.iter().filter(|(_, row)| new.0.has(*row)) {
             let entry = after.entry(*row, key);
             if left.get(key) == Some(&entry) {
                 left.remove(key);
@@ -58,19 +60,6 @@ impl IndexChanges {
             self.add_of(index.file.id, changes);
         }
         Ok(())
-    }
-
-    /// Adds the entries of the rows of a chunk.
-    ///
-    /// # Errors
-    /// [`Error::KeyType`].
-    pub fn add_chunk(&mut self, index: &Index, table: &Table, chunk: &Chunk) -> Result<(), Error> {
-        let (encoder, all) = (chunk.keys(), 0..chunk.rows());
-        let keys: Vec<Key> = all.clone().map(|row| encoder.key(row)).collect();
-        let of = |column: usize| chunk.column(table, column, &all);
-        let columns: Vec<ArrayRef> = index.positions(table).into_iter().map(of).collect();
-        let rows: Vec<_> = keys.iter().enumerate().map(|(row, key)| (key, row)).collect();
-        self.change(index, (&columns, &[]), (&columns, &rows))
     }
 
     /// Adds changes for other rows.

@@ -1,6 +1,7 @@
 //! Definitions of schemas, tables, columns, views and sequences.
 
 use crate::SqlType;
+use crate::index_key::{IndexExpression, IndexKey};
 use arrow::array::ArrayRef;
 use arrow::datatypes::{Field, Schema as ArrowSchema, SchemaRef};
 use sdds::GroupId;
@@ -246,14 +247,23 @@ pub struct Sequence {
 }
 
 /// A column of an index.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IndexColumn {
-    /// The column of the table.
-    pub column: ColumnId,
+    /// The column of the table, or an expression.
+    pub key: IndexKey,
     /// Whether larger values come first.
     pub descending: bool,
     /// Whether NULL comes before all values.
     pub nulls_first: bool,
+    /// The operator class, if it is not the type's own. It says nothing about the order.
+    pub operator_class: Option<String>,
+}
+
+impl IndexColumn {
+    /// Returns a part of a key in ascending order, with NULL last.
+    pub fn new(key: impl Into<IndexKey>) -> Self {
+        Self { key: key.into(), descending: false, nulls_first: false, operator_class: None }
+    }
 }
 
 /// An index: a file of entries, in the order of some columns of a table.
@@ -270,6 +280,10 @@ pub struct Index {
     pub table: TableId,
     /// The columns. Not empty.
     pub columns: Vec<IndexColumn>,
+    /// The columns of INCLUDE. Entries do not have them.
+    pub included: Vec<ColumnId>,
+    /// The condition of the rows that it has; `None` for all rows.
+    pub predicate: Option<IndexExpression>,
     /// Whether two rows cannot have the same values.
     pub is_unique: bool,
     /// Whether NULL is equal to NULL in a unique index.
@@ -309,6 +323,8 @@ impl Index {
             file: Arc::new(file),
             table: of.id,
             columns,
+            included: Vec::new(),
+            predicate: None,
             is_unique: false,
             nulls_equal: false,
             is_constraint: false,
@@ -321,9 +337,53 @@ impl Index {
         Self { file: Arc::new(Table { home, ..Table::clone(&self.file) }), ..self }
     }
 
-    /// Returns the positions of its columns in the table.
-    pub fn positions(&self, table: &Table) -> Vec<usize> {
-        self.columns.iter().filter_map(|column| table.position(column.column)).collect()
+    /// Returns the positions of its columns in the table; `None` for expressions.
+    pub fn positions(&self, table: &Table) -> Vec<Option<usize>> {
+        let place = |column: &IndexColumn| table.position(column.key.column()?);
+        self.columns.iter().map(place).collect()
+    }
+
+    /// Returns the positions of its columns in the table if it has all rows, by columns only.
+    pub fn plain_positions(&self, table: &Table) -> Option<Vec<usize>> {
+        match self.predicate {
+            Some(_) => None,
+            None => self.positions(table).into_iter().collect(),
+        }
+    }
+
+    /// Returns the columns on which its entries depend.
+    pub fn inputs(&self) -> impl Iterator<Item = ColumnId> {
+        let keys = self.columns.iter().flat_map(|column| column.key.columns());
+        let predicate = self.predicate.iter().flat_map(|predicate| &predicate.columns);
+        keys.chain(predicate).copied()
+    }
+
+    /// Returns the positions of the columns on which its entries depend, in the order of the table.
+    pub fn input_positions(&self, table: &Table) -> Vec<usize> {
+        let mut inputs: Vec<usize> = self.inputs().filter_map(|id| table.position(id)).collect();
+        inputs.sort_unstable();
+        inputs.dedup();
+        inputs
+    }
+
+    /// Returns the type of each column; `None` for a column that the table does not have.
+    pub fn types<'a>(&'a self, table: &'a Table) -> impl Iterator<Item = Option<&'a SqlType>> {
+        self.columns.iter().map(|column| match &column.key {
+            IndexKey::Column(id) => Some(&table.columns[table.position(*id)?].sql_type),
+            IndexKey::Expression(expression) => Some(&expression.sql_type),
+        })
+    }
+
+    /// Whether it has expressions or a condition, whose values must be computed.
+    pub fn is_computed(&self) -> bool {
+        let mut keys = self.columns.iter().map(|column| &column.key);
+        self.predicate.is_some() || keys.any(|key| key.expression().is_some())
+    }
+
+    /// Returns its expressions in order, the condition last.
+    pub fn expressions(&self) -> impl Iterator<Item = &IndexExpression> {
+        let keys = self.columns.iter().filter_map(|column| column.key.expression());
+        keys.chain(&self.predicate)
     }
 }
 

@@ -8,6 +8,7 @@ mod arrow_serde;
 mod change;
 mod definitions;
 mod error;
+mod index_key;
 pub mod ipc;
 mod role;
 mod serialized;
@@ -21,6 +22,7 @@ pub use definitions::{
     is_temporary_schema, temporary_schema,
 };
 pub use error::Error;
+pub use index_key::{IndexExpression, IndexKey};
 pub use role::{Object, PUBLIC, Privileges, Role};
 pub use sql_type::SqlType;
 

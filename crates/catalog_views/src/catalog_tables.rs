@@ -1,7 +1,9 @@
 //! The tables of a catalog, and their columns with their attribute numbers.
 
 use std::sync::Arc;
-use store::catalog::{Catalog, Column, Index, Relation, Table};
+use store::catalog::{
+    Catalog, Column, Index, IndexColumn, IndexExpression, Relation, SqlType, Table,
+};
 
 /// The tables of a catalog.
 pub(crate) fn tables(catalog: &Catalog) -> impl Iterator<Item = &Arc<Table>> {
@@ -26,15 +28,49 @@ pub(crate) fn indexes(catalog: &Catalog) -> impl Iterator<Item = (&Arc<Index>, &
     indexes.filter_map(|index| Some((index, catalog.table_by_id(index.table)?)))
 }
 
-/// The attribute numbers of the columns of an index.
+/// The attribute numbers of the columns of an index, those of INCLUDE last; 0 for an expression.
 pub(crate) fn index_numbers(index: &Index, table: &Table) -> Vec<i64> {
     let number = |id| declared(table).find(|(_, column)| column.id == id).map(|(number, _)| number);
-    index.columns.iter().filter_map(|column| number(column.column)).collect()
+    let keys = index.columns.iter().map(|column| column.key.column().and_then(number).unwrap_or(0));
+    keys.chain(index.included.iter().filter_map(|id| number(*id))).collect()
 }
 
-/// The columns of an index, in its order.
-pub(crate) fn index_columns<'a>(index: &Index, table: &'a Table) -> Vec<&'a Column> {
-    index.positions(table).into_iter().map(|at| &table.columns[at]).collect()
+/// A column of an index.
+pub(crate) struct IndexPart<'a> {
+    /// Its name among the columns of the index.
+    pub(crate) name: String,
+    /// The column of the table; `None` for an expression.
+    pub(crate) column: Option<&'a Column>,
+    /// The expression.
+    pub(crate) expression: Option<&'a IndexExpression>,
+    pub(crate) sql_type: &'a SqlType,
+    /// The order; `None` for a column of INCLUDE.
+    pub(crate) order: Option<&'a IndexColumn>,
+}
+
+/// The columns of an index, in its order, those of INCLUDE last.
+pub(crate) fn index_parts<'a>(index: &'a Index, table: &'a Table) -> Vec<IndexPart<'a>> {
+    let key = |of: &'a IndexColumn| (of.key.column(), of.key.expression(), Some(of));
+    let keys = index.columns.iter().map(key);
+    let included = index.included.iter().map(|id| (Some(*id), None, None));
+    let mut parts: Vec<IndexPart<'a>> = Vec::new();
+    for ((id, expression, order), sql_type) in keys.chain(included).zip(all_types(index, table)) {
+        let Some(sql_type) = sql_type else { continue };
+        let column = id.and_then(|id| Some(&table.columns[table.position(id)?]));
+        let name = expression.map(|expression| expression.name.clone());
+        let name = name.or_else(|| column.map(|column| column.name.clone())).unwrap_or_default();
+        let is_taken = |name: &String| parts.iter().any(|part| part.name == *name);
+        let numbered = (1..).map(|number| format!("{name}{number}"));
+        let mut names = std::iter::once(name.clone()).chain(numbered);
+        let name = names.find(|name| !is_taken(name)).unwrap_or_default();
+        parts.push(IndexPart { name, column, expression, sql_type, order });
+    }
+    parts
+}
+
+fn all_types<'a>(index: &'a Index, table: &'a Table) -> impl Iterator<Item = Option<&'a SqlType>> {
+    let included = index.included.iter();
+    index.types(table).chain(included.map(|id| Some(&table.columns[table.position(*id)?].sql_type)))
 }
 
 /// The attribute numbers of the primary key, in key order.

@@ -2,7 +2,7 @@
 
 use crate::{
     AlterSequence, AlterTable, Comment, CreateIndex, CreateSchema, CreateSequence, CreateTable,
-    CreateTableAs, CreateView, Drop, ObjectKind, RelationName, Rename, Truncate,
+    CreateTableAs, CreateView, Drop, ObjectKind, Reindex, RelationName, Rename, Truncate,
 };
 
 /// A statement that changes definitions.
@@ -20,6 +20,8 @@ pub enum Definition {
     CreateSequence(CreateSequence),
     /// CREATE INDEX.
     CreateIndex(CreateIndex),
+    /// REINDEX.
+    Reindex(Reindex),
     /// ALTER SEQUENCE.
     AlterSequence(AlterSequence),
     /// ALTER TABLE.
@@ -56,6 +58,7 @@ impl Definition {
         match self {
             Self::Maintenance(maintenance) if maintenance.is_vacuum => Some("VACUUM"),
             Self::CreateIndex(create) if create.is_concurrent => Some("CREATE INDEX CONCURRENTLY"),
+            Self::Reindex(reindex) if reindex.is_concurrent => Some("REINDEX CONCURRENTLY"),
             Self::Drop(drop) if drop.is_concurrent => Some("DROP INDEX CONCURRENTLY"),
             _ => None,
         }
@@ -71,6 +74,7 @@ impl Definition {
             Self::CreateSchema(_) => "CREATE SCHEMA",
             Self::CreateSequence(_) => "CREATE SEQUENCE",
             Self::CreateIndex(_) => "CREATE INDEX",
+            Self::Reindex(_) => "REINDEX",
             Self::AlterSequence(_) => "ALTER SEQUENCE",
             Self::AlterTable(alter) => alter.kind.alter_tag(),
             Self::Rename(rename) => rename.kind.alter_tag(),

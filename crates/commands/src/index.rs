@@ -17,6 +17,10 @@ pub struct CreateIndex {
     pub table: RelationName,
     /// The columns.
     pub columns: Vec<IndexedColumn>,
+    /// The columns of INCLUDE.
+    pub included: Vec<String>,
+    /// WHERE, as SQL text.
+    pub predicate: Option<String>,
     /// UNIQUE.
     pub is_unique: bool,
     /// NULLS NOT DISTINCT.
@@ -32,14 +36,32 @@ pub struct CreateIndex {
 /// A column of CREATE INDEX.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexedColumn {
-    /// The name.
-    pub name: String,
+    /// The column or the expression.
+    pub key: IndexedKey,
     /// DESC.
     pub descending: bool,
     /// Whether NULL comes before all values.
     pub nulls_first: bool,
     /// The operator class, if it is written.
     pub operator_class: Option<String>,
+}
+
+/// What is indexed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum IndexedKey {
+    /// A column.
+    Column(String),
+    /// An expression, as SQL text, and the name that PostgreSQL gives to its value.
+    Expression(String, String),
+}
+
+impl IndexedKey {
+    /// Returns the name of the column, or of the expression's value.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Column(name) | Self::Expression(_, name) => name,
+        }
+    }
 }
 
 /// A UNIQUE constraint.
@@ -75,12 +97,8 @@ impl Unique {
 impl CreateIndex {
     pub(crate) fn of(statement: &IndexStmt) -> Result<Self> {
         let relation = statement.relation.as_ref().ok_or_else(incomplete)?;
-        let unsupported = [
-            (statement.where_clause.is_some(), "WHERE of an index"),
-            (!statement.index_including_params.is_empty(), "INCLUDE"),
-            (!statement.table_space.is_empty(), "TABLESPACE"),
-            (!relation.inh, "ONLY"),
-        ];
+        let unsupported =
+            [(!statement.table_space.is_empty(), "TABLESPACE"), (!relation.inh, "ONLY")];
         if let Some((_, what)) = unsupported.into_iter().find(|(used, _)| *used) {
             return Err(Error::missing(what));
         }
@@ -88,8 +106,11 @@ impl CreateIndex {
         let is_hash = method(&statement.access_method)?;
         let columns: Vec<IndexedColumn> =
             statement.index_params.iter().map(IndexedColumn::of).collect::<Result<_>>()?;
+        let included = statement.index_including_params.iter().map(included);
+        let included = included.collect::<Result<Vec<_>>>()?;
         let not_by_hash = [
             (statement.unique, "unique indexes"),
+            (!included.is_empty(), "included columns"),
             (columns.len() > 1, "multicolumn indexes"),
             (columns.iter().any(|c| c.descending || c.nulls_first), "ASC/DESC options"),
         ];
@@ -101,6 +122,8 @@ impl CreateIndex {
             name: some(&statement.idxname),
             table: RelationName::of(Some(relation))?,
             columns,
+            included,
+            predicate: statement.where_clause.as_deref().map(written).transpose()?,
             is_unique: statement.unique,
             nulls_equal: statement.nulls_not_distinct,
             is_hash,
@@ -138,9 +161,6 @@ fn refuse_storage(options: &[Node]) -> Result<()> {
 impl IndexedColumn {
     fn of(element: &Node) -> Result<Self> {
         let NodeEnum::IndexElem(element) = node(Some(element))? else { return Err(incomplete()) };
-        if element.expr.is_some() {
-            return Err(Error::missing("an index on an expression"));
-        }
         if !element.collation.is_empty() {
             let collname = element.collation.clone();
             refuse_collation(&CollateClause { collname, location: -1, ..Default::default() })?;
@@ -149,13 +169,53 @@ impl IndexedColumn {
             return Err(Error::missing("options of an operator class"));
         }
         let descending = element.ordering() == SortByDir::SortbyDesc;
+        let key = match element.expr.as_deref() {
+            None => IndexedKey::Column(element.name.clone()),
+            Some(Node { node: Some(NodeEnum::ColumnRef(column)) }) if column.fields.len() == 1 => {
+                IndexedKey::Column(texts(&column.fields).pop().ok_or_else(incomplete)?)
+            }
+            Some(expression) => {
+                IndexedKey::Expression(written(expression)?, value_name(expression))
+            }
+        };
         Ok(Self {
-            name: element.name.clone(),
+            key,
             descending,
             nulls_first: nulls_first(element).unwrap_or(descending),
             operator_class: texts(&element.opclass).pop(),
         })
     }
+}
+
+/// An expression as SQL text.
+fn written(expression: &Node) -> Result<String> {
+    grammar::expression_text(expression).ok_or_else(incomplete)
+}
+
+/// The column of INCLUDE.
+fn included(element: &Node) -> Result<String> {
+    let NodeEnum::IndexElem(element) = node(Some(element))? else { return Err(incomplete()) };
+    if element.expr.is_some() {
+        return Err(Error::new("0A000", "expressions are not supported in included columns"));
+    }
+    let is_ordered = element.ordering() != SortByDir::SortbyDefault;
+    let unsupported = [
+        (is_ordered, "including column does not support ASC/DESC options"),
+        (
+            nulls_first(element).is_some(),
+            "including column does not support NULLS FIRST/LAST options",
+        ),
+    ];
+    match unsupported.into_iter().find(|(used, _)| *used) {
+        Some((_, message)) => Err(Error::new("42P17", message)),
+        None => Ok(element.name.clone()),
+    }
+}
+
+/// The name of an expression's value: that of its function or column.
+fn value_name(expression: &Node) -> String {
+    let name = expression.node.as_ref().and_then(analyzer::column_name);
+    name.unwrap_or_else(|| "expr".to_owned())
 }
 
 fn nulls_first(element: &IndexElem) -> Option<bool> {

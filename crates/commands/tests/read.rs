@@ -69,9 +69,10 @@ fn expressions_are_kept_as_text() {
 #[test]
 fn what_is_missing_is_named() {
     for (text, message) in [
-        ("CREATE INDEX ON t (lower(a))", "an index on an expression is not supported"),
-        ("CREATE INDEX ON t (a) WHERE a > 0", "WHERE of an index is not supported"),
-        ("CREATE INDEX ON t (a) INCLUDE (b)", "INCLUDE is not supported"),
+        (
+            "CREATE INDEX ON t (a) INCLUDE ((b + 1))",
+            "expressions are not supported in included columns",
+        ),
         ("CREATE INDEX ON t USING gin (a)", "USING gin is not supported"),
         ("CREATE TYPE t AS ENUM ('a')", "enum types are not supported"),
         ("CREATE TYPE t AS (a int)", "user-defined types are not supported"),

@@ -16,6 +16,11 @@ impl Times {
         self.0.append(&mut others.0);
     }
 
+    /// Their number.
+    pub(crate) fn count(&self) -> usize {
+        self.0.len()
+    }
+
     /// The shortest; zero if there are none.
     pub(crate) fn min(&self) -> Duration {
         self.0.iter().min().copied().unwrap_or_default()

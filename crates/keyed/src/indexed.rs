@@ -55,7 +55,11 @@ impl Condition {
         parameters: &[ScalarValue],
     ) -> Result<Vec<ArrayRef>> {
         let mut values = Vec::new();
+        if index.predicate.is_some() {
+            return Ok(values);
+        }
         for column in index.positions(table) {
+            let Some(column) = column else { break };
             let mut filters = self.filters.iter();
             let equal = filters.find(|filter| {
                 filter.column == column && matches!(filter.comparison, Comparison::Equal)

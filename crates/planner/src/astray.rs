@@ -3,13 +3,17 @@
 //! Joins and top-N push filters down to scans and fill them in at run time. DataFusion resolves the
 //! columns of such a filter by name (apache/datafusion#25259 fixes that, after 55.2). Below an
 //! operator whose output has two columns of one name, a filter may therefore refer to the wrong one
-//! and drop rows. A plan with such a filter is planned again without dynamic filters.
+//! and drop rows. The filter of `min` and `max` knows only those of their arguments that are columns and had a value
+//! already: with `min(a), max(b + 1)` it drops the rows that have no new least `a`. A plan with such a filter is planned
+//! again without dynamic filters.
 
 use datafusion::common::Result;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::execution::SessionState;
 use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::aggregate::AggregateFunctionExpr;
 use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::aggregates::AggregateExec;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -18,12 +22,13 @@ type Filters = BTreeSet<u64>;
 
 /// Whether a filter in a plan may refer to the wrong column.
 pub(super) fn is_possible(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
-    let mut filled_in = Filters::new();
+    let (mut filled_in, mut forgets) = (Filters::new(), false);
     plan.apply(|node| {
         filled_in.extend(produced(node));
+        forgets |= forgets_arguments(node);
         Ok(TreeNodeRecursion::Continue)
     })?;
-    Ok(!filled_in.is_empty() && from_above(plan, &filled_in)?.is_none())
+    Ok(forgets || !filled_in.is_empty() && from_above(plan, &filled_in)?.is_none())
 }
 
 /// The filters in `filled_in` that a plan uses and operators above it produce. `None` if one of
@@ -42,6 +47,17 @@ fn from_above(plan: &Arc<dyn ExecutionPlan>, filled_in: &Filters) -> Result<Opti
     plan.apply_expressions(&mut |expression| consumed(expression, &mut found))?;
     found.retain(|filter| filled_in.contains(filter) && !own.contains(filter));
     Ok(Some(found))
+}
+
+/// Whether the filter of an aggregation may not know the arguments of all calls.
+fn forgets_arguments(plan: &Arc<dyn ExecutionPlan>) -> bool {
+    let Some(aggregation) = plan.downcast_ref::<AggregateExec>() else { return false };
+    let calls = aggregation.aggr_expr();
+    let arguments = |call: &Arc<AggregateFunctionExpr>| call.expressions();
+    let are_same = calls.windows(2).all(|pair| arguments(&pair[0]) == arguments(&pair[1]));
+    let has_filter = aggregation.filter_expr().iter().any(Option::is_some);
+    let is_known = calls.len() == 1 || are_same && !has_filter;
+    aggregation.dynamic_filter_expr().is_some() && !is_known
 }
 
 fn produced(plan: &Arc<dyn ExecutionPlan>) -> Filters {

@@ -30,6 +30,7 @@ use datafusion::physical_plan::ExecutionPlan;
 pub use deep::refuse_deep;
 use futures::future::BoxFuture;
 use inputs::Inputs;
+use scan::index_lookup::extremes;
 use scan::tables::Tables;
 use std::sync::Arc;
 use store::catalog::{RelationId, View};
@@ -210,5 +211,6 @@ async fn physical_plan_as_it_is(
     plan: &LogicalPlan,
 ) -> datafusion::common::Result<Arc<dyn ExecutionPlan>> {
     let plan = functions::limited_copies(functions::folding(|| engine.optimize(plan))?)?;
+    let plan = extremes::chosen(plan, engine.config()).await?;
     engine.query_planner().create_physical_plan(&plan, engine).await
 }

@@ -4,6 +4,7 @@ use crate::analysis;
 use crate::context::Sessions;
 use crate::context::Shared;
 use crate::context::engine::Engine;
+use crate::indexes::Indexes;
 use crate::receiver::Receiver;
 use crate::roles;
 use crate::session::Session;
@@ -11,6 +12,7 @@ use catalog_views::session_context::{Backups, SessionContext};
 use distributed::{Exchanges, Node};
 use executor::Executors;
 use parking_lot::Mutex;
+use scan::index_lookup::meaning::KnownMeanings;
 use sdds::GroupId;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -131,7 +133,10 @@ impl Database {
             _ => (Store::open(store_options), None),
         };
         let exchanges = Arc::new(Exchanges::default());
-        let engine = Engine::new(&store, threads, &exchanges)?;
+        let mut engine = Engine::new(&store, threads, &exchanges)?;
+        let indexes = Arc::new(Indexes::new(engine.functions.clone()));
+        store.compute_indexes_by(Arc::clone(&indexes) as _);
+        engine.for_statement.config_mut().set_extension(Arc::new(KnownMeanings(indexes)));
         let node = Node::new(engine.functions.clone(), exchanges);
         let running = Mutex::new(BTreeMap::new());
         let bucket_size = options.bucket_size.unwrap_or(DEFAULT_BUCKET_SIZE);

@@ -54,7 +54,7 @@ pub fn compared(prefix: &[ArrayRef], operator: Operator, value: ArrayRef) -> Opt
 }
 
 /// Divides a filter into its conjuncts.
-pub(crate) fn split_conjuncts<'a>(expr: &'a Expr, out: &mut Vec<&'a Expr>) {
+pub fn split_conjuncts<'a>(expr: &'a Expr, out: &mut Vec<&'a Expr>) {
     match expr {
         Expr::BinaryExpr(binary) if binary.op == Operator::And => {
             split_conjuncts(&binary.left, out);
@@ -66,7 +66,14 @@ pub(crate) fn split_conjuncts<'a>(expr: &'a Expr, out: &mut Vec<&'a Expr>) {
 
 /// The conjunct's bound on the column, if ranges can express it.
 pub(crate) fn bound_on<'a>(expr: &'a Expr, column: &str) -> Option<Bounded<'a>> {
-    let is_column = |e: &Expr| matches!(e, Expr::Column(c) if c.name == column);
+    bound_of(expr, &|e| matches!(e, Expr::Column(c) if c.name == column))
+}
+
+/// The conjunct's bound on what `is_column` recognises, if ranges can express it.
+pub(crate) fn bound_of<'a>(
+    expr: &'a Expr,
+    is_column: &dyn Fn(&Expr) -> bool,
+) -> Option<Bounded<'a>> {
     match expr {
         Expr::BinaryExpr(binary) => match (&*binary.left, &*binary.right) {
             (left, Expr::Literal(value, _)) if is_column(left) => {
@@ -75,7 +82,7 @@ pub(crate) fn bound_on<'a>(expr: &'a Expr, column: &str) -> Option<Bounded<'a>> 
             (Expr::Literal(value, _), right) if is_column(right) => {
                 Some(Bounded::Compared(binary.op.swap()?, value))
             }
-            _ if binary.op == Operator::Or => equal_to(expr, column).map(Bounded::OneOf),
+            _ if binary.op == Operator::Or => equal_to(expr, is_column).map(Bounded::OneOf),
             _ => None,
         },
         Expr::InList(list) if !list.negated && is_column(&list.expr) => {
@@ -91,14 +98,17 @@ pub(crate) fn bound_on<'a>(expr: &'a Expr, column: &str) -> Option<Bounded<'a>> 
 }
 
 /// The values of a disjunction of equations with the column: a short list of IN.
-fn equal_to<'a>(disjunction: &'a Expr, column: &str) -> Option<Vec<&'a ScalarValue>> {
+fn equal_to<'a>(
+    disjunction: &'a Expr,
+    is_column: &dyn Fn(&Expr) -> bool,
+) -> Option<Vec<&'a ScalarValue>> {
     let (mut values, mut rest) = (Vec::new(), vec![disjunction]);
     while let Some(expr) = rest.pop() {
         match expr {
             Expr::BinaryExpr(binary) if binary.op == Operator::Or => {
                 rest.extend([&*binary.left, &*binary.right]);
             }
-            other => match bound_on(other, column)? {
+            other => match bound_of(other, is_column)? {
                 Bounded::Compared(Operator::Eq, value) if values.len() < IN_LIST_MAX => {
                     values.push(value);
                 }
@@ -162,6 +172,11 @@ fn encode(columns: &[ArrayRef]) -> Option<Vec<u8>> {
     }
     let keys = store::key::encode_columns(columns).ok()?;
     keys.first().map(|key| key.as_bytes().to_vec())
+}
+
+/// The range of one value of a key's only column, which is encoded.
+pub(crate) fn of_key(value: &[u8]) -> Option<KeyRange> {
+    prefix_range(value)
 }
 
 /// All keys with this prefix.

@@ -10,7 +10,7 @@
 pub mod bucket_scan;
 pub mod estimate;
 pub mod files;
-mod index_lookup;
+pub mod index_lookup;
 pub mod key_ranges;
 mod leaf;
 pub mod orders;

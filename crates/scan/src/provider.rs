@@ -1,7 +1,7 @@
 //! A table as the planner sees it: columns, key, and a way to scan it at the statement's snapshot.
 
 use crate::bucket_scan::BucketScan;
-use crate::index_lookup;
+use crate::index_lookup::{self, Looked, unqualified};
 use crate::key_ranges;
 use crate::parameters;
 use crate::places::{self, Elsewhere};
@@ -42,6 +42,8 @@ pub struct BucketTable {
     columns: Vec<usize>,
     schema: SchemaRef,
     constraints: Constraints,
+    /// The rows that are read, if an index has chosen them.
+    chosen: Option<Looked>,
 }
 
 impl BucketTable {
@@ -60,7 +62,23 @@ impl BucketTable {
             Some(key) => Constraints::new_unverified(vec![Constraint::PrimaryKey(key)]),
             None => Constraints::default(),
         };
-        Self { view, columns, schema, constraints }
+        Self { view, columns, schema, constraints, chosen: None }
+    }
+
+    /// The table with only these rows.
+    pub(crate) fn with_chosen(&self, rows: Looked) -> Self {
+        Self {
+            view: self.view.clone(),
+            columns: self.columns.clone(),
+            schema: Arc::clone(&self.schema),
+            constraints: self.constraints.clone(),
+            chosen: Some(rows),
+        }
+    }
+
+    /// The view that it reads; `None` if an index has chosen rows.
+    pub(crate) fn view(&self) -> Option<&TableView> {
+        Some(&self.view).filter(|_| self.chosen.is_none())
     }
 }
 
@@ -125,8 +143,10 @@ impl TableProvider for BucketTable {
         let valued = parameters::with_values(filters)?;
         let mut ranges = key_ranges::of_filters(&table, &valued);
         let mut index = None;
-        if matches!(&ranges[..], [all] if *all == KeyRange::all()) {
-            let looked = index_lookup::rows(&self.view, &valued).await;
+        if let Some(chosen) = &self.chosen {
+            (ranges, index) = (chosen.rows.clone(), Some(Arc::clone(&chosen.index)));
+        } else if matches!(&ranges[..], [all] if *all == KeyRange::all()) {
+            let looked = index_lookup::rows(&self.view, &valued, state.config()).await;
             if let Some(looked) = looked.map_err(|error| external(error.into()))? {
                 (ranges, index) = (looked.rows, Some(looked.index));
             }
@@ -135,7 +155,7 @@ impl TableProvider for BucketTable {
             Some(filter) => {
                 let schema = DFSchema::try_from(Arc::clone(&self.schema))?;
                 let (props, context) = (ExecutionProps::new(), PhysicalPlanningContext::default());
-                Some(create_physical_expr(&unqualified(filter)?, &schema, &props, &context)?)
+                Some(create_physical_expr(&unqualified(filter), &schema, &props, &context)?)
             }
             None => None,
         };
@@ -150,7 +170,8 @@ impl TableProvider for BucketTable {
         let read_schema = Arc::new(self.schema.project(&fields)?);
         let partitions = state.config().target_partitions();
         let scan = BucketScan::new(table, pieces, read, read_schema, partitions, coverage);
-        let scan = scan.with_limit(limit).with_filters(filters).with_index(index);
+        let scan =
+            scan.with_limit(limit).with_filters(filters).with_index(index, self.chosen.is_some());
         Ok(if elsewhere.is_empty() {
             Arc::new(scan)
         } else {
@@ -159,19 +180,4 @@ impl TableProvider for BucketTable {
             Arc::new(SpreadScan::new(scan, elsewhere, shipping))
         })
     }
-}
-
-/// The filter with its columns named without their table, as the scan's schema names them.
-fn unqualified(filter: Expr) -> Result<Expr> {
-    use datafusion::common::Column;
-    use datafusion::common::tree_node::{Transformed, TreeNode};
-    filter
-        .transform(|expr| match expr {
-            Expr::Column(column) => {
-                let bare = Expr::Column(Column::new_unqualified(column.name));
-                Ok(Transformed::yes(bare))
-            }
-            other => Ok(Transformed::no(other)),
-        })
-        .map(|transformed| transformed.data)
 }

@@ -7,11 +7,14 @@
 
 use crate::bucket_scan::{BucketScan, Coverage, pieces};
 use crate::tables::Tables;
-use crate::{key_ranges, parameters};
+use crate::{index_lookup, key_ranges, parameters};
 use datafusion::common::Result;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{Expr, LogicalPlan, Signature, Volatility};
 use datafusion::physical_plan::{ChildrenPropertiesMode, ExecutionPlan, ReplaceChildrenOptions};
+use datafusion::prelude::SessionConfig;
+use futures::FutureExt;
+use sdds::KeyRange;
 use std::sync::Arc;
 use values::translate::external;
 
@@ -89,8 +92,8 @@ pub fn emptied(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Emptied>> {
     let mut rows = Vec::new();
     let mut without_rows = |scan: &BucketScan| {
         rows.push(rows_of(scan));
-        // An index is read when the scan is planned.
-        let is_kept = scan.hint.is_none() && !scan.is_by_index();
+        // The first rows of an index are found before the scan is planned.
+        let is_kept = scan.hint.is_none() && !scan.has_chosen_rows();
         Ok(is_kept.then(|| scan.of_pieces(Vec::new(), Coverage::default())))
     };
     let plan = with_scans(plan, &mut without_rows)?;
@@ -103,13 +106,27 @@ pub fn emptied(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Emptied>> {
 ///
 /// # Errors
 /// Those of the store and the engine.
-pub fn renewed(emptied: &Emptied, tables: &dyn Tables) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+pub fn renewed(
+    emptied: &Emptied,
+    tables: &dyn Tables,
+    config: &SessionConfig,
+) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let mut planned = emptied.rows.iter();
     let mut all = 0;
     let mut with_rows = |scan: &BucketScan| {
         let Some(view) = tables.table(scan.table.id) else { return Ok(None) };
         let filters = parameters::with_values(&scan.filters)?;
-        let ranges = key_ranges::of_filters(&scan.table, &filters);
+        let mut ranges = key_ranges::of_filters(&scan.table, &filters);
+        if scan.is_by_index() && ranges == [KeyRange::all()] {
+            // All rows are here: nothing is waited for.
+            let Some(looked) = index_lookup::rows(&view, &filters, config).now_or_never() else {
+                return Ok(None);
+            };
+            match looked.map_err(|error| external(error.into()))? {
+                Some(looked) => ranges = looked.rows,
+                None => return Ok(None),
+            }
+        }
         let found = pieces(&view, &ranges, None, &scan.read_schema, &scan.read);
         let (pieces, coverage) = found.map_err(|error| external(error.into()))?;
         let scan = scan.of_pieces(pieces, coverage);

@@ -43,7 +43,7 @@ mod write_set;
 
 pub use bucket::arrays::compact_views;
 pub use bucket::zone::{Zone, ZoneValue};
-pub use bucket::{CHUNK_ROWS, End, IndexChanges, Morsel, VALUE_BYTES_MAX, key, zone};
+pub use bucket::{CHUNK_ROWS, End, IndexChanges, IndexedRows, Morsel, VALUE_BYTES_MAX, key, zone};
 pub use distributed::{DistributedSavepoint, DistributedTransaction};
 pub use durable::{Frozen, KeptCheckpoint, inspection};
 pub use error::{Error, Failure};
@@ -59,7 +59,8 @@ pub use read::{Fragments, Reading, TableView, Walk};
 pub use sdds::{MoveId, TransactionId};
 pub use snapshot::Snapshot;
 pub use store::{
-    CHECKPOINT_BYTES, Data, Options, Progress, Recovery, RecoveryStage, Store, group_of,
+    CHECKPOINT_BYTES, Data, IndexExpressions, Options, Progress, Recovery, RecoveryStage, Store,
+    group_of,
 };
 pub use transaction::{IngestPart, Savepoint, Transaction};
 pub use {bucket, catalog, journal};

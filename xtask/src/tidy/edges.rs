@@ -32,6 +32,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("jsonpath", &["regexes", "values"]),
     ("functions", &["jsonpath", "regexes", "executor", "values", "store"]),
     ("parser", &["commands", "analyzer", "grammar", "values", "store"]),
+    ("deparse", &["parser", "analyzer", "grammar"]),
     ("scan", &["executor", "functions", "values", "store", "sdds"]),
     ("keyed", &["scan", "parser", "grammar", "values", "store", "sdds"]),
     (
@@ -95,6 +96,7 @@ const EDGES: &[(&str, &[&str])] = &[
     (
         "query",
         &[
+            "deparse",
             "keyed",
             "copy_formats",
             "optimizer",

@@ -4,7 +4,7 @@ use super::names;
 use grammar::tree::{AExprKind, MinMaxOp, NodeEnum, SqlValueFunctionOp, SubLink, SubLinkType};
 
 /// The name of a column without AS (`FigureColname`).
-pub(super) fn column_name(node: &NodeEnum) -> Option<String> {
+pub fn column_name(node: &NodeEnum) -> Option<String> {
     grammar::growing(|| figure(node)).map(|(name, _)| name)
 }
 

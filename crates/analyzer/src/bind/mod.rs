@@ -48,6 +48,7 @@ use grammar::tree::NodeEnum;
 use scope::Scope;
 use std::collections::HashMap;
 
+pub use column_name::column_name;
 pub use row::{RowExpression, bind_assigned, bind_row};
 pub use star::Star;
 pub use walk::{children, children_mut, contains, whole_rows};

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::system::SqlType;
 use crate::system::casts::CastContext;
 use crate::tree::{Expr, RelationId};
-use grammar::tree::NodeEnum;
+use grammar::tree::{Node, NodeEnum};
 
 /// An expression of a table's definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +20,10 @@ pub enum RowExpression<'a> {
     Default(&'a str, usize),
     /// The value of a column whose type becomes another, with the position of the column.
     Altered(&'a str, usize, SqlType),
+    /// A part of an index's key.
+    IndexKey(&'a str),
+    /// The condition of a partial index.
+    IndexPredicate(&'a str),
 }
 
 /// Binds expressions of a table's definition. They refer to the table's columns as to those of a relation, whose number
@@ -55,6 +59,22 @@ pub fn bind_assigned(
         value.ok_or_else(|| Error::missing("this conversion"))
     });
     Ok((relation, bound.collect::<Result<_>>()?))
+}
+
+/// Binds the keys and the condition of an ON CONFLICT target as those of an index, so that both can be compared.
+pub(super) fn bind_inferred(
+    table: &Table,
+    keys: &[&Node],
+    condition: Option<&Node>,
+) -> Result<(Vec<Expr>, Option<Expr>)> {
+    let mut binder = Binder::new(&NoRelations, &[]);
+    binder.row_of(table)?;
+    let mut bound = |clause, node: &Node| {
+        binder.in_clause(clause, |binder: &mut Binder<'_>| binder.required(Some(node)))
+    };
+    let keys = keys.iter().map(|key| bound(Clause::IndexExpression, key)).collect::<Result<_>>()?;
+    let condition = condition.map(|condition| bound(Clause::IndexPredicate, condition));
+    Ok((keys, condition.transpose()?))
 }
 
 /// Expressions of definitions name no relations.
@@ -100,6 +120,14 @@ impl Binder<'_> {
             }
             RowExpression::Altered(text, at, to) => {
                 self.in_clause(Clause::Transform, |binder| binder.value_of(table, text, at, to))
+            }
+            RowExpression::IndexKey(text) => {
+                self.in_clause(Clause::IndexExpression, |binder| binder.default_argument(text))
+            }
+            RowExpression::IndexPredicate(text) => {
+                let condition =
+                    self.in_clause(Clause::IndexPredicate, |binder| binder.default_argument(text))?;
+                self.coerce_to_bool(condition, "WHERE")
             }
         }
     }

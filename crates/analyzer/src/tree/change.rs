@@ -183,16 +183,26 @@ pub struct Conflict {
 }
 
 /// The constraint whose violation ON CONFLICT handles.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum ConflictTarget {
     /// Any.
     Any,
-    /// The one on these columns, in any order.
-    Columns(Vec<usize>),
+    /// Those on these keys.
+    Keys(ConflictKeys),
     /// The one of this name.
     Constraint(String),
-    /// An index over expressions.
-    Expressions,
+}
+
+/// The keys that a conflict is about, in any order. Expressions are those of
+/// [`bind_row`](crate::bind_row).
+#[derive(Debug, Clone, PartialEq)]
+pub struct ConflictKeys {
+    /// Columns.
+    pub columns: Vec<usize>,
+    /// Other keys.
+    pub expressions: Vec<Expr>,
+    /// The condition of the rows that are unique.
+    pub condition: Option<Expr>,
 }
 
 /// DO UPDATE.

@@ -6,8 +6,8 @@ mod query;
 mod window;
 
 pub use change::{
-    Action, Change, Conflict, ConflictTarget, ConflictUpdate, Insert, Main, Merge, MergeAction,
-    NamedChange, Overriding, Statement, Target, When,
+    Action, Change, Conflict, ConflictKeys, ConflictTarget, ConflictUpdate, Insert, Main, Merge,
+    MergeAction, NamedChange, Overriding, Statement, Target, When,
 };
 pub use expr::{
     AggregateCall, Call, Cast, Chain, Conversion, Expr, FieldValue, Kind, Literal, Location,

@@ -121,10 +121,9 @@ pub fn entry_values(index: &Index, table: &Table, key: &Key) -> Vec<ArrayRef> {
     let Some(entry) = super::decode_bytes(&mut key.as_bytes()) else { return Vec::new() };
     let mut rest = entry.as_slice();
     let mut values = Vec::with_capacity(index.columns.len());
-    for column in &index.columns {
-        let Some(at) = table.position(column.column) else { break };
-        let data_type = table.columns[at].sql_type.arrow();
-        let Some(value) = entry_value(column, &data_type, &mut rest) else { break };
+    for (column, sql_type) in index.columns.iter().zip(index.types(table)) {
+        let Some(sql_type) = sql_type else { break };
+        let Some(value) = entry_value(column, &sql_type.arrow(), &mut rest) else { break };
         values.push(value);
     }
     values
@@ -157,7 +156,8 @@ mod tests {
 
     fn index(descending: bool, nulls_first: bool) -> (Table, Index) {
         let table = keyed("t");
-        let column = |id: u32| IndexColumn { column: ColumnId(id), descending, nulls_first };
+        let column =
+            |id: u32| IndexColumn { descending, nulls_first, ..IndexColumn::new(ColumnId(id)) };
         let index = Index::new(TableId(9), "i".to_owned(), &table, vec![column(1), column(0)]);
         (table, index)
     }

@@ -4,7 +4,7 @@ use super::{decode, entry_values};
 use arrow::array::{Array, ArrayRef};
 use arrow::datatypes::DataType;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
-use catalog::{Index, Table};
+use catalog::{Index, IndexColumn, IndexKey, Table};
 use sdds::{Bound, Key, KeyRange};
 use std::fmt;
 
@@ -20,8 +20,11 @@ pub fn describe(table: &Table, key: &Key) -> String {
 
 /// Returns an entry of an index by its key, as [`describe`] returns keys of a table.
 pub fn describe_entry(index: &Index, table: &Table, key: &Key) -> String {
-    let columns = index.positions(table).into_iter().map(|at| table.columns[at].name.as_str());
-    let names: Vec<&str> = columns.collect();
+    let name = |column: &IndexColumn| match &column.key {
+        IndexKey::Column(id) => Some(table.columns[table.position(*id)?].name.clone()),
+        IndexKey::Expression(expression) => Some(expression.as_key()),
+    };
+    let names: Vec<String> = index.columns.iter().filter_map(name).collect();
     format!("({})=({})", names.join(", "), texts(&entry_values(index, table, key)))
 }
 

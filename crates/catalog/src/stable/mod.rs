@@ -23,6 +23,7 @@
 mod arrow;
 mod definitions;
 mod keys;
+mod plain_index;
 mod primitives;
 #[cfg(test)]
 mod tests;

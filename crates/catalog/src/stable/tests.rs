@@ -137,10 +137,29 @@ fn sequence() -> Sequence {
 }
 
 fn index() -> Index {
-    let column =
-        |id: u32| IndexColumn { column: ColumnId(id), descending: id == 1, nulls_first: id == 0 };
+    let column = |id: u32| IndexColumn {
+        descending: id == 1,
+        nulls_first: id == 0,
+        ..IndexColumn::new(ColumnId(id))
+    };
     let new = Index::new(TableId(8), "i".to_owned(), &table(), vec![column(1), column(0)]);
     Index { is_unique: true, is_constraint: true, ..new }
+}
+
+fn computed_index() -> Index {
+    let expression = |text: &str, sql_type| IndexExpression {
+        text: text.to_owned(),
+        shown: "s".to_owned(),
+        name: "n".to_owned(),
+        sql_type,
+        columns: vec![ColumnId(1)],
+    };
+    let column = IndexColumn {
+        operator_class: Some("o".to_owned()),
+        ..IndexColumn::new(IndexKey::Expression(expression("e", SqlType::Text)))
+    };
+    let predicate = Some(expression("p", SqlType::Boolean));
+    Index { columns: vec![column], included: vec![ColumnId(0)], predicate, ..index() }
 }
 
 fn view() -> View {
@@ -216,6 +235,10 @@ fn changes_have_their_bytes() {
         (
             CatalogChange::Create(Relation::Index(Arc::new(index()))),
             "0303080173016902 0005656e7472790a00000000000000 0103726f770a00000000000000 01000080800400000002010005 02010100000001 01000100",
+        ),
+        (
+            CatalogChange::Create(Relation::Index(Arc::new(computed_index()))),
+            "032d080173016902 0005656e7472790a00000000000000 0103726f770a00000000000000 01000080800400000002010005 010101650173016e070101 0000 01016f 0100 0101700173016e000101 01000100",
         ),
         (CatalogChange::Drop(RelationId(5)), "0505"),
         (CatalogChange::Truncate(TableId(5)), "0605"),

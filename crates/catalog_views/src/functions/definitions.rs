@@ -2,7 +2,7 @@
 //! SQL text.
 
 use super::Scope;
-use crate::catalog_tables::{index_columns, key_columns, tables};
+use crate::catalog_tables::{index_parts, key_columns, tables};
 use crate::pg_catalog::class::Class;
 use crate::pg_catalog::{definitions, oids, quote_ident, type_catalog};
 use crate::session_context::SessionContext;
@@ -57,17 +57,19 @@ fn index(scope: &Scope, row: &Row<'_>) -> Option<String> {
             // Pretty-printed, the table has a schema only if it is not in the search path.
             let bare = row.flag(2) == Some(true) && class.is_visible(&scope.catalog, scope.path());
             Some(match index {
-                Some(index) => definitions::index(index, table, !bare),
+                Some(index) => definitions::index(index, table, !bare, row.flag(2) == Some(true)),
                 None => definitions::key_index(table, !bare),
             })
         }
         Some(number) => {
-            let columns = match index {
-                Some(index) => index_columns(index, table),
-                None => key_columns(table),
+            let names: Vec<String> = match index {
+                Some(index) => {
+                    let (parts, pretty) = (index_parts(index, table), row.flag(2) == Some(true));
+                    parts.iter().map(|part| definitions::part(part, pretty)).collect()
+                }
+                None => key_columns(table).iter().map(|of| quote_ident(&of.name)).collect(),
             };
-            let column = columns.get(usize::try_from(number).ok()?.checked_sub(1)?)?;
-            Some(quote_ident(&column.name))
+            names.get(usize::try_from(number).ok()?.checked_sub(1)?).cloned()
         }
     }
 }

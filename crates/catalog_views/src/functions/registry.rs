@@ -11,14 +11,19 @@ use std::sync::{Arc, OnceLock};
 #[derive(Debug)]
 pub struct Functions<'a> {
     shared: &'a SessionState,
-    session: Arc<dyn SessionContext>,
+    session: Option<Arc<dyn SessionContext>>,
     of_session: OnceLock<HashMap<String, Arc<ScalarUDF>>>,
 }
 
 impl<'a> Functions<'a> {
     /// The functions of an engine, and those of a session.
     pub fn new(shared: &'a SessionState, session: Arc<dyn SessionContext>) -> Self {
-        Self { shared, session, of_session: OnceLock::new() }
+        Self { shared, session: Some(session), of_session: OnceLock::new() }
+    }
+
+    /// The functions of an engine alone.
+    pub fn without_session(shared: &'a SessionState) -> Self {
+        Self { shared, session: None, of_session: OnceLock::new() }
     }
 
     /// The functions that are the same for every session.
@@ -51,7 +56,7 @@ impl<'a> Functions<'a> {
 
     fn of_session(&self) -> &HashMap<String, Arc<ScalarUDF>> {
         self.of_session.get_or_init(|| {
-            let functions = super::all(&self.session).into_iter();
+            let functions = self.session.iter().flat_map(super::all);
             functions.map(|function| (function.name().to_owned(), Arc::new(function))).collect()
         })
     }

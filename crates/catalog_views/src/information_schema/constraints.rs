@@ -2,7 +2,7 @@
 
 use super::yes;
 use crate::catalog_tables::{
-    declared, index_columns, index_numbers, key_columns as columns_of_key, key_numbers,
+    declared, index_numbers, index_parts, key_columns as columns_of_key, key_numbers,
 };
 use crate::names::DATABASE;
 use crate::pg_catalog::check_columns;
@@ -37,7 +37,10 @@ pub(super) fn key_columns(context: &ViewContext<'_>, rows: &mut TableRows) {
     let keys = context.keyed().map(|table| (table, table.key_name(), columns_of_key(table)));
     let unique = context.tables().flat_map(|table| {
         let of_table = context.unique(table.id);
-        of_table.map(move |index| (table, index.file.name.clone(), index_columns(index, table)))
+        of_table.map(move |index| {
+            let parts = index_parts(index, table).into_iter();
+            (table, index.file.name.clone(), parts.filter_map(|part| part.column).collect())
+        })
     });
     for (table, name, columns) in keys.chain(unique) {
         for (position, column) in (1_i64..).zip(columns) {

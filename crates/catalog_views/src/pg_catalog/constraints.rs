@@ -1,10 +1,10 @@
 //! `pg_index` and `pg_constraint`: indexes, primary keys, UNIQUE and check constraints.
 
 use super::{oids, type_catalog};
-use crate::catalog_tables::{declared, index_columns, index_numbers, key_columns, key_numbers};
+use crate::catalog_tables::{declared, index_numbers, index_parts, key_columns, key_numbers};
 use crate::rows::TableRows;
 use crate::view_context::ViewContext;
-use store::catalog::{Check, Column, IndexColumn, Table};
+use store::catalog::{Check, IndexColumn, SqlType, Table};
 
 /// The rows of `pg_opclass`.
 pub(super) const OPCLASS_FILE: &str = include_str!("data/pg_opclass.tsv");
@@ -13,37 +13,51 @@ pub(super) const OPCLASS_FILE: &str = include_str!("data/pg_opclass.tsv");
 pub(super) fn indexes(context: &ViewContext<'_>, rows: &mut TableRows) {
     for table in context.keyed() {
         let oid = oids::key_index(table.id.relation());
-        index(table, oid, (key_numbers(table), key_columns(table)), rows);
+        let types = key_columns(table).into_iter().map(|column| &column.sql_type);
+        index(table, oid, (key_numbers(table), types.collect()), rows);
         rows.set_last("indisunique", true.into());
         rows.set_last("indisprimary", true.into());
     }
     for (of, table) in context.indexes() {
         let oid = oids::relation(of.file.id.relation());
-        index(table, oid, (index_numbers(of, table), index_columns(of, table)), rows);
+        let parts = index_parts(of, table);
+        let types = parts.iter().filter(|part| part.order.is_some()).map(|part| part.sql_type);
+        index(table, oid, (index_numbers(of, table), types.collect()), rows);
         let options = of.columns.iter();
         let option = |c: &IndexColumn| i64::from(c.descending) + 2 * i64::from(c.nulls_first);
         rows.set_last("indoption", options.map(option).collect::<Vec<i64>>().into());
         rows.set_last("indisunique", of.is_unique.into());
         rows.set_last("indnullsnotdistinct", of.nulls_equal.into());
+        let shown: Vec<&str> = of
+            .columns
+            .iter()
+            .filter_map(|column| Some(column.key.expression()?.shown.as_str()))
+            .collect();
+        if !shown.is_empty() {
+            rows.set_last("indexprs", shown.join(", ").into());
+        }
+        if let Some(predicate) = &of.predicate {
+            rows.set_last("indpred", predicate.shown.as_str().into());
+        }
     }
 }
 
-/// Adds an index that is neither unique nor of the primary key, by the numbers and the definitions of
-/// its columns.
+/// Adds an index that is neither unique nor of the primary key, by the numbers of its columns and the types of
+/// its keys.
 fn index(
     table: &Table,
     oid: i64,
-    (numbers, columns): (Vec<i64>, Vec<&Column>),
+    (numbers, types): (Vec<i64>, Vec<&SqlType>),
     rows: &mut TableRows,
 ) {
     let count = numbers.len() as i64;
-    let types: Vec<i64> = columns.iter().map(|c| type_catalog::of_sql(&c.sql_type).0).collect();
+    let types: Vec<i64> = types.iter().map(|of| type_catalog::of_sql(of).0).collect();
     let collation = |oid: &i64| type_catalog::by_oid(*oid).map_or(0, |entry| entry.collation);
     rows.row([
         ("indexrelid", oid.into()),
         ("indrelid", oids::relation(table.id.relation()).into()),
         ("indnatts", count.into()),
-        ("indnkeyatts", count.into()),
+        ("indnkeyatts", (types.len() as i64).into()),
         ("indimmediate", true.into()),
         ("indisvalid", true.into()),
         ("indisready", true.into()),

@@ -1,8 +1,9 @@
 //! Definitions of objects as SQL text, as `pg_get_viewdef` and similar functions return them.
 
-use crate::catalog_tables::{index_columns, key_columns};
+use crate::catalog_tables::{IndexPart, index_parts, key_columns};
+use grammar::tree::NodeEnum;
 use parser::RESERVED;
-use store::catalog::{Check, Index, Table, View};
+use store::catalog::{Check, Index, IndexColumn, IndexExpression, Table, View};
 
 /// A name as an SQL identifier, quoted if necessary.
 pub fn quote_ident(name: &str) -> String {
@@ -25,36 +26,79 @@ pub(crate) fn key_index(table: &Table, with_schema: bool) -> String {
     )
 }
 
-/// The definition of an index.
-pub(crate) fn index(index: &Index, table: &Table, with_schema: bool) -> String {
+/// The definition of an index; with few parentheses if `pretty`.
+pub(crate) fn index(index: &Index, table: &Table, with_schema: bool, pretty: bool) -> String {
     let schema =
         if with_schema { format!("{}.", quote_ident(&table.schema)) } else { String::new() };
-    let columns = index_columns(index, table).into_iter().zip(&index.columns);
-    let columns = columns.map(|(column, order)| {
-        let name = quote_ident(&column.name);
-        let direction = if order.descending { " DESC" } else { "" };
-        let nulls = match (order.descending, order.nulls_first) {
-            (false, true) => " NULLS FIRST",
-            (true, false) => " NULLS LAST",
-            _ => "",
-        };
-        format!("{name}{direction}{nulls}")
-    });
+    let parts = index_parts(index, table);
+    let (keys, included): (Vec<_>, Vec<_>) = parts.iter().partition(|part| part.order.is_some());
+    let key = |key: &&IndexPart<'_>| match key.order {
+        Some(order) => format!("{}{}", part(key, pretty), order_text(order)),
+        None => part(key, pretty),
+    };
+    let list = |parts: &[&IndexPart<'_>]| parts.iter().map(key).collect::<Vec<_>>().join(", ");
+    let included = match list(&included) {
+        none if none.is_empty() => none,
+        included => format!(" INCLUDE ({included})"),
+    };
+    let predicate = index.predicate.as_ref();
+    let predicate =
+        predicate.map(|of| if pretty { shortened(&of.shown) } else { of.shown.clone() });
+    let predicate = predicate.map_or_else(String::new, |text| format!(" WHERE {text}"));
     format!(
-        "CREATE {}INDEX {} ON {schema}{} USING {} ({}){}",
+        "CREATE {}INDEX {} ON {schema}{} USING {} ({}){included}{}{predicate}",
         if index.is_unique { "UNIQUE " } else { "" },
         quote_ident(&index.file.name),
         quote_ident(&table.name),
         if index.is_hash { "hash" } else { "btree" },
-        columns.collect::<Vec<_>>().join(", "),
+        list(&keys),
         if index.nulls_equal { " NULLS NOT DISTINCT" } else { "" },
     )
 }
 
+/// A column of an index, or an expression; with few parentheses if `pretty`.
+pub(crate) fn part(part: &IndexPart<'_>, pretty: bool) -> String {
+    match (part.expression, part.column) {
+        (Some(of), _) if pretty => {
+            let shown = shortened(&of.shown);
+            IndexExpression { shown, ..of.clone() }.as_key()
+        }
+        (Some(of), _) => of.as_key(),
+        (None, Some(column)) => quote_ident(&column.name),
+        (None, None) => String::new(),
+    }
+}
+
+/// An expression without the parentheses that the grammar does not need.
+fn shortened(text: &str) -> String {
+    let short = || {
+        let script = grammar::parse(&format!("SELECT {text}")).ok()?;
+        let statement = script.statements().first()?.stmt.as_ref()?.node.as_ref()?;
+        let NodeEnum::SelectStmt(select) = statement else { return None };
+        let Some(NodeEnum::ResTarget(target)) = &select.target_list.first()?.node else {
+            return None;
+        };
+        grammar::expression_text(target.val.as_deref()?)
+    };
+    short().unwrap_or_else(|| text.to_owned())
+}
+
+/// The operator class and the order of a column, as far as they are not the usual ones.
+fn order_text(order: &IndexColumn) -> String {
+    let class = order.operator_class.iter().map(|class| format!(" {class}"));
+    let direction = if order.descending { " DESC" } else { "" };
+    let nulls = match (order.descending, order.nulls_first) {
+        (false, true) => " NULLS FIRST",
+        (true, false) => " NULLS LAST",
+        _ => "",
+    };
+    format!("{}{direction}{nulls}", class.collect::<String>())
+}
+
 /// The definition of a UNIQUE constraint.
 pub(crate) fn unique(index: &Index, table: &Table) -> String {
-    let names = index_columns(index, table).into_iter().map(|column| quote_ident(&column.name));
-    let names = names.collect::<Vec<_>>().join(", ");
+    let names =
+        index_parts(index, table).iter().map(|of| part(of, false)).collect::<Vec<_>>().join(", ");
     format!("UNIQUE{} ({names})", if index.nulls_equal { " NULLS NOT DISTINCT" } else { "" })
 }
 

@@ -2,7 +2,7 @@
 //! columns.
 
 use super::{oids, roles, type_catalog};
-use crate::catalog_tables::{declared, index_columns, key_columns};
+use crate::catalog_tables::{declared, index_parts, key_columns};
 use crate::rows::TableRows;
 use crate::shape::{self, Shape};
 use crate::view_context::ViewContext;
@@ -203,8 +203,8 @@ pub(super) fn attributes(context: &ViewContext<'_>, rows: &mut TableRows) {
     }
     for (index, table) in context.indexes() {
         let oid = oids::relation(index.file.id.relation());
-        for (number, column) in (1..).zip(index_columns(index, table)) {
-            attribute(oid, number, &column.name, type_catalog::of_sql(&column.sql_type), rows);
+        for (number, part) in (1..).zip(index_parts(index, table)) {
+            attribute(oid, number, &part.name, type_catalog::of_sql(part.sql_type), rows);
         }
     }
     for (view, columns) in context.views() {

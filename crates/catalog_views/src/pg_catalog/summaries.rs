@@ -77,7 +77,7 @@ pub(super) fn indexes(context: &ViewContext<'_>, rows: &mut TableRows) {
             ("schemaname", table.schema.as_str().into()),
             ("tablename", table.name.as_str().into()),
             ("indexname", index.file.name.as_str().into()),
-            ("indexdef", definitions::index(index, table, true).into()),
+            ("indexdef", definitions::index(index, table, true, false).into()),
         ]);
     }
 }

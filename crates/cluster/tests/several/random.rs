@@ -180,7 +180,8 @@ async fn add_index(world: &World, through: usize, id: TableId) {
         .retried(through, async |transaction| {
             let table = Arc::clone(transaction.catalog().table_by_id(id).expect("the table"));
             let column = table.columns[1].id;
-            let column = IndexColumn { column, descending: true, nulls_first: true };
+            let column =
+                IndexColumn { descending: true, nulls_first: true, ..IndexColumn::new(column) };
             let index = Index::new(file, "by_value".to_owned(), &table, vec![column]);
             let index = Relation::Index(Arc::new(index.at(store.group())));
             transaction.change_catalog(CatalogChange::Create(index))

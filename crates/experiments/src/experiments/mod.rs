@@ -1,6 +1,7 @@
 //! The experiments.
 
 mod bundling;
+mod indexed;
 mod isolation;
 mod keyed;
 mod load;
@@ -26,6 +27,8 @@ pub(crate) enum Experiment {
     Load(load::LoadArgs),
     /// Single-row inserts, reads and updates by key with prepared statements
     Keyed(keyed::KeyedArgs),
+    /// Statements by secondary indexes, and inserts into tables with indexes, on servers with PostgreSQL's protocol
+    Indexed(indexed::IndexedArgs),
     /// Pairs of persons in the same city (the join of AMOS-SDDS), counted and fetched
     Person(person::PersonArgs),
     /// Range queries over an increasing number of servers (Experiment B)
@@ -56,6 +59,7 @@ impl Experiment {
             Self::Bundling(args) => bundling::run(args, report).await,
             Self::Load(args) => load::run(args, report).await,
             Self::Keyed(args) => keyed::run(args, report, executors).await,
+            Self::Indexed(args) => indexed::run(args, report).await,
             Self::Person(args) => person::run(args, report, executors).await,
             Self::Range(args) => range::run(args, report, executors).await,
             Self::Isolation(args) => isolation::run(args, report, executors).await,

@@ -28,7 +28,8 @@ async fn directory(arguments: &RestoreArguments, path: &Path) -> anyhow::Result<
     let backup = Backup::open(&target, arguments.backup.as_deref()).await.map_err(explained)?;
     let memory_limit = arguments.memory.or_else(machine::default_memory_limit);
     let progress = Arc::new(Progress::default());
-    let work = backup::restore(&target, &backup, path, memory_limit, &progress);
+    let indexes = query::index_expressions()?;
+    let work = backup::restore(&target, &backup, path, memory_limit, indexes, &progress);
     let restored = Bar::new("restore").follow(&progress, work).await.map_err(explained)?;
     let (tables, rows) = (counted(restored.tables, "table"), counted(restored.rows, "row"));
     let (name, path) = (backup.name(), path.display());

@@ -6,14 +6,16 @@ use analyzer::RowExpression;
 use analyzer::system::Oid;
 use analyzer::system::functions::{self, Volatility};
 use analyzer::tree::{Cast, Conversion, Expr as Tree, Kind, Literal, RelationId};
+use catalog_views::functions::Functions;
 use datafusion::common::{DFSchema, DFSchemaRef};
+use datafusion::execution::SessionState;
 use datafusion::logical_expr::Expr;
 use grammar::tree::NodeEnum;
 use lowering::{Rows, Surroundings, lower_over};
 use planner::Planner;
 use scan::provider::row_schema;
 use std::sync::Arc;
-use store::catalog::{SqlType, Table};
+use store::catalog::{Index, SqlType, Table};
 use values::error::{Error, Result};
 
 /// Expressions over a table's row.
@@ -39,7 +41,7 @@ pub(crate) fn plan(planner: &Planner<'_>, table: &Table) -> Result<OverRow> {
         Some(RowExpression::Generated(column.generated.as_deref()?, at))
     });
     let texts: Vec<RowExpression<'_>> = checks.chain(generated).collect();
-    Ok(planned(planner, table, &texts)?)
+    Ok(planned(of(planner), table, &texts)?)
 }
 
 /// The default of a column.
@@ -52,7 +54,7 @@ pub(crate) fn plan_default(
     text: &str,
     column: usize,
 ) -> Result<OverRow> {
-    Ok(planned(planner, table, &[RowExpression::Default(text, column)])?)
+    Ok(planned(of(planner), table, &[RowExpression::Default(text, column)])?)
 }
 
 /// The condition of a check, or the value of a generated column.
@@ -64,7 +66,42 @@ pub(crate) fn plan_one(
     table: &Table,
     expression: RowExpression<'_>,
 ) -> Result<OverRow> {
-    Ok(planned(planner, table, &[expression])?)
+    Ok(planned(of(planner), table, &[expression])?)
+}
+
+/// The keys of an index that are expressions, in order, and its condition.
+///
+/// # Errors
+/// As of [`plan`].
+pub(crate) fn plan_index(with: With<'_>, table: &Table, index: &Index) -> Result<OverRow> {
+    let keys = index.columns.iter().filter_map(|column| column.key.expression());
+    let keys = keys.map(|key| RowExpression::IndexKey(&key.text));
+    let predicate = index.predicate.iter();
+    let predicate = predicate.map(|predicate| RowExpression::IndexPredicate(&predicate.text));
+    Ok(planned(with, table, &keys.chain(predicate).collect::<Vec<_>>())?)
+}
+
+/// Typed trees of expressions of a table's definition, and the number of the table's row in them.
+///
+/// # Errors
+/// As of [`plan`].
+pub(crate) fn trees(
+    table: &Table,
+    expressions: &[RowExpression<'_>],
+) -> Result<(RelationId, Vec<Tree>)> {
+    let bound = analyzer::bind_row(&table_of(table, 0)?, expressions);
+    Ok(bound.map_err(|error| refused(error, ""))?)
+}
+
+/// A typed tree over a table's row as the engine's expression.
+///
+/// # Errors
+/// As of [`plan`].
+pub(crate) fn plan_tree(planner: &Planner<'_>, table: &Table, tree: &Tree) -> Result<OverRow> {
+    let (schema, row) = (schema_of(table)?, table_of(table, 0)?);
+    let (relation, _) = trees(table, &[])?;
+    let exprs = over(of(planner), &schema, (relation, &row), std::slice::from_ref(tree))?;
+    Ok(OverRow { schema, exprs, is_lasting: true, is_immutable: true })
 }
 
 /// The values of a column whose type becomes another.
@@ -116,15 +153,18 @@ pub(crate) fn plan_assigned(
         return None;
     }
     let schema = schema_of(table).ok()?;
-    let exprs = over(planner, &schema, (relation, &row), &bound).ok()?;
+    let exprs = over(of(planner), &schema, (relation, &row), &bound).ok()?;
     Some(OverRow { schema, exprs, is_lasting: true, is_immutable: true })
 }
 
-fn planned(
-    planner: &Planner<'_>,
-    table: &Table,
-    texts: &[RowExpression<'_>],
-) -> Result<OverRow, Refused> {
+/// What expressions are planned with.
+type With<'a> = (&'a SessionState, &'a Functions<'a>);
+
+fn of<'a>(planner: &Planner<'a>) -> With<'a> {
+    (planner.engine, planner.functions)
+}
+
+fn planned(with: With<'_>, table: &Table, texts: &[RowExpression<'_>]) -> Result<OverRow, Refused> {
     let schema = schema_of(table)?;
     if texts.is_empty() {
         return Ok(OverRow { schema, exprs: Vec::new(), is_lasting: true, is_immutable: true });
@@ -137,7 +177,7 @@ fn planned(
     let changes = |part: &Tree| volatility(part) != Volatility::Immutable;
     let is_immutable =
         !bound.iter().any(|expr| analyzer::contains(unassigned(expr), &mut { changes }));
-    let exprs = over(planner, &schema, (relation, &row), &bound)?;
+    let exprs = over(with, &schema, (relation, &row), &bound)?;
     Ok(OverRow { schema, exprs, is_lasting, is_immutable })
 }
 
@@ -148,7 +188,7 @@ fn schema_of(table: &Table) -> Result<DFSchemaRef> {
 
 /// Expressions over the row of a relation.
 fn over(
-    planner: &Planner<'_>,
+    (engine, functions): With<'_>,
     schema: &DFSchemaRef,
     (relation, row): (RelationId, &analyzer::Table),
     bound: &[Tree],
@@ -157,8 +197,8 @@ fn over(
     let rows = Rows { schema, relations: &[(relation, types)], row: &[], with: &[] };
     let surroundings = Surroundings {
         folds: false,
-        engine: planner.engine,
-        functions: planner.functions,
+        engine,
+        functions,
         sources: &[],
         returned: &[],
         parameters: &[],

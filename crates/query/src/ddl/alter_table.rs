@@ -6,6 +6,7 @@ use super::columns::{define, has_sequence};
 use super::dependents;
 use super::generated::{self, mentions};
 use super::index;
+use super::index_columns;
 use super::rename::refuse_taken;
 use crate::context::Frame;
 use crate::dml::default_values::DefaultValue;
@@ -60,7 +61,7 @@ pub(crate) async fn run(
         if let Changed::Rows(rewritten) = changed {
             rewritten.write(transaction, table.id).await?;
         }
-        index::follow_columns(transaction, id)?;
+        index_columns::follow_columns(transaction, id)?;
         if let AlterOperation::AddColumn { column, .. } = operation {
             for unique in &column.unique {
                 index::add_unique(frame, transaction, id, unique).await?;

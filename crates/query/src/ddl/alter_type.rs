@@ -2,7 +2,7 @@
 //! column by a new one, and a new generated column.
 
 use super::columns::is_integer;
-use super::{dependents, generated, index};
+use super::{dependents, generated, index, index_columns};
 use crate::analysis;
 use crate::context::Frame;
 use crate::context::start;
@@ -144,7 +144,7 @@ impl Rewritten {
     ) -> Result<()> {
         transaction.truncate(table)?;
         if let Some(replaced) = self.replaced {
-            index::follow_type(transaction, table, replaced)?;
+            index_columns::follow_type(transaction, table, replaced)?;
         }
         let catalog = Arc::clone(transaction.catalog());
         for relation in catalog.relations() {
@@ -183,9 +183,15 @@ fn refuse_type(
         let message = format!("type {to} cannot be part of a primary key");
         return Err(Error::new(SqlState::InvalidTableDefinition, message));
     }
-    let mut indexes = transaction.catalog().indexes_of(table.id).iter();
-    if indexes.any(|index| index.columns.iter().any(|of| of.column == column.id)) {
-        index::require_order(to)?;
+    for index in transaction.catalog().indexes_of(table.id) {
+        if index.columns.iter().any(|of| of.key.column() == Some(column.id)) {
+            index::require_order(to)?;
+        }
+        if index.expressions().any(|expression| expression.columns.contains(&column.id)) {
+            let message = "altering the type of a column used by an expression of an index";
+            return Err(Error::unsupported(format!("{message} is not supported"))
+                .with_hint(format!("Drop index \"{}\" first.", index.file.name)));
+        }
     }
     if column.identity.is_some() && !is_integer(to) {
         let message = "identity column type must be smallint, integer, or bigint";

@@ -5,21 +5,27 @@
 //! of an index cannot commit.
 
 use super::index_names::{chosen, refuse_taken};
+use crate::analysis::row;
 use crate::context::{Frame, start};
+use analyzer::RowExpression;
+use analyzer::system::Oid;
 use catalog_views::relation_names::{find_named, undefined};
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use datafusion::datasource::provider_as_source;
-use datafusion::logical_expr::LogicalPlanBuilder;
+use datafusion::logical_expr::{ExprSchemable, LogicalPlanBuilder};
 use futures::TryStreamExt;
-use parser::commands::{CreateIndex, IndexedColumn, Unique};
+use parser::commands::{CreateIndex, IndexedColumn, IndexedKey, Unique};
+use planner::Planner;
 use scan::provider::{BucketTable, Columns};
 use sdds::Key;
 use std::sync::Arc;
 use store::catalog::{
-    CatalogChange, ColumnId, Index, IndexColumn, Privileges, Relation, SqlType, Table, TableId,
+    CatalogChange, Column, Index, IndexColumn, IndexExpression, IndexKey, Privileges, Relation,
+    SqlType, Table, TableId,
 };
-use store::{DistributedTransaction, IndexChanges};
+use store::{DistributedTransaction, IndexChanges, IndexedRows};
 use values::error::{Error, Result, SqlState};
+use values::types;
 
 /// The most columns of an index.
 const COLUMNS_MAX: usize = 32;
@@ -38,19 +44,32 @@ pub(super) async fn run(
         frame.skip_existing(SqlState::DuplicateTable, "relation", name);
         return Ok(());
     }
-    if create.columns.len() > COLUMNS_MAX {
+    let count = create.columns.len() + create.included.len();
+    if count > COLUMNS_MAX {
         let message = format!("cannot use more than {COLUMNS_MAX} columns in an index");
         return Err(Error::new(SqlState::TooManyColumns, message));
     }
-    let columns = create.columns.iter().map(|column| indexed(&table, column));
+    let planner = frame.planner(transaction);
+    let columns = create.columns.iter().map(|column| indexed(&planner, &table, column));
     let columns = columns.collect::<Result<Vec<_>>>()?;
-    let names = create.columns.iter().map(|column| column.name.as_str());
+    let included = create.included.iter().map(|name| Ok(column_named(&table, name)?.id));
+    let included = included.collect::<Result<Vec<_>>>()?;
+    let predicate = create.predicate.as_deref();
+    let predicate =
+        predicate.map(|text| definition(&planner, &table, RowExpression::IndexPredicate(text)));
+    let predicate = predicate.transpose()?;
     let name = match &create.name {
         Some(name) => name.clone(),
-        None => chosen(transaction.catalog(), &table, names, "idx"),
+        None => {
+            let keys = create.columns.iter().map(|column| column.key.name());
+            let names = keys.chain(create.included.iter().map(String::as_str));
+            chosen(transaction.catalog(), &table, names, "idx")
+        }
     };
     let id = TableId(frame.session.shared.store.next_relation_id().0);
     let index = Index {
+        included,
+        predicate,
         is_unique: create.is_unique,
         nulls_equal: create.nulls_equal,
         is_hash: create.is_hash,
@@ -87,21 +106,96 @@ fn table_of(
 }
 
 /// A column of a CREATE INDEX.
-fn indexed(table: &Table, written: &IndexedColumn) -> Result<IndexColumn> {
-    let column = table.columns.iter().find(|c| c.name == written.name && !c.hidden);
-    let column = column.ok_or_else(|| {
-        let message = format!("column \"{}\" does not exist", written.name);
-        Error::new(SqlState::UndefinedColumn, message)
-    })?;
-    require_order(&column.sql_type)?;
-    if let Some(class) = &written.operator_class {
-        require_class(class, &column.sql_type)?;
+fn indexed(planner: &Planner<'_>, table: &Table, written: &IndexedColumn) -> Result<IndexColumn> {
+    let (key, sql_type) = match &written.key {
+        IndexedKey::Column(name) => {
+            let column = column_named(table, name)?;
+            (IndexKey::Column(column.id), column.sql_type.clone())
+        }
+        IndexedKey::Expression(text, name) => {
+            let of = definition(planner, table, RowExpression::IndexKey(text))?;
+            let sql_type = of.sql_type.clone();
+            let name = name.clone();
+            (IndexKey::Expression(IndexExpression { name, ..of }), sql_type)
+        }
+    };
+    require_order(&sql_type)?;
+    let class = written.operator_class.as_deref();
+    if let Some(class) = class {
+        require_class(class, &sql_type)?;
     }
     Ok(IndexColumn {
-        column: column.id,
+        key,
         descending: written.descending,
         nulls_first: written.nulls_first,
+        operator_class: class.filter(|class| class.contains("_pattern_")).map(str::to_owned),
     })
+}
+
+fn column_named<'a>(table: &'a Table, name: &str) -> Result<&'a Column> {
+    let column = table.columns.iter().find(|column| column.name == name && !column.hidden);
+    column.ok_or_else(|| {
+        let message = format!("column \"{name}\" does not exist");
+        Error::new(SqlState::UndefinedColumn, message)
+    })
+}
+
+/// An expression of an index.
+///
+/// # Errors
+/// What is wrong with it; 42P17 if it depends on more than the row.
+fn definition(
+    planner: &Planner<'_>,
+    table: &Table,
+    expression: RowExpression<'_>,
+) -> Result<IndexExpression> {
+    let (_, trees) = row::trees(table, &[expression])?;
+    let tree = trees.first().filter(|tree| tree.sql_type.oid != Oid::UNKNOWN);
+    let Some(tree) = tree else { return Err(without_order("unknown")) };
+    let row = row::plan_one(planner, table, expression)?;
+    let (text, what) = match expression {
+        RowExpression::IndexPredicate(text) => (text, "predicate"),
+        RowExpression::IndexKey(text) => (text, "expression"),
+        _ => return Err(Error::new(SqlState::InternalError, "this is no expression of an index")),
+    };
+    if !row.is_immutable {
+        let message = format!("functions in index {what} must be marked IMMUTABLE");
+        return Err(Error::new(SqlState::InvalidObjectDefinition, message));
+    }
+    let Some(expr) = row.exprs.first() else {
+        return Err(Error::new(SqlState::InternalError, "the expression has no value"));
+    };
+    let (_, field) = expr.to_field(&row.schema)?;
+    let shown: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+    let shown = deparse::text(tree, &shown);
+    let references = grammar::columns(text).unwrap_or_default();
+    let text = match references.iter().any(|reference| reference.parts.len() > 1) {
+        // The name of the table may change.
+        true => shown.clone().ok_or_else(|| {
+            Error::unsupported(format!("the name of the table in {text} is not supported"))
+        })?,
+        false => text.to_owned(),
+    };
+    let names = expr.column_refs().into_iter().map(|column| column.name.clone());
+    let names: Vec<String> = names.collect();
+    let columns = table.columns.iter().filter(|column| names.contains(&column.name));
+    Ok(IndexExpression {
+        shown: shown.unwrap_or_else(|| text.clone()),
+        text,
+        name: String::new(),
+        sql_type: types::of_field(&field),
+        columns: columns.map(|column| column.id).collect(),
+    })
+}
+
+/// The error for a type that PostgreSQL cannot order.
+fn without_order(sql_type: &str) -> Error {
+    let message =
+        format!("data type {sql_type} has no default operator class for access method \"btree\"");
+    Error::new(SqlState::UndefinedObject, message).with_hint(
+        "You must specify an operator class for the index or define a default operator class \
+         for the data type.",
+    )
 }
 
 /// Refuses a type whose values have no order, or one that entries cannot have.
@@ -110,12 +204,7 @@ fn indexed(table: &Table, written: &IndexedColumn) -> Result<IndexColumn> {
 /// 42704 if PostgreSQL has no order, either; 0A000.
 pub(super) fn require_order(sql_type: &SqlType) -> Result<()> {
     if *sql_type == SqlType::Json {
-        let message =
-            "data type json has no default operator class for access method \"btree\"".to_owned();
-        return Err(Error::new(SqlState::UndefinedObject, message).with_hint(
-            "You must specify an operator class for the index or define a default operator class \
-             for the data type.",
-        ));
+        return Err(without_order("json"));
     }
     if *sql_type == SqlType::Jsonb || !store::key::is_key_type(&sql_type.arrow()) {
         let message = format!("an index on a column of type {sql_type} is not supported");
@@ -144,9 +233,16 @@ fn require_class(class: &str, sql_type: &SqlType) -> Result<()> {
             matches!(sql_type, SqlType::Text | SqlType::Varchar(_))
         }
         "bpchar_ops" | "bpchar_pattern_ops" => matches!(sql_type, SqlType::Char(_)),
+        "jsonb_ops" => matches!(sql_type, SqlType::Jsonb),
+        "interval_ops" => matches!(sql_type, SqlType::Interval),
+        "array_ops" => matches!(sql_type, SqlType::Array(_)),
+        "bit_ops" | "char_ops" | "cidr_ops" | "inet_ops" | "macaddr_ops" | "money_ops"
+        | "name_ops" | "oid_ops" | "oidvector_ops" | "range_ops" | "record_ops" | "timetz_ops"
+        | "tsvector_ops" | "varbit_ops" | "enum_ops" => false,
         _ => {
-            let message = format!("operator class \"{class}\" is not supported");
-            return Err(Error::unsupported(message));
+            let message =
+                format!("operator class \"{class}\" does not exist for access method \"btree\"");
+            return Err(Error::new(SqlState::UndefinedObject, message));
         }
     };
     if fits {
@@ -174,12 +270,12 @@ pub(super) async fn add_unique(
             let message = format!("column \"{name}\" named in key does not exist");
             Error::new(SqlState::UndefinedColumn, message)
         })?;
-        if columns.iter().any(|known| known.column == column.id) {
+        if columns.iter().any(|known| known.key.column() == Some(column.id)) {
             let message = format!("column \"{name}\" appears twice in unique constraint");
             return Err(Error::new(SqlState::DuplicateColumn, message));
         }
         require_order(&column.sql_type)?;
-        columns.push(IndexColumn { column: column.id, descending: false, nulls_first: false });
+        columns.push(IndexColumn::new(column.id));
     }
     let names = unique.columns.iter().map(String::as_str);
     let name = match &unique.name {
@@ -223,13 +319,24 @@ async fn add(
     index: Index,
 ) -> Result<()> {
     // It begins here, where the entries are made.
-    let index = index.at(frame.session.shared.store.group());
+    let index = Arc::new(index.at(frame.session.shared.store.group()));
     let entries = entries(frame, transaction, &index).await?;
     let table = index.table;
-    transaction.change_catalog(CatalogChange::Create(Relation::Index(Arc::new(index.clone()))))?;
+    transaction.change_catalog(CatalogChange::Create(Relation::Index(Arc::clone(&index))))?;
     changed(transaction, table)?;
     let written = transaction.write_entries(entries).await;
     Ok(written.map_err(|error| not_unique(error, &index))?)
+}
+
+/// Makes the entries of an index that has none.
+pub(super) async fn fill(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    index: &Arc<Index>,
+) -> Result<()> {
+    let entries = entries(frame, transaction, index).await?;
+    let written = transaction.write_entries(entries).await;
+    Ok(written.map_err(|error| not_unique(error, index))?)
 }
 
 /// The error for rows that violate a new unique index.
@@ -282,52 +389,18 @@ pub(super) fn of_constraint(
     all.find(|index| index.is_constraint && index.file.name == name).cloned()
 }
 
-/// Drops the indexes with a column that their table does not have any more.
-pub(super) fn follow_columns(
-    transaction: &mut DistributedTransaction,
-    table: TableId,
-) -> Result<()> {
-    let catalog = Arc::clone(transaction.catalog());
-    let Some(table) = catalog.table_by_id(table) else { return Ok(()) };
-    for index in catalog.indexes_of(table.id) {
-        if index.positions(table).len() < index.columns.len() {
-            drop(transaction, index)?;
-        }
-    }
-    Ok(())
-}
-
-/// Makes the indexes of a table follow a column that was replaced by another one. They must have no
-/// entries.
-pub(super) fn follow_type(
-    transaction: &mut DistributedTransaction,
-    table: TableId,
-    (old, new): (ColumnId, ColumnId),
-) -> Result<()> {
-    let catalog = Arc::clone(transaction.catalog());
-    for index in catalog.indexes_of(table) {
-        let mut next = Index::clone(index);
-        let columns = next.columns.iter_mut().filter(|column| column.column == old);
-        columns.for_each(|column| column.column = new);
-        if next.columns != index.columns {
-            transaction.change_catalog(CatalogChange::Replace(Relation::Index(Arc::new(next))))?;
-        }
-    }
-    Ok(())
-}
-
 /// The entries of the rows of a table in a new index.
 async fn entries(
     frame: &Frame<'_>,
     transaction: &DistributedTransaction,
-    index: &Index,
+    index: &Arc<Index>,
 ) -> Result<IndexChanges> {
     let mut changes = IndexChanges::default();
     let view = transaction.table(index.table);
     let Some(view) = view.filter(|view| view.row_count() != Some(0)) else { return Ok(changes) };
     let table = Arc::clone(view.table());
-    let (columns, key) = (index.positions(&table), table.key_indices());
-    let mut read = [columns.clone(), key.clone()].concat();
+    let (inputs, key) = (index.input_positions(&table), table.key_indices());
+    let mut read = [inputs.clone(), key.clone()].concat();
     read.sort_unstable();
     read.dedup();
     let source = provider_as_source(Arc::new(BucketTable::new(view, Columns::All)));
@@ -337,9 +410,9 @@ async fn entries(
     while let Some(batch) = rows.try_next().await? {
         let of = |wanted: &[usize]| picked(&batch, &read, wanted);
         let keys = store::key::encode_columns(&of(&key)).map_err(store::Error::from)?;
-        let columns = of(&columns);
+        let rows = transaction.store().indexed(index, &table, &of(&inputs), keys.len())?;
         let all: Vec<(&Key, usize)> = keys.iter().enumerate().map(|(at, key)| (key, at)).collect();
-        let added = changes.change(index, (&columns, &[]), (&columns, &all));
+        let added = changes.change(index, (&IndexedRows::default(), &[]), (&rows, &all));
         added.map_err(store::Error::from)?;
     }
     Ok(changes)

@@ -13,7 +13,7 @@ pub(super) fn chosen<'a>(
     columns: impl Iterator<Item = &'a str>,
     label: &str,
 ) -> String {
-    let columns = columns.collect::<Vec<_>>().join("_");
+    let columns = distinct(columns).join("_");
     let numbered = (1..).map(|number| format!("{label}{number}"));
     let mut names = std::iter::once(label.to_owned())
         .chain(numbered)
@@ -22,6 +22,17 @@ pub(super) fn chosen<'a>(
         catalog.relation(&table.schema, name).is_none() && !is_constraint(catalog, table, name)
     };
     names.find(is_free).unwrap_or_default()
+}
+
+/// The names of an index's columns: one that an earlier column has gets a number.
+fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for name in names {
+        let numbered = (1..).map(|number| format!("{name}{number}"));
+        let mut free = std::iter::once(name.to_owned()).chain(numbered);
+        all.extend(free.find(|name| !all.contains(name)));
+    }
+    all
 }
 
 /// A name of three parts. If it is too long, the longer of the first two is cut.

@@ -14,8 +14,10 @@ mod dependents;
 mod drop;
 mod generated;
 mod index;
+mod index_columns;
 mod index_names;
 mod place;
+mod reindex;
 mod rename;
 mod table_options;
 mod truncate;
@@ -43,6 +45,7 @@ pub(crate) async fn run(
         Definition::CreateSchema(create) => create_schema::run(frame, transaction, create)?,
         Definition::CreateSequence(create) => create_sequence::run(frame, transaction, create)?,
         Definition::CreateIndex(create) => index::run(frame, transaction, create).await?,
+        Definition::Reindex(reindex) => reindex::run(frame, transaction, reindex).await?,
         Definition::AlterSequence(alter) => alter_sequence::run(frame, transaction, alter)?,
         Definition::AlterTable(alter) => alter_table::run(frame, transaction, alter).await?,
         Definition::Rename(rename) => rename::run(frame, transaction, rename)?,

@@ -3,6 +3,7 @@
 use super::checks;
 use super::generated::renamed;
 use super::index;
+use super::index_columns;
 use crate::context::Frame;
 use crate::dml::declared_column;
 use catalog_views::pg_catalog::quote_ident;
@@ -68,6 +69,11 @@ pub(super) fn run(
         }
     };
     transaction.change_catalog(CatalogChange::Replace(next))?;
+    if let (Relation::Table(table), Renamed::Column(old)) = (&relation, &rename.renamed)
+        && let Some((_, column)) = table.column(old)
+    {
+        index_columns::follow_name(transaction, table.id, (column.id, old, to))?;
+    }
     Ok(())
 }
 

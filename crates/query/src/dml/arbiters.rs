@@ -1,8 +1,13 @@
 //! The unique constraints that an ON CONFLICT is about, and the rows that conflict by them.
 
 use super::writer::Writer;
-use analyzer::tree::ConflictTarget as Target;
-use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use crate::analysis::row;
+use analyzer::RowExpression;
+use analyzer::tree::{ConflictKeys, ConflictTarget as Target};
+use datafusion::arrow::array::{ArrayRef, AsArray, RecordBatch};
+use planner::Planner;
+use scan::index_lookup::implication::implies;
+use scan::key_ranges::split_conjuncts;
 use sdds::Key;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -40,14 +45,15 @@ impl Arbiters {
     ///
     /// # Errors
     /// 42P10 if there are none, 42704 if no constraint has its name.
-    pub(super) fn of(view: &TableView, target: &Target) -> Result<Self> {
+    pub(super) fn of(planner: &Planner<'_>, view: &TableView, target: &Target) -> Result<Self> {
         let table = view.table();
         let mut found = Vec::new();
         let is_key = match target {
             Target::Any => true,
             Target::Constraint(name) => !table.has_hidden_key() && *name == table.key_name(),
-            Target::Columns(columns) => is_same(columns, &table.key_indices()),
-            Target::Expressions => false,
+            Target::Keys(keys) => {
+                keys.expressions.is_empty() && is_same(&keys.columns, &table.key_indices())
+            }
         };
         if is_key {
             found.push(Arbiter::Key);
@@ -56,8 +62,7 @@ impl Arbiters {
             let is_meant = match target {
                 Target::Any => true,
                 Target::Constraint(name) => index.is_constraint && *name == index.file.name,
-                Target::Columns(columns) => is_same(columns, &index.positions(table)),
-                Target::Expressions => false,
+                Target::Keys(keys) => is_inferred(planner, table, index, keys)?,
             };
             if is_meant {
                 found.push(Arbiter::Index(Arc::clone(index), file.clone()));
@@ -70,7 +75,7 @@ impl Arbiters {
                 let message = format!("constraint \"{name}\" for table \"{table}\" does not exist");
                 Err(Error::new(SqlState::UndefinedObject, message))
             }
-            Target::Any | Target::Columns(_) | Target::Expressions => {
+            Target::Any | Target::Keys(_) => {
                 let message = "there is no unique or exclusion constraint matching the ON \
                                CONFLICT specification";
                 Err(Error::new(SqlState::InvalidColumnReference, message))
@@ -110,7 +115,7 @@ impl Arbiters {
                         let what = "ON CONFLICT on a unique index, with changes in WITH,";
                         return Err(Error::unsupported(format!("{what} is not supported")));
                     }
-                    let (at, entries) = entries(index, view.table(), rows)?;
+                    let (at, entries) = entries(writer, index, view.table(), rows)?;
                     let (found, present) = file.find_many(&entries, &[1]).await?;
                     for (row, place) in found[0].as_binary_view().iter().zip(present) {
                         let existing = &mut candidates[at[place]].existing;
@@ -126,12 +131,17 @@ impl Arbiters {
     }
 
     /// What makes some rows unique.
-    pub(super) fn probes(&self, view: &TableView, rows: &RecordBatch) -> Result<Vec<Probe>> {
+    pub(super) fn probes(
+        &self,
+        writer: &Writer<'_>,
+        view: &TableView,
+        rows: &RecordBatch,
+    ) -> Result<Vec<Probe>> {
         let mut probes = Vec::new();
         for (number, arbiter) in self.0.iter().enumerate() {
             let keys = match arbiter {
                 Arbiter::Key => view.encode_keys(rows)?,
-                Arbiter::Index(index, _) => entries(index, view.table(), rows)?.1,
+                Arbiter::Index(index, _) => entries(writer, index, view.table(), rows)?.1,
             };
             probes.extend(keys.into_iter().map(|key| (number, key)));
         }
@@ -145,14 +155,52 @@ fn is_same(target: &[usize], key: &[usize]) -> bool {
     named == key.iter().copied().collect()
 }
 
+/// Whether a target names exactly the keys of an index, and only rows that the index has.
+fn is_inferred(
+    planner: &Planner<'_>,
+    table: &Table,
+    index: &Index,
+    keys: &ConflictKeys,
+) -> Result<bool> {
+    let columns: Vec<usize> = index.positions(table).into_iter().flatten().collect();
+    if !is_same(&keys.columns, &columns) {
+        return Ok(false);
+    }
+    let texts = index.columns.iter().filter_map(|column| column.key.expression());
+    let texts: Vec<RowExpression<'_>> =
+        texts.map(|expression| RowExpression::IndexKey(&expression.text)).collect();
+    let (_, expressions) = row::trees(table, &texts)?;
+    let has_all = keys.expressions.iter().all(|key| expressions.contains(key))
+        && expressions.iter().all(|expression| keys.expressions.contains(expression));
+    let Some(predicate) = index.predicate.as_ref().filter(|_| has_all) else {
+        return Ok(has_all);
+    };
+    let Some(condition) = &keys.condition else { return Ok(false) };
+    let (_, predicate) = row::trees(table, &[RowExpression::IndexPredicate(&predicate.text)])?;
+    let mut both = Vec::with_capacity(2);
+    for tree in predicate.iter().chain([condition]) {
+        both.extend(row::plan_tree(planner, table, tree)?.exprs);
+    }
+    let [predicate, condition] = &both[..] else { return Ok(false) };
+    let mut conditions = Vec::new();
+    split_conjuncts(condition, &mut conditions);
+    Ok(implies(&conditions, predicate))
+}
+
 /// The rows whose values an index requires to be unique, and the keys of their entries.
-fn entries(index: &Index, table: &Table, rows: &RecordBatch) -> Result<(Vec<usize>, Vec<Key>)> {
-    let columns = index.positions(table).into_iter().map(|at| Arc::clone(rows.column(at)));
-    let columns: Vec<ArrayRef> = columns.collect();
-    let encoder = EntryEncoder::new(index, &columns).map_err(store::Error::from)?;
-    let has_null = |row: &usize| columns.iter().any(|column| column.is_null(*row));
-    let unique = (0..rows.num_rows()).filter(|row| index.nulls_equal || !has_null(row));
-    let unique: Vec<usize> = unique.collect();
+fn entries(
+    writer: &Writer<'_>,
+    index: &Arc<Index>,
+    table: &Arc<Table>,
+    rows: &RecordBatch,
+) -> Result<(Vec<usize>, Vec<Key>)> {
+    let inputs = index.input_positions(table).into_iter();
+    let inputs: Vec<ArrayRef> = inputs.map(|at| Arc::clone(rows.column(at))).collect();
+    let indexed = writer.transaction.store().indexed(index, table, &inputs, rows.num_rows())?;
+    let encoder = EntryEncoder::new(index, &indexed.columns).map_err(store::Error::from)?;
+    let is_unique =
+        |row: &usize| indexed.has(*row) && (index.nulls_equal || !indexed.has_null(*row));
+    let unique: Vec<usize> = (0..rows.num_rows()).filter(is_unique).collect();
     let entries = unique.iter().map(|row| of_entry(&encoder.values(*row))).collect();
     Ok((unique, entries))
 }

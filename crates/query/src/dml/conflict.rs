@@ -50,7 +50,7 @@ impl Resolution {
     /// 42P10 if its target is no unique constraint, 42704 if it names none.
     pub(super) fn new(planner: &Planner<'_>, view: &TableView, on: OnConflict) -> Result<Self> {
         let table = view.table();
-        let arbiters = Arbiters::of(view, &on.target)?;
+        let arbiters = Arbiters::of(planner, view, &on.target)?;
         let Some(update) = on.update else { return Ok(Self { arbiters, update: None }) };
         let targets = assigned(table, &update.targets)?;
         let constraints = Constraints::new(planner, table)?;
@@ -100,7 +100,7 @@ impl Resolution {
             let (existing, _) = view.find_many(&keys, &all).await?;
             let excluded = take_record_batch(rows, &UInt32Array::from(conflicting))?;
             let (old, rows) = update.rows(planner, view.table(), existing, &excluded).await?;
-            seen.new.extend(self.arbiters.probes(view, &rows)?);
+            seen.new.extend(self.arbiters.probes(writer, view, &rows)?);
             if moves_keys(view.table(), &update.targets) {
                 writer.delete(view, view.encode_keys(&old)?).await?;
                 writer.insert(view, rows.clone()).await?;

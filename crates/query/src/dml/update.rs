@@ -111,7 +111,7 @@ pub(super) fn moves_keys(table: &Table, targets: &[usize]) -> bool {
 
 /// Whether a target is a column of an index. The answer of an owner would have all entries that change.
 fn changes_index(view: &TableView, targets: &[usize]) -> bool {
-    let columns = view.indexes().iter().flat_map(|(index, _)| index.positions(view.table()));
+    let columns = view.indexes().iter().flat_map(|(index, _)| index.input_positions(view.table()));
     columns.into_iter().any(|column| targets.contains(&column))
 }
 

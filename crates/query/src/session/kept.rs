@@ -52,7 +52,9 @@ impl Inner {
             return Ok(None);
         };
         plan.parameters.set(frame.parameters);
-        let Some(physical) = renewed(&plan.emptied, reading)? else { return Ok(None) };
+        let Some(physical) = renewed(&plan.emptied, reading, plan.task.session_config())? else {
+            return Ok(None);
+        };
         let task = Arc::clone(&plan.task);
         let rows = if plan.has_joins {
             match begun(physical, task).await {

@@ -61,6 +61,7 @@ pub struct BucketScan {
     pub coverage: Coverage,
     /// The name of the index by which the rows were found.
     pub(super) index: Option<Arc<str>>,
+    has_chosen_rows: bool,
     pub(super) properties: Arc<PlanProperties>,
     /// The metrics of all partitions.
     pub metrics: ExecutionPlanMetricsSet,
@@ -97,6 +98,7 @@ impl BucketScan {
             filters: Arc::default(),
             coverage,
             index: None,
+            has_chosen_rows: false,
             properties: Arc::new(properties),
             metrics: ExecutionPlanMetricsSet::new(),
         }
@@ -108,9 +110,14 @@ impl BucketScan {
         self
     }
 
-    /// The scan of rows that were found by an index.
-    pub(crate) fn with_index(self, index: Option<Arc<str>>) -> Self {
-        Self { index, ..self }
+    /// The scan of rows that were found by an index, when it was planned or before.
+    pub(crate) fn with_index(self, index: Option<Arc<str>>, has_chosen_rows: bool) -> Self {
+        Self { index, has_chosen_rows, ..self }
+    }
+
+    /// Whether the rows were found by an index before the scan was planned.
+    pub(crate) fn has_chosen_rows(&self) -> bool {
+        self.has_chosen_rows
     }
 
     /// Whether the rows were found by an index.

@@ -286,7 +286,8 @@ impl DistributedTransaction {
         Err(Error::NotOwned { range: KeyRange::point(key) })
     }
 
-    fn store(&self) -> &Arc<Store> {
+    /// Returns the store of this server.
+    pub fn store(&self) -> &Arc<Store> {
         self.here.store()
     }
 

@@ -62,20 +62,67 @@ impl TableView {
         Err(Error::NotOwned { range: rest.swap_remove(0) })
     }
 
+    /// Returns the keys of the rows with the first or last entries of ranges, which are in order; `None` if the index is
+    /// not wholly on this server, or if it changes hands meanwhile.
+    ///
+    /// # Errors
+    /// Errors of other servers.
+    pub async fn end_of_entries(
+        &self,
+        ranges: &[KeyRange],
+        limit: usize,
+        from: End,
+    ) -> Result<Option<Vec<Key>>, Error> {
+        let (mut keys, mut rest) = (Vec::new(), ranges.to_vec());
+        if from == End::Last {
+            rest.reverse();
+        }
+        for range in rest {
+            let mut parts = self.parts(&range).await?;
+            if from == End::Last {
+                parts.reverse();
+            }
+            for (range, owner) in parts {
+                let left = limit - keys.len();
+                let found = match (owner, self.peers(), from) {
+                    _ if left == 0 => return Ok(Some(keys)),
+                    (Some(_), Some(_), End::Last) => return Ok(None),
+                    (Some(owner), Some((peers, reader)), End::First) => {
+                        peers.entries(reader, self.table(), owner, &range, left).await
+                    }
+                    _ => self.entries_from(&range, left, from),
+                };
+                match found {
+                    Err(Error::NotOwned { .. }) => return Ok(None),
+                    found => keys.extend(found?),
+                }
+            }
+        }
+        Ok(Some(keys))
+    }
+
     /// Returns the keys of the rows with the first entries of a range that is owned here.
     ///
     /// # Errors
     /// [`Error::NotOwned`].
     pub fn entries_here(&self, range: &KeyRange, limit: usize) -> Result<Vec<Key>, Error> {
+        self.entries_from(range, limit, End::First)
+    }
+
+    fn entries_from(&self, range: &KeyRange, limit: usize, from: End) -> Result<Vec<Key>, Error> {
         let mut keys = Vec::new();
         let schema = Arc::new(self.table().arrow_schema().project(&[ROW])?);
-        let mut entries = self.walk(range, End::First)?;
+        let mut entries = self.walk(range, from)?;
         while keys.len() < limit
             && let Some(morsel) = entries.next_rows(ENTRIES.min(limit - keys.len()))
         {
             let rows = morsel.read(&[ROW], &schema)?;
-            let rows = rows.column(0).as_binary_view();
-            keys.extend(rows.iter().flatten().map(Key::from));
+            let rows = rows.column(0).as_binary_view().iter().flatten().map(Key::from);
+            let mut found: Vec<Key> = rows.collect();
+            if from == End::Last {
+                found.reverse();
+            }
+            keys.append(&mut found);
         }
         keys.truncate(limit);
         Ok(keys)

@@ -5,6 +5,7 @@ mod check;
 mod cluster;
 mod committing;
 mod conflicts;
+mod indexed;
 mod maintenance;
 mod opening;
 mod proposing;
@@ -14,6 +15,7 @@ mod sequences;
 mod statistics;
 
 pub(crate) use committing::Touched;
+pub use indexed::IndexExpressions;
 pub use opening::{CHECKPOINT_BYTES, Data, Progress, Recovery, RecoveryStage, group_of};
 pub(crate) use proposing::Ready;
 pub(crate) use request::CommitRequest;
@@ -77,6 +79,7 @@ pub struct Store {
     /// The snapshots of other servers that a restart has left readable begin here.
     readable_from: AtomicU64,
     peers: OnceLock<Arc<dyn Peers>>,
+    index_expressions: OnceLock<Arc<dyn IndexExpressions>>,
 }
 
 impl Drop for Store {
@@ -118,6 +121,7 @@ impl Store {
             readable_from: AtomicU64::new(0),
             conflicts: AtomicU64::new(0),
             peers: OnceLock::new(),
+            index_expressions: OnceLock::new(),
         }
     }
 

@@ -8,8 +8,8 @@ use super::Transaction;
 use crate::Error;
 use crate::peers::Write;
 use crate::read::TableView;
-use arrow::array::RecordBatch;
-use bucket::{CHUNK_ROWS, Chunk, EntryChanges, IndexChanges};
+use arrow::array::{ArrayRef, RecordBatch};
+use bucket::{CHUNK_ROWS, Chunk, EntryChanges, IndexChanges, IndexedRows};
 use catalog::{Catalog, Index, Table};
 use sdds::Key;
 use std::collections::HashMap;
@@ -36,12 +36,18 @@ impl Transaction {
             keys.iter().enumerate().map(|(at, key)| (key, at)).collect();
         let new: Vec<(&Key, usize)> = last.into_iter().filter(|_| rows.is_some()).collect();
         for index in indexes {
-            let columns = index.positions(table);
-            let (old, found) = view.get_many(if replaces { keys } else { &[] }, &columns)?;
+            let inputs = index.input_positions(table);
+            let (old, found) = view.get_many(if replaces { keys } else { &[] }, &inputs)?;
+            let old = self.store.indexed(index, table, &old, found.len())?;
             let found: Vec<_> = found.iter().enumerate().map(|(at, of)| (&keys[*of], at)).collect();
-            let of_new = rows.map_or_else(Vec::new, |rows| {
-                columns.iter().map(|column| Arc::clone(rows.column(*column))).collect()
-            });
+            let of_new = match rows {
+                Some(rows) => {
+                    let inputs = inputs.iter().map(|column| Arc::clone(rows.column(*column)));
+                    let inputs: Vec<ArrayRef> = inputs.collect();
+                    self.store.indexed(index, table, &inputs, rows.num_rows())?
+                }
+                None => IndexedRows::default(),
+            };
             changes.change(index, (&old, &found), (&of_new, &new))?;
         }
         Ok(changes)
@@ -56,8 +62,15 @@ impl Transaction {
         let table = view.table();
         let mut changes = IndexChanges::default();
         for index in self.catalog().indexes_of(table.id) {
+            let inputs = index.input_positions(table);
             for chunk in chunks {
-                changes.add_chunk(index, table, chunk)?;
+                let (encoder, all) = (chunk.keys(), 0..chunk.rows());
+                let keys: Vec<Key> = all.clone().map(|row| encoder.key(row)).collect();
+                let inputs: Vec<ArrayRef> =
+                    inputs.iter().map(|column| chunk.column(table, *column, &all)).collect();
+                let new = self.store.indexed(index, table, &inputs, keys.len())?;
+                let rows: Vec<_> = keys.iter().enumerate().map(|(row, key)| (key, row)).collect();
+                changes.change(index, (&IndexedRows::default(), &[]), (&new, &rows))?;
             }
         }
         Ok(changes)

@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::test_tables::rows;
-use arrow::array::RecordBatch;
-use catalog::{ColumnId, Index, IndexColumn};
+use arrow::array::{BooleanArray, Int64Array, RecordBatch};
+use catalog::{ColumnId, Index, IndexColumn, IndexExpression, IndexKey, SqlType, Table};
 use proptest::prelude::*;
-use store::{Error, Transaction};
+use store::{Error, IndexExpressions, IndexedRows, Transaction};
 
 #[derive(Debug, Clone)]
 enum Step {
@@ -41,17 +41,20 @@ fn batch(pairs: &BTreeMap<i64, u8>) -> RecordBatch {
 }
 
 /// Adds an index on the value, descending, and a unique one on value and key.
-fn add_indexes(store: &Arc<Store>, id: TableId) -> [Arc<Index>; 2] {
+fn add_indexes(store: &Arc<Store>, id: TableId) -> [Arc<Index>; 4] {
     let mut transaction = store.begin();
     let table = Arc::clone(transaction.catalog().table_by_id(id).expect("the table"));
     let of = |column: u32, descending: bool| IndexColumn {
-        column: ColumnId(column),
         descending,
         nulls_first: descending,
+        ..IndexColumn::new(ColumnId(column))
     };
+    store.compute_indexes_by(Arc::new(Arithmetic));
     let mut create = |name: &str, columns: Vec<IndexColumn>, is_unique: bool| {
         let id = TableId(store.next_relation_id().0);
-        let index = Index { is_unique, ..Index::new(id, name.to_owned(), &table, columns) };
+        let predicate = name.starts_with("partial").then(|| expression(SqlType::Boolean));
+        let new = Index::new(id, name.to_owned(), &table, columns);
+        let index = Index { is_unique, predicate, ..new };
         let index = Arc::new(index);
         let create = CatalogChange::Create(Relation::Index(Arc::clone(&index)));
         transaction.change_catalog(create).expect("a new name");
@@ -59,8 +62,64 @@ fn add_indexes(store: &Arc<Store>, id: TableId) -> [Arc<Index>; 2] {
     };
     let plain = create("plain", vec![of(1, true)], false);
     let unique = create("unique", vec![of(1, false), of(0, true)], true);
+    let computed = IndexColumn::new(IndexKey::Expression(expression(SqlType::BigInt)));
+    let computed = create("computed", vec![computed, of(0, false)], true);
+    let partial = create("partial", vec![of(1, true), of(0, true)], true);
     transaction.commit().expect("nobody else is there");
-    [plain, unique]
+    [plain, unique, computed, partial]
+}
+
+/// An expression over the value.
+fn expression(sql_type: SqlType) -> IndexExpression {
+    IndexExpression {
+        text: "arithmetic".to_owned(),
+        shown: "arithmetic".to_owned(),
+        name: "expr".to_owned(),
+        sql_type,
+        columns: vec![ColumnId(1)],
+    }
+}
+
+/// The numbers at the beginnings of texts.
+fn numbers(texts: &ArrayRef) -> impl Iterator<Item = Option<i64>> {
+    texts.as_string_view().iter().map(|text| text?.get(..3)?.parse().ok())
+}
+
+/// Expressions are the number in the value modulo 3, conditions say that it is even.
+#[derive(Debug)]
+struct Arithmetic;
+
+impl IndexExpressions for Arithmetic {
+    fn indexed(
+        &self,
+        index: &Arc<Index>,
+        table: &Arc<Table>,
+        inputs: &[ArrayRef],
+        rows: usize,
+    ) -> Result<IndexedRows, Error> {
+        let places = index.input_positions(table);
+        let input = |id: ColumnId| {
+            let at = places.iter().position(|place| table.columns[*place].id == id);
+            at.and_then(|at| inputs.get(at))
+        };
+        let column = |of: &IndexColumn| -> Option<ArrayRef> {
+            match &of.key {
+                IndexKey::Column(id) => input(*id).cloned(),
+                IndexKey::Expression(_) => {
+                    let values = numbers(input(ColumnId(1))?).map(|value| Some(value? % 3));
+                    Some(Arc::new(values.collect::<Int64Array>()))
+                }
+            }
+        };
+        let columns = index.columns.iter().filter_map(column).collect();
+        let fulfils = index.predicate.as_ref().and_then(|_| {
+            let values = input(ColumnId(1))?;
+            assert_eq!(values.len(), rows);
+            let even = numbers(values).map(|value| Some(value? % 2 == 0));
+            Some(even.collect::<BooleanArray>())
+        });
+        Ok(IndexedRows { columns, fulfils })
+    }
 }
 
 fn run(store: &Arc<Store>, id: TableId, step: &Step) -> Result<(), Error> {
@@ -94,21 +153,19 @@ fn run(store: &Arc<Store>, id: TableId, step: &Step) -> Result<(), Error> {
 }
 
 /// Checks that an index has exactly the entries of the rows.
-fn check(snapshot: &Snapshot, id: TableId, index: &Index) {
+fn check(store: &Store, snapshot: &Snapshot, id: TableId, index: &Arc<Index>) {
     let view = table_at(snapshot, id);
     let table = Arc::clone(view.table());
     let mut expected = Vec::new();
     for morsel in view.morsels(&KeyRange::all()).expect("owned here") {
         let batch = morsel.read(&[0, 1], &table.arrow_schema()).expect("readable");
         let keys = key::of_rows(&table, &batch).expect("keys");
-        let columns: Vec<ArrayRef> =
-            index.positions(&table).iter().map(|at| Arc::clone(batch.column(*at))).collect();
-        let entries = key::EntryEncoder::new(index, &columns).expect("key types");
-        expected.extend(
-            keys.into_iter()
-                .enumerate()
-                .map(|(at, key)| (entries.entry(at, &key), key.as_bytes().to_vec())),
-        );
+        let inputs = index.input_positions(&table).into_iter();
+        let inputs: Vec<ArrayRef> = inputs.map(|at| Arc::clone(batch.column(at))).collect();
+        let rows = store.indexed(index, &table, &inputs, keys.len()).expect("computed");
+        let entries = key::EntryEncoder::new(index, &rows.columns).expect("key types");
+        let keys = keys.into_iter().enumerate().filter(|(at, _)| rows.has(*at));
+        expected.extend(keys.map(|(at, key)| (entries.entry(at, &key), key.as_bytes().to_vec())));
     }
     expected.sort();
     let file = table_at(snapshot, index.file.id);
@@ -136,8 +193,8 @@ proptest! {
                 Err(error) => panic!("{error}"),
             }
             for index in &indexes {
-                check(&store.snapshot(), id, index);
-                check(&before, id, index);
+                check(&store, &store.snapshot(), id, index);
+                check(&store, &before, id, index);
             }
             store.check().expect("every invariant holds");
         }
@@ -149,7 +206,8 @@ fn a_unique_index_names_itself_and_the_values() {
     let (store, id) = store_with(64 << 10, quiet());
     let mut transaction = store.begin();
     let table = Arc::clone(transaction.catalog().table_by_id(id).expect("the table"));
-    let column = IndexColumn { column: ColumnId(1), descending: true, nulls_first: true };
+    let column =
+        IndexColumn { descending: true, nulls_first: true, ..IndexColumn::new(ColumnId(1)) };
     let index = Index::new(TableId(store.next_relation_id().0), "u".into(), &table, vec![column]);
     let index = Relation::Index(Arc::new(Index { is_unique: true, ..index }));
     transaction.change_catalog(CatalogChange::Create(index)).expect("a new name");

@@ -2,10 +2,11 @@
 
 use super::Target;
 use crate::bind::from::part_of;
+use crate::bind::row::bind_inferred;
 use crate::bind::scope::Clause;
 use crate::bind::{Binder, names};
 use crate::error::{Error, Result};
-use crate::tree::{Conflict, ConflictTarget, ConflictUpdate, Kind};
+use crate::tree::{Conflict, ConflictKeys, ConflictTarget, ConflictUpdate, Kind};
 use grammar::tree::{
     IndexElem, InferClause, NodeEnum, OnConflictAction, OnConflictClause, SortByDir, SortByNulls,
 };
@@ -52,19 +53,22 @@ impl Binder<'_> {
         if !infer.conname.is_empty() {
             return Ok(ConflictTarget::Constraint(infer.conname.clone()));
         }
-        let mut columns = Vec::with_capacity(infer.index_elems.len());
+        let (mut columns, mut expressions) = (Vec::new(), Vec::new());
         for node in &infer.index_elems {
             let NodeEnum::IndexElem(element) = names::node(Some(node))? else {
                 return Err(Error::missing("this ON CONFLICT target").at(infer.location));
             };
-            columns.push(self.inferred_column(element, infer, target)?);
+            match self.inferred_column(element, infer, target)? {
+                Some(column) => columns.push(column),
+                None => expressions.extend(element.expr.as_deref()),
+            }
         }
-        // An index without a condition has all rows that WHERE may ask for.
-        if let Some(node) = infer.where_clause.as_deref() {
+        let condition = infer.where_clause.as_deref();
+        if let Some(node) = condition {
             self.in_clause(Clause::IndexPredicate, |binder| binder.required(Some(node)))?;
         }
-        let columns: Option<Vec<usize>> = columns.into_iter().collect();
-        Ok(columns.map_or(ConflictTarget::Expressions, ConflictTarget::Columns))
+        let (expressions, condition) = bind_inferred(&target.table, &expressions, condition)?;
+        Ok(ConflictTarget::Keys(ConflictKeys { columns, expressions, condition }))
     }
 
     /// An element of an ON CONFLICT target; `None` if it is no column.

@@ -1,0 +1,41 @@
+//! REINDEX: the entries of indexes are made anew.
+
+use super::index;
+use crate::context::Frame;
+use catalog_views::relation_names::{find_named, undefined};
+use parser::commands::Reindex;
+use std::sync::Arc;
+use store::DistributedTransaction;
+use store::catalog::{CatalogChange, Privileges, Relation};
+use values::error::{Error, Result, SqlState};
+
+/// Runs a REINDEX.
+pub(super) async fn run(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    reindex: &Reindex,
+) -> Result<()> {
+    let catalog = Arc::clone(transaction.catalog());
+    let relation = find_named(&catalog, frame.path(), &reindex.name)?;
+    let relation = relation.ok_or_else(|| undefined(&reindex.name))?;
+    let indexes = match (relation, reindex.is_table) {
+        (Relation::Table(table), true) => {
+            frame.access(&catalog).require(relation, Privileges::OWNER)?;
+            catalog.indexes_of(table.id).to_vec()
+        }
+        (Relation::Index(index), false) => {
+            frame.access(&catalog).require(relation, Privileges::OWNER)?;
+            vec![Arc::clone(index)]
+        }
+        (relation, is_table) => {
+            let kind = if is_table { "a table or materialized view" } else { "an index" };
+            let message = format!("\"{}\" is not {kind}", relation.name());
+            return Err(Error::new(SqlState::WrongObjectType, message));
+        }
+    };
+    for index in indexes {
+        transaction.change_catalog(CatalogChange::Truncate(index.file.id))?;
+        index::fill(frame, transaction, &index).await?;
+    }
+    Ok(())
+}
