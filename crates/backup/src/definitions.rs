@@ -1,6 +1,7 @@
 //! Definitions of the catalog in the form of the manifest, and back.
 
 use crate::Error;
+use crate::foreign_keys;
 use crate::freeze::Frozen;
 use crate::manifest::{
     CheckForm, ColumnForm, ColumnName, GrantForm, IdentityForm, IndexColumnForm, IndexForm,
@@ -64,6 +65,7 @@ fn table_form(catalog: &Catalog, table: &Table) -> Result<TableForm, Error> {
     let check = |check: &Check| CheckForm {
         name: check.name.clone(),
         expression: check.expression.clone(),
+        is_unchecked: !check.is_valid,
     };
     let other = catalog.colocated(table);
     Ok(TableForm {
@@ -72,6 +74,7 @@ fn table_form(catalog: &Catalog, table: &Table) -> Result<TableForm, Error> {
         key: (!table.has_hidden_key()).then_some(key),
         checks: table.checks.iter().map(check).collect(),
         indexes: catalog.indexes_of(table.id).iter().map(|i| index_form(table, i)).collect(),
+        foreign_keys: foreign_keys::forms(catalog, table),
         bucket_size: table.bucket_size,
         colocate_with: other
             .map(|other| Name { schema: other.schema.clone(), name: other.name.clone() }),
@@ -277,6 +280,7 @@ pub(crate) fn table(
     let check = |check: &CheckForm| Check {
         name: check.name.clone(),
         expression: check.expression.clone(),
+        is_valid: !check.is_unchecked,
     };
     Ok(Table {
         id,
@@ -286,6 +290,7 @@ pub(crate) fn table(
         columns,
         key,
         checks: form.checks.iter().map(check).collect(),
+        foreign_keys: Vec::new(),
         bucket_size: form.bucket_size,
         colocate_with: None,
         on_commit: OnCommit::default(),

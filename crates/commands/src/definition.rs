@@ -2,7 +2,7 @@
 
 use crate::{
     AlterSequence, AlterTable, Comment, CreateIndex, CreateSchema, CreateSequence, CreateTable,
-    CreateTableAs, CreateView, Drop, ObjectKind, RelationName, Rename, Truncate,
+    CreateTableAs, CreateView, Drop, ObjectKind, RelationName, Rename, SetConstraints, Truncate,
 };
 
 /// A statement that changes definitions.
@@ -32,6 +32,8 @@ pub enum Definition {
     Truncate(Truncate),
     /// COMMENT ON.
     Comment(Comment),
+    /// SET CONSTRAINTS.
+    SetConstraints(SetConstraints),
     /// VACUUM and ANALYZE.
     Maintenance(Maintenance),
     /// DISCARD TEMP, and what DISCARD ALL drops.
@@ -84,6 +86,7 @@ impl Definition {
             },
             Self::Truncate(_) => "TRUNCATE TABLE",
             Self::Comment(_) => "COMMENT",
+            Self::SetConstraints(_) => "SET CONSTRAINTS",
             Self::Maintenance(maintenance) if maintenance.is_vacuum => "VACUUM",
             Self::Maintenance(_) => "ANALYZE",
             Self::DropTemporary { all: true } => "DISCARD ALL",

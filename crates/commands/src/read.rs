@@ -5,8 +5,8 @@ use crate::rename::AnyRename;
 use crate::{
     AlterSequence, AlterSystem, Command, Comment, Copy, CreateIndex, CreateSchema, CreateSequence,
     CreateTable, CreateTableAs, CreateView, Declaration, Definition, Discard, Drop, Execute,
-    Explain, Fetch, Maintenance, Prepare, RelationName, Result, RoleStatement, SettingStatement,
-    Transaction, Truncate, kinds, names,
+    Explain, Fetch, Maintenance, Prepare, RelationName, Result, RoleStatement, SetConstraints,
+    SettingStatement, Transaction, Truncate, kinds, names,
 };
 use grammar::tree::{Node, NodeEnum, VacuumStmt};
 
@@ -63,6 +63,9 @@ pub fn read(statement: &NodeEnum) -> Result<Option<Command>> {
         }
         NodeEnum::CommentStmt(statement) => {
             definition(Definition::Comment(Comment::of(statement)?))
+        }
+        NodeEnum::ConstraintsSetStmt(statement) => {
+            definition(Definition::SetConstraints(SetConstraints::of(statement)?))
         }
         NodeEnum::VacuumStmt(statement) => {
             definition(Definition::Maintenance(maintenance(statement)?))

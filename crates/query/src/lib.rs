@@ -13,6 +13,7 @@ mod copy;
 mod database;
 mod ddl;
 mod dml;
+mod foreign_keys;
 mod receiver;
 mod roles;
 mod session;

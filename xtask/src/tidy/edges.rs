@@ -18,9 +18,10 @@ const EDGES: &[(&str, &[&str])] = &[
     ("protocols", &["sdds"]),
     ("catalog", &["sdds"]),
     ("bucket", &["catalog", "sdds"]),
+    ("references", &["bucket", "catalog", "sdds"]),
     ("journal", &["sdds"]),
     ("durable", &["journal", "bucket", "catalog", "sdds"]),
-    ("store", &["protocols", "durable", "journal", "bucket", "catalog", "sdds"]),
+    ("store", &["protocols", "durable", "journal", "references", "bucket", "catalog", "sdds"]),
     ("backup", &["store", "sdds"]),
     ("client", &["sdds"]),
     ("net", &[]),
@@ -32,6 +33,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("functions", &["regexes", "executor", "values", "store"]),
     ("parser", &["commands", "analyzer", "grammar", "values", "store"]),
     ("scan", &["executor", "functions", "values", "store", "sdds"]),
+    ("integrity", &["scan", "parser", "values", "store", "sdds"]),
     ("keyed", &["scan", "parser", "grammar", "values", "store", "sdds"]),
     (
         "catalog_views",
@@ -95,6 +97,7 @@ const EDGES: &[(&str, &[&str])] = &[
         "query",
         &[
             "keyed",
+            "integrity",
             "copy_formats",
             "optimizer",
             "lowering",

@@ -3,8 +3,8 @@
 use super::{Malformed, Source, Stable, fields, variants, wrappers};
 use crate::serialized::Definitions;
 use crate::{
-    Catalog, CatalogChange, Check, Column, Identity, Index, IndexColumn, Object, OnCommit,
-    Privileges, Relation, Role, Schema, Sequence, SqlType, Table, View,
+    Catalog, CatalogChange, Column, Identity, Index, IndexColumn, Object, OnCommit, Privileges,
+    Role, Schema, Sequence, SqlType, View,
 };
 
 wrappers!(Privileges);
@@ -47,8 +47,6 @@ variants!(OnCommit {
 
 fields!(Schema { name, comment });
 
-fields!(Check { name, expression });
-
 fields!(Column {
     id,
     name,
@@ -62,22 +60,6 @@ fields!(Column {
     comment,
 });
 
-fields!(Table {
-    id,
-    schema,
-    name,
-    columns,
-    key,
-    checks,
-    bucket_size,
-    colocate_with,
-    on_commit,
-    home,
-    next_column,
-    version,
-    comment,
-});
-
 fields!(View { id, schema, name, sql, columns, search_path, comment });
 
 fields!(Sequence { id, schema, name, start, increment, min, max, cycle, owned_by, comment });
@@ -85,13 +67,6 @@ fields!(Sequence { id, schema, name, start, increment, min, max, cycle, owned_by
 fields!(IndexColumn { column, descending, nulls_first });
 
 fields!(Index { file, table, columns, is_unique, nulls_equal, is_constraint, is_hash });
-
-variants!(Relation {
-    0 => Table(table),
-    1 => View(view),
-    2 => Sequence(sequence),
-    3 => Index(index),
-});
 
 fields!(Role {
     name,

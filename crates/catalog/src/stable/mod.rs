@@ -24,6 +24,7 @@ mod arrow;
 mod definitions;
 mod keys;
 mod primitives;
+mod relations;
 #[cfg(test)]
 mod tests;
 

@@ -95,8 +95,14 @@ pub(crate) enum Request {
     /// A piece of the rows. The last piece of a round is marked.
     MovePiece { number: u64, piece: Blob, ends_round: bool },
     /// The last piece, if any: the destination owns the range from now on. `accesses` is the access
-    /// rate per second at the source.
-    MoveAdopt { number: u64, rest: Option<Blob>, adopt: Message<()>, accesses: u64 },
+    /// rate per second at the source, and `seen` the newest timestamp there.
+    MoveAdopt {
+        number: u64,
+        rest: Option<Blob>,
+        adopt: Message<()>,
+        accesses: u64,
+        seen: Timestamp,
+    },
     /// Discards a move.
     MoveDrop { number: u64 },
     /// Whether a move was adopted, for a source that lost the answer. If not, the move is
@@ -188,6 +194,7 @@ pub(crate) enum WireWrite {
     Load(Blob),
     Upsert(Blob),
     Delete(Vec<Key>),
+    Require(Vec<Key>),
 }
 
 /// The periodic report of a server to the root.

@@ -6,7 +6,7 @@ use crate::timeouts::TIMEOUTS;
 use bytes::Bytes;
 use parking_lot::Mutex;
 use sdds::directory::{Content, Message};
-use sdds::{KeyRange, MoveId};
+use sdds::{KeyRange, MoveId, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -88,13 +88,13 @@ impl IncomingMoves {
     }
 
     /// Receives the rest and adopts all rows. `accesses` is their access rate per second at the
-    /// source.
+    /// source, and `seen` the newest timestamp there.
     pub(super) fn adopt(
         &self,
         files: &Files,
         number: u64,
         rest: Option<Bytes>,
-        accesses: u64,
+        (accesses, seen): (u64, Timestamp),
         adopt: Message<()>,
     ) -> Result<(), Error> {
         if !matches!(adopt, Message::Adopt { content: Content::Rows, .. }) {
@@ -107,6 +107,7 @@ impl IncomingMoves {
             incoming.rows.take().ok_or_else(|| invalid_message("a move that has ended"))?;
         let file = files.by_id(incoming.table)?;
         rest.map_or(Ok(()), |rest| rows.take(rest))?;
+        rows.see(seen);
         rows.adopt(accesses)?;
         // The answer tells the source what the directory's message would.
         let _ = file.handle(adopt);

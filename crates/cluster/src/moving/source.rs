@@ -240,7 +240,8 @@ impl Source<'_> {
             }
         }
         let (adopt, accesses) = (adopt.clone(), self.out.accesses());
-        let request = Request::MoveAdopt { number, rest, adopt, accesses };
+        let seen = self.out.seen();
+        let request = Request::MoveAdopt { number, rest, adopt, accesses, seen };
         match calls.ask(order.to, &request).await {
             Ok(_) => Ok(()),
             Err(CallError::NotDone(error)) => Err(error),
