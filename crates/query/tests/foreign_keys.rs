@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 mod servers;
 
 const WRITERS: u64 = 16;
-const CHANGES: u64 = 150;
+const CHANGES: u64 = 60;
 
 /// Rows that are referred to: few, so that writers meet.
 const PARENTS: u64 = 12;
