@@ -44,11 +44,12 @@ SMALL_BUCKETS = ("--options", "bucket_size = '4KiB'", "--rows", "400")
 
 @dataclass(frozen=True)
 class Part:
-    """Seeds of `explore.py` on as many servers."""
+    """Seeds of a program on as many servers."""
 
     name: str
     arguments: tuple[str, ...]
     servers: int = 1
+    program: str = "explore.py"
 
 
 def fixed_parts(options):
@@ -58,6 +59,7 @@ def fixed_parts(options):
         Part("statements", (*seed, "--count", str(count))),
         Part("small-buckets", ("--seed", str(options.seed + 100_000), "--count", str(max(count // 2, 1)), *SMALL_BUCKETS)),
         Part("rules", (*seed, "--count", str(max(count // 4, 1)), "--rules")),
+        Part("foreign-keys", (*seed, "--count", str(count)), program="foreign_keys.py"),
     ]
 
 
@@ -67,6 +69,7 @@ def soak_parts(options):
     return [
         Part("one-server", until),
         Part("three-servers", (*until, *SMALL_BUCKETS, "--settle", "1"), 3),
+        Part("foreign-keys", until, 3, "foreign_keys.py"),
     ]
 
 
@@ -124,7 +127,7 @@ class Run:
         with servers(self.options.pando, part.servers) as urls, tempfile.TemporaryDirectory(prefix="differential-") as folder:
             report = Path(self.options.report or folder) / f"{part.name}.sql"
             report.parent.mkdir(parents=True, exist_ok=True)
-            command = [python, str(HERE / "explore.py"), "--reference", reference, "--servers", *urls, *part.arguments,
+            command = [python, str(HERE / part.program), "--reference", reference, "--servers", *urls, *part.arguments,
                        "--kinds", FATAL, "--timeout", str(STATEMENT_SECONDS), "--report", str(report)]  # fmt: skip
             command += ["--known", self.options.known] if self.options.known is not None else []
             child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment(), cwd=HERE)
@@ -172,8 +175,8 @@ def main():
     parser.add_argument("--seed", type=int, default=1, help="the first seed")
     parser.add_argument("--count", type=int, default=60, help="how many seeds; other parts have their share of it")
     parser.add_argument("--seconds", type=int, default=0, help="take new seeds for so long instead, on one server and on three")
-    parser.add_argument("--only", default="", help="parts, comma separated: statements, small-buckets, rules, scripts; with --seconds "
-                        "one-server, three-servers")  # fmt: skip
+    parser.add_argument("--only", default="", help="parts, comma separated: statements, small-buckets, rules, foreign-keys, scripts; with "
+                        "--seconds one-server, three-servers, foreign-keys")  # fmt: skip
     parser.add_argument("--known", metavar="FILE", help="instead of known.txt; '' for everything that differs")
     parser.add_argument("--report", metavar="FOLDER", help="keep what differs here, as SQL")
     parser.add_argument("--update-expected", action="store_true", help="write what the scripts reach, unless one became worse")

@@ -1,6 +1,7 @@
 //! Definitions of the catalog in the form of the manifest, and back.
 
 use crate::Error;
+use crate::foreign_keys;
 use crate::freeze::Frozen;
 use crate::manifest::{
     CheckForm, ColumnForm, ColumnName, GrantForm, IdentityForm, Manifest, Name, ObjectForm,
@@ -63,6 +64,7 @@ fn table_form(catalog: &Catalog, table: &Table) -> Result<TableForm, Error> {
     let check = |check: &Check| CheckForm {
         name: check.name.clone(),
         expression: check.expression.clone(),
+        is_unchecked: !check.is_valid,
     };
     let other = catalog.colocated(table);
     let of_table = catalog.indexes_of(table.id).iter();
@@ -72,6 +74,7 @@ fn table_form(catalog: &Catalog, table: &Table) -> Result<TableForm, Error> {
         key: (!table.has_hidden_key()).then_some(key),
         checks: table.checks.iter().map(check).collect(),
         indexes: of_table.map(|index| indexes::form(table, index)).collect::<Result<_, _>>()?,
+        foreign_keys: foreign_keys::forms(catalog, table),
         bucket_size: table.bucket_size,
         colocate_with: other
             .map(|other| Name { schema: other.schema.clone(), name: other.name.clone() }),
@@ -240,6 +243,7 @@ pub(crate) fn table(
     let check = |check: &CheckForm| Check {
         name: check.name.clone(),
         expression: check.expression.clone(),
+        is_valid: !check.is_unchecked,
     };
     Ok(Table {
         id,
@@ -249,6 +253,7 @@ pub(crate) fn table(
         columns,
         key,
         checks: form.checks.iter().map(check).collect(),
+        foreign_keys: Vec::new(),
         bucket_size: form.bucket_size,
         colocate_with: None,
         on_commit: OnCommit::default(),

@@ -21,6 +21,7 @@ mod digest;
 mod directory;
 mod error;
 mod fingerprint;
+mod foreign_keys;
 mod freeze;
 mod indexes;
 mod intervals;

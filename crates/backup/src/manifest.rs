@@ -59,6 +59,8 @@ pub(crate) struct TableForm {
     /// They are built again when the table is restored.
     #[serde(default)]
     pub(crate) indexes: Vec<IndexForm>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) foreign_keys: Vec<ForeignKeyForm>,
     pub(crate) bucket_size: u64,
     pub(crate) colocate_with: Option<Name>,
     pub(crate) comment: Option<String>,
@@ -95,6 +97,36 @@ pub(crate) struct CheckForm {
     pub(crate) name: String,
     /// SQL text.
     pub(crate) expression: String,
+    /// NOT VALID.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_unchecked: bool,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct ForeignKeyForm {
+    pub(crate) name: String,
+    pub(crate) columns: Vec<String>,
+    pub(crate) references: Name,
+    pub(crate) referenced: Vec<String>,
+    /// The unique index of the referenced columns; `null` for the primary key.
+    pub(crate) index: Option<String>,
+    pub(crate) on_delete: ActionForm,
+    pub(crate) on_update: ActionForm,
+    pub(crate) on_delete_set: Vec<String>,
+    pub(crate) is_full: bool,
+    pub(crate) is_deferrable: bool,
+    pub(crate) is_deferred: bool,
+    pub(crate) is_valid: bool,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ActionForm {
+    NoAction,
+    Restrict,
+    Cascade,
+    SetNull,
+    SetDefault,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -2,10 +2,10 @@
 
 use crate::directory::Unfinished;
 use crate::manifest::{GrantForm, Name};
-use crate::{Backup, Error, Progress, Target, definitions, indexes, load};
+use crate::{Backup, Error, Progress, Target, definitions, foreign_keys, indexes, load};
 use std::path::Path;
 use std::sync::Arc;
-use store::catalog::{CatalogChange, Object, PUBLIC, Privileges, Relation, Schema, TableId};
+use store::catalog::{CatalogChange, Object, PUBLIC, Privileges, Relation, Schema, Table, TableId};
 use store::journal::Durability;
 use store::{Data, IndexExpressions, Options, Store, Transaction};
 
@@ -43,6 +43,7 @@ pub async fn restore(
         restore.table(number).await?;
     }
     restore.colocations()?;
+    restore.foreign_keys()?;
     restore.others()?;
     restore.roles()?;
     store.settle_sequences()?;
@@ -119,6 +120,27 @@ impl Restore<'_> {
             table.version += 1;
             let relation = Relation::Table(Arc::new(table));
             transaction.change_catalog(CatalogChange::Replace(relation))?;
+        }
+        transaction.commit()?;
+        Ok(())
+    }
+
+    /// Restores foreign keys: they refer to tables that are all there now.
+    fn foreign_keys(&self) -> Result<(), Error> {
+        let mut transaction = self.store.begin();
+        for form in &self.backup.manifest.tables {
+            let Some(own) = id(&transaction, &form.name) else { continue };
+            let catalog = Arc::clone(transaction.catalog());
+            let Some(table) = catalog.table_by_id(own) else { continue };
+            let flaw = || self.backup.flaw()("a foreign key refers to nothing".to_owned());
+            let keys = foreign_keys::restored(form, &catalog, table).ok_or_else(flaw)?;
+            if !keys.is_empty() {
+                let mut table = Table::clone(table);
+                table.foreign_keys = keys;
+                table.version += 1;
+                let relation = Relation::Table(Arc::new(table));
+                transaction.change_catalog(CatalogChange::Replace(relation))?;
+            }
         }
         transaction.commit()?;
         Ok(())

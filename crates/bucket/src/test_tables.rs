@@ -30,6 +30,7 @@ pub(crate) fn table(name: &str, types: Vec<(&str, SqlType)>) -> Table {
         name: name.to_owned(),
         key: vec![ColumnId(0)],
         checks: Vec::new(),
+        foreign_keys: Vec::new(),
         bucket_size: DEFAULT_BUCKET_SIZE,
         colocate_with: None,
         on_commit: OnCommit::default(),

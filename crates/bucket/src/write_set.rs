@@ -6,7 +6,7 @@
 use crate::chunk::{Chunk, Run};
 use crate::delta::{VERSION_OVERHEAD, std_range};
 use crate::row::Row;
-use imbl::{OrdMap, Vector};
+use imbl::{OrdMap, OrdSet, Vector};
 use sdds::{Bound, Key, KeyRange};
 use std::sync::Arc;
 
@@ -19,6 +19,9 @@ pub struct TableWrites {
     pub runs: Vector<Arc<Run>>,
     /// Whether the table was truncated before these writes.
     pub truncated: bool,
+    /// Keys that must have a row when the transaction commits, and keep it until then: other rows
+    /// refer to theirs.
+    pub required: OrdSet<Key>,
     /// Bytes of changes and runs, as the bucket will account for them.
     pub bytes: u64,
 }
@@ -26,7 +29,10 @@ pub struct TableWrites {
 impl TableWrites {
     /// Whether there are no writes.
     pub fn is_empty(&self) -> bool {
-        self.changes.is_empty() && self.runs.is_empty() && !self.truncated
+        self.changes.is_empty()
+            && self.runs.is_empty()
+            && self.required.is_empty()
+            && !self.truncated
     }
 
     /// Writes a row, or deletes it (`None`).
@@ -59,7 +65,23 @@ impl TableWrites {
     /// Whether there are writes to keys of a range.
     pub fn has_writes_in(&self, range: &KeyRange) -> bool {
         let has_rows = |run: &Arc<Run>| run.chunks_in(range).any(|c| !c.rows_in(range).is_empty());
-        self.changes_in(range).next().is_some() || self.runs.iter().any(has_rows)
+        self.changes_in(range).next().is_some()
+            || self.runs.iter().any(has_rows)
+            || self.required.range::<_, Key>(std_range(range)).next().is_some()
+    }
+
+    /// Whether a key gets a row by these writes, or loses it; `None` if they do not change it.
+    pub fn gives_row(&self, key: &Key) -> Option<bool> {
+        match self.changes.get(key) {
+            Some(change) => Some(change.is_some()),
+            None => self.find_in_runs(key).map(|_| true),
+        }
+    }
+
+    /// Returns a key that must have a row by these writes, and loses it by others.
+    pub fn required_key_lost(&self, other: &Self) -> Option<&Key> {
+        let is_lost = |key: &&Key| other.truncated || matches!(other.changes.get(*key), Some(None));
+        self.required.iter().find(is_lost)
     }
 
     /// Returns a key that both have written.

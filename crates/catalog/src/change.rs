@@ -189,6 +189,7 @@ impl Catalog {
         self.claim_name(relation)?;
         self.relations.insert(relation.id(), relation.clone());
         self.index_changed(relation);
+        self.references_changed(None, relation);
         Ok(())
     }
 
@@ -216,6 +217,7 @@ impl Catalog {
         }
         self.relations.insert(id, relation.clone());
         self.index_changed(relation);
+        self.references_changed(Some(&old), relation);
         Ok(())
     }
 
@@ -223,6 +225,7 @@ impl Catalog {
         let old = self.relations.remove(&id).ok_or_else(|| Error::missing(id))?;
         self.names.remove(&(old.schema().to_owned(), old.name().to_owned()));
         self.index_changed(&old);
+        self.references_changed(Some(&old), &old);
         self.forget(&Object::Relation(id));
         Ok(())
     }
@@ -230,6 +233,17 @@ impl Catalog {
     fn index_changed(&mut self, relation: &Relation) {
         if let Relation::Index(index) = relation {
             self.list_indexes(index.table);
+        }
+    }
+
+    fn references_changed(&mut self, old: Option<&Relation>, new: &Relation) {
+        let keys = |relation: &Relation| match relation {
+            Relation::Table(table) => table.foreign_keys.clone(),
+            _ => Vec::new(),
+        };
+        let before = old.map_or_else(Vec::new, keys);
+        if !before.is_empty() || !keys(new).is_empty() {
+            self.list_references(&before, TableId(new.id().0));
         }
     }
 

@@ -10,6 +10,7 @@ mod definitions;
 mod error;
 mod index_key;
 pub mod ipc;
+mod referring;
 mod role;
 mod serialized;
 mod sql_type;
@@ -17,9 +18,9 @@ pub mod stable;
 
 pub use change::CatalogChange;
 pub use definitions::{
-    BUCKET_SIZE_MAX, BUCKET_SIZE_MIN, Check, Column, ColumnId, DEFAULT_BUCKET_SIZE, Identity,
-    Index, IndexColumn, OnCommit, Relation, RelationId, Schema, Sequence, Table, TableId, View,
-    is_temporary_schema, temporary_schema,
+    BUCKET_SIZE_MAX, BUCKET_SIZE_MIN, Check, Column, ColumnId, DEFAULT_BUCKET_SIZE, ForeignKey,
+    Identity, Index, IndexColumn, OnCommit, ReferentialAction, Relation, RelationId, Schema,
+    Sequence, Table, TableId, Timing, View, is_temporary_schema, temporary_schema,
 };
 pub use error::Error;
 pub use index_key::{IndexExpression, IndexKey};
@@ -45,6 +46,8 @@ pub struct Catalog {
     relations: OrdMap<RelationId, Relation>,
     /// The indexes of each table that has some, in the order of their ids.
     indexes: OrdMap<TableId, Arc<[Arc<Index>]>>,
+    /// The tables with foreign keys that refer to each table.
+    referring: OrdMap<TableId, Arc<[TableId]>>,
     roles: OrdMap<String, Arc<Role>>,
     public: Arc<Role>,
 }
@@ -64,6 +67,7 @@ impl Catalog {
             names: OrdMap::new(),
             relations: OrdMap::new(),
             indexes: OrdMap::new(),
+            referring: OrdMap::new(),
             roles: OrdMap::new(),
             public: Arc::new(public_role()),
         }

@@ -36,15 +36,22 @@ impl From<Definitions> for Catalog {
                 _ => None,
             })
             .collect();
+        let with_references = |r: &Relation| match r {
+            Relation::Table(table) if !table.foreign_keys.is_empty() => Some(table.id),
+            _ => None,
+        };
+        let referring: Vec<TableId> = relations.iter().filter_map(with_references).collect();
         let mut catalog = Self {
             names: relations.iter().map(name).collect(),
             schemas: schemas.into_iter().map(|s| (s.name.clone(), Arc::new(s))).collect(),
             relations: relations.into_iter().map(|r| (r.id(), r)).collect(),
             indexes: OrdMap::new(),
+            referring: OrdMap::new(),
             roles: roles.into_iter().map(|r| (r.name.clone(), Arc::new(r))).collect(),
             public: Arc::new(public),
         };
         indexed.into_iter().for_each(|table| catalog.list_indexes(table));
+        referring.into_iter().for_each(|table| catalog.list_references(&[], table));
         catalog
     }
 }

@@ -19,6 +19,11 @@ impl TableRows {
 
     /// Adds a row. Other columns are NULL, or zero, false or empty if they are NOT NULL.
     pub(crate) fn row<const N: usize>(&mut self, cells: [(&str, Cell); N]) {
+        self.row_of(cells);
+    }
+
+    /// As [`Self::row`], of cells from several places.
+    pub(crate) fn row_of<'a>(&mut self, cells: impl IntoIterator<Item = (&'a str, Cell)>) {
         let default = |column: &ShapeColumn| {
             if column.required { Cell::zero(column.form) } else { Cell::Null }
         };

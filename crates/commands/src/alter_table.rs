@@ -73,6 +73,19 @@ pub enum AlterOperation {
         name: String,
         /// IF EXISTS.
         if_exists: bool,
+        /// CASCADE.
+        cascade: bool,
+    },
+    /// VALIDATE CONSTRAINT.
+    ValidateConstraint(String),
+    /// ALTER CONSTRAINT of a foreign key.
+    AlterConstraint {
+        /// The constraint.
+        name: String,
+        /// DEFERRABLE.
+        is_deferrable: bool,
+        /// INITIALLY DEFERRED.
+        is_deferred: bool,
     },
 }
 
@@ -145,17 +158,24 @@ fn read(kind: ObjectKind, table: &str, operation: &AlterTableCmd) -> Result<Alte
         }
         AlterTableType::AtAddConstraint => {
             let NodeEnum::Constraint(constraint) = definition()? else { return Err(incomplete()) };
-            match TableConstraint::of(constraint)? {
-                TableConstraint::PrimaryKey(_) => {
-                    return Err(Error::missing("adding a primary key to a table")
-                        .hint("Create another table, and copy the rows with INSERT ... SELECT.")
-                        .at(constraint.location));
-                }
-                constraint => AlterOperation::AddConstraint(constraint),
-            }
+            AlterOperation::AddConstraint(TableConstraint::of(constraint)?)
         }
         AlterTableType::AtDropConstraint => {
-            AlterOperation::DropConstraint { name, if_exists: operation.missing_ok }
+            AlterOperation::DropConstraint { name, if_exists: operation.missing_ok, cascade }
+        }
+        AlterTableType::AtValidateConstraint => AlterOperation::ValidateConstraint(name),
+        AlterTableType::AtAlterConstraint => {
+            let NodeEnum::AtalterConstraint(altered) = definition()? else {
+                return Err(incomplete());
+            };
+            if !altered.alter_deferrability {
+                return Err(Error::missing("this form of ALTER CONSTRAINT"));
+            }
+            AlterOperation::AlterConstraint {
+                name: altered.conname.clone(),
+                is_deferrable: altered.deferrable,
+                is_deferred: altered.initdeferred,
+            }
         }
         other => return Err(Error::missing(format!("{} {}", kind.alter_tag(), words(other)))),
     })

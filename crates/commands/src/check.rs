@@ -7,4 +7,6 @@ pub struct Check {
     pub name: Option<String>,
     /// The condition.
     pub condition: String,
+    /// Not with NOT VALID.
+    pub is_valid: bool,
 }

@@ -2,13 +2,14 @@
 
 use crate::check::Check;
 use crate::collation::refuse_collation;
-use crate::constraint::{REFERENCES, conflicting, expression, missing_attributes};
+use crate::constraint::{conflicting, expression, missing_attributes, with_attributes};
 use crate::data_type::{DataType, Serial};
+use crate::foreign_key::ForeignKeyDefinition;
 use crate::index::Unique;
 use crate::names::{incomplete, some};
 use crate::sequence::SequenceOptions;
 use crate::{Error, Result};
-use grammar::tree::{ColumnDef, ConstrType, Constraint, Node, NodeEnum};
+use grammar::tree::{ColumnDef, ConstrType, Constraint, Node};
 
 /// The definition of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +36,8 @@ pub struct ColumnDefinition {
     pub unique: Vec<Unique>,
     /// CHECK.
     pub checks: Vec<Check>,
+    /// REFERENCES.
+    pub references: Vec<ForeignKeyDefinition>,
 }
 
 /// When a column's own sequence gives its values.
@@ -76,6 +79,7 @@ impl ColumnDefinition {
             is_key: false,
             unique: Vec::new(),
             checks: Vec::new(),
+            references: Vec::new(),
         };
         defined.take_all(table, &column.constraints)?;
         Ok(defined)
@@ -83,10 +87,7 @@ impl ColumnDefinition {
 
     fn take_all(&mut self, table: &str, constraints: &[Node]) -> Result<()> {
         let mut saw_null = None;
-        for node in constraints {
-            let Some(NodeEnum::Constraint(constraint)) = &node.node else {
-                return Err(incomplete());
-            };
+        for constraint in &with_attributes(constraints)? {
             missing_attributes(constraint)?;
             // PostgreSQL adds the default of a serial type behind all others, without a place.
             let location = if self.is_serial { -1 } else { constraint.location };
@@ -157,6 +158,7 @@ impl ColumnDefinition {
             ConstrType::ConstrCheck => self.checks.push(Check {
                 name: some(&constraint.conname),
                 condition: expression(constraint)?,
+                is_valid: !constraint.skip_validation,
             }),
             ConstrType::ConstrPrimary if self.is_key => {
                 let message =
@@ -167,7 +169,9 @@ impl ColumnDefinition {
             ConstrType::ConstrUnique => {
                 self.unique.push(Unique::of(constraint, Some(&self.name))?);
             }
-            ConstrType::ConstrForeign => return Err(REFERENCES.error().at(at)),
+            ConstrType::ConstrForeign => {
+                self.references.push(ForeignKeyDefinition::of(constraint, Some(&self.name))?);
+            }
             other => return Err(conflicting(other).at(at)),
         }
         Ok(())

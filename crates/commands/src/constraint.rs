@@ -1,11 +1,12 @@
 //! Constraints of tables, and what all constraints have in common.
 
 use crate::check::Check;
+use crate::foreign_key::ForeignKeyDefinition;
 use crate::index::Unique;
 use crate::names::{incomplete, some, texts};
 use crate::{Error, Result};
 use grammar::expression_text;
-use grammar::tree::{ConstrType, Constraint};
+use grammar::tree::{ConstrType, Constraint, Node, NodeEnum};
 
 /// A constraint of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +17,8 @@ pub enum TableConstraint {
     Unique(Unique),
     /// CHECK.
     Check(Check),
+    /// FOREIGN KEY.
+    ForeignKey(Box<ForeignKeyDefinition>),
 }
 
 impl TableConstraint {
@@ -30,32 +33,73 @@ impl TableConstraint {
             ConstrType::ConstrCheck => Ok(Self::Check(Check {
                 name: some(&constraint.conname),
                 condition: expression(constraint)?,
+                is_valid: !constraint.skip_validation,
             })),
             ConstrType::ConstrUnique => Ok(Self::Unique(Unique::of(constraint, None)?)),
-            ConstrType::ConstrForeign => Err(REFERENCES.error().at(at)),
+            ConstrType::ConstrForeign => {
+                let key = ForeignKeyDefinition::of(constraint, None)?;
+                Ok(Self::ForeignKey(Box::new(key)))
+            }
             other => Err(conflicting(other).at(at)),
         }
     }
 }
 
-/// A kind of constraint that there is not.
-pub(crate) struct Missing {
-    what: &'static str,
-    hint: &'static str,
-}
-
-impl Missing {
-    /// The error for it.
-    pub(crate) fn error(&self) -> Error {
-        Error::new("0A000", format!("{} are not supported", self.what)).hint(self.hint)
+/// The constraints of a column, each with the attributes that follow it.
+///
+/// # Errors
+/// 42601 for attributes at a wrong place.
+pub(crate) fn with_attributes(nodes: &[Node]) -> Result<Vec<Constraint>> {
+    let mut constraints: Vec<Constraint> = Vec::with_capacity(nodes.len());
+    let (mut deferrable, mut initially) = (None, None);
+    for node in nodes {
+        let Some(NodeEnum::Constraint(constraint)) = &node.node else { return Err(incomplete()) };
+        let (what, of, is) = match constraint.contype() {
+            ConstrType::ConstrAttrDeferrable => ("DEFERRABLE", &mut deferrable, true),
+            ConstrType::ConstrAttrNotDeferrable => ("NOT DEFERRABLE", &mut deferrable, false),
+            ConstrType::ConstrAttrDeferred => ("INITIALLY DEFERRED", &mut initially, true),
+            ConstrType::ConstrAttrImmediate => ("INITIALLY IMMEDIATE", &mut initially, false),
+            _ => {
+                (deferrable, initially) = (None, None);
+                constraints.push(Constraint::clone(constraint));
+                continue;
+            }
+        };
+        let wrong = |message: String| Err(Error::new("42601", message).at(constraint.location));
+        let Some(last) = constraints.last_mut().filter(|last| has_attributes(last)) else {
+            return wrong(format!("misplaced {what} clause"));
+        };
+        if of.replace(is).is_some() {
+            let pair = match what.starts_with("INITIALLY") {
+                true => "INITIALLY IMMEDIATE/DEFERRED",
+                false => "DEFERRABLE/NOT DEFERRABLE",
+            };
+            return wrong(format!("multiple {pair} clauses not allowed"));
+        }
+        if (deferrable, initially) == (Some(false), Some(true)) {
+            let message = "constraint declared INITIALLY DEFERRED must be DEFERRABLE";
+            return wrong(message.to_owned());
+        }
+        let is_foreign = last.contype() == ConstrType::ConstrForeign;
+        if is && !is_foreign {
+            return Err(conflicting(constraint.contype()).at(constraint.location));
+        }
+        last.initdeferred = initially == Some(true);
+        last.deferrable = deferrable.unwrap_or(last.initdeferred);
     }
+    Ok(constraints)
 }
 
-/// REFERENCES and FOREIGN KEY.
-pub(crate) const REFERENCES: Missing = Missing {
-    what: "foreign keys",
-    hint: "Omit the clause. Referential integrity is not checked, and joins do not need it.",
-};
+/// Whether a constraint may be DEFERRABLE.
+fn has_attributes(constraint: &Constraint) -> bool {
+    matches!(
+        constraint.contype(),
+        ConstrType::ConstrPrimary
+            | ConstrType::ConstrUnique
+            | ConstrType::ConstrExclusion
+            | ConstrType::ConstrForeign
+    )
+}
 
 /// The error for another kind of constraint.
 pub(crate) fn conflicting(kind: ConstrType) -> Error {
@@ -73,11 +117,13 @@ pub(crate) fn conflicting(kind: ConstrType) -> Error {
 
 /// Refuses the attributes of constraints that are not supported.
 pub(crate) fn missing_attributes(constraint: &Constraint) -> Result<()> {
+    let is_foreign = constraint.contype() == ConstrType::ConstrForeign;
+    let may_skip = is_foreign || constraint.contype() == ConstrType::ConstrCheck;
     let attributes = [
-        (constraint.deferrable, "DEFERRABLE"),
-        (constraint.initdeferred, "INITIALLY DEFERRED"),
-        (constraint.skip_validation && constraint.is_enforced, "NOT VALID"),
-        (constraint.skip_validation, "NOT ENFORCED"),
+        (constraint.deferrable && !is_foreign, "DEFERRABLE"),
+        (constraint.initdeferred && !is_foreign, "INITIALLY DEFERRED"),
+        (constraint.skip_validation && constraint.is_enforced && !may_skip, "NOT VALID"),
+        (constraint.skip_validation && !constraint.is_enforced, "NOT ENFORCED"),
         (constraint.is_no_inherit, "NO INHERIT"),
         (constraint.without_overlaps, "WITHOUT OVERLAPS"),
         (!constraint.including.is_empty(), "INCLUDE"),

@@ -2,7 +2,7 @@
 
 use crate::{
     AlterSequence, AlterTable, Comment, CreateIndex, CreateSchema, CreateSequence, CreateTable,
-    CreateTableAs, CreateView, Drop, ObjectKind, Reindex, RelationName, Rename, Truncate,
+    CreateTableAs, CreateView, Drop, ObjectKind, Reindex, RelationName, Rename, SetConstraints, Truncate,
 };
 
 /// A statement that changes definitions.
@@ -34,6 +34,8 @@ pub enum Definition {
     Truncate(Truncate),
     /// COMMENT ON.
     Comment(Comment),
+    /// SET CONSTRAINTS.
+    SetConstraints(SetConstraints),
     /// VACUUM and ANALYZE.
     Maintenance(Maintenance),
     /// DISCARD TEMP, and what DISCARD ALL drops.
@@ -88,6 +90,7 @@ impl Definition {
             },
             Self::Truncate(_) => "TRUNCATE TABLE",
             Self::Comment(_) => "COMMENT",
+            Self::SetConstraints(_) => "SET CONSTRAINTS",
             Self::Maintenance(maintenance) if maintenance.is_vacuum => "VACUUM",
             Self::Maintenance(_) => "ANALYZE",
             Self::DropTemporary { all: true } => "DISCARD ALL",

@@ -109,7 +109,6 @@ fn of_other(statement: &NodeEnum) -> Option<&'static str> {
         NodeEnum::CallStmt(_) => "CALL",
         NodeEnum::CheckPointStmt(_) => "CHECKPOINT",
         NodeEnum::ClusterStmt(_) => "CLUSTER",
-        NodeEnum::ConstraintsSetStmt(_) => "SET CONSTRAINTS",
         NodeEnum::DeclareCursorStmt(_) => "DECLARE CURSOR",
         NodeEnum::DoStmt(_) => "DO",
         NodeEnum::DropSubscriptionStmt(_) => "DROP SUBSCRIPTION",

@@ -5,7 +5,7 @@ use crate::rename::AnyRename;
 use crate::{
     AlterSequence, AlterSystem, Command, Comment, Copy, CreateIndex, CreateSchema, CreateSequence,
     CreateTable, CreateTableAs, CreateView, Declaration, Definition, Discard, Drop, Execute,
-    Explain, Fetch, Maintenance, Prepare, Reindex, RelationName, Result, RoleStatement,
+    Explain, Fetch, Maintenance, Prepare, Reindex, RelationName, Result, RoleStatement, SetConstraints,
     SettingStatement, Transaction, Truncate, kinds, names,
 };
 use grammar::tree::{Node, NodeEnum, VacuumStmt};
@@ -66,6 +66,9 @@ pub fn read(statement: &NodeEnum) -> Result<Option<Command>> {
         }
         NodeEnum::ReindexStmt(statement) => {
             definition(Definition::Reindex(Reindex::of(statement)?))
+        }
+        NodeEnum::ConstraintsSetStmt(statement) => {
+            definition(Definition::SetConstraints(SetConstraints::of(statement)?))
         }
         NodeEnum::VacuumStmt(statement) => {
             definition(Definition::Maintenance(maintenance(statement)?))

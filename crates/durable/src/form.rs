@@ -15,6 +15,7 @@
 //! | 12 | thaw | move |
 //! | 13 | adopt | move, table, range, accesses, state of the bucket |
 //! | 14 | fact | name, bytes or nothing |
+//! | 40 | prepare with required keys | tables, each with its required keys; then as a prepare |
 //!
 //! Kind 5 was to be `adopt` without its move; no version has written it.
 //!
@@ -46,6 +47,7 @@ const FREEZE: u16 = 11;
 const THAW: u16 = 12;
 const ADOPT: u16 = 13;
 const FACT: u16 = 14;
+const PREPARE_REQUIRING: u16 = 40;
 
 /// Bytes of the timestamp at the end of a commit.
 pub const TIMESTAMP_BYTES: usize = 8;
@@ -114,9 +116,10 @@ pub fn encode(command: &Command, catalog: &Catalog) -> Option<(u16, Vec<u8>)> {
 fn encode_of_cluster(command: &Command, catalog: &Catalog, out: &mut Vec<u8>) -> Option<u16> {
     Some(match command {
         Command::Prepare { transaction, catalog: changes, writes } => {
+            let requires = writes_form::encode_required(writes, out);
             transaction.encode(out);
             writes_form::encode_shared(catalog, changes, writes, out)?;
-            PREPARE
+            if requires { PREPARE_REQUIRING } else { PREPARE }
         }
         Command::Decide { transaction, outcome } => {
             transaction.encode(out);
@@ -191,6 +194,13 @@ pub fn decode(kind: u16, body: &[u8], with: &mut Decoder<'_>) -> Result<Command,
             let (catalog, writes) = writes_form::decode(&mut from, with)?;
             Command::Prepare { transaction, catalog, writes }
         }
+        PREPARE_REQUIRING => {
+            let required = writes_form::decode_required(&mut from)?;
+            let transaction = stable(&mut from)?;
+            let (catalog, mut writes) = writes_form::decode(&mut from, with)?;
+            writes_form::require(&mut writes, required);
+            Command::Prepare { transaction, catalog, writes }
+        }
         DECIDE => Command::Decide { transaction: stable(&mut from)?, outcome: stable(&mut from)? },
         FREEZE => Command::Freeze(stable(&mut from)?),
         THAW => Command::Thaw { of: stable(&mut from)? },
@@ -215,7 +225,7 @@ pub(crate) fn kind_name(kind: u16) -> Option<&'static str> {
         RELEASE => "release",
         SEQUENCE => "sequence",
         ROW_IDS => "row_ids",
-        PREPARE => "prepare",
+        PREPARE | PREPARE_REQUIRING => "prepare",
         DECIDE => "decide",
         FREEZE => "freeze",
         THAW => "thaw",

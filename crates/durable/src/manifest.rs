@@ -133,6 +133,14 @@ fn encode_cluster(catalog: &Catalog, cluster: &ClusterState) -> Vec<u8> {
     cluster.frozen.values().cloned().collect::<Vec<Frozen>>().encode(&mut out);
     cluster.adopted.encode(&mut out);
     cluster.facts.encode(&mut out);
+    // Earlier versions do not know it: it is there only if it is needed.
+    for (transaction, part) in &cluster.prepared {
+        let mut required = Vec::new();
+        if writes_form::encode_required(&part.writes, &mut required) {
+            transaction.encode(&mut out);
+            out.extend(required);
+        }
+    }
     out
 }
 
@@ -148,11 +156,14 @@ fn decode_cluster(body: &[u8], with: &mut Decoder<'_>) -> Result<ClusterState, F
     cluster.frozen = frozen.into_iter().map(|frozen| (frozen.of, frozen)).collect();
     cluster.adopted = BTreeMap::decode(&mut from)?;
     cluster.facts = BTreeMap::decode(&mut from)?;
-    if from.is_at_end() {
-        Ok(cluster)
-    } else {
-        Err(Malformed("what belongs to a cluster continues after its end").into())
+    while !from.is_at_end() {
+        let transaction = TransactionId::decode(&mut from)?;
+        let required = writes_form::decode_required(&mut from)?;
+        let part = cluster.prepared.get_mut(&transaction);
+        let part = part.ok_or(Malformed("what belongs to a cluster continues after its end"))?;
+        writes_form::require(&mut part.writes, required);
     }
+    Ok(cluster)
 }
 
 /// A checkpoint whose bytes have been checked.

@@ -76,3 +76,33 @@ pub(crate) fn decode(
     }
     Ok((changes, writes))
 }
+
+/// The keys that the writes to tables require to have rows.
+pub(crate) type Required = Vec<(TableId, Vec<Key>)>;
+
+/// Appends the keys that writes require to have rows, if there are any; returns whether there are.
+/// A commit has checked them, and need not keep them.
+pub(crate) fn encode_required(writes: &WriteSet, out: &mut Vec<u8>) -> bool {
+    let requiring = writes.iter().filter(|(_, writes)| !writes.required.is_empty());
+    let keys = |writes: &TableWrites| writes.required.iter().cloned().collect();
+    let required: Required = requiring.map(|(id, writes)| (*id, keys(writes))).collect();
+    if required.is_empty() {
+        return false;
+    }
+    required.encode(out);
+    true
+}
+
+/// Decodes what [`encode_required`] has appended.
+pub(crate) fn decode_required(from: &mut Source<'_>) -> Result<Required, Flaw> {
+    Ok(Required::decode(from)?)
+}
+
+/// Adds required keys to writes.
+pub(crate) fn require(writes: &mut WriteSet, required: Required) {
+    for (id, keys) in required {
+        let mut table = writes.get(&id).cloned().unwrap_or_default();
+        table.required.extend(keys);
+        writes.insert(id, table);
+    }
+}

@@ -23,6 +23,7 @@ fn table() -> Arc<Table> {
         columns: columns.into_iter().enumerate().map(column).collect(),
         key: vec![ColumnId(0), ColumnId(1)],
         checks: Vec::new(),
+        foreign_keys: Vec::new(),
         bucket_size: 1 << 20,
         colocate_with: None,
         on_commit: OnCommit::default(),

@@ -30,6 +30,7 @@ pub(crate) fn definition(id: TableId, name: &str, value: SqlType, home: GroupId)
         columns: vec![column(0, "key", SqlType::BigInt), column(1, "value", value)],
         key: vec![ColumnId(0)],
         checks: Vec::new(),
+        foreign_keys: Vec::new(),
         bucket_size: 4 << 10,
         colocate_with: None,
         on_commit: OnCommit::default(),

@@ -7,6 +7,7 @@
 use crate::write_set::WriteSet;
 use catalog::{CatalogChange, TableId};
 use parking_lot::{Mutex, MutexGuard};
+use references::RequiredKeys;
 use sdds::{KeyRange, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,6 +34,8 @@ pub(crate) struct Held {
     moving: BTreeMap<HoldId, (TableId, KeyRange)>,
     /// The greatest timestamp seen by any server, as far as known.
     observed: Timestamp,
+    /// The keys that committed transactions have required.
+    pub(crate) required: RequiredKeys,
 }
 
 /// The hold of a prepared transaction.
@@ -55,6 +58,13 @@ impl Holds {
     pub(crate) fn observe(&self, timestamp: Timestamp) {
         let mut held = self.lock();
         held.observed = held.observed.max(timestamp);
+    }
+
+    /// Notes the keys that a commit has required to have rows.
+    pub(crate) fn note_required(&self, writes: &WriteSet, at: Timestamp) {
+        for (table, writes) in writes.iter().filter(|(_, writes)| !writes.required.is_empty()) {
+            self.lock().required.note(*table, writes, at);
+        }
     }
 
     /// Waits until no prepared transaction can commit at or before a timestamp.
@@ -119,6 +129,11 @@ impl Held {
     /// Returns the timestamp after which the oldest prepared transaction commits.
     pub(crate) fn oldest_prepared(&self) -> Option<Timestamp> {
         self.prepared.values().map(|prepared| prepared.after).min()
+    }
+
+    /// Returns the greatest timestamp that is known.
+    pub(crate) fn observed(&self) -> Timestamp {
+        self.observed
     }
 
     /// Protects a range from splits, merges and compaction; returns `None` if part of it is being

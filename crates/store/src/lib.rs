@@ -56,6 +56,7 @@ pub use peers::{
     Traffic, Whereabouts, Write, Written,
 };
 pub use read::{Fragments, Reading, TableView, Walk};
+pub use references::{DeferredCheck, RowChange, RowChanges, Side};
 pub use sdds::{MoveId, TransactionId};
 pub use snapshot::Snapshot;
 pub use store::{

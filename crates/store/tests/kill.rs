@@ -44,6 +44,7 @@ fn table(store: &Store) -> Table {
         columns: vec![column],
         key: vec![ColumnId(0)],
         checks: Vec::new(),
+        foreign_keys: Vec::new(),
         bucket_size: 16 << 10,
         colocate_with: None,
         on_commit: OnCommit::PreserveRows,

@@ -18,9 +18,10 @@ const EDGES: &[(&str, &[&str])] = &[
     ("protocols", &["sdds"]),
     ("catalog", &["sdds"]),
     ("bucket", &["catalog", "sdds"]),
+    ("references", &["bucket", "catalog", "sdds"]),
     ("journal", &["sdds"]),
     ("durable", &["journal", "bucket", "catalog", "sdds"]),
-    ("store", &["protocols", "durable", "journal", "bucket", "catalog", "sdds"]),
+    ("store", &["protocols", "durable", "journal", "references", "bucket", "catalog", "sdds"]),
     ("backup", &["store", "sdds"]),
     ("client", &["sdds"]),
     ("net", &[]),
@@ -34,6 +35,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("parser", &["commands", "analyzer", "grammar", "values", "store"]),
     ("deparse", &["parser", "analyzer", "grammar"]),
     ("scan", &["executor", "functions", "values", "store", "sdds"]),
+    ("integrity", &["scan", "parser", "values", "store", "sdds"]),
     ("keyed", &["scan", "parser", "grammar", "values", "store", "sdds"]),
     (
         "catalog_views",
@@ -98,6 +100,7 @@ const EDGES: &[(&str, &[&str])] = &[
         &[
             "deparse",
             "keyed",
+            "integrity",
             "copy_formats",
             "optimizer",
             "lowering",

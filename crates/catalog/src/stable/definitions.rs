@@ -1,13 +1,11 @@
 //! Definitions and their changes.
 
-use super::plain_index::PlainIndex;
 use super::{Malformed, Source, Stable, fields, variants, wrappers};
 use crate::serialized::Definitions;
 use crate::{
-    Catalog, CatalogChange, Check, Column, Identity, Index, IndexColumn, IndexExpression, IndexKey,
-    Object, OnCommit, Privileges, Relation, Role, Schema, Sequence, SqlType, Table, View,
+    Catalog, CatalogChange, Column, Identity, Index, IndexColumn, IndexExpression, IndexKey, Object,
+    OnCommit, Privileges, Role, Schema, Sequence, SqlType, View,
 };
-use std::sync::Arc;
 
 wrappers!(Privileges);
 
@@ -49,8 +47,6 @@ variants!(OnCommit {
 
 fields!(Schema { name, comment });
 
-fields!(Check { name, expression });
-
 fields!(Column {
     id,
     name,
@@ -61,22 +57,6 @@ fields!(Column {
     generated,
     hidden,
     missing,
-    comment,
-});
-
-fields!(Table {
-    id,
-    schema,
-    name,
-    columns,
-    key,
-    checks,
-    bucket_size,
-    colocate_with,
-    on_commit,
-    home,
-    next_column,
-    version,
     comment,
 });
 
@@ -104,52 +84,6 @@ fields!(Index {
     is_constraint,
     is_hash,
 });
-
-/// The ordinal of an index in the form that only columns of the table have.
-const PLAIN_INDEX: u8 = 3;
-/// The ordinal of any other index.
-const INDEX: u8 = 45;
-
-/// Ordinals: 0 for a table, 1 for a view, 2 for a sequence; 3 or 45 for an index.
-impl Stable for Relation {
-    fn encode(&self, out: &mut Vec<u8>) {
-        match self {
-            Self::Table(table) => {
-                out.push(0);
-                table.encode(out);
-            }
-            Self::View(view) => {
-                out.push(1);
-                view.encode(out);
-            }
-            Self::Sequence(sequence) => {
-                out.push(2);
-                sequence.encode(out);
-            }
-            Self::Index(index) => match PlainIndex::of(index) {
-                Some(plain) => {
-                    out.push(PLAIN_INDEX);
-                    plain.encode(out);
-                }
-                None => {
-                    out.push(INDEX);
-                    index.encode(out);
-                }
-            },
-        }
-    }
-
-    fn decode(from: &mut Source<'_>) -> Result<Self, Malformed> {
-        match u8::decode(from)? {
-            0 => Ok(Self::Table(Stable::decode(from)?)),
-            1 => Ok(Self::View(Stable::decode(from)?)),
-            2 => Ok(Self::Sequence(Stable::decode(from)?)),
-            PLAIN_INDEX => Ok(Self::Index(Arc::new(PlainIndex::decode(from)?.into()))),
-            INDEX => Ok(Self::Index(Stable::decode(from)?)),
-            _ => Err(Malformed("a variant of Relation is unknown")),
-        }
-    }
-}
 
 fields!(Role {
     name,

@@ -25,6 +25,7 @@ mod definitions;
 mod keys;
 mod plain_index;
 mod primitives;
+mod relations;
 #[cfg(test)]
 mod tests;
 

@@ -110,7 +110,12 @@ fn table() -> Table {
         name: "t".to_owned(),
         columns: vec![column(0, "a", None), column(1, "b", None)],
         key: vec![ColumnId(0)],
-        checks: vec![Check { name: "c".to_owned(), expression: "a > 0".to_owned() }],
+        checks: vec![Check {
+            name: "c".to_owned(),
+            expression: "a > 0".to_owned(),
+            is_valid: true,
+        }],
+        foreign_keys: Vec::new(),
         bucket_size: 65536,
         colocate_with: Some(TableId(4)),
         on_commit: OnCommit::PreserveRows,
@@ -119,6 +124,26 @@ fn table() -> Table {
         version: 3,
         comment: Some("x".to_owned()),
     }
+}
+
+/// A table with a foreign key, and a check that is NOT VALID.
+fn constrained_table() -> Table {
+    let mut table = table();
+    table.checks[0].is_valid = false;
+    table.foreign_keys.push(ForeignKey {
+        name: "f".to_owned(),
+        columns: vec![ColumnId(1)],
+        references: TableId(5),
+        referenced: vec![ColumnId(0)],
+        index: None,
+        on_delete: ReferentialAction::Cascade,
+        on_update: ReferentialAction::SetNull,
+        on_delete_set: Vec::new(),
+        is_full: true,
+        timing: Timing::InitiallyDeferred,
+        is_valid: false,
+    });
+    table
 }
 
 fn sequence() -> Sequence {
@@ -223,6 +248,10 @@ fn changes_have_their_bytes() {
         (
             CatalogChange::Create(Relation::Table(Arc::new(table()))),
             "03000501730174020001610200000101000000000101620201010131000000000001000101630561203e2030808004010400000203010178",
+        ),
+        (
+            CatalogChange::Create(Relation::Table(Arc::new(constrained_table()))),
+            "032805017301740200016102000001010000000001016202010101310000000000010001016305612             03e2030808004010400000203010178 010163 01 0166 0101 05 0100 00 02 03 00 01 02 00",
         ),
         (
             CatalogChange::Replace(Relation::View(Arc::new(view()))),

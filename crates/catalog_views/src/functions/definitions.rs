@@ -92,7 +92,13 @@ fn constraint(scope: &Scope, row: &Row<'_>) -> Option<String> {
             let mut found = all.filter(|index| oids::check(id, &index.file.name) == oid);
             found.next().map(|index| definitions::unique(index, table))
         };
-        check.or_else(unique)
+        let foreign = || {
+            let key = table.foreign_keys.iter().find(|key| oids::check(id, &key.name) == oid)?;
+            let referenced = scope.catalog.table_by_id(key.references)?;
+            let name = scope.shown_name(referenced);
+            Some(definitions::foreign_key(key, table, referenced, &name))
+        };
+        check.or_else(unique).or_else(foreign)
     };
     tables(&scope.catalog).find_map(of_table)
 }

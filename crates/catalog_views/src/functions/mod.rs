@@ -17,6 +17,7 @@ mod sizes;
 mod texts;
 
 use crate::pg_catalog::class::Class;
+use crate::pg_catalog::definitions::quote_ident;
 use crate::search_path::SearchPath;
 use crate::session_context::SessionContext;
 use datafusion::logical_expr::ScalarUDF;
@@ -24,7 +25,7 @@ use functions::row_function::Row;
 pub use registry::Functions;
 pub use server::current_setting;
 use std::sync::Arc;
-use store::catalog::Catalog;
+use store::catalog::{Catalog, Table};
 pub use texts::SUBSCRIPTS;
 
 /// All of these functions, for one session.
@@ -74,6 +75,20 @@ impl Scope {
         match row.number(index) {
             Some(oid) => Class::by_oid(&self.catalog, oid),
             None => self.class_by_name(row.text(index)?),
+        }
+    }
+
+    /// The name of a table, with its schema unless the search path finds it.
+    fn shown_name(&self, table: &Table) -> String {
+        let found = Class::by_name(&self.catalog, self.path(), None, &table.name);
+        let is_it = |class: &Class<'_>| match class {
+            Class::Relation(relation) => relation.id() == table.id.relation(),
+            _ => false,
+        };
+        let name = quote_ident(&table.name);
+        match found.is_some_and(|class| is_it(&class)) {
+            true => name,
+            false => format!("{}.{name}", quote_ident(&table.schema)),
         }
     }
 

@@ -6,6 +6,7 @@
 
 mod columns;
 mod constraints;
+mod foreign_keys;
 mod privileges;
 
 use crate::names::{DATABASE, SYSTEM_SCHEMAS};
@@ -27,10 +28,23 @@ pub(crate) fn table(context: &ViewContext<'_>, name: &str) -> Option<TableRows> 
         "sequences" => sequences(context, out),
         "columns" => columns::columns(context, out),
         "element_types" => columns::element_types(context, out),
-        "table_constraints" => constraints::tables(context, out),
-        "key_column_usage" => constraints::key_columns(context, out),
-        "constraint_column_usage" => constraints::column_usage(context, out),
-        "constraint_table_usage" => constraints::table_usage(context, out),
+        "table_constraints" => {
+            constraints::tables(context, out);
+            foreign_keys::tables(context, out);
+        }
+        "key_column_usage" => {
+            constraints::key_columns(context, out);
+            foreign_keys::key_columns(context, out);
+        }
+        "constraint_column_usage" => {
+            constraints::column_usage(context, out);
+            foreign_keys::column_usage(context, out);
+        }
+        "constraint_table_usage" => {
+            constraints::table_usage(context, out);
+            foreign_keys::table_usage(context, out);
+        }
+        "referential_constraints" => foreign_keys::references(context, out),
         "check_constraints" => constraints::checks(context, out),
         "table_privileges" | "role_table_grants" => privileges::tables(context, out),
         "column_privileges" | "role_column_grants" => privileges::columns(context, out),

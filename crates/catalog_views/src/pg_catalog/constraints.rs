@@ -4,7 +4,9 @@ use super::{oids, type_catalog};
 use crate::catalog_tables::{declared, index_numbers, index_parts, key_columns, key_numbers};
 use crate::rows::TableRows;
 use crate::view_context::ViewContext;
-use store::catalog::{Check, IndexColumn, SqlType, Table};
+use store::catalog::{
+    Check, ColumnId, ForeignKey, IndexColumn, ReferentialAction, SqlType, Table, Timing, Column,
+};
 
 /// The rows of `pg_opclass`.
 pub(super) const OPCLASS_FILE: &str = include_str!("data/pg_opclass.tsv");
@@ -132,7 +134,7 @@ pub(super) fn constraints(context: &ViewContext<'_>, rows: &mut TableRows) {
                 ("conname", check.name.as_str().into()),
                 ("connamespace", oids::schema(&table.schema).into()),
                 ("contype", "c".into()),
-                ("convalidated", true.into()),
+                ("convalidated", check.is_valid.into()),
                 ("conrelid", oids::relation(id).into()),
                 ("confupdtype", " ".into()),
                 ("confdeltype", " ".into()),
@@ -142,7 +144,56 @@ pub(super) fn constraints(context: &ViewContext<'_>, rows: &mut TableRows) {
                 ("conbin", check.expression.as_str().into()),
             ]);
         }
+        table.foreign_keys.iter().for_each(|key| foreign_key(context, table, key, rows));
     }
+}
+
+fn foreign_key(context: &ViewContext<'_>, table: &Table, key: &ForeignKey, rows: &mut TableRows) {
+    let Some(referenced) = context.catalog.table_by_id(key.references) else { return };
+    let (id, of) = (table.id.relation(), referenced.id.relation());
+    let index = match key.index {
+        Some(index) => oids::relation(index.relation()),
+        None => oids::key_index(of),
+    };
+    rows.row([
+        ("oid", oids::check(id, &key.name).into()),
+        ("conname", key.name.as_str().into()),
+        ("connamespace", oids::schema(&table.schema).into()),
+        ("contype", "f".into()),
+        ("condeferrable", (key.timing != Timing::NotDeferrable).into()),
+        ("condeferred", (key.timing == Timing::InitiallyDeferred).into()),
+        ("convalidated", key.is_valid.into()),
+        ("conrelid", oids::relation(id).into()),
+        ("conindid", index.into()),
+        ("confrelid", oids::relation(of).into()),
+        ("confupdtype", letter(key.on_update).into()),
+        ("confdeltype", letter(key.on_delete).into()),
+        ("confmatchtype", if key.is_full { "f" } else { "s" }.into()),
+        ("conislocal", true.into()),
+        ("connoinherit", true.into()),
+        ("conkey", numbers(table, &key.columns).into()),
+        ("confkey", numbers(referenced, &key.referenced).into()),
+    ]);
+    if !key.on_delete_set.is_empty() {
+        rows.set_last("confdelsetcols", numbers(table, &key.on_delete_set).into());
+    }
+}
+
+/// The letter of an action in `pg_constraint`.
+fn letter(action: ReferentialAction) -> &'static str {
+    match action {
+        ReferentialAction::NoAction => "a",
+        ReferentialAction::Restrict => "r",
+        ReferentialAction::Cascade => "c",
+        ReferentialAction::SetNull => "n",
+        ReferentialAction::SetDefault => "d",
+    }
+}
+
+/// The attribute numbers of columns.
+pub(crate) fn numbers(table: &Table, columns: &[ColumnId]) -> Vec<i64> {
+    let number = |id| declared(table).find(|(_, column)| column.id == id).map(|(number, _)| number);
+    columns.iter().filter_map(|id| number(*id)).collect()
 }
 
 /// The attribute numbers of the columns in a check constraint.

@@ -3,7 +3,9 @@
 use crate::catalog_tables::{IndexPart, index_parts, key_columns};
 use grammar::tree::NodeEnum;
 use parser::RESERVED;
-use store::catalog::{Check, Index, IndexColumn, IndexExpression, Table, View};
+use store::catalog::{
+    Check, ColumnId, ForeignKey, Index, IndexColumn, IndexExpression, ReferentialAction, Table, Timing, View,
+};
 
 /// A name as an SQL identifier, quoted if necessary.
 pub fn quote_ident(name: &str) -> String {
@@ -115,10 +117,56 @@ fn key_list(table: &Table) -> String {
 
 /// The definition of a check constraint; with one pair of parentheses instead of two if `pretty`.
 pub(crate) fn check(check: &Check, pretty: bool) -> String {
+    let unchecked = if check.is_valid { "" } else { " NOT VALID" };
     if pretty {
-        format!("CHECK ({})", check.expression)
+        format!("CHECK ({}){unchecked}", check.expression)
     } else {
-        format!("CHECK (({}))", check.expression)
+        format!("CHECK (({})){unchecked}", check.expression)
+    }
+}
+
+/// The definition of a foreign key. `referenced` is the name of the table that it refers to.
+pub(crate) fn foreign_key(key: &ForeignKey, table: &Table, of: &Table, referenced: &str) -> String {
+    let list = |table: &Table, columns: &[ColumnId]| {
+        let positions = columns.iter().filter_map(|id| table.position(*id));
+        let names = positions.map(|at| quote_ident(&table.columns[at].name));
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let mut text = format!(
+        "FOREIGN KEY ({}) REFERENCES {referenced}({})",
+        list(table, &key.columns),
+        list(of, &key.referenced)
+    );
+    if key.is_full {
+        text.push_str(" MATCH FULL");
+    }
+    for (when, action) in [("UPDATE", key.on_update), ("DELETE", key.on_delete)] {
+        if action != ReferentialAction::NoAction {
+            text.push_str(&format!(" ON {when} {}", action_words(action)));
+        }
+    }
+    if !key.on_delete_set.is_empty() {
+        text.push_str(&format!(" ({})", list(table, &key.on_delete_set)));
+    }
+    match key.timing {
+        Timing::NotDeferrable => {}
+        Timing::InitiallyImmediate => text.push_str(" DEFERRABLE"),
+        Timing::InitiallyDeferred => text.push_str(" DEFERRABLE INITIALLY DEFERRED"),
+    }
+    if !key.is_valid {
+        text.push_str(" NOT VALID");
+    }
+    text
+}
+
+/// An action in SQL.
+pub(crate) fn action_words(action: ReferentialAction) -> &'static str {
+    match action {
+        ReferentialAction::NoAction => "NO ACTION",
+        ReferentialAction::Restrict => "RESTRICT",
+        ReferentialAction::Cascade => "CASCADE",
+        ReferentialAction::SetNull => "SET NULL",
+        ReferentialAction::SetDefault => "SET DEFAULT",
     }
 }
 

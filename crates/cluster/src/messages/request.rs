@@ -110,9 +110,15 @@ pub(crate) enum Request {
     /// discarded, and the number unknown.
     MovePiece { number: u64, piece: Blob, ends_round: bool },
     /// The source, which has frozen the keys, to the destination: own them, with the last piece, if any. `accesses` is the
-    /// access rate per second at the source. Late, after the source has asked for the outcome, the move is discarded, and
-    /// it is refused.
-    MoveAdopt { number: u64, rest: Option<Blob>, adopt: Message<()>, accesses: u64 },
+    /// access rate per second at the source, and `seen` the newest timestamp there. Late, after the source has asked for
+    /// the outcome, the move is discarded, and it is refused.
+    MoveAdopt {
+        number: u64,
+        rest: Option<Blob>,
+        adopt: Message<()>,
+        accesses: u64,
+        seen: Timestamp,
+    },
     /// The source to the destination: it has aborted the move. Late, the move is discarded already.
     MoveDrop { number: u64 },
     /// The source, which has lost the answer, or has been started again, to the destination: whether it has adopted the
@@ -206,6 +212,7 @@ pub(crate) enum WireWrite {
     Load(Blob),
     Upsert(Blob),
     Delete(Vec<Key>),
+    Require(Vec<Key>),
 }
 
 /// The periodic report of a server to the root.

@@ -16,10 +16,11 @@ pub(crate) async fn answer(moves: &Arc<Moves>, request: Request) -> Reply {
             incoming.take(number, piece.0, ends_round)?;
             Ok(Answer::Done)
         }
-        Request::MoveAdopt { number, rest, adopt, accesses } => {
+        Request::MoveAdopt { number, rest, adopt, accesses, seen } => {
             let (moves, rest) = (Arc::clone(moves), rest.map(|rest| rest.0));
             let adopted = tasks.run(move || {
-                moves.incoming.adopt(&moves.routing.files, number, rest, accesses, adopt)
+                let of = (accesses, seen);
+                moves.incoming.adopt(&moves.routing.files, number, rest, of, adopt)
             });
             adopted.await??;
             Ok(Answer::Adopted(true))

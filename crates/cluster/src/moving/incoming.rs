@@ -10,7 +10,7 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 use protocols::destination::{Destination, Effect, Event};
 use sdds::directory::{Content, Message};
-use sdds::{KeyRange, MoveId};
+use sdds::{KeyRange, MoveId, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -88,13 +88,13 @@ impl IncomingMoves {
     }
 
     /// Receives the rest and adopts all rows. `accesses` is their access rate per second at the
-    /// source.
+    /// source, and `seen` the newest timestamp there.
     pub(super) fn adopt(
         &self,
         files: &Files,
         number: u64,
         rest: Option<Bytes>,
-        accesses: u64,
+        (accesses, seen): (u64, Timestamp),
         adopt: Message<()>,
     ) -> Result<(), Error> {
         if !matches!(adopt, Message::Adopt { content: Content::Rows, .. }) {
@@ -107,7 +107,7 @@ impl IncomingMoves {
             return Err(has_ended());
         }
         let rows = incoming.rows.take().ok_or_else(has_ended)?;
-        let adopted = adopt_rows(rows, files, incoming.table, rest, accesses, adopt);
+        let adopted = adopt_rows(rows, files, incoming.table, rest, (accesses, seen), adopt);
         let noted = adopted.as_ref().map(drop).map_err(drop);
         incoming.machine.step(self.now(), Event::Adopted(noted));
         if adopted.is_ok() {
@@ -162,11 +162,12 @@ fn adopt_rows(
     files: &Files,
     table: TableId,
     rest: Option<Bytes>,
-    accesses: u64,
+    (accesses, seen): (u64, Timestamp),
     adopt: Message<()>,
 ) -> Result<(), Error> {
     let file = files.by_id(table)?;
     rest.map_or(Ok(()), |rest| rows.take(rest))?;
+    rows.see(seen);
     rows.adopt(accesses)?;
     // The answer tells the source what the directory's message would.
     let _ = file.handle(adopt);

@@ -221,7 +221,8 @@ impl Moving<'_> {
             Ok(rest) => rest,
             Err(error) => return Answer::Refused(error),
         };
-        let request = Request::MoveAdopt { number, rest, adopt, accesses: self.out.accesses() };
+        let (accesses, seen) = (self.out.accesses(), self.out.seen());
+        let request = Request::MoveAdopt { number, rest, adopt, accesses, seen };
         match moves.routing.calls.ask(to, &request).await {
             Ok(_) => Answer::Adopted,
             Err(CallError::NotDone(error)) => Answer::Refused(error),

@@ -53,6 +53,7 @@ impl NodePeers {
             Write::Load(rows) => WireWrite::Load(batches::write(&rows)?.into()),
             Write::Upsert(rows) => WireWrite::Upsert(batches::write(&rows)?.into()),
             Write::Delete(keys) => WireWrite::Delete(keys),
+            Write::Require(keys) => WireWrite::Require(keys),
         };
         let (reader, target) = (self.wire(reader, owner), self.view.target(table));
         let request = Request::Write { reader, target, write, step };

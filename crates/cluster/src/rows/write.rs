@@ -30,6 +30,7 @@ pub(super) async fn write(
         WireWrite::Load(rows) => Write::Load(batches::read(&rows)?),
         WireWrite::Upsert(rows) => Write::Upsert(batches::read(&rows)?),
         WireWrite::Delete(keys) => Write::Delete(keys),
+        WireWrite::Require(keys) => Write::Require(keys),
     };
     node.transactions.check_horizon(reader.timestamp)?;
     let part = node.transactions.participants.part(transaction)?;
@@ -79,7 +80,7 @@ async fn not_owned(node: &Arc<Node>, target: &Target, range: KeyRange) -> Reply 
 /// The smallest range with all keys of a write.
 fn span(node: &Node, table: TableId, write: &Write) -> Result<KeyRange, Error> {
     let keys = match write {
-        Write::Delete(keys) => keys.clone(),
+        Write::Delete(keys) | Write::Require(keys) => keys.clone(),
         Write::Insert(rows) | Write::Load(rows) | Write::Upsert(rows) => {
             let view = node.store.snapshot().table(table);
             let missing = || Error::SchemaConflict { relation: format!("table {}", table.0) };

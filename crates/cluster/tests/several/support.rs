@@ -425,6 +425,7 @@ fn counters(id: TableId, name: &str, home: sdds::GroupId) -> Table {
         columns: vec![column(0, "key"), column(1, "value")],
         key: vec![ColumnId(0)],
         checks: Vec::new(),
+        foreign_keys: Vec::new(),
         bucket_size: 4 << 10,
         colocate_with: None,
         on_commit: OnCommit::default(),

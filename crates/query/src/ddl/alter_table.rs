@@ -4,6 +4,7 @@ use super::alter_type::{self, Rewritten};
 use super::checks;
 use super::columns::{define, has_sequence};
 use super::dependents;
+use super::foreign_keys;
 use super::generated::{self, mentions};
 use super::index;
 use super::index_columns;
@@ -47,7 +48,7 @@ pub(crate) async fn run(
     let id = named_target(frame, transaction, &alter.name, Privileges::OWNER)?.id;
     for operation in &alter.operations {
         let Some(table) = transaction.catalog().table_by_id(id).cloned() else { break };
-        if changes_unique(frame, transaction, id, operation).await? {
+        if changes_keys(frame, transaction, id, operation).await? {
             continue;
         }
         let mut next = Table::clone(&table);
@@ -66,13 +67,16 @@ pub(crate) async fn run(
             for unique in &column.unique {
                 index::add_unique(frame, transaction, id, unique).await?;
             }
+            for written in &column.references {
+                foreign_keys::add(frame, transaction, id, written, false).await?;
+            }
         }
     }
     Ok(())
 }
 
-/// Applies an operation on a UNIQUE constraint. Returns whether it is one.
-async fn changes_unique(
+/// Applies an operation on a UNIQUE or FOREIGN KEY constraint. Returns whether it is one.
+async fn changes_keys(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
     table: TableId,
@@ -82,11 +86,40 @@ async fn changes_unique(
         AlterOperation::AddConstraint(TableConstraint::Unique(unique)) => {
             index::add_unique(frame, transaction, table, unique).await?;
         }
-        AlterOperation::DropConstraint { name, .. } => {
+        AlterOperation::AddConstraint(TableConstraint::PrimaryKey(columns)) => {
+            integrity::add_key(frame, transaction, table, columns).await?;
+        }
+        AlterOperation::AddConstraint(TableConstraint::ForeignKey(written)) => {
+            foreign_keys::add(frame, transaction, table, written, false).await?;
+        }
+        AlterOperation::AlterConstraint { name, is_deferrable, is_deferred } => {
+            integrity::alter(transaction, table, name, (*is_deferrable, *is_deferred))?;
+        }
+        AlterOperation::ValidateConstraint(name) => {
+            let Some(key) = integrity::named(transaction.catalog(), table, name) else {
+                return Ok(false);
+            };
+            integrity::make_valid(frame, transaction, table, &key).await?;
+        }
+        AlterOperation::DropConstraint { name, cascade, .. } => {
+            if integrity::named(transaction.catalog(), table, name).is_some() {
+                integrity::drop(transaction, table, name)?;
+                return Ok(true);
+            }
+            let of = transaction.catalog().table_by_id(table);
+            if of.is_some_and(|of| !of.has_hidden_key() && of.key_name() == *name) {
+                let dropped = integrity::drop_key(frame, transaction, table, *cascade).await?;
+                foreign_keys::tell(frame, dropped);
+                return Ok(true);
+            }
             let Some(found) = index::of_constraint(transaction, table, name) else {
                 return Ok(false);
             };
-            index::drop(transaction, &found)?;
+            index::drop_with_dependents(frame, transaction, &found, *cascade)?;
+        }
+        AlterOperation::DropColumn { name, cascade, .. } => {
+            foreign_keys::drop_of_column(frame, transaction, table, name, *cascade)?;
+            return Ok(false);
         }
         _ => return Ok(false),
     }
@@ -116,14 +149,7 @@ async fn change(
                 frame.skip_existing(SqlState::DuplicateColumn, &what, &table.name);
                 return Ok(Changed::Nothing);
             }
-            let added = add_column(frame, transaction, table, column)?;
-            if added.is_computed || added.has_checks {
-                generated::refuse_bad(&frame.planner(transaction), table)?;
-                let rewritten = alter_type::compute(frame, transaction, table).await?;
-                if added.is_computed {
-                    return Ok(Changed::Rows(rewritten));
-                }
-            }
+            return add_column_to_rows(frame, transaction, table, column).await;
         }
         AlterOperation::DropColumn { name, if_exists, cascade } => {
             if *if_exists && table.column(name).is_none() {
@@ -156,17 +182,42 @@ async fn change(
         AlterOperation::AddConstraint(TableConstraint::Check(check)) => {
             checks::add_to_rows(frame, transaction, table, check.clone()).await?;
         }
-        // By `changes_unique`.
-        AlterOperation::AddConstraint(TableConstraint::Unique(_)) => {}
-        AlterOperation::AddConstraint(TableConstraint::PrimaryKey(_)) => {
-            return Err(Error::unsupported("adding a primary key to a table is not supported"));
+        AlterOperation::ValidateConstraint(name) => {
+            if !checks::validate(frame, transaction, table, name).await? {
+                return Ok(Changed::Nothing);
+            }
         }
-        AlterOperation::DropConstraint { name, if_exists } => {
+        // By `changes_keys`.
+        AlterOperation::AddConstraint(
+            TableConstraint::PrimaryKey(_)
+            | TableConstraint::Unique(_)
+            | TableConstraint::ForeignKey(_),
+        )
+        | AlterOperation::AlterConstraint { .. } => {}
+        AlterOperation::DropConstraint { name, if_exists, .. } => {
             if !checks::remove(table, name, *if_exists)? {
                 let what = format!("constraint \"{name}\" of relation");
                 frame.skip_missing(&what, &table.name);
                 return Ok(Changed::Nothing);
             }
+        }
+    }
+    Ok(Changed::Definition)
+}
+
+/// Adds a column, and checks and computes the rows.
+async fn add_column_to_rows(
+    frame: &Frame<'_>,
+    transaction: &DistributedTransaction,
+    table: &mut Table,
+    column: &ColumnDefinition,
+) -> Result<Changed> {
+    let added = add_column(frame, transaction, table, column)?;
+    if added.is_computed || added.has_checks {
+        generated::refuse_bad(&frame.planner(transaction), table)?;
+        let rewritten = alter_type::compute(frame, transaction, table).await?;
+        if added.is_computed {
+            return Ok(Changed::Rows(rewritten));
         }
     }
     Ok(Changed::Definition)
@@ -244,7 +295,9 @@ fn drop_column(table: &mut Table, name: &str) -> Result<()> {
             .with_detail(format!("column {other} of table {table} depends on column {name}"))
             .with_hint(format!("Drop column {other} first.")));
     }
-    // Checks of the column go with it.
+    // Checks and foreign keys of the column go with it.
+    let id = table.columns[index].id;
+    table.foreign_keys.retain(|key| !key.columns.contains(&id));
     table.checks.retain(|check| !mentions(&check.expression, name));
     table.columns.remove(index);
     Ok(())

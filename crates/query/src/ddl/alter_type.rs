@@ -142,6 +142,8 @@ impl Rewritten {
         transaction: &mut DistributedTransaction,
         table: TableId,
     ) -> Result<()> {
+        // All values stay as they are, or are of columns that no foreign key watches.
+        let before = transaction.row_changes().clone();
         transaction.truncate(table)?;
         if let Some(replaced) = self.replaced {
             index_columns::follow_type(transaction, table, replaced)?;
@@ -159,6 +161,7 @@ impl Rewritten {
         for rows in &self.rows {
             transaction.insert(table, rows).await?;
         }
+        *transaction.row_changes() = before;
         Ok(())
     }
 }
@@ -178,6 +181,10 @@ fn refuse_type(
             "Column \"{name}\" is used by generated column \"{}\".",
             computed.name
         )));
+    }
+    if DistributedTransaction::watches(transaction.catalog(), table.id, &[index]) {
+        let message = format!("altering the type of a column of a foreign key, \"{name}\",");
+        return Err(Error::unsupported(format!("{message} is not supported")));
     }
     if table.key.contains(&column.id) && !store::key::is_key_type(&to.arrow()) {
         let message = format!("type {to} cannot be part of a primary key");

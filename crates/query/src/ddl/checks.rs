@@ -18,7 +18,7 @@ use values::error::{Error, Result, SqlState};
 /// # Errors
 /// 42710 if the name is taken.
 pub(super) fn add(table: &mut Table, check: Written) -> Result<()> {
-    let Written { name, condition: expression } = check;
+    let Written { name, condition: expression, is_valid } = check;
     let name = match name {
         Some(name) if is_taken(table, &name) => {
             let message =
@@ -28,12 +28,14 @@ pub(super) fn add(table: &mut Table, check: Written) -> Result<()> {
         Some(name) => name,
         None => free_name(table, &expression),
     };
-    table.checks.push(Check { name, expression });
+    table.checks.push(Check { name, expression, is_valid });
     Ok(())
 }
 
 fn is_taken(table: &Table, name: &str) -> bool {
-    table.checks.iter().any(|check| check.name == name) || table.key_name() == name
+    table.checks.iter().any(|check| check.name == name)
+        || table.foreign_keys.iter().any(|key| key.name == name)
+        || table.key_name() == name
 }
 
 fn free_name(table: &Table, expression: &str) -> String {
@@ -57,13 +59,57 @@ pub(super) async fn add_to_rows(
     table: &mut Table,
     check: Written,
 ) -> Result<()> {
-    let condition = format!("NOT ({})", check.condition);
     add(table, check)?;
     Constraints::new(&frame.planner(transaction), &Arc::new(table.clone()))?;
+    match table.checks.last() {
+        Some(check) if check.is_valid => check_rows(frame, transaction, table, check).await,
+        _ => Ok(()),
+    }
+}
+
+/// VALIDATE CONSTRAINT of a check. Returns whether the definition changes.
+///
+/// # Errors
+/// 23514 if a row violates the condition; 42704 if there is no such check; 42809 if it is another
+/// constraint.
+pub(super) async fn validate(
+    frame: &Frame<'_>,
+    transaction: &DistributedTransaction,
+    table: &mut Table,
+    name: &str,
+) -> Result<bool> {
+    let Some(at) = table.checks.iter().position(|check| check.name == name) else {
+        let is_key = !table.has_hidden_key() && table.key_name() == name;
+        let mut indexes = transaction.catalog().indexes_of(table.id).iter();
+        if is_key || indexes.any(|index| index.is_constraint && index.file.name == name) {
+            let message = format!(
+                "constraint \"{name}\" of relation \"{}\" is not a foreign key or check constraint",
+                table.name
+            );
+            return Err(Error::new(SqlState::WrongObjectType, message));
+        }
+        return Err(missing(table, name));
+    };
+    if table.checks[at].is_valid {
+        return Ok(false);
+    }
+    check_rows(frame, transaction, table, &table.checks[at]).await?;
+    table.checks[at].is_valid = true;
+    Ok(true)
+}
+
+/// Refuses a check that a row violates.
+async fn check_rows(
+    frame: &Frame<'_>,
+    transaction: &DistributedTransaction,
+    table: &Table,
+    check: &Check,
+) -> Result<()> {
+    let condition = format!("NOT ({})", check.expression);
     if !is_any_row(frame, transaction, table, &condition).await? {
         return Ok(());
     }
-    let name = table.checks.last().map(|check| check.name.as_str()).unwrap_or_default();
+    let name = &check.name;
     let message = format!(
         "check constraint \"{name}\" of relation \"{}\" is violated by some row",
         table.name
@@ -76,15 +122,11 @@ pub(super) async fn add_to_rows(
 /// ALTER TABLE ... DROP CONSTRAINT. Returns whether the constraint existed.
 ///
 /// # Errors
-/// 42704 if it does not exist, unless `if_exists` is set; 0A000 for the primary key.
+/// 42704 if it does not exist, unless `if_exists` is set.
 pub(super) fn remove(table: &mut Table, name: &str, if_exists: bool) -> Result<bool> {
     if let Some(index) = table.checks.iter().position(|check| check.name == name) {
         table.checks.remove(index);
         return Ok(true);
-    }
-    if table.key_name() == name && !table.has_hidden_key() {
-        return Err(Error::unsupported("dropping a primary key is not supported")
-            .with_hint("Create another table, and copy the rows with INSERT ... SELECT."));
     }
     if if_exists { Ok(false) } else { Err(missing(table, name)) }
 }
@@ -94,16 +136,23 @@ pub(super) fn remove(table: &mut Table, name: &str, if_exists: bool) -> Result<b
 /// # Errors
 /// 42704 if there is no such check; 42710 if the new name is taken.
 pub(super) fn rename(table: &mut Table, old: &str, new: &str) -> Result<()> {
-    let Some(index) = table.checks.iter().position(|check| check.name == old) else {
+    let foreign = table.foreign_keys.iter().position(|key| key.name == old);
+    let checked = table.checks.iter().position(|check| check.name == old);
+    if foreign.or(checked).is_none() {
         let message = format!("constraint \"{old}\" for table \"{}\" does not exist", table.name);
         return Err(Error::new(SqlState::UndefinedObject, message));
-    };
+    }
     if is_taken(table, new) {
         let message =
             format!("constraint \"{new}\" for relation \"{}\" already exists", table.name);
         return Err(Error::new(SqlState::DuplicateObject, message));
     }
-    table.checks[index].name = new.to_owned();
+    if let Some(at) = checked {
+        table.checks[at].name = new.to_owned();
+    }
+    if let Some(at) = foreign {
+        table.foreign_keys[at].name = new.to_owned();
+    }
     Ok(())
 }
 

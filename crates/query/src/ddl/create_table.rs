@@ -3,6 +3,7 @@
 use super::checks;
 use super::columns::{define, has_sequence};
 use super::create_sequence::owned_sequence;
+use super::foreign_keys;
 use super::generated;
 use super::index;
 use super::place;
@@ -16,8 +17,8 @@ use crate::dml::default_values::DefaultValue;
 use crate::dml::ingest;
 use datafusion::physical_plan::ExecutionPlan;
 use parser::commands::{
-    self, Check, ColumnDefinition, CreateTable, CreateTableAs, NewTable, SequenceOptions,
-    TableConstraint, Unique,
+    self, Check, ColumnDefinition, CreateTable, CreateTableAs, ForeignKeyDefinition, NewTable,
+    SequenceOptions, TableConstraint, Unique,
 };
 use planner::relations::rename_columns;
 use sdds::GroupId;
@@ -43,9 +44,13 @@ pub(crate) async fn run(
     builder.add_columns(&create.columns, frame.text)?;
     builder.add_constraints(&create.constraints)?;
     let unique = builder.unique.clone();
+    let references = std::mem::take(&mut builder.references);
     let (table, sequences) = builder.finish()?;
     let table = created(frame, transaction, table, &create.table)?;
     index::add_all(frame, transaction, &table, &unique).await?;
+    for written in &references {
+        foreign_keys::add(frame, transaction, table.id, written, true).await?;
+    }
     for (column, options) in sequences {
         let id = frame.session.shared.store.next_relation_id();
         let sequence = owned_sequence(id, &table, column, &options)?;
@@ -165,6 +170,7 @@ struct Builder {
     keys: Vec<String>,
     checks: Vec<Check>,
     unique: Vec<Unique>,
+    references: Vec<ForeignKeyDefinition>,
     sequences: OwnedSequences,
 }
 
@@ -180,6 +186,7 @@ impl Builder {
             columns: Vec::new(),
             key: Vec::new(),
             checks: Vec::new(),
+            foreign_keys: Vec::new(),
             bucket_size: DEFAULT_BUCKET_SIZE,
             colocate_with: None,
             on_commit: OnCommit::default(),
@@ -188,8 +195,8 @@ impl Builder {
             version: 1,
             comment: None,
         };
-        let (keys, checks, unique, sequences) = Default::default();
-        Self { table, keys, checks, unique, sequences }
+        let (keys, checks, unique, references, sequences) = Default::default();
+        Self { table, keys, checks, unique, references, sequences }
     }
 
     fn add_columns(&mut self, definitions: &[ColumnDefinition], text: &str) -> Result<()> {
@@ -209,6 +216,7 @@ impl Builder {
             }
             self.checks.extend(definition.checks.iter().cloned());
             self.unique.extend(definition.unique.iter().cloned());
+            self.references.extend(definition.references.iter().cloned());
             self.add_column(column)?;
         }
         Ok(())
@@ -259,6 +267,9 @@ impl Builder {
                 }
                 TableConstraint::Check(check) => self.checks.push(check.clone()),
                 TableConstraint::Unique(unique) => self.unique.push(unique.clone()),
+                TableConstraint::ForeignKey(key) => {
+                    self.references.push(ForeignKeyDefinition::clone(key));
+                }
             }
         }
         Ok(())
@@ -292,7 +303,7 @@ impl Builder {
         }
         self.table.key = key;
         for check in self.checks {
-            checks::add(&mut self.table, check)?;
+            checks::add(&mut self.table, Check { is_valid: true, ..check })?;
         }
         Ok((self.table, self.sequences))
     }

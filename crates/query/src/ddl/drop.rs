@@ -1,13 +1,14 @@
 //! DROP TABLE, DROP VIEW, DROP SEQUENCE, DROP INDEX and DROP SCHEMA.
 
-use super::{dependents, index};
+use super::{dependents, foreign_keys, index};
 use crate::context::Frame;
 use catalog_views::relation_names::{a_kind, find_named};
 use parser::commands::{Drop, ObjectKind, RelationName};
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{
-    Catalog, CatalogChange, Index, Privileges, RESERVED_SCHEMAS, Relation, TableId,
+    Catalog, CatalogChange, ForeignKey, Index, Privileges, RESERVED_SCHEMAS, Relation, Table,
+    TableId,
 };
 use values::error::{Error, Result, SqlState};
 
@@ -70,9 +71,23 @@ fn drop_relation(
     }
     may_drop(frame, &catalog, relation)?;
     if let Relation::Index(index) = relation {
-        return drop_index(transaction, &catalog, index);
+        return drop_index(frame, transaction, index, drop.cascade);
     }
     drop_views(frame, transaction, relation, drop.cascade)?;
+    if let Relation::Table(table) = relation {
+        let what = format!("table {}", table.name);
+        let named = |of: &Table| {
+            let is_it = |name: &RelationName| {
+                let found = find_named(&catalog, frame.path(), name).ok().flatten();
+                found.is_some_and(|found| found.id() == of.id.relation())
+            };
+            drop.names.iter().any(is_it)
+        };
+        let depends = |of: &Table, _: &ForeignKey| !named(of);
+        let (id, cascade) = (table.id, drop.cascade);
+        let names = (&*what, &*what);
+        foreign_keys::drop_dependents(frame, transaction, id, names, cascade, depends)?;
+    }
     drop_with_owned(transaction, &catalog, relation)
 }
 
@@ -81,18 +96,20 @@ fn drop_relation(
 /// # Errors
 /// 2BP01 if it belongs to one.
 fn drop_index(
+    frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
-    catalog: &Catalog,
     index: &Index,
+    cascade: bool,
 ) -> Result<()> {
     let name = &index.file.name;
-    if let (true, Some(table)) = (index.is_constraint, catalog.table_by_id(index.table)) {
+    let table = transaction.catalog().table_by_id(index.table);
+    if let (true, Some(table)) = (index.is_constraint, table) {
         let constraint = format!("constraint {name} on table {}", table.name);
         let message = format!("cannot drop index {name} because {constraint} requires it");
         return Err(Error::new(SqlState::DependentObjectsStillExist, message)
             .with_hint(format!("You can drop {constraint} instead.")));
     }
-    index::drop(transaction, index)
+    index::drop_with_dependents(frame, transaction, index, cascade)
 }
 
 /// With CASCADE, drops the views that depend on a relation, directly or indirectly.
@@ -146,6 +163,8 @@ fn drop_with_owned(
             transaction.change_catalog(CatalogChange::Drop(sequence.id))?;
         }
     }
+    let others = |of: &Table, _: &ForeignKey| of.id != owner;
+    integrity::refuse_dependents(transaction, owner, ("", ""), true, others)?;
     for index in catalog.indexes_of(owner) {
         transaction.change_catalog(CatalogChange::Drop(index.file.id.relation()))?;
     }

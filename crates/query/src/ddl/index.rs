@@ -4,6 +4,7 @@
 //! the table changes with its list of indexes: a transaction that has written rows without knowing
 //! of an index cannot commit.
 
+use super::foreign_keys;
 use super::index_names::{chosen, refuse_taken};
 use crate::analysis::row;
 use crate::context::{Frame, start};
@@ -20,7 +21,7 @@ use scan::provider::{BucketTable, Columns};
 use sdds::Key;
 use std::sync::Arc;
 use store::catalog::{
-    CatalogChange, Column, Index, IndexColumn, IndexExpression, IndexKey, Privileges, Relation,
+    CatalogChange, Column, ForeignKey, Index, IndexColumn, IndexExpression, IndexKey, Privileges, Relation,
     SqlType, Table, TableId,
 };
 use store::{DistributedTransaction, IndexChanges, IndexedRows};
@@ -282,7 +283,7 @@ pub(super) async fn add_unique(
         Some(name) => name.clone(),
         None => chosen(transaction.catalog(), &table, names, "key"),
     };
-    refuse_taken(transaction.catalog(), &table, &name)?;
+    refuse_taken(transaction.catalog(), &table, &name, true)?;
     let id = TableId(frame.session.shared.store.next_relation_id().0);
     let index = Index {
         is_unique: true,
@@ -358,6 +359,28 @@ fn changed(transaction: &mut DistributedTransaction, table: TableId) -> Result<(
         transaction.change_catalog(CatalogChange::Replace(Relation::Table(Arc::new(next))))?;
     }
     Ok(())
+}
+
+/// Drops an index, unless foreign keys need it; with CASCADE they are dropped, too.
+///
+/// # Errors
+/// 2BP01.
+pub(super) fn drop_with_dependents(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    index: &Index,
+    cascade: bool,
+) -> Result<()> {
+    let (id, name) = (index.file.id, &index.file.name);
+    let of = transaction.catalog().table_by_id(index.table).map(|table| table.name.clone());
+    let on = format!("index {name}");
+    let what = match of.filter(|_| index.is_constraint) {
+        Some(table) => format!("constraint {name} on table {table}"),
+        None => on.clone(),
+    };
+    let (names, depends) = ((&*what, &*on), |_: &Table, key: &ForeignKey| key.index == Some(id));
+    foreign_keys::drop_dependents(frame, transaction, index.table, names, cascade, depends)?;
+    drop(transaction, index)
 }
 
 /// Drops an index.

@@ -51,17 +51,23 @@ fn joined(table: &str, columns: &str, label: &str) -> String {
 fn is_constraint(catalog: &Catalog, table: &Table, name: &str) -> bool {
     let mut unique = catalog.indexes_of(table.id).iter().filter(|index| index.is_constraint);
     table.checks.iter().any(|check| check.name == name)
+        || table.foreign_keys.iter().any(|key| key.name == name)
         || unique.any(|index| index.file.name == name)
         || (!table.has_hidden_key() && table.key_name() == name)
 }
 
-/// Refuses the name of a new constraint with an index that is taken.
+/// Refuses the name of a new constraint that is taken. One with an index has the name of a relation.
 ///
 /// # Errors
 /// 42P07 if a relation has it; 42710 if a constraint of the table has it.
-pub(super) fn refuse_taken(catalog: &Catalog, table: &Table, name: &str) -> Result<()> {
+pub(super) fn refuse_taken(
+    catalog: &Catalog,
+    table: &Table,
+    name: &str,
+    has_index: bool,
+) -> Result<()> {
     let is_key = !table.has_hidden_key() && table.key_name() == name;
-    if is_key || catalog.relation(&table.schema, name).is_some() {
+    if has_index && (is_key || catalog.relation(&table.schema, name).is_some()) {
         let message = format!("relation \"{name}\" already exists");
         return Err(Error::new(SqlState::DuplicateTable, message));
     }

@@ -12,6 +12,7 @@ mod create_table;
 mod create_view;
 mod dependents;
 mod drop;
+mod foreign_keys;
 mod generated;
 mod index;
 mod index_columns;
@@ -51,6 +52,7 @@ pub(crate) async fn run(
         Definition::Rename(rename) => rename::run(frame, transaction, rename)?,
         Definition::Drop(drop) => drop::run(frame, transaction, drop)?,
         Definition::Truncate(truncate) => truncate::run(frame, transaction, truncate)?,
+        Definition::SetConstraints(set) => foreign_keys::set(frame, transaction, set).await?,
         Definition::Comment(comment) => comment::run(frame, transaction, comment)?,
         Definition::Maintenance(maintenance) => maintain(frame, transaction, maintenance)?,
         Definition::DropTemporary { .. } => {

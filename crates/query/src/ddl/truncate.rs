@@ -5,8 +5,8 @@ use crate::dml::named_target;
 use parser::commands::Truncate;
 use std::sync::Arc;
 use store::DistributedTransaction;
-use store::catalog::{CatalogChange, Object, Privileges, Relation, Sequence, TableId};
-use values::error::Result;
+use store::catalog::{CatalogChange, Object, Privileges, Relation, Sequence, Table, TableId};
+use values::error::{Error, Result, SqlState};
 
 /// Runs a TRUNCATE.
 pub(crate) fn run(
@@ -14,11 +14,52 @@ pub(crate) fn run(
     transaction: &mut DistributedTransaction,
     truncate: &Truncate,
 ) -> Result<()> {
+    let mut tables = Vec::with_capacity(truncate.names.len());
     for name in &truncate.names {
-        let table = named_target(frame, transaction, name, Privileges::TRUNCATE)?;
+        tables.push(named_target(frame, transaction, name, Privileges::TRUNCATE)?);
+    }
+    add_referring(frame, transaction, &mut tables, truncate.cascade)?;
+    for table in tables {
         transaction.truncate(table.id)?;
         if truncate.restarts {
             restart_identity(frame, transaction, table.id)?;
+        }
+    }
+    Ok(())
+}
+
+/// Adds the tables that refer to those that are truncated, with CASCADE.
+///
+/// # Errors
+/// 0A000 without CASCADE.
+fn add_referring(
+    frame: &Frame<'_>,
+    transaction: &DistributedTransaction,
+    tables: &mut Vec<Arc<Table>>,
+    cascade: bool,
+) -> Result<()> {
+    let catalog = transaction.catalog();
+    let mut next = 0;
+    while let Some(table) = tables.get(next).cloned() {
+        next += 1;
+        for other in catalog.referring_to(table.id).iter().filter_map(|id| catalog.table_by_id(*id))
+        {
+            if tables.iter().any(|known| known.id == other.id) {
+                continue;
+            }
+            let name = &other.name;
+            if !cascade {
+                let message = "cannot truncate a table referenced in a foreign key constraint";
+                let detail = format!("Table \"{name}\" references \"{}\".", table.name);
+                return Err(Error::unsupported(message).with_detail(detail).with_hint(format!(
+                    "Truncate table \"{name}\" at the same time, or use TRUNCATE ... CASCADE."
+                )));
+            }
+            let relation = Relation::Table(Arc::clone(other));
+            frame.access(catalog).require(&relation, Privileges::TRUNCATE)?;
+            let message = format!("truncate cascades to table \"{name}\"");
+            frame.session.notice(SqlState::SuccessfulCompletion, message);
+            tables.push(Arc::clone(other));
         }
     }
     Ok(())

@@ -67,7 +67,9 @@ impl Ready {
             }
             PlannedAction::Delete { joins } => {
                 let query = planner.physical(&rows).await?;
-                Kind::Delete(Delete { view, query, joins })
+                let catalog = planner.tables.catalog();
+                let is_watched = !catalog.referring_to(view.table().id).is_empty();
+                Kind::Delete(Delete { view, query, joins, is_watched })
             }
             PlannedAction::Merge(whens) => {
                 let query = planner.physical(&rows).await?;

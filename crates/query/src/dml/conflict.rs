@@ -102,8 +102,7 @@ impl Resolution {
             let (old, rows) = update.rows(planner, view.table(), existing, &excluded).await?;
             seen.new.extend(self.arbiters.probes(writer, view, &rows)?);
             if moves_keys(view.table(), &update.targets) {
-                writer.delete(view, view.encode_keys(&old)?).await?;
-                writer.insert(view, rows.clone()).await?;
+                writer.replace(view, view.encode_keys(&old)?, vec![rows.clone()]).await?;
             } else {
                 writer.upsert(view, rows.clone()).await?;
             }

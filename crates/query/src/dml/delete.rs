@@ -18,13 +18,15 @@ pub(super) struct Delete {
     pub(super) query: Arc<dyn ExecutionPlan>,
     /// Whether the query joins other tables, so that it may return a row several times.
     pub(super) joins: bool,
+    /// Whether foreign keys refer to the table.
+    pub(super) is_watched: bool,
 }
 
 impl Delete {
     /// The DELETE as a DML pushdown, if the owners of the rows can execute it.
     pub(super) fn at_owners(&self, frame: &Frame<'_>) -> Result<Option<DmlPushdown>> {
         // The answer of an owner would have all entries of indexes that go.
-        match self.joins || !self.view.indexes().is_empty() {
+        match self.joins || self.is_watched || !self.view.indexes().is_empty() {
             true => Ok(None),
             false => DmlPushdown::of_query(&self.query, Change::Delete, frame),
         }
@@ -36,7 +38,7 @@ impl Delete {
         writer: &mut Writer<'_>,
         returns: bool,
     ) -> Result<Changed> {
-        let Self { view, query, joins } = self;
+        let Self { view, query, joins, .. } = self;
         let mut stream = start(frame, query)?;
         let mut seen = joins.then(HashSet::new);
         let mut changed = Changed::default();

@@ -49,9 +49,11 @@ struct Effects {
     /// The rows of the table that were updated or deleted.
     seen: HashSet<Key>,
     deleted: Vec<Key>,
+    /// Rows that get another key: their old keys, and the rows.
+    moved: (Vec<Key>, Vec<RecordBatch>),
     /// New rows whose key is the old one.
     updated: Vec<RecordBatch>,
-    /// New rows, also those with another key.
+    /// New rows.
     inserted: Vec<RecordBatch>,
     count: u64,
 }
@@ -115,9 +117,12 @@ impl Merge {
                 self.act(planner, writer, clause, rows, &mut effects).await?;
             }
         }
-        let Effects { deleted, updated, inserted, count, .. } = effects;
+        let Effects { deleted, moved, updated, inserted, count, .. } = effects;
         if !deleted.is_empty() {
             writer.delete(&self.view, deleted).await?;
+        }
+        if !moved.0.is_empty() {
+            writer.replace(&self.view, moved.0, moved.1).await?;
         }
         for rows in updated {
             writer.upsert(&self.view, rows).await?;
@@ -151,8 +156,8 @@ impl Merge {
                 let columns = [old, values.columns()].concat();
                 let rows = new_rows(table, &columns, targets, &self.constraints)?;
                 if moves_keys(table, targets) {
-                    effects.deleted.extend(keys);
-                    effects.inserted.push(rows);
+                    effects.moved.0.extend(keys);
+                    effects.moved.1.push(rows);
                 } else {
                     effects.updated.push(rows);
                 }

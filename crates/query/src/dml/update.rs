@@ -14,8 +14,8 @@ use planner::Planner;
 use sdds::Key;
 use std::collections::HashSet;
 use std::sync::Arc;
-use store::TableView;
 use store::catalog::Table;
+use store::{DistributedTransaction, TableView};
 use values::error::Result;
 
 /// A planned UPDATE.
@@ -28,6 +28,8 @@ pub(super) struct Update {
     constraints: Arc<Constraints>,
     /// Whether the query joins other tables, so that it may return a row several times.
     joins: bool,
+    /// Whether foreign keys watch a target.
+    is_watched: bool,
 }
 
 impl Update {
@@ -39,13 +41,16 @@ impl Update {
         joins: bool,
     ) -> Result<Self> {
         let constraints = Arc::new(Constraints::new(planner, view.table())?);
-        Ok(Self { view, query, targets, constraints, joins })
+        let (catalog, id) = (planner.tables.catalog(), view.table().id);
+        let is_watched = DistributedTransaction::watches(catalog, id, &targets);
+        Ok(Self { view, query, targets, constraints, joins, is_watched })
     }
 
     /// The UPDATE as a DML pushdown, if the owners of the rows can execute it.
     pub(super) fn at_owners(&self, frame: &Frame<'_>) -> Result<Option<DmlPushdown>> {
         let moves_entries = changes_index(&self.view, &self.targets);
-        if self.joins || moves_entries || moves_keys(self.view.table(), &self.targets) {
+        let is_noted = self.joins || self.is_watched;
+        if is_noted || moves_entries || moves_keys(self.view.table(), &self.targets) {
             return Ok(None);
         }
         let (targets, constraints) = (self.targets.clone(), Arc::clone(&self.constraints));
@@ -62,7 +67,7 @@ impl Update {
         writer: &mut Writer<'_>,
         returns: bool,
     ) -> Result<Changed> {
-        let Self { view, query, targets, constraints, joins } = self;
+        let Self { view, query, targets, constraints, joins, .. } = self;
         let table = view.table();
         let width = table.columns.len();
         let mut stream = start(frame, query)?;
@@ -79,15 +84,12 @@ impl Update {
             old_keys.extend(keys);
             written.push(new);
         }
-        let moves_keys = moves_keys(table, &targets);
-        if moves_keys {
-            writer.delete(&view, old_keys).await?;
+        if moves_keys(table, &targets) {
+            writer.replace(&view, old_keys, written).await?;
+            return Ok(changed);
         }
         for rows in written {
-            match moves_keys {
-                true => writer.insert(&view, rows).await?,
-                false => writer.upsert(&view, rows).await?,
-            }
+            writer.upsert(&view, rows).await?;
         }
         Ok(changed)
     }

@@ -7,7 +7,7 @@ use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use sdds::Key;
 use std::collections::HashMap;
 use store::catalog::TableId;
-use store::{DistributedTransaction, TableView, Write};
+use store::{DistributedTransaction, TableView};
 use values::error::Result;
 
 /// What a change has done.
@@ -17,6 +17,15 @@ pub(super) struct Changed {
     pub(super) count: u64,
     /// The columns of the written rows, followed by those of other relations that RETURNING shows.
     pub(super) rows: Vec<Vec<ArrayRef>>,
+}
+
+/// A write that waits.
+enum Waiting {
+    Insert(RecordBatch),
+    Upsert(RecordBatch),
+    Delete(Vec<Key>),
+    /// Rows that get other keys.
+    Replace(Vec<Key>, Vec<RecordBatch>),
 }
 
 /// Writes of a statement to its transaction.
@@ -29,7 +38,7 @@ pub(super) struct Writer<'a> {
 /// Writes that wait for the end of the statement.
 #[derive(Default)]
 struct Deferred {
-    writes: Vec<(TableId, Write)>,
+    writes: Vec<(TableId, Waiting)>,
     /// Whether the keys that the statement has changed have a row then.
     keys: HashMap<TableId, HashMap<Key, bool>>,
 }
@@ -55,7 +64,9 @@ impl<'a> Writer<'a> {
         let id = view.table().id;
         match &mut self.deferred {
             None => Ok(self.transaction.insert(id, &rows).await?),
-            Some(deferred) => deferred.add(id, view.encode_keys(&rows)?, true, Write::Insert(rows)),
+            Some(deferred) => {
+                deferred.add(id, view.encode_keys(&rows)?, true, Waiting::Insert(rows))
+            }
         }
     }
 
@@ -64,7 +75,9 @@ impl<'a> Writer<'a> {
         let id = view.table().id;
         match &mut self.deferred {
             None => Ok(self.transaction.upsert(id, &rows).await?),
-            Some(deferred) => deferred.add(id, view.encode_keys(&rows)?, true, Write::Upsert(rows)),
+            Some(deferred) => {
+                deferred.add(id, view.encode_keys(&rows)?, true, Waiting::Upsert(rows))
+            }
         }
     }
 
@@ -73,8 +86,27 @@ impl<'a> Writer<'a> {
         let id = view.table().id;
         match &mut self.deferred {
             None => Ok(self.transaction.delete(id, &keys).await?),
-            Some(deferred) => deferred.add(id, keys.clone(), false, Write::Delete(keys)),
+            Some(deferred) => deferred.add(id, keys.clone(), false, Waiting::Delete(keys)),
         }
+    }
+
+    /// Replaces rows, which are identified by their keys, by rows with other keys, in the same order.
+    pub(super) async fn replace(
+        &mut self,
+        view: &TableView,
+        keys: Vec<Key>,
+        rows: Vec<RecordBatch>,
+    ) -> Result<()> {
+        let id = view.table().id;
+        let Some(deferred) = &mut self.deferred else {
+            return Ok(self.transaction.replace(id, &keys, &rows).await?);
+        };
+        deferred.note(id, keys.clone(), false);
+        for rows in &rows {
+            deferred.note(id, view.encode_keys(rows)?, true);
+        }
+        deferred.writes.push((id, Waiting::Replace(keys, rows)));
+        Ok(())
     }
 
     /// Writes what waits.
@@ -84,9 +116,10 @@ impl<'a> Writer<'a> {
     pub(super) async fn finish(self) -> Result<()> {
         for (id, write) in self.deferred.map_or_else(Vec::new, |deferred| deferred.writes) {
             match write {
-                Write::Insert(rows) | Write::Load(rows) => self.transaction.insert(id, &rows).await,
-                Write::Upsert(rows) => self.transaction.upsert(id, &rows).await,
-                Write::Delete(keys) => self.transaction.delete(id, &keys).await,
+                Waiting::Insert(rows) => self.transaction.insert(id, &rows).await,
+                Waiting::Upsert(rows) => self.transaction.upsert(id, &rows).await,
+                Waiting::Delete(keys) => self.transaction.delete(id, &keys).await,
+                Waiting::Replace(keys, rows) => self.transaction.replace(id, &keys, &rows).await,
             }?;
         }
         Ok(())
@@ -94,10 +127,14 @@ impl<'a> Writer<'a> {
 }
 
 impl Deferred {
-    fn add(&mut self, id: TableId, keys: Vec<Key>, has_row: bool, write: Write) -> Result<()> {
-        let known = self.keys.entry(id).or_default();
-        known.extend(keys.into_iter().map(|key| (key, has_row)));
+    fn add(&mut self, id: TableId, keys: Vec<Key>, has_row: bool, write: Waiting) -> Result<()> {
+        self.note(id, keys, has_row);
         self.writes.push((id, write));
         Ok(())
+    }
+
+    fn note(&mut self, id: TableId, keys: Vec<Key>, has_row: bool) {
+        let known = self.keys.entry(id).or_default();
+        known.extend(keys.into_iter().map(|key| (key, has_row)));
     }
 }

@@ -216,7 +216,9 @@ impl Session {
         if !current.is_implicit() || current.leave_failed(&self.0.settings) {
             return Ok(());
         }
-        current.lock().await.commit(&Control::default()).await.map(drop)
+        let mut conversation = current.lock().await;
+        self.0.check_deferred(&mut conversation).await?;
+        conversation.commit(&Control::default()).await.map(drop)
     }
 
     /// Continues a statement after [`Self::pause`]: it can be cancelled, and its time runs again.

@@ -173,6 +173,7 @@ impl Inner {
                 let was = conversation.status();
                 let next = self.chained(conversation, *chain, "COMMIT")?;
                 self.warn_without_transaction(conversation);
+                self.check_deferred(conversation).await?;
                 let committed = conversation.commit(control).await?;
                 self.begin_chained(conversation, next).await?;
                 match committed {
@@ -345,7 +346,10 @@ impl Inner {
         for _ in 0..RETRIES {
             let mut transaction = self.shared.store.begin_distributed().await?;
             let done = match self.apply(frame, &mut transaction, write).await {
-                Ok(outcome) => committed(transaction, control).await.map(|()| outcome),
+                Ok(outcome) => match integrity::settle_all(frame, &mut transaction).await {
+                    Ok(()) => committed(transaction, control).await.map(|()| outcome),
+                    Err(error) => Err(error),
+                },
                 Err(error) => Err(error),
             };
             match done {
@@ -369,6 +373,10 @@ impl Inner {
             Write::Definition(definition) => ddl::run(frame, transaction, definition).await,
             Write::Copy(copy) => copy::from::run(frame, transaction, copy).await,
             Write::Change => Box::pin(dml::statement::run(frame, transaction)).await,
+        };
+        let outcome = match outcome {
+            Ok(outcome) => integrity::settle(frame, transaction).await.map(|()| outcome),
+            error => error,
         };
         self.context.see(transaction, frame);
         outcome.map_err(|error| match frame.statement {
@@ -406,10 +414,13 @@ impl Inner {
         conversation.refuse_if_failed()?;
         let frame = self.frame(&[], "");
         if let Some(open) = conversation.open() {
-            return dml::load::run(&frame, &mut open.transaction, table, batches).await;
+            let rows = dml::load::run(&frame, &mut open.transaction, table, batches).await?;
+            integrity::settle(&frame, &mut open.transaction).await?;
+            return Ok(rows);
         }
         let mut transaction = self.shared.store.begin_distributed().await?;
         let rows = dml::load::run(&frame, &mut transaction, table, batches).await?;
+        integrity::settle_all(&frame, &mut transaction).await?;
         committed(transaction, control).await?;
         Ok(rows)
     }

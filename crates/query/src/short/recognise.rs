@@ -17,6 +17,7 @@ use scan::provider::plan_schema;
 use scan::shipping::Shipping;
 use scan::tables::Tables;
 use std::sync::Arc;
+use store::DistributedTransaction;
 use store::catalog::{Privileges, Relation, SqlType, Table};
 use values::error::Result;
 use values::field::Field;
@@ -104,7 +105,8 @@ fn insert(frame: &Frame<'_>, tables: &dyn Tables, insert: &InsertStmt) -> Result
         }
         _ => return Ok(None),
     };
-    if table.columns.iter().any(|column| column.identity.is_some()) {
+    let is_watched = !table.foreign_keys.is_empty();
+    if is_watched || table.columns.iter().any(|column| column.identity.is_some()) {
         return Ok(None);
     }
     let mut given = Vec::new();
@@ -183,6 +185,11 @@ fn update(frame: &Frame<'_>, tables: &dyn Tables, update: &UpdateStmt) -> Result
     let Some((table, None)) = only_table(frame, tables, range, needed) else { return Ok(None) };
     let Some(key) = key_of(&table, update.where_clause.as_deref()) else { return Ok(None) };
     let Some((set, values)) = assigned(&table, &update.target_list) else { return Ok(None) };
+    let targets = set.iter().map(|(at, _)| *at).chain(values.iter().map(|(at, _)| *at));
+    let targets: Vec<usize> = targets.collect();
+    if DistributedTransaction::watches(tables.catalog(), table.id, &targets) {
+        return Ok(None);
+    }
     let planner = frame.planner(tables);
     let (given, operands): (Vec<_>, Vec<_>) = set.into_iter().unzip();
     let (mut inputs, mut computed) = (Inputs::default(), Vec::new());
@@ -229,6 +236,9 @@ fn delete(frame: &Frame<'_>, tables: &dyn Tables, delete: &DeleteStmt) -> Option
     let range = delete.relation.as_ref().filter(|_| !is_more)?;
     let needed = Privileges::DELETE.union(Privileges::SELECT);
     let (table, None) = only_table(frame, tables, range, needed)? else { return None };
+    if !tables.catalog().referring_to(table.id).is_empty() {
+        return None;
+    }
     let key = key_of(&table, delete.where_clause.as_deref())?;
     Some(Short { table, action: Action::Delete { key } })
 }

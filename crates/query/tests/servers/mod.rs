@@ -102,6 +102,19 @@ impl Servers {
         assert!(move_keys(from, to, table.id, &range), "nobody writes");
     }
 
+    /// Gives the keys of one bucket of a relation to another server, if nobody writes there.
+    pub(crate) fn shuffle(&self, relation: &str, random: u64) -> bool {
+        let catalog = self.store(GroupId(0)).catalog();
+        let relation = catalog.relation("public", relation).expect("a relation");
+        let table = relation.file().expect("a file").id;
+        let owners = self.owners(table);
+        let Some((range, from)) = owners.get(random as usize % owners.len().max(1)) else {
+            return false;
+        };
+        let to = GroupId((from.0 + 1 + random / 7 % 2) % 3);
+        move_keys(self.store(*from), self.store(to), table, range)
+    }
+
     /// Divides the tables that the first server has all of among all servers. Where the cut is depends on nothing but
     /// the bytes of keys, so that it means something for numbers and leaves most texts where they are.
     pub(crate) fn spread(&self) {
@@ -221,6 +234,7 @@ fn move_keys(from: &Arc<Store>, to: &Arc<Store>, table: TableId, range: &KeyRang
     for piece in out.rest().expect("a table") {
         incoming.take(piece.expect("written")).expect("well formed");
     }
+    incoming.see(out.seen());
     incoming.adopt(0).expect("free");
     out.finish();
     true

@@ -7,6 +7,7 @@
 mod load;
 mod newest;
 mod pushdown;
+mod watching;
 
 use crate::error::missing;
 use crate::peers::{ATTEMPTS_MAX, Peers, Reader, Write};
@@ -18,6 +19,7 @@ use arrow::array::RecordBatch;
 use bucket::{IndexChanges, key};
 use catalog::{Catalog, CatalogChange, Table, TableId};
 use futures::future::join_all;
+use references::RowChanges;
 use sdds::{Bound, GroupId, Key, KeyRange, Timestamp, TransactionId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,6 +32,8 @@ pub struct DistributedTransaction {
     /// Its parts on other servers; `None` without a cluster.
     elsewhere: Option<Elsewhere>,
     savepoints: u64,
+    /// Changes of rows that foreign keys have not looked at.
+    changes: RowChanges,
 }
 
 /// The parts of a transaction on other servers.
@@ -54,6 +58,7 @@ impl Drop for Elsewhere {
 pub struct DistributedSavepoint {
     here: Savepoint,
     number: u64,
+    changes: RowChanges,
 }
 
 impl Store {
@@ -100,7 +105,7 @@ impl Store {
             let (peers, id) = (Arc::clone(peers), peers.transaction_id());
             Elsewhere { peers, id, has_writes: false }
         });
-        DistributedTransaction { here, elsewhere, savepoints: 0 }
+        DistributedTransaction { here, elsewhere, savepoints: 0, changes: RowChanges::default() }
     }
 }
 
@@ -152,6 +157,12 @@ impl DistributedTransaction {
     /// As [`Transaction::insert`]; errors of other servers. Some rows may have been inserted; roll
     /// back to a savepoint.
     pub async fn insert(&mut self, id: TableId, rows: &RecordBatch) -> Result<(), Error> {
+        self.insert_unwatched(id, rows).await?;
+        self.note_inserted(id, rows);
+        Ok(())
+    }
+
+    async fn insert_unwatched(&mut self, id: TableId, rows: &RecordBatch) -> Result<(), Error> {
         if self.elsewhere.is_none() {
             return self.here.insert(id, rows);
         }
@@ -163,10 +174,13 @@ impl DistributedTransaction {
     /// # Errors
     /// As [`Self::insert`], without [`Error::DuplicateKey`].
     pub async fn upsert(&mut self, id: TableId, rows: &RecordBatch) -> Result<(), Error> {
-        if self.elsewhere.is_none() {
-            return self.here.upsert(id, rows);
+        let changes = self.changes_of_upsert(id, rows).await?;
+        match self.elsewhere.is_none() {
+            true => self.here.upsert(id, rows)?,
+            false => self.write_rows(id, rows, Write::Upsert).await?,
         }
-        self.write_rows(id, rows, Write::Upsert).await
+        changes.into_iter().for_each(|change| self.changes.add(change));
+        Ok(())
     }
 
     /// Deletes rows by key. Keys without a row are ignored. Succeeds beyond the memory limit.
@@ -174,6 +188,13 @@ impl DistributedTransaction {
     /// # Errors
     /// [`Error::Catalog`] if the table does not exist; errors of other servers.
     pub async fn delete(&mut self, id: TableId, keys: &[Key]) -> Result<(), Error> {
+        let change = self.change_of_deletion(id, keys).await?;
+        self.delete_unwatched(id, keys).await?;
+        change.into_iter().for_each(|change| self.changes.add(change));
+        Ok(())
+    }
+
+    async fn delete_unwatched(&mut self, id: TableId, keys: &[Key]) -> Result<(), Error> {
         if self.elsewhere.is_none() {
             return self.here.delete(id, keys);
         }
@@ -325,11 +346,14 @@ impl DistributedTransaction {
         id: TableId,
         parts: Vec<IngestPart>,
     ) -> Result<u64, Error> {
-        if self.elsewhere.is_none() {
-            return self.here.finish_ingest(id, parts);
-        }
         let Some(load) = IngestPart::gather(parts)? else { return Ok(0) };
-        self.load_to_owners(id, load).await
+        let changes = self.changes_of_load(id, &load);
+        let rows = match self.elsewhere.is_none() {
+            true => self.here.take_load(id, load)?,
+            false => self.load_to_owners(id, load).await?,
+        };
+        changes.into_iter().for_each(|change| self.changes.add(change));
+        Ok(rows)
     }
 
     /// Whether it has written nothing.
@@ -340,7 +364,8 @@ impl DistributedTransaction {
     /// Sets a savepoint.
     pub fn savepoint(&mut self) -> DistributedSavepoint {
         self.savepoints += 1;
-        DistributedSavepoint { here: self.here.savepoint(), number: self.savepoints }
+        let (here, changes) = (self.here.savepoint(), self.changes.clone());
+        DistributedSavepoint { here, number: self.savepoints, changes }
     }
 
     /// Rolls back to a savepoint of this transaction.
@@ -349,6 +374,7 @@ impl DistributedTransaction {
     /// Errors of other servers.
     pub async fn rollback_to(&mut self, savepoint: &DistributedSavepoint) -> Result<(), Error> {
         self.here.rollback_to(&savepoint.here);
+        self.changes = savepoint.changes.clone();
         match &self.elsewhere {
             Some(e) if e.has_writes => e.peers.rollback_to(e.id, savepoint.number).await,
             _ => Ok(()),
@@ -361,6 +387,9 @@ impl DistributedTransaction {
     /// [`Error::Conflict`] and [`Error::SchemaConflict`], after which nothing has changed;
     /// [`Error::Unreachable`] in a cluster.
     pub async fn commit(mut self) -> Result<Timestamp, Error> {
+        if !self.changes.is_empty() {
+            return Err(unchecked());
+        }
         let Some(mut elsewhere) = self.elsewhere.take() else {
             return self.here.commit_async().await;
         };
@@ -374,6 +403,15 @@ impl DistributedTransaction {
         elsewhere.has_writes = false;
         elsewhere.peers.commit(&reader, here).await
     }
+}
+
+/// The error for changes of rows that foreign keys have not looked at.
+fn unchecked() -> Error {
+    Error::Failed(Box::new(crate::Failure {
+        sql_state: "XX000".to_owned(),
+        message: "the foreign keys of changed rows have not been checked".to_owned(),
+        ..crate::Failure::default()
+    }))
 }
 
 /// Sends rows to another server in pieces, one after the other; returns the rows that it does not

@@ -49,7 +49,7 @@ impl Transaction {
 /// Returns the positions of rows whose keys are owned here, and the other keys.
 fn divide(view: &TableView, write: &Write) -> Result<(Vec<u32>, Vec<KeyRange>), Error> {
     let keys = match write {
-        Write::Delete(keys) => keys.clone(),
+        Write::Delete(keys) | Write::Require(keys) => keys.clone(),
         Write::Insert(rows) | Write::Load(rows) | Write::Upsert(rows) => view.encode_keys(rows)?,
     };
     let (owned, others): (Vec<usize>, Vec<usize>) =

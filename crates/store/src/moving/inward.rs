@@ -156,6 +156,12 @@ impl MoveIn {
         Ok(())
     }
 
+    /// Notes the newest timestamp of the source: until then, any of the keys may have been required.
+    pub fn see(&self, timestamp: Timestamp) {
+        self.store.observe(timestamp);
+        self.store.holds().lock().required.forget(timestamp);
+    }
+
     /// Ends a round: combines its pieces with those of earlier rounds.
     ///
     /// # Errors

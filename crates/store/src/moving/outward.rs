@@ -13,7 +13,7 @@ use bucket::{BucketState, Delta, Run, Version};
 use catalog::{Table, TableId};
 use durable::{Command, Frozen};
 use journal::{Body, Position, Room};
-use sdds::{Bound, GroupId, KeyRange, MoveId};
+use sdds::{Bound, GroupId, KeyRange, MoveId, Timestamp};
 use std::sync::Arc;
 
 /// The reason why keys cannot be frozen.
@@ -139,6 +139,11 @@ impl MoveOut {
     /// Returns the range of keys.
     pub fn range(&self) -> &KeyRange {
         &self.frozen.range
+    }
+
+    /// Returns the newest timestamp that this server knows.
+    pub fn seen(&self) -> Timestamp {
+        self.store.snapshots().newest().timestamp.max(self.store.holds().lock().observed())
     }
 
     /// Returns the average accesses to the keys per second.

@@ -22,6 +22,8 @@ pub enum Write {
     Upsert(RecordBatch),
     /// Keys whose rows are deleted.
     Delete(Vec<Key>),
+    /// Keys that must have a row when the transaction commits, and keep it until then.
+    Require(Vec<Key>),
 }
 
 /// What a write has done.
@@ -38,7 +40,7 @@ impl Write {
     pub fn len(&self) -> usize {
         match self {
             Self::Insert(rows) | Self::Load(rows) | Self::Upsert(rows) => rows.num_rows(),
-            Self::Delete(keys) => keys.len(),
+            Self::Delete(keys) | Self::Require(keys) => keys.len(),
         }
     }
 
@@ -52,14 +54,14 @@ impl Write {
         if places.len() == self.len() {
             return Ok(self.clone());
         }
+        let keys = |all: &[Key]| places.iter().map(|place| all[*place as usize].clone()).collect();
         let rows = |rows| take_record_batch(rows, &UInt32Array::from(places.to_vec()));
         Ok(match self {
             Self::Insert(all) => Self::Insert(rows(all)?),
             Self::Load(all) => Self::Load(rows(all)?),
             Self::Upsert(all) => Self::Upsert(rows(all)?),
-            Self::Delete(all) => {
-                Self::Delete(places.iter().map(|place| all[*place as usize].clone()).collect())
-            }
+            Self::Delete(all) => Self::Delete(keys(all)),
+            Self::Require(all) => Self::Require(keys(all)),
         })
     }
 
@@ -69,17 +71,18 @@ impl Write {
             Self::Insert(rows) => of_batch(&rows, Self::Insert),
             Self::Load(rows) => of_batch(&rows, Self::Load),
             Self::Upsert(rows) => of_batch(&rows, Self::Upsert),
-            Self::Delete(keys) => {
-                let bytes = |range: &Range<usize>| {
-                    keys[range.clone()].iter().map(|key| key.as_bytes().len() as u64 + 8).sum()
-                };
-                let ranges = divided(0..keys.len(), &bytes);
-                let piece =
-                    |range: Range<usize>| (range.clone(), Self::Delete(keys[range].to_vec()));
-                ranges.into_iter().map(piece).collect()
-            }
+            Self::Delete(keys) => of_keys(&keys, Self::Delete),
+            Self::Require(keys) => of_keys(&keys, Self::Require),
         }
     }
+}
+
+fn of_keys(keys: &[Key], write: fn(Vec<Key>) -> Write) -> Vec<(Range<usize>, Write)> {
+    let bytes = |range: &Range<usize>| {
+        keys[range.clone()].iter().map(|key| key.as_bytes().len() as u64 + 8).sum()
+    };
+    let ranges = divided(0..keys.len(), &bytes);
+    ranges.into_iter().map(|range| (range.clone(), write(keys[range].to_vec()))).collect()
 }
 
 fn of_batch(rows: &RecordBatch, write: fn(RecordBatch) -> Write) -> Vec<(Range<usize>, Write)> {

@@ -77,6 +77,7 @@ impl Store {
         timestamp: Timestamp,
     ) -> Result<Position, Error> {
         let CommitRequest { snapshot, catalog_changes, writes, staging, _reservation } = request;
+        self.holds().note_required(&writes, timestamp);
         let touched = Touched::by(machine, &writes);
         let command = Command::Commit { timestamp, catalog: catalog_changes, writes };
         let Ready { record, _pins } = ready;

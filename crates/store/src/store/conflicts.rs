@@ -36,9 +36,33 @@ pub(super) fn refuse_conflicts(
             return Err(Error::SchemaConflict { relation: before.name.clone() });
         };
         let conflict = |key: &Key| conflict(&published.catalog, before, key);
-        refuse_row_conflicts(file, writes, request.snapshot.timestamp(), conflict)?;
+        let snapshot = request.snapshot.timestamp();
+        refuse_row_conflicts(file, writes, snapshot, conflict)?;
+        if let Some(key) = missing_requirement(file, writes) {
+            return Err(conflict(key));
+        }
+        if is_referred_to(&published.catalog, *id)
+            && let Some(key) = held.required.lost(*id, writes, snapshot)
+        {
+            return Err(conflict(key));
+        }
     }
     Ok(())
+}
+
+/// Returns a required key without a row now, or that is not owned here any more.
+fn missing_requirement<'a>(file: &TableFile, writes: &'a TableWrites) -> Option<&'a Key> {
+    let is_missing = |key: &&Key| {
+        let is_live = || file.locate(key).is_some_and(|bucket| bucket.state().is_live(key));
+        writes.gives_row(key).is_none() && !writes.truncated && !is_live()
+    };
+    writes.required.iter().find(is_missing)
+}
+
+/// Whether foreign keys refer to the rows of a table, or to those of the table of an index.
+fn is_referred_to(catalog: &Catalog, id: TableId) -> bool {
+    let table = catalog.index_by_id(id).map_or(id, |index| index.table);
+    !catalog.referring_to(table).is_empty()
 }
 
 /// A definition was checked against the rows of its snapshot, so newer rows conflict with it.
@@ -151,7 +175,8 @@ fn refuse_held(
     }
     for (id, writes) in &request.writes {
         let Some(held) = prepared.writes.get(id) else { continue };
-        let Some(key) = writes.shared_key(held) else { continue };
+        let lost = writes.required_key_lost(held).or_else(|| held.required_key_lost(writes));
+        let Some(key) = lost.cloned().or_else(|| writes.shared_key(held)) else { continue };
         let Some(table) = published.catalog.table_by_id(*id) else { return Err(conflict(*id)) };
         return Err(self::conflict(&published.catalog, table, &key));
     }

@@ -173,6 +173,7 @@ impl Store {
         let newest = store.snapshots.newest().timestamp;
         let readable_from = if options.in_cluster { restored } else { newest };
         store.readable_from.store(readable_from.0, Ordering::Release);
+        store.holds.lock().required.forget(newest);
 
         let publisher =
             Publisher::new(Arc::clone(&store.snapshots), Arc::clone(&store.holds), recovered.last);

@@ -127,6 +127,7 @@ impl Transaction {
             Write::Insert(rows) => self.insert(id, &rows).map(|()| rows.num_rows() as u64),
             Write::Upsert(rows) => self.upsert(id, &rows).map(|()| rows.num_rows() as u64),
             Write::Delete(keys) => self.delete(id, &keys).map(|()| keys.len() as u64),
+            Write::Require(keys) => self.require(id, keys),
             Write::Load(rows) => {
                 let mut part = self.ingest(id)?;
                 part.append(rows)?;
@@ -198,6 +199,15 @@ impl Transaction {
         }
         self.stage(&view, writes, || keys.iter().try_for_each(|key| view.require(key)))?;
         self.index(entries)
+    }
+
+    /// Requires keys to have a row when the transaction commits, and until then.
+    fn require(&mut self, id: TableId, keys: Vec<Key>) -> Result<u64, Error> {
+        let view = self.table_or_missing(id)?;
+        let mut writes = self.writes.get(&id).cloned().unwrap_or_default();
+        writes.required.extend(keys.iter().cloned());
+        self.stage(&view, writes, || keys.iter().try_for_each(|key| view.require(key)))?;
+        Ok(keys.len() as u64)
     }
 
     /// Replaces the writes to a table. In a cluster, this fails unless the new keys are owned here,

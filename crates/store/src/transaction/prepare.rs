@@ -95,6 +95,7 @@ impl PreparedPart for PreparedTransaction {
                 let decision = kept.decision(&self.store, Some(timestamp));
                 decision.and_then(|(decision, writes)| {
                     let mut machine = self.store.machine();
+                    self.store.holds().note_required(&writes, timestamp);
                     let touched = Touched::by(&machine, &writes);
                     self.store.propose_writes(&mut machine, decision, touched)
                 })

@@ -124,6 +124,8 @@ states! {
     NotNullViolation = "23502",
     /// The primary key exists already
     UniqueViolation = "23505",
+    /// A foreign key is violated
+    ForeignKeyViolation = "23503",
     /// A CHECK constraint is violated
     CheckViolation = "23514",
     /// The statement cannot run in a transaction block
@@ -186,6 +188,8 @@ states! {
     WrongObjectType = "42809",
     /// There is no cast between the types
     CannotCoerce = "42846",
+    /// A foreign key that cannot be
+    InvalidForeignKey = "42830",
     /// The function or operator does not exist for these types
     UndefinedFunction = "42883",
     /// A value for a GENERATED ALWAYS column

@@ -46,6 +46,7 @@ impl Inner {
             let loaded = self
                 .copy_into(text, &mut transaction, &table, &given, options, &mut pieces)
                 .await?;
+            integrity::settle_all(&self.frame(&[], text), &mut transaction).await?;
             committed(transaction, control).await?;
             Ok(loaded)
         };
@@ -105,6 +106,7 @@ impl Inner {
             );
         }
         let rows = transaction.finish_ingest(table.id, vec![part]).await?;
+        integrity::settle(&frame, transaction).await?;
         Ok(Loaded { rows })
     }
 }

@@ -1,0 +1,171 @@
+//! Relations and tables.
+//!
+//! A table with foreign keys, or with checks that are NOT VALID, has an ordinal of its own: what
+//! earlier versions do not know follows the fields that they know.
+
+use super::plain_index::PlainIndex;
+use super::{Malformed, Source, Stable, fields, variants};
+use crate::{Check, ForeignKey, ReferentialAction, Relation, Table, Timing};
+use std::sync::Arc;
+
+const TABLE: u8 = 0;
+const VIEW: u8 = 1;
+const SEQUENCE: u8 = 2;
+/// An index in the form that only columns of the table have.
+const PLAIN_INDEX: u8 = 3;
+const CONSTRAINED_TABLE: u8 = 40;
+/// Any other index.
+const INDEX: u8 = 45;
+
+impl Stable for Relation {
+    fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Table(table) => {
+                let unchecked = table.checks.iter().filter(|check| !check.is_valid);
+                let unchecked: Vec<String> = unchecked.map(|check| check.name.clone()).collect();
+                if table.foreign_keys.is_empty() && unchecked.is_empty() {
+                    out.push(TABLE);
+                    table.encode(out);
+                } else {
+                    out.push(CONSTRAINED_TABLE);
+                    table.encode(out);
+                    unchecked.encode(out);
+                    table.foreign_keys.encode(out);
+                }
+            }
+            Self::View(view) => {
+                out.push(VIEW);
+                view.encode(out);
+            }
+            Self::Sequence(sequence) => {
+                out.push(SEQUENCE);
+                sequence.encode(out);
+            }
+            Self::Index(index) => match PlainIndex::of(index) {
+                Some(plain) => {
+                    out.push(PLAIN_INDEX);
+                    plain.encode(out);
+                }
+                None => {
+                    out.push(INDEX);
+                    index.encode(out);
+                }
+            },
+        }
+    }
+
+    fn decode(from: &mut Source<'_>) -> Result<Self, Malformed> {
+        match u8::decode(from)? {
+            TABLE => Stable::decode(from).map(Self::Table),
+            VIEW => Stable::decode(from).map(Self::View),
+            SEQUENCE => Stable::decode(from).map(Self::Sequence),
+            PLAIN_INDEX => Ok(Self::Index(Arc::new(PlainIndex::decode(from)?.into()))),
+            INDEX => Stable::decode(from).map(Self::Index),
+            CONSTRAINED_TABLE => {
+                let mut table = Table::decode(from)?;
+                let unchecked = Vec::<String>::decode(from)?;
+                for check in &mut table.checks {
+                    check.is_valid = !unchecked.contains(&check.name);
+                }
+                table.foreign_keys = Stable::decode(from)?;
+                Ok(Self::Table(Arc::new(table)))
+            }
+            _ => Err(Malformed("a variant of Relation is unknown")),
+        }
+    }
+}
+
+/// Without what [`CONSTRAINED_TABLE`] adds.
+impl Stable for Table {
+    fn encode(&self, out: &mut Vec<u8>) {
+        let Self {
+            id,
+            schema,
+            name,
+            columns,
+            key,
+            checks,
+            foreign_keys: _,
+            bucket_size,
+            colocate_with,
+            on_commit,
+            home,
+            next_column,
+            version,
+            comment,
+        } = self;
+        id.encode(out);
+        schema.encode(out);
+        name.encode(out);
+        columns.encode(out);
+        key.encode(out);
+        checks.encode(out);
+        bucket_size.encode(out);
+        colocate_with.encode(out);
+        on_commit.encode(out);
+        home.encode(out);
+        next_column.encode(out);
+        version.encode(out);
+        comment.encode(out);
+    }
+
+    fn decode(from: &mut Source<'_>) -> Result<Self, Malformed> {
+        Ok(Self {
+            id: Stable::decode(from)?,
+            schema: Stable::decode(from)?,
+            name: Stable::decode(from)?,
+            columns: Stable::decode(from)?,
+            key: Stable::decode(from)?,
+            checks: Stable::decode(from)?,
+            foreign_keys: Vec::new(),
+            bucket_size: Stable::decode(from)?,
+            colocate_with: Stable::decode(from)?,
+            on_commit: Stable::decode(from)?,
+            home: Stable::decode(from)?,
+            next_column: Stable::decode(from)?,
+            version: Stable::decode(from)?,
+            comment: Stable::decode(from)?,
+        })
+    }
+}
+
+/// Without whether it is valid.
+impl Stable for Check {
+    fn encode(&self, out: &mut Vec<u8>) {
+        let Self { name, expression, is_valid: _ } = self;
+        name.encode(out);
+        expression.encode(out);
+    }
+
+    fn decode(from: &mut Source<'_>) -> Result<Self, Malformed> {
+        Ok(Self { name: Stable::decode(from)?, expression: Stable::decode(from)?, is_valid: true })
+    }
+}
+
+variants!(ReferentialAction {
+    0 => NoAction,
+    1 => Restrict,
+    2 => Cascade,
+    3 => SetNull,
+    4 => SetDefault,
+});
+
+variants!(Timing {
+    0 => NotDeferrable,
+    1 => InitiallyImmediate,
+    2 => InitiallyDeferred,
+});
+
+fields!(ForeignKey {
+    name,
+    columns,
+    references,
+    referenced,
+    index,
+    on_delete,
+    on_update,
+    on_delete_set,
+    is_full,
+    timing,
+    is_valid,
+});

@@ -1,0 +1,142 @@
+//! Changes of foreign keys that exist.
+
+use crate::settle::validate;
+use crate::surroundings::Surroundings;
+use std::sync::Arc;
+use store::DistributedTransaction;
+use store::catalog::{Catalog, CatalogChange, ForeignKey, Relation, Table, TableId, Timing};
+use values::error::{Error, Result, SqlState};
+
+/// Puts a changed table into the catalog with another version: transactions that have written its
+/// rows without knowing of the change fail.
+///
+/// # Errors
+/// As of [`DistributedTransaction::change_catalog`].
+pub(crate) fn with_version(
+    transaction: &mut DistributedTransaction,
+    table: TableId,
+    change: impl FnOnce(&mut Table),
+) -> Result<()> {
+    let Some(table) = transaction.catalog().table_by_id(table) else { return Ok(()) };
+    let mut next = Table::clone(table);
+    change(&mut next);
+    next.version += 1;
+    transaction.change_catalog(CatalogChange::Replace(Relation::Table(Arc::new(next))))?;
+    Ok(())
+}
+
+/// Changes a foreign key of a table, which refers to another one. Transactions that have written rows
+/// of either without knowing of it fail.
+///
+/// # Errors
+/// As of [`DistributedTransaction::change_catalog`].
+pub fn put(
+    transaction: &mut DistributedTransaction,
+    table: TableId,
+    references: TableId,
+    change: impl FnOnce(&mut Table),
+) -> Result<()> {
+    with_version(transaction, table, change)?;
+    if references != table {
+        with_version(transaction, references, |_| {})?;
+    }
+    Ok(())
+}
+
+/// Returns the foreign key of a table with a name.
+pub fn named(catalog: &Catalog, table: TableId, name: &str) -> Option<ForeignKey> {
+    let table = catalog.table_by_id(table)?;
+    table.foreign_keys.iter().find(|key| key.name == name).cloned()
+}
+
+/// Drops a foreign key.
+///
+/// # Errors
+/// As of [`DistributedTransaction::change_catalog`].
+pub fn drop(transaction: &mut DistributedTransaction, table: TableId, name: &str) -> Result<()> {
+    with_version(transaction, table, |next| next.foreign_keys.retain(|key| key.name != name))
+}
+
+/// VALIDATE CONSTRAINT of a foreign key.
+///
+/// # Errors
+/// 23503 if a row violates it.
+pub async fn make_valid(
+    surroundings: &impl Surroundings,
+    transaction: &mut DistributedTransaction,
+    table: TableId,
+    key: &ForeignKey,
+) -> Result<()> {
+    let Some(table) = transaction.catalog().table_by_id(table).cloned() else { return Ok(()) };
+    if key.is_valid {
+        return Ok(());
+    }
+    validate(surroundings, transaction, &table, key).await?;
+    put(transaction, table.id, key.references, |next| {
+        let known = next.foreign_keys.iter_mut().filter(|known| known.name == key.name);
+        known.for_each(|known| known.is_valid = true);
+    })
+}
+
+/// ALTER CONSTRAINT: whether it is deferrable, and initially deferred.
+///
+/// # Errors
+/// 42704 if there is no such foreign key; 42809 if it is another constraint.
+pub fn alter(
+    transaction: &mut DistributedTransaction,
+    table: TableId,
+    name: &str,
+    (is_deferrable, is_deferred): (bool, bool),
+) -> Result<()> {
+    let Some(of) = transaction.catalog().table_by_id(table) else { return Ok(()) };
+    if named(transaction.catalog(), table, name).is_none() {
+        let (state, what) = match of.checks.iter().any(|check| check.name == name) {
+            true => (SqlState::WrongObjectType, "is not a foreign key constraint"),
+            false => (SqlState::UndefinedObject, "does not exist"),
+        };
+        let message = format!("constraint \"{name}\" of relation \"{}\" {what}", of.name);
+        return Err(Error::new(state, message));
+    }
+    let timing = timing(is_deferrable, is_deferred);
+    with_version(transaction, table, |next| {
+        let known = next.foreign_keys.iter_mut().filter(|known| known.name == name);
+        known.for_each(|known| known.timing = timing);
+    })
+}
+
+pub(crate) fn timing(is_deferrable: bool, is_deferred: bool) -> Timing {
+    match (is_deferrable, is_deferred) {
+        (_, true) => Timing::InitiallyDeferred,
+        (true, false) => Timing::InitiallyImmediate,
+        (false, false) => Timing::NotDeferrable,
+    }
+}
+
+/// Returns the deferrable constraints of a name in the first of some schemas that has any.
+///
+/// # Errors
+/// 42704 if there is none; 42809 if one is not deferrable.
+pub fn deferrable(
+    catalog: &Catalog,
+    schemas: &[&str],
+    name: &str,
+) -> Result<Vec<(TableId, String)>> {
+    for schema in schemas {
+        let mut found = Vec::new();
+        for relation in catalog.relations_in(schema) {
+            let Relation::Table(table) = relation else { continue };
+            for key in table.foreign_keys.iter().filter(|key| key.name == name) {
+                if key.timing == Timing::NotDeferrable {
+                    let message = format!("constraint \"{name}\" is not deferrable");
+                    return Err(Error::new(SqlState::WrongObjectType, message));
+                }
+                found.push((table.id, key.name.clone()));
+            }
+        }
+        if !found.is_empty() {
+            return Ok(found);
+        }
+    }
+    let message = format!("constraint \"{name}\" does not exist");
+    Err(Error::new(SqlState::UndefinedObject, message))
+}

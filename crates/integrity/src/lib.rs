@@ -1,0 +1,28 @@
+//! Foreign keys: their definitions, their checks, and their actions; and changes of primary keys.
+//!
+//! A transaction notes how rows change that foreign keys watch ([`store::RowChanges`]). At the end of
+//! a statement [`settle`] looks at all of its changes together: it carries out the actions, whose
+//! changes it looks at again, and then checks. Checks that are deferred wait for [`settle_all`],
+//! before the commit.
+//!
+//! - A new value must be that of a row that is referred to. All values of a statement are looked up
+//!   in one request to each owner. The rows that are found are required until the commit: a
+//!   transaction that deletes one of them at the same time conflicts with this one.
+//! - A value that is gone must not be that of a row that refers. Such rows are found by a query,
+//!   which uses an index on the columns if there is one.
+
+mod actions;
+mod changing;
+mod definition;
+mod errors;
+mod lookup;
+mod primary_key;
+mod settle;
+mod surroundings;
+mod tuples;
+
+pub use changing::{alter, deferrable, drop, make_valid, named, put};
+pub use definition::{Wanted, define, refuse_dependents};
+pub use primary_key::{add_key, drop_key};
+pub use settle::{set_constraints, settle, settle_all, validate};
+pub use surroundings::Surroundings;

@@ -1,0 +1,311 @@
+//! Checks and actions at the end of a statement, and checks at the end of a transaction.
+
+use crate::lookup::{self, missing};
+use crate::surroundings::Surroundings;
+use crate::{actions, errors, tuples};
+use datafusion::arrow::array::ArrayRef;
+use std::sync::Arc;
+use store::catalog::{Catalog, ForeignKey, ReferentialAction, Table, TableId};
+use store::{DeferredCheck, DistributedTransaction, RowChange, Side};
+use values::error::Result;
+
+/// A check that is due.
+struct Check {
+    table: Arc<Table>,
+    key: ForeignKey,
+    side: Side,
+    /// The values of the columns that refer, or the former values of those that are referred to.
+    /// None is NULL.
+    values: Vec<ArrayRef>,
+}
+
+/// The rows that are checked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rows {
+    /// Those that a statement has changed.
+    OfStatement,
+    /// Those that a transaction has changed, and may have changed again.
+    OfTransaction,
+    /// All of a table, whose definition changes: neither table can change at the same time.
+    OfAll,
+}
+
+/// Looks at the changes of a statement: carries out actions, and checks what does not wait for the
+/// end of the transaction.
+///
+/// # Errors
+/// 23503 for a violation; the errors of actions.
+pub async fn settle(
+    surroundings: &impl Surroundings,
+    transaction: &mut DistributedTransaction,
+) -> Result<()> {
+    let mut checks = Vec::new();
+    while !transaction.row_changes().has_no_changes() {
+        for change in transaction.row_changes().take() {
+            let catalog = Arc::clone(transaction.catalog());
+            let Some(table) = catalog.table_by_id(change.table) else { continue };
+            for key in &table.foreign_keys {
+                let Some(values) = new_values(&change, table, key)? else { continue };
+                let check = Check {
+                    table: Arc::clone(table),
+                    key: key.clone(),
+                    side: Side::Referring,
+                    values,
+                };
+                checks.extend(unless_deferred(transaction, check));
+            }
+            let gone = gone(surroundings, transaction, &catalog, &change).await?;
+            checks.extend(gone);
+        }
+    }
+    for check in checks {
+        check.run(surroundings, transaction, Rows::OfStatement).await?;
+    }
+    Ok(())
+}
+
+/// As [`settle`], with the checks that wait for the end of the transaction.
+///
+/// # Errors
+/// As of [`settle`].
+pub async fn settle_all(
+    surroundings: &impl Surroundings,
+    transaction: &mut DistributedTransaction,
+) -> Result<()> {
+    if transaction.row_changes().is_empty() {
+        return Ok(());
+    }
+    settle(surroundings, transaction).await?;
+    for deferred in transaction.row_changes().take_deferred() {
+        if let Some(check) = Check::of(transaction.catalog(), &deferred) {
+            check.run(surroundings, transaction, Rows::OfTransaction).await?;
+        }
+    }
+    Ok(())
+}
+
+/// SET CONSTRAINTS: makes checks wait for the end of the transaction, or not; those that waited and
+/// do not any more are due. `named` are tables with their foreign keys; `None` for all.
+///
+/// # Errors
+/// 23503 for a violation.
+pub async fn set_constraints(
+    surroundings: &impl Surroundings,
+    transaction: &mut DistributedTransaction,
+    named: Option<&[(TableId, String)]>,
+    wait: bool,
+) -> Result<()> {
+    match named {
+        None => transaction.row_changes().set_all(wait),
+        Some(named) => {
+            for (table, name) in named {
+                transaction.row_changes().set(*table, name, wait);
+            }
+        }
+    }
+    if wait {
+        return Ok(());
+    }
+    for deferred in transaction.row_changes().take_deferred() {
+        let Some(check) = Check::of(transaction.catalog(), &deferred) else { continue };
+        if transaction.row_changes().waits(check.table.id, &check.key) {
+            transaction.row_changes().defer_again(vec![deferred]);
+        } else {
+            check.run(surroundings, transaction, Rows::OfTransaction).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Checks that all rows of a table refer to rows.
+///
+/// # Errors
+/// 23503.
+pub async fn validate(
+    surroundings: &impl Surroundings,
+    transaction: &mut DistributedTransaction,
+    table: &Arc<Table>,
+    key: &ForeignKey,
+) -> Result<()> {
+    let Some(plan) = lookup::all_values(transaction, table, key)? else { return Ok(()) };
+    for batch in surroundings.rows(transaction, &plan).await? {
+        let values = batch.columns().to_vec();
+        check_all(surroundings, transaction, (table, key), values).await?;
+    }
+    Ok(())
+}
+
+async fn check_all(
+    surroundings: &impl Surroundings,
+    transaction: &mut DistributedTransaction,
+    (table, key): (&Arc<Table>, &ForeignKey),
+    values: Vec<ArrayRef>,
+) -> Result<()> {
+    let change = RowChange {
+        table: table.id,
+        columns: key.columns.clone().into(),
+        old: None,
+        new: Some(values),
+    };
+    let Some(values) = new_values(&change, table, key)? else { return Ok(()) };
+    let (table, key) = (Arc::clone(table), key.clone());
+    let check = Check { table, key, side: Side::Referring, values };
+    check.run(surroundings, transaction, Rows::OfAll).await
+}
+
+/// Keeps a check for the end of the transaction, if it is to wait.
+fn unless_deferred(transaction: &mut DistributedTransaction, check: Check) -> Option<Check> {
+    let changes = transaction.row_changes();
+    if !changes.waits(check.table.id, &check.key) {
+        return Some(check);
+    }
+    let Check { table, key, side, values } = check;
+    changes.defer(DeferredCheck { table: table.id, constraint: key.name, side, values });
+    None
+}
+
+/// The new values of a foreign key that refer to something; `None` if there are none.
+fn new_values(
+    change: &RowChange,
+    table: &Table,
+    key: &ForeignKey,
+) -> Result<Option<Vec<ArrayRef>>> {
+    let Some(new) = &change.new else { return Ok(None) };
+    let new = change.picked(new, &key.columns);
+    let changed = match &change.old {
+        Some(old) => tuples::different(&change.picked(old, &key.columns), &new)?,
+        None => (0..tuples::len(&new)).collect(),
+    };
+    let mut rows = Vec::with_capacity(changed.len());
+    for row in changed {
+        match tuples::nulls(&new, row) {
+            0 => rows.push(row),
+            nulls if key.is_full && nulls < new.len() => return Err(errors::mixed(table, key)),
+            _ => {}
+        }
+    }
+    of_rows(&new, &rows)
+}
+
+/// Some rows, each value once; `None` if there are none.
+fn of_rows(values: &[ArrayRef], rows: &[usize]) -> Result<Option<Vec<ArrayRef>>> {
+    if rows.is_empty() {
+        return Ok(None);
+    }
+    let values = tuples::picked(values, rows)?;
+    let distinct = tuples::distinct(&values)?;
+    tuples::picked(&values, &distinct).map(Some)
+}
+
+/// Carries out the actions of foreign keys for values that are gone; returns the checks that are
+/// due.
+async fn gone(
+    surroundings: &impl Surroundings,
+    transaction: &mut DistributedTransaction,
+    catalog: &Arc<Catalog>,
+    change: &RowChange,
+) -> Result<Vec<Check>> {
+    let mut checks = Vec::new();
+    let Some(old) = &change.old else { return Ok(checks) };
+    for (table, key) in catalog.references_to(change.table) {
+        let old = change.picked(old, &key.referenced);
+        let new = change.new.as_ref().map(|new| change.picked(new, &key.referenced));
+        let mut rows = match &new {
+            Some(new) => tuples::different(&old, new)?,
+            None => (0..tuples::len(&old)).collect(),
+        };
+        rows.retain(|row| tuples::nulls(&old, *row) == 0);
+        if rows.is_empty() {
+            continue;
+        }
+        let values = tuples::picked(&old, &rows)?;
+        let new = new.map(|new| tuples::picked(&new, &rows)).transpose()?;
+        let action = if new.is_some() { key.on_update } else { key.on_delete };
+        let check =
+            Check { table: Arc::clone(table), key: key.clone(), side: Side::Referenced, values };
+        match action {
+            ReferentialAction::NoAction => checks.extend(unless_deferred(transaction, check)),
+            ReferentialAction::Restrict => {
+                check.refuse_referring(surroundings, transaction).await?
+            }
+            ReferentialAction::Cascade
+            | ReferentialAction::SetNull
+            | ReferentialAction::SetDefault => {
+                let (of, new) = ((table, key), new.as_deref());
+                actions::carry_out(surroundings, transaction, of, &check.values, new).await?;
+                // Rows with the default stay as they are, and refer to what is gone.
+                checks.extend((action == ReferentialAction::SetDefault).then_some(check));
+            }
+        }
+    }
+    Ok(checks)
+}
+
+impl Check {
+    /// A check that waited; `None` if its foreign key does not exist any more.
+    fn of(catalog: &Catalog, deferred: &DeferredCheck) -> Option<Self> {
+        let table = catalog.table_by_id(deferred.table)?;
+        let key = table.foreign_keys.iter().find(|key| key.name == deferred.constraint)?.clone();
+        let values = deferred.values.clone();
+        Some(Self { table: Arc::clone(table), key, side: deferred.side, values })
+    }
+
+    /// Checks that rows that refer refer to rows.
+    async fn run(
+        mut self,
+        surroundings: &impl Surroundings,
+        transaction: &mut DistributedTransaction,
+        rows: Rows,
+    ) -> Result<()> {
+        let catalog = Arc::clone(transaction.catalog());
+        let referenced = catalog.table_by_id(self.key.references).ok_or_else(missing)?;
+        let present = lookup::present(transaction, &self.key, referenced, &self.values).await?;
+        let is_present = |row: &usize| present.is_present.get(*row).copied().unwrap_or(false);
+        let all = 0..tuples::len(&self.values);
+        let absent: Vec<usize> = all.filter(|row| !is_present(row)).collect();
+        let is_new = self.side == Side::Referring;
+        if is_new && rows != Rows::OfAll && !present.keys.is_empty() {
+            transaction.require(present.file, present.keys).await?;
+        }
+        if absent.is_empty() {
+            return Ok(());
+        }
+        // An action may have changed rows of the same table again.
+        if is_new && rows == Rows::OfStatement && self.key.references != self.table.id {
+            let of = (&*self.table, &self.key);
+            return Err(errors::not_present(of, referenced, &self.values, absent[0]));
+        }
+        self.values = tuples::picked(&self.values, &absent)?;
+        self.refuse_referring(surroundings, transaction).await
+    }
+
+    /// Refuses rows with one of the values.
+    async fn refuse_referring(
+        &self,
+        surroundings: &impl Surroundings,
+        transaction: &DistributedTransaction,
+    ) -> Result<()> {
+        let of = (&self.table, &self.key);
+        let rows = lookup::referring(surroundings, transaction, of, &self.values).await?;
+        if rows.num_rows() == 0 {
+            return Ok(());
+        }
+        let catalog = transaction.catalog();
+        let referenced = catalog.table_by_id(self.key.references).ok_or_else(missing)?;
+        // The first of the values that a row has.
+        let positions = self.key.positions(&self.table);
+        let found: Vec<ArrayRef> =
+            positions.iter().map(|at| Arc::clone(rows.column(*at))).collect();
+        let found: std::collections::HashSet<_> = tuples::keys(&found)?.into_iter().collect();
+        let types = tuples::types(&self.table, &positions);
+        let (values, kept) = tuples::converted(&self.values, &types)?;
+        let values = tuples::keys(&values)?;
+        let first = values.iter().zip(kept).find(|(value, _)| found.contains(*value));
+        let row = first.map_or(0, |(_, row)| row);
+        let of = (&*self.table, &self.key);
+        Err(match self.side {
+            Side::Referring => errors::not_present(of, referenced, &self.values, row),
+            Side::Referenced => errors::still_referenced(of, referenced, &self.values, row),
+        })
+    }
+}

@@ -1,0 +1,85 @@
+//! Values of several columns, row by row.
+
+use datafusion::arrow::array::{Array, ArrayRef, BooleanArray, UInt32Array, new_null_array};
+use datafusion::arrow::compute::kernels::cmp::not_distinct;
+use datafusion::arrow::compute::{CastOptions, cast_with_options, take};
+use datafusion::arrow::datatypes::DataType;
+use sdds::Key;
+use std::collections::HashSet;
+use store::catalog::Table;
+use store::key::encode_columns;
+use values::error::Result;
+
+/// The number of rows.
+pub(crate) fn len(columns: &[ArrayRef]) -> usize {
+    columns.first().map_or(0, |column| column.len())
+}
+
+/// The rows at some positions.
+pub(crate) fn picked(columns: &[ArrayRef], rows: &[usize]) -> Result<Vec<ArrayRef>> {
+    let rows: UInt32Array = rows.iter().map(|row| Some(*row as u32)).collect();
+    Ok(columns.iter().map(|column| take(column, &rows, None)).collect::<Result<_, _>>()?)
+}
+
+/// The numbers of NULLs in the columns of a row.
+pub(crate) fn nulls(columns: &[ArrayRef], row: usize) -> usize {
+    columns.iter().filter(|column| column.is_null(row)).count()
+}
+
+/// The rows in which two lists of columns differ.
+pub(crate) fn different(old: &[ArrayRef], new: &[ArrayRef]) -> Result<Vec<usize>> {
+    let mut same = vec![true; len(new)];
+    for (old, new) in old.iter().zip(new) {
+        let equal: BooleanArray = not_distinct(old, new)?;
+        for (row, same) in same.iter_mut().enumerate() {
+            *same &= equal.value(row);
+        }
+    }
+    Ok(same.iter().enumerate().filter(|(_, same)| !**same).map(|(row, _)| row).collect())
+}
+
+/// The first of all rows with the same values. No value is NULL.
+pub(crate) fn distinct(columns: &[ArrayRef]) -> Result<Vec<usize>> {
+    let keys = keys(columns)?;
+    let mut seen: HashSet<&Key> = HashSet::with_capacity(keys.len());
+    Ok((0..keys.len()).filter(|row| seen.insert(&keys[*row])).collect())
+}
+
+/// The values of each row as one key.
+pub(crate) fn keys(columns: &[ArrayRef]) -> Result<Vec<Key>> {
+    Ok(encode_columns(columns).map_err(store::Error::from)?)
+}
+
+/// The types of columns of a table.
+pub(crate) fn types(table: &Table, columns: &[usize]) -> Vec<DataType> {
+    columns.iter().map(|at| table.columns[*at].sql_type.arrow()).collect()
+}
+
+/// Values in other types, without those that the types do not have; and their rows.
+pub(crate) fn converted(
+    columns: &[ArrayRef],
+    types: &[DataType],
+) -> Result<(Vec<ArrayRef>, Vec<usize>)> {
+    let mut has_all = vec![true; len(columns)];
+    let mut converted = Vec::with_capacity(columns.len());
+    let options = CastOptions { safe: true, ..CastOptions::default() };
+    for (column, to) in columns.iter().zip(types) {
+        if column.data_type() == to {
+            converted.push(ArrayRef::clone(column));
+            continue;
+        }
+        let there = cast_with_options(column, to, &options)
+            .unwrap_or_else(|_| new_null_array(to, column.len()));
+        let back = cast_with_options(&there, column.data_type(), &options)?;
+        let equal = not_distinct(&back, column)?;
+        for (row, has_all) in has_all.iter_mut().enumerate() {
+            *has_all &= equal.value(row);
+        }
+        converted.push(there);
+    }
+    let rows: Vec<usize> = (0..has_all.len()).filter(|row| has_all[*row]).collect();
+    match rows.len() == has_all.len() {
+        true => Ok((converted, rows)),
+        false => Ok((picked(&converted, &rows)?, rows)),
+    }
+}

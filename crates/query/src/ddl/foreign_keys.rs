@@ -1,0 +1,116 @@
+//! FOREIGN KEY constraints in CREATE TABLE and ALTER TABLE, and SET CONSTRAINTS.
+
+use super::index_names::{chosen, refuse_taken};
+use crate::context::Frame;
+use catalog_views::relation_names::{find_named, undefined};
+use integrity::Wanted;
+use parser::commands::{ForeignKeyDefinition, RelationName, SetConstraints};
+use std::sync::Arc;
+use store::DistributedTransaction;
+use store::catalog::{ForeignKey, Privileges, Relation, Table, TableId};
+use values::error::{Error, Result, SqlState};
+
+/// Adds a foreign key to a table. Rows of a new table need no check.
+///
+/// # Errors
+/// As of [`integrity::define`]; 42710 for its name; 23503 if a row violates it.
+pub(super) async fn add(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    table: TableId,
+    written: &ForeignKeyDefinition,
+    is_new: bool,
+) -> Result<()> {
+    let catalog = Arc::clone(transaction.catalog());
+    let Some(table) = catalog.table_by_id(table) else { return Ok(()) };
+    let relation = find_named(&catalog, frame.path(), &written.table)?;
+    let relation = relation.ok_or_else(|| undefined(&written.table))?;
+    let Relation::Table(referenced) = relation else {
+        let message = format!("referenced relation \"{}\" is not a table", relation.name());
+        return Err(Error::new(SqlState::WrongObjectType, message));
+    };
+    frame.access(&catalog).require(relation, Privileges::REFERENCES)?;
+    let names = written.columns.iter().map(String::as_str);
+    let name = match &written.name {
+        Some(name) => name.clone(),
+        None => chosen(&catalog, table, names, "fkey"),
+    };
+    refuse_taken(&catalog, table, &name, false)?;
+    let mut key = integrity::define(&catalog, &Wanted { table, referenced, written, name })?;
+    if is_new {
+        key.is_valid = true;
+    } else if key.is_valid {
+        integrity::validate(frame, transaction, table, &key).await?;
+    }
+    integrity::put(transaction, table.id, key.references, |next| next.foreign_keys.push(key))
+}
+
+/// Refuses to drop what foreign keys depend on, or drops them with CASCADE.
+///
+/// # Errors
+/// 2BP01.
+pub(super) fn drop_dependents(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    table: TableId,
+    names: (&str, &str),
+    cascade: bool,
+    depends: impl Fn(&Table, &ForeignKey) -> bool,
+) -> Result<()> {
+    let dropped = integrity::refuse_dependents(transaction, table, names, cascade, depends)?;
+    tell(frame, dropped);
+    Ok(())
+}
+
+/// Queues the notices of what CASCADE has dropped.
+pub(super) fn tell(frame: &Frame<'_>, dropped: Vec<String>) {
+    for dropped in dropped {
+        let message = format!("drop cascades to {dropped}");
+        frame.session.notice(SqlState::SuccessfulCompletion, message);
+    }
+}
+
+/// Drops the foreign keys that refer to a column, with CASCADE.
+///
+/// # Errors
+/// 2BP01 without CASCADE.
+pub(super) fn drop_of_column(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    table: TableId,
+    name: &str,
+    cascade: bool,
+) -> Result<()> {
+    let of = transaction.catalog().table_by_id(table);
+    let found = of.and_then(|of| Some((of.name.clone(), of.column(name)?.1.id)));
+    let Some((of, id)) = found else { return Ok(()) };
+    let what = format!("column {name} of table {of}");
+    let depends = |_: &Table, key: &ForeignKey| key.referenced.contains(&id);
+    drop_dependents(frame, transaction, table, (&what, &what), cascade, depends)
+}
+
+/// SET CONSTRAINTS.
+///
+/// # Errors
+/// 42704 for an unknown constraint; 42809 if it is not deferrable; 23503 for a violation.
+pub(super) async fn set(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    statement: &SetConstraints,
+) -> Result<()> {
+    let catalog = Arc::clone(transaction.catalog());
+    let path = frame.path();
+    let of_name = |name: &RelationName| {
+        let schemas: Vec<&str> = match &name.schema {
+            Some(schema) => vec![path.resolve(schema)],
+            None => path.named().collect(),
+        };
+        integrity::deferrable(&catalog, &schemas, &name.name)
+    };
+    let named = statement.names.as_ref().map(|names| {
+        names.iter().map(of_name).collect::<Result<Vec<_>>>().map(|found| found.concat())
+    });
+    let named = named.transpose()?;
+    let wait = statement.is_deferred;
+    integrity::set_constraints(frame, transaction, named.as_deref(), wait).await
+}

@@ -1,0 +1,72 @@
+//! Statements as foreign keys see them, and their checks at the end of transactions.
+
+use crate::context::transactions::Conversation;
+use crate::context::{Frame, Inner, start};
+use crate::dml::constraints::Constraints;
+use crate::dml::default_values::DefaultValue;
+use catalog_views::session_context::TransactionStatus;
+use datafusion::arrow::array::{ArrayRef, RecordBatch};
+use datafusion::logical_expr::LogicalPlan;
+use futures::TryStreamExt;
+use integrity::Surroundings;
+use std::sync::Arc;
+use store::DistributedTransaction;
+use store::catalog::Table;
+use values::assign::assign;
+use values::error::Result;
+
+impl Surroundings for Frame<'_> {
+    async fn rows(
+        &self,
+        transaction: &DistributedTransaction,
+        plan: &LogicalPlan,
+    ) -> Result<Vec<RecordBatch>> {
+        let physical = self.planner(transaction).physical(plan).await?;
+        Ok(start(self, physical)?.try_collect().await?)
+    }
+
+    fn checked(
+        &self,
+        transaction: &DistributedTransaction,
+        table: &Arc<Table>,
+        columns: Vec<ArrayRef>,
+    ) -> Result<RecordBatch> {
+        Constraints::new(&self.planner(transaction), table)?.batch(columns)
+    }
+
+    fn row_ids(&self, count: u64) -> i64 {
+        self.session.shared.store.allocate_row_ids(count)
+    }
+
+    fn defaults(
+        &self,
+        transaction: &DistributedTransaction,
+        table: &Table,
+        column: usize,
+        rows: usize,
+    ) -> Result<ArrayRef> {
+        let planner = self.planner(transaction);
+        let value = DefaultValue::of(&planner, table, column)?.values(rows)?;
+        assign(&value, &table.columns[column], planner.style())
+    }
+}
+
+impl Inner {
+    /// Checks what waits for the end of the open transaction, which is rolled back if that fails.
+    ///
+    /// # Errors
+    /// 23503.
+    pub(crate) async fn check_deferred(&self, conversation: &mut Conversation) -> Result<()> {
+        if conversation.status() == TransactionStatus::Failed {
+            return Ok(());
+        }
+        let Some(open) = conversation.open() else { return Ok(()) };
+        if open.transaction.row_changes().is_empty() {
+            return Ok(());
+        }
+        let frame = self.frame(&[], "");
+        self.context.see(&open.transaction, &frame);
+        let checked = integrity::settle_all(&frame, &mut open.transaction).await;
+        checked.inspect_err(|_| conversation.rollback())
+    }
+}
