@@ -1,6 +1,6 @@
 //! Definitions of schemas, tables, columns, views and sequences.
 
-use crate::SqlType;
+use crate::{SqlType, TypeId};
 use arrow::array::ArrayRef;
 use arrow::datatypes::{Field, Schema as ArrowSchema, SchemaRef};
 use sdds::GroupId;
@@ -28,6 +28,13 @@ pub struct TableId(pub u32);
 impl TableId {
     /// Returns the id of the table as a relation.
     pub fn relation(self) -> RelationId {
+        RelationId(self.0)
+    }
+}
+
+impl TypeId {
+    /// Returns the id under which roles own the type.
+    pub fn object(self) -> RelationId {
         RelationId(self.0)
     }
 }

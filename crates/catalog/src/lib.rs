@@ -13,6 +13,7 @@ mod role;
 mod serialized;
 mod sql_type;
 pub mod stable;
+mod user_type;
 
 pub use change::CatalogChange;
 pub use definitions::{
@@ -22,7 +23,8 @@ pub use definitions::{
 };
 pub use error::Error;
 pub use role::{Object, PUBLIC, Privileges, Role};
-pub use sql_type::SqlType;
+pub use sql_type::{Domain, DomainCheck, EnumLabel, SqlType, TypeId, UserType, UserTypeKind};
+pub use user_type::{LABEL_DISTANCE, labels, order_between};
 
 use imbl::OrdMap;
 use serde::{Deserialize, Serialize};
@@ -43,6 +45,8 @@ pub struct Catalog {
     relations: OrdMap<RelationId, Relation>,
     /// The indexes of each table that has some, in the order of their ids.
     indexes: OrdMap<TableId, Arc<[Arc<Index>]>>,
+    /// The types of users, by schema and name.
+    types: OrdMap<(String, String), Arc<UserType>>,
     roles: OrdMap<String, Arc<Role>>,
     public: Arc<Role>,
 }
@@ -62,6 +66,7 @@ impl Catalog {
             names: OrdMap::new(),
             relations: OrdMap::new(),
             indexes: OrdMap::new(),
+            types: OrdMap::new(),
             roles: OrdMap::new(),
             public: Arc::new(public_role()),
         }
@@ -119,6 +124,21 @@ impl Catalog {
     /// Returns the indexes of a table.
     pub fn indexes_of(&self, table: TableId) -> &[Arc<Index>] {
         self.indexes.get(&table).map_or(&[], |indexes| indexes)
+    }
+
+    /// Finds a type of users by schema and name.
+    pub fn user_type(&self, schema: &str, name: &str) -> Option<&Arc<UserType>> {
+        self.types.get(&(schema.to_owned(), name.to_owned()))
+    }
+
+    /// Finds a type of users by id.
+    pub fn user_type_by_id(&self, id: TypeId) -> Option<&Arc<UserType>> {
+        self.types.values().find(|known| known.id == id)
+    }
+
+    /// Returns the types of users, ordered by schema and name.
+    pub fn user_types(&self) -> impl Iterator<Item = &Arc<UserType>> {
+        self.types.values()
     }
 
     /// Lists the indexes of a table anew.

@@ -4,6 +4,7 @@ use crate::collation::refuse_collation;
 use crate::column::ColumnDefinition;
 use crate::constraint::{TableConstraint, too_deep};
 use crate::data_type::DataType;
+use crate::identity::IdentityChange;
 use crate::names::{ObjectKind, RelationName, incomplete, node, words_of};
 use crate::roles::{RoleName, RoleStatement};
 use crate::{Error, Result};
@@ -65,6 +66,13 @@ pub enum AlterOperation {
         /// Whether it may be NULL.
         is_nullable: bool,
     },
+    /// ALTER COLUMN with an operation on its identity.
+    Identity {
+        /// The column.
+        column: String,
+        /// The operation.
+        change: IdentityChange,
+    },
     /// ADD of a constraint.
     AddConstraint(TableConstraint),
     /// DROP CONSTRAINT.
@@ -112,6 +120,9 @@ fn read(kind: ObjectKind, table: &str, operation: &AlterTableCmd) -> Result<Alte
     let definition = || node(operation.def.as_deref());
     let (name, cascade) =
         (operation.name.clone(), operation.behavior() == DropBehavior::DropCascade);
+    if let Some(change) = IdentityChange::of(operation)? {
+        return Ok(AlterOperation::Identity { column: name, change });
+    }
     Ok(match operation.subtype() {
         AlterTableType::AtAddColumn => {
             let NodeEnum::ColumnDef(column) = definition()? else { return Err(incomplete()) };
@@ -145,14 +156,7 @@ fn read(kind: ObjectKind, table: &str, operation: &AlterTableCmd) -> Result<Alte
         }
         AlterTableType::AtAddConstraint => {
             let NodeEnum::Constraint(constraint) = definition()? else { return Err(incomplete()) };
-            match TableConstraint::of(constraint)? {
-                TableConstraint::PrimaryKey(_) => {
-                    return Err(Error::missing("adding a primary key to a table")
-                        .hint("Create another table, and copy the rows with INSERT ... SELECT.")
-                        .at(constraint.location));
-                }
-                constraint => AlterOperation::AddConstraint(constraint),
-            }
+            AlterOperation::AddConstraint(TableConstraint::of(constraint)?)
         }
         AlterTableType::AtDropConstraint => {
             AlterOperation::DropConstraint { name, if_exists: operation.missing_ok }

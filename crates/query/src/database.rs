@@ -10,6 +10,7 @@ use crate::session::Session;
 use catalog_views::session_context::{Backups, SessionContext};
 use distributed::{Exchanges, Node};
 use executor::Executors;
+use notifications::Hub;
 use parking_lot::Mutex;
 use sdds::GroupId;
 use std::collections::BTreeMap;
@@ -148,6 +149,7 @@ impl Database {
             executors,
             running,
             sessions,
+            hub: Hub::default(),
             node,
             next_number,
             recovery,

@@ -30,7 +30,9 @@ const EDGES: &[(&str, &[&str])] = &[
     ("executor", &["values", "store"]),
     ("regexes", &["executor", "values"]),
     ("functions", &["regexes", "executor", "values", "store"]),
-    ("parser", &["commands", "analyzer", "grammar", "values", "store"]),
+    ("notifications", &[]),
+    ("user_types", &["analyzer", "grammar", "values", "store"]),
+    ("parser", &["user_types", "commands", "analyzer", "grammar", "values", "store"]),
     ("scan", &["executor", "functions", "values", "store", "sdds"]),
     ("keyed", &["scan", "parser", "grammar", "values", "store", "sdds"]),
     (
@@ -57,6 +59,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "frames",
             "catalog_views",
             "functions",
+            "user_types",
             "values",
             "store",
         ],
@@ -94,6 +97,8 @@ const EDGES: &[(&str, &[&str])] = &[
     (
         "query",
         &[
+            "notifications",
+            "user_types",
             "keyed",
             "copy_formats",
             "optimizer",

@@ -28,10 +28,11 @@ pub enum RowExpression<'a> {
 /// # Errors
 /// What PostgreSQL refuses, and what [`Error::missing`] names.
 pub fn bind_row(
+    catalog: &dyn Catalog,
     table: &Table,
     expressions: &[RowExpression<'_>],
 ) -> Result<(RelationId, Vec<Expr>)> {
-    let mut binder = Binder::new(&NoRelations, &[]);
+    let mut binder = Binder::new(catalog, &[]);
     let relation = binder.row_of(table)?;
     let bound = expressions.iter().map(|expression| binder.row_expression(table, *expression));
     let bound = bound.collect::<Result<Vec<_>>>();
@@ -43,10 +44,11 @@ pub fn bind_row(
 /// # Errors
 /// As of [`bind_row`].
 pub fn bind_assigned(
+    catalog: &dyn Catalog,
     table: &Table,
     assigned: &[(usize, &NodeEnum)],
 ) -> Result<(RelationId, Vec<Expr>)> {
-    let mut binder = Binder::new(&NoRelations, &[]);
+    let mut binder = Binder::new(catalog, &[]);
     let relation = binder.row_of(table)?;
     let bound = assigned.iter().map(|(column, value)| {
         let value = binder.in_clause(Clause::Update, |binder| binder.expression(value))?;
@@ -55,19 +57,6 @@ pub fn bind_assigned(
         value.ok_or_else(|| Error::missing("this conversion"))
     });
     Ok((relation, bound.collect::<Result<_>>()?))
-}
-
-/// Expressions of definitions name no relations.
-struct NoRelations;
-
-impl Catalog for NoRelations {
-    fn relation(&self, _: Option<&str>, _: &str) -> Result<Option<Table>> {
-        Ok(None)
-    }
-
-    fn target(&self, _: Option<&str>, _: &str) -> Result<Option<Table>> {
-        Ok(None)
-    }
 }
 
 impl Binder<'_> {

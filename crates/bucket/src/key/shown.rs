@@ -1,10 +1,10 @@
 //! Keys as text, for error messages, plans and system tables.
 
 use super::{decode, entry_values};
-use arrow::array::{Array, ArrayRef};
-use arrow::datatypes::DataType;
+use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::datatypes::{DataType, Int64Type};
 use arrow::util::display::{ArrayFormatter, FormatOptions};
-use catalog::{Index, Table};
+use catalog::{Column, Index, Table};
 use sdds::{Bound, Key, KeyRange};
 use std::fmt;
 
@@ -20,9 +20,10 @@ pub fn describe(table: &Table, key: &Key) -> String {
 
 /// Returns an entry of an index by its key, as [`describe`] returns keys of a table.
 pub fn describe_entry(index: &Index, table: &Table, key: &Key) -> String {
-    let columns = index.positions(table).into_iter().map(|at| table.columns[at].name.as_str());
-    let names: Vec<&str> = columns.collect();
-    format!("({})=({})", names.join(", "), texts(&entry_values(index, table, key)))
+    let columns: Vec<&Column> =
+        index.positions(table).into_iter().map(|at| &table.columns[at]).collect();
+    let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+    format!("({})=({})", names.join(", "), texts(&columns, &entry_values(index, table, key)))
 }
 
 /// Returns the column values of a bound, or an infinity.
@@ -72,15 +73,24 @@ impl fmt::Display for Stretches<'_> {
 }
 
 fn describe_values(table: &Table, key: &Key) -> String {
-    let types: Vec<DataType> =
-        table.key_indices().into_iter().map(|c| table.columns[c].sql_type.arrow()).collect();
-    texts(&decode(&types, key))
+    let columns: Vec<&Column> =
+        table.key_indices().into_iter().map(|c| &table.columns[c]).collect();
+    let types: Vec<DataType> = columns.iter().map(|column| column.sql_type.arrow()).collect();
+    texts(&columns, &decode(&types, key))
 }
 
-fn texts(values: &[ArrayRef]) -> String {
+/// The label of a value of an enum.
+fn label<'a>(column: &'a Column, value: &ArrayRef) -> Option<&'a str> {
+    let numbers = value.as_primitive_opt::<Int64Type>()?;
+    column.sql_type.user_type()?.label_of(numbers.value(0))
+}
+
+fn texts(columns: &[&Column], values: &[ArrayRef]) -> String {
     let options = FormatOptions::new();
-    let texts = values.iter().map(|value| match ArrayFormatter::try_new(value, &options) {
+    let values = columns.iter().zip(values);
+    let texts = values.map(|(column, value)| match ArrayFormatter::try_new(value, &options) {
         _ if value.is_null(0) => "null".to_owned(),
+        _ if let Some(label) = label(column, value) => label.to_owned(),
         Ok(formatter) => formatter.value(0).try_to_string().unwrap_or_else(|_| "?".to_owned()),
         Err(_) => "?".to_owned(),
     });

@@ -1,6 +1,6 @@
 //! Expressions of a table's definition, by way of the analyzer: over one of its rows, and defaults.
 
-use super::relations::table_of;
+use super::relations::{Types, table_of};
 use super::{Refused, refused, types};
 use analyzer::RowExpression;
 use analyzer::system::Oid;
@@ -33,7 +33,10 @@ pub(crate) struct OverRow {
 /// # Errors
 /// What is wrong with an expression, or what is not supported.
 pub(crate) fn plan(planner: &Planner<'_>, table: &Table) -> Result<OverRow> {
+    let of_domains = user_types::checks_of(table);
+    let of_domains = of_domains.iter().map(|check| RowExpression::Check(&check.condition));
     let checks = table.checks.iter().map(|check| RowExpression::Check(&check.expression));
+    let checks = checks.chain(of_domains);
     let generated = table.columns.iter().enumerate();
     let generated = generated.filter_map(|(at, column)| {
         Some(RowExpression::Generated(column.generated.as_deref()?, at))
@@ -86,9 +89,15 @@ pub(crate) fn plan_altered(
 ///
 /// # Errors
 /// What is wrong with the default.
-pub(crate) fn type_of_default(table: &Table, text: &str, column: usize) -> Result<Option<SqlType>> {
+pub(crate) fn type_of_default(
+    planner: &Planner<'_>,
+    table: &Table,
+    text: &str,
+    column: usize,
+) -> Result<Option<SqlType>> {
     let row = table_of(table, 0)?;
-    let bound = analyzer::bind_row(&row, &[RowExpression::Default(text, column)]);
+    let bound =
+        analyzer::bind_row(&Types::of(planner), &row, &[RowExpression::Default(text, column)]);
     let (_, bound) = bound.map_err(|error| refused(error, ""))?;
     let value = bound.first().map(unassigned);
     let value = value.filter(|value| !matches!(value.kind, Kind::Literal(Literal::Null)));
@@ -103,7 +112,7 @@ pub(crate) fn plan_assigned(
     assigned: &[(usize, &NodeEnum)],
 ) -> Option<OverRow> {
     let row = table_of(table, 0).ok()?;
-    let (relation, bound) = analyzer::bind_assigned(&row, assigned).ok()?;
+    let (relation, bound) = analyzer::bind_assigned(&Types::of(planner), &row, assigned).ok()?;
     let is_other = |part: &Tree| {
         use Kind::{Call, Cast, Chain, Column, Literal, Parameter, Running};
         let is_known = matches!(
@@ -130,7 +139,7 @@ fn planned(
         return Ok(OverRow { schema, exprs: Vec::new(), is_lasting: true, is_immutable: true });
     }
     let row = table_of(table, 0)?;
-    let bound = analyzer::bind_row(&row, texts);
+    let bound = analyzer::bind_row(&Types::of(planner), &row, texts);
     let (relation, bound) = bound.map_err(|error| refused(error, ""))?;
     let depends = |part: &Tree| volatility(part) == Volatility::Stable;
     let is_lasting = !bound.iter().any(|expr| analyzer::contains(expr, &mut { depends }));

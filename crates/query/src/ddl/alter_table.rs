@@ -5,7 +5,9 @@ use super::checks;
 use super::columns::{define, has_sequence};
 use super::dependents;
 use super::generated::{self, mentions};
+use super::identity;
 use super::index;
+use super::primary_key;
 use super::rename::refuse_taken;
 use crate::context::Frame;
 use crate::dml::default_values::DefaultValue;
@@ -104,7 +106,7 @@ enum Changed {
 /// Applies an operation to the definition.
 async fn change(
     frame: &Frame<'_>,
-    transaction: &DistributedTransaction,
+    transaction: &mut DistributedTransaction,
     table: &mut Table,
     operation: &AlterOperation,
 ) -> Result<Changed> {
@@ -129,13 +131,7 @@ async fn change(
                 frame.skip_missing(&format!("column \"{name}\" of relation"), &table.name);
                 return Ok(Changed::Nothing);
             }
-            drop_column(table, name)?;
-            let refused = dependents::refuse_drop(frame, transaction, table, name).await;
-            refused.map_err(|error| match cascade {
-                true => Error::unsupported("DROP COLUMN ... CASCADE to views is not supported")
-                    .with_hint("Drop the views first."),
-                false => error,
-            })?;
+            drop_unused(frame, transaction, table, name, *cascade).await?;
         }
         AlterOperation::SetType { column, data_type, using } => {
             let column = declared_column(table, column)?;
@@ -157,8 +153,16 @@ async fn change(
         }
         // By `changes_unique`.
         AlterOperation::AddConstraint(TableConstraint::Unique(_)) => {}
-        AlterOperation::AddConstraint(TableConstraint::PrimaryKey(_)) => {
-            return Err(Error::unsupported("adding a primary key to a table is not supported"));
+        AlterOperation::AddConstraint(TableConstraint::PrimaryKey(columns)) => {
+            return primary_key::add(frame, transaction, table, columns).await.map(Changed::Rows);
+        }
+        AlterOperation::DropConstraint { name, .. } if is_key(table, name) => {
+            return primary_key::remove(frame, transaction, table).await.map(Changed::Rows);
+        }
+        AlterOperation::Identity { column, change } => {
+            if !identity::change(frame, transaction, table, (column, change))? {
+                return Ok(Changed::Nothing);
+            }
         }
         AlterOperation::DropConstraint { name, if_exists } => {
             if !checks::remove(table, name, *if_exists)? {
@@ -169,6 +173,28 @@ async fn change(
         }
     }
     Ok(Changed::Definition)
+}
+
+/// Drops a column that no view uses.
+async fn drop_unused(
+    frame: &Frame<'_>,
+    transaction: &DistributedTransaction,
+    table: &mut Table,
+    name: &str,
+    cascade: bool,
+) -> Result<()> {
+    drop_column(table, name)?;
+    let refused = dependents::refuse_drop(frame, transaction, table, name).await;
+    refused.map_err(|error| match cascade {
+        true => Error::unsupported("DROP COLUMN ... CASCADE to views is not supported")
+            .with_hint("Drop the views first."),
+        false => error,
+    })
+}
+
+/// Whether a name is that of a table's primary key.
+fn is_key(table: &Table, name: &str) -> bool {
+    !table.has_hidden_key() && table.key_name() == name
 }
 
 /// A column that was added.
@@ -189,7 +215,8 @@ fn add_column(
     table: &mut Table,
     definition: &ColumnDefinition,
 ) -> Result<Added> {
-    let column = define(table.next_column, definition, frame.text)?;
+    let users = frame.types(transaction.catalog());
+    let column = define(table.next_column, definition, &users, frame.text)?;
     refuse_taken(table, &column.name)?;
     if definition.is_key || has_sequence(definition) {
         let message =
@@ -227,7 +254,7 @@ fn contains_null(table: &Table, name: &str) -> Error {
         .of_column(name)
 }
 
-fn drop_column(table: &mut Table, name: &str) -> Result<()> {
+pub(super) fn drop_column(table: &mut Table, name: &str) -> Result<()> {
     let index = declared_column(table, name)?;
     if table.key.contains(&table.columns[index].id) {
         let message = "dropping a column of the primary key is not supported";

@@ -76,15 +76,11 @@ pub(super) async fn add_to_rows(
 /// ALTER TABLE ... DROP CONSTRAINT. Returns whether the constraint existed.
 ///
 /// # Errors
-/// 42704 if it does not exist, unless `if_exists` is set; 0A000 for the primary key.
+/// 42704 if it does not exist, unless `if_exists` is set.
 pub(super) fn remove(table: &mut Table, name: &str, if_exists: bool) -> Result<bool> {
     if let Some(index) = table.checks.iter().position(|check| check.name == name) {
         table.checks.remove(index);
         return Ok(true);
-    }
-    if table.key_name() == name && !table.has_hidden_key() {
-        return Err(Error::unsupported("dropping a primary key is not supported")
-            .with_hint("Create another table, and copy the rows with INSERT ... SELECT."));
     }
     if if_exists { Ok(false) } else { Err(missing(table, name)) }
 }

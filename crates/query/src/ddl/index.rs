@@ -109,6 +109,7 @@ fn indexed(table: &Table, written: &IndexedColumn) -> Result<IndexColumn> {
 /// # Errors
 /// 42704 if PostgreSQL has no order, either; 0A000.
 pub(super) fn require_order(sql_type: &SqlType) -> Result<()> {
+    let sql_type = sql_type.representation();
     if *sql_type == SqlType::Json {
         let message =
             "data type json has no default operator class for access method \"btree\"".to_owned();
@@ -228,16 +229,15 @@ async fn add(
     let table = index.table;
     transaction.change_catalog(CatalogChange::Create(Relation::Index(Arc::new(index.clone()))))?;
     changed(transaction, table)?;
-    let written = transaction.write_entries(entries).await;
-    Ok(written.map_err(|error| not_unique(error, &index))?)
+    transaction.write_entries(entries).await.map_err(not_unique)
 }
 
-/// The error for rows that violate a new unique index.
-fn not_unique(error: store::Error, index: &Index) -> Error {
+/// The error for rows that violate a new unique index or primary key.
+pub(super) fn not_unique(error: store::Error) -> Error {
     let store::Error::DuplicateKey { schema, table, constraint, key } = error else {
         return error.into();
     };
-    let message = format!("could not create unique index \"{}\"", index.file.name);
+    let message = format!("could not create unique index \"{constraint}\"");
     Error::new(SqlState::UniqueViolation, message)
         .with_detail(format!("Key {key} is duplicated."))
         .of_table(&schema, &table)

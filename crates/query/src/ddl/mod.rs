@@ -13,12 +13,15 @@ mod create_view;
 mod dependents;
 mod drop;
 mod generated;
+mod identity;
 mod index;
 mod index_names;
 mod place;
+mod primary_key;
 mod rename;
 mod table_options;
 mod truncate;
+pub(crate) mod user_type;
 
 use crate::context::Frame;
 use crate::context::outcome::{Outcome, Tag};
@@ -43,6 +46,8 @@ pub(crate) async fn run(
         Definition::CreateSchema(create) => create_schema::run(frame, transaction, create)?,
         Definition::CreateSequence(create) => create_sequence::run(frame, transaction, create)?,
         Definition::CreateIndex(create) => index::run(frame, transaction, create).await?,
+        Definition::CreateType(create) => user_type::create(frame, transaction, create).await?,
+        Definition::AlterType(alter) => user_type::alter(frame, transaction, alter).await?,
         Definition::AlterSequence(alter) => alter_sequence::run(frame, transaction, alter)?,
         Definition::AlterTable(alter) => alter_table::run(frame, transaction, alter).await?,
         Definition::Rename(rename) => rename::run(frame, transaction, rename)?,
