@@ -141,7 +141,7 @@ class Suite:
             self._clean(url, context)
 
     def _clean(self, url, context):
-        order = {"VIEW": 0, "TABLE": 1, "SEQUENCE": 2, "SCHEMA": 3}
+        order = {"VIEW": 0, "TABLE": 1, "SEQUENCE": 2, "TYPE": 3, "SCHEMA": 4}
         made = sorted(context.made, key=lambda pair: order[pair[0]])
         if not made:
             return

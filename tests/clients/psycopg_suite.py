@@ -817,5 +817,76 @@ def type_information(t):
         equal(psycopg.types.TypeInfo.fetch(c, "no_such_type"), None)
 
 
+# --- notifications and types of users ---------------------------------------------------------------------------------
+
+
+@suite.test
+def notifications(t):
+    """LISTEN and NOTIFY: at commit, in order, without repetition, also to a connection that waits."""
+    channel = t.name("channel")
+    with connect(t, autocommit=True) as listener, connect(t) as sender:
+        listener.execute(f"LISTEN {channel}")
+        equal(listener.execute("SELECT pg_listening_channels()").fetchall(), [(channel,)])
+        for payload in ("one", "two", "one"):
+            sender.execute("SELECT pg_notify(%s, %s)", (channel, payload))
+        sender.execute(f"NOTIFY {channel}")
+        equal(list(listener.notifies(timeout=0.3)), [])
+        sender.commit()
+        heard = list(listener.notifies(timeout=5, stop_after=3))
+        equal([(n.channel, n.payload, n.pid) for n in heard], [(channel, p, sender.info.backend_pid) for p in ("one", "two", "")])
+        sender.execute(f"NOTIFY {channel}, 'lost'")
+        sender.rollback()
+        sender.execute("SAVEPOINT s")
+        sender.execute(f"NOTIFY {channel}, 'taken back'")
+        sender.execute("ROLLBACK TO s")
+        sender.execute(f"NOTIFY {channel}, 'kept'")
+        sender.commit()
+        equal([n.payload for n in listener.notifies(timeout=5, stop_after=1)], ["kept"])
+        # One's own notifications come, too, and in a transaction only at its end.
+        listener.execute(f"NOTIFY {channel}, 'own'")
+        equal([n.payload for n in listener.notifies(timeout=5, stop_after=1)], ["own"])
+        listener.execute(f"UNLISTEN {channel}")
+        sender.execute(f"NOTIFY {channel}, 'unheard'")
+        sender.commit()
+        equal(list(listener.notifies(timeout=0.3)), [])
+        raises(psycopg.errors.InvalidParameterValue, lambda: sender.execute("SELECT pg_notify('', 'x')"))
+
+
+@suite.test
+def enums(t):
+    """Labels as parameters and results, in text and in binary, and registered as a Python enum."""
+    import enum
+
+    from psycopg.types.enum import EnumInfo, register_enum
+
+    with connect(t, autocommit=True) as c:
+        table, name = t.table(), t.name("mood")
+        t.made.append(("TYPE", name))
+        c.execute(f"CREATE TYPE {name} AS ENUM ('sad', 'ok', 'happy')")
+        c.execute(f"CREATE TABLE {table} (id int PRIMARY KEY, m {name}, past {name}[])")
+        c.execute(f"INSERT INTO {table} VALUES (1, %s, %s)", ("happy", ["sad", "ok"]))
+        c.execute(f"INSERT INTO {table} VALUES (2, %b::{name}, NULL)", ("sad",))
+        for binary in (False, True):
+            with c.cursor(binary=binary) as cursor:
+                rows = cursor.execute(f"SELECT m, past FROM {table} ORDER BY m DESC").fetchall()
+                equal(rows[0][0], b"happy" if binary else "happy")
+                oid = c.execute("SELECT %s::regtype::oid", (name,)).fetchone()[0]
+                equal(cursor.description[0].type_code, oid)
+        info = EnumInfo.fetch(c, name)
+        equal(list(info.labels), ["sad", "ok", "happy"])
+        mood = enum.Enum("Mood", {label: label for label in info.labels})
+        register_enum(info, c, mood)
+        for binary in (False, True):
+            with c.cursor(binary=binary) as cursor:
+                row = cursor.execute(f"SELECT m, past FROM {table} WHERE m = %s", (mood.happy,)).fetchone()
+                equal(row, (mood.happy, [mood.sad, mood.ok]))
+                equal(cursor.execute(f"SELECT id FROM {table} WHERE m = ANY(%s)", ([mood.sad],)).fetchall(), [(2,)])
+        raises(psycopg.errors.InvalidTextRepresentation, lambda: c.execute(f"INSERT INTO {table} VALUES (3, %s)", ("angry",)))
+        with c.cursor() as cursor, cursor.copy(f"COPY {table} (id, m) FROM STDIN") as copy:
+            copy.write_row((4, "ok"))
+        with c.cursor() as cursor, cursor.copy(f"COPY (SELECT id, m FROM {table} ORDER BY id) TO STDOUT") as copy:
+            equal(list(copy.rows()), [("1", "happy"), ("2", "sad"), ("4", "ok")])
+
+
 if __name__ == "__main__":
     suite.main()

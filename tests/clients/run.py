@@ -65,6 +65,7 @@ def go(client):
 SUITES = {
     "psql": system_python("psql.py", "psql"),
     "pgbench": system_python("pgbench.py", "psql", "pgbench"),
+    "pg_dump": system_python("pg_dump.py", "psql", "pg_dump", "pg_restore"),
     "psycopg": driver_python("psycopg_suite.py"),
     "asyncpg": driver_python("asyncpg_suite.py"),
     "sqlalchemy": driver_python("sqlalchemy_suite.py"),

@@ -25,6 +25,8 @@ PGJDBC = "42.7.7"
 # Debian's packages for the programs that we need.
 PACKAGES = {
     "psql": "postgresql-client",
+    "pg_dump": "postgresql-client",
+    "pg_restore": "postgresql-client",
     "pgbench": "postgresql-contrib",
     "initdb": "postgresql",
     "javac": "default-jdk-headless",

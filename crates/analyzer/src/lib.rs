@@ -10,8 +10,8 @@ pub mod tree;
 
 pub use bind::type_name::sql_type as declared_type;
 pub use bind::{
-    Bound, BoundStatement, Catalog, RowExpression, Star, Table, bind, bind_assigned, bind_row,
-    bind_statement, children, children_mut, column_name, contains, whole_rows,
+    Bound, BoundStatement, Catalog, Domain, RowExpression, Star, Table, bind, bind_assigned,
+    bind_row, bind_statement, children, children_mut, column_name, contains, whole_rows,
 };
 pub use error::{Error, Result};
 pub use system_catalog as system;

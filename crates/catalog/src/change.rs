@@ -2,7 +2,7 @@
 
 use crate::{
     Catalog, Error, Object, PUBLIC, Privileges, RESERVED_SCHEMAS, Relation, RelationId, Role,
-    Schema, TableId, is_temporary_schema,
+    Schema, TableId, TypeId, UserType, is_temporary_schema,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -46,6 +46,12 @@ pub enum CatalogChange {
         /// The new set of privileges.
         privileges: Privileges,
     },
+    /// Creates a type.
+    CreateType(UserType),
+    /// Replaces the definition of a type, which keeps its id. The name may change.
+    ReplaceType(UserType),
+    /// Drops a type.
+    DropType(TypeId),
 }
 
 impl CatalogChange {
@@ -85,7 +91,12 @@ impl CatalogChange {
                 Object::Schema(name) => is_temporary_schema(name),
                 Object::Relation(id) => is_temporary(*id),
             },
-            Self::PutRole(_) | Self::RenameRole { .. } | Self::DropRole(_) => false,
+            Self::PutRole(_)
+            | Self::RenameRole { .. }
+            | Self::DropRole(_)
+            | Self::CreateType(_)
+            | Self::ReplaceType(_)
+            | Self::DropType(_) => false,
         }
     }
 }
@@ -108,6 +119,15 @@ impl Catalog {
             CatalogChange::Create(relation) => next.create(relation)?,
             CatalogChange::Replace(relation) => next.replace(relation)?,
             CatalogChange::Drop(id) => next.drop_relation(*id)?,
+            CatalogChange::CreateType(user) => next.create_type(user)?,
+            CatalogChange::ReplaceType(user) => {
+                next.remove_type(user.id)?;
+                next.create_type(user)?;
+            }
+            CatalogChange::DropType(id) => {
+                next.remove_type(*id)?;
+                next.forget(&Object::Relation(id.object()));
+            }
             CatalogChange::PutRole(role) => {
                 let mut role = role.clone();
                 if let Some(old) = self.roles.get(&role.name) {
@@ -180,6 +200,10 @@ impl Catalog {
             let relation = format!("{} {}", relation.kind(), relation.name());
             return Err(Error::SchemaNotEmpty { schema: name.to_owned(), relation });
         }
+        if let Some(user) = self.types.values().find(|user| user.schema == name) {
+            let relation = format!("type {}", user.name);
+            return Err(Error::SchemaNotEmpty { schema: name.to_owned(), relation });
+        }
         self.schemas.remove(name);
         self.forget(&Object::Schema(name.to_owned()));
         Ok(())
@@ -198,6 +222,9 @@ impl Catalog {
         let name = (relation.schema().to_owned(), relation.name().to_owned());
         if self.names.contains_key(&name) {
             return Err(Error::RelationExists { relation: relation.name().to_owned() });
+        }
+        if has_row_type(relation) && self.types.contains_key(&name) {
+            return Err(Error::TypeExists { name: relation.name().to_owned() });
         }
         self.names.insert(name, relation.id());
         Ok(())
@@ -227,6 +254,24 @@ impl Catalog {
         self.index_changed(&old);
         self.references_changed(Some(&old), &old);
         self.forget(&Object::Relation(id));
+        Ok(())
+    }
+
+    fn create_type(&mut self, user: &UserType) -> Result<(), Error> {
+        self.require_schema(&user.schema)?;
+        let name = (user.schema.clone(), user.name.clone());
+        let of_rows = self.relation(&user.schema, &user.name).is_some_and(has_row_type);
+        if of_rows || self.types.contains_key(&name) {
+            return Err(Error::TypeExists { name: user.name.clone() });
+        }
+        self.types.insert(name, Arc::new(user.clone()));
+        Ok(())
+    }
+
+    fn remove_type(&mut self, id: TypeId) -> Result<(), Error> {
+        let old = self.user_type_by_id(id).ok_or_else(|| Error::missing(id.object()))?;
+        let name = (old.schema.clone(), old.name.clone());
+        self.types.remove(&name);
         Ok(())
     }
 
@@ -271,4 +316,9 @@ impl Catalog {
             }
         }
     }
+}
+
+/// Whether there is a type of the rows of a relation, with its name.
+fn has_row_type(relation: &Relation) -> bool {
+    matches!(relation, Relation::Table(_) | Relation::View(_))
 }

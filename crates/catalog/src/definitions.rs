@@ -1,7 +1,7 @@
 //! Definitions of schemas, tables, columns, views and sequences.
 
-use crate::SqlType;
 use crate::index_key::{IndexExpression, IndexKey};
+use crate::{SqlType, TypeId};
 use arrow::array::ArrayRef;
 use arrow::datatypes::{Field, Schema as ArrowSchema, SchemaRef};
 use sdds::GroupId;
@@ -29,6 +29,13 @@ pub struct TableId(pub u32);
 impl TableId {
     /// Returns the id of the table as a relation.
     pub fn relation(self) -> RelationId {
+        RelationId(self.0)
+    }
+}
+
+impl TypeId {
+    /// Returns the id under which roles own the type.
+    pub fn object(self) -> RelationId {
         RelationId(self.0)
     }
 }

@@ -18,6 +18,12 @@ pub enum Error {
         /// Its name.
         relation: String,
     },
+    /// A type with this name exists.
+    #[error("type \"{name}\" already exists")]
+    TypeExists {
+        /// Its name.
+        name: String,
+    },
     /// No relation with this name or id exists.
     #[error("relation {relation} does not exist")]
     RelationMissing {

@@ -15,6 +15,7 @@ mod role;
 mod serialized;
 mod sql_type;
 pub mod stable;
+mod user_type;
 
 pub use change::CatalogChange;
 pub use definitions::{
@@ -25,7 +26,8 @@ pub use definitions::{
 pub use error::Error;
 pub use index_key::{IndexExpression, IndexKey};
 pub use role::{Object, PUBLIC, Privileges, Role};
-pub use sql_type::SqlType;
+pub use sql_type::{Domain, DomainCheck, EnumLabel, SqlType, TypeId, UserType, UserTypeKind};
+pub use user_type::{LABEL_DISTANCE, labels, order_between};
 
 use imbl::OrdMap;
 use serde::{Deserialize, Serialize};
@@ -48,6 +50,8 @@ pub struct Catalog {
     indexes: OrdMap<TableId, Arc<[Arc<Index>]>>,
     /// The tables with foreign keys that refer to each table.
     referring: OrdMap<TableId, Arc<[TableId]>>,
+    /// The types of users, by schema and name.
+    types: OrdMap<(String, String), Arc<UserType>>,
     roles: OrdMap<String, Arc<Role>>,
     public: Arc<Role>,
 }
@@ -68,6 +72,7 @@ impl Catalog {
             relations: OrdMap::new(),
             indexes: OrdMap::new(),
             referring: OrdMap::new(),
+            types: OrdMap::new(),
             roles: OrdMap::new(),
             public: Arc::new(public_role()),
         }
@@ -125,6 +130,21 @@ impl Catalog {
     /// Returns the indexes of a table.
     pub fn indexes_of(&self, table: TableId) -> &[Arc<Index>] {
         self.indexes.get(&table).map_or(&[], |indexes| indexes)
+    }
+
+    /// Finds a type of users by schema and name.
+    pub fn user_type(&self, schema: &str, name: &str) -> Option<&Arc<UserType>> {
+        self.types.get(&(schema.to_owned(), name.to_owned()))
+    }
+
+    /// Finds a type of users by id.
+    pub fn user_type_by_id(&self, id: TypeId) -> Option<&Arc<UserType>> {
+        self.types.values().find(|known| known.id == id)
+    }
+
+    /// Returns the types of users, ordered by schema and name.
+    pub fn user_types(&self) -> impl Iterator<Item = &Arc<UserType>> {
+        self.types.values()
     }
 
     /// Lists the indexes of a table anew.

@@ -1,6 +1,6 @@
 //! The serialized form of a catalog: its definitions. The index of names is rebuilt.
 
-use crate::{Catalog, Relation, RelationId, Role, Schema, TableId, is_temporary_schema};
+use crate::{Catalog, Relation, RelationId, Role, Schema, TableId, UserType, is_temporary_schema};
 use imbl::OrdMap;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -9,16 +9,26 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Definitions {
     pub(super) schemas: Vec<Schema>,
-    pub(super) relations: Vec<Relation>,
+    pub(super) relations: Vec<Entry>,
     pub(super) roles: Vec<Role>,
     pub(super) public: Role,
+}
+
+/// A relation or a type.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) enum Entry {
+    Relation(Relation),
+    Type(UserType),
 }
 
 impl From<Catalog> for Definitions {
     fn from(catalog: Catalog) -> Self {
         Self {
             schemas: catalog.schemas.values().map(|schema| Schema::clone(schema)).collect(),
-            relations: catalog.relations.values().cloned().collect(),
+            relations: {
+                let types = catalog.types.values().map(|user| Entry::Type(UserType::clone(user)));
+                catalog.relations.values().cloned().map(Entry::Relation).chain(types).collect()
+            },
             roles: catalog.roles.values().map(|role| Role::clone(role)).collect(),
             public: Role::clone(&catalog.public),
         }
@@ -27,7 +37,16 @@ impl From<Catalog> for Definitions {
 
 impl From<Definitions> for Catalog {
     fn from(definitions: Definitions) -> Self {
-        let Definitions { schemas, relations, roles, public } = definitions;
+        let Definitions { schemas, relations: entries, roles, public } = definitions;
+        let (mut relations, mut types) = (Vec::new(), OrdMap::new());
+        for entry in entries {
+            match entry {
+                Entry::Relation(relation) => relations.push(relation),
+                Entry::Type(user) => {
+                    types.insert((user.schema.clone(), user.name.clone()), Arc::new(user));
+                }
+            }
+        }
         let name = |r: &Relation| ((r.schema().to_owned(), r.name().to_owned()), r.id());
         let indexed: Vec<TableId> = relations
             .iter()
@@ -47,6 +66,7 @@ impl From<Definitions> for Catalog {
             relations: relations.into_iter().map(|r| (r.id(), r)).collect(),
             indexes: OrdMap::new(),
             referring: OrdMap::new(),
+            types,
             roles: roles.into_iter().map(|r| (r.name.clone(), Arc::new(r))).collect(),
             public: Arc::new(public),
         };
@@ -62,7 +82,10 @@ impl Catalog {
     pub fn shared(&self) -> Self {
         let mut definitions = Definitions::from(self.clone());
         definitions.schemas.retain(|schema| !is_temporary_schema(&schema.name));
-        definitions.relations.retain(|relation| !relation.is_temporary());
+        definitions.relations.retain(|entry| match entry {
+            Entry::Relation(relation) => !relation.is_temporary(),
+            Entry::Type(_) => true,
+        });
         // Ids of temporary relations are used again after a restart: nobody keeps privileges on them.
         let is_shared =
             |id: &RelationId| !self.relation_by_id(*id).is_some_and(Relation::is_temporary);

@@ -55,8 +55,71 @@ pub enum SqlType {
     Array(Box<SqlType>),
     /// A time, time stamp or interval of a declared precision: the type without it, and PostgreSQL's modifier.
     Precise(Box<SqlType>, u32),
+    /// A type that a user has defined.
+    User(#[serde(with = "crate::arrow_serde::shared")] Arc<UserType>),
     /// A type without an SQL name, by its Arrow type.
     Other(#[serde(with = "crate::arrow_serde::data_type")] DataType),
+}
+
+/// Id of a type that a user has defined, or of arrays of one. No relation has the number of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct TypeId(pub u32);
+
+/// A type that a user has defined.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct UserType {
+    /// The id, which no relation has.
+    pub id: TypeId,
+    /// The id of the type of arrays of it.
+    pub array: TypeId,
+    /// The schema.
+    pub schema: String,
+    /// The name.
+    pub name: String,
+    /// What it is.
+    pub kind: UserTypeKind,
+    /// The text of COMMENT ON.
+    pub comment: Option<String>,
+}
+
+/// The kinds of types that users define.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum UserTypeKind {
+    /// An enum, with its labels in order.
+    Enum(Vec<EnumLabel>),
+    /// A domain.
+    Domain(Domain),
+}
+
+/// A label of an enum.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct EnumLabel {
+    /// The label.
+    pub name: String,
+    /// The number that represents it in values. It never changes, and numbers are in the order of labels.
+    pub order: i64,
+}
+
+/// A type with conditions.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Domain {
+    /// The type that it restricts.
+    pub base: Box<SqlType>,
+    /// Whether it has NULL.
+    pub nullable: bool,
+    /// The expression of DEFAULT.
+    pub default: Option<String>,
+    /// The conditions, in which VALUE is the value.
+    pub checks: Vec<DomainCheck>,
+}
+
+/// A condition of a domain.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct DomainCheck {
+    /// The name.
+    pub name: String,
+    /// The condition as SQL text.
+    pub expression: String,
 }
 
 impl SqlType {
@@ -90,6 +153,7 @@ impl SqlType {
                 DataType::List(Arc::new(Field::new_list_field(item.arrow(), true)))
             }
             Self::Precise(of, _) => of.arrow(),
+            Self::User(user) => user.representation().arrow(),
             Self::Other(data_type) => data_type.clone(),
         }
     }
@@ -134,6 +198,7 @@ impl fmt::Display for SqlType {
                 let (first, rest) = name.split_once(' ').unwrap_or((&name, ""));
                 write!(f, "{first}({digits}) {rest}")
             }
+            Self::User(user) => f.write_str(&user.name),
             Self::Other(DataType::Struct(_)) => f.write_str("record"),
             Self::Other(data_type) => write!(f, "{data_type}"),
         }

@@ -50,6 +50,13 @@ pub trait SessionContext: fmt::Debug + Send + Sync {
     fn say(&self, severity: &'static str, error: Error);
     /// Requests the change of a setting at the end of the running statement.
     fn request_setting(&self, request: SettingRequest);
+    /// Adds a notification to the transaction.
+    ///
+    /// # Errors
+    /// 22023 for a channel or a payload that is too long.
+    fn notify(&self, channel: &str, payload: &str) -> Result<(), Error>;
+    /// The channels that the session listens to.
+    fn listening_channels(&self) -> Vec<String>;
     /// Cancels the running statement, if any.
     fn cancel(&self);
     /// Ends the session.

@@ -108,6 +108,12 @@ async fn answer(node: &Arc<Node>, request: Request) -> Reply {
         | Request::MoveAdopt { .. }
         | Request::MoveDrop { .. }
         | Request::MoveOutcome { .. } => moving::answer(&node.moves, request).await,
+        Request::Publish { notifications } => {
+            if let Some(fragments) = node.fragments.get() {
+                fragments.publish(&notifications);
+            }
+            Ok(Answer::Done)
+        }
         Request::Report => Ok(Answer::Report(Box::new(report::held(node)))),
         Request::Join { .. }
         | Request::Return { .. }

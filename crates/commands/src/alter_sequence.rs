@@ -3,7 +3,7 @@
 use crate::data_type::DataType;
 use crate::names::{RelationName, incomplete};
 use crate::options::{elements, integer, is_on, refuse_repeated};
-use crate::sequence::{data_type, refuse_cache, refuse_owner};
+use crate::sequence::{SequenceOwner, data_type, owner, refuse_cache};
 use crate::{Error, Result};
 use grammar::tree::{AlterSeqStmt, DefElem};
 
@@ -28,15 +28,27 @@ pub struct AlterSequence {
     pub cycle: Option<bool>,
     /// RESTART; within it `None` is the start.
     pub restart: Option<Option<i64>>,
+    /// OWNED BY.
+    pub owner: Option<SequenceOwner>,
 }
 
 impl AlterSequence {
     pub(crate) fn of(statement: &AlterSeqStmt) -> Result<Self> {
         refuse_repeated(&statement.options)?;
         let relation = statement.sequence.as_ref().ok_or_else(incomplete)?;
-        let mut read = Self {
-            name: RelationName::of(Some(relation))?,
-            if_exists: statement.missing_ok,
+        let mut read = Self::unchanged(RelationName::of(Some(relation))?);
+        read.if_exists = statement.missing_ok;
+        for option in elements(&statement.options) {
+            read.take(option)?;
+        }
+        Ok(read)
+    }
+
+    /// No change of a sequence.
+    pub(crate) fn unchanged(name: RelationName) -> Self {
+        Self {
+            name,
+            if_exists: false,
             data_type: None,
             increment: None,
             start: None,
@@ -44,14 +56,11 @@ impl AlterSequence {
             max: None,
             cycle: None,
             restart: None,
-        };
-        for option in elements(&statement.options) {
-            read.take(option)?;
+            owner: None,
         }
-        Ok(read)
     }
 
-    fn take(&mut self, option: &DefElem) -> Result<()> {
+    pub(crate) fn take(&mut self, option: &DefElem) -> Result<()> {
         match option.defname.as_str() {
             "as" => self.data_type = Some(data_type(option)?),
             "increment" => self.increment = integer(option)?,
@@ -61,7 +70,7 @@ impl AlterSequence {
             "restart" => self.restart = Some(integer(option)?),
             "cycle" => self.cycle = Some(is_on(option)),
             "cache" => refuse_cache(option)?,
-            "owned_by" => refuse_owner(option)?,
+            "owned_by" => self.owner = Some(owner(option)?),
             other => {
                 let what = format!("{} of a sequence", other.to_uppercase().replace('_', " "));
                 return Err(Error::missing(what).at(option.location));

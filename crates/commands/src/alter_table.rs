@@ -4,6 +4,7 @@ use crate::collation::refuse_collation;
 use crate::column::ColumnDefinition;
 use crate::constraint::{TableConstraint, too_deep};
 use crate::data_type::DataType;
+use crate::identity::IdentityChange;
 use crate::names::{ObjectKind, RelationName, incomplete, node, words_of};
 use crate::roles::{RoleName, RoleStatement};
 use crate::{Error, Result};
@@ -65,6 +66,13 @@ pub enum AlterOperation {
         /// Whether it may be NULL.
         is_nullable: bool,
     },
+    /// ALTER COLUMN with an operation on its identity.
+    Identity {
+        /// The column.
+        column: String,
+        /// The operation.
+        change: IdentityChange,
+    },
     /// ADD of a constraint.
     AddConstraint(TableConstraint),
     /// DROP CONSTRAINT.
@@ -125,6 +133,9 @@ fn read(kind: ObjectKind, table: &str, operation: &AlterTableCmd) -> Result<Alte
     let definition = || node(operation.def.as_deref());
     let (name, cascade) =
         (operation.name.clone(), operation.behavior() == DropBehavior::DropCascade);
+    if let Some(change) = IdentityChange::of(operation)? {
+        return Ok(AlterOperation::Identity { column: name, change });
+    }
     Ok(match operation.subtype() {
         AlterTableType::AtAddColumn => {
             let NodeEnum::ColumnDef(column) = definition()? else { return Err(incomplete()) };

@@ -49,13 +49,20 @@ pub enum Identity {
     ByDefault,
 }
 
+impl Identity {
+    /// The meaning of PostgreSQL's letter.
+    pub(crate) fn of(letter: &str) -> Self {
+        if letter == "a" { Self::Always } else { Self::ByDefault }
+    }
+}
+
 impl ColumnDefinition {
     /// The definition of a column of a table.
     pub(crate) fn of(table: &str, column: &ColumnDef) -> Result<Self> {
         let type_name = column.type_name.as_ref().ok_or_else(incomplete)?;
         let serial = Serial::of(type_name)?;
         let data_type = match serial {
-            Some(serial) => DataType { sql_type: serial.sql_type(), location: type_name.location },
+            Some(serial) => DataType::known(serial.sql_type(), type_name.location),
             None => DataType::of(type_name)?,
         };
         if let Some(collation) = &column.coll_clause {
@@ -136,10 +143,7 @@ impl ColumnDefinition {
             ConstrType::ConstrNull | ConstrType::ConstrNotnull => {}
             ConstrType::ConstrDefault => self.default = Some(expression(constraint)?),
             ConstrType::ConstrIdentity => {
-                self.identity = Some(match constraint.generated_when.as_str() {
-                    "a" => Identity::Always,
-                    _ => Identity::ByDefault,
-                });
+                self.identity = Some(Identity::of(&constraint.generated_when));
                 self.sequence = SequenceOptions::of(&constraint.options)?;
             }
             ConstrType::ConstrGenerated => {

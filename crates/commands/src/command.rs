@@ -2,7 +2,7 @@
 
 use crate::{
     AlterSystem, Copy, Declaration, Definition, Discard, Execute, Explain, Fetch, Prepare,
-    RoleStatement, SettingStatement, Transaction,
+    RelationName, RoleStatement, SettingStatement, Transaction,
 };
 
 /// A statement that is neither a query nor a change of rows.
@@ -36,6 +36,12 @@ pub enum Command {
     Deallocate(Option<String>),
     /// DISCARD.
     Discard(Discard),
-    /// UNLISTEN.
-    Unlisten,
+    /// LOCK TABLE in ACCESS SHARE mode, which keeps nobody from anything: a transaction reads the tables of its snapshot.
+    LockShared(Vec<RelationName>),
+    /// LISTEN to a channel.
+    Listen(String),
+    /// NOTIFY: the channel and the payload.
+    Notify(String, String),
+    /// UNLISTEN of a channel; `None` for all.
+    Unlisten(Option<String>),
 }

@@ -1,6 +1,7 @@
 //! COMMENT ON.
 
 use crate::names::{ObjectKind, RelationName, incomplete, node, some, texts, words_of};
+use crate::user_type::type_name;
 use crate::{Error, Result};
 use grammar::tree::{CommentStmt, NodeEnum, ObjectType};
 
@@ -22,6 +23,8 @@ pub enum Commented {
     Column(RelationName, String),
     /// A schema.
     Schema(String),
+    /// A type or a domain.
+    Type(RelationName),
 }
 
 impl Comment {
@@ -46,6 +49,9 @@ impl Comment {
                 }
                 _ => return Err(Error::new("42601", "column name must be qualified")),
             },
+            ObjectType::ObjectType | ObjectType::ObjectDomain => {
+                Commented::Type(type_name(statement.object.as_deref())?)
+            }
             ObjectType::ObjectSchema => Commented::Schema(parts.concat()),
             other => return Err(Error::missing(format!("COMMENT ON {}", words_of(other)))),
         };

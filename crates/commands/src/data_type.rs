@@ -1,10 +1,13 @@
 //! Types of columns.
 
-use crate::names::texts;
+use crate::names::{RelationName, texts};
 use crate::{Error, Result};
 use analyzer::declared_type;
-use analyzer::system::SqlType;
+use analyzer::system::{Oid, SqlType};
 use grammar::tree::TypeName;
+
+/// The SQLSTATE of types that do not exist.
+const UNDEFINED: &str = "42704";
 
 /// The type of a column, a parameter or a sequence.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,11 +16,29 @@ pub struct DataType {
     pub sql_type: SqlType,
     /// The byte of the statement at which it begins, or -1.
     pub location: i32,
+    /// The name, if it is none of PostgreSQL's types. Then `sql_type` says nothing.
+    pub of_users: Option<RelationName>,
+    /// Whether the name is followed by brackets, if it is none of PostgreSQL's types.
+    pub is_array: bool,
 }
 
 impl DataType {
     pub(crate) fn of(name: &TypeName) -> Result<Self> {
-        Ok(Self { sql_type: declared_type(name)?, location: name.location })
+        match declared_type(name) {
+            Ok(sql_type) => Ok(Self::known(sql_type, name.location)),
+            Err(error) if error.state == UNDEFINED && !name.pct_type && name.typmods.is_empty() => {
+                let of_users = Some(RelationName::of_parts(&texts(&name.names))?);
+                let is_array = !name.array_bounds.is_empty();
+                let unknown = Self::known(SqlType::plain(Oid::UNKNOWN), name.location);
+                Ok(Self { of_users, is_array, ..unknown })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// One of PostgreSQL's types.
+    pub(crate) fn known(sql_type: SqlType, location: i32) -> Self {
+        Self { sql_type, location, of_users: None, is_array: false }
     }
 }
 
@@ -57,7 +78,6 @@ impl Serial {
 
     /// The type of the column.
     pub(crate) fn sql_type(self) -> SqlType {
-        use analyzer::system::Oid;
         SqlType::plain(match self {
             Self::Small => Oid::INT2,
             Self::Integer => Oid::INT4,

@@ -1,8 +1,9 @@
 //! Statements that change definitions.
 
 use crate::{
-    AlterSequence, AlterTable, Comment, CreateIndex, CreateSchema, CreateSequence, CreateTable,
-    CreateTableAs, CreateView, Drop, ObjectKind, Reindex, RelationName, Rename, SetConstraints, Truncate,
+    AlterSequence, AlterTable, AlterType, Comment, CreateIndex, CreateSchema, CreateSequence,
+    CreateTable, CreateTableAs, CreateType, CreateView, Drop, NewType, ObjectKind, Reindex,
+    RelationName, Rename, SetConstraints, Truncate,
 };
 
 /// A statement that changes definitions.
@@ -22,6 +23,10 @@ pub enum Definition {
     CreateIndex(CreateIndex),
     /// REINDEX.
     Reindex(Reindex),
+    /// CREATE TYPE and CREATE DOMAIN.
+    CreateType(CreateType),
+    /// ALTER TYPE and ALTER DOMAIN.
+    AlterType(AlterType),
     /// ALTER SEQUENCE.
     AlterSequence(AlterSequence),
     /// ALTER TABLE.
@@ -77,6 +82,12 @@ impl Definition {
             Self::CreateSequence(_) => "CREATE SEQUENCE",
             Self::CreateIndex(_) => "CREATE INDEX",
             Self::Reindex(_) => "REINDEX",
+            Self::CreateType(create) => match create.kind {
+                NewType::Enum(_) => "CREATE TYPE",
+                NewType::Domain { .. } => "CREATE DOMAIN",
+            },
+            Self::AlterType(AlterType { is_domain: true, .. }) => "ALTER DOMAIN",
+            Self::AlterType(_) => "ALTER TYPE",
             Self::AlterSequence(_) => "ALTER SEQUENCE",
             Self::AlterTable(alter) => alter.kind.alter_tag(),
             Self::Rename(rename) => rename.kind.alter_tag(),
@@ -87,6 +98,8 @@ impl Definition {
                 ObjectKind::Index => "DROP INDEX",
                 ObjectKind::Schema => "DROP SCHEMA",
                 ObjectKind::Database => "DROP DATABASE",
+                ObjectKind::Type => "DROP TYPE",
+                ObjectKind::Domain => "DROP DOMAIN",
             },
             Self::Truncate(_) => "TRUNCATE TABLE",
             Self::Comment(_) => "COMMENT",

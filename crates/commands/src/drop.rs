@@ -1,6 +1,7 @@
 //! DROP.
 
 use crate::names::{ObjectKind, RelationName, words_of};
+use crate::user_type::type_name;
 use crate::{Error, Result};
 use grammar::tree::{DropBehavior, DropStmt, Node, NodeEnum};
 
@@ -29,6 +30,7 @@ impl Drop {
             Some(NodeEnum::String(name)) => {
                 Ok(RelationName { schema: None, name: name.sval.clone() })
             }
+            Some(NodeEnum::TypeName(_)) => type_name(Some(node)),
             _ => RelationName::of_node(node),
         };
         let names = statement.objects.iter().map(name).collect::<Result<_>>()?;

@@ -7,11 +7,9 @@ use grammar::tree::NodeEnum;
 /// The error for a statement that is not supported, with a hint for an alternative.
 pub(crate) fn missing(statement: &NodeEnum) -> Error {
     let (what, hint) = match statement {
-        NodeEnum::CreateEnumStmt(_) => ("enum types", "Use text with CHECK (... IN (...))."),
         NodeEnum::CompositeTypeStmt(_) | NodeEnum::CreateRangeStmt(_) => {
             ("user-defined types", "Use several columns, or json.")
         }
-        NodeEnum::CreateDomainStmt(_) => ("domains", "Use the type with a CHECK on the column."),
         NodeEnum::CreateTrigStmt(_) => {
             ("triggers", "Use GENERATED ALWAYS AS (...) STORED, DEFAULT or CHECK.")
         }

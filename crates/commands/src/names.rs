@@ -4,7 +4,7 @@ use crate::{Error, Result};
 use grammar::tree::{Node, NodeEnum, ObjectType, RangeVar};
 
 /// The name of a relation. A database before it is left out.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct RelationName {
     /// The schema, if it is written.
     pub schema: Option<String>,
@@ -69,6 +69,10 @@ pub enum ObjectKind {
     Schema,
     /// A database.
     Database,
+    /// A type.
+    Type,
+    /// A domain.
+    Domain,
 }
 
 impl ObjectKind {
@@ -81,6 +85,8 @@ impl ObjectKind {
             ObjectType::ObjectIndex => Self::Index,
             ObjectType::ObjectSchema => Self::Schema,
             ObjectType::ObjectDatabase => Self::Database,
+            ObjectType::ObjectType => Self::Type,
+            ObjectType::ObjectDomain => Self::Domain,
             _ => return None,
         })
     }
@@ -94,6 +100,8 @@ impl ObjectKind {
             Self::Index => "ALTER INDEX",
             Self::Schema => "ALTER SCHEMA",
             Self::Database => "ALTER DATABASE",
+            Self::Type => "ALTER TYPE",
+            Self::Domain => "ALTER DOMAIN",
         }
     }
 
@@ -106,6 +114,8 @@ impl ObjectKind {
             Self::Index => "index",
             Self::Schema => "schema",
             Self::Database => "database",
+            Self::Type => "type",
+            Self::Domain => "domain",
         }
     }
 }

@@ -3,12 +3,15 @@
 use crate::alter_table::Altered;
 use crate::rename::AnyRename;
 use crate::{
-    AlterSequence, AlterSystem, Command, Comment, Copy, CreateIndex, CreateSchema, CreateSequence,
-    CreateTable, CreateTableAs, CreateView, Declaration, Definition, Discard, Drop, Execute,
-    Explain, Fetch, Maintenance, Prepare, Reindex, RelationName, Result, RoleStatement, SetConstraints,
-    SettingStatement, Transaction, Truncate, kinds, names,
+    AlterSequence, AlterSystem, AlterType, Command, Comment, Copy, CreateIndex, CreateSchema,
+    CreateSequence, CreateTable, CreateTableAs, CreateType, CreateView, Declaration, Definition,
+    Discard, Drop, Execute, Explain, Fetch, Maintenance, Prepare, Reindex, RelationName, Result,
+    RoleStatement, SetConstraints, SettingStatement, Transaction, Truncate, kinds, names,
 };
 use grammar::tree::{Node, NodeEnum, VacuumStmt};
+
+/// PostgreSQL's number of the weakest mode of LOCK TABLE.
+const ACCESS_SHARE: i32 = 1;
 
 /// The command that a statement is. `None` for queries and for changes of rows.
 ///
@@ -53,10 +56,17 @@ pub fn read(statement: &NodeEnum) -> Result<Option<Command>> {
             Altered::Table(alter) => definition(Definition::AlterTable(alter)),
             Altered::Owner(owner) => Command::Role(owner),
         },
-        NodeEnum::RenameStmt(statement) => match AnyRename::of(statement)? {
-            AnyRename::Relation(rename) => definition(Definition::Rename(rename)),
-            AnyRename::Role(rename) => Command::Role(rename),
+        NodeEnum::RenameStmt(statement) => match AlterType::of_rename(statement)? {
+            Some(alter) => definition(Definition::AlterType(alter)),
+            None => match AnyRename::of(statement)? {
+                AnyRename::Relation(rename) => definition(Definition::Rename(rename)),
+                AnyRename::Role(rename) => Command::Role(rename),
+            },
         },
+        NodeEnum::CreateEnumStmt(_)
+        | NodeEnum::CreateDomainStmt(_)
+        | NodeEnum::AlterEnumStmt(_)
+        | NodeEnum::AlterDomainStmt(_) => definition(of_type(statement)?),
         NodeEnum::DropStmt(statement) => definition(Definition::Drop(Drop::of(statement)?)),
         NodeEnum::TruncateStmt(statement) => {
             definition(Definition::Truncate(Truncate::of(statement)?))
@@ -79,6 +89,19 @@ pub fn read(statement: &NodeEnum) -> Result<Option<Command>> {
     }))
 }
 
+/// The command of a statement about types of users.
+fn of_type(statement: &NodeEnum) -> Result<Definition> {
+    Ok(match statement {
+        NodeEnum::CreateEnumStmt(create) => Definition::CreateType(CreateType::of_enum(create)?),
+        NodeEnum::CreateDomainStmt(create) => {
+            Definition::CreateType(CreateType::of_domain(create)?)
+        }
+        NodeEnum::AlterEnumStmt(alter) => Definition::AlterType(AlterType::of_enum(alter)?),
+        NodeEnum::AlterDomainStmt(alter) => Definition::AlterType(AlterType::of_domain(alter)?),
+        other => return Err(kinds::missing(other)),
+    })
+}
+
 /// The command of a statement about cursors, prepared statements or roles.
 fn of_session(statement: &NodeEnum) -> Result<Command> {
     Ok(match statement {
@@ -89,7 +112,17 @@ fn of_session(statement: &NodeEnum) -> Result<Command> {
         NodeEnum::ExecuteStmt(statement) => Command::Execute(Execute::of(statement)?),
         NodeEnum::DeallocateStmt(statement) => Command::Deallocate(names::some(&statement.name)),
         NodeEnum::DiscardStmt(statement) => Command::Discard(Discard::of(statement)),
-        NodeEnum::UnlistenStmt(_) => Command::Unlisten,
+        NodeEnum::LockStmt(lock) if lock.mode == ACCESS_SHARE => {
+            let names = lock.relations.iter().map(RelationName::of_node);
+            Command::LockShared(names.collect::<Result<_>>()?)
+        }
+        NodeEnum::ListenStmt(statement) => Command::Listen(statement.conditionname.clone()),
+        NodeEnum::NotifyStmt(statement) => {
+            Command::Notify(statement.conditionname.clone(), statement.payload.clone())
+        }
+        NodeEnum::UnlistenStmt(statement) => {
+            Command::Unlisten(names::some(&statement.conditionname))
+        }
         NodeEnum::CreateRoleStmt(statement) => Command::Role(RoleStatement::create(statement)?),
         NodeEnum::AlterRoleStmt(statement) => Command::Role(RoleStatement::alter(statement)?),
         NodeEnum::DropRoleStmt(statement) => Command::Role(RoleStatement::drop_roles(statement)?),

@@ -40,7 +40,11 @@ pub(crate) enum AnyRename {
 impl AnyRename {
     pub(crate) fn of(statement: &RenameStmt) -> Result<Self> {
         let to = statement.newname.clone();
-        let of = |kind| ObjectKind::of(kind).filter(|kind| *kind != ObjectKind::Schema);
+        let of = |kind| {
+            ObjectKind::of(kind).filter(|kind| {
+                !matches!(kind, ObjectKind::Schema | ObjectKind::Type | ObjectKind::Domain)
+            })
+        };
         let (kind, renamed) = match statement.rename_type() {
             ObjectType::ObjectRole => {
                 let name = statement.subname.clone();

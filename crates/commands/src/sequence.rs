@@ -34,6 +34,24 @@ pub struct SequenceOptions {
     pub max: Option<i64>,
     /// CYCLE.
     pub cycle: bool,
+    /// OWNED BY.
+    pub owner: Option<SequenceOwner>,
+    /// SEQUENCE NAME, of the sequence of an identity column.
+    pub name: Option<RelationName>,
+}
+
+/// OWNED BY.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SequenceOwner {
+    /// NONE.
+    None,
+    /// A column of a table.
+    Column {
+        /// The table.
+        table: RelationName,
+        /// The column.
+        column: String,
+    },
 }
 
 impl CreateSequence {
@@ -67,7 +85,8 @@ impl SequenceOptions {
             "maxvalue" => self.max = integer(option)?,
             "cycle" => self.cycle = is_on(option),
             "cache" => refuse_cache(option)?,
-            "owned_by" => refuse_owner(option)?,
+            "owned_by" => self.owner = Some(owner(option)?),
+            "sequence_name" => self.name = Some(RelationName::of_parts(&words(option))?),
             other => {
                 let what = format!("{} of a sequence", other.to_uppercase().replace('_', " "));
                 return Err(Error::missing(what).at(option.location));
@@ -96,14 +115,29 @@ pub(crate) fn refuse_cache(option: &DefElem) -> Result<()> {
     }
 }
 
-/// Refuses OWNED BY a column.
-pub(crate) fn refuse_owner(option: &DefElem) -> Result<()> {
-    let owner = match option.arg.as_deref().and_then(|arg| arg.node.as_ref()) {
+/// The words of a name in an option.
+fn words(option: &DefElem) -> Vec<String> {
+    match option.arg.as_deref().and_then(|arg| arg.node.as_ref()) {
         Some(NodeEnum::List(list)) => texts(&list.items),
         _ => Vec::new(),
-    };
-    match owner == ["none"] {
-        true => Ok(()),
-        false => Err(Error::missing("OWNED BY").at(option.location)),
+    }
+}
+
+/// OWNED BY.
+///
+/// # Errors
+/// 42601 for a name that is none of a column.
+pub(crate) fn owner(option: &DefElem) -> Result<SequenceOwner> {
+    let mut parts = words(option);
+    if parts == ["none"] {
+        return Ok(SequenceOwner::None);
+    }
+    match parts.pop() {
+        Some(column) if !parts.is_empty() => {
+            Ok(SequenceOwner::Column { table: RelationName::of_parts(&parts)?, column })
+        }
+        _ => Err(Error::new("42601", "invalid OWNED BY option")
+            .hint("Specify OWNED BY table.column or OWNED BY NONE.")
+            .at(option.location)),
     }
 }

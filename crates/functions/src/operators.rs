@@ -5,6 +5,7 @@ use crate::arrays::order;
 use crate::datetime::{intervals, moments, precision};
 use crate::numbers::{bits, decimals, floats, integers, rank, root};
 use crate::regexes;
+use crate::system::domains;
 use crate::text::{bytes, concatenation, joined, parts};
 use datafusion::logical_expr::ScalarUDF;
 use std::collections::HashMap;
@@ -36,6 +37,7 @@ pub fn named(name: &str) -> Option<Arc<ScalarUDF>> {
             .chain(precision::all().map(Arc::new))
             .chain(joined::all().map(Arc::new))
             .chain([Arc::new(order::key()), Arc::new(parts::as_name())]);
+        let all = all.chain(domains::all().map(Arc::new));
         let all = all.chain([bits::exclusive_or(), root::function_of_numerics()].map(Arc::new));
         let all = all.chain(rank::all().map(Arc::new));
         all.map(|function| (function.name().to_owned(), function)).collect()

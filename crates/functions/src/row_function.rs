@@ -240,8 +240,9 @@ impl ScalarUDFImpl for RowFunction {
             && args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
         let rows = if constant { 1 } else { args.number_rows };
         let columns = args.args.iter().zip(&args.arg_fields);
-        let columns = columns
-            .map(|(arg, field)| Ok(Column::new(arg.to_array(rows)?, types::of_field(field))));
+        let columns = columns.map(|(arg, field)| {
+            Ok(Column::new(arg.to_array(rows)?, types::of_field(field).representation().clone()))
+        });
         let columns: Vec<Column> = columns.collect::<datafusion::common::Result<_>>()?;
         let cells = (0..rows).map(|row| (self.body)(&Row { columns: &columns, row }));
         let cells: Vec<Cell> = cells.collect::<Result<_>>().map_err(external)?;

@@ -109,6 +109,51 @@ fn ranges(query: &NodeEnum) -> Option<(Vec<RelationReference>, Vec<String>)> {
     Some((names, ctes))
 }
 
+/// The text of a query in which the names of relations have schemas in front: those that a function gives for names
+/// without one. `None` if it is not in the grammar.
+pub fn with_schemas(query: &str, schema_of: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let script = parse(query).ok()?;
+    let statement = script.statements().first()?.stmt.as_ref()?.node.as_ref()?;
+    let (_, ctes) = ranges(statement)?;
+    let mut places = Vec::new();
+    each(statement, &mut |kind, node| {
+        let text = |key: &str| node.get(key).and_then(Value::as_str).unwrap_or_default();
+        if kind == "RangeVar" && text("schemaname").is_empty() {
+            let location = node.get("location").and_then(Value::as_u64).unwrap_or(0);
+            let location = usize::try_from(location).unwrap_or(0);
+            places.push((location, text("relname").to_owned()));
+        }
+    })?;
+    places.sort();
+    let mut text = query.to_owned();
+    for (location, name) in places.into_iter().rev().filter(|(_, name)| !ctes.contains(name)) {
+        if let Some(schema) = schema_of(&name)
+            && text.is_char_boundary(location)
+        {
+            text.insert_str(location, &format!("{schema}."));
+        }
+    }
+    Some(text)
+}
+
+/// The text of a query whose columns have other names. `None` if it is not in the grammar, or has other columns.
+pub fn with_column_names(query: &str, names: &[String]) -> Option<String> {
+    let mut script = parse(query).ok()?.statements().first()?.stmt.clone()?.node?;
+    let NodeEnum::SelectStmt(select) = &mut script else { return None };
+    let mut first = select;
+    while let Some(left) = &mut first.larg {
+        first = left;
+    }
+    if first.target_list.len() < names.len() {
+        return None;
+    }
+    for (target, name) in first.target_list.iter_mut().zip(names) {
+        let Some(NodeEnum::ResTarget(target)) = &mut target.node else { return None };
+        target.name.clone_from(name);
+    }
+    crate::deparse::statement_text(&script)
+}
+
 /// The byte at which a quoted string with this value begins, the first if there are several.
 pub fn string_location(statement: &NodeEnum, value: &str) -> Option<usize> {
     let mut first: Option<u64> = None;

@@ -36,6 +36,7 @@ mod windows;
 
 pub use callable::callable;
 pub use refusal::{Refusal, Result};
+pub use result::{label, with_labels};
 pub use rows::{Rows, lower_output, lower_over};
 
 use analyzer::tree::{CteId, Query};

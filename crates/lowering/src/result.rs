@@ -9,7 +9,9 @@ use analyzer::tree::{Body, Cte, Expr, From, Kind, Output, Query, Relation, Relat
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::metadata::FieldMetadata;
 use datafusion::logical_expr::{Expr as Engine, LogicalPlan, LogicalPlanBuilder, cast};
+use functions::casts::labels;
 use std::collections::BTreeMap;
+use store::catalog::{SqlType as Held, UserType};
 use values::field::{Field, Origin};
 use values::types::{TYPE_KEY, oids};
 
@@ -152,4 +154,39 @@ fn relation_in(item: &From, id: RelationId) -> Option<&Relation> {
         From::Relation(relation) => (relation.id == id).then_some(relation),
         From::Join { left, right, .. } => relation_in(left, id).or_else(|| relation_in(right, id)),
     }
+}
+
+/// A plan whose columns of enums have their labels, as clients get them. `fields` describe the columns.
+///
+/// # Errors
+/// The engine refuses the plan.
+pub fn with_labels(plan: LogicalPlan, fields: &[Field]) -> datafusion::common::Result<LogicalPlan> {
+    let is_enum = |field: &Field| labels_of(&field.sql_type).is_some();
+    if !fields.iter().any(is_enum) {
+        return Ok(plan);
+    }
+    let columns = plan.schema().iter().zip(fields).map(|((relation, field), known)| {
+        let column = Engine::Column((relation, field).into());
+        match labels_of(&known.sql_type) {
+            Some(user) => {
+                let label = labels::of(user).call(vec![column]);
+                label.alias_qualified(relation.cloned(), field.name())
+            }
+            None => column,
+        }
+    });
+    let columns: Vec<Engine> = columns.collect();
+    LogicalPlanBuilder::from(plan).project(columns)?.build()
+}
+
+/// A column over rows at hand with the labels of an enum.
+pub fn label(column: Engine, field: &Field) -> Engine {
+    match labels_of(&field.sql_type) {
+        Some(user) => labels::of(user).call(vec![column.unalias()]).alias(&field.name),
+        None => column,
+    }
+}
+
+fn labels_of(sql_type: &Held) -> Option<&std::sync::Arc<UserType>> {
+    sql_type.user_type().filter(|user| user.labels().is_some())
 }

@@ -6,7 +6,7 @@ use crate::scope::{Lowering, Slot};
 use crate::typed::Typed;
 use analyzer::system::{Oid, SqlType, functions as procedures};
 use analyzer::tree::{Kind, Select, SetCall};
-use catalog_views::functions::SUBSCRIPTS;
+use catalog_views::functions::{CHANNELS, OPTION_NAMES, OPTION_VALUES, SUBSCRIPTS};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{
     Column, DFSchema, FunctionalDependencies, NullHandling, ScalarValue, UnnestOptions,
@@ -123,6 +123,10 @@ impl Lowering<'_> {
                 let items = SetColumn { array, item: first, marker: None };
                 vec![items, SetColumn { array: numbers, item: Oid::INT4.into(), marker: None }]
             }
+            "pg_listening_channels" => {
+                plain(self.registered(CHANNELS, arguments, Oid::TEXT_ARRAY.into())?)
+            }
+            "pg_options_to_table" => self.options(&arguments, first)?,
             "string_to_table" => {
                 plain(self.registered("string_to_array", arguments, Oid::TEXT_ARRAY.into())?)
             }
@@ -149,6 +153,15 @@ impl Lowering<'_> {
                 columns
             }
         })
+    }
+
+    /// The names and the values of options.
+    fn options(&self, arguments: &[Typed], item: SqlType) -> Result<Vec<SetColumn>> {
+        let of = |name: &str| -> Result<SetColumn> {
+            let array = self.registered(name, arguments.to_vec(), Oid::TEXT_ARRAY.into())?;
+            Ok(SetColumn { array, item, marker: None })
+        };
+        Ok(vec![of(OPTION_NAMES)?, of(OPTION_VALUES)?])
     }
 
     /// An array of any dimensions as one of one dimension.

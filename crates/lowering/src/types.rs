@@ -62,6 +62,7 @@ pub(crate) fn held(sql_type: SqlType) -> Result<Held> {
         Oid::INT2VECTOR => Held::Array(Box::new(Held::SmallInt)),
         Oid::OIDVECTOR => Held::Array(Box::new(Held::BigInt)),
         oid if is_id(oid) => Held::BigInt,
+        oid if let Some(user) = user_types::definition_of(oid) => Held::User(user),
         oid => match oid.element().filter(|item| *item != Oid::RECORD) {
             Some(item) => {
                 Held::Array(Box::new(held(SqlType { oid: item, modifier: sql_type.modifier })?))
@@ -122,6 +123,9 @@ pub(crate) fn fits(data_type: &DataType, sql_type: SqlType) -> Result<bool> {
     if sql_type.oid == Oid::RECORD {
         return Ok(matches!(data_type, DataType::Struct(_) | DataType::Null));
     }
+    if sql_type.oid.is_of_users() && sql_type.oid.base() != sql_type.oid {
+        return fits(data_type, sql_type.base());
+    }
     if let (Some(item), DataType::List(field)) = (sql_type.oid.element(), data_type) {
         // The arrays in an array of several dimensions are of its type.
         let oid = if field.data_type().is_list() { sql_type.oid } else { item };
@@ -140,6 +144,8 @@ pub(crate) fn field(sql_type: SqlType, data_type: &DataType) -> FieldRef {
 
 /// The type of a result column.
 pub(crate) fn shown(sql_type: SqlType, data_type: &DataType) -> Held {
+    // Clients see the base types of domains.
+    let sql_type = sql_type.base();
     match (sql_type.oid, data_type) {
         (Oid::NUMERIC, DataType::Decimal128(precision, scale)) if sql_type.modifier < 0 => {
             Held::Numeric { precision: *precision, scale: *scale }

@@ -5,7 +5,9 @@ use analyzer::system::{Oid, SqlType};
 use commands::DataType as Written;
 use datafusion::arrow::datatypes::{DataType, Field};
 use grammar::tree::TypeName;
+use std::sync::Arc;
 use store::catalog::SqlType as Held;
+use user_types::Visible;
 use values::error::Result;
 use values::types::{self, SYSTEM_TYPE_KEY};
 
@@ -47,6 +49,7 @@ pub fn of_held(held: &Held) -> Option<SqlType> {
             let modifier = i32::try_from(*modifier).ok()?;
             return Some(SqlType { modifier, ..of_held(of)? });
         }
+        Held::User(user) => user_types::oid_of(user, |user| of_held(&user.domain()?.base))?,
         other if *other == types::OID => Oid::OID,
         other if *other == types::BPCHAR => Oid::BPCHAR,
         other if *other == types::NAME => Oid::NAME,
@@ -95,6 +98,7 @@ pub fn held(sql_type: SqlType) -> Option<Held> {
         Oid::NAME => types::NAME,
         Oid::CHAR => types::CHAR,
         oid if oid.catalog_name() == "xid8" => Held::BigInt,
+        oid if let Some(user) = user_types::definition_of(oid) => Held::User(user),
         oid => {
             let item = SqlType { oid: oid.element()?, modifier: sql_type.modifier };
             Held::Array(Box::new(held(item)?))
@@ -113,13 +117,21 @@ pub fn of_name(name: &TypeName) -> Option<Held> {
 /// The type of a column, a parameter or a sequence in a statement, whose text is `text`.
 ///
 /// # Errors
-/// 0A000 for types that PostgreSQL has and Pando has not.
-pub fn of_written(written: &Written, text: &str) -> Result<Held> {
+/// 42704 for a name of no type; 0A000 for types that PostgreSQL has and Pando has not.
+pub fn of_written(written: &Written, users: &Visible, text: &str) -> Result<Held> {
     let sql_type = written.sql_type;
-    let missing = |what: String| {
-        let error = analyzer::Error::missing(what).at(written.location);
-        crate::errors::of_analyzer(error, text)
-    };
+    let refused =
+        |error: analyzer::Error| crate::errors::of_analyzer(error.at(written.location), text);
+    let missing = |what: String| refused(analyzer::Error::missing(what));
+    if let Some(named) = &written.of_users {
+        let Some((user, is_array)) = users.find(named.schema.as_deref(), &named.name) else {
+            let message = format!("type \"{named}\" does not exist");
+            return Err(refused(analyzer::Error::new("42704", message)));
+        };
+        let user = Held::User(Arc::clone(user));
+        let is_array = is_array || written.is_array;
+        return Ok(if is_array { Held::Array(Box::new(user)) } else { user });
+    }
     let found = held(sql_type).ok_or_else(|| missing(format!("type {}", sql_type.oid)))?;
     let item = |held: &Held| match held {
         Held::Array(item) => Held::clone(item),
@@ -139,8 +151,8 @@ pub fn of_written(written: &Written, text: &str) -> Result<Held> {
 ///
 /// # Errors
 /// As [`of_written`].
-pub fn of_column_definition(written: &Written, text: &str) -> Result<Held> {
-    Ok(match of_written(written, text)? {
+pub fn of_column_definition(written: &Written, users: &Visible, text: &str) -> Result<Held> {
+    Ok(match of_written(written, users, text)? {
         other if other == types::OID => Held::BigInt,
         other if [types::NAME, types::CHAR, types::BPCHAR].contains(&other) => Held::Text,
         Held::Char(CHAR_MAX) => Held::Text,

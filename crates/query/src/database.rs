@@ -11,6 +11,7 @@ use crate::session::Session;
 use catalog_views::session_context::{Backups, SessionContext};
 use distributed::{Exchanges, Node};
 use executor::Executors;
+use notifications::Hub;
 use parking_lot::Mutex;
 use scan::index_lookup::meaning::KnownMeanings;
 use sdds::GroupId;
@@ -153,6 +154,7 @@ impl Database {
             executors,
             running,
             sessions,
+            hub: Hub::default(),
             node,
             next_number,
             recovery,

@@ -29,6 +29,7 @@ pub use copy::client::{CopyIn, CopyOut};
 pub use database::{DataDirectory, Database, Options, TableSize};
 pub use executor::{Control, Executors};
 pub use indexes::index_expressions;
+pub use notifications::Notification;
 pub use parser::connection::{ConnectionStatement, Declare, Direction, Execute, Fetch};
 pub use parser::{Statement, parse};
 pub use session::{Description, Listing, Prepared, Session, SettingsSeen, activity_text};
@@ -46,3 +47,8 @@ pub use parser::statement_kind::StatementKind;
 pub use store;
 pub use store::catalog::SqlType;
 pub use store::journal::Durability;
+
+/// The object id of a type that a user has defined, or of the type of arrays of it.
+pub fn type_oid(id: store::catalog::TypeId) -> u32 {
+    u32::try_from(catalog_views::pg_catalog::oids::user_type(id)).unwrap_or_default()
+}

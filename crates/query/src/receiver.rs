@@ -115,6 +115,14 @@ impl Fragments for Receiver {
         }
     }
 
+    fn publish(&self, notifications: &[u8]) {
+        if let (Some(shared), Some(all)) =
+            (self.shared.upgrade(), notifications::decode(notifications))
+        {
+            shared.hub.publish(&all);
+        }
+    }
+
     fn describe(&self, name: &str) -> Option<RecordBatch> {
         own_part(&*self.shared.upgrade()?, name)
     }

@@ -3,7 +3,7 @@
 use super::rows;
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, PoisonError, RwLock};
 
 /// The object id of a type, function or operator in PostgreSQL's system catalogs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,6 +45,10 @@ pub enum TypeKind {
     Pseudo,
     /// A range or multirange type.
     Range,
+    /// An enum of users.
+    Enum,
+    /// A domain of users.
+    Domain,
 }
 
 /// One row of `pg_type`.
@@ -64,6 +68,8 @@ pub struct Type {
     pub element: Option<Oid>,
     /// The type of arrays of it.
     pub array: Option<Oid>,
+    /// The type that a domain restricts.
+    pub base: Option<SqlType>,
 }
 
 struct Types {
@@ -92,6 +98,7 @@ static TYPES: LazyLock<Types> = LazyLock::new(|| {
             element: element
                 .filter(|_| length == "-1" && (row.letter(4) == 'A' || oid == Oid::RECORD_ARRAY)),
             array: row.some_oid(7),
+            base: None,
         };
         by_name.insert(type_.name, oid);
         by_oid.insert(oid, type_);
@@ -99,10 +106,67 @@ static TYPES: LazyLock<Types> = LazyLock::new(|| {
     Types { by_oid, by_name }
 });
 
+/// The types of users that statements have named. Their ids are numbers of this process, so that two databases in it do
+/// not disturb each other.
+static OF_USERS: RwLock<Vec<&'static Type>> = RwLock::new(Vec::new());
+
+/// The first id of a user's type.
+const FIRST_OF_USERS: u32 = 1 << 31;
+
+/// Adds a user's type and the type of its arrays. What is added stays: the caller adds each definition once.
+pub fn add_type_of_user(name: String, kind: TypeKind, base: Option<SqlType>) -> Oid {
+    let category = base.map_or('E', |base| base.oid.category());
+    let mut known = OF_USERS.write().unwrap_or_else(PoisonError::into_inner);
+    let oid = Oid(FIRST_OF_USERS + known.len() as u32);
+    let array = Oid(oid.0 + 1);
+    let array_name = format!("_{name}").leak();
+    let (element, array_of) = (None, Some(array));
+    known.push(Box::leak(Box::new(Type {
+        oid,
+        name: name.leak(),
+        kind,
+        category,
+        preferred: false,
+        element,
+        array: array_of,
+        base,
+    })));
+    known.push(Box::leak(Box::new(Type {
+        oid: array,
+        name: array_name,
+        kind: TypeKind::Base,
+        category: 'A',
+        preferred: false,
+        element: Some(oid),
+        array: None,
+        base: None,
+    })));
+    oid
+}
+
 impl Oid {
     /// The definition of a type. `None` for an id that is no type of the catalog.
     pub fn definition(self) -> Option<&'static Type> {
+        if let Some(place) = self.0.checked_sub(FIRST_OF_USERS) {
+            let known = OF_USERS.read().unwrap_or_else(PoisonError::into_inner);
+            return known.get(place as usize).copied();
+        }
         TYPES.by_oid.get(&self)
+    }
+
+    /// Whether it is a type of users, or of arrays of one.
+    pub fn is_of_users(self) -> bool {
+        self.0 >= FIRST_OF_USERS
+    }
+
+    /// Whether it is an enum.
+    pub fn is_enum(self) -> bool {
+        self.is_of_users() && self.definition().is_some_and(|known| known.kind == TypeKind::Enum)
+    }
+
+    /// The type below a domain, through all domains; other types are their own.
+    pub fn base(self) -> Self {
+        SqlType::plain(self).base().oid
     }
 
     /// The type of a catalog name such as `int4`.
@@ -176,6 +240,17 @@ pub struct SqlType {
 }
 
 impl SqlType {
+    /// The type below a domain, with its modifier; other types are their own.
+    pub fn base(self) -> Self {
+        if !self.oid.is_of_users() {
+            return self;
+        }
+        match self.oid.definition().and_then(|known| known.base) {
+            Some(base) => base.base(),
+            None => self,
+        }
+    }
+
     /// A type without a modifier.
     pub const fn plain(oid: Oid) -> Self {
         Self { oid, modifier: -1 }

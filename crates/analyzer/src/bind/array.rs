@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::resolve::can_coerce;
 use crate::system::casts::CastContext;
 use crate::system::{Oid, SqlType};
-use crate::tree::{Expr, Kind};
+use crate::tree::{Call, Cast, Conversion, Expr, Kind, Literal};
 use grammar::tree::{AArrayExpr, AIndirection, Node, NodeEnum};
 
 /// The dimensions that an array can have.
@@ -15,6 +15,12 @@ const DIMENSIONS_MAX: usize = 6;
 
 /// How many subscripts may follow a document.
 const ACCESSES_MAX: usize = 128;
+
+/// The letters that a `name` holds.
+const NAME_LENGTH: i64 = 64;
+
+/// `substr(text, integer, integer)`
+const SUBSTRING: Oid = Oid(877);
 
 impl Binder<'_> {
     /// ARRAY[...], as the given array type if a cast names it.
@@ -104,14 +110,26 @@ impl Binder<'_> {
         if subscripts.is_empty() {
             return Ok(array);
         }
-        let (oid, location) = (array.sql_type.oid, array.location.0);
-        let count = subscripts.len();
+        let (base, location) = (array.sql_type.base(), array.location.0);
+        let array = if base.oid == array.sql_type.oid {
+            array
+        } else {
+            let (value, conversion) = (Box::new(array), Conversion::Relabel);
+            let cast = Cast { value, conversion, is_explicit: false };
+            Expr::new(Kind::Cast(cast), base, location)
+        };
+        let (oid, count) = (base.oid, subscripts.len());
         if oid == Oid::JSONB {
             if count > ACCESSES_MAX {
                 let hint = format!("A value may have {ACCESSES_MAX} subscripts.");
                 return Err(too_deep().hint(hint).at(location));
             }
             return self.json_subscripted(array, subscripts, is_slice);
+        }
+        if let (Oid::NAME, [(_, Some(index))], false) = (oid, subscripts.as_slice(), is_slice)
+            && let Kind::Literal(Literal::Integer(index)) = index.kind
+        {
+            return self.letter(array, index);
         }
         let Some(element) = oid.element() else {
             let message =
@@ -160,6 +178,25 @@ impl Binder<'_> {
         }
         let path = Expr::new(Kind::Array(path), Oid::TEXT_ARRAY, location);
         self.apply("#>", Some(value), path, location)
+    }
+
+    /// `name[index]`: a letter of a name, from 0.
+    fn letter(&mut self, name: Expr, index: i64) -> Result<Expr> {
+        let location = name.location.0;
+        if !(0..NAME_LENGTH).contains(&index) {
+            return Ok(Expr::new(Kind::Literal(Literal::Null), Oid::CHAR, location));
+        }
+        let text = self.explicit(name, SqlType::plain(Oid::TEXT), location)?;
+        let number = |value| Expr::new(Kind::Literal(Literal::Integer(value)), Oid::INT4, location);
+        let call = Call {
+            function: SUBSTRING,
+            operator: None,
+            arguments: vec![text, number(index + 1), number(1)],
+            is_variadic_array: false,
+        };
+        let value = Box::new(Expr::new(Kind::Call(call), Oid::TEXT, location));
+        let cast = Cast { value, conversion: Conversion::Relabel, is_explicit: true };
+        Ok(Expr::new(Kind::Cast(cast), Oid::CHAR, location))
     }
 
     fn bound(&mut self, bound: Expr) -> Result<Expr> {

@@ -37,6 +37,16 @@ impl Binder<'_> {
     ) -> Result<Option<Expr>> {
         expr = self.decided(expr);
         let from = expr.sql_type.oid;
+        if from.is_of_users() && from.base() != from && from != to.oid {
+            // Outside of its domain a value is one of the base type.
+            let (base, location) = (expr.sql_type.base(), expr.location.0);
+            let conversion = Conversion::Relabel;
+            let cast = Cast { value: Box::new(expr), conversion, is_explicit: false };
+            return self.coerce_plain(Expr::new(Kind::Cast(cast), base, location), to, context);
+        }
+        if to.oid.is_of_users() && to.oid.base() != to.oid && from != to.oid {
+            return self.to_domain(expr, to.oid, context);
+        }
         if from == to.oid || to.oid == Oid::ANY || to.oid.is_polymorphic() {
             return Ok(Some(expr));
         }

@@ -20,6 +20,12 @@ impl Binder<'_> {
     /// A name in an expression.
     pub(super) fn column_reference(&mut self, reference: &ColumnRef) -> Result<Expr> {
         let location = reference.location;
+        if let (Some(value), [name]) =
+            (self.domain_values.last(), names::parts(&reference.fields).as_slice())
+            && *name == "value"
+        {
+            return Ok(value.clone());
+        }
         if self.scopes.last().is_some_and(|scope| scope.clause == Clause::Default) {
             let message = "cannot use column reference in DEFAULT expression";
             return Err(Error::new("0A000", message).at(location));

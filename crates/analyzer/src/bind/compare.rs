@@ -170,9 +170,15 @@ impl Binder<'_> {
             let message = "op ANY/ALL (array) requires operator to yield boolean";
             return Err(Error::new("42809", message).at(location));
         }
-        let (Some(left), right) = (operator.left, operator.right) else {
+        let (Some(mut left), mut right) = (operator.left, operator.right) else {
             return Err(Error::missing("this operator").at(location));
         };
+        let of_enum = [value.sql_type.oid.base(), item_type.base()];
+        if let (Oid::ANYENUM, Oid::ANYENUM, Some(oid)) =
+            (left, right, of_enum.into_iter().find(|oid| oid.is_enum()))
+        {
+            (left, right) = (oid, oid);
+        }
         if left.is_polymorphic() || right.is_polymorphic() {
             return Err(Error::missing(format!("{name} ANY of such an array")).at(location));
         }

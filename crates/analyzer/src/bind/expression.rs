@@ -9,7 +9,7 @@ use crate::system::{Oid, SqlType};
 use crate::tree::{Cast, Conversion, Expr, Kind, TruthTest, ValueFunction};
 use grammar::tree::{
     BoolExpr, BoolExprType, BoolTestType, BooleanTest, Node, NodeEnum, NullTest, NullTestType,
-    SqlValueFunction, SqlValueFunctionOp, TypeCast,
+    SqlValueFunction, SqlValueFunctionOp, TypeCast, TypeName,
 };
 
 /// The most expressions within each other. Deeper ones are left to the planner that refuses them.
@@ -123,7 +123,7 @@ impl Binder<'_> {
 
     fn type_cast(&mut self, cast: &TypeCast) -> Result<Expr> {
         let name = cast.type_name.as_ref().ok_or_else(|| Error::missing("this form"))?;
-        let to = type_name::sql_type(name)?;
+        let to = self.type_of_name(name)?;
         // ARRAY[...]::int[] gives its items the type.
         let value = match names::node(cast.arg.as_deref())? {
             NodeEnum::AArrayExpr(array) if to.oid.element().is_some() => {
@@ -133,6 +133,12 @@ impl Binder<'_> {
         };
         let location = if cast.location >= 0 { cast.location } else { value.location.0 };
         self.explicit(value, to, location)
+    }
+
+    /// The type of a name in the statement.
+    pub(super) fn type_of_name(&self, name: &TypeName) -> Result<SqlType> {
+        let catalog = self.catalog;
+        type_name::sql_type_in(name, &|schema, name| catalog.user_type(schema, name))
     }
 
     /// A cast that the statement writes.

@@ -237,7 +237,7 @@ impl Binder<'_> {
                 _ if range.is_rowsfrom => &[],
                 _ => range.coldeflist.as_slice(),
             };
-            let defined = defined_columns(definitions)?;
+            let defined = self.defined_columns(definitions)?;
             let NodeEnum::FuncCall(call) = names::node(list.items.first())? else {
                 return Err(Error::missing("this function in FROM"));
             };
@@ -356,18 +356,20 @@ pub(super) fn not_a_table(location: i32) -> Error {
     Error::new("0A000", message).at(location)
 }
 
-/// The columns of a column definition list.
-fn defined_columns(nodes: &[Node]) -> Result<Vec<Column>> {
-    let column = |node: &Node| match names::node(Some(node))? {
-        NodeEnum::ColumnDef(column) => {
-            let sql_type =
-                column.type_name.as_ref().ok_or_else(|| Error::missing("this column"))?;
-            let sql_type = super::type_name::sql_type(sql_type)?;
-            Ok(Column { name: column.colname.clone(), sql_type })
-        }
-        _ => Err(Error::missing("this column")),
-    };
-    nodes.iter().map(column).collect()
+impl Binder<'_> {
+    /// The columns of a column definition list.
+    fn defined_columns(&self, nodes: &[Node]) -> Result<Vec<Column>> {
+        let column = |node: &Node| match names::node(Some(node))? {
+            NodeEnum::ColumnDef(column) => {
+                let name = column.type_name.as_ref();
+                let sql_type =
+                    self.type_of_name(name.ok_or_else(|| Error::missing("this column"))?)?;
+                Ok(Column { name: column.colname.clone(), sql_type })
+            }
+            _ => Err(Error::missing("this column")),
+        };
+        nodes.iter().map(column).collect()
+    }
 }
 
 /// A table that a statement changes, or whose definition is bound, without its hidden columns.

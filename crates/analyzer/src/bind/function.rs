@@ -5,6 +5,7 @@ use super::aggregate::is_volatile_expr;
 use super::names::{self, qualified};
 use super::operator::polymorphic;
 use super::scope::Clause;
+use super::written::as_written;
 use crate::error::{Error, Result};
 use crate::resolve::{Arguments, Chosen, NoFunction, function};
 use crate::system::functions::{Function, FunctionKind};
@@ -207,18 +208,23 @@ impl Binder<'_> {
         is_variadic_array: bool,
         location: i32,
     ) -> Result<Resolved> {
-        let types: Vec<Oid> = values.iter().map(|value| value.sql_type.oid).collect();
+        let types: Vec<Oid> = values.iter().map(|value| value.sql_type.oid.base()).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let arguments = Arguments { types: &types, names: &names, is_variadic_array };
         let chosen = function(name, &arguments)
             .map_err(|failure| no_function(name, &types, &names, failure).at(location))?;
         let found = chosen.function;
         let ordered = self.in_order(&chosen, values)?;
-        let types: Vec<Oid> = ordered.iter().map(|value| value.sql_type.oid).collect();
+        let types: Vec<Oid> = ordered.iter().map(|value| value.sql_type.oid.base()).collect();
         let polymorphic = polymorphic(&chosen.arguments, &types, location)?;
         let mut converted = Vec::with_capacity(ordered.len());
         for (value, declared) in ordered.into_iter().zip(&chosen.arguments) {
             let to = polymorphic.actual(*declared).unwrap_or(Oid::TEXT);
+            if let Some(text) = as_written(found, *declared, value.sql_type.oid) {
+                let location = value.location.0;
+                converted.push(self.explicit(value, SqlType::plain(text), location)?);
+                continue;
+            }
             converted.push(match to {
                 Oid::ANY if found.name == "pg_typeof" && is_literal(&value) => value,
                 // "any" takes what comes; literals of unknown type as text.

@@ -14,6 +14,7 @@ mod column_name;
 mod comparable;
 mod compare;
 mod constant;
+mod domain;
 mod expression;
 mod from;
 mod function;
@@ -40,9 +41,10 @@ mod values;
 mod walk;
 mod window;
 mod with;
+mod written;
 
 use crate::error::{Error, Result};
-use crate::system::SqlType;
+use crate::system::{Oid, SqlType};
 use crate::tree::{Column, CteId, NamedChange, Query, RelationId, SelectId, Statement};
 use grammar::tree::NodeEnum;
 use scope::Scope;
@@ -74,6 +76,17 @@ pub struct Table {
     pub defaults: HashMap<usize, String>,
 }
 
+/// What the values of a domain fulfil, beyond being of its base type.
+#[derive(Debug, Clone, Default)]
+pub struct Domain {
+    /// The name.
+    pub name: String,
+    /// Whether there is NULL.
+    pub nullable: bool,
+    /// The names and the texts of the conditions, in which VALUE is the value.
+    pub checks: Vec<(String, String)>,
+}
+
 /// The relations that a statement can name.
 pub trait Catalog {
     /// The relation of a name; without a schema, the first in the search path.
@@ -81,6 +94,16 @@ pub trait Catalog {
     /// # Errors
     /// The schema does not exist, or the relation may not be used.
     fn relation(&self, schema: Option<&str>, name: &str) -> Result<Option<Table>>;
+
+    /// The type of users that a name means; without a schema, the first in the search path.
+    fn user_type(&self, _: Option<&str>, _: &str) -> Option<Oid> {
+        None
+    }
+
+    /// The conditions of a domain.
+    fn domain(&self, _: Oid) -> Option<Domain> {
+        None
+    }
 
     /// Whether there is a schema of this name.
     fn has_schema(&self, _: &str) -> bool {
@@ -173,6 +196,8 @@ pub(crate) struct Binder<'a> {
     tables: HashMap<RelationId, bool>,
     /// What each `*` stands for.
     stars: Vec<Star>,
+    /// The values that VALUE stands for in conditions of domains, the innermost last.
+    domain_values: Vec<crate::tree::Expr>,
     /// The fields of columns that are rows.
     columns_of_record: HashMap<(RelationId, usize), Vec<Column>>,
 }
@@ -195,6 +220,7 @@ impl<'a> Binder<'a> {
             columns_of_relation: HashMap::new(),
             tables: HashMap::new(),
             stars: Vec::new(),
+            domain_values: Vec::new(),
             columns_of_record: HashMap::new(),
         }
     }

@@ -2,6 +2,7 @@
 
 use super::Binder;
 use super::names::{self, qualified};
+use super::written::as_written;
 use crate::error::{Error, Result};
 use crate::resolve::{Operands, Polymorphic, operator};
 use crate::system::operators::Operator;
@@ -96,12 +97,20 @@ impl Binder<'_> {
         }
         given.push(right);
         declared.push(operator.right);
-        let types: Vec<Oid> = given.iter().map(|expr| expr.sql_type.oid).collect();
+        let types: Vec<Oid> = given.iter().map(|expr| expr.sql_type.oid.base()).collect();
         let polymorphic = polymorphic(&declared, &types, location)?;
         let mut arguments = Vec::with_capacity(given.len());
         for (expr, declared) in given.into_iter().zip(&declared) {
             let to = polymorphic.actual(*declared).unwrap_or(Oid::TEXT);
-            arguments.push(self.coerce_implicitly(expr, to)?);
+            let function = functions::of(operator.function);
+            let written = function.and_then(|of| as_written(of, *declared, expr.sql_type.oid));
+            arguments.push(match written {
+                Some(text) => {
+                    let location = expr.location.0;
+                    self.explicit(expr, SqlType::plain(text), location)?
+                }
+                None => self.coerce_implicitly(expr, to)?,
+            });
         }
         let result = polymorphic.actual(operator.result).unwrap_or(Oid::TEXT);
         let call = Call {

@@ -32,10 +32,11 @@ pub enum RowExpression<'a> {
 /// # Errors
 /// What PostgreSQL refuses, and what [`Error::missing`] names.
 pub fn bind_row(
+    catalog: &dyn Catalog,
     table: &Table,
     expressions: &[RowExpression<'_>],
 ) -> Result<(RelationId, Vec<Expr>)> {
-    let mut binder = Binder::new(&NoRelations, &[]);
+    let mut binder = Binder::new(catalog, &[]);
     let relation = binder.row_of(table)?;
     let bound = expressions.iter().map(|expression| binder.row_expression(table, *expression));
     let bound = bound.collect::<Result<Vec<_>>>();
@@ -47,10 +48,11 @@ pub fn bind_row(
 /// # Errors
 /// As of [`bind_row`].
 pub fn bind_assigned(
+    catalog: &dyn Catalog,
     table: &Table,
     assigned: &[(usize, &NodeEnum)],
 ) -> Result<(RelationId, Vec<Expr>)> {
-    let mut binder = Binder::new(&NoRelations, &[]);
+    let mut binder = Binder::new(catalog, &[]);
     let relation = binder.row_of(table)?;
     let bound = assigned.iter().map(|(column, value)| {
         let value = binder.in_clause(Clause::Update, |binder| binder.expression(value))?;
@@ -63,11 +65,12 @@ pub fn bind_assigned(
 
 /// Binds the keys and the condition of an ON CONFLICT target as those of an index, so that both can be compared.
 pub(super) fn bind_inferred(
+    catalog: &dyn Catalog,
     table: &Table,
     keys: &[&Node],
     condition: Option<&Node>,
 ) -> Result<(Vec<Expr>, Option<Expr>)> {
-    let mut binder = Binder::new(&NoRelations, &[]);
+    let mut binder = Binder::new(catalog, &[]);
     binder.row_of(table)?;
     let mut bound = |clause, node: &Node| {
         binder.in_clause(clause, |binder: &mut Binder<'_>| binder.required(Some(node)))
@@ -75,19 +78,6 @@ pub(super) fn bind_inferred(
     let keys = keys.iter().map(|key| bound(Clause::IndexExpression, key)).collect::<Result<_>>()?;
     let condition = condition.map(|condition| bound(Clause::IndexPredicate, condition));
     Ok((keys, condition.transpose()?))
-}
-
-/// Expressions of definitions name no relations.
-struct NoRelations;
-
-impl Catalog for NoRelations {
-    fn relation(&self, _: Option<&str>, _: &str) -> Result<Option<Table>> {
-        Ok(None)
-    }
-
-    fn target(&self, _: Option<&str>, _: &str) -> Result<Option<Table>> {
-        Ok(None)
-    }
 }
 
 impl Binder<'_> {

@@ -6,14 +6,38 @@ use crate::system::types::numeric_modifier;
 use crate::system::{Oid, SqlType};
 use grammar::tree::{NodeEnum, TypeName, a_const::Val};
 
-/// The type of a name in a statement.
+/// The type of a name in a statement, which is none of users.
+///
+/// # Errors
+/// 42704 for names of no type; what PostgreSQL refuses of its modifier.
 pub fn sql_type(name: &TypeName) -> Result<SqlType> {
+    sql_type_in(name, &|_, _| None)
+}
+
+/// The type of a name in a statement, of which a function knows those of users.
+pub(super) fn sql_type_in(
+    name: &TypeName,
+    of_users: &dyn Fn(Option<&str>, &str) -> Option<Oid>,
+) -> Result<SqlType> {
     let (schema, bare) = qualified(&name.names);
     let unknown = || {
         let shown = names::parts(&name.names).join(".");
         Error::new("42704", format!("type \"{shown}\" does not exist")).at(name.location)
     };
-    if schema.is_some() || name.pct_type {
+    if name.pct_type {
+        return Err(unknown());
+    }
+    let is_builtin = schema.is_none()
+        && (Oid::of_type_name(bare).is_some()
+            || bare.starts_with('_') && Oid::of_type_name(&bare[1..]).is_some());
+    if let (false, Some(oid)) = (is_builtin, of_users(schema, bare)) {
+        if !name.typmods.is_empty() {
+            return Err(invalid(oid, name));
+        }
+        let array = if name.array_bounds.is_empty() { None } else { oid.array() };
+        return Ok(SqlType::plain(array.unwrap_or(oid)));
+    }
+    if schema.is_some() {
         return Err(unknown());
     }
     let (item, dimensions) =

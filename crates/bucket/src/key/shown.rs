@@ -1,10 +1,10 @@
 //! Keys as text, for error messages, plans and system tables.
 
 use super::{decode, entry_values};
-use arrow::array::{Array, ArrayRef};
-use arrow::datatypes::DataType;
+use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::datatypes::{DataType, Int64Type};
 use arrow::util::display::{ArrayFormatter, FormatOptions};
-use catalog::{Index, IndexColumn, IndexKey, Table};
+use catalog::{Column, ColumnId, Index, IndexColumn, IndexKey, Table};
 use sdds::{Bound, Key, KeyRange};
 use std::fmt;
 
@@ -20,12 +20,15 @@ pub fn describe(table: &Table, key: &Key) -> String {
 
 /// Returns an entry of an index by its key, as [`describe`] returns keys of a table.
 pub fn describe_entry(index: &Index, table: &Table, key: &Key) -> String {
-    let name = |column: &IndexColumn| match &column.key {
-        IndexKey::Column(id) => Some(table.columns[table.position(*id)?].name.clone()),
-        IndexKey::Expression(expression) => Some(expression.as_key()),
+    let column = |id: &ColumnId| Some(&table.columns[table.position(*id)?]);
+    let part = |part: &IndexColumn| match &part.key {
+        IndexKey::Column(id) => column(id).map(|of| (of.name.clone(), Some(of))),
+        IndexKey::Expression(expression) => Some((expression.as_key(), None)),
     };
-    let names: Vec<String> = index.columns.iter().filter_map(name).collect();
-    format!("({})=({})", names.join(", "), texts(&entry_values(index, table, key)))
+    let parts: Vec<_> = index.columns.iter().filter_map(part).collect();
+    let names: Vec<&str> = parts.iter().map(|(name, _)| name.as_str()).collect();
+    let columns: Vec<Option<&Column>> = parts.iter().map(|(_, column)| *column).collect();
+    format!("({})=({})", names.join(", "), texts(&columns, &entry_values(index, table, key)))
 }
 
 /// Returns the column values of a bound, or an infinity.
@@ -75,15 +78,26 @@ impl fmt::Display for Stretches<'_> {
 }
 
 fn describe_values(table: &Table, key: &Key) -> String {
-    let types: Vec<DataType> =
-        table.key_indices().into_iter().map(|c| table.columns[c].sql_type.arrow()).collect();
-    texts(&decode(&types, key))
+    let columns: Vec<&Column> =
+        table.key_indices().into_iter().map(|c| &table.columns[c]).collect();
+    let types: Vec<DataType> = columns.iter().map(|column| column.sql_type.arrow()).collect();
+    let columns: Vec<_> = columns.into_iter().map(Some).collect();
+    texts(&columns, &decode(&types, key))
 }
 
-fn texts(values: &[ArrayRef]) -> String {
+/// The label of a value of an enum.
+fn label<'a>(column: &'a Column, value: &ArrayRef) -> Option<&'a str> {
+    let numbers = value.as_primitive_opt::<Int64Type>()?;
+    column.sql_type.user_type()?.label_of(numbers.value(0))
+}
+
+/// The values as texts. A value of an expression has no column.
+fn texts(columns: &[Option<&Column>], values: &[ArrayRef]) -> String {
     let options = FormatOptions::new();
-    let texts = values.iter().map(|value| match ArrayFormatter::try_new(value, &options) {
+    let values = columns.iter().zip(values);
+    let texts = values.map(|(column, value)| match ArrayFormatter::try_new(value, &options) {
         _ if value.is_null(0) => "null".to_owned(),
+        _ if let Some(label) = column.and_then(|column| label(column, value)) => label.to_owned(),
         Ok(formatter) => formatter.value(0).try_to_string().unwrap_or_else(|_| "?".to_owned()),
         Err(_) => "?".to_owned(),
     });

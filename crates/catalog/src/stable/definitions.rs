@@ -1,13 +1,14 @@
 //! Definitions and their changes.
 
 use super::{Malformed, Source, Stable, fields, variants, wrappers};
-use crate::serialized::Definitions;
+use crate::serialized::{Definitions, Entry};
 use crate::{
-    Catalog, CatalogChange, Column, Identity, Index, IndexColumn, IndexExpression, IndexKey, Object,
-    OnCommit, Privileges, Role, Schema, Sequence, SqlType, View,
+    Catalog, CatalogChange, Column, Domain, DomainCheck, EnumLabel, Identity, Index, IndexColumn,
+    IndexExpression, IndexKey, Object, OnCommit, Privileges, Role, Schema, Sequence, SqlType,
+    TypeId, UserType, UserTypeKind, View,
 };
 
-wrappers!(Privileges);
+wrappers!(Privileges, TypeId);
 
 variants!(SqlType {
     0 => Boolean,
@@ -32,6 +33,7 @@ variants!(SqlType {
     19 => Array(item),
     20 => Other(data_type),
     21 => Precise(of, modifier),
+    55 => User(user),
 });
 
 variants!(Identity {
@@ -70,6 +72,19 @@ variants!(IndexKey {
 });
 
 fields!(IndexExpression { text, shown, name, sql_type, columns });
+
+fields!(UserType { id, array, schema, name, kind, comment });
+
+variants!(UserTypeKind {
+    0 => Enum(labels),
+    1 => Domain(domain),
+});
+
+fields!(EnumLabel { name, order });
+
+fields!(DomainCheck { name, expression });
+
+fields!(Domain { base, nullable, default, checks });
 
 fields!(IndexColumn { key, descending, nulls_first, operator_class });
 
@@ -119,9 +134,36 @@ variants!(CatalogChange {
     8 => RenameRole { from, to },
     9 => DropRole(name),
     10 => SetPrivileges { role, object, privileges },
+    55 => CreateType(user),
+    56 => ReplaceType(user),
+    57 => DropType(id),
 });
 
 fields!(Definitions { schemas, relations, roles, public });
+
+/// The ordinal of a type among relations.
+const TYPE: u8 = 55;
+
+/// A relation as it is, or the ordinal of a type and the type.
+impl Stable for Entry {
+    fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Relation(relation) => relation.encode(out),
+            Self::Type(user) => {
+                out.push(TYPE);
+                user.encode(out);
+            }
+        }
+    }
+
+    fn decode(from: &mut Source<'_>) -> Result<Self, Malformed> {
+        if from.next_is(TYPE) {
+            from.take(1)?;
+            return UserType::decode(from).map(Self::Type);
+        }
+        Relation::decode(from).map(Self::Relation)
+    }
+}
 
 /// As its definitions: the index of names is rebuilt.
 impl Stable for Catalog {

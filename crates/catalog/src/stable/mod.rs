@@ -78,6 +78,11 @@ impl<'a> Source<'a> {
         Ok(taken)
     }
 
+    /// Whether the next byte is this one.
+    fn next_is(&self, byte: u8) -> bool {
+        self.bytes.first() == Some(&byte)
+    }
+
     /// Decodes a value within another one of its type.
     fn nested<T: Stable>(&mut self) -> Result<T, Malformed> {
         if self.depth == DEPTH_MAX {

@@ -303,3 +303,42 @@ fn a_catalog_is_read_back_with_its_names_and_values() {
     assert!(back.relation(DEFAULT_SCHEMA, "t").is_some());
     assert_eq!(format!("{back:?}"), format!("{catalog:?}"));
 }
+
+/// Types of users have ordinals of their own, also among relations, and are part of the types of columns.
+#[test]
+fn types_of_users() {
+    let mood = UserType {
+        id: TypeId(7),
+        array: TypeId(8),
+        schema: "public".to_owned(),
+        name: "mood".to_owned(),
+        kind: UserTypeKind::Enum(labels(["a".to_owned()])),
+        comment: None,
+    };
+    let bytes = "0708067075626c6963046d6f6f6400010161808080802000";
+    golden(&mood, bytes);
+    golden(&SqlType::User(Arc::new(mood.clone())), &format!("37{bytes}"));
+    golden(&CatalogChange::CreateType(mood.clone()), &format!("37{bytes}"));
+    golden(&CatalogChange::DropType(TypeId(7)), "3907");
+    let domain = Domain {
+        base: Box::new(SqlType::User(Arc::new(mood.clone()))),
+        nullable: false,
+        default: Some("'a'".to_owned()),
+        checks: vec![DomainCheck { name: "c".to_owned(), expression: "true".to_owned() }],
+    };
+    let domain = UserType {
+        id: TypeId(9),
+        name: "d".to_owned(),
+        kind: UserTypeKind::Domain(domain),
+        ..mood.clone()
+    };
+    round_trip(&domain);
+    let changes = [CatalogChange::CreateType(mood), CatalogChange::CreateType(domain)];
+    let catalog = changes
+        .iter()
+        .try_fold(Catalog::new(), |catalog, change| catalog.apply(change))
+        .expect("valid changes");
+    let back: Catalog = decode(&encode(&catalog)).expect("decoded");
+    assert_eq!(back.user_types().count(), 2);
+    assert!(catalog.apply(&CatalogChange::DropSchema("public".to_owned())).is_err());
+}

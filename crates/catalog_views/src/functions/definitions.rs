@@ -4,12 +4,12 @@
 use super::Scope;
 use crate::catalog_tables::{index_parts, key_columns, tables};
 use crate::pg_catalog::class::Class;
-use crate::pg_catalog::{definitions, oids, quote_ident, type_catalog};
+use crate::pg_catalog::{definitions, oids, quote_ident, type_catalog, user_types};
 use crate::session_context::SessionContext;
 use datafusion::logical_expr::ScalarUDF;
 use functions::row_function::{Row, function};
 use std::sync::Arc;
-use store::catalog::{Relation, Table};
+use store::catalog::{DEFAULT_SCHEMA, Relation, Table, View};
 use values::cells::Cell;
 use values::cells::Form;
 
@@ -25,10 +25,12 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     // Of objects that do not exist here.
     let null = |name, arguments| function(name, arguments, Form::Text, |_| Ok(Cell::Null));
     vec![
-        definition("format_type", 2..=2, |_, row| {
-            Some(type_catalog::format(row.number(0)?, row.number(1)))
+        definition("format_type", 2..=2, |scope, row| {
+            let oid = row.number(0)?;
+            let of_users = user_types::format(&scope.catalog, scope.path(), oid);
+            Some(of_users.unwrap_or_else(|| type_catalog::format(oid, row.number(1))))
         }),
-        definition("pg_get_expr", 2..=3, |_, row| Some(definitions::default(row.text(0)?))),
+        definition("pg_get_expr", 2..=3, |scope, row| Some(expression(scope, row, row.text(0)?))),
         definition("pg_get_indexdef", 1..=3, index),
         definition("pg_get_constraintdef", 1..=2, constraint),
         definition("pg_get_viewdef", 1..=2, view),
@@ -103,12 +105,59 @@ fn constraint(scope: &Scope, row: &Row<'_>) -> Option<String> {
     tables(&scope.catalog).find_map(of_table)
 }
 
+/// `pg_get_expr`: the sequence of a default has its schema if the name alone does not find it.
+fn expression(scope: &Scope, row: &Row<'_>, text: &str) -> String {
+    let sequence = || {
+        let inner = text.strip_prefix("nextval('")?;
+        let inner = inner.strip_suffix("')").or_else(|| inner.strip_suffix("'::regclass)"))?;
+        let name = parser::object_name(&inner.replace("''", "'")).ok()?;
+        if let Some(schema) = &name.schema {
+            return scope.catalog.relation(schema, &name.name);
+        }
+        let of_table = scope.class(row, 1).map(Class::schema);
+        let mut schemas = scope.path().schemas().chain(of_table).chain([DEFAULT_SCHEMA]);
+        schemas.find_map(|schema| scope.catalog.relation(schema, &name.name))
+    };
+    match sequence() {
+        Some(sequence) => {
+            let name = shown(scope, Class::Relation(sequence));
+            format!("nextval('{}'::regclass)", name.replace('\'', "''"))
+        }
+        None => text.to_owned(),
+    }
+}
+
+/// The name of a relation, with its schema if the name alone does not find it.
+fn shown(scope: &Scope, class: Class<'_>) -> String {
+    let name = quote_ident(&class.name());
+    if class.is_visible(&scope.catalog, scope.path()) {
+        return name;
+    }
+    format!("{}.{name}", quote_ident(class.schema()))
+}
+
 /// `pg_get_viewdef`.
 fn view(scope: &Scope, row: &Row<'_>) -> Option<String> {
     match scope.class(row, 0)? {
-        Class::Relation(Relation::View(view)) => Some(definitions::view(view)),
+        Class::Relation(Relation::View(view)) => Some(format!(" {};", query_of(scope, view))),
         _ => None,
     }
+}
+
+/// The query of a view. Relations that their names alone do not find have their schemas.
+fn query_of(scope: &Scope, view: &View) -> String {
+    let path = scope.path().of_view(&view.search_path);
+    let schema_of = |name: &str| {
+        let found = Class::by_name(&scope.catalog, path, None, name)?;
+        let is_visible = found.is_visible(&scope.catalog, scope.path());
+        (!is_visible).then(|| quote_ident(found.schema()))
+    };
+    let sql = match view.columns.is_empty() {
+        true => None,
+        false => grammar::with_column_names(&view.sql, &view.columns),
+    };
+    let sql = sql.as_ref().unwrap_or(&view.sql);
+    grammar::with_schemas(sql, schema_of).unwrap_or_else(|| sql.clone())
 }
 
 /// `pg_get_ruledef`: the rule of a view.

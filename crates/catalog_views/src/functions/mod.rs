@@ -1,5 +1,6 @@
 //! The functions that read the catalog or depend on the session.
 
+mod access_lists;
 mod backups;
 mod cluster;
 mod comments;
@@ -24,13 +25,15 @@ use datafusion::logical_expr::ScalarUDF;
 use functions::row_function::Row;
 pub use registry::Functions;
 pub use server::current_setting;
+pub use sessions::CHANNELS;
 use std::sync::Arc;
 use store::catalog::{Catalog, Table};
-pub use texts::SUBSCRIPTS;
+pub use texts::{OPTION_NAMES, OPTION_VALUES, SUBSCRIPTS};
 
 /// All of these functions, for one session.
 fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     let groups = [
+        access_lists::all,
         backups::all,
         cluster::all,
         comments::all,

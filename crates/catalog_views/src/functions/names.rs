@@ -6,7 +6,7 @@
 use super::Scope;
 use crate::names::SYSTEM_SCHEMAS;
 use crate::pg_catalog::class::Class;
-use crate::pg_catalog::{oids, quote_ident, roles, routines, type_catalog};
+use crate::pg_catalog::{oids, quote_ident, roles, routines, type_catalog, user_types};
 use crate::session_context::SessionContext;
 use datafusion::logical_expr::ScalarUDF;
 use functions::row_function::{Row, function, id_function};
@@ -156,11 +156,15 @@ fn show_class(scope: &Scope, oid: i64) -> Option<String> {
     Some(if is_visible { name } else { format!("{}.{name}", quote_ident(class.schema())) })
 }
 
-fn type_by_name(_: &Scope, text: &str) -> Option<i64> {
-    type_catalog::by_name(text)
+fn type_by_name(scope: &Scope, text: &str) -> Option<i64> {
+    let of_users = || user_types::by_name(&scope.catalog, scope.path(), text);
+    type_catalog::by_name(text).or_else(of_users)
 }
 
-fn show_type(_: &Scope, oid: i64) -> Option<String> {
+fn show_type(scope: &Scope, oid: i64) -> Option<String> {
+    if let Some(name) = user_types::format(&scope.catalog, scope.path(), oid) {
+        return Some(name);
+    }
     type_catalog::by_oid(oid).map(|entry| type_catalog::format(entry.oid, None))
 }
 

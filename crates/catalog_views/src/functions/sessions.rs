@@ -10,6 +10,9 @@ use values::cells::Cell;
 use values::cells::Form;
 use values::{Error, Result, SqlState};
 
+/// The function that returns the channels that the session listens to as an array.
+pub const CHANNELS: &str = "pg_listening_channel_list";
+
 /// The functions.
 pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     let of_client = |name, form, answer: fn(std::net::SocketAddr) -> Cell| {
@@ -17,7 +20,13 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
         function(name, 0..=0, form, move |_| Ok(session.activity().client.map(answer).into()))
     };
     let process = i64::from(session.process());
+    let (notifying, listening) = (Arc::clone(session), Arc::clone(session));
     vec![
+        volatile("pg_notify", 2..=2, Form::Text, move |row| {
+            notifying.notify(row.text(0).unwrap_or_default(), row.text(1).unwrap_or_default())?;
+            Ok("".into())
+        }),
+        function(CHANNELS, 0..=0, Form::Texts, move |_| Ok(listening.listening_channels().into())),
         function("pg_backend_pid", 0..=0, Form::Integer, move |_| Ok(process.into())),
         of_client("inet_client_addr", Form::Text, |client| client.ip().to_string().into()),
         of_client("inet_client_port", Form::Integer, |client| i64::from(client.port()).into()),

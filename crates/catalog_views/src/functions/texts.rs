@@ -2,7 +2,7 @@
 
 use super::formatted;
 use crate::session_context::SessionContext;
-use datafusion::arrow::array::Array;
+use datafusion::arrow::array::{Array, AsArray};
 use datafusion::logical_expr::ScalarUDF;
 use functions::row_function::{Row, function};
 use functions::text::like_escapes::with_backslashes;
@@ -22,6 +22,10 @@ pub(super) fn all(_: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
         }),
         function("format", 1..=ARGUMENTS_MAX, Form::Text, formatted::format),
         function("array_upper", 2..=2, Form::Integer, |row| Ok(upper(row).into())),
+        function(OPTION_NAMES, 1..=1, Form::Texts, |row| Ok(options(row, |(name, _)| name).into())),
+        function(OPTION_VALUES, 1..=1, Form::Texts, |row| {
+            Ok(options(row, |(_, value)| value).into())
+        }),
         function("array_lower", 2..=2, Form::Integer, |row| Ok(upper(row).map(|_| 1_i64).into())),
     ]
 }
@@ -29,6 +33,24 @@ pub(super) fn all(_: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
 /// The name of the function that returns the subscripts of an array as an array. Its second
 /// argument is the first subscript.
 pub const SUBSCRIPTS: &str = "array_subscripts";
+
+/// The functions that return the names and the values of options `name=value`.
+pub const OPTION_NAMES: &str = "pg_option_names";
+/// The values, as of [`OPTION_NAMES`].
+pub const OPTION_VALUES: &str = "pg_option_values";
+
+fn options(
+    row: &Row<'_>,
+    part: impl Fn((Option<String>, Option<String>)) -> Option<String>,
+) -> Option<Vec<Option<String>>> {
+    let items = row.list(0)?;
+    let items = items.as_string_view_opt()?;
+    let split = |item: &str| match item.split_once('=') {
+        Some((name, value)) => (Some(name.to_owned()), Some(value.to_owned())),
+        None => (Some(item.to_owned()), None),
+    };
+    Some(items.iter().flatten().map(|item| part(split(item))).collect())
+}
 
 fn subscripts(row: &Row<'_>) -> Option<Vec<i64>> {
     let count = i64::try_from(row.list(0)?.len()).ok()?;

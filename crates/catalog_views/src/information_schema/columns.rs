@@ -51,6 +51,11 @@ fn column_row(
     rows: &mut TableRows,
 ) {
     let (schema, relation, column) = name;
+    let written = sql_type;
+    let sql_type = match sql_type {
+        SqlType::User(user) if user.domain().is_some() => sql_type.representation(),
+        other => other,
+    };
     let (precision, radix, scale) = numeric(sql_type);
     let length = length(sql_type);
     let text = matches!(sql_type, SqlType::Text | SqlType::Varchar(_) | SqlType::Char(_));
@@ -79,6 +84,16 @@ fn column_row(
         ("is_generated", "NEVER".into()),
         ("is_updatable", yes(updatable)),
     ]);
+    if let SqlType::User(user) = written
+        && user.domain().is_some()
+    {
+        rows.set_last("domain_catalog", DATABASE.into());
+        rows.set_last("domain_schema", user.schema.as_str().into());
+        rows.set_last("domain_name", user.name.as_str().into());
+    }
+    if let Some(user) = sql_type.user_type() {
+        rows.set_last("udt_schema", user.schema.as_str().into());
+    }
 }
 
 /// Sets the cells about an identity column in the last row.
@@ -103,13 +118,21 @@ fn identity(column: &Column, sequence: Option<&Sequence>, rows: &mut TableRows) 
 fn data_type(sql_type: &SqlType) -> String {
     match sql_type {
         SqlType::Array(_) => "ARRAY".to_owned(),
+        SqlType::User(_) => "USER-DEFINED".to_owned(),
         other => type_catalog::format(type_catalog::of_sql(other).0, None),
     }
 }
 
 /// The name of a type in `pg_type`.
-fn udt(sql_type: &SqlType) -> &'static str {
-    type_catalog::by_oid(type_catalog::of_sql(sql_type).0).map_or("text", |entry| entry.name)
+fn udt(sql_type: &SqlType) -> String {
+    match (sql_type.user_type(), sql_type) {
+        (Some(user), SqlType::Array(_)) => format!("_{}", user.name),
+        (Some(user), _) => user.name.clone(),
+        (None, _) => {
+            let entry = type_catalog::by_oid(type_catalog::of_sql(sql_type).0);
+            entry.map_or("text", |entry| entry.name).to_owned()
+        }
+    }
 }
 
 /// The declared length, in characters.

@@ -18,6 +18,7 @@ mod server;
 mod sessions;
 mod summaries;
 pub mod type_catalog;
+pub(crate) mod user_types;
 
 pub(crate) use constraints::check_columns;
 pub use definitions::quote_ident;
@@ -68,6 +69,7 @@ pub(crate) fn table(context: &ViewContext<'_>, name: &str) -> Option<TableRows> 
         "pg_stat_database" => server::database_statistics(context, out),
         "pg_timezone_names" => server::time_zones(out),
         "pg_type" => types(context, out),
+        "pg_enum" => user_types::labels(context, out),
         "pg_proc" => routines::procedures(context, out),
         "pg_opclass" => {
             out.file(constraints::OPCLASS_FILE, "oid", |_| true);
@@ -85,4 +87,5 @@ fn types(context: &ViewContext<'_>, rows: &mut TableRows) {
     roles::set_system_owner(rows, "typnamespace", "typowner");
     relations::row_types(context, rows);
     rows.set_all("typtypmod", Cell::Number(-1));
+    user_types::types(context, rows);
 }

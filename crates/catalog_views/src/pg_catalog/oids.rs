@@ -7,7 +7,7 @@
 //! integer.
 
 use crate::names::BOOTSTRAP_SUPERUSER as BOOTSTRAP_SUPERUSER_NAME;
-use store::catalog::RelationId;
+use store::catalog::{RelationId, TypeId};
 
 /// The schema `pg_catalog`.
 pub(crate) const PG_CATALOG: i64 = 11;
@@ -35,6 +35,8 @@ pub(crate) const PG_CLASS: i64 = 1259;
 pub(crate) const PG_NAMESPACE: i64 = 2615;
 /// `pg_constraint` itself.
 pub(crate) const PG_CONSTRAINT: i64 = 2606;
+/// `pg_rewrite` itself.
+pub(crate) const PG_REWRITE: i64 = 2618;
 /// `pg_attrdef` itself.
 pub(crate) const PG_ATTRDEF: i64 = 2604;
 
@@ -48,6 +50,11 @@ const _: () = assert!(7 * RANGE + RANGE <= i32::MAX as i64 + 1);
 /// A table, view, sequence or index.
 pub fn relation(id: RelationId) -> i64 {
     FIRST_RELATION + i64::from(id.0) % (RANGE - FIRST_RELATION)
+}
+
+/// A type that a user has defined, or the type of arrays of one.
+pub fn user_type(id: TypeId) -> i64 {
+    relation(id.object())
 }
 
 /// The relation with an id, if the id is in the range of relations.

@@ -248,6 +248,13 @@ fn table_attribute(relation: i64, number: i64, column: &Column, rows: &mut Table
     rows.set_last("attnotnull", (!column.nullable).into());
     rows.set_last("atthasdef", stored_expression(column).is_some().into());
     rows.set_last("atthasmissing", column.missing.is_some().into());
+    if column.sql_type.user_type().is_some_and(|user| user.labels().is_some())
+        && !matches!(column.sql_type, SqlType::Array(_))
+    {
+        rows.set_last("attlen", 4_i64.into());
+        rows.set_last("attbyval", true.into());
+        rows.set_last("attstorage", "p".into());
+    }
     let dimensions = i64::from(matches!(column.sql_type, SqlType::Array(_)));
     rows.set_last("attndims", dimensions.into());
     let identity = match column.identity {

@@ -3,7 +3,9 @@
 
 use super::{oids, roles, type_catalog};
 use crate::catalog_tables::declared;
+use crate::relation_names::find_in;
 use crate::rows::TableRows;
+use crate::search_path::SearchPath;
 use crate::view_context::ViewContext;
 use store::catalog::{Catalog, Object, Relation, Sequence};
 
@@ -84,12 +86,48 @@ pub(super) fn dependencies(context: &ViewContext<'_>, rows: &mut TableRows) {
         {
             let default = (oids::PG_ATTRDEF, oids::default(id, column.id.0));
             depend(default, (oids::PG_CLASS, relation, number), "a");
+            let text = column.default.as_deref().unwrap_or_default();
+            if let Some(Relation::Sequence(sequence)) = sequence_of(context, &table.schema, text) {
+                depend(default, (oids::PG_CLASS, oids::relation(sequence.id), 0), "n");
+            }
         }
         if !table.has_hidden_key() {
             let constraint = oids::key_constraint(id);
             let index = (oids::PG_CLASS, oids::key_index(id));
             depend(index, (oids::PG_CONSTRAINT, constraint, 0), "i");
             depend((oids::PG_CONSTRAINT, constraint), (oids::PG_CLASS, relation, 0), "a");
+        }
+    }
+    of_views(context, &mut depend);
+}
+
+/// The sequence of a default `nextval('name')` of a table in a schema.
+fn sequence_of<'a>(
+    context: &'a ViewContext<'_>,
+    schema: &str,
+    default: &str,
+) -> Option<&'a Relation> {
+    let inner = default.strip_prefix("nextval('")?;
+    let inner = inner.strip_suffix("')").or_else(|| inner.strip_suffix("'::regclass)"))?;
+    let name = parser::object_name(&inner.replace("''", "'")).ok()?;
+    context.catalog.relation(name.schema.as_deref().unwrap_or(schema), &name.name)
+}
+
+/// The dependencies of views: rules on their views, and on the relations that they read.
+fn of_views(context: &ViewContext<'_>, depend: &mut dyn FnMut((i64, i64), (i64, i64, i64), &str)) {
+    let session = context.session;
+    for (view, _) in context.views() {
+        let rule = (oids::PG_REWRITE, oids::default(view.id, u32::MAX));
+        let own = (oids::PG_CLASS, oids::relation(view.id), 0);
+        depend(rule, own, "n");
+        depend(rule, own, "i");
+        let path = SearchPath::new(&view.search_path, session.temporary_schema());
+        let Ok(script) = grammar::parse(&view.sql) else { continue };
+        let query = script.statements().first().and_then(|raw| raw.stmt.as_ref()?.node.as_ref());
+        for (schema, name) in query.map(grammar::relations).unwrap_or_default() {
+            if let Some(read) = find_in(context.catalog, path, schema.as_deref(), &name) {
+                depend(rule, (oids::PG_CLASS, oids::relation(read.id()), 0), "n");
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! PostgreSQL's ids, names and properties of types.
 
+use super::oids;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 use store::catalog::SqlType;
@@ -109,6 +110,10 @@ pub struct TypeEntry {
     pub(crate) storage: &'static str,
     /// The id of its collation; 0 if it has none.
     pub collation: i64,
+    pub(crate) category: &'static str,
+    /// The ids of the functions that write values as text and as bytes.
+    pub(crate) output: i64,
+    pub(crate) send: i64,
 }
 
 static TYPES: LazyLock<Vec<TypeEntry>> = LazyLock::new(|| {
@@ -130,6 +135,9 @@ static TYPES: LazyLock<Vec<TypeEntry>> = LazyLock::new(|| {
                 align: text("typalign"),
                 storage: text("typstorage"),
                 collation: number("typcollation"),
+                category: text("typcategory"),
+                output: number("typoutput"),
+                send: number("typsend"),
             }
         })
         .collect()
@@ -197,7 +205,11 @@ pub(crate) fn of_sql(sql_type: &SqlType) -> (i64, i64) {
         SqlType::Uuid => (UUID, -1),
         SqlType::Json => (JSON, -1),
         SqlType::Jsonb => (JSONB, -1),
+        SqlType::User(user) => (oids::user_type(user.id), -1),
         SqlType::Array(item) => {
+            if let SqlType::User(user) = &**item {
+                return (oids::user_type(user.array), -1);
+            }
             let (element, modifier) = of_sql(item);
             // An array of arrays has the array type of the innermost element.
             match by_oid(element) {

@@ -116,6 +116,7 @@ pub(crate) const KNOWN: &[Known] = &[
     known("server_version_num", "150000", Kind::Internal, "Shows the server version as an integer."),
     known("standard_conforming_strings", "on", Kind::Always, "Causes '...' strings to treat backslashes literally."),
     known("statement_timeout", "0", Kind::Duration, "Sets the maximum allowed duration of any statement."),
+    known("synchronize_seqscans", "on", Kind::Flag, "Enables synchronized sequential scans."),
     known("synchronous_commit", "on", Kind::Text, "Sets the current transaction's synchronization level."),
     known("timezone", "UTC", Kind::TimeZone, "Sets the time zone for displaying and interpreting time stamps."),
     known("transaction_deferrable", "off", Kind::Flag, "Whether to defer a read-only serializable transaction."),

@@ -139,6 +139,9 @@ pub(crate) enum Request {
     Return { group: GroupId, name: String, address: String, cluster: u64 },
     /// To an owner: the keys of the rows with the first entries of a range of an index.
     Entries { reader: WireReader, target: Target, range: KeyRange, limit: u32 },
+    /// To any server: notifications of committed transactions, for the sessions that listen there. The answer is nothing; if
+    /// it is lost, so are they.
+    Publish { notifications: Blob },
 }
 
 impl Request {

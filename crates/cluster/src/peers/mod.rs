@@ -223,6 +223,19 @@ impl Peers for NodePeers {
         join_all(asked).await.into_iter().flatten().collect()
     }
 
+    async fn publish(&self, notifications: Bytes) {
+        let members = self.node.membership.list.read().clone();
+        let others = members.present().filter(|member| member.group != self.node.membership.here);
+        let sent = others.map(async |member| {
+            let request = Request::Publish { notifications: notifications.clone().into() };
+            let answer = self.node.calls.ask(member.group, &request).await;
+            if let Err(error) = answer.map_err(Error::from) {
+                tracing::debug!(%error, server = member.name, "a server misses notifications");
+            }
+        });
+        join_all(sent).await;
+    }
+
     fn set_weight(&self, name: &str, weight: u32) -> Result<(), Error> {
         self.node
             .calls

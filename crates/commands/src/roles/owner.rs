@@ -2,12 +2,19 @@
 
 use super::{RoleName, RoleStatement};
 use crate::names::{ObjectKind, incomplete, node, words_of};
+use crate::user_type::type_name;
 use crate::{Error, Result};
 use grammar::tree::{AlterOwnerStmt, DropOwnedStmt, NodeEnum, ReassignOwnedStmt};
 
 impl RoleStatement {
     pub(crate) fn owner(statement: &AlterOwnerStmt) -> Result<Self> {
         let kind = statement.object_type();
+        if let Some(kind @ (ObjectKind::Type | ObjectKind::Domain)) = ObjectKind::of(kind) {
+            let name = type_name(statement.object.as_deref())?;
+            let owner = statement.newowner.as_ref().map(RoleName::of).ok_or_else(incomplete)?;
+            let name = name.schema.into_iter().chain([name.name]).collect();
+            return Ok(Self::Owner { kind, name, owner, if_exists: false });
+        }
         let (Some(ObjectKind::Schema), NodeEnum::String(name)) =
             (ObjectKind::of(kind), node(statement.object.as_deref())?)
         else {

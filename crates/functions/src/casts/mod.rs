@@ -2,6 +2,7 @@
 
 pub mod constants;
 pub mod conversion;
+pub mod labels;
 pub mod output;
 
 use datafusion::logical_expr::ScalarUDF;

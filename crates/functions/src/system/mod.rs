@@ -2,6 +2,7 @@
 //!
 //! Functions over the system catalogs need a session's snapshot: they are in `catalog_views`.
 
+pub(crate) mod domains;
 mod session;
 
 use datafusion::logical_expr::ScalarUDF;

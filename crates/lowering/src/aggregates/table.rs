@@ -82,12 +82,12 @@ const TABLE: &[(&str, Plan)] = &[
     ),
     (
         "min(int2) min(int4) min(int8) min(numeric) min(text) min(bpchar) min(date) min(time) \
-         min(timestamp) min(timestamptz) min(oid)",
+         min(timestamp) min(timestamptz) min(oid) min(anyenum)",
         Plan::Named("min"),
     ),
     (
         "max(int2) max(int4) max(int8) max(numeric) max(text) max(bpchar) max(date) max(time) \
-         max(timestamp) max(timestamptz) max(oid)",
+         max(timestamp) max(timestamptz) max(oid) max(anyenum)",
         Plan::Named("max"),
     ),
     ("min(float4) min(float8)", Plan::Ranked("min")),

@@ -6,13 +6,14 @@ use crate::refusal::{Result, missing, unsupported};
 use crate::scope::Lowering;
 use crate::typed::Typed;
 use crate::types;
-use ::functions::casts::{constants, conversion};
+use ::functions::casts::{constants, conversion, labels};
 use analyzer::system::{Oid, SqlType, functions as procedures};
 use analyzer::tree::{Cast, Conversion, Kind, Literal};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{Operator, binary_expr};
 use store::catalog::SqlType as Held;
+use values::assign::labels::{texts, texts_type};
 use values::style::Style;
 
 impl Lowering<'_> {
@@ -139,6 +140,9 @@ impl Lowering<'_> {
 
     /// A conversion by the text of a value.
     fn through_text(&self, value: Typed, sql_type: SqlType) -> Result<Typed> {
+        if let Some(text) = self.labels(&value)? {
+            return self.plain(text, sql_type);
+        }
         if types::is_named_id(value.sql_type.oid) {
             let name = format!("{}out", value.sql_type.oid.catalog_name());
             let text = self.registered(&name, vec![value], SqlType::plain(Oid::TEXT))?;
@@ -162,7 +166,33 @@ impl Lowering<'_> {
         self.plain(text, sql_type)
     }
 
+    /// The labels of values of an enum, or of arrays of them. `None` for other values.
+    pub(crate) fn labels(&self, value: &Typed) -> Result<Option<Typed>> {
+        let Ok(held) = types::held(value.sql_type) else { return Ok(None) };
+        let Some(user) = held.user_type().filter(|user| user.labels().is_some()) else {
+            return Ok(None);
+        };
+        let oid = if value.sql_type.oid.element().is_some() { Oid::TEXT_ARRAY } else { Oid::TEXT };
+        if value.is_null() {
+            return Typed::null(oid.into()).map(Some);
+        }
+        let data_type = texts_type(&value.data_type);
+        if let Some(constant) = value.value() {
+            let text = texts(&constant.to_array()?, user)?;
+            let text = ScalarValue::try_from_array(&text, 0)?;
+            return Ok(Some(Typed::constant(text, oid.into())));
+        }
+        let expr = labels::of(user).call(vec![value.expr.clone()]);
+        Ok(Some(Typed { expr, sql_type: oid.into(), data_type }))
+    }
+
     fn items(&self, value: Typed, sql_type: SqlType) -> Result<Typed> {
+        if let Some(texts) = self.labels(&value)? {
+            return match sql_type.oid {
+                Oid::TEXT_ARRAY => Ok(texts),
+                _ => self.items(texts, sql_type),
+            };
+        }
         let (from, to) = (value.sql_type.oid.element(), sql_type.oid.element());
         let is_known = match (from, to) {
             (Some(from), Some(to)) => {

@@ -57,6 +57,9 @@ impl Lowering<'_> {
         values: Vec<Typed>,
         presence: Option<Typed>,
     ) -> Result<Typed> {
+        // Rows are written: the fields of enums have their labels.
+        let values = values.into_iter().map(|value| Ok(self.labels(&value)?.unwrap_or(value)));
+        let values = values.collect::<Result<Vec<_>>>()?;
         if names.is_empty() {
             return missing("a row without fields");
         }

@@ -21,7 +21,7 @@ pub(super) const TABLE: Table = &[
          =(date,timestamp) =(date,timestamptz) =(timestamp,date) =(timestamp,timestamp) =(timestamp,timestamptz) \
          =(timestamptz,date) =(timestamptz,timestamp) =(timestamptz,timestamptz) =(time,time) =(interval,interval) \
          =(uuid,uuid) =(jsonb,jsonb) =(oid,oid) =(xid,xid) =(xid,int4) =(anyarray,anyarray) =(record,record) \
-         =(xid8,xid8) =(oidvector,oidvector) =(cid,cid)",
+         =(anyenum,anyenum) =(xid8,xid8) =(oidvector,oidvector) =(cid,cid)",
         Make::Compare(Operator::Eq),
     ),
     (
@@ -32,7 +32,7 @@ pub(super) const TABLE: Table = &[
          <>(timestamp,timestamp) <>(timestamp,timestamptz) <>(timestamptz,date) <>(timestamptz,timestamp) \
          <>(timestamptz,timestamptz) <>(time,time) <>(interval,interval) <>(uuid,uuid) <>(jsonb,jsonb) <>(oid,oid) \
          <>(xid,xid) <>(anyarray,anyarray) <>(record,record) \
-         <>(xid8,xid8) <>(oidvector,oidvector) <>(xid,int4)",
+         <>(anyenum,anyenum) <>(xid8,xid8) <>(oidvector,oidvector) <>(xid,int4)",
         Make::Compare(Operator::NotEq),
     ),
     (
@@ -42,7 +42,7 @@ pub(super) const TABLE: Table = &[
          <(date,timestamp) <(date,timestamptz) <(timestamp,date) <(timestamp,timestamp) <(timestamp,timestamptz) \
          <(timestamptz,date) <(timestamptz,timestamp) <(timestamptz,timestamptz) <(time,time) <(interval,interval) \
          <(uuid,uuid) <(jsonb,jsonb) <(oid,oid) ~<~(text,text) ~<~(bpchar,bpchar) <(anyarray,anyarray) <(record,record) \
-         <(xid8,xid8) <(oidvector,oidvector)",
+         <(anyenum,anyenum) <(xid8,xid8) <(oidvector,oidvector)",
         Make::Compare(Operator::Lt),
     ),
     (
@@ -53,7 +53,7 @@ pub(super) const TABLE: Table = &[
          <=(timestamp,timestamp) <=(timestamp,timestamptz) <=(timestamptz,date) <=(timestamptz,timestamp) \
          <=(timestamptz,timestamptz) <=(time,time) <=(interval,interval) <=(uuid,uuid) <=(jsonb,jsonb) <=(oid,oid) \
          ~<=~(text,text) ~<=~(bpchar,bpchar) <=(anyarray,anyarray) <=(record,record) \
-         <=(xid8,xid8) <=(oidvector,oidvector)",
+         <=(anyenum,anyenum) <=(xid8,xid8) <=(oidvector,oidvector)",
         Make::Compare(Operator::LtEq),
     ),
     (
@@ -63,7 +63,7 @@ pub(super) const TABLE: Table = &[
          >(date,timestamp) >(date,timestamptz) >(timestamp,date) >(timestamp,timestamp) >(timestamp,timestamptz) \
          >(timestamptz,date) >(timestamptz,timestamp) >(timestamptz,timestamptz) >(time,time) >(interval,interval) \
          >(uuid,uuid) >(jsonb,jsonb) >(oid,oid) ~>~(text,text) ~>~(bpchar,bpchar) >(anyarray,anyarray) >(record,record) \
-         >(xid8,xid8) >(oidvector,oidvector)",
+         >(anyenum,anyenum) >(xid8,xid8) >(oidvector,oidvector)",
         Make::Compare(Operator::Gt),
     ),
     (
@@ -74,7 +74,7 @@ pub(super) const TABLE: Table = &[
          >=(timestamp,timestamp) >=(timestamp,timestamptz) >=(timestamptz,date) >=(timestamptz,timestamp) \
          >=(timestamptz,timestamptz) >=(time,time) >=(interval,interval) >=(uuid,uuid) >=(jsonb,jsonb) >=(oid,oid) \
          ~>=~(text,text) ~>=~(bpchar,bpchar) >=(anyarray,anyarray) >=(record,record) \
-         >=(xid8,xid8) >=(oidvector,oidvector)",
+         >=(anyenum,anyenum) >=(xid8,xid8) >=(oidvector,oidvector)",
         Make::Compare(Operator::GtEq),
     ),
 ];

@@ -6,6 +6,7 @@ mod arithmetic;
 pub(crate) mod arrays;
 mod bytes;
 pub(crate) mod comparisons;
+mod enums;
 mod formats;
 mod json;
 mod keys;
@@ -58,6 +59,7 @@ const TABLES: &[Table] = &[
     arithmetic::TABLE,
     arrays::TABLE,
     bytes::TABLE,
+    enums::TABLE,
     comparisons::TABLE,
     formats::TABLE,
     json::TABLE,

@@ -4,12 +4,15 @@ use super::{Make, Table, called, take};
 use crate::refusal::{Result, unsupported};
 use crate::scope::Lowering;
 use crate::typed::Typed;
+use crate::types;
 use analyzer::system::{Oid, SqlType, functions};
 use catalog_views::functions::current_setting;
+use catalog_views::pg_catalog::oids;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::Expr;
 use std::sync::Arc;
+use store::catalog::SqlType as Held;
 
 pub(super) const TABLE: Table = &[
     ("age(xid)", Make::Named("age")),
@@ -28,7 +31,7 @@ pub(super) const TABLE: Table = &[
 ];
 
 /// Functions of our own that have the names of PostgreSQL's, and take the types of their arguments.
-const SAME: &str = "col_description current_database current_schema current_schemas format_type \
+const SAME: &str = "acldefault col_description current_database current_schema current_schemas format_type \
     getdatabaseencoding \
     has_any_column_privilege has_column_privilege has_database_privilege has_foreign_data_wrapper_privilege \
     has_function_privilege has_language_privilege has_schema_privilege has_sequence_privilege has_server_privilege \
@@ -42,7 +45,7 @@ const SAME: &str = "col_description current_database current_schema current_sche
     pg_get_partkeydef pg_get_replica_identity_index pg_get_ruledef pg_get_serial_sequence pg_get_statisticsobjdef \
     pg_get_statisticsobjdef_columns pg_get_triggerdef pg_get_userbyid pg_get_viewdef pg_has_role pg_indexes_size \
     pg_is_in_recovery pg_is_other_temp_schema pg_is_wal_replay_paused pg_jit_available pg_last_wal_replay_lsn \
-    pg_last_xact_replay_timestamp pg_my_temp_schema pg_opclass_is_visible pg_operator_is_visible \
+    pg_last_xact_replay_timestamp pg_notify pg_my_temp_schema pg_opclass_is_visible pg_operator_is_visible \
     pg_opfamily_is_visible pg_postmaster_start_time pg_relation_filenode pg_relation_is_publishable pg_relation_size \
     pg_sequence_last_value pg_stat_clear_snapshot pg_stat_get_blocks_fetched pg_stat_get_dead_tuples \
     pg_stat_get_live_tuples pg_stat_get_numscans pg_statistics_obj_is_visible pg_table_is_visible pg_table_size \
@@ -60,7 +63,14 @@ pub(super) fn same_names() -> impl Iterator<Item = (Oid, Make)> {
 /// The id of the type of a value, which is known when the statement is planned.
 fn type_of(_: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
     let [value] = take(arguments)?;
-    let id = ScalarValue::Int64(Some(value.sql_type.oid.0.into()));
+    let id = match types::held(value.sql_type) {
+        Ok(Held::User(user)) => oids::user_type(user.id),
+        Ok(Held::Array(item)) if item.user_type().is_some() => {
+            item.user_type().map_or(0, |user| oids::user_type(user.array))
+        }
+        _ => value.sql_type.oid.0.into(),
+    };
+    let id = ScalarValue::Int64(Some(id));
     Ok(Typed::constant(id, sql_type))
 }
 

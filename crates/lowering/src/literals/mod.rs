@@ -13,7 +13,7 @@ use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::Placeholder;
 use datafusion::logical_expr::{Expr, Operator, binary_expr, cast};
-use functions::casts::constants;
+use functions::casts::{constants, conversion};
 use store::catalog::SqlType as Held;
 use values::error::{Error, SqlState};
 use values::precision;
@@ -129,10 +129,20 @@ impl Lowering<'_> {
             if let Some(Some(text)) = value.try_as_str() {
                 return self.written(text, sql_type);
             }
-            let value = value.cast_to(&types::held(sql_type)?.arrow())?;
+            let held = types::held(sql_type)?;
+            if held.user_type().is_some() {
+                let read = conversion::convert(&value.to_array()?, &held, self.style())?;
+                let value = ScalarValue::try_from_array(&read, 0)?;
+                return Ok(Typed::constant(value, sql_type));
+            }
+            let value = value.cast_to(&held.arrow())?;
             return Ok(Typed::constant(value, sql_type));
         }
-        let data_type = types::held(sql_type)?.arrow();
+        let held = types::held(sql_type)?;
+        if self.around.folds && held.user_type().is_some() {
+            return missing("a plan for any value of this parameter");
+        }
+        let data_type = held.arrow();
         let field = Some(types::field(sql_type, &data_type));
         let expr = Expr::Placeholder(Placeholder { id: format!("${number}"), field });
         Ok(Typed { expr, sql_type, data_type })

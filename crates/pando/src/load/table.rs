@@ -145,7 +145,11 @@ fn is_alike(source: &SqlType, target: &Type) -> bool {
         SqlType::Interval => *target == Type::INTERVAL,
         SqlType::Precise(of, _) => is_alike(of, target),
         SqlType::Uuid => *target == Type::UUID,
-        SqlType::Json | SqlType::Jsonb | SqlType::Array(_) | SqlType::Other(_) => false,
+        SqlType::Json
+        | SqlType::Jsonb
+        | SqlType::Array(_)
+        | SqlType::User(_)
+        | SqlType::Other(_) => false,
     }
 }
 

@@ -9,6 +9,7 @@ use crate::statement::{Body, Statement};
 use crate::types;
 use commands::{Command, Discard};
 use store::catalog::SqlType;
+use user_types::Visible;
 use values::error::{Error, Result, SqlState};
 
 /// A statement that the server of a connection executes.
@@ -39,8 +40,6 @@ pub enum ConnectionStatement {
     DiscardSequences,
     /// A DISCARD that has no effect, by its command tag.
     DiscardNothing(&'static str),
-    /// UNLISTEN, which has no effect: LISTEN is not supported.
-    Unlisten,
 }
 
 /// DECLARE: a cursor over a query.
@@ -83,8 +82,15 @@ impl Statement {
             Command::Close(name) => ConnectionStatement::Close(name.clone()),
             Command::Prepare(prepare) => {
                 let Some(statement) = self.inner() else { return Some(Err(incomplete())) };
-                let of = |written: &commands::DataType| types::of_written(written, &self.text);
-                let types = prepare.types.iter().map(|known| known.as_ref().map(of).transpose());
+                // The statement says which type of users a parameter has.
+                let of = |written: &commands::DataType| match written.of_users {
+                    Some(_) => Ok(None),
+                    None => types::of_written(written, &Visible::default(), &self.text).map(Some),
+                };
+                let types = prepare.types.iter().map(|known| match known {
+                    Some(known) => of(known),
+                    None => Ok(None),
+                });
                 let types = match types.collect() {
                     Ok(types) => types,
                     Err(error) => return Some(Err(error)),
@@ -102,7 +108,6 @@ impl Statement {
                 ConnectionStatement::DiscardNothing("DISCARD PLANS")
             }
             Command::Discard(Discard::Sequences) => ConnectionStatement::DiscardSequences,
-            Command::Unlisten => ConnectionStatement::Unlisten,
             _ => return None,
         }))
     }

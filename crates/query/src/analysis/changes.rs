@@ -410,6 +410,7 @@ impl Part<'_> {
         let columns = lower_output(output, &rows, &surroundings).map_err(Refused::from)?;
         let columns = columns.into_iter().zip(output);
         let columns = columns.map(|((logical, field), output)| match output.expr.kind {
+            _ if field.sql_type.user_type().is_some() => (lowering::label(logical, &field), field),
             Kind::Column(_, at) if at < self.table.columns.len() => {
                 (logical, Field { name: field.name, ..field_of(self.table, at) })
             }

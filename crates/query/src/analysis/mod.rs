@@ -73,7 +73,8 @@ pub(crate) async fn plan(
     planner: &Planner<'_>,
     query: &NodeEnum,
 ) -> Result<(LogicalPlan, Vec<Field>)> {
-    Ok(planned(planner, query, frame.text, true).await?)
+    let (plan, fields) = planned(planner, query, frame.text, true).await?;
+    Ok((lowering::with_labels(plan, &fields)?, fields))
 }
 
 /// The plan of a query with places for the parameters, whose values are a frame's, and the columns of its result.
@@ -90,6 +91,7 @@ pub(crate) async fn plan_without_values(
     let declared: Vec<Option<SqlType>> = declared.collect();
     let (bound, relations) = bind(planner, query, &declared, frame.text).await?;
     let (plan, fields) = lower(planner, &bound.query, &relations, &[], frame.text, true)?;
+    let plan = lowering::with_labels(plan, &fields)?;
     Ok((refuse_deep(plan).map_err(Error::from)?, fields))
 }
 

@@ -2,8 +2,9 @@
 
 use super::{Refused, targets, types};
 use crate::context::Frame;
+use analyzer::system::Oid;
 use analyzer::tree::Column;
-use analyzer::{Catalog, Table};
+use analyzer::{Catalog, Domain, Table};
 use catalog_views::pg_catalog::class::Class;
 use catalog_views::relation_names::find_in;
 use datafusion::common::TableReference;
@@ -16,7 +17,8 @@ use scan::provider::{BucketTable, Columns as BucketColumns};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use store::TableView;
-use store::catalog::{Privileges, Relation};
+use store::catalog::{Privileges, Relation, SqlType};
+use user_types::Visible;
 use values::error::Error;
 
 /// A name in a query: the schema, if it is written, and the relation.
@@ -35,6 +37,48 @@ pub(super) struct Relations {
     /// The tables that the statement changes, with all of their columns.
     targets: HashMap<Name, (Table, TableView)>,
     schemas: HashSet<String>,
+    types: Types,
+}
+
+/// The types of users that names can mean; a catalog without relations.
+pub(super) struct Types(Visible);
+
+impl Types {
+    pub(super) fn of(planner: &Planner<'_>) -> Self {
+        Self(Visible::new(planner.tables.catalog(), planner.search_path.schemas()))
+    }
+
+    /// The types of a table's columns: what an index is computed with, where no catalog is.
+    pub(super) fn of_columns(table: &store::catalog::Table) -> Self {
+        Self(Visible::of_columns(table))
+    }
+}
+
+impl Catalog for Types {
+    fn relation(&self, _: Option<&str>, _: &str) -> Result<Option<Table>, analyzer::Error> {
+        Ok(None)
+    }
+
+    fn target(&self, _: Option<&str>, _: &str) -> Result<Option<Table>, analyzer::Error> {
+        Ok(None)
+    }
+
+    fn user_type(&self, schema: Option<&str>, name: &str) -> Option<Oid> {
+        let (user, is_array) = self.0.find(schema, name)?;
+        let oid = types::of_held(&SqlType::User(Arc::clone(user)))?.oid;
+        if is_array { oid.array() } else { Some(oid) }
+    }
+
+    fn domain(&self, oid: Oid) -> Option<Domain> {
+        let user = user_types::definition_of(oid)?;
+        let domain = user.domain()?;
+        let checks = domain.checks.iter();
+        Some(Domain {
+            name: user.name.clone(),
+            nullable: domain.nullable,
+            checks: checks.map(|check| (check.name.clone(), check.expression.clone())).collect(),
+        })
+    }
 }
 
 impl Relations {
@@ -47,6 +91,7 @@ impl Relations {
             wanted: Mutex::default(),
             sources: Vec::new(),
             targets: HashMap::new(),
+            types: Types::of(planner),
             schemas: planner.tables.catalog().schemas().map(|known| known.name.clone()).collect(),
         };
         for name in names(query) {
@@ -252,6 +297,14 @@ impl Catalog for Relations {
 
     fn has_schema(&self, name: &str) -> bool {
         self.schemas.contains(name)
+    }
+
+    fn user_type(&self, schema: Option<&str>, name: &str) -> Option<Oid> {
+        self.types.user_type(schema, name)
+    }
+
+    fn domain(&self, oid: Oid) -> Option<Domain> {
+        self.types.domain(oid)
     }
 
     fn target(&self, schema: Option<&str>, name: &str) -> Result<Option<Table>, analyzer::Error> {

@@ -1,6 +1,6 @@
 //! Expressions of a table's definition, by way of the analyzer: over one of its rows, and defaults.
 
-use super::relations::table_of;
+use super::relations::{Types, table_of};
 use super::{Refused, refused, types};
 use analyzer::RowExpression;
 use analyzer::system::Oid;
@@ -35,13 +35,16 @@ pub(crate) struct OverRow {
 /// # Errors
 /// What is wrong with an expression, or what is not supported.
 pub(crate) fn plan(planner: &Planner<'_>, table: &Table) -> Result<OverRow> {
+    let of_domains = user_types::checks_of(table);
+    let of_domains = of_domains.iter().map(|check| RowExpression::Check(&check.condition));
     let checks = table.checks.iter().map(|check| RowExpression::Check(&check.expression));
+    let checks = checks.chain(of_domains);
     let generated = table.columns.iter().enumerate();
     let generated = generated.filter_map(|(at, column)| {
         Some(RowExpression::Generated(column.generated.as_deref()?, at))
     });
     let texts: Vec<RowExpression<'_>> = checks.chain(generated).collect();
-    Ok(planned(of(planner), table, &texts)?)
+    Ok(planned(of(planner), &Types::of(planner), table, &texts)?)
 }
 
 /// The default of a column.
@@ -54,7 +57,7 @@ pub(crate) fn plan_default(
     text: &str,
     column: usize,
 ) -> Result<OverRow> {
-    Ok(planned(of(planner), table, &[RowExpression::Default(text, column)])?)
+    Ok(planned(of(planner), &Types::of(planner), table, &[RowExpression::Default(text, column)])?)
 }
 
 /// The condition of a check, or the value of a generated column.
@@ -66,7 +69,7 @@ pub(crate) fn plan_one(
     table: &Table,
     expression: RowExpression<'_>,
 ) -> Result<OverRow> {
-    Ok(planned(of(planner), table, &[expression])?)
+    Ok(planned(of(planner), &Types::of(planner), table, &[expression])?)
 }
 
 /// The keys of an index that are expressions, in order, and its condition.
@@ -78,7 +81,8 @@ pub(crate) fn plan_index(with: With<'_>, table: &Table, index: &Index) -> Result
     let keys = keys.map(|key| RowExpression::IndexKey(&key.text));
     let predicate = index.predicate.iter();
     let predicate = predicate.map(|predicate| RowExpression::IndexPredicate(&predicate.text));
-    Ok(planned(with, table, &keys.chain(predicate).collect::<Vec<_>>())?)
+    let types = Types::of_columns(table);
+    Ok(planned(with, &types, table, &keys.chain(predicate).collect::<Vec<_>>())?)
 }
 
 /// Typed trees of expressions of a table's definition, and the number of the table's row in them.
@@ -89,7 +93,7 @@ pub(crate) fn trees(
     table: &Table,
     expressions: &[RowExpression<'_>],
 ) -> Result<(RelationId, Vec<Tree>)> {
-    let bound = analyzer::bind_row(&table_of(table, 0)?, expressions);
+    let bound = analyzer::bind_row(&Types::of_columns(table), &table_of(table, 0)?, expressions);
     Ok(bound.map_err(|error| refused(error, ""))?)
 }
 
@@ -123,9 +127,15 @@ pub(crate) fn plan_altered(
 ///
 /// # Errors
 /// What is wrong with the default.
-pub(crate) fn type_of_default(table: &Table, text: &str, column: usize) -> Result<Option<SqlType>> {
+pub(crate) fn type_of_default(
+    planner: &Planner<'_>,
+    table: &Table,
+    text: &str,
+    column: usize,
+) -> Result<Option<SqlType>> {
     let row = table_of(table, 0)?;
-    let bound = analyzer::bind_row(&row, &[RowExpression::Default(text, column)]);
+    let bound =
+        analyzer::bind_row(&Types::of(planner), &row, &[RowExpression::Default(text, column)]);
     let (_, bound) = bound.map_err(|error| refused(error, ""))?;
     let value = bound.first().map(unassigned);
     let value = value.filter(|value| !matches!(value.kind, Kind::Literal(Literal::Null)));
@@ -140,7 +150,7 @@ pub(crate) fn plan_assigned(
     assigned: &[(usize, &NodeEnum)],
 ) -> Option<OverRow> {
     let row = table_of(table, 0).ok()?;
-    let (relation, bound) = analyzer::bind_assigned(&row, assigned).ok()?;
+    let (relation, bound) = analyzer::bind_assigned(&Types::of(planner), &row, assigned).ok()?;
     let is_other = |part: &Tree| {
         use Kind::{Call, Cast, Chain, Column, Literal, Parameter, Running};
         let is_known = matches!(
@@ -164,13 +174,18 @@ fn of<'a>(planner: &Planner<'a>) -> With<'a> {
     (planner.engine, planner.functions)
 }
 
-fn planned(with: With<'_>, table: &Table, texts: &[RowExpression<'_>]) -> Result<OverRow, Refused> {
+fn planned(
+    with: With<'_>,
+    known: &Types,
+    table: &Table,
+    texts: &[RowExpression<'_>],
+) -> Result<OverRow, Refused> {
     let schema = schema_of(table)?;
     if texts.is_empty() {
         return Ok(OverRow { schema, exprs: Vec::new(), is_lasting: true, is_immutable: true });
     }
     let row = table_of(table, 0)?;
-    let bound = analyzer::bind_row(&row, texts);
+    let bound = analyzer::bind_row(known, &row, texts);
     let (relation, bound) = bound.map_err(|error| refused(error, ""))?;
     let depends = |part: &Tree| volatility(part) == Volatility::Stable;
     let is_lasting = !bound.iter().any(|expr| analyzer::contains(expr, &mut { depends }));

@@ -3,6 +3,7 @@
 //! An abandoned statement may use its conversation for long. Outside a transaction the session goes on with a new one at
 //! once. In a transaction, which has failed with the statement, it does so when the transaction ends.
 
+use super::announcements::Announcements;
 use super::transactions::{Conversation, Shown};
 use arc_swap::ArcSwap;
 use catalog_views::session_context::TransactionStatus;
@@ -15,7 +16,7 @@ use values::error::Result;
 
 /// The session's current conversation.
 #[derive(Debug)]
-pub(crate) struct Current(ArcSwap<Slot>);
+pub(crate) struct Current(ArcSwap<Slot>, Arc<Announcements>);
 
 #[derive(Debug)]
 struct Slot {
@@ -26,8 +27,9 @@ struct Slot {
 }
 
 impl Current {
-    pub(crate) fn new(settings: Arc<ArcSwap<Settings>>) -> Self {
-        Self(ArcSwap::from_pointee(Slot::new(settings)))
+    pub(crate) fn new(settings: Arc<ArcSwap<Settings>>, announcements: Arc<Announcements>) -> Self {
+        let slot = Slot::new(settings, Arc::clone(&announcements));
+        Self(ArcSwap::from_pointee(slot), announcements)
     }
 
     /// The conversation, when no statement uses it.
@@ -70,7 +72,7 @@ impl Current {
     pub(crate) fn abandon(&self, settings: &Arc<ArcSwap<Settings>>) {
         self.0.load().is_abandoned.store(true, Ordering::Relaxed);
         if self.status() == TransactionStatus::Idle {
-            self.0.store(Arc::new(Slot::new(Arc::clone(settings))));
+            self.0.store(Arc::new(Slot::new(Arc::clone(settings), Arc::clone(&self.1))));
         }
     }
 
@@ -84,7 +86,7 @@ impl Current {
         }
         let Some(before) = slot.shown.settings_before_failed() else { return false };
         settings.store(before);
-        self.0.store(Arc::new(Slot::new(Arc::clone(settings))));
+        self.0.store(Arc::new(Slot::new(Arc::clone(settings), Arc::clone(&self.1))));
         true
     }
 
@@ -95,8 +97,8 @@ impl Current {
 }
 
 impl Slot {
-    fn new(settings: Arc<ArcSwap<Settings>>) -> Self {
-        let conversation = Conversation::new(settings);
+    fn new(settings: Arc<ArcSwap<Settings>>, announcements: Arc<Announcements>) -> Self {
+        let conversation = Conversation::new(settings, announcements);
         let shown = conversation.shown();
         let conversation = Arc::new(Mutex::new(conversation));
         Self { conversation, shown, is_abandoned: AtomicBool::new(false) }

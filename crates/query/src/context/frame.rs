@@ -22,6 +22,7 @@ use scan::tables::Tables;
 use std::sync::{Arc, OnceLock};
 use store::DistributedTransaction;
 use store::catalog::{Catalog, Object};
+use user_types::Visible;
 use values::error::{Error, Result, SqlState};
 use values::style::Style;
 
@@ -109,6 +110,11 @@ impl Frame<'_> {
     /// The search path of the statement.
     pub(crate) fn path(&self) -> SearchPath<'_> {
         SearchPath::new(&self.settings.search_path, &self.session.context.temporary)
+    }
+
+    /// The types of users that names in the statement can mean.
+    pub(crate) fn types(&self, catalog: &Catalog) -> Visible {
+        Visible::new(catalog, self.path().schemas())
     }
 
     /// The privileges of the statement.

@@ -11,6 +11,7 @@ use arc_swap::ArcSwap;
 use catalog_views::session_context::SessionContext;
 use catalog_views::settings::Settings;
 use executor::Control;
+use notifications::Listening;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -51,13 +52,14 @@ impl Inner {
             notices: Mutex::default(),
             requested_settings: Mutex::default(),
             last_values: Mutex::default(),
+            announcements: Arc::default(),
             shared: Arc::clone(&shared),
         });
         let seen: Arc<dyn SessionContext> = Arc::clone(&context) as _;
         shared.sessions.put(&seen);
         Arc::new(Self {
             number: shared.next_number(),
-            conversation: Current::new(Arc::clone(&settings)),
+            conversation: Current::new(Arc::clone(&settings), Arc::clone(&context.announcements)),
             first_settings: ArcSwap::new(settings.load_full()),
             settings,
             progress: Mutex::new(None),
@@ -100,6 +102,9 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
+        let announcements = &self.context.announcements;
+        let process = self.context.presence.process;
+        self.shared.hub.listen(process, &announcements.mailbox, &[Listening::EndAll]);
         temporary::end(&self.shared.store, &self.context.temporary);
         self.shared.sessions.remove(self.context.presence.process);
     }

@@ -4,6 +4,7 @@
 //! is what functions and other sessions see of a session; [`inner`] is the state of a session; [`frame`] is the
 //! surroundings of one statement. Executing statements is not here: see `dml`, `ddl`, `copy`, `roles` and `session`.
 
+pub(crate) mod announcements;
 pub(crate) mod cancel;
 mod current;
 pub(crate) mod engine;
@@ -13,6 +14,7 @@ pub(crate) mod kept_plans;
 mod listed;
 pub(crate) mod memory_pool;
 pub(crate) mod outcome;
+mod owned_types;
 mod ownership;
 mod parameters;
 mod presence;
@@ -27,6 +29,7 @@ pub(crate) use frame::{Frame, start};
 pub use inner::ProgressCallback;
 pub(crate) use inner::{Inner, writes_nothing};
 pub(crate) use listed::Listed;
+pub(crate) use owned_types::owned_type;
 pub(crate) use ownership::own;
 pub use parameters::parameter_of_text;
 pub(crate) use sessions::Sessions;

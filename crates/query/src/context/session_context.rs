@@ -1,5 +1,6 @@
 //! The part of a session that functions, system tables and other sessions see.
 
+use super::announcements::Announcements;
 use super::listed::Listed;
 use super::presence::Presence;
 use super::shared::Shared;
@@ -9,6 +10,7 @@ use catalog_views::session_context::{
     Activity, DatabaseContext, Entry, LastValues, SessionContext, SettingRequest,
 };
 use catalog_views::settings::Settings;
+use notifications::Notification;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -45,6 +47,7 @@ pub(crate) struct Context {
     /// Changes that `set_config` asked for since the last statement began.
     pub(crate) requested_settings: Mutex<Vec<SettingRequest>>,
     pub(crate) last_values: Mutex<LastValues>,
+    pub(crate) announcements: Arc<Announcements>,
 }
 
 impl Context {
@@ -127,6 +130,16 @@ impl SessionContext for Context {
 
     fn request_setting(&self, request: SettingRequest) {
         self.requested_settings.lock().push(request);
+    }
+
+    fn notify(&self, channel: &str, payload: &str) -> Result<(), Error> {
+        let (channel, payload) = (channel.to_owned(), payload.to_owned());
+        let process = self.presence.process;
+        self.announcements.notify(Notification { process, channel, payload })
+    }
+
+    fn listening_channels(&self) -> Vec<String> {
+        self.shared.hub.channels(self.presence.process)
     }
 
     fn cancel(&self) {

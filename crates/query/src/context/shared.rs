@@ -5,6 +5,7 @@ use super::sessions::Sessions;
 use catalog_views::session_context::{Backups, DatabaseContext, Running, SessionContext};
 use distributed::Node;
 use executor::Executors;
+use notifications::Hub;
 use parking_lot::Mutex;
 use planner::PlanView;
 use std::collections::BTreeMap;
@@ -21,6 +22,8 @@ pub(crate) struct Shared {
     pub(crate) executors: Option<Executors>,
     pub(crate) running: Mutex<BTreeMap<u64, Running>>,
     pub(crate) sessions: Sessions,
+    /// The sessions that listen.
+    pub(crate) hub: Hub,
     pub(crate) node: Node,
     pub(crate) next_number: AtomicU64,
     /// What was found in the data directory.

@@ -1,5 +1,6 @@
 //! The session's transaction: none, open, or failed and waiting for ROLLBACK.
 
+use crate::context::announcements::Announcements;
 use crate::context::settings_scopes;
 use crate::context::settings_scopes::{Mark, Scope};
 use arc_swap::{ArcSwap, ArcSwapOption};
@@ -19,6 +20,8 @@ pub(crate) struct Conversation {
     shown: Shown,
     /// The session's settings, which a rollback restores.
     settings: Arc<ArcSwap<Settings>>,
+    /// What the transaction notifies.
+    announcements: Arc<Announcements>,
 }
 
 /// What is known of a conversation while a statement uses it: of the open transaction, if there is one. Clones are of the
@@ -104,14 +107,14 @@ impl Failure {
 pub(crate) struct Open {
     pub(crate) transaction: DistributedTransaction,
     known: Known,
-    savepoints: Vec<(String, DistributedSavepoint, Mark)>,
+    savepoints: Vec<(String, DistributedSavepoint, Mark, notifications::Mark)>,
     /// Its changes of settings.
     scope: Option<Scope>,
 }
 
 impl Conversation {
-    pub(crate) fn new(settings: Arc<ArcSwap<Settings>>) -> Self {
-        Self { open: None, shown: Shown::default(), settings }
+    pub(crate) fn new(settings: Arc<ArcSwap<Settings>>, announcements: Arc<Announcements>) -> Self {
+        Self { open: None, shown: Shown::default(), settings, announcements }
     }
 
     /// Changes settings. If `local`, the change ends with the open transaction.
@@ -197,6 +200,10 @@ impl Conversation {
             }
         };
         settings_scopes::end(open.scope, &self.settings, matches!(committed, Ok(true)));
+        match committed {
+            Ok(true) => self.announcements.committed(),
+            _ => self.announcements.rolled_back(),
+        }
         committed
     }
 
@@ -204,6 +211,7 @@ impl Conversation {
     pub(crate) fn rollback(&mut self) {
         if let Some(open) = self.take_open() {
             settings_scopes::end(open.scope, &self.settings, false);
+            self.announcements.rolled_back();
         }
     }
 
@@ -226,7 +234,8 @@ impl Conversation {
     pub(crate) fn savepoint(&mut self, name: String) -> Result<()> {
         let open = block(&mut self.open).ok_or_else(|| no_transaction("SAVEPOINT"))?;
         let mark = settings_scopes::mark(&open.scope, &self.settings);
-        open.savepoints.push((name, open.transaction.savepoint(), mark));
+        let announced = self.announcements.mark();
+        open.savepoints.push((name, open.transaction.savepoint(), mark, announced));
         Ok(())
     }
 
@@ -241,9 +250,10 @@ impl Conversation {
         let open = block(&mut self.open).ok_or_else(|| no_transaction("ROLLBACK TO SAVEPOINT"))?;
         let index = open.find(name)?;
         open.savepoints.truncate(index + 1);
-        let (_, savepoint, mark) = &open.savepoints[index];
+        let (_, savepoint, mark, announced) = &open.savepoints[index];
         open.transaction.rollback_to(savepoint).await?;
         settings_scopes::go_back(&mut open.scope, &self.settings, mark);
+        self.announcements.go_back(*announced);
         // A stream from before the rollback may still fail; that must not fail the transaction.
         open.known.failed = Failure::default();
         self.shown.0.store(Some(Arc::new(open.known.clone())));

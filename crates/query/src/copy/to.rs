@@ -38,6 +38,7 @@ pub(crate) async fn run(frame: &Frame<'_>, tables: &dyn Tables, copy: &Copy) -> 
             analysis::plan_source(frame, &planner).await?.ok_or_else(analysis::missing_source)?
         }
     };
+    let plan = lowering::with_labels(plan, &fields)?;
     let physical = planner.physical(&plan).await?;
     let mut stream = start(frame, physical)?;
     let mut sink = Sink::create(options, &stream.schema(), fields)?;

@@ -3,12 +3,14 @@
 use super::columns::is_integer;
 use super::truncate::replace_sequence;
 use crate::context::Frame;
+use crate::dml::{declared_column, named_target};
 use catalog_views::relation_names::{find_named, undefined};
-use parser::commands::AlterSequence;
+use parser::commands::{AlterSequence, SequenceOwner};
 use parser::types;
 use std::sync::Arc;
 use store::DistributedTransaction;
-use store::catalog::{CatalogChange, Privileges, Relation, Sequence, SqlType};
+use store::catalog::{Catalog, CatalogChange, Privileges, Relation, Sequence, SqlType};
+use user_types::Visible;
 use values::error::{Error, Result, SqlState};
 
 /// Runs an ALTER SEQUENCE. A rollback keeps the old definition, and the values of a sequence that it restarts.
@@ -30,7 +32,14 @@ pub(super) fn run(
         return Err(Error::new(SqlState::WrongObjectType, message));
     };
     frame.access(transaction.catalog()).require(&relation, Privileges::OWNER)?;
-    let new = changed(frame, old, alter)?;
+    let mut new = changed(frame, old, alter)?;
+    if let Some(owner) = &alter.owner {
+        if is_identity(transaction.catalog(), old) {
+            let message = "cannot change ownership of identity sequence";
+            return Err(Error::unsupported(message));
+        }
+        set_owner(frame, transaction, &mut new, owner)?;
+    }
     let store = &frame.session.shared.store;
     match alter.restart {
         None => {
@@ -51,6 +60,38 @@ pub(super) fn run(
     Ok(())
 }
 
+/// Whether a sequence belongs to an identity column.
+fn is_identity(catalog: &Catalog, sequence: &Sequence) -> bool {
+    let Some((table, column)) = sequence.owned_by else { return false };
+    let table = catalog.table_by_id(table);
+    table.is_some_and(|t| t.columns.iter().any(|c| c.id == column && c.identity.is_some()))
+}
+
+/// Makes a column the owner of a sequence, or none.
+///
+/// # Errors
+/// 55000 if the table is in another schema; 42703 for the column; errors of the table's name.
+pub(super) fn set_owner(
+    frame: &Frame<'_>,
+    transaction: &DistributedTransaction,
+    sequence: &mut Sequence,
+    owner: &SequenceOwner,
+) -> Result<()> {
+    sequence.owned_by = match owner {
+        SequenceOwner::None => None,
+        SequenceOwner::Column { table, column } => {
+            let table = named_target(frame, transaction, table, Privileges::OWNER)?;
+            if table.schema != sequence.schema {
+                let message = "sequence must be in same schema as table it is linked to";
+                return Err(Error::new(SqlState::ObjectNotInPrerequisiteState, message));
+            }
+            let at = declared_column(&table, column)?;
+            Some((table.id, table.columns[at].id))
+        }
+    };
+    Ok(())
+}
+
 /// The sequence with the options of the statement.
 fn changed(frame: &Frame<'_>, old: &Sequence, alter: &AlterSequence) -> Result<Sequence> {
     let mut new = Sequence::clone(old);
@@ -66,7 +107,7 @@ fn changed(frame: &Frame<'_>, old: &Sequence, alter: &AlterSequence) -> Result<S
     };
     let mut resets = false;
     if let Some(written) = &alter.data_type {
-        let sql_type = types::of_written(written, frame.text)?;
+        let sql_type = types::of_written(written, &Visible::default(), frame.text)?;
         if !is_integer(&sql_type) {
             return bad("sequence type must be smallint, integer, or bigint".to_owned());
         }

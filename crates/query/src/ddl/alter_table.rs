@@ -6,6 +6,7 @@ use super::columns::{define, has_sequence};
 use super::dependents;
 use super::foreign_keys;
 use super::generated::{self, mentions};
+use super::identity;
 use super::index;
 use super::index_columns;
 use super::rename::refuse_taken;
@@ -138,7 +139,7 @@ enum Changed {
 /// Applies an operation to the definition.
 async fn change(
     frame: &Frame<'_>,
-    transaction: &DistributedTransaction,
+    transaction: &mut DistributedTransaction,
     table: &mut Table,
     operation: &AlterOperation,
 ) -> Result<Changed> {
@@ -156,13 +157,7 @@ async fn change(
                 frame.skip_missing(&format!("column \"{name}\" of relation"), &table.name);
                 return Ok(Changed::Nothing);
             }
-            drop_column(table, name)?;
-            let refused = dependents::refuse_drop(frame, transaction, table, name).await;
-            refused.map_err(|error| match cascade {
-                true => Error::unsupported("DROP COLUMN ... CASCADE to views is not supported")
-                    .with_hint("Drop the views first."),
-                false => error,
-            })?;
+            drop_unused(frame, transaction, table, name, *cascade).await?;
         }
         AlterOperation::SetType { column, data_type, using } => {
             let column = declared_column(table, column)?;
@@ -184,6 +179,11 @@ async fn change(
         }
         AlterOperation::ValidateConstraint(name) => {
             if !checks::validate(frame, transaction, table, name).await? {
+                return Ok(Changed::Nothing);
+            }
+        }
+        AlterOperation::Identity { column, change } => {
+            if !identity::change(frame, transaction, table, (column, change))? {
                 return Ok(Changed::Nothing);
             }
         }
@@ -223,6 +223,23 @@ async fn add_column_to_rows(
     Ok(Changed::Definition)
 }
 
+/// Drops a column that no view uses.
+async fn drop_unused(
+    frame: &Frame<'_>,
+    transaction: &DistributedTransaction,
+    table: &mut Table,
+    name: &str,
+    cascade: bool,
+) -> Result<()> {
+    drop_column(table, name)?;
+    let refused = dependents::refuse_drop(frame, transaction, table, name).await;
+    refused.map_err(|error| match cascade {
+        true => Error::unsupported("DROP COLUMN ... CASCADE to views is not supported")
+            .with_hint("Drop the views first."),
+        false => error,
+    })
+}
+
 /// A column that was added.
 struct Added {
     /// Whether each row has a value of its own.
@@ -241,7 +258,8 @@ fn add_column(
     table: &mut Table,
     definition: &ColumnDefinition,
 ) -> Result<Added> {
-    let column = define(table.next_column, definition, frame.text)?;
+    let users = frame.types(transaction.catalog());
+    let column = define(table.next_column, definition, &users, frame.text)?;
     refuse_taken(table, &column.name)?;
     if definition.is_key || has_sequence(definition) {
         let message =
@@ -279,7 +297,7 @@ fn contains_null(table: &Table, name: &str) -> Error {
         .of_column(name)
 }
 
-fn drop_column(table: &mut Table, name: &str) -> Result<()> {
+pub(super) fn drop_column(table: &mut Table, name: &str) -> Result<()> {
     let index = declared_column(table, name)?;
     if table.key.contains(&table.columns[index].id) {
         let message = "dropping a column of the primary key is not supported";

@@ -42,8 +42,12 @@ pub(super) async fn change(
     data_type: &DataType,
     using: Option<&str>,
 ) -> Result<Rewritten> {
-    let sql_type = parser::types::of_column_definition(data_type, frame.text)?;
-    refuse_type(transaction, (table, index), &sql_type, using.is_some())?;
+    let sql_type = parser::types::of_column_definition(
+        data_type,
+        &frame.types(transaction.catalog()),
+        frame.text,
+    )?;
+    refuse_type(frame, transaction, (table, index), &sql_type, using.is_some())?;
     dependents::refuse_type(frame, transaction, table, &table.columns[index].name).await?;
     let before = Table::clone(table);
     let value = new_value(&frame.planner(transaction), table, (index, using), &sql_type)?;
@@ -115,7 +119,7 @@ pub(super) async fn compute(
 }
 
 /// The error for a row that violates a constraint since its table was altered.
-fn of_rows(error: Error, table: &Table) -> Error {
+pub(super) fn of_rows(error: Error, table: &Table) -> Error {
     let name = &table.name;
     let subject = error.subject();
     let error = match (error.state(), &subject.constraint, &subject.column) {
@@ -136,6 +140,11 @@ fn of_rows(error: Error, table: &Table) -> Error {
 }
 
 impl Rewritten {
+    /// Rows under another primary key.
+    pub(super) fn of_key(rows: Vec<RecordBatch>) -> Self {
+        Self { rows, replaced: None }
+    }
+
     /// Replaces the rows of the table. The catalog must have the new definition.
     pub(super) async fn write(
         self,
@@ -159,7 +168,8 @@ impl Rewritten {
             }
         }
         for rows in &self.rows {
-            transaction.insert(table, rows).await?;
+            let written = transaction.insert(table, rows).await;
+            written.map_err(index::not_unique)?;
         }
         *transaction.row_changes() = before;
         Ok(())
@@ -168,6 +178,7 @@ impl Rewritten {
 
 /// Rejects a type that the column cannot have.
 fn refuse_type(
+    frame: &Frame<'_>,
     transaction: &DistributedTransaction,
     (table, index): (&Table, usize),
     to: &SqlType,
@@ -210,7 +221,8 @@ fn refuse_type(
             .with_hint(format!("You might need to specify \"USING {name}::{to}\".")));
     }
     if let Some(default) = &column.default {
-        let given = analysis::row::type_of_default(table, default, index)?;
+        let given =
+            analysis::row::type_of_default(&frame.planner(transaction), table, default, index)?;
         if given.is_some_and(|given| !is_automatic(&given, to)) {
             let message =
                 format!("default for column \"{name}\" cannot be cast automatically to type {to}");
@@ -234,7 +246,7 @@ fn is_automatic(from: &SqlType, to: &SqlType) -> bool {
 const TARGET: &str = "?target";
 
 /// The rows with all columns.
-async fn rows(
+pub(super) async fn rows(
     frame: &Frame<'_>,
     transaction: &DistributedTransaction,
     table: &Table,

@@ -3,28 +3,41 @@
 use parser::commands::{self, ColumnDefinition};
 use parser::types;
 use store::catalog::{Column, ColumnId, Identity, SqlType};
+use user_types::Visible;
 use values::error::{Error, Result, SqlState};
 
 /// The column of a definition. `id` is the id of the column, `text` the text of the statement.
 ///
 /// # Errors
 /// 0A000 for types that are not supported; 22023 for an identity of another type than an integer.
-pub(super) fn define(id: u32, definition: &ColumnDefinition, text: &str) -> Result<Column> {
+pub(super) fn define(
+    id: u32,
+    definition: &ColumnDefinition,
+    users: &Visible,
+    text: &str,
+) -> Result<Column> {
     let identity = definition.identity.map(|identity| match identity {
         commands::Identity::Always => Identity::Always,
         commands::Identity::ByDefault => Identity::ByDefault,
     });
-    let sql_type = types::of_column_definition(&definition.data_type, text)?;
+    let sql_type = types::of_column_definition(&definition.data_type, users, text)?;
     if identity.is_some() && !is_integer(&sql_type) {
         let message = "identity column type must be smallint, integer, or bigint";
         return Err(Error::new(SqlState::InvalidParameterValue, message));
     }
+    // A column has the default of its domain, as it is now.
+    let of_domain = match &sql_type {
+        SqlType::User(user) if identity.is_none() && definition.generated.is_none() => {
+            user.domain().and_then(|domain| domain.default.clone())
+        }
+        _ => None,
+    };
     Ok(Column {
         id: ColumnId(id),
         name: definition.name.clone(),
         sql_type,
         nullable: definition.is_nullable && !definition.is_key,
-        default: definition.default.clone(),
+        default: definition.default.clone().or(of_domain),
         identity,
         generated: definition.generated.clone(),
         hidden: false,

@@ -1,5 +1,6 @@
 //! COMMENT ON.
 
+use super::user_type;
 use crate::context::Frame;
 use crate::dml::{declared_column, named_target};
 use catalog_views::relation_names::{a_kind, find_named, undefined};
@@ -16,6 +17,9 @@ pub(crate) fn run(
     statement: &Comment,
 ) -> Result<()> {
     let comment = statement.text.clone();
+    if let Commented::Type(name) = &statement.on {
+        return user_type::comment(frame, transaction, name, comment);
+    }
     let change = match &statement.on {
         Commented::Column(relation, name) => column(frame, transaction, (relation, name), comment)?,
         Commented::Schema(name) => {
@@ -26,6 +30,8 @@ pub(crate) fn run(
             frame.access(transaction.catalog()).require_schema(name, Privileges::OWNER)?;
             CatalogChange::ReplaceSchema(Schema { name: name.clone(), comment })
         }
+        // Above.
+        Commented::Type(_) => return Ok(()),
         Commented::Relation(kind, name) => {
             let relation = find_named(transaction.catalog(), frame.path(), name)?;
             let relation = relation.ok_or_else(|| undefined(name))?;

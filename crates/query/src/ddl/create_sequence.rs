@@ -1,5 +1,6 @@
 //! CREATE SEQUENCE, and the sequences of serial and identity columns.
 
+use super::alter_sequence;
 use super::columns::is_integer;
 use super::place;
 use crate::context::Frame;
@@ -10,6 +11,7 @@ use store::DistributedTransaction;
 use store::catalog::{
     CatalogChange, ColumnId, Object, Relation, RelationId, Sequence, SqlType, Table,
 };
+use user_types::Visible;
 use values::error::{Error, Result, SqlState};
 
 /// Runs a CREATE SEQUENCE.
@@ -26,14 +28,17 @@ pub(crate) fn run(
     }
     let sql_type = match &create.options.data_type {
         None => SqlType::BigInt,
-        Some(written) => types::of_written(written, frame.text)?,
+        Some(written) => types::of_written(written, &Visible::default(), frame.text)?,
     };
     if !is_integer(&sql_type) {
         let message = "sequence type must be smallint, integer, or bigint";
         return Err(Error::new(SqlState::InvalidParameterValue, message));
     }
     let id = frame.session.shared.store.next_relation_id();
-    let sequence = sequence(id, schema, name, &sql_type, &create.options)?;
+    let mut sequence = sequence(id, schema, name, &sql_type, &create.options)?;
+    if let Some(owner) = &create.options.owner {
+        alter_sequence::set_owner(frame, transaction, &mut sequence, owner)?;
+    }
     transaction.change_catalog(CatalogChange::Create(Relation::Sequence(Arc::new(sequence))))?;
     frame.own(transaction, Object::Relation(id))
 }
@@ -48,8 +53,11 @@ pub(crate) fn owned_sequence(
     let Some(definition) = table.columns.iter().find(|c| c.id == column) else {
         unreachable!("the column belongs to the table");
     };
-    let name = format!("{}_{}_seq", table.name, definition.name);
-    let mut sequence = sequence(id, table.schema.clone(), name, &definition.sql_type, options)?;
+    let (schema, name) = match options.name.clone() {
+        Some(name) => (name.schema.unwrap_or_else(|| table.schema.clone()), name.name),
+        None => (table.schema.clone(), format!("{}_{}_seq", table.name, definition.name)),
+    };
+    let mut sequence = sequence(id, schema, name, &definition.sql_type, options)?;
     sequence.owned_by = Some((table.id, column));
     Ok(sequence)
 }

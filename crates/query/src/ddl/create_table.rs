@@ -7,6 +7,7 @@ use super::foreign_keys;
 use super::generated;
 use super::index;
 use super::place;
+use super::primary_key;
 use super::table_options::TableOptions;
 use crate::analysis;
 use crate::context::Frame;
@@ -28,6 +29,7 @@ use store::catalog::{
     CatalogChange, Column, ColumnId, DEFAULT_BUCKET_SIZE, Object, OnCommit, Relation, SqlType,
     Table, TableId, is_temporary_schema,
 };
+use user_types::Visible;
 use values::error::{Error, Result, SqlState};
 use values::types;
 
@@ -41,7 +43,8 @@ pub(crate) async fn run(
     create: &CreateTable,
 ) -> Result<()> {
     let Some(mut builder) = begun(frame, transaction, &create.table)? else { return Ok(()) };
-    builder.add_columns(&create.columns, frame.text)?;
+    let users = frame.types(transaction.catalog());
+    builder.add_columns(&create.columns, &users, frame.text)?;
     builder.add_constraints(&create.constraints)?;
     let unique = builder.unique.clone();
     let references = std::mem::take(&mut builder.references);
@@ -199,12 +202,20 @@ impl Builder {
         Self { table, keys, checks, unique, references, sequences }
     }
 
-    fn add_columns(&mut self, definitions: &[ColumnDefinition], text: &str) -> Result<()> {
+    fn add_columns(
+        &mut self,
+        definitions: &[ColumnDefinition],
+        users: &Visible,
+        text: &str,
+    ) -> Result<()> {
         for definition in definitions {
-            let mut column = define(self.table.next_column, definition, text)?;
+            let mut column = define(self.table.next_column, definition, users, text)?;
             if has_sequence(definition) {
-                let name = format!("{}_{}_seq", self.table.name, column.name);
-                let name = format!("\"{}\".\"{name}\"", self.table.schema);
+                let (schema, name) = match &definition.sequence.name {
+                    Some(name) => (name.schema.as_ref(), name.name.clone()),
+                    None => (None, format!("{}_{}_seq", self.table.name, column.name)),
+                };
+                let name = format!("\"{}\".\"{name}\"", schema.unwrap_or(&self.table.schema));
                 column.default = Some(format!("nextval('{name}')"));
                 self.sequences.push((column.id, definition.sequence.clone()));
             }
@@ -280,28 +291,12 @@ impl Builder {
             let message = format!("tables can have at most {COLUMNS_MAX} columns");
             return Err(Error::new(SqlState::ProgramLimitExceeded, message));
         }
-        let mut key = Vec::new();
-        for name in &self.keys {
-            let Some(column) = self.table.columns.iter_mut().find(|c| c.name == *name) else {
-                let message = format!("column \"{name}\" named in key does not exist");
-                return Err(Error::new(SqlState::UndefinedColumn, message));
-            };
-            if key.contains(&column.id) {
-                let message = format!("column \"{name}\" appears twice in primary key constraint");
-                return Err(Error::new(SqlState::DuplicateColumn, message));
-            }
-            let data_type = column.sql_type.arrow();
-            if !store::key::is_key_type(&data_type) {
-                let message = format!("type {} cannot be part of a primary key", column.sql_type);
-                return Err(Error::new(SqlState::InvalidTableDefinition, message));
-            }
-            column.nullable = false;
-            key.push(column.id);
+        if self.keys.is_empty() {
+            let id = self.add_row_id()?;
+            self.table.key = vec![id];
+        } else {
+            primary_key::set_key(&mut self.table, &self.keys)?;
         }
-        if key.is_empty() {
-            key.push(self.add_row_id()?);
-        }
-        self.table.key = key;
         for check in self.checks {
             checks::add(&mut self.table, Check { is_valid: true, ..check })?;
         }

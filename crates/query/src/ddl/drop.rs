@@ -1,6 +1,6 @@
 //! DROP TABLE, DROP VIEW, DROP SEQUENCE, DROP INDEX and DROP SCHEMA.
 
-use super::{dependents, foreign_keys, index};
+use super::{dependents, foreign_keys, index, user_type};
 use crate::context::Frame;
 use catalog_views::relation_names::{a_kind, find_named};
 use parser::commands::{Drop, ObjectKind, RelationName};
@@ -20,6 +20,7 @@ pub(crate) fn run(
 ) -> Result<()> {
     drop.names.iter().try_for_each(|name| match drop.kind {
         ObjectKind::Schema => drop_schema(frame, transaction, &name.name, drop),
+        ObjectKind::Type | ObjectKind::Domain => user_type::drop(frame, transaction, name, drop),
         _ => drop_relation(frame, transaction, name, drop),
     })
 }
@@ -192,6 +193,12 @@ fn drop_schema(
                 let now = Arc::clone(transaction.catalog());
                 drop_with_owned(transaction, &now, relation)?;
             }
+        }
+    }
+    let types = catalog.user_types().filter(|user| drop.cascade && user.schema == name);
+    for user in types {
+        if transaction.catalog().user_type_by_id(user.id).is_some() {
+            user_type::drop_one(transaction, user, true)?;
         }
     }
     transaction.change_catalog(CatalogChange::DropSchema(name.to_owned()))?;

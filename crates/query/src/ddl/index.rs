@@ -204,6 +204,7 @@ fn without_order(sql_type: &str) -> Error {
 /// # Errors
 /// 42704 if PostgreSQL has no order, either; 0A000.
 pub(super) fn require_order(sql_type: &SqlType) -> Result<()> {
+    let sql_type = sql_type.representation();
     if *sql_type == SqlType::Json {
         return Err(without_order("json"));
     }
@@ -325,8 +326,7 @@ async fn add(
     let table = index.table;
     transaction.change_catalog(CatalogChange::Create(Relation::Index(Arc::clone(&index))))?;
     changed(transaction, table)?;
-    let written = transaction.write_entries(entries).await;
-    Ok(written.map_err(|error| not_unique(error, &index))?)
+    transaction.write_entries(entries).await.map_err(not_unique)
 }
 
 /// Makes the entries of an index that has none.
@@ -336,16 +336,15 @@ pub(super) async fn fill(
     index: &Arc<Index>,
 ) -> Result<()> {
     let entries = entries(frame, transaction, index).await?;
-    let written = transaction.write_entries(entries).await;
-    Ok(written.map_err(|error| not_unique(error, index))?)
+    transaction.write_entries(entries).await.map_err(not_unique)
 }
 
 /// The error for rows that violate a new unique index.
-fn not_unique(error: store::Error, index: &Index) -> Error {
+fn not_unique(error: store::Error) -> Error {
     let store::Error::DuplicateKey { schema, table, constraint, key } = error else {
         return error.into();
     };
-    let message = format!("could not create unique index \"{}\"", index.file.name);
+    let message = format!("could not create unique index \"{constraint}\"");
     Error::new(SqlState::UniqueViolation, message)
         .with_detail(format!("Key {key} is duplicated."))
         .of_table(&schema, &table)

@@ -14,14 +14,17 @@ mod dependents;
 mod drop;
 mod foreign_keys;
 mod generated;
+mod identity;
 mod index;
 mod index_columns;
 mod index_names;
 mod place;
 mod reindex;
+mod primary_key;
 mod rename;
 mod table_options;
 mod truncate;
+pub(crate) mod user_type;
 
 use crate::context::Frame;
 use crate::context::outcome::{Outcome, Tag};
@@ -47,6 +50,8 @@ pub(crate) async fn run(
         Definition::CreateSequence(create) => create_sequence::run(frame, transaction, create)?,
         Definition::CreateIndex(create) => index::run(frame, transaction, create).await?,
         Definition::Reindex(reindex) => reindex::run(frame, transaction, reindex).await?,
+        Definition::CreateType(create) => user_type::create(frame, transaction, create).await?,
+        Definition::AlterType(alter) => user_type::alter(frame, transaction, alter).await?,
         Definition::AlterSequence(alter) => alter_sequence::run(frame, transaction, alter)?,
         Definition::AlterTable(alter) => alter_table::run(frame, transaction, alter).await?,
         Definition::Rename(rename) => rename::run(frame, transaction, rename)?,

@@ -8,16 +8,24 @@ use planner::{self, Planner};
 use scan::provider::{row_schema, typed_rows};
 use std::sync::Arc;
 use store::catalog::Table;
+use user_types::{checks_of, not_null_domain};
 use values::assign::assign;
+use values::assign::labels::shown_values;
 use values::error::{Error, Result, SqlState};
 use values::style::Style;
 use values::text;
 
+/// The name of a CHECK constraint, and the domain that it is of.
+struct CheckName {
+    name: String,
+    domain: Option<String>,
+}
+
 /// A table's constraints and generation expressions, planned.
 pub(crate) struct Constraints {
     table: Arc<Table>,
-    /// The names and conditions of CHECK constraints.
-    checks: Vec<(String, Arc<dyn PhysicalExpr>)>,
+    /// The names and conditions of CHECK constraints; of those of domains with the name of the domain.
+    checks: Vec<(CheckName, Arc<dyn PhysicalExpr>)>,
     /// Generated columns with their generation expressions.
     generated: Vec<(usize, Arc<dyn PhysicalExpr>)>,
     is_lasting: bool,
@@ -53,11 +61,14 @@ impl Constraints {
     /// the number of expressions does not match.
     pub(crate) fn of(table: &Arc<Table>, expressions: Vec<Arc<dyn PhysicalExpr>>) -> Option<Self> {
         let columns: Vec<usize> = expressions_of(table).map(|(index, _)| index).collect();
-        if expressions.len() != table.checks.len() + columns.len() {
+        let own = table.checks.iter().map(|check| (check.name.clone(), None));
+        let of_domains = checks_of(table).into_iter().map(|check| (check.name, Some(check.domain)));
+        let names: Vec<_> = own.chain(of_domains).collect();
+        if expressions.len() != names.len() + columns.len() {
             return None;
         }
         let mut expressions = expressions.into_iter();
-        let names = table.checks.iter().map(|check| check.name.clone());
+        let names = names.into_iter().map(|(name, domain)| CheckName { name, domain });
         let checks = names.zip(expressions.by_ref()).collect();
         let generated = columns.into_iter().zip(expressions).collect();
         let style = Style::default();
@@ -87,6 +98,12 @@ impl Constraints {
             self.generate(&mut columns)?;
         }
         for (column, array) in self.table.columns.iter().zip(&columns) {
+            if array.null_count() > 0
+                && let Some(domain) = not_null_domain(&column.sql_type)
+            {
+                let message = format!("domain {domain} does not allow null values");
+                return Err(Error::new(SqlState::NotNullViolation, message));
+            }
             if !column.nullable && array.null_count() > 0 {
                 let row = (0..array.len()).find(|row| array.is_null(*row)).unwrap_or(0);
                 let message = format!(
@@ -104,10 +121,15 @@ impl Constraints {
             return Ok(batch);
         }
         let typed = typed_rows(&self.table, &batch)?;
-        for (name, check) in &self.checks {
+        for (CheckName { name, domain }, check) in &self.checks {
             let holds = check.evaluate(&typed)?.into_array(batch.num_rows())?;
             let holds = holds.as_boolean();
             let broken = (0..holds.len()).find(|row| holds.is_valid(*row) && !holds.value(*row));
+            if let (Some(_), Some(domain)) = (broken, domain) {
+                let message =
+                    format!("value for domain {domain} violates check constraint \"{name}\"");
+                return Err(Error::new(SqlState::CheckViolation, message).of_constraint(name));
+            }
             if let Some(row) = broken {
                 let message = format!(
                     "new row for relation \"{}\" violates check constraint \"{name}\"",
@@ -143,9 +165,10 @@ impl Constraints {
 
     fn describe_row(&self, columns: &[ArrayRef], row: usize) -> String {
         let shown = self.table.columns.iter().zip(columns).filter(|(column, _)| !column.hidden);
-        let values = shown.map(|(_, array)| {
+        let values = shown.map(|(column, array)| {
             let mut value = String::new();
-            match text::write_value(array, row, &mut value) {
+            let array = shown_values(array, &column.sql_type);
+            match text::write_value(&array, row, &mut value) {
                 Ok(true) => value,
                 _ => "null".to_owned(),
             }

@@ -80,6 +80,7 @@ impl Running<'_> {
         match &self.statement.tree.main {
             Main::Query(query) => {
                 let (plan, fields) = self.statement.query(query, returned)?;
+                let plan = lowering::with_labels(plan, &fields)?;
                 let physical = self.planner.physical(&plan).await?;
                 let schema = physical.schema();
                 let batches = collect(physical, self.frame.engine().task_ctx()).await?;

@@ -3,9 +3,9 @@
 use super::lookup::undefined;
 use super::objects::{relation, schema};
 use crate::context::Frame;
-use crate::context::own;
+use crate::context::{own, owned_type};
 use catalog_views::access;
-use parser::commands::{ObjectKind, RoleName};
+use parser::commands::{ObjectKind, RelationName, RoleName};
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{CatalogChange, Object, Privileges};
@@ -22,7 +22,14 @@ pub(super) fn change(
 ) -> Result<()> {
     let catalog = Arc::clone(transaction.catalog());
     let access = frame.access(&catalog);
-    let object = if kind == ObjectKind::Schema {
+    let object = if matches!(kind, ObjectKind::Type | ObjectKind::Domain) {
+        let (schema, name) = match name {
+            [schema, name] => (Some(schema.clone()), name.clone()),
+            _ => (None, name.last().cloned().unwrap_or_default()),
+        };
+        let user = owned_type(frame, &catalog, &RelationName { schema, name })?;
+        Object::Relation(user.id.object())
+    } else if kind == ObjectKind::Schema {
         let schema = schema(&catalog, name.last().map_or("", String::as_str))?;
         access.require_schema(&schema.name, Privileges::OWNER)?;
         schema.object

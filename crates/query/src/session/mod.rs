@@ -37,6 +37,7 @@ use datafusion::physical_plan::memory::MemoryStream;
 use executor::Control;
 use futures::TryStreamExt;
 use futures::future::BoxFuture;
+use notifications::Notification;
 use parser::Statement;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -236,6 +237,9 @@ impl Session {
 
     /// Marks the open transaction as failed, after an invalid message of the client.
     pub fn fail(&self) {
+        if self.transaction_status() == TransactionStatus::Idle {
+            self.0.context.announcements.rolled_back();
+        }
         self.0.conversation.fail();
         self.0.context.requested_settings.lock().clear();
     }
@@ -257,6 +261,34 @@ impl Session {
         }
         seen.0 = Some(Arc::clone(&now));
         true
+    }
+
+    /// Publishes what committed transactions have notified, to the sessions that listen on all servers.
+    pub async fn announce(&self) {
+        let announcements = &self.0.context.announcements;
+        if announcements.is_empty() {
+            return;
+        }
+        if self.transaction_status() == TransactionStatus::Idle {
+            announcements.committed();
+        }
+        let shared = &self.0.shared;
+        let published = announcements.publish(&shared.hub, self.0.context.presence.process);
+        if !published.is_empty()
+            && let Some(peers) = shared.store.peers()
+        {
+            peers.publish(notifications::encode(&published).into()).await;
+        }
+    }
+
+    /// The notifications that the session has received, in order.
+    pub fn take_notifications(&self) -> Vec<Notification> {
+        self.0.context.announcements.mailbox.take()
+    }
+
+    /// Waits for notifications. May return early.
+    pub async fn notified(&self) {
+        self.0.context.announcements.mailbox.arrived().await;
     }
 
     /// The warnings and notices since the last call.

@@ -10,8 +10,9 @@ use crate::context::writes_nothing;
 use crate::context::{Frame, Inner};
 use crate::roles;
 use crate::{copy, ddl, dml};
+use catalog_views::relation_names::{find_named, undefined};
 use catalog_views::session_context::Running;
-use catalog_views::session_context::TransactionStatus;
+use catalog_views::session_context::{SessionContext, TransactionStatus};
 use catalog_views::settings::isolation::Isolation;
 use datafusion::common::ScalarValue;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
@@ -20,7 +21,10 @@ use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use executor::Control;
 use futures::{StreamExt, TryStreamExt};
 use grammar::tree::NodeEnum;
-use parser::commands::{Command, Copy, Definition, Discard, Mode, RoleStatement, Transaction};
+use notifications::Listening;
+use parser::commands::{
+    Command, Copy, Definition, Discard, Mode, RelationName, RoleStatement, Transaction,
+};
 use parser::errors::at_literal;
 use parser::{Body, Statement};
 use std::sync::Arc;
@@ -115,6 +119,12 @@ impl Inner {
         };
         let write = match command {
             Command::Setting(setting) => return self.setting(conversation, setting),
+            Command::LockShared(names) => {
+                return self.lock_shared(conversation, &frame, names).await;
+            }
+            Command::Listen(_) | Command::Unlisten(_) | Command::Notify(..) => {
+                return self.channel(command);
+            }
             Command::AlterSystem(alter) => return self.alter_system(conversation, alter).await,
             Command::Explain(explain) => {
                 let Some(inner) = statement.inner() else { return Err(requires_connection()) };
@@ -148,6 +158,45 @@ impl Inner {
             _ => return Err(requires_connection()),
         };
         self.write(conversation, &frame, write, control).await
+    }
+
+    /// LOCK TABLE in ACCESS SHARE mode.
+    async fn lock_shared(
+        &self,
+        conversation: &mut Conversation,
+        frame: &Frame<'_>,
+        names: &[RelationName],
+    ) -> Result<Outcome> {
+        if conversation.open().is_none() {
+            let message = "LOCK TABLE can only be used in transaction blocks";
+            return Err(Error::new(SqlState::NoActiveSqlTransaction, message));
+        }
+        let tables = self.reading(conversation).await?;
+        for name in names {
+            find_named(tables.catalog(), frame.path(), name)?.ok_or_else(|| undefined(name))?;
+        }
+        Ok(Outcome::Done(Tag::plain("LOCK TABLE")))
+    }
+
+    /// LISTEN, UNLISTEN and NOTIFY, which have effect at the end of the transaction.
+    fn channel(&self, command: &Command) -> Result<Outcome> {
+        let announcements = &self.context.announcements;
+        let tag = match command {
+            Command::Listen(channel) => {
+                announcements.listen(Listening::Begin(channel.clone()));
+                "LISTEN"
+            }
+            Command::Unlisten(channel) => {
+                announcements.listen(channel.clone().map_or(Listening::EndAll, Listening::End));
+                "UNLISTEN"
+            }
+            Command::Notify(channel, payload) => {
+                self.context.notify(channel, payload)?;
+                "NOTIFY"
+            }
+            _ => return Err(requires_connection()),
+        };
+        Ok(Outcome::Done(Tag::plain(tag)))
     }
 
     /// Executes a statement that controls transactions.

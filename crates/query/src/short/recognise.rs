@@ -54,7 +54,10 @@ fn only_table<'a>(
         return None;
     }
     match find_named(tables.catalog(), frame.path(), &name_of(range)) {
-        Ok(Some(relation @ Relation::Table(table))) if !table.has_hidden_key() => {
+        Ok(Some(relation @ Relation::Table(table)))
+            if !table.has_hidden_key()
+                && table.columns.iter().all(|column| column.sql_type.user_type().is_none()) =>
+        {
             // The long path reports missing privileges.
             frame.access(tables.catalog()).require(relation, needed).ok()?;
             Some((Arc::clone(table), alias.map(|alias| alias.aliasname.as_str())))

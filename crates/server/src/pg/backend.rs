@@ -3,7 +3,7 @@
 use super::oid;
 use bytes::{BufMut, BytesMut};
 use frontend::Format;
-use query::{Error, Field, Notice, TransactionStatus};
+use query::{Error, Field, Notice, Notification, TransactionStatus};
 
 /// The output that the next flush sends.
 #[derive(Debug, Default)]
@@ -136,6 +136,14 @@ impl Output {
 
     pub(crate) fn notice(&mut self, notice: &Notice) {
         self.message(b'N', |body| report(body, notice.severity, &notice.error, 0));
+    }
+
+    pub(crate) fn notification(&mut self, notification: &Notification) {
+        self.message(b'A', |body| {
+            body.put_u32(notification.process);
+            text(body, &notification.channel);
+            text(body, &notification.payload);
+        });
     }
 
     /// COPY begins, in (`G`) or out (`H`): the overall format and that of each column.

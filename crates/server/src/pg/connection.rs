@@ -57,13 +57,24 @@ impl<S: Stream> Connection<S> {
 
     /// Reports that the server is ready for the next query.
     pub(super) async fn ready(&mut self) {
+        self.session.announce().await;
         let status = self.session.settle();
         if self.session.settings_changed(&mut self.settings_seen) {
             self.report_settings();
         }
+        self.deliver(status);
         self.session.rests(status);
         self.wire.out.ready(status);
         self.flush_due = true;
+    }
+
+    /// Sends the notifications that the session has received, unless a transaction is open.
+    pub(super) fn deliver(&mut self, status: TransactionStatus) {
+        if status == TransactionStatus::Idle {
+            for notification in self.session.take_notifications() {
+                self.wire.out.notification(&notification);
+            }
+        }
     }
 
     /// Counts a completed statement, and logs it if it was slow.

@@ -60,6 +60,8 @@ pub(crate) fn info(sql_type: &SqlType) -> TypeInfo {
         }
         SqlType::Uuid => plain(2950, 16),
         SqlType::Jsonb => plain(3802, -1),
+        SqlType::User(user) if user.domain().is_some() => info(sql_type.representation()),
+        SqlType::User(user) => plain(query::type_oid(user.id), 4),
         SqlType::Array(item) => {
             TypeInfo { modifier: info(item).modifier, ..plain(array_oid(item), -1) }
         }
@@ -97,6 +99,7 @@ fn array_oid(item: &SqlType) -> u32 {
         SqlType::Jsonb => 3807,
         SqlType::Precise(of, _) => array_oid(of),
         SqlType::Array(inner) => array_oid(inner),
+        SqlType::User(user) => query::type_oid(user.array),
     }
 }
 

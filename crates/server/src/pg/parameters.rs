@@ -30,6 +30,7 @@ pub(crate) fn decode(
     let values = bind.values.iter().zip(types).enumerate();
     values
         .map(|(index, (value, sql_type))| {
+            let sql_type = &sql_type.sent();
             let Some(value) = value else {
                 return Ok(ScalarValue::try_from(sql_type.arrow())?);
             };

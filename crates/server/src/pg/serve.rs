@@ -89,9 +89,26 @@ impl<S: Stream> Connection<S> {
         } else {
             self.session.idle_timeout()
         };
-        let Some(limit) = limit else { return self.wire.receive().await };
-        match tokio::time::timeout(limit, self.wire.receive()).await {
-            Ok(received) => received,
+        // A client in a transaction gets notifications when it has ended. One in the midst of a group waits for its end.
+        let hears = !is_open && self.wire.out.0.is_empty();
+        let session = self.session.clone();
+        let received = async {
+            tokio::select! {
+                biased;
+                received = self.wire.receive() => received.map(|()| false),
+                () = session.notified(), if hears => Ok(true),
+            }
+        };
+        let received = match limit {
+            None => Ok(received.await),
+            Some(limit) => tokio::time::timeout(limit, received).await,
+        };
+        match received {
+            Ok(Ok(true)) => {
+                self.deliver(TransactionStatus::Idle);
+                self.wire.flush().await
+            }
+            Ok(received) => received.map(drop),
             Err(_) if is_open => Err(Ending::Fatal(Error::new(
                 SqlState::IdleInTransactionSessionTimeout,
                 "terminating connection due to idle-in-transaction timeout",

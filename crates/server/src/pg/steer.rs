@@ -62,7 +62,7 @@ impl<S: Stream> Connection<S> {
                     let message = "DISCARD ALL cannot run inside a transaction block";
                     return Ok(Err(Error::new(SqlState::ActiveSqlTransaction, message)));
                 }
-                let reset = "RESET SESSION AUTHORIZATION; RESET ALL; DISCARD TEMP";
+                let reset = "RESET SESSION AUTHORIZATION; RESET ALL; DISCARD TEMP; UNLISTEN *";
                 attempt!(self.session.execute(reset).await.map(drop));
                 self.session.forget_sequences();
                 self.portals.clear();
@@ -74,7 +74,6 @@ impl<S: Stream> Connection<S> {
                 "DISCARD SEQUENCES"
             }
             ConnectionStatement::DiscardNothing(tag) => tag,
-            ConnectionStatement::Unlisten => "UNLISTEN",
         };
         self.wire.out.command_complete(tag);
         Ok(Ok(0))

@@ -167,6 +167,10 @@ impl Machine {
         {
             self.count_relation(relation.id());
         }
+        if let CatalogChange::CreateType(user) = change {
+            self.count_relation(user.id.object());
+            self.count_relation(user.array.object());
+        }
         match change {
             CatalogChange::Create(relation @ (Relation::Table(_) | Relation::Index(_))) => {
                 let Some(table) = relation.file() else { return };
@@ -206,6 +210,9 @@ impl Machine {
             | CatalogChange::PutRole(_)
             | CatalogChange::DropRole(_)
             | CatalogChange::RenameRole { .. }
+            | CatalogChange::CreateType(_)
+            | CatalogChange::ReplaceType(_)
+            | CatalogChange::DropType(_)
             | CatalogChange::SetPrivileges { .. } => {}
         }
     }

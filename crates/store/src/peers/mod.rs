@@ -173,6 +173,9 @@ pub trait Peers: Debug + Send + Sync {
     /// servers](crate::Fragments::describe), by server name. Unreachable servers are left out.
     async fn gather(&self, name: &str) -> Vec<(String, RecordBatch)>;
 
+    /// Sends notifications to all other servers. Servers that cannot be reached do not get them.
+    async fn publish(&self, _: Bytes) {}
+
     /// Sets the relative share of a server in every table; zero drains it. Blocks like
     /// [`Self::sequence_next`].
     fn set_weight(&self, name: &str, weight: u32) -> Result<(), Error>;

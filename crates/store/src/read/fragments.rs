@@ -26,6 +26,9 @@ pub trait Fragments: Debug + Send + Sync {
     /// partition can be taken once.
     fn take(&self, exchange: ExchangeId, part: u32) -> BatchStream;
 
+    /// Gives notifications of another server's session to the sessions that listen.
+    fn publish(&self, _: &[u8]) {}
+
     /// Returns this server's rows of a system table that has rows of all servers; `None` for other
     /// names.
     fn describe(&self, name: &str) -> Option<RecordBatch>;

@@ -19,7 +19,7 @@ pub fn common_type(types: &[Oid]) -> Result<Oid, Mixed> {
         return Ok(*first);
     }
     let mut chosen = Oid::UNKNOWN;
-    for other in types.iter().copied().filter(|oid| *oid != Oid::UNKNOWN) {
+    for other in types.iter().map(|oid| oid.base()).filter(|oid| *oid != Oid::UNKNOWN) {
         if chosen == Oid::UNKNOWN {
             chosen = other;
         } else if other != chosen {

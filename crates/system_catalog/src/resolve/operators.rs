@@ -29,8 +29,8 @@ pub enum NoOperator {
 /// None fits, or several fit equally well.
 pub fn operator(name: &str, operands: Operands) -> Result<&'static Operator, NoOperator> {
     match operands {
-        Operands::Right(right) => prefix(name, right),
-        Operands::Both(left, right) => binary(name, left, right),
+        Operands::Right(right) => prefix(name, right.base()),
+        Operands::Both(left, right) => binary(name, left.base(), right.base()),
     }
 }
 

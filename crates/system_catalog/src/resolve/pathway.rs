@@ -18,6 +18,7 @@ pub enum Path {
 
 /// The conversion from one type to another that a context allows. `None` if there is none.
 pub fn pathway(from: Oid, to: Oid, context: CastContext) -> Option<Path> {
+    let (from, to) = (from.base(), to.base());
     if from == to {
         return Some(Path::Relabel);
     }
@@ -68,7 +69,7 @@ fn fits_polymorphic(from: Oid, to: Oid) -> bool {
     match to {
         Oid::ANYARRAY | Oid::ANYCOMPATIBLEARRAY => from.element().is_some(),
         Oid::ANYNONARRAY | Oid::ANYCOMPATIBLENONARRAY => from.element().is_none(),
-        Oid::ANYENUM => false,
+        Oid::ANYENUM => from.is_enum(),
         Oid::ANYRANGE | Oid::ANYCOMPATIBLERANGE => from.category() == 'R',
         Oid::ANYMULTIRANGE | Oid::ANYCOMPATIBLEMULTIRANGE => {
             from.catalog_name().ends_with("multirange")
@@ -86,6 +87,7 @@ pub(super) fn is_binary(from: Oid, to: Oid) -> bool {
         Oid::ANYARRAY | Oid::ANYCOMPATIBLEARRAY if from.element().is_some() => return true,
         Oid::ANYNONARRAY | Oid::ANYCOMPATIBLENONARRAY if from.element().is_none() => return true,
         Oid::ANYRANGE | Oid::ANYCOMPATIBLERANGE if from.category() == 'R' => return true,
+        Oid::ANYENUM if from.is_enum() => return true,
         _ => {}
     }
     matches!(casts::listed(from, to), Some((CastContext::Implicit, CastMethod::Relabel)))

@@ -2,6 +2,7 @@
 //!
 //! Casts are checked. Text is parsed as PostgreSQL parses it; UUIDs and JSON are validated.
 
+use super::labels;
 use super::rewrite::rewrite;
 use super::zoned;
 use crate::error::{Error, Result, SqlState};
@@ -18,13 +19,27 @@ use datafusion::arrow::compute::{CastOptions, cast_with_options};
 use datafusion::arrow::datatypes::{DataType, Field, Float32Type, Float64Type};
 use std::borrow::Cow;
 use std::sync::Arc;
-use store::catalog::SqlType;
+use store::catalog::{SqlType, UserTypeKind};
 
 /// Converts values to a type; [`fit`](super::fit) enforces its length. Texts are read in the style of a session.
 ///
 /// # Errors
 /// 42846: there is no cast. 22003, 22007, 22P02: a value is not of the type.
 pub fn input(array: &ArrayRef, sql_type: &SqlType, style: Style) -> Result<ArrayRef> {
+    if let SqlType::User(user) = sql_type {
+        return match &user.kind {
+            UserTypeKind::Enum(_) => labels::numbers(array, user),
+            UserTypeKind::Domain(domain) => input(array, &domain.base, style),
+        };
+    }
+    if let (SqlType::Array(item), Some(lists)) = (sql_type, array.as_list_opt::<i32>())
+        && item.user_type().is_some()
+    {
+        let items = input(lists.values(), item, style)?;
+        let field = Arc::new(Field::new_list_field(items.data_type().clone(), true));
+        let (offsets, nulls) = (lists.offsets().clone(), lists.nulls().cloned());
+        return Ok(Arc::new(ListArray::try_new(field, offsets, items, nulls)?));
+    }
     let array = cast_to(array, sql_type, style)?;
     match sql_type {
         SqlType::Uuid => rewrite(array, uuid),

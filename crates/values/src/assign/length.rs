@@ -23,6 +23,7 @@ pub enum Excess {
 /// # Errors
 /// 22001: a text is too long.
 pub fn fit(array: ArrayRef, sql_type: &SqlType, excess: Excess) -> Result<ArrayRef> {
+    let sql_type = sql_type.representation();
     match sql_type {
         SqlType::Varchar(Some(limit)) | SqlType::Char(limit) => {
             let fits = |view: &u128| *view as u32 <= *limit;
@@ -51,7 +52,10 @@ pub fn fit(array: ArrayRef, sql_type: &SqlType, excess: Excess) -> Result<ArrayR
 
 /// Whether values of a type are changed to fit it.
 fn is_limited(sql_type: &SqlType) -> bool {
-    matches!(sql_type, SqlType::Varchar(_) | SqlType::Char(_) | SqlType::Precise(..))
+    matches!(
+        sql_type.representation(),
+        SqlType::Varchar(_) | SqlType::Char(_) | SqlType::Precise(..)
+    )
 }
 
 fn shortened<'a>(

@@ -1,6 +1,7 @@
 //! Assignment casts: a computed column becomes the column of a table, or the statement fails.
 
 mod input;
+pub mod labels;
 mod length;
 mod rewrite;
 mod zoned;

@@ -105,7 +105,11 @@ impl BinaryColumn {
         if let SqlType::Other(_) = sql_type {
             return Ok(Self(Form::TextOf(ArrayRef::clone(array))));
         }
-        let to = sql_type.arrow();
+        if let SqlType::User(_) = sql_type {
+            return Self::of(array, &sql_type.sent(), item_oid);
+        }
+        let is_list = matches!(array.data_type(), DataType::List(_));
+        let to = if is_list { array.data_type().clone() } else { sql_type.arrow() };
         let array =
             if *array.data_type() == to { ArrayRef::clone(array) } else { cast(array, &to)? };
         Ok(Self(match sql_type {
@@ -139,6 +143,7 @@ impl BinaryColumn {
                 Form::List { lists, items, item_oid: oid }
             }
             SqlType::Precise(of, _) => return Self::of(&array, of, item_oid),
+            SqlType::User(_) => Form::TextOf(array),
             SqlType::Other(_) => Form::TextOf(array),
         }))
     }

@@ -84,6 +84,7 @@ pub fn read(bytes: &[u8], sql_type: &SqlType) -> Result<ScalarValue> {
             ScalarValue::IntervalMonthDayNano(Some(interval))
         }
         SqlType::Precise(of, _) => return self::read(bytes, of),
+        SqlType::User(_) => return self::read(bytes, &sql_type.sent()),
         SqlType::Array(item) => list(std::mem::take(&mut rest), sql_type, item)?,
     };
     if rest.is_empty() { Ok(value) } else { Err(bad(sql_type)) }
@@ -100,6 +101,7 @@ fn text(bytes: &[u8]) -> Result<ScalarValue> {
 }
 
 fn list(mut bytes: &[u8], sql_type: &SqlType, item: &SqlType) -> Result<ScalarValue> {
+    let item = &item.sent();
     let short = |_| bad(sql_type);
     let dimensions = bytes.try_get_i32().map_err(short)?;
     let _has_nulls = bytes.try_get_i32().map_err(short)?;

@@ -58,8 +58,8 @@ impl<'a> TextColumn<'a> {
     /// As [`Self::new`].
     pub fn of_field(array: &'a dyn Array, field: &Field) -> Result<Self> {
         let column = Self::styled(array, field.style)?;
-        let SqlType::Char(length) = field.sql_type else { return Ok(column) };
-        let (length, write) = (length as usize, column.writer);
+        let SqlType::Char(length) = field.sql_type.representation() else { return Ok(column) };
+        let (length, write) = (*length as usize, column.writer);
         let padded = move |row: usize, out: &mut String| {
             let start = out.len();
             write(row, out);

@@ -61,6 +61,7 @@ impl From<store::catalog::Error> for Error {
                 .with_hint("Run the transaction again."),
             E::RelationExists { .. } => Self::new(SqlState::DuplicateTable, message),
             E::RelationMissing { .. } => Self::new(SqlState::UndefinedTable, message),
+            E::TypeExists { .. } => Self::new(SqlState::DuplicateObject, message),
             E::SchemaExists { .. } => Self::new(SqlState::DuplicateSchema, message),
             E::SchemaMissing { .. } => Self::new(SqlState::InvalidSchemaName, message),
             E::SchemaNotEmpty { schema, relation } => {

@@ -2,7 +2,8 @@
 
 use super::names::{CHAR, NAME, OID};
 use datafusion::arrow::datatypes::{DataType, Field};
-use store::catalog::SqlType;
+use std::sync::Arc;
+use store::catalog::{SqlType, stable};
 
 /// The metadata key of the name of a type that Arrow does not have.
 pub const TYPE_KEY: &str = "pando.type";
@@ -23,8 +24,32 @@ pub(crate) fn is_declared(field: &Field) -> bool {
 /// The type that a field's metadata names, if the field's Arrow type fits it.
 fn named_by(field: &Field) -> Option<SqlType> {
     let sql_type = of_name(field.metadata().get(TYPE_KEY)?)?;
+    let is_label = sql_type.user_type().is_some() && !field.data_type().is_integer();
+    if is_label && sql_type.arrow() != *field.data_type() {
+        // The labels of an enum, as results have them.
+        return None;
+    }
     let fits = sql_type.arrow() == *field.data_type() || matches!(sql_type, SqlType::Other(_));
     (fits || matches!(field.data_type(), DataType::List(_))).then_some(sql_type)
+}
+
+/// Begins the name of a user's type in metadata, which is followed by its definition.
+const USER: &str = "user ";
+
+fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        for half in [byte >> 4, byte & 15] {
+            text.push(char::from_digit(half.into(), 16).unwrap_or('0'));
+        }
+    }
+    text
+}
+
+fn bytes_of_hex(text: &str) -> Option<Vec<u8>> {
+    let digits: Vec<u8> =
+        text.chars().map(|c| c.to_digit(16).map(|d| d as u8)).collect::<Option<_>>()?;
+    Some(digits.chunks(2).map(|pair| pair.iter().fold(0, |byte, half| byte << 4 | half)).collect())
 }
 
 /// The name of a type in metadata.
@@ -32,6 +57,7 @@ fn name_of(sql_type: &SqlType) -> String {
     match sql_type {
         SqlType::Array(item) => format!("{}[]", name_of(item)),
         SqlType::Precise(of, modifier) => format!("{of}({modifier})"),
+        SqlType::User(user) => format!("{USER}{}", hex(&stable::encode(&**user))),
         other => other.to_string(),
     }
 }
@@ -40,6 +66,9 @@ fn name_of(sql_type: &SqlType) -> String {
 fn of_name(name: &str) -> Option<SqlType> {
     if let Some(item) = name.strip_suffix("[]") {
         return Some(SqlType::Array(Box::new(of_name(item)?)));
+    }
+    if let Some(user) = name.strip_prefix(USER) {
+        return Some(SqlType::User(Arc::new(stable::decode(&bytes_of_hex(user)?).ok()?)));
     }
     let (name, digits) = match name.split_once('(') {
         Some((name, digits)) => (name, digits.strip_suffix(')')?),
@@ -113,7 +142,8 @@ pub fn plan_field(name: &str, sql_type: &SqlType, nullable: bool) -> Field {
 /// Whether a type is more specific than the Arrow type of its values.
 fn is_more_than_arrow(sql_type: &SqlType) -> bool {
     match sql_type {
-        SqlType::Uuid
+        SqlType::User(_)
+        | SqlType::Uuid
         | SqlType::Json
         | SqlType::Jsonb
         | SqlType::Varchar(_)

@@ -1,0 +1,152 @@
+//! Types of users: their rows in `pg_type` and `pg_enum`, and their names.
+
+use super::{oids, quote_ident, roles, type_catalog};
+use crate::rows::TableRows;
+use crate::search_path::SearchPath;
+use crate::view_context::ViewContext;
+use std::sync::Arc;
+use store::catalog::{Catalog, LABEL_DISTANCE, Object, UserType, UserTypeKind};
+use values::cells::Cell;
+
+/// `enum_in`, `enum_out`, `enum_recv` and `enum_send`.
+const OF_ENUMS: [i64; 4] = [3504, 3505, 3532, 3533];
+/// `array_in`, `array_out`, `array_recv` and `array_send`.
+const OF_ARRAYS: [i64; 4] = [750, 751, 2400, 2401];
+/// `domain_in` and `domain_recv`.
+const OF_DOMAINS: [i64; 2] = [2597, 2598];
+/// `array_subscript_handler` and `array_typanalyze`.
+const SUBSCRIPTS_OF_ARRAYS: i64 = 6179;
+const STATISTICS_OF_ARRAYS: i64 = 3816;
+
+/// The rows of `pg_type`.
+pub(super) fn types(context: &ViewContext<'_>, rows: &mut TableRows) {
+    for user in context.catalog.user_types() {
+        type_row(context, user, rows);
+        array_row(context, user, rows);
+    }
+}
+
+fn named(context: &ViewContext<'_>, user: &UserType, oid: i64, name: String, rows: &mut TableRows) {
+    rows.row([
+        ("oid", oid.into()),
+        ("typname", name.into()),
+        ("typnamespace", oids::schema(&user.schema).into()),
+        ("typowner", roles::owner(context.catalog, &Object::Relation(user.id.object())).into()),
+        ("typisdefined", true.into()),
+        ("typdelim", ",".into()),
+    ]);
+}
+
+fn functions([input, output, receive, send]: [i64; 4], rows: &mut TableRows) {
+    rows.set_last("typinput", input.into());
+    rows.set_last("typoutput", output.into());
+    rows.set_last("typreceive", receive.into());
+    rows.set_last("typsend", send.into());
+}
+
+fn type_row(context: &ViewContext<'_>, user: &UserType, rows: &mut TableRows) {
+    named(context, user, oids::user_type(user.id), user.name.clone(), rows);
+    rows.set_last("typarray", oids::user_type(user.array).into());
+    match &user.kind {
+        UserTypeKind::Enum(_) => {
+            rows.set_last("typlen", 4_i64.into());
+            rows.set_last("typbyval", true.into());
+            rows.set_last("typtype", "e".into());
+            rows.set_last("typcategory", "E".into());
+            rows.set_last("typalign", "i".into());
+            rows.set_last("typstorage", "p".into());
+            functions(OF_ENUMS, rows);
+        }
+        UserTypeKind::Domain(domain) => {
+            let (base, modifier) = type_catalog::of_sql(&domain.base);
+            let known = type_catalog::by_oid(type_catalog::of_sql(domain.base.representation()).0);
+            rows.set_last("typlen", known.map_or(-1, |known| known.length).into());
+            rows.set_last("typbyval", known.is_some_and(|known| known.by_value).into());
+            rows.set_last("typtype", "d".into());
+            rows.set_last("typcategory", known.map_or("U", |known| known.category).into());
+            rows.set_last("typalign", known.map_or("i", |known| known.align).into());
+            rows.set_last("typstorage", known.map_or("x", |known| known.storage).into());
+            rows.set_last("typcollation", known.map_or(0, |known| known.collation).into());
+            rows.set_last("typbasetype", base.into());
+            rows.set_last("typtypmod", modifier.into());
+            rows.set_last("typnotnull", (!domain.nullable).into());
+            rows.set_last("typdefault", domain.default.clone().into());
+            rows.set_last("typdefaultbin", domain.default.clone().into());
+            let [input, receive] = OF_DOMAINS;
+            functions(
+                [
+                    input,
+                    known.map_or(0, |known| known.output),
+                    receive,
+                    known.map_or(0, |known| known.send),
+                ],
+                rows,
+            );
+        }
+    }
+}
+
+fn array_row(context: &ViewContext<'_>, user: &UserType, rows: &mut TableRows) {
+    named(context, user, oids::user_type(user.array), format!("_{}", user.name), rows);
+    rows.set_last("typlen", Cell::Number(-1));
+    rows.set_last("typtype", "b".into());
+    rows.set_last("typcategory", "A".into());
+    rows.set_last("typelem", oids::user_type(user.id).into());
+    rows.set_last("typsubscript", SUBSCRIPTS_OF_ARRAYS.into());
+    rows.set_last("typanalyze", STATISTICS_OF_ARRAYS.into());
+    rows.set_last("typalign", "i".into());
+    rows.set_last("typstorage", "x".into());
+    functions(OF_ARRAYS, rows);
+}
+
+/// `pg_enum`.
+pub(super) fn labels(context: &ViewContext<'_>, rows: &mut TableRows) {
+    for user in context.catalog.user_types() {
+        for label in user.labels().unwrap_or_default() {
+            rows.row([
+                ("oid", oids::check(user.id.object(), &label.order.to_string()).into()),
+                ("enumtypid", oids::user_type(user.id).into()),
+                ("enumsortorder", Cell::Double(label.order as f64 / LABEL_DISTANCE as f64)),
+                ("enumlabel", label.name.as_str().into()),
+            ]);
+        }
+    }
+}
+
+/// The type with an id, and whether the id is that of arrays of it.
+pub(crate) fn by_oid(catalog: &Catalog, oid: i64) -> Option<(&Arc<UserType>, bool)> {
+    catalog.user_types().find_map(|user| match oid {
+        oid if oid == oids::user_type(user.id) => Some((user, false)),
+        oid if oid == oids::user_type(user.array) => Some((user, true)),
+        _ => None,
+    })
+}
+
+/// The name of a type, as `format_type` writes it. `None` if no user's type has the id.
+pub(crate) fn format(catalog: &Catalog, path: SearchPath<'_>, oid: i64) -> Option<String> {
+    let (user, is_array) = by_oid(catalog, oid)?;
+    let name = quote_ident(&user.name);
+    let found = path.schemas().find_map(|schema| catalog.user_type(schema, &user.name));
+    let name = match found.is_some_and(|found| found.id == user.id) {
+        true => name,
+        false => format!("{}.{name}", quote_ident(&user.schema)),
+    };
+    Some(if is_array { format!("{name}[]") } else { name })
+}
+
+/// The id of the type that a text names.
+pub(crate) fn by_name(catalog: &Catalog, path: SearchPath<'_>, text: &str) -> Option<i64> {
+    let text = text.trim();
+    let (text, brackets) = match text.strip_suffix("[]") {
+        Some(item) => (item, true),
+        None => (text, false),
+    };
+    let name = parser::object_name(text).ok()?;
+    let find = |name_of_type: &str| match &name.schema {
+        Some(schema) => catalog.user_type(schema, name_of_type),
+        None => path.schemas().find_map(|schema| catalog.user_type(schema, name_of_type)),
+    };
+    let found = find(&name.name).map(|user| (user, brackets));
+    let (user, is_array) = found.or_else(|| Some((find(name.name.strip_prefix('_')?)?, true)))?;
+    Some(oids::user_type(if is_array { user.array } else { user.id }))
+}

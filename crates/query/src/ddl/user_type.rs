@@ -1,0 +1,311 @@
+//! CREATE TYPE, CREATE DOMAIN, and ALTER, DROP and COMMENT ON of types.
+
+use super::{alter_table, checks, index, place};
+use crate::analysis;
+use crate::context::{Frame, owned_type};
+use catalog_views::pg_catalog::quote_ident;
+use parser::commands::{self, AlterType, CreateType, NewType, RelationName, TypeChange};
+use parser::types;
+use std::sync::Arc;
+use store::DistributedTransaction;
+use store::catalog::{
+    Catalog, CatalogChange, Domain, DomainCheck, Object, Relation, Table, TypeId, UserType,
+    UserTypeKind,
+};
+use user_types::{
+    Place, add_label, domain_condition, mention, new_labels, rename_label, replacements,
+    tables_with,
+};
+use values::error::{Error, Result, SqlState};
+
+/// Runs a CREATE TYPE or CREATE DOMAIN.
+pub(super) async fn create(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    create: &CreateType,
+) -> Result<()> {
+    let (schema, name) = place::of_new(frame, transaction, &create.name, false)?;
+    if store::catalog::is_temporary_schema(&schema) {
+        return Err(Error::unsupported("temporary types are not supported"));
+    }
+    let kind = match &create.kind {
+        NewType::Enum(labels) => UserTypeKind::Enum(new_labels(labels)?),
+        NewType::Domain { base, is_nullable, default, checks } => {
+            let users = frame.types(transaction.catalog());
+            let base = Box::new(types::of_column_definition(base, &users, frame.text)?);
+            let (nullable, default) = (*is_nullable, default.clone());
+            let mut domain = Domain { base, nullable, default, checks: Vec::new() };
+            for check in checks {
+                add_check(frame, transaction, (&name, &mut domain), check).await?;
+            }
+            UserTypeKind::Domain(domain)
+        }
+    };
+    let store = &frame.session.shared.store;
+    let next = || TypeId(store.next_relation_id().0);
+    let (id, array) = (next(), next());
+    let new = UserType { id, array, schema, name, kind, comment: None };
+    transaction.change_catalog(CatalogChange::CreateType(new))?;
+    frame.own(transaction, Object::Relation(id.object()))
+}
+
+/// Runs an ALTER TYPE or ALTER DOMAIN.
+pub(super) async fn alter(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    alter: &AlterType,
+) -> Result<()> {
+    let catalog = Arc::clone(transaction.catalog());
+    let old = owned_type(frame, &catalog, &alter.name)?;
+    if alter.is_domain && old.domain().is_none() {
+        let message = format!("\"{}\" is not a domain", alter.name);
+        return Err(Error::new(SqlState::WrongObjectType, message));
+    }
+    let mut new = UserType::clone(&old);
+    if let TypeChange::Rename(to) = &alter.change {
+        refuse_mentions(&catalog, &old.name, "a type")?;
+        new.name.clone_from(to);
+        return replace(transaction, new);
+    }
+    match &mut new.kind {
+        UserTypeKind::Enum(labels) => match &alter.change {
+            TypeChange::AddLabel { label, neighbour, if_not_exists } => {
+                let place = match neighbour.clone() {
+                    None => Place::Last,
+                    Some((neighbour, true)) => Place::After(neighbour),
+                    Some((neighbour, false)) => Place::Before(neighbour),
+                };
+                match add_label(labels, label, &place)? {
+                    Some(more) => *labels = more,
+                    None if *if_not_exists => {
+                        frame.skip_existing(SqlState::DuplicateObject, "enum label", label);
+                        return Ok(());
+                    }
+                    None => {
+                        let message = format!("enum label \"{label}\" already exists");
+                        return Err(Error::new(SqlState::DuplicateObject, message));
+                    }
+                }
+            }
+            TypeChange::RenameLabel { from, to } => {
+                *labels = rename_label(labels, from, to)?;
+                refuse_mentions(&catalog, &format!("'{}'", from.replace('\'', "''")), "a label")?;
+            }
+            _ => return Err(Error::unsupported("this form of ALTER TYPE is not supported")),
+        },
+        UserTypeKind::Domain(domain) => {
+            alter_domain(frame, transaction, (&old, domain), &alter.change).await?;
+        }
+    }
+    replace(transaction, new)
+}
+
+async fn alter_domain(
+    frame: &Frame<'_>,
+    transaction: &DistributedTransaction,
+    (old, domain): (&UserType, &mut Domain),
+    change: &TypeChange,
+) -> Result<()> {
+    let missing = |name: &str| {
+        let message = format!("constraint \"{name}\" of domain \"{}\" does not exist", old.name);
+        Error::new(SqlState::UndefinedObject, message)
+    };
+    let position = |domain: &Domain, name: &str| domain.checks.iter().position(|c| c.name == name);
+    match change {
+        TypeChange::SetDefault(default) => domain.default.clone_from(default),
+        TypeChange::SetNullable(nullable) => {
+            let found = if *nullable {
+                None
+            } else {
+                violation(frame, transaction, old, |column| format!("{column} IS NULL")).await?
+            };
+            if let Some((table, column)) = found {
+                let message =
+                    format!("column \"{column}\" of table \"{table}\" contains null values");
+                return Err(Error::new(SqlState::NotNullViolation, message));
+            }
+            domain.nullable = *nullable;
+        }
+        TypeChange::AddCheck(check) => {
+            add_check(frame, transaction, (&old.name, domain), check).await?;
+            let broken = |column: &str| {
+                format!("NOT ({})", domain_condition(&check.condition, column).unwrap_or_default())
+            };
+            if let Some((table, column)) = violation(frame, transaction, old, broken).await? {
+                let message = format!(
+                    "column \"{column}\" of table \"{table}\" contains values that violate the new constraint"
+                );
+                return Err(Error::new(SqlState::CheckViolation, message));
+            }
+        }
+        TypeChange::DropCheck { name, if_exists } => match position(domain, name) {
+            Some(at) => {
+                domain.checks.remove(at);
+            }
+            None if *if_exists => {
+                frame.skip_missing(&format!("constraint \"{name}\" of domain"), &old.name);
+            }
+            None => return Err(missing(name)),
+        },
+        TypeChange::RenameCheck { from, to } => {
+            let at = position(domain, from).ok_or_else(|| missing(from))?;
+            to.clone_into(&mut domain.checks[at].name);
+        }
+        _ => return Err(Error::unsupported("this form of ALTER DOMAIN is not supported")),
+    }
+    Ok(())
+}
+
+/// Adds a condition to a domain.
+///
+/// # Errors
+/// 42710 if its name is taken; what is wrong with the condition.
+async fn add_check(
+    frame: &Frame<'_>,
+    transaction: &DistributedTransaction,
+    (domain_name, domain): (&str, &mut Domain),
+    check: &commands::Check,
+) -> Result<()> {
+    let is_taken = |name: &str| domain.checks.iter().any(|known| known.name == name);
+    let numbered = (1..).map(|number| format!("{domain_name}_check{number}"));
+    let name = match &check.name {
+        Some(name) if is_taken(name) => {
+            let message =
+                format!("constraint \"{name}\" for domain \"{domain_name}\" already exists");
+            return Err(Error::new(SqlState::DuplicateObject, message));
+        }
+        Some(name) => name.clone(),
+        None => std::iter::once(format!("{domain_name}_check"))
+            .chain(numbered)
+            .find(|name| !is_taken(name))
+            .unwrap_or_default(),
+    };
+    let value = format!("(NULL::{})", domain.base);
+    let condition = domain_condition(&check.condition, &value)
+        .ok_or_else(|| Error::unsupported("this condition of a domain is not supported"))?;
+    let planner = frame.planner(transaction);
+    analysis::plan_text(&planner, &format!("SELECT 1 WHERE {condition}"))
+        .await
+        .map_err(Error::without_position)?;
+    domain.checks.push(DomainCheck { name, expression: check.condition.clone() });
+    Ok(())
+}
+
+/// The first table and column of a type with a row for which a condition is true.
+async fn violation(
+    frame: &Frame<'_>,
+    transaction: &DistributedTransaction,
+    user: &UserType,
+    condition: impl Fn(&str) -> String,
+) -> Result<Option<(String, String)>> {
+    for table in tables_with(transaction.catalog(), user) {
+        for column in table.columns.iter().filter(|column| column.sql_type.uses(user.id)) {
+            let condition = condition(&quote_ident(&column.name));
+            if checks::is_any_row(frame, transaction, &table, &condition).await? {
+                return Ok(Some((table.name.clone(), column.name.clone())));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Replaces a type, and what its definition is part of.
+fn replace(transaction: &mut DistributedTransaction, new: UserType) -> Result<()> {
+    let catalog = Arc::clone(transaction.catalog());
+    for change in replacements(&catalog, new) {
+        transaction.change_catalog(change)?;
+    }
+    Ok(())
+}
+
+/// Refuses a new name for what definitions mention by its old one, as they are kept as texts.
+fn refuse_mentions(catalog: &Catalog, old: &str, what: &str) -> Result<()> {
+    match mention(catalog, old) {
+        Some(relation) => Err(Error::unsupported(format!(
+            "renaming {what} that a definition mentions is not supported"
+        ))
+        .with_detail(format!(
+            "The {} {} mentions {old}.",
+            relation.kind(),
+            relation.name()
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Runs a DROP TYPE or DROP DOMAIN of one type.
+///
+/// # Errors
+/// 2BP01 if columns or domains use it, unless CASCADE drops the columns.
+pub(super) fn drop(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    name: &RelationName,
+    drop: &commands::Drop,
+) -> Result<()> {
+    let catalog = Arc::clone(transaction.catalog());
+    let user = match owned_type(frame, &catalog, name) {
+        Err(error) if drop.if_exists && error.state() == SqlState::UndefinedObject => {
+            frame.skip_missing("type", &name.name);
+            return Ok(());
+        }
+        found => found?,
+    };
+    if drop.kind == commands::ObjectKind::Domain && user.domain().is_none() {
+        let message = format!("\"{}\" is not a domain", user.name);
+        return Err(Error::new(SqlState::WrongObjectType, message));
+    }
+    drop_one(transaction, &user, drop.cascade)
+}
+
+/// Drops a type, and with CASCADE the columns of it.
+pub(super) fn drop_one(
+    transaction: &mut DistributedTransaction,
+    user: &UserType,
+    cascade: bool,
+) -> Result<()> {
+    let catalog = Arc::clone(transaction.catalog());
+    let name = &user.name;
+    let refused = |detail: String| {
+        let message = format!("cannot drop type {name} because other objects depend on it");
+        Error::new(SqlState::DependentObjectsStillExist, message)
+            .with_detail(detail)
+            .with_hint("Use DROP ... CASCADE to drop the dependent objects too.")
+    };
+    for table in tables_with(&catalog, user) {
+        let mut next = Table::clone(&table);
+        for column in table.columns.iter().filter(|column| column.sql_type.uses(user.id)) {
+            if !cascade {
+                let (column, table) = (&column.name, &table.name);
+                return Err(refused(format!(
+                    "column {column} of table {table} depends on type {name}"
+                )));
+            }
+            alter_table::drop_column(&mut next, &column.name)?;
+        }
+        next.version += 1;
+        transaction.change_catalog(CatalogChange::Replace(Relation::Table(Arc::new(next))))?;
+        index::follow_columns(transaction, table.id)?;
+    }
+    for other in catalog.user_types() {
+        if other.domain().is_some_and(|domain| domain.base.uses(user.id)) {
+            if !cascade {
+                return Err(refused(format!("type {} depends on type {name}", other.name)));
+            }
+            drop_one(transaction, other, cascade)?;
+        }
+    }
+    transaction.change_catalog(CatalogChange::DropType(user.id))?;
+    Ok(())
+}
+
+/// Runs a COMMENT ON TYPE or COMMENT ON DOMAIN.
+pub(super) fn comment(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    name: &RelationName,
+    comment: Option<String>,
+) -> Result<()> {
+    let user = owned_type(frame, transaction.catalog(), name)?;
+    replace(transaction, UserType { comment, ..UserType::clone(&user) })
+}

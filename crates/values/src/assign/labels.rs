@@ -1,0 +1,84 @@
+//! Labels of enums, and the numbers that represent them.
+
+use crate::error::{Error, Result, SqlState};
+use crate::translate::type_name;
+use datafusion::arrow::array::{
+    Array, ArrayRef, AsArray, Int64Array, ListArray, StringViewArray, StringViewBuilder,
+};
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::{DataType, Field, Int64Type};
+use std::sync::Arc;
+use store::catalog::{SqlType, UserType};
+
+/// The numbers of labels. Numbers stay as they are.
+///
+/// # Errors
+/// 22P02 for texts that are no labels; 42846 for values that are no texts.
+pub fn numbers(values: &ArrayRef, user: &UserType) -> Result<ArrayRef> {
+    match values.data_type() {
+        DataType::Int64 => return Ok(Arc::clone(values)),
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Null => {}
+        other => {
+            let message = format!("cannot cast type {} to {}", type_name(other), user.name);
+            return Err(Error::new(SqlState::CannotCoerce, message));
+        }
+    }
+    let texts = cast(values, &DataType::Utf8View)?;
+    let number = |text: Option<&str>| text.map(|text| number_of(text, user)).transpose();
+    let numbers = texts.as_string_view().iter().map(number);
+    Ok(Arc::new(numbers.collect::<Result<Int64Array>>()?))
+}
+
+fn number_of(text: &str, user: &UserType) -> Result<i64> {
+    user.order_of(text).ok_or_else(|| {
+        let message = format!("invalid input value for enum {}: \"{text}\"", user.name);
+        Error::new(SqlState::InvalidTextRepresentation, message)
+    })
+}
+
+/// The labels of numbers, also within arrays.
+///
+/// # Errors
+/// XX000 for a number without a label, which a type that was changed meanwhile may leave.
+pub fn texts(values: &ArrayRef, user: &UserType) -> Result<ArrayRef> {
+    if let Some(lists) = values.as_list_opt::<i32>() {
+        let items = texts(lists.values(), user)?;
+        let field = Arc::new(Field::new_list_field(items.data_type().clone(), true));
+        let nulls = lists.nulls().cloned();
+        return Ok(Arc::new(ListArray::try_new(field, lists.offsets().clone(), items, nulls)?));
+    }
+    if values.data_type().is_null() {
+        return Ok(Arc::new(StringViewArray::new_null(values.len())));
+    }
+    let numbers = cast(values, &DataType::Int64)?;
+    let mut labels = StringViewBuilder::with_capacity(values.len());
+    for number in numbers.as_primitive::<Int64Type>() {
+        labels.append_option(number.map(|number| label_of(number, user)).transpose()?);
+    }
+    Ok(Arc::new(labels.finish()))
+}
+
+fn label_of(number: i64, user: &UserType) -> Result<&str> {
+    user.label_of(number).ok_or_else(|| {
+        let message = format!("invalid internal value for enum {}: {number}", user.name);
+        Error::new(SqlState::InternalError, message)
+    })
+}
+
+/// Values as messages show them: those of enums by their labels.
+pub fn shown_values(values: &ArrayRef, sql_type: &SqlType) -> ArrayRef {
+    let user = sql_type.user_type().filter(|user| user.labels().is_some());
+    let labels = user.and_then(|user| texts(values, user).ok());
+    labels.unwrap_or_else(|| Arc::clone(values))
+}
+
+/// The Arrow type of the labels of values of a type: texts, or lists of them.
+pub fn texts_type(of: &DataType) -> DataType {
+    match of {
+        DataType::List(item) => {
+            let item = texts_type(item.data_type());
+            DataType::List(Arc::new(Field::new_list_field(item, true)))
+        }
+        _ => DataType::Utf8View,
+    }
+}
