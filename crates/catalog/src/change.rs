@@ -1,8 +1,8 @@
 //! Catalog changes as values.
 
 use crate::{
-    Catalog, Error, Object, PUBLIC, Privileges, RESERVED_SCHEMAS, Relation, RelationId, Role,
-    Schema, TableId, is_temporary_schema,
+    Catalog, Error, Function, Object, PUBLIC, Privileges, RESERVED_SCHEMAS, Relation, RelationId,
+    Role, Schema, TableId, is_temporary_schema,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -46,6 +46,10 @@ pub enum CatalogChange {
         /// The new set of privileges.
         privileges: Privileges,
     },
+    /// Creates a function, or replaces the one with its id. The name may change.
+    PutFunction(Function),
+    /// Drops a function.
+    DropFunction(RelationId),
 }
 
 impl CatalogChange {
@@ -85,6 +89,8 @@ impl CatalogChange {
                 Object::Schema(name) => is_temporary_schema(name),
                 Object::Relation(id) => is_temporary(*id),
             },
+            // There are no temporary functions.
+            Self::PutFunction(_) | Self::DropFunction(_) => false,
             Self::PutRole(_) | Self::RenameRole { .. } | Self::DropRole(_) => false,
         }
     }
@@ -146,6 +152,8 @@ impl Catalog {
                     },
                 );
             }
+            CatalogChange::PutFunction(function) => next.put_function(function)?,
+            CatalogChange::DropFunction(id) => next.drop_function(*id)?,
             CatalogChange::Truncate(id) => {
                 self.table_by_id(*id).ok_or_else(|| Error::missing(id.relation()))?;
             }
@@ -153,7 +161,7 @@ impl Catalog {
         Ok(next)
     }
 
-    fn require_schema(&self, name: &str) -> Result<(), Error> {
+    pub(super) fn require_schema(&self, name: &str) -> Result<(), Error> {
         if self.schemas.contains_key(name) {
             Ok(())
         } else {
@@ -178,6 +186,10 @@ impl Catalog {
         self.require_schema(name)?;
         if let Some(relation) = self.relations_in(name).next() {
             let relation = format!("{} {}", relation.kind(), relation.name());
+            return Err(Error::SchemaNotEmpty { schema: name.to_owned(), relation });
+        }
+        if let Some(function) = self.functions_in(name).next() {
+            let relation = format!("{} {}", function.kind(), function.name);
             return Err(Error::SchemaNotEmpty { schema: name.to_owned(), relation });
         }
         self.schemas.remove(name);
@@ -234,7 +246,7 @@ impl Catalog {
     }
 
     /// Removes all privileges on a dropped object.
-    fn forget(&mut self, object: &Object) {
+    pub(super) fn forget(&mut self, object: &Object) {
         self.change_roles(
             |role| !role.privileges(object).is_empty(),
             |role| {

@@ -8,6 +8,7 @@ mod arrow_serde;
 mod change;
 mod definitions;
 mod error;
+mod function;
 pub mod ipc;
 mod role;
 mod serialized;
@@ -21,6 +22,7 @@ pub use definitions::{
     is_temporary_schema, temporary_schema,
 };
 pub use error::Error;
+pub use function::{Function, Parallel, Parameter, ParameterMode, Volatility};
 pub use role::{Object, PUBLIC, Privileges, Role};
 pub use sql_type::SqlType;
 
@@ -43,6 +45,9 @@ pub struct Catalog {
     relations: OrdMap<RelationId, Relation>,
     /// The indexes of each table that has some, in the order of their ids.
     indexes: OrdMap<TableId, Arc<[Arc<Index>]>>,
+    functions: OrdMap<RelationId, Arc<Function>>,
+    /// The functions of each schema and name, in the order of their ids.
+    function_names: OrdMap<(String, String), Arc<[Arc<Function>]>>,
     roles: OrdMap<String, Arc<Role>>,
     public: Arc<Role>,
 }
@@ -62,6 +67,8 @@ impl Catalog {
             names: OrdMap::new(),
             relations: OrdMap::new(),
             indexes: OrdMap::new(),
+            functions: OrdMap::new(),
+            function_names: OrdMap::new(),
             roles: OrdMap::new(),
             public: Arc::new(public_role()),
         }

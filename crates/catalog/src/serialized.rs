@@ -1,6 +1,6 @@
 //! The serialized form of a catalog: its definitions. The index of names is rebuilt.
 
-use crate::{Catalog, Relation, RelationId, Role, Schema, TableId, is_temporary_schema};
+use crate::{Catalog, Function, Relation, RelationId, Role, Schema, TableId, is_temporary_schema};
 use imbl::OrdMap;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -12,6 +12,7 @@ pub(super) struct Definitions {
     pub(super) relations: Vec<Relation>,
     pub(super) roles: Vec<Role>,
     pub(super) public: Role,
+    pub(super) functions: Vec<Function>,
 }
 
 impl From<Catalog> for Definitions {
@@ -21,13 +22,14 @@ impl From<Catalog> for Definitions {
             relations: catalog.relations.values().cloned().collect(),
             roles: catalog.roles.values().map(|role| Role::clone(role)).collect(),
             public: Role::clone(&catalog.public),
+            functions: catalog.functions().map(|function| Function::clone(function)).collect(),
         }
     }
 }
 
 impl From<Definitions> for Catalog {
     fn from(definitions: Definitions) -> Self {
-        let Definitions { schemas, relations, roles, public } = definitions;
+        let Definitions { schemas, relations, roles, public, functions } = definitions;
         let name = |r: &Relation| ((r.schema().to_owned(), r.name().to_owned()), r.id());
         let indexed: Vec<TableId> = relations
             .iter()
@@ -41,10 +43,17 @@ impl From<Definitions> for Catalog {
             schemas: schemas.into_iter().map(|s| (s.name.clone(), Arc::new(s))).collect(),
             relations: relations.into_iter().map(|r| (r.id(), r)).collect(),
             indexes: OrdMap::new(),
+            functions: OrdMap::new(),
+            function_names: OrdMap::new(),
             roles: roles.into_iter().map(|r| (r.name.clone(), Arc::new(r))).collect(),
             public: Arc::new(public),
         };
         indexed.into_iter().for_each(|table| catalog.list_indexes(table));
+        for function in functions {
+            let function = Arc::new(function);
+            catalog.functions.insert(function.id, Arc::clone(&function));
+            catalog.list_functions(&function);
+        }
         catalog
     }
 }

@@ -1,7 +1,7 @@
 //! A statement that is neither a query nor a change of rows.
 
 use crate::{
-    AlterSystem, Copy, Declaration, Definition, Discard, Execute, Explain, Fetch, Prepare,
+    AlterSystem, Copy, Declaration, Definition, Discard, Do, Execute, Explain, Fetch, Prepare,
     RoleStatement, SettingStatement, Transaction,
 };
 
@@ -38,4 +38,6 @@ pub enum Command {
     Discard(Discard),
     /// UNLISTEN.
     Unlisten,
+    /// DO.
+    Do(Do),
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     AlterSequence, AlterTable, Comment, CreateIndex, CreateSchema, CreateSequence, CreateTable,
-    CreateTableAs, CreateView, Drop, ObjectKind, RelationName, Rename, Truncate,
+    CreateTableAs, CreateView, Drop, ObjectKind, RelationName, Rename, RoutineDefinition, Truncate,
 };
 
 /// A statement that changes definitions.
@@ -32,6 +32,8 @@ pub enum Definition {
     Truncate(Truncate),
     /// COMMENT ON.
     Comment(Comment),
+    /// A statement about a function or procedure.
+    Routine(RoutineDefinition),
     /// VACUUM and ANALYZE.
     Maintenance(Maintenance),
     /// DISCARD TEMP, and what DISCARD ALL drops.
@@ -81,9 +83,11 @@ impl Definition {
                 ObjectKind::Index => "DROP INDEX",
                 ObjectKind::Schema => "DROP SCHEMA",
                 ObjectKind::Database => "DROP DATABASE",
+                ObjectKind::Function => "DROP FUNCTION",
             },
             Self::Truncate(_) => "TRUNCATE TABLE",
             Self::Comment(_) => "COMMENT",
+            Self::Routine(definition) => definition.tag(),
             Self::Maintenance(maintenance) if maintenance.is_vacuum => "VACUUM",
             Self::Maintenance(_) => "ANALYZE",
             Self::DropTemporary { all: true } => "DISCARD ALL",

@@ -22,11 +22,13 @@ mod data_type;
 mod definition;
 mod drop;
 mod explain;
+mod function;
 mod index;
 mod kinds;
 mod names;
 mod options;
 mod prepared;
+mod procedural;
 mod read;
 mod rename;
 mod roles;
@@ -53,11 +55,16 @@ pub use data_type::{DataType, Serial};
 pub use definition::{Definition, Maintenance};
 pub use drop::Drop;
 pub use explain::Explain;
+pub use function::{
+    AlterFunction, CreateFunction, DropFunctions, FunctionOptions, FunctionParameter, FunctionType,
+    ParallelSafety, ParameterKind, RoutineDefinition, RoutineKind, RoutineName, Stability,
+};
 pub use index::{CreateIndex, IndexedColumn, Unique};
 pub use kinds::tag;
 pub use names::{ObjectKind, RelationName};
 pub use options::Given;
 pub use prepared::{Argument, Discard, Execute, Prepare};
+pub use procedural::Do;
 pub use read::read;
 pub use rename::{Rename, Renamed};
 pub use roles::{Grant, GrantedOn, RoleName, RoleOption, RoleStatement};

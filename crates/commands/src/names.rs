@@ -69,6 +69,8 @@ pub enum ObjectKind {
     Schema,
     /// A database.
     Database,
+    /// A function or procedure.
+    Function,
 }
 
 impl ObjectKind {
@@ -94,6 +96,7 @@ impl ObjectKind {
             Self::Index => "ALTER INDEX",
             Self::Schema => "ALTER SCHEMA",
             Self::Database => "ALTER DATABASE",
+            Self::Function => "ALTER FUNCTION",
         }
     }
 
@@ -106,6 +109,7 @@ impl ObjectKind {
             Self::Index => "index",
             Self::Schema => "schema",
             Self::Database => "database",
+            Self::Function => "function",
         }
     }
 }

@@ -4,9 +4,9 @@ use crate::alter_table::Altered;
 use crate::rename::AnyRename;
 use crate::{
     AlterSequence, AlterSystem, Command, Comment, Copy, CreateIndex, CreateSchema, CreateSequence,
-    CreateTable, CreateTableAs, CreateView, Declaration, Definition, Discard, Drop, Execute,
-    Explain, Fetch, Maintenance, Prepare, RelationName, Result, RoleStatement, SettingStatement,
-    Transaction, Truncate, kinds, names,
+    CreateTable, CreateTableAs, CreateView, Declaration, Definition, Discard, Do, Drop, Execute,
+    Explain, Fetch, Maintenance, Prepare, RelationName, Result, RoleStatement, RoutineDefinition,
+    SettingStatement, Transaction, Truncate, kinds, names,
 };
 use grammar::tree::{Node, NodeEnum, VacuumStmt};
 
@@ -15,6 +15,9 @@ use grammar::tree::{Node, NodeEnum, VacuumStmt};
 /// # Errors
 /// 0A000 for what PostgreSQL has and Pando has not; 42601 and others for what the grammar takes and PostgreSQL refuses.
 pub fn read(statement: &NodeEnum) -> Result<Option<Command>> {
+    if let Some(routine) = RoutineDefinition::of(statement)? {
+        return Ok(Some(Command::Definition(Box::new(Definition::Routine(routine)))));
+    }
     let definition = |definition| Command::Definition(Box::new(definition));
     Ok(Some(match statement {
         NodeEnum::SelectStmt(_)
@@ -84,6 +87,7 @@ fn of_session(statement: &NodeEnum) -> Result<Command> {
         NodeEnum::DeallocateStmt(statement) => Command::Deallocate(names::some(&statement.name)),
         NodeEnum::DiscardStmt(statement) => Command::Discard(Discard::of(statement)),
         NodeEnum::UnlistenStmt(_) => Command::Unlisten,
+        NodeEnum::DoStmt(statement) => Command::Do(Do::of(statement)?),
         NodeEnum::CreateRoleStmt(statement) => Command::Role(RoleStatement::create(statement)?),
         NodeEnum::AlterRoleStmt(statement) => Command::Role(RoleStatement::alter(statement)?),
         NodeEnum::DropRoleStmt(statement) => Command::Role(RoleStatement::drop_roles(statement)?),

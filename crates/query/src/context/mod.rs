@@ -12,6 +12,7 @@ mod inner;
 pub(crate) mod kept_plans;
 mod listed;
 pub(crate) mod memory_pool;
+pub(crate) mod named_functions;
 pub(crate) mod outcome;
 mod ownership;
 mod parameters;

@@ -12,6 +12,7 @@ mod create_table;
 mod create_view;
 mod dependents;
 mod drop;
+pub(crate) mod functions;
 mod generated;
 mod index;
 mod index_names;
@@ -49,6 +50,7 @@ pub(crate) async fn run(
         Definition::Drop(drop) => drop::run(frame, transaction, drop)?,
         Definition::Truncate(truncate) => truncate::run(frame, transaction, truncate)?,
         Definition::Comment(comment) => comment::run(frame, transaction, comment)?,
+        Definition::Routine(routine) => functions::run(frame, transaction, routine).await?,
         Definition::Maintenance(maintenance) => maintain(frame, transaction, maintenance)?,
         Definition::DropTemporary { .. } => {
             for change in temporary::drops(transaction.catalog(), frame.path().own()) {
