@@ -4,17 +4,17 @@ use crate::Error;
 use crate::foreign_keys;
 use crate::freeze::Frozen;
 use crate::manifest::{
-    CheckForm, ColumnForm, ColumnName, GrantForm, IdentityForm, Manifest, Name, ObjectForm,
+    CheckForm, ColumnForm, ColumnName, FunctionForm, GrantForm, IdentityForm, Manifest, Name, ObjectForm,
     RoleForm, SchemaForm, SequenceForm, TableForm, ViewForm,
 };
 use crate::{indexes, sql_types};
 use store::catalog::{
-    Catalog, Check, Column, ColumnId, Identity, Object, OnCommit, Privileges, Relation, RelationId,
+    Catalog, Check, Column, ColumnId, Function, Identity, Object, OnCommit, Privileges, Relation, RelationId,
     Role, Sequence, Table, TableId, View,
 };
 
 /// The names of privileges. The last one stands for all others, and for ownership.
-const PRIVILEGES: [(&str, Privileges); 11] = [
+const PRIVILEGES: [(&str, Privileges); 12] = [
     ("SELECT", Privileges::SELECT),
     ("INSERT", Privileges::INSERT),
     ("UPDATE", Privileges::UPDATE),
@@ -25,6 +25,7 @@ const PRIVILEGES: [(&str, Privileges); 11] = [
     ("OWNER", Privileges::OWNER),
     ("REFERENCES", Privileges::REFERENCES),
     ("TRIGGER", Privileges::TRIGGER),
+    ("EXECUTE", Privileges::EXECUTE),
     ("ALL", Privileges::ALL),
 ];
 
@@ -52,6 +53,7 @@ pub(crate) fn put(frozen: &Frozen, manifest: &mut Manifest) -> Result<(), Error>
             Relation::Index(_) => {}
         }
     }
+    manifest.functions = catalog.functions().map(|of| function_form(catalog, of)).collect();
     manifest.roles = catalog.roles().map(|role| role_form(catalog, role)).collect();
     manifest.public = grants(catalog, catalog.public());
     Ok(())
@@ -103,6 +105,18 @@ fn column_form(table: &Table, column: &Column) -> Result<ColumnForm, Error> {
         generated: column.generated.clone(),
         comment: column.comment.clone(),
     })
+}
+
+fn function_form(catalog: &Catalog, function: &Function) -> FunctionForm {
+    let relation = function.result_relation.and_then(|id| catalog.relation_by_id(id));
+    FunctionForm { definition: function.clone(), relation: relation.map(name_of) }
+}
+
+/// Returns a function with an id of its own.
+pub(crate) fn function(form: &FunctionForm, id: RelationId, catalog: &Catalog) -> Function {
+    let relation = form.relation.as_ref();
+    let relation = relation.and_then(|of| catalog.relation(&of.schema, &of.name));
+    Function { id, result_relation: relation.map(Relation::id), ..form.definition.clone() }
 }
 
 fn view_form(view: &View) -> ViewForm {
@@ -161,7 +175,14 @@ fn grants(catalog: &Catalog, role: &Role) -> Vec<GrantForm> {
     let database = (!role.database.is_empty()).then_some((ObjectForm::Database, role.database));
     let schemas = role.schemas.iter().map(|(name, of)| (ObjectForm::Schema(name.clone()), *of));
     let relations = role.relations.iter().filter_map(|(id, of)| {
-        Some((ObjectForm::Relation(name_of(catalog.relation_by_id(*id)?)), *of))
+        let function = || {
+            let function = catalog.function_by_id(*id)?;
+            let (schema, name) = (function.schema.clone(), function.name.clone());
+            let types = function.inputs().map(|input| input.type_id).collect();
+            Some(ObjectForm::Function(Name { schema, name }, types))
+        };
+        let relation = catalog.relation_by_id(*id).map(|of| ObjectForm::Relation(name_of(of)));
+        Some((relation.or_else(function)?, *of))
     });
     let grant = |(on, of): (ObjectForm, Privileges)| GrantForm {
         on,
@@ -195,6 +216,11 @@ pub(crate) fn object(catalog: &Catalog, form: &ObjectForm) -> Option<Object> {
         ObjectForm::Schema(name) => catalog.schema(name).map(|s| Object::Schema(s.name.clone())),
         ObjectForm::Relation(Name { schema, name }) => {
             catalog.relation(schema, name).map(|relation| Object::Relation(relation.id()))
+        }
+        ObjectForm::Function(Name { schema, name }, types) => {
+            let mut named = catalog.functions_named(schema, name).iter();
+            let found = named.find(|of| of.inputs().map(|input| &input.type_id).eq(types));
+            found.map(|function| Object::Relation(function.id))
         }
     }
 }

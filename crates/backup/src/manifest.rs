@@ -33,6 +33,17 @@ pub(crate) struct Manifest {
     pub(crate) roles: Vec<RoleForm>,
     /// The privileges that every role has.
     pub(crate) public: Vec<GrantForm>,
+    #[serde(default)]
+    pub(crate) functions: Vec<FunctionForm>,
+}
+
+/// A function. The ids in its definition mean nothing.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct FunctionForm {
+    #[serde(flatten)]
+    pub(crate) definition: store::catalog::Function,
+    /// The relation whose rows the result has.
+    pub(crate) relation: Option<Name>,
 }
 
 /// The name of a relation.
@@ -258,4 +269,6 @@ pub(crate) enum ObjectForm {
     Database,
     Schema(String),
     Relation(Name),
+    /// A function, by its name and the ids of the types of its input parameters.
+    Function(Name, Vec<u32>),
 }

@@ -146,7 +146,7 @@ impl Restore<'_> {
         Ok(())
     }
 
-    /// Restores views and sequences. The value of a sequence is there before the sequence is.
+    /// Restores views, sequences and functions. The value of a sequence is there before the sequence is.
     fn others(&self) -> Result<(), Error> {
         let mut transaction = self.store.begin();
         for form in &self.backup.manifest.sequences {
@@ -159,6 +159,11 @@ impl Restore<'_> {
         for form in &self.backup.manifest.views {
             let view = definitions::view(form, self.store.next_relation_id());
             transaction.change_catalog(CatalogChange::Create(Relation::View(Arc::new(view))))?;
+        }
+        for form in &self.backup.manifest.functions {
+            let id = self.store.next_relation_id();
+            let function = definitions::function(form, id, transaction.catalog());
+            transaction.change_catalog(CatalogChange::PutFunction(function))?;
         }
         transaction.commit()?;
         Ok(())

@@ -61,6 +61,7 @@ pub async fn write(
         sequences: Vec::new(),
         roles: Vec::new(),
         public: Vec::new(),
+        functions: Vec::new(),
     };
     definitions::put(&frozen, &mut manifest)?;
     let mut writer = Writer::new(target.clone(), known, Arc::clone(progress));

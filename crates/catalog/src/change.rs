@@ -1,8 +1,8 @@
 //! Catalog changes as values.
 
 use crate::{
-    Catalog, Error, Object, PUBLIC, Privileges, RESERVED_SCHEMAS, Relation, RelationId, Role,
-    Schema, TableId, TypeId, UserType, is_temporary_schema,
+    Catalog, Error, Function, Object, PUBLIC, Privileges, RESERVED_SCHEMAS, Relation, RelationId,
+    Role, Schema, TableId, TypeId, UserType, is_temporary_schema,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -52,6 +52,10 @@ pub enum CatalogChange {
     ReplaceType(UserType),
     /// Drops a type.
     DropType(TypeId),
+    /// Creates a function, or replaces the one with its id. The name may change.
+    PutFunction(Function),
+    /// Drops a function.
+    DropFunction(RelationId),
 }
 
 impl CatalogChange {
@@ -91,6 +95,8 @@ impl CatalogChange {
                 Object::Schema(name) => is_temporary_schema(name),
                 Object::Relation(id) => is_temporary(*id),
             },
+            // There are no temporary functions.
+            Self::PutFunction(_) | Self::DropFunction(_) => false,
             Self::PutRole(_)
             | Self::RenameRole { .. }
             | Self::DropRole(_)
@@ -166,6 +172,8 @@ impl Catalog {
                     },
                 );
             }
+            CatalogChange::PutFunction(function) => next.put_function(function)?,
+            CatalogChange::DropFunction(id) => next.drop_function(*id)?,
             CatalogChange::Truncate(id) => {
                 self.table_by_id(*id).ok_or_else(|| Error::missing(id.relation()))?;
             }
@@ -173,7 +181,7 @@ impl Catalog {
         Ok(next)
     }
 
-    fn require_schema(&self, name: &str) -> Result<(), Error> {
+    pub(super) fn require_schema(&self, name: &str) -> Result<(), Error> {
         if self.schemas.contains_key(name) {
             Ok(())
         } else {
@@ -202,6 +210,10 @@ impl Catalog {
         }
         if let Some(user) = self.types.values().find(|user| user.schema == name) {
             let relation = format!("type {}", user.name);
+            return Err(Error::SchemaNotEmpty { schema: name.to_owned(), relation });
+        }
+        if let Some(function) = self.functions_in(name).next() {
+            let relation = format!("{} {}", function.kind(), function.name);
             return Err(Error::SchemaNotEmpty { schema: name.to_owned(), relation });
         }
         self.schemas.remove(name);
@@ -293,7 +305,7 @@ impl Catalog {
     }
 
     /// Removes all privileges on a dropped object.
-    fn forget(&mut self, object: &Object) {
+    pub(super) fn forget(&mut self, object: &Object) {
         self.change_roles(
             |role| !role.privileges(object).is_empty(),
             |role| {

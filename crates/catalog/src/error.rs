@@ -50,6 +50,12 @@ pub enum Error {
         /// The kind and name of one of its relations.
         relation: String,
     },
+    /// A function with this name and these types of parameters exists.
+    #[error("function \"{function}\" already exists with same argument types")]
+    FunctionExists {
+        /// Its name.
+        function: String,
+    },
     /// The name is reserved for the system.
     #[error("\"{name}\" is a reserved name")]
     ReservedName {

@@ -8,6 +8,7 @@ mod arrow_serde;
 mod change;
 mod definitions;
 mod error;
+mod function;
 mod index_key;
 pub mod ipc;
 mod referring;
@@ -24,6 +25,7 @@ pub use definitions::{
     Sequence, Table, TableId, Timing, View, is_temporary_schema, temporary_schema,
 };
 pub use error::Error;
+pub use function::{Function, Parallel, Parameter, ParameterMode, Volatility};
 pub use index_key::{IndexExpression, IndexKey};
 pub use role::{Object, PUBLIC, Privileges, Role};
 pub use sql_type::{Domain, DomainCheck, EnumLabel, SqlType, TypeId, UserType, UserTypeKind};
@@ -52,6 +54,9 @@ pub struct Catalog {
     referring: OrdMap<TableId, Arc<[TableId]>>,
     /// The types of users, by schema and name.
     types: OrdMap<(String, String), Arc<UserType>>,
+    functions: OrdMap<RelationId, Arc<Function>>,
+    /// The functions of each schema and name, in the order of their ids.
+    function_names: OrdMap<(String, String), Arc<[Arc<Function>]>>,
     roles: OrdMap<String, Arc<Role>>,
     public: Arc<Role>,
 }
@@ -73,6 +78,8 @@ impl Catalog {
             indexes: OrdMap::new(),
             referring: OrdMap::new(),
             types: OrdMap::new(),
+            functions: OrdMap::new(),
+            function_names: OrdMap::new(),
             roles: OrdMap::new(),
             public: Arc::new(public_role()),
         }

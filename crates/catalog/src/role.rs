@@ -91,7 +91,7 @@ pub enum Object {
     Database,
     /// A schema, by name.
     Schema(String),
-    /// A table, view or sequence.
+    /// A table, view, sequence or function.
     Relation(RelationId),
 }
 
@@ -123,6 +123,10 @@ impl Privileges {
     pub const REFERENCES: Self = Self(256);
     /// Shown only: there are no triggers.
     pub const TRIGGER: Self = Self(512);
+    /// Call a function.
+    pub const EXECUTE: Self = Self(1024);
+    /// All privileges on functions.
+    pub const OF_FUNCTIONS: Self = Self(1024);
     /// All privileges on tables and views.
     pub const OF_TABLES: Self = Self(1 | 2 | 4 | 8 | 16 | 256 | 512);
     /// All privileges on sequences.
@@ -144,6 +148,7 @@ impl Privileges {
             "TRIGGER" => Self::TRIGGER,
             "USAGE" => Self::USAGE,
             "CREATE" => Self::CREATE,
+            "EXECUTE" => Self::EXECUTE,
             _ => return None,
         })
     }

@@ -1,6 +1,8 @@
 //! The serialized form of a catalog: its definitions. The index of names is rebuilt.
 
-use crate::{Catalog, Relation, RelationId, Role, Schema, TableId, UserType, is_temporary_schema};
+use crate::{
+    Catalog, Function, Relation, RelationId, Role, Schema, TableId, UserType, is_temporary_schema,
+};
 use imbl::OrdMap;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -12,6 +14,7 @@ pub(super) struct Definitions {
     pub(super) relations: Vec<Entry>,
     pub(super) roles: Vec<Role>,
     pub(super) public: Role,
+    pub(super) functions: Vec<Function>,
 }
 
 /// A relation or a type.
@@ -31,13 +34,14 @@ impl From<Catalog> for Definitions {
             },
             roles: catalog.roles.values().map(|role| Role::clone(role)).collect(),
             public: Role::clone(&catalog.public),
+            functions: catalog.functions().map(|function| Function::clone(function)).collect(),
         }
     }
 }
 
 impl From<Definitions> for Catalog {
     fn from(definitions: Definitions) -> Self {
-        let Definitions { schemas, relations: entries, roles, public } = definitions;
+        let Definitions { schemas, relations: entries, roles, public, functions } = definitions;
         let (mut relations, mut types) = (Vec::new(), OrdMap::new());
         for entry in entries {
             match entry {
@@ -67,11 +71,18 @@ impl From<Definitions> for Catalog {
             indexes: OrdMap::new(),
             referring: OrdMap::new(),
             types,
+            functions: OrdMap::new(),
+            function_names: OrdMap::new(),
             roles: roles.into_iter().map(|r| (r.name.clone(), Arc::new(r))).collect(),
             public: Arc::new(public),
         };
         indexed.into_iter().for_each(|table| catalog.list_indexes(table));
         referring.into_iter().for_each(|table| catalog.list_references(&[], table));
+        for function in functions {
+            let function = Arc::new(function);
+            catalog.functions.insert(function.id, Arc::clone(&function));
+            catalog.list_functions(&function);
+        }
         catalog
     }
 }

@@ -1,7 +1,7 @@
 //! A statement that is neither a query nor a change of rows.
 
 use crate::{
-    AlterSystem, Copy, Declaration, Definition, Discard, Execute, Explain, Fetch, Prepare,
+    AlterSystem, Copy, Declaration, Definition, Discard, Do, Execute, Explain, Fetch, Prepare,
     RelationName, RoleStatement, SettingStatement, Transaction,
 };
 
@@ -44,4 +44,6 @@ pub enum Command {
     Notify(String, String),
     /// UNLISTEN of a channel; `None` for all.
     Unlisten(Option<String>),
+    /// DO.
+    Do(Do),
 }

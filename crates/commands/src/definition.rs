@@ -3,7 +3,7 @@
 use crate::{
     AlterSequence, AlterTable, AlterType, Comment, CreateIndex, CreateSchema, CreateSequence,
     CreateTable, CreateTableAs, CreateType, CreateView, Drop, NewType, ObjectKind, Reindex,
-    RelationName, Rename, SetConstraints, Truncate,
+    RelationName, Rename, RoutineDefinition, SetConstraints, Truncate,
 };
 
 /// A statement that changes definitions.
@@ -41,6 +41,8 @@ pub enum Definition {
     Comment(Comment),
     /// SET CONSTRAINTS.
     SetConstraints(SetConstraints),
+    /// A statement about a function or procedure.
+    Routine(RoutineDefinition),
     /// VACUUM and ANALYZE.
     Maintenance(Maintenance),
     /// DISCARD TEMP, and what DISCARD ALL drops.
@@ -100,10 +102,12 @@ impl Definition {
                 ObjectKind::Database => "DROP DATABASE",
                 ObjectKind::Type => "DROP TYPE",
                 ObjectKind::Domain => "DROP DOMAIN",
+                ObjectKind::Function => "DROP FUNCTION",
             },
             Self::Truncate(_) => "TRUNCATE TABLE",
             Self::Comment(_) => "COMMENT",
             Self::SetConstraints(_) => "SET CONSTRAINTS",
+            Self::Routine(definition) => definition.tag(),
             Self::Maintenance(maintenance) if maintenance.is_vacuum => "VACUUM",
             Self::Maintenance(_) => "ANALYZE",
             Self::DropTemporary { all: true } => "DISCARD ALL",

@@ -13,7 +13,6 @@ pub(crate) fn missing(statement: &NodeEnum) -> Error {
         NodeEnum::CreateTrigStmt(_) => {
             ("triggers", "Use GENERATED ALWAYS AS (...) STORED, DEFAULT or CHECK.")
         }
-        NodeEnum::CreateFunctionStmt(_) => ("user-defined functions", "Use a view, or WITH."),
         other => return Error::missing(tag(other)),
     };
     Error::new("0A000", format!("{what} are not supported")).hint(hint)
@@ -78,7 +77,6 @@ fn of_create(statement: &NodeEnum) -> Option<&'static str> {
         NodeEnum::CreateFdwStmt(_) => "CREATE FOREIGN DATA WRAPPER",
         NodeEnum::CreateForeignServerStmt(_) => "CREATE SERVER",
         NodeEnum::CreateForeignTableStmt(_) => "CREATE FOREIGN TABLE",
-        NodeEnum::CreateFunctionStmt(_) => "CREATE FUNCTION",
         NodeEnum::CreateOpClassStmt(_) => "CREATE OPERATOR CLASS",
         NodeEnum::CreateOpFamilyStmt(_) => "CREATE OPERATOR FAMILY",
         NodeEnum::CreatePlangStmt(_) => "CREATE LANGUAGE",
@@ -108,7 +106,6 @@ fn of_other(statement: &NodeEnum) -> Option<&'static str> {
         NodeEnum::CheckPointStmt(_) => "CHECKPOINT",
         NodeEnum::ClusterStmt(_) => "CLUSTER",
         NodeEnum::DeclareCursorStmt(_) => "DECLARE CURSOR",
-        NodeEnum::DoStmt(_) => "DO",
         NodeEnum::DropSubscriptionStmt(_) => "DROP SUBSCRIPTION",
         NodeEnum::DropTableSpaceStmt(_) => "DROP TABLESPACE",
         NodeEnum::DropUserMappingStmt(_) => "DROP USER MAPPING",

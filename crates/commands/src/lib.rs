@@ -23,12 +23,14 @@ mod definition;
 mod drop;
 mod explain;
 mod foreign_key;
+mod function;
 mod identity;
 mod index;
 mod kinds;
 mod names;
 mod options;
 mod prepared;
+mod procedural;
 mod read;
 mod reindex;
 mod rename;
@@ -58,12 +60,17 @@ pub use definition::{Definition, Maintenance};
 pub use drop::Drop;
 pub use explain::Explain;
 pub use foreign_key::{ForeignKeyDefinition, ReferentialAction, SetConstraints};
+pub use function::{
+    AlterFunction, CreateFunction, DropFunctions, FunctionOptions, FunctionParameter, FunctionType,
+    ParallelSafety, ParameterKind, RoutineDefinition, RoutineKind, RoutineName, Stability,
+};
 pub use identity::IdentityChange;
 pub use index::{CreateIndex, IndexedColumn, IndexedKey, Unique};
 pub use kinds::tag;
 pub use names::{ObjectKind, RelationName};
 pub use options::Given;
 pub use prepared::{Argument, Discard, Execute, Prepare};
+pub use procedural::Do;
 pub use read::read;
 pub use reindex::Reindex;
 pub use rename::{Rename, Renamed};

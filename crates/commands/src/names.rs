@@ -73,6 +73,8 @@ pub enum ObjectKind {
     Type,
     /// A domain.
     Domain,
+    /// A function or procedure.
+    Function,
 }
 
 impl ObjectKind {
@@ -102,6 +104,7 @@ impl ObjectKind {
             Self::Database => "ALTER DATABASE",
             Self::Type => "ALTER TYPE",
             Self::Domain => "ALTER DOMAIN",
+            Self::Function => "ALTER FUNCTION",
         }
     }
 
@@ -116,6 +119,7 @@ impl ObjectKind {
             Self::Database => "database",
             Self::Type => "type",
             Self::Domain => "domain",
+            Self::Function => "function",
         }
     }
 }

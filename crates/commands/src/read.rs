@@ -5,8 +5,9 @@ use crate::rename::AnyRename;
 use crate::{
     AlterSequence, AlterSystem, AlterType, Command, Comment, Copy, CreateIndex, CreateSchema,
     CreateSequence, CreateTable, CreateTableAs, CreateType, CreateView, Declaration, Definition,
-    Discard, Drop, Execute, Explain, Fetch, Maintenance, Prepare, Reindex, RelationName, Result,
-    RoleStatement, SetConstraints, SettingStatement, Transaction, Truncate, kinds, names,
+    Discard, Do, Drop, Execute, Explain, Fetch, Maintenance, Prepare, Reindex, RelationName, Result,
+    RoleStatement, RoutineDefinition, SetConstraints, SettingStatement, Transaction, Truncate,
+    kinds, names,
 };
 use grammar::tree::{Node, NodeEnum, VacuumStmt};
 
@@ -18,6 +19,9 @@ const ACCESS_SHARE: i32 = 1;
 /// # Errors
 /// 0A000 for what PostgreSQL has and Pando has not; 42601 and others for what the grammar takes and PostgreSQL refuses.
 pub fn read(statement: &NodeEnum) -> Result<Option<Command>> {
+    if let Some(routine) = RoutineDefinition::of(statement)? {
+        return Ok(Some(Command::Definition(Box::new(Definition::Routine(routine)))));
+    }
     let definition = |definition| Command::Definition(Box::new(definition));
     Ok(Some(match statement {
         NodeEnum::SelectStmt(_)
@@ -123,6 +127,7 @@ fn of_session(statement: &NodeEnum) -> Result<Command> {
         NodeEnum::UnlistenStmt(statement) => {
             Command::Unlisten(names::some(&statement.conditionname))
         }
+        NodeEnum::DoStmt(statement) => Command::Do(Do::of(statement)?),
         NodeEnum::CreateRoleStmt(statement) => Command::Role(RoleStatement::create(statement)?),
         NodeEnum::AlterRoleStmt(statement) => Command::Role(RoleStatement::alter(statement)?),
         NodeEnum::DropRoleStmt(statement) => Command::Role(RoleStatement::drop_roles(statement)?),

@@ -4,7 +4,7 @@ mod define;
 mod grant;
 mod owner;
 
-use crate::ObjectKind;
+use crate::{ObjectKind, RoutineName};
 use grammar::tree::{Node, NodeEnum, RoleSpec, RoleSpecType};
 
 /// A statement about roles.
@@ -60,6 +60,13 @@ pub enum RoleStatement {
     },
     /// DROP OWNED.
     DropOwned(Vec<RoleName>),
+    /// ALTER FUNCTION ... OWNER TO.
+    RoutineOwner {
+        /// The function.
+        routine: RoutineName,
+        /// The new owner.
+        owner: RoleName,
+    },
     /// ALTER ... OWNER TO.
     Owner {
         /// The kind of the object.
@@ -136,6 +143,8 @@ pub struct Grant {
 pub enum GrantedOn {
     /// Names, each of one to three parts.
     Named(Vec<Vec<String>>),
+    /// Functions and procedures.
+    Routines(Vec<RoutineName>),
     /// All objects of the kind in some schemas.
     AllIn(Vec<String>),
 }
@@ -165,6 +174,7 @@ impl RoleStatement {
             Self::Reassign { .. } => "REASSIGN OWNED",
             Self::DropOwned(_) => "DROP OWNED",
             Self::Owner { kind, .. } => kind.alter_tag(),
+            Self::RoutineOwner { routine, .. } => routine.alter_tag(),
         }
     }
 }

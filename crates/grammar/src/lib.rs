@@ -16,8 +16,8 @@ mod syntax_error;
 pub use deparse::{expression_text, statement_text};
 pub use parse::{Script, parse};
 pub use references::{
-    ColumnReference, RelationReference, columns, relations, relations_and_ctes, rename_column,
-    string_location, with_column_names, with_schemas,
+    ColumnReference, RelationReference, calls, columns, relations, relations_and_ctes,
+    rename_column, string_location, with_column_names, with_schemas,
 };
 pub use split::{solid, split};
 pub use stack::growing;

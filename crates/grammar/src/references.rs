@@ -85,6 +85,28 @@ pub fn relations(query: &NodeEnum) -> Vec<RelationReference> {
     names
 }
 
+/// The functions that a text calls: schemas, names and numbers of arguments.
+pub fn calls(text: &str) -> Vec<(Option<String>, String, usize)> {
+    let Ok(script) = crate::parse(text) else { return Vec::new() };
+    let statement = script.statements().first().and_then(|raw| raw.stmt.as_ref()?.node.as_ref());
+    let mut found = Vec::new();
+    if let Some(statement) = statement {
+        let _ = each(statement, &mut |kind, node| {
+            if kind != "FuncCall" {
+                return;
+            }
+            let parts = node.get("funcname").and_then(Value::as_array);
+            let part = |part: &Value| Some(part.pointer("/node/String/sval")?.as_str()?.to_owned());
+            let mut parts: Vec<String> = parts.into_iter().flatten().filter_map(part).collect();
+            let arguments = node.get("args").and_then(Value::as_array).map_or(0, Vec::len);
+            if let Some(name) = parts.pop() {
+                found.push((parts.pop(), name, arguments));
+            }
+        });
+    }
+    found
+}
+
 /// As [`relations`], with the names of WITH. `None` if the query nests too deep.
 pub fn relations_and_ctes(query: &NodeEnum) -> Option<Vec<RelationReference>> {
     ranges(query).map(|(names, _)| names)

@@ -54,6 +54,17 @@ pub fn is_lasting(expr: &Expr) -> bool {
 /// Plans the query of a view, for a planner with the privileges and the search path of the view.
 pub type PlanView = for<'v> fn(&'v Planner<'v>, &'v View) -> BoxFuture<'v, Result<LogicalPlan>>;
 
+/// A parameter that a statement calls by a name: a variable of a procedural language.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NamedParameter {
+    /// The record or label before the name, if it must be written.
+    pub qualifier: Option<String>,
+    /// The name.
+    pub name: String,
+    /// The type.
+    pub sql_type: store::catalog::SqlType,
+}
+
 /// Plans one statement.
 pub struct Planner<'a> {
     /// DataFusion's session state.
@@ -68,6 +79,8 @@ pub struct Planner<'a> {
     pub search_path: SearchPath<'a>,
     /// The values of `$1`, `$2`, ...; empty while the statement is only described.
     pub parameters: &'a [ScalarValue],
+    /// The names of the first parameters.
+    pub names: &'a [NamedParameter],
     plan_view: PlanView,
     /// The views within which the statement is expanded, outermost first.
     expanded: Vec<RelationId>,
@@ -93,10 +106,16 @@ impl<'a> Planner<'a> {
             tables,
             search_path,
             parameters,
+            names: &[],
             plan_view,
             expanded: Vec::new(),
             describes_views: false,
         }
+    }
+
+    /// Gives names to the first parameters.
+    pub fn with_names(self, names: &'a [NamedParameter]) -> Self {
+        Self { names, ..self }
     }
 
     /// Plans the statement as a part of the view with this id, which it must not read.

@@ -128,6 +128,10 @@ async fn contents(database: &Database) -> Vec<String> {
         "SELECT viewname, definition FROM pg_views".to_owned(),
         "SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint".to_owned(),
         "SELECT rolname, rolsuper, rolcanlogin FROM pg_roles".to_owned(),
+        format!(
+            "SELECT nspname, proname, proargtypes, prosrc, proacl \
+             FROM pg_proc JOIN pg_namespace AS n ON n.oid = pronamespace WHERE {own}"
+        ),
         "SELECT objoid, description FROM pg_description".to_owned(),
     ] {
         all.extend(rows(&mut sql, &query).await);

@@ -18,6 +18,14 @@ impl Visible {
         Self { types, path }
     }
 
+    /// The types of a table's columns, by their names alone or with their schemas.
+    pub fn of_columns(table: &Table) -> Self {
+        let types = table.columns.iter().filter_map(|column| column.sql_type.user_type());
+        let types: Vec<Arc<UserType>> = types.cloned().collect();
+        let path = types.iter().map(|user| user.schema.clone()).collect();
+        Self { types, path }
+    }
+
     /// The type of a name, and whether the name means arrays of it.
     pub fn find(&self, schema: Option<&str>, name: &str) -> Option<(&Arc<UserType>, bool)> {
         let item = name.strip_prefix('_');

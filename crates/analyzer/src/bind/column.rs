@@ -52,25 +52,31 @@ impl Binder<'_> {
     }
 
     fn bare_column(&mut self, name: &str, location: i32) -> Result<Expr> {
-        for scope in self.scopes.iter().rev() {
+        for scope in self.named_scopes() {
             if let Some(found) = scope.column(name, location)? {
+                if self.variable(None, name, location).is_some() {
+                    return Err(ambiguous_variable(name).at(location));
+                }
                 return Ok(Expr { location: Location(location), ..found });
             }
         }
         // The name of a relation stands for its row.
-        for scope in self.scopes.iter().rev() {
+        for scope in self.named_scopes() {
             if scope.item(None, name, location)?.is_some() {
                 return self.whole_row(None, name, location);
             }
         }
-        let items = self.scopes.iter().rev().flat_map(|scope| &scope.items);
+        let items = self.named_scopes().flat_map(|scope| &scope.items);
         let mut relations = items.filter_map(|item| item.relation);
         if let Some(relation) = relations.find(|relation| self.tables.contains_key(relation))
             && SYSTEM_COLUMNS.contains(&name)
         {
             return self.system_column(relation, name, location);
         }
-        Err(self.no_column(name, location))
+        match self.routine_parameter(name, location).or(self.variable(None, name, location)) {
+            Some(value) => Ok(value),
+            None => Err(self.no_column(name, location)),
+        }
     }
 
     /// A column that every table has, and `*` does not show.
@@ -89,7 +95,7 @@ impl Binder<'_> {
     fn no_column(&self, name: &str, location: i32) -> Error {
         let message = format!("column \"{name}\" does not exist");
         let error = Error::new("42703", message).at(location);
-        let items = || self.scopes.iter().rev().flat_map(|scope| &scope.items);
+        let items = || self.named_scopes().flat_map(|scope| &scope.items);
         let named = |item: &&Item| !item.name.is_empty();
         let mut hidden = items()
             .filter(named)
@@ -120,7 +126,7 @@ impl Binder<'_> {
         name: &str,
         location: i32,
     ) -> Result<Expr> {
-        for scope in self.scopes.iter().rev() {
+        for scope in self.named_scopes() {
             let Some(item) = scope.item(schema, table, location)? else { continue };
             let mut found = item.columns.iter().filter(|(column, _)| column == name);
             return match (found.next(), found.next()) {
@@ -150,18 +156,22 @@ impl Binder<'_> {
         }
         // `column.field` of a composite column.
         if schema.is_none() {
-            for scope in self.scopes.iter().rev() {
+            for scope in self.named_scopes() {
                 if let Some(row) = scope.column(table, location)? {
                     return self.field(row, name, location);
                 }
             }
+        }
+        let parameter = self.parameter_of_routine(table, name, location);
+        if let Some(value) = parameter.or(self.variable(Some(table), name, location)) {
+            return Ok(value);
         }
         Err(self.no_table(table).at(location))
     }
 
     /// The error for a qualifier that finds nothing.
     pub(super) fn no_table(&self, table: &str) -> Error {
-        let items = || self.scopes.iter().rev().flat_map(|scope| &scope.items);
+        let items = || self.named_scopes().flat_map(|scope| &scope.items);
         if let Some(item) = items().find(|item| item.aliased.as_deref() == Some(table)) {
             let message = format!("invalid reference to FROM-clause entry for table \"{table}\"");
             let alias = &item.name;
@@ -185,7 +195,7 @@ impl Binder<'_> {
         name: &str,
         location: i32,
     ) -> Result<Expr> {
-        for scope in self.scopes.iter().rev() {
+        for scope in self.named_scopes() {
             let Some(item) = scope.item(schema, name, location)? else { continue };
             let Some(relation) = item.relation else {
                 return Err(Error::missing("the row of a join").at(location));
@@ -206,7 +216,7 @@ impl Binder<'_> {
     pub(super) fn field(&mut self, row: Expr, name: &str, location: i32) -> Result<Expr> {
         // A field of a relation's row is a column.
         if let Kind::WholeRow(relation) = row.kind {
-            let items = self.scopes.iter().rev().flat_map(|scope| &scope.items);
+            let items = self.named_scopes().flat_map(|scope| &scope.items);
             let mut items = items.filter(|item| item.relation == Some(relation));
             if let Some(item) = items.next() {
                 let (table, schema) = (item.name.clone(), item.schema.clone());
@@ -239,6 +249,10 @@ impl Binder<'_> {
     /// The fields of a row value; `None` if it is no row or its fields are not known.
     pub(super) fn row_columns(&self, row: &Expr) -> Option<Vec<Column>> {
         match &row.kind {
+            Kind::Row(_) if self.named_rows.iter().any(|(known, _)| known == row) => {
+                let mut rows = self.named_rows.iter();
+                rows.find(|(known, _)| known == row).map(|(_, columns)| columns.clone())
+            }
             Kind::Row(values) => {
                 let column = |(at, value): (usize, &Expr)| Column {
                     name: format!("f{}", at + 1),
@@ -278,6 +292,13 @@ impl Binder<'_> {
             }
         }
     }
+}
+
+/// The error for a name that is both a column's and a variable's.
+fn ambiguous_variable(name: &str) -> Error {
+    let message = format!("column reference \"{name}\" is ambiguous");
+    Error::new("42702", message)
+        .detail("It could refer to either a PL/pgSQL variable or a table column.")
 }
 
 /// The first column of a SELECT.

@@ -3,19 +3,8 @@
 use super::Binder;
 use crate::error::{Error, Result};
 use crate::system::{Oid, SqlType};
-use crate::tree::{Expr, Kind, Literal, Location};
+use crate::tree::{Expr, Kind, Literal};
 use grammar::tree::{AConst, ParamRef, a_const::Val};
-
-impl Expr {
-    pub(super) fn new(kind: Kind, sql_type: impl Into<SqlType>, location: i32) -> Self {
-        Self { kind, sql_type: sql_type.into(), location: Location(location) }
-    }
-
-    /// NULL of a type.
-    pub(super) fn null(sql_type: impl Into<SqlType>) -> Self {
-        Self::new(Kind::Literal(Literal::Null), sql_type, -1)
-    }
-}
 
 /// A constant. A string is of unknown type.
 pub(super) fn constant(constant: &AConst) -> Result<Expr> {
@@ -61,6 +50,12 @@ impl Binder<'_> {
     pub(super) fn parameter(&mut self, parameter: &ParamRef) -> Result<Expr> {
         let location = parameter.location;
         let number = parameter.number;
+        if let Some(found) = self.numbered_parameter(number, location) {
+            return found;
+        }
+        if let Some(named) = self.variable(None, &format!("${number}"), location) {
+            return Ok(named);
+        }
         if !(1..=PARAMETERS_MAX).contains(&number) {
             let message = format!("there is no parameter ${number}");
             return Err(Error::new("42P02", message).at(location));

@@ -196,7 +196,7 @@ impl Binder<'_> {
     }
 
     /// Lets what is bound see the items before it in FROM.
-    fn laterally<T>(&mut self, bind: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+    pub(super) fn laterally<T>(&mut self, bind: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let outer =
             self.scopes.last_mut().map(|scope| std::mem::replace(&mut scope.is_lateral, true));
         let result = bind(self);
@@ -207,7 +207,7 @@ impl Binder<'_> {
     }
 
     /// Whether a query refers to relations of the current level.
-    fn refers_here(&self, query: &Query) -> bool {
+    pub(super) fn refers_here(&self, query: &Query) -> bool {
         let mut found = false;
         query_expressions(query, &mut |expr| found = found || self.expression_refers_here(expr));
         found
@@ -224,6 +224,9 @@ impl Binder<'_> {
 
     fn functions(&mut self, range: &RangeFunction) -> Result<Part> {
         if let Some(part) = self.system_table_of(range)? {
+            return Ok(part);
+        }
+        if let Some(part) = self.routine_in_from(range)? {
             return Ok(part);
         }
         let mut calls = Vec::new();
@@ -310,6 +313,10 @@ impl Binder<'_> {
     fn table_function(&mut self, call: &FuncCall, defined: Vec<Column>) -> Result<Vec<SetCall>> {
         let location = call.location;
         let (schema, name) = qualified(&call.funcname);
+        let is_known = crate::system::functions::named(name).next().is_some();
+        if !is_known && !self.catalog.routines(schema, name)?.is_empty() {
+            return Err(Error::missing("a user's function in ROWS FROM").at(location));
+        }
         let name = self.name_in_schema(schema, name, call)?;
         let (values, names) = self.call_arguments(&call.args)?;
         let groups: Vec<Vec<Expr>> = if name == "unnest" && values.len() > 1 && names.is_empty() {
@@ -358,7 +365,7 @@ pub(super) fn not_a_table(location: i32) -> Error {
 
 impl Binder<'_> {
     /// The columns of a column definition list.
-    fn defined_columns(&self, nodes: &[Node]) -> Result<Vec<Column>> {
+    pub(super) fn defined_columns(&self, nodes: &[Node]) -> Result<Vec<Column>> {
         let column = |node: &Node| match names::node(Some(node))? {
             NodeEnum::ColumnDef(column) => {
                 let name = column.type_name.as_ref();

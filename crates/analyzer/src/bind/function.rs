@@ -25,6 +25,9 @@ impl Binder<'_> {
     pub(super) fn function_call(&mut self, call: &FuncCall) -> Result<Expr> {
         let (schema, name) = qualified(&call.funcname);
         let location = call.location;
+        if let Some(value) = self.routine_call(call)? {
+            return Ok(value);
+        }
         let name = self.name_in_schema(schema, name, call)?;
         let kinds: Vec<FunctionKind> =
             crate::system::functions::named(name).map(|function| function.kind).collect();
@@ -67,6 +70,16 @@ impl Binder<'_> {
             return Err(Error::new("42809", message).at(location));
         }
         let resolved = self.resolve(name, call)?;
+        self.resolved_call(resolved, name, location)
+    }
+
+    /// A call of a function of the system, in an expression.
+    pub(super) fn resolved_call(
+        &mut self,
+        resolved: Resolved,
+        name: &str,
+        location: i32,
+    ) -> Result<Expr> {
         if resolved.function.kind == FunctionKind::Procedure {
             let message = format!("{name} is a procedure");
             return Err(Error::new("42809", message)

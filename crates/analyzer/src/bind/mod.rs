@@ -26,6 +26,7 @@ mod names;
 mod operator;
 mod order;
 mod query;
+mod routine;
 mod row;
 mod sample;
 mod scope;
@@ -44,13 +45,17 @@ mod with;
 mod written;
 
 use crate::error::{Error, Result};
+use crate::routine::{Routine, RoutineCall};
 use crate::system::{Oid, SqlType};
-use crate::tree::{Column, CteId, NamedChange, Query, RelationId, SelectId, Statement};
+use crate::tree::{Column, CteId, Expr, NamedChange, Query, RelationId, SelectId, Statement};
 use grammar::tree::NodeEnum;
+use routine::Expansion;
 use scope::Scope;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 pub use column_name::column_name;
+pub use routine::check_routine;
 pub use row::{RowExpression, bind_assigned, bind_row};
 pub use star::Star;
 pub use walk::{children, children_mut, contains, whole_rows};
@@ -110,6 +115,27 @@ pub trait Catalog {
         false
     }
 
+    /// The functions of users with a name; without a schema, those in the search path, in its order.
+    ///
+    /// # Errors
+    /// The schema may not be used.
+    fn routines(&self, _schema: Option<&str>, _name: &str) -> Result<Vec<Arc<Routine>>> {
+        Ok(Vec::new())
+    }
+
+    /// The variable of a procedural language that a name means: the number of its parameter, and its type.
+    fn variable(&self, _qualifier: Option<&str>, _name: &str) -> Option<(u32, SqlType)> {
+        None
+    }
+
+    /// Checks that the user may call a function.
+    ///
+    /// # Errors
+    /// 42501.
+    fn may_call(&self, _: &Routine) -> Result<()> {
+        Ok(())
+    }
+
     /// The table that a statement changes, with all of its columns.
     ///
     /// # Errors
@@ -126,6 +152,8 @@ pub struct Bound {
     pub parameters: Vec<Option<SqlType>>,
     /// What each `*` in the select lists stands for.
     pub stars: Vec<Star>,
+    /// The calls that are made before the query. Their values are its parameters behind `parameters`.
+    pub calls: Vec<RoutineCall>,
 }
 
 /// Binds a query: SELECT, VALUES or a set operation. `parameters` are the types that the client declares.
@@ -143,7 +171,9 @@ pub fn bind(
     let mut binder = Binder::new(catalog, parameters);
     let mut query = binder.query(select)?;
     binder.settle_outputs(&mut query)?;
-    Ok(Bound { query, parameters: binder.parameters, stars: binder.stars })
+    binder.settle_calls(&mut query)?;
+    let Binder { parameters, stars, calls, .. } = binder;
+    Ok(Bound { query, parameters, stars, calls })
 }
 
 /// A bound statement that changes rows.
@@ -167,6 +197,7 @@ pub fn bind_statement(
     let mut binder = Binder::new(catalog, parameters);
     binder.may_change = true;
     let statement = binder.statement(statement)?;
+    binder.refuse_calls()?;
     Ok(BoundStatement { statement, parameters: binder.parameters })
 }
 
@@ -200,6 +231,14 @@ pub(crate) struct Binder<'a> {
     domain_values: Vec<crate::tree::Expr>,
     /// The fields of columns that are rows.
     columns_of_record: HashMap<(RelationId, usize), Vec<Column>>,
+    /// The functions of users whose bodies are being bound, the innermost last.
+    expansions: Vec<Expansion>,
+    /// The number of places for arguments in bodies.
+    places: u32,
+    /// The calls that are made before the query.
+    calls: Vec<RoutineCall>,
+    /// The rows that functions return, with the names of their fields.
+    named_rows: Vec<(Expr, Vec<Column>)>,
 }
 
 impl<'a> Binder<'a> {
@@ -222,6 +261,10 @@ impl<'a> Binder<'a> {
             stars: Vec::new(),
             domain_values: Vec::new(),
             columns_of_record: HashMap::new(),
+            expansions: Vec::new(),
+            places: 0,
+            calls: Vec::new(),
+            named_rows: Vec::new(),
         }
     }
 

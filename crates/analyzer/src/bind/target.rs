@@ -77,7 +77,7 @@ impl Binder<'_> {
             [table] => (None, *table),
             [.., schema, table] => (Some(*schema), *table),
         };
-        for scope in self.scopes.iter().rev() {
+        for scope in self.named_scopes() {
             if let Some(item) = scope.item(schema, table, location)? {
                 let all = item.columns.iter().map(output).collect();
                 let columns = star::written(scope, &[item]);
@@ -104,7 +104,7 @@ impl Binder<'_> {
         let row = self.indirection_of(indirection, &steps[..steps.len() - 1])?;
         let location = row.location.0;
         if let Kind::WholeRow(relation) = row.kind {
-            let items = self.scopes.iter().rev().flat_map(|scope| &scope.items);
+            let items = self.named_scopes().flat_map(|scope| &scope.items);
             let mut items = items.filter(|item| item.relation == Some(relation));
             if let Some(item) = items.next() {
                 let output = |(name, expr): &(String, Expr)| Output {

@@ -279,7 +279,8 @@ impl Binder<'_> {
         name: &str,
         location: i32,
     ) -> Result<Option<(CteId, Vec<Column>, usize)>> {
-        for scope in self.scopes.iter_mut().rev() {
+        let floor = self.floor();
+        for scope in self.scopes[floor..].iter_mut().rev() {
             let Some(named) = scope.ctes.iter_mut().find(|named| named.name == name) else {
                 continue;
             };

@@ -3,9 +3,9 @@
 use super::{Malformed, Source, Stable, fields, variants, wrappers};
 use crate::serialized::{Definitions, Entry};
 use crate::{
-    Catalog, CatalogChange, Column, Domain, DomainCheck, EnumLabel, Identity, Index, IndexColumn,
-    IndexExpression, IndexKey, Object, OnCommit, Privileges, Role, Schema, Sequence, SqlType,
-    TypeId, UserType, UserTypeKind, View,
+    Catalog, CatalogChange, Column, Domain, DomainCheck, EnumLabel, Function, Identity, Index,
+    IndexColumn, IndexExpression, IndexKey, Object, OnCommit, Parallel, Parameter, ParameterMode,
+    Privileges, Relation, Role, Schema, Sequence, SqlType, TypeId, UserType, UserTypeKind, View, Volatility,
 };
 
 wrappers!(Privileges, TypeId);
@@ -137,9 +137,89 @@ variants!(CatalogChange {
     55 => CreateType(user),
     56 => ReplaceType(user),
     57 => DropType(id),
+    60 => PutFunction(function),
+    61 => DropFunction(id),
 });
 
-fields!(Definitions { schemas, relations, roles, public });
+variants!(ParameterMode {
+    0 => In,
+    1 => Out,
+    2 => InOut,
+    3 => Variadic,
+    4 => Table,
+});
+
+variants!(Volatility {
+    0 => Immutable,
+    1 => Stable,
+    2 => Volatile,
+});
+
+variants!(Parallel {
+    0 => Unsafe,
+    1 => Restricted,
+    2 => Safe,
+});
+
+fields!(Parameter { name, mode, type_id, default });
+
+fields!(Function {
+    id,
+    schema,
+    name,
+    is_procedure,
+    language,
+    parameters,
+    result_id,
+    result_relation,
+    returns_set,
+    body,
+    is_sql_body,
+    volatility,
+    is_strict,
+    is_security_definer,
+    is_leakproof,
+    parallel,
+    cost,
+    rows,
+    settings,
+    comment,
+});
+
+/// The ordinal of a function among relations.
+const FUNCTION: u8 = 60;
+
+/// Schemas, relations, roles and the role of everybody, in order. Functions follow the relations, and
+/// are counted with them: catalogs without functions have the form that they had before there were
+/// any.
+impl Stable for Definitions {
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.schemas.encode(out);
+        ((self.relations.len() + self.functions.len()) as u32).encode(out);
+        self.relations.iter().for_each(|relation| relation.encode(out));
+        for function in &self.functions {
+            out.push(FUNCTION);
+            function.encode(out);
+        }
+        self.roles.encode(out);
+        self.public.encode(out);
+    }
+
+    fn decode(from: &mut Source<'_>) -> Result<Self, Malformed> {
+        let schemas = Stable::decode(from)?;
+        let (mut relations, mut functions) = (Vec::new(), Vec::new());
+        for _ in 0..u32::decode(from)? {
+            if from.next_is(FUNCTION) {
+                from.take(1)?;
+                functions.push(Function::decode(from)?);
+            } else {
+                relations.push(Entry::decode(from)?);
+            }
+        }
+        let (roles, public) = (Stable::decode(from)?, Stable::decode(from)?);
+        Ok(Self { schemas, relations, roles, public, functions })
+    }
+}
 
 /// The ordinal of a type among relations.
 const TYPE: u8 = 55;

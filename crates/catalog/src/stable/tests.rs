@@ -213,6 +213,36 @@ fn role() -> Role {
     }
 }
 
+fn function() -> Function {
+    Function {
+        id: RelationId(9),
+        schema: "s".to_owned(),
+        name: "f".to_owned(),
+        is_procedure: false,
+        language: "sql".to_owned(),
+        parameters: vec![Parameter {
+            name: "a".to_owned(),
+            mode: ParameterMode::In,
+            type_id: 23,
+            default: Some("1".to_owned()),
+        }],
+        result_id: 23,
+        result_relation: None,
+        returns_set: false,
+        body: "SELECT 1".to_owned(),
+        is_sql_body: false,
+        volatility: Volatility::Volatile,
+        is_strict: true,
+        is_security_definer: false,
+        is_leakproof: false,
+        parallel: Parallel::Unsafe,
+        cost: None,
+        rows: None,
+        settings: Vec::new(),
+        comment: Some("x".to_owned()),
+    }
+}
+
 #[test]
 fn arrow_types_have_their_bytes() {
     let types = [
@@ -282,6 +312,11 @@ fn changes_have_their_bytes() {
             },
             "0a01610205818008",
         ),
+        (
+            CatalogChange::PutFunction(function()),
+            "3c0901730166000373716c 0101610017010131 170000 0853454c4543542031 00 02010000000000 00 010178",
+        ),
+        (CatalogChange::DropFunction(RelationId(9)), "3d09"),
     ];
     for (change, expected) in &changes {
         golden(change, &expected.replace(' ', ""));
@@ -298,9 +333,12 @@ fn a_catalog_is_read_back_with_its_names_and_values() {
         .apply(&CatalogChange::Create(Relation::Table(Arc::new(table))))
         .and_then(|catalog| catalog.apply(&CatalogChange::PutRole(role())))
         .expect("valid changes");
+    let function = Function { schema: DEFAULT_SCHEMA.to_owned(), ..function() };
+    let catalog = catalog.apply(&CatalogChange::PutFunction(function)).expect("a valid change");
     let bytes = encode(&catalog);
     let back: Catalog = decode(&bytes).expect("decoded");
     assert!(back.relation(DEFAULT_SCHEMA, "t").is_some());
+    assert_eq!(back.functions_named(DEFAULT_SCHEMA, "f").len(), 1);
     assert_eq!(format!("{back:?}"), format!("{catalog:?}"));
 }
 

@@ -31,9 +31,12 @@ fn of_object(scope: &Scope, row: &Row<'_>) -> Option<String> {
     let catalog = row.text(1).map(|name| name.trim_start_matches("pg_catalog."));
     match catalog {
         Some("pg_class") => of_relation(scope, oid),
+        Some("pg_proc") => of_function(&scope.catalog, oid),
         Some("pg_namespace") => of_schema(&scope.catalog, oid),
         Some(_) => None,
-        None => of_relation(scope, oid).or_else(|| of_schema(&scope.catalog, oid)),
+        None => of_relation(scope, oid)
+            .or_else(|| of_function(&scope.catalog, oid))
+            .or_else(|| of_schema(&scope.catalog, oid)),
     }
 }
 
@@ -45,6 +48,10 @@ fn of_relation(scope: &Scope, oid: i64) -> Option<String> {
         Class::Relation(Relation::Index(index)) => index.file.comment.clone(),
         Class::KeyIndex(_) | Class::System(_) => None,
     }
+}
+
+fn of_function(catalog: &Catalog, oid: i64) -> Option<String> {
+    crate::pg_catalog::routines::of_user(catalog, oid)?.comment.clone()
 }
 
 fn of_schema(catalog: &Catalog, oid: i64) -> Option<String> {

@@ -12,6 +12,7 @@ use datafusion::logical_expr::ScalarUDF;
 use functions::row_function::{Row, function, id_function};
 use parser::object_name;
 use std::sync::Arc;
+use store::catalog::Function;
 use values::cells::Cell;
 use values::cells::Form;
 use values::{Error, Result, SqlState};
@@ -168,12 +169,47 @@ fn show_type(scope: &Scope, oid: i64) -> Option<String> {
     type_catalog::by_oid(oid).map(|entry| type_catalog::format(entry.oid, None))
 }
 
-fn procedure(_: &Scope, text: &str) -> Option<i64> {
+fn procedure(scope: &Scope, text: &str) -> Option<i64> {
+    if let Some(function) = function_of_user(scope, text) {
+        return Some(oids::relation(function.id));
+    }
     let text = text.split('(').next().unwrap_or(text);
     routines::by_name(text.strip_prefix("pg_catalog.").unwrap_or(text))
 }
 
-fn show_procedure(_: &Scope, oid: i64) -> Option<String> {
+/// The function of a user with a name, and with these types of arguments, if they are written.
+fn function_of_user(scope: &Scope, text: &str) -> Option<Arc<Function>> {
+    scope.catalog.functions().next()?;
+    let (name, types) = match text.split_once('(') {
+        Some((name, types)) => (name, Some(types.trim_end().strip_suffix(')')?)),
+        None => (text, None),
+    };
+    let (schema, name) = split(name.trim())?;
+    let types = match types.map(str::trim) {
+        None => None,
+        Some("") => Some(Vec::new()),
+        Some(types) => {
+            let types = types.split(',').map(|name| type_catalog::by_name(name.trim()));
+            Some(types.collect::<Option<Vec<i64>>>()?)
+        }
+    };
+    let path = scope.path();
+    let schemas: Vec<&str> = match &schema {
+        Some(schema) => vec![path.resolve(schema)],
+        None => path.schemas().collect(),
+    };
+    let mut named = schemas.iter().flat_map(|schema| scope.catalog.functions_named(schema, &name));
+    let fits = |function: &&Arc<Function>| {
+        let inputs = function.inputs().map(|input| i64::from(input.type_id));
+        types.as_ref().is_none_or(|types| inputs.eq(types.iter().copied()))
+    };
+    named.find(fits).cloned()
+}
+
+fn show_procedure(scope: &Scope, oid: i64) -> Option<String> {
+    if let Some(function) = routines::of_user(&scope.catalog, oid) {
+        return Some(function.name.clone());
+    }
     routines::name_of(oid).map(str::to_owned)
 }
 

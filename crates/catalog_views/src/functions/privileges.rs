@@ -5,7 +5,7 @@ use crate::access::Access;
 use crate::names::BOOTSTRAP_SUPERUSER;
 use crate::names::SYSTEM_SCHEMAS;
 use crate::pg_catalog::class::Class;
-use crate::pg_catalog::{oids, roles};
+use crate::pg_catalog::{oids, roles, routines};
 use crate::session_context::SessionContext;
 use datafusion::logical_expr::ScalarUDF;
 use functions::row_function::{Row, function};
@@ -26,9 +26,8 @@ const FREE: [&str; 6] = [
 ];
 
 /// Functions about objects that are all in `pg_catalog`, and so always visible.
-const VISIBLE: [&str; 12] = [
+const VISIBLE: [&str; 11] = [
     "pg_type_is_visible",
-    "pg_function_is_visible",
     "pg_operator_is_visible",
     "pg_opclass_is_visible",
     "pg_opfamily_is_visible",
@@ -76,6 +75,10 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
         all.push(function(name, 1..=1, Form::Flag, |row| Ok(row.number(0).map(|_| true).into())));
     }
     let of = Arc::clone(session);
+    all.push(function("pg_function_is_visible", 1..=1, Form::Flag, move |row| {
+        Ok(row.number(0).map(|oid| is_visible(&Scope::of(&*of), oid)).into())
+    }));
+    let of = Arc::clone(session);
     all.push(function("pg_table_is_visible", 1..=1, Form::Flag, move |row| {
         let scope = Scope::of(&*of);
         let class = scope.class(row, 0);
@@ -121,6 +124,19 @@ fn role(
             Err(Error::new(SqlState::UndefinedObject, message))
         }
     }
+}
+
+/// Whether a function is found by its name without a schema, and its arguments.
+fn is_visible(scope: &Scope, oid: i64) -> bool {
+    let Some(function) = routines::of_user(&scope.catalog, oid) else { return true };
+    let path = scope.path();
+    let mut named = path
+        .schemas()
+        .flat_map(|schema| scope.catalog.functions_named(schema, &function.name))
+        .filter(|other| {
+            other.inputs().map(|of| of.type_id).eq(function.inputs().map(|of| of.type_id))
+        });
+    named.next().is_some_and(|first| first.id == function.id)
 }
 
 /// `has_table_privilege`: whether a role has one of the privileges of the last argument on a

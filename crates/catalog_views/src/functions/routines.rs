@@ -7,23 +7,48 @@ use crate::session_context::SessionContext;
 use datafusion::logical_expr::ScalarUDF;
 use functions::row_function::{Row, function};
 use std::sync::Arc;
+use store::catalog::{Catalog, Function};
 use values::cells::Form;
 
 /// The functions.
-pub(super) fn all(_: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
-    let of_routine = |name, body: fn(&Routine) -> Option<String>| {
+pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
+    let of_routine = |name, of_system: OfSystem, of_user: OfUser| {
+        let session = Arc::clone(session);
         function(name, 1..=1, Form::Text, move |row: &Row<'_>| {
-            Ok(row.number(0).and_then(routines::by_oid).and_then(body).into())
+            let Some(oid) = row.number(0) else { return Ok(None::<String>.into()) };
+            let catalog = session.catalog();
+            Ok(match routines::of_user(&catalog, oid) {
+                Some(function) => of_user(&catalog, function),
+                None => routines::by_oid(oid).and_then(of_system),
+            }
+            .into())
         })
     };
     vec![
-        of_routine("pg_get_function_arguments", |routine| Some(arguments(routine))),
-        of_routine("pg_get_function_identity_arguments", |routine| Some(arguments(routine))),
-        of_routine("pg_get_function_result", |routine| Some(result(routine))),
-        of_routine("pg_get_functiondef", definition),
-        of_routine("pg_get_function_sqlbody", |_| None),
+        of_routine(
+            "pg_get_function_arguments",
+            |routine| Some(arguments(routine)),
+            |_, function| Some(::routines::arguments(function)),
+        ),
+        of_routine(
+            "pg_get_function_identity_arguments",
+            |routine| Some(arguments(routine)),
+            |_, function| Some(::routines::identity_arguments(function)),
+        ),
+        of_routine("pg_get_function_result", |routine| Some(result(routine)), ::routines::result),
+        of_routine("pg_get_functiondef", definition, |catalog, function| {
+            Some(::routines::definition(catalog, function))
+        }),
+        of_routine(
+            "pg_get_function_sqlbody",
+            |_| None,
+            |_, function| function.is_sql_body.then(|| ::routines::sql_body(function)),
+        ),
     ]
 }
+
+type OfSystem = fn(&Routine) -> Option<String>;
+type OfUser = fn(&Catalog, &Function) -> Option<String>;
 
 /// The types of the arguments.
 fn arguments(routine: &Routine) -> String {

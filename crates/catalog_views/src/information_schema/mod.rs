@@ -8,6 +8,7 @@ mod columns;
 mod constraints;
 mod foreign_keys;
 mod privileges;
+mod routines;
 
 use crate::names::{DATABASE, SYSTEM_SCHEMAS};
 use crate::pg_catalog::{definitions, roles};
@@ -48,6 +49,8 @@ pub(crate) fn table(context: &ViewContext<'_>, name: &str) -> Option<TableRows> 
         "check_constraints" => constraints::checks(context, out),
         "table_privileges" | "role_table_grants" => privileges::tables(context, out),
         "column_privileges" | "role_column_grants" => privileges::columns(context, out),
+        "routines" => routines::routines(context, out),
+        "parameters" => routines::parameters(context, out),
         "enabled_roles" => enabled_roles(context, out),
         "information_schema_catalog_name" => out.row([("catalog_name", DATABASE.into())]),
         "character_sets" => out.row([

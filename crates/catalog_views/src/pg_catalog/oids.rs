@@ -40,6 +40,11 @@ pub(crate) const PG_REWRITE: i64 = 2618;
 /// `pg_attrdef` itself.
 pub(crate) const PG_ATTRDEF: i64 = 2604;
 
+/// The language PL/pgSQL.
+pub(crate) const PLPGSQL: i64 = 13_500;
+/// `pg_proc` itself.
+pub(crate) const PG_PROC: i64 = 1255;
+
 /// The least id of a relation of users.
 const FIRST_RELATION: i64 = 16_384;
 /// Number of ids of each kind of object.

@@ -125,6 +125,23 @@ pub(super) fn access_list(
     (granted.len() > 1).then(|| granted.iter().map(entry).collect())
 }
 
+/// As [`access_list`], of a function, which everybody may call at first; `None` if that has not changed.
+pub(super) fn function_access_list(catalog: &Catalog, object: &Object) -> Option<Vec<String>> {
+    let owner = owner_name(catalog, object);
+    let granted = granted(catalog, object, Privileges::OF_FUNCTIONS);
+    let is_usual =
+        |granted: &Granted<'_>| granted.to.is_none() && granted.privileges == Privileges::EXECUTE;
+    if granted.len() == 2 && granted.iter().any(is_usual) {
+        return None;
+    }
+    let (public, named): (Vec<_>, Vec<_>) =
+        granted.into_iter().partition(|granted| granted.to.is_none());
+    let entry = |granted: &Granted<'_>| {
+        format!("{}={}/{owner}", granted.to.unwrap_or_default(), letters(granted.privileges))
+    };
+    Some(public.iter().chain(&named).map(entry).collect())
+}
+
 /// The letters of privileges in PostgreSQL's order. An asterisk marks a privilege with grant
 /// option.
 fn letters(privileges: Privileges) -> String {
@@ -138,6 +155,7 @@ fn letters(privileges: Privileges) -> String {
         (Privileges::TRIGGER, 't'),
         (Privileges::USAGE, 'U'),
         (Privileges::CREATE, 'C'),
+        (Privileges::EXECUTE, 'X'),
     ];
     let mut letters = String::new();
     for (one, letter) in all {

@@ -1,10 +1,11 @@
 //! `pg_proc`: the functions, with their arguments and results.
 
-use super::roles;
+use super::{oids, roles};
 use crate::rows::TableRows;
 use crate::view_context::ViewContext;
 use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
+use store::catalog::{Catalog, Function, Object, Parallel, ParameterMode, Volatility};
 use values::cells::Cell;
 
 /// The rows of `pg_proc`.
@@ -16,6 +17,105 @@ pub(super) fn procedures(context: &ViewContext<'_>, rows: &mut TableRows) {
     rows.file(FILE, "proname", |name| (context.functions)(name) || is_type_function(name));
     roles::set_system_owner(rows, "pronamespace", "proowner");
     rows.set_all("procost", Cell::Number(1));
+    for function in context.catalog.functions() {
+        put(context, function, rows);
+    }
+}
+
+/// The row of a function of a user.
+fn put(context: &ViewContext<'_>, function: &Function, rows: &mut TableRows) {
+    let object = Object::Relation(function.id);
+    let inputs = || function.inputs();
+    let shown: Vec<&str> = inputs().filter_map(|input| input.default.as_deref()).collect();
+    let number = |text: &Option<String>, usual: f64| {
+        Cell::Double(text.as_ref().and_then(|text| text.parse().ok()).unwrap_or(usual))
+    };
+    let all = || function.parameters.iter();
+    let has_outputs = all().any(|of| of.mode != ParameterMode::In);
+    let has_names = all().any(|parameter| !parameter.name.is_empty());
+    let ids = |of: Vec<u32>| Cell::Numbers(of.into_iter().map(i64::from).collect());
+    let modes = all().map(|parameter| letter(parameter.mode).to_owned()).collect::<Vec<_>>();
+    let names = all().map(|parameter| parameter.name.clone()).collect::<Vec<_>>();
+    let returns = i64::from(function.result_id);
+    let variadic = inputs().find(|input| input.mode == ParameterMode::Variadic);
+    let item = variadic.and_then(|_| ::routines::routine(function, Vec::new()).variadic);
+    rows.row([
+        ("oid", oids::relation(function.id).into()),
+        ("proname", function.name.as_str().into()),
+        ("pronamespace", oids::schema(&function.schema).into()),
+        ("proowner", roles::owner(context.catalog, &object).into()),
+        ("prolang", (if function.language == "sql" { 14 } else { oids::PLPGSQL }).into()),
+        ("procost", number(&function.cost, 100.0)),
+        ("prorows", number(&function.rows, if function.returns_set { 1000.0 } else { 0.0 })),
+        ("provariadic", item.map_or(0, |oid| i64::from(oid.0)).into()),
+        ("prokind", (if function.is_procedure { "p" } else { "f" }).into()),
+        ("prosecdef", function.is_security_definer.into()),
+        ("proleakproof", function.is_leakproof.into()),
+        ("proisstrict", function.is_strict.into()),
+        ("proretset", function.returns_set.into()),
+        ("provolatile", volatility(function.volatility).into()),
+        ("proparallel", parallel(function.parallel).into()),
+        ("pronargs", (inputs().count() as i64).into()),
+        ("pronargdefaults", (shown.len() as i64).into()),
+        ("prorettype", returns.into()),
+        ("proargtypes", ids(inputs().map(|input| input.type_id).collect())),
+        (
+            "proallargtypes",
+            match has_outputs {
+                true => ids(all().map(|parameter| parameter.type_id).collect()),
+                false => Cell::Null,
+            },
+        ),
+        ("proargmodes", if has_outputs { modes.into() } else { Cell::Null }),
+        ("proargnames", if has_names { names.into() } else { Cell::Null }),
+        (
+            "proargdefaults",
+            match shown.is_empty() {
+                true => Cell::Null,
+                false => shown.join(", ").into(),
+            },
+        ),
+        ("prosrc", if function.is_sql_body { "" } else { function.body.as_str() }.into()),
+        (
+            "prosqlbody",
+            match function.is_sql_body {
+                true => function.body.as_str().into(),
+                false => Cell::Null,
+            },
+        ),
+        ("proacl", roles::function_access_list(context.catalog, &object).into()),
+    ]);
+}
+
+fn letter(mode: ParameterMode) -> &'static str {
+    match mode {
+        ParameterMode::In => "i",
+        ParameterMode::Out => "o",
+        ParameterMode::InOut => "b",
+        ParameterMode::Variadic => "v",
+        ParameterMode::Table => "t",
+    }
+}
+
+fn volatility(of: Volatility) -> &'static str {
+    match of {
+        Volatility::Immutable => "i",
+        Volatility::Stable => "s",
+        Volatility::Volatile => "v",
+    }
+}
+
+fn parallel(of: Parallel) -> &'static str {
+    match of {
+        Parallel::Safe => "s",
+        Parallel::Restricted => "r",
+        Parallel::Unsafe => "u",
+    }
+}
+
+/// The function of a user with an id.
+pub(crate) fn of_user(catalog: &Catalog, oid: i64) -> Option<&Arc<Function>> {
+    catalog.function_by_id(oids::relation_of(oid)?)
 }
 
 fn is_type_function(name: &str) -> bool {

@@ -97,6 +97,9 @@ pub(super) fn descriptions(context: &ViewContext<'_>, rows: &mut TableRows) {
     for (name, comment) in context.schemas() {
         describe((oids::PG_NAMESPACE, oids::schema(&name)), 0, &comment);
     }
+    for function in context.catalog.functions() {
+        describe((oids::PG_PROC, oids::relation(function.id)), 0, &function.comment);
+    }
     for relation in context.catalog.relations() {
         let object = (oids::PG_CLASS, oids::relation(relation.id()));
         match relation {

@@ -118,11 +118,16 @@ impl Settings {
 
     /// Whether the client gets messages of this severity.
     pub fn wants(&self, severity: &str) -> bool {
-        match self.kept.get("client_min_messages").map(String::as_str) {
-            Some("warning") => severity != "NOTICE",
-            Some("error") => false,
-            _ => true,
-        }
+        let least = match self.kept.get("client_min_messages").map(String::as_str) {
+            Some(debug) if debug.starts_with("debug") => "DEBUG",
+            Some("log") => "LOG",
+            Some("warning") => "WARNING",
+            Some("error") => "ERROR",
+            _ => "NOTICE",
+        };
+        let order = ["DEBUG", "LOG", "NOTICE", "WARNING", "ERROR"];
+        let rank = |severity: &str| order.iter().position(|known| *known == severity);
+        severity == "INFO" || rank(severity) >= rank(least)
     }
 
     /// Sets a setting. Only the search path has several values.

@@ -1,6 +1,7 @@
 //! GRANT and REVOKE.
 
 use super::{Grant, GrantedOn, RoleName, RoleStatement};
+use crate::function::{RoutineKind, RoutineName};
 use crate::names::{ObjectKind, RelationName, incomplete, node, texts, words_of};
 use crate::options::{elements, is_on};
 use crate::{Error, Result};
@@ -11,7 +12,12 @@ use grammar::tree::{
 impl RoleStatement {
     pub(crate) fn privileges(statement: &GrantStmt) -> Result<Self> {
         refuse_grantor(statement.grantor.as_ref())?;
-        let Some(kind) = ObjectKind::of(statement.objtype()) else {
+        let routines = RoutineKind::of(statement.objtype());
+        let kind = match routines {
+            Some(_) => Some(ObjectKind::Function),
+            None => ObjectKind::of(statement.objtype()),
+        };
+        let Some(kind) = kind else {
             let kind = words_of(statement.objtype()).to_lowercase();
             return Err(Error::new("0A000", format!("privileges on {kind} are not supported")));
         };
@@ -20,8 +26,15 @@ impl RoleStatement {
         let all = given.is_empty() || given.iter().any(|privilege| privilege.priv_name.is_empty());
         let names = given.iter().map(|privilege| privilege.priv_name.to_uppercase());
         let privileges = if all { None } else { Some(names.collect()) };
-        let on = match statement.targtype() {
-            GrantTargetType::AclTargetAllInSchema => GrantedOn::AllIn(texts(&statement.objects)),
+        let on = match (statement.targtype(), routines) {
+            (GrantTargetType::AclTargetAllInSchema, _) => {
+                GrantedOn::AllIn(texts(&statement.objects))
+            }
+            (_, Some(kind)) => {
+                let named = statement.objects.iter();
+                let named = named.map(|object| RoutineName::of_node(kind, Some(object)));
+                GrantedOn::Routines(named.collect::<Result<_>>()?)
+            }
             _ => {
                 let names = statement.objects.iter().map(parts);
                 GrantedOn::Named(names.collect::<Result<_>>()?)

@@ -1,9 +1,11 @@
 //! Statements by way of PostgreSQL's grammar and the analyzer: parse tree, typed tree, logical plan.
 
+pub(crate) mod calls;
 pub(crate) mod changes;
 pub(crate) mod over_rows;
 mod parameters;
 mod relations;
+mod routines;
 pub(crate) mod row;
 mod stars;
 pub(crate) mod targets;
@@ -90,6 +92,7 @@ pub(crate) async fn plan_without_values(
     let declared = frame.parameters.iter().map(parameters::type_of_value);
     let declared: Vec<Option<SqlType>> = declared.collect();
     let (bound, relations) = bind(planner, query, &declared, frame.text).await?;
+    calls::refuse_calls(&bound).map_err(Error::from)?;
     let (plan, fields) = lower(planner, &bound.query, &relations, &[], frame.text, true)?;
     let plan = lowering::with_labels(plan, &fields)?;
     Ok((refuse_deep(plan).map_err(Error::from)?, fields))
@@ -207,6 +210,7 @@ async fn planned(
     if bound.parameters.len() > planner.parameters.len() {
         return Err(Refused::Wrong(parameters::undefined(planner.parameters.len() + 1)));
     }
+    calls::refuse_calls(&bound)?;
     let (plan, fields) = lower(planner, &bound.query, &relations, &[], text, is_executed)?;
     Ok((refuse_deep(plan).map_err(Error::from)?, fields))
 }

@@ -1,10 +1,11 @@
 //! The relations that a query names.
 
+use super::routines::Routines;
 use super::{Refused, targets, types};
 use crate::context::Frame;
-use analyzer::system::Oid;
+use analyzer::system::{Oid, SqlType as BoundType};
 use analyzer::tree::Column;
-use analyzer::{Catalog, Domain, Table};
+use analyzer::{Catalog, Domain, Routine, Table};
 use catalog_views::pg_catalog::class::Class;
 use catalog_views::relation_names::find_in;
 use datafusion::common::TableReference;
@@ -12,7 +13,7 @@ use datafusion::datasource::provider_as_source;
 use grammar::tree::{NodeEnum, NodeRef, RangeVar};
 use lowering::SourceTable;
 use parking_lot::Mutex;
-use planner::{Planner, unique_names};
+use planner::{NamedParameter, Planner, unique_names};
 use scan::provider::{BucketTable, Columns as BucketColumns};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -38,6 +39,9 @@ pub(super) struct Relations {
     targets: HashMap<Name, (Table, TableView)>,
     schemas: HashSet<String>,
     types: Types,
+    routines: Option<Routines>,
+    /// The names of parameters.
+    names: Vec<NamedParameter>,
 }
 
 /// The types of users that names can mean; a catalog without relations.
@@ -84,7 +88,16 @@ impl Catalog for Types {
 impl Relations {
     /// Looks up the names that can only be relations.
     pub(super) async fn of(planner: &Planner<'_>, query: &NodeEnum) -> Result<Self, Refused> {
-        let mut relations = Self {
+        let mut relations = Self::none(planner);
+        for name in names(query) {
+            relations.look_up(planner, name).await?;
+        }
+        Ok(relations)
+    }
+
+    /// No relations yet.
+    pub(super) fn none(planner: &Planner<'_>) -> Self {
+        Self {
             tables: HashMap::new(),
             strange: HashMap::new(),
             absent: HashSet::new(),
@@ -93,11 +106,9 @@ impl Relations {
             targets: HashMap::new(),
             types: Types::of(planner),
             schemas: planner.tables.catalog().schemas().map(|known| known.name.clone()).collect(),
-        };
-        for name in names(query) {
-            relations.look_up(planner, name).await?;
+            routines: Routines::of(planner),
+            names: planner.names.to_vec(),
         }
-        Ok(relations)
     }
 
     /// Looks up what the analyzer asked for in vain. Returns whether it finds more now.
@@ -305,6 +316,28 @@ impl Catalog for Relations {
 
     fn domain(&self, oid: Oid) -> Option<Domain> {
         self.types.domain(oid)
+    }
+
+    fn routines(
+        &self,
+        schema: Option<&str>,
+        name: &str,
+    ) -> Result<Vec<Arc<Routine>>, analyzer::Error> {
+        match &self.routines {
+            Some(routines) => routines.named(schema, name),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    fn variable(&self, qualifier: Option<&str>, name: &str) -> Option<(u32, BoundType)> {
+        let is_meant =
+            |known: &NamedParameter| known.name == name && known.qualifier.as_deref() == qualifier;
+        let place = self.names.iter().position(is_meant)?;
+        Some((place as u32 + 1, types::of_held(&self.names[place].sql_type)?))
+    }
+
+    fn may_call(&self, routine: &Routine) -> Result<(), analyzer::Error> {
+        self.routines.as_ref().map_or(Ok(()), |routines| routines.may_call(routine))
     }
 
     fn target(&self, schema: Option<&str>, name: &str) -> Result<Option<Table>, analyzer::Error> {

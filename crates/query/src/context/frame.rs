@@ -15,7 +15,7 @@ use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use distributed::bundles::Bundling;
 use parser::Statement;
 use parser::commands::RoleName;
-use planner::Planner;
+use planner::{NamedParameter, Planner};
 use scan::portable::Portable;
 use scan::shipping::Shipping;
 use scan::tables::Tables;
@@ -35,6 +35,8 @@ pub(crate) struct Frame<'a> {
     /// The role whose privileges the statement has; `None` if it may do everything.
     role: Option<Arc<String>>,
     pub(crate) parameters: &'a [ScalarValue],
+    /// The names of the first parameters, in a procedural language.
+    pub(crate) names: &'a [NamedParameter],
     pub(crate) text: &'a str,
     /// The statement; `None` for what no statement asks for.
     pub(crate) statement: Option<&'a Statement>,
@@ -54,6 +56,7 @@ impl Inner {
             settings,
             role,
             parameters,
+            names: &[],
             text,
             statement: None,
         }
@@ -74,6 +77,13 @@ impl Context {
     pub(crate) fn see(&self, tables: &dyn Tables, frame: &Frame<'_>) {
         self.catalog.store(Arc::clone(tables.catalog()));
         self.search_path.store(Arc::new(frame.settings.search_path.clone()));
+    }
+}
+
+impl<'a> Frame<'a> {
+    /// Gives names to the first parameters.
+    pub(crate) fn with_names(self, names: &'a [NamedParameter]) -> Self {
+        Self { names, ..self }
     }
 }
 
@@ -175,6 +185,7 @@ impl Frame<'_> {
             self.parameters,
             self.session.shared.plan_view,
         )
+        .with_names(self.names)
     }
 }
 

@@ -13,6 +13,7 @@ mod inner;
 pub(crate) mod kept_plans;
 mod listed;
 pub(crate) mod memory_pool;
+pub(crate) mod named_functions;
 pub(crate) mod outcome;
 mod owned_types;
 mod ownership;

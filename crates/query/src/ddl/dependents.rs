@@ -12,7 +12,7 @@ use datafusion::logical_expr::{LogicalPlan, TableScan};
 use planner::Planner;
 use std::sync::Arc;
 use store::DistributedTransaction;
-use store::catalog::{Catalog, Relation, RelationId, Table, View};
+use store::catalog::{Catalog, CatalogChange, Function, Relation, RelationId, Table, View};
 use values::error::{Error, Result, SqlState};
 
 /// The views that read a relation.
@@ -22,6 +22,69 @@ pub(super) fn of_relation(frame: &Frame<'_>, catalog: &Catalog, id: RelationId) 
         _ => None,
     });
     views.filter(|view| names(catalog, frame.path(), view, id)).cloned().collect()
+}
+
+/// The views whose texts call a function of a name and number of arguments that may be this one.
+pub(super) fn of_function(
+    frame: &Frame<'_>,
+    catalog: &Catalog,
+    function: &Function,
+) -> Vec<Arc<View>> {
+    let views = catalog.relations().filter_map(|relation| match relation {
+        Relation::View(view) => Some(view),
+        _ => None,
+    });
+    let may_mean = |view: &&Arc<View>| {
+        let path = frame.path().of_view(&view.search_path);
+        grammar::calls(&view.sql).into_iter().any(|(schema, name, arguments)| {
+            let in_schema = match schema {
+                Some(schema) => path.resolve(&schema) == function.schema,
+                None => path.schemas().any(|schema| schema == function.schema),
+            };
+            name == function.name && in_schema && routines::takes(function, arguments)
+        })
+    };
+    views.filter(may_mean).cloned().collect()
+}
+
+/// With CASCADE, drops the views that depend on a relation, directly or indirectly.
+///
+/// # Errors
+/// 2BP01 if there are dependent views without CASCADE.
+pub(super) fn drop_views(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    relation: &Relation,
+    cascade: bool,
+) -> Result<()> {
+    let catalog = Arc::clone(transaction.catalog());
+    for view in of_relation(frame, &catalog, relation.id()) {
+        let (kind, name) = (relation.kind(), relation.name());
+        if !cascade {
+            let message = format!("cannot drop {kind} {name} because other objects depend on it");
+            return Err(Error::new(SqlState::DependentObjectsStillExist, message)
+                .with_detail(format!("view {} depends on {kind} {name}", view.name))
+                .with_hint("Use DROP ... CASCADE to drop the dependent objects too."));
+        }
+        drop_view(frame, transaction, view)?;
+    }
+    Ok(())
+}
+
+/// Drops a view that depends on what is dropped, and the views that depend on it.
+pub(super) fn drop_view(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    view: Arc<View>,
+) -> Result<()> {
+    let view = Relation::View(view);
+    if transaction.catalog().relation_by_id(view.id()).is_some() {
+        drop_views(frame, transaction, &view, true)?;
+        let message = format!("drop cascades to view {}", view.name());
+        frame.session.notice(SqlState::SuccessfulCompletion, message);
+        transaction.change_catalog(CatalogChange::Drop(view.id()))?;
+    }
+    Ok(())
 }
 
 /// Rejects a DROP COLUMN of a column that a view uses.

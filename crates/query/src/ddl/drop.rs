@@ -1,6 +1,6 @@
 //! DROP TABLE, DROP VIEW, DROP SEQUENCE, DROP INDEX and DROP SCHEMA.
 
-use super::{dependents, foreign_keys, index, user_type};
+use super::{dependents, foreign_keys, functions, index, user_type};
 use crate::context::Frame;
 use catalog_views::relation_names::{a_kind, find_named};
 use parser::commands::{Drop, ObjectKind, RelationName};
@@ -74,7 +74,8 @@ fn drop_relation(
     if let Relation::Index(index) = relation {
         return drop_index(frame, transaction, index, drop.cascade);
     }
-    drop_views(frame, transaction, relation, drop.cascade)?;
+    dependents::drop_views(frame, transaction, relation, drop.cascade)?;
+    functions::drop_with_table(frame, transaction, relation, drop.cascade)?;
     if let Relation::Table(table) = relation {
         let what = format!("table {}", table.name);
         let named = |of: &Table| {
@@ -111,36 +112,6 @@ fn drop_index(
             .with_hint(format!("You can drop {constraint} instead.")));
     }
     index::drop_with_dependents(frame, transaction, index, cascade)
-}
-
-/// With CASCADE, drops the views that depend on a relation, directly or indirectly.
-///
-/// # Errors
-/// 2BP01 if there are dependent views without CASCADE.
-fn drop_views(
-    frame: &Frame<'_>,
-    transaction: &mut DistributedTransaction,
-    relation: &Relation,
-    cascade: bool,
-) -> Result<()> {
-    let catalog = Arc::clone(transaction.catalog());
-    for view in dependents::of_relation(frame, &catalog, relation.id()) {
-        let (kind, name) = (relation.kind(), relation.name());
-        if !cascade {
-            let message = format!("cannot drop {kind} {name} because other objects depend on it");
-            return Err(Error::new(SqlState::DependentObjectsStillExist, message)
-                .with_detail(format!("view {} depends on {kind} {name}", view.name))
-                .with_hint("Use DROP ... CASCADE to drop the dependent objects too."));
-        }
-        let view = Relation::View(view);
-        if transaction.catalog().relation_by_id(view.id()).is_some() {
-            drop_views(frame, transaction, &view, cascade)?;
-            let message = format!("drop cascades to view {}", view.name());
-            frame.session.notice(SqlState::SuccessfulCompletion, message);
-            transaction.change_catalog(CatalogChange::Drop(view.id()))?;
-        }
-    }
-    Ok(())
 }
 
 /// Checks that the role owns the relation or its schema.
@@ -193,6 +164,9 @@ fn drop_schema(
                 let now = Arc::clone(transaction.catalog());
                 drop_with_owned(transaction, &now, relation)?;
             }
+        }
+        for function in catalog.functions_in(name) {
+            transaction.change_catalog(CatalogChange::DropFunction(function.id))?;
         }
     }
     let types = catalog.user_types().filter(|user| drop.cascade && user.schema == name);

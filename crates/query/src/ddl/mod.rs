@@ -13,6 +13,7 @@ mod create_view;
 mod dependents;
 mod drop;
 mod foreign_keys;
+pub(crate) mod functions;
 mod generated;
 mod identity;
 mod index;
@@ -59,6 +60,7 @@ pub(crate) async fn run(
         Definition::Truncate(truncate) => truncate::run(frame, transaction, truncate)?,
         Definition::SetConstraints(set) => foreign_keys::set(frame, transaction, set).await?,
         Definition::Comment(comment) => comment::run(frame, transaction, comment)?,
+        Definition::Routine(routine) => functions::run(frame, transaction, routine).await?,
         Definition::Maintenance(maintenance) => maintain(frame, transaction, maintenance)?,
         Definition::DropTemporary { .. } => {
             for change in temporary::drops(transaction.catalog(), frame.path().own()) {

@@ -144,6 +144,10 @@ fn depending(catalog: &Catalog, role: &Role) -> Vec<String> {
         }
     };
     let relations = role.relations.iter().filter_map(|(id, privileges)| {
+        if let Some(function) = catalog.function_by_id(*id) {
+            let shown = format!("{} {}", function.kind(), routines::signature(function));
+            return Some(describe(privileges, shown));
+        }
         let relation = catalog.relation_by_id(*id)?;
         let name = match relation.schema() {
             DEFAULT_SCHEMA => relation.name().to_owned(),

@@ -1,10 +1,11 @@
 //! GRANT and REVOKE of privileges.
 
 use super::lookup::known;
-use super::objects::{GrantTarget, database, of_relation, relation, schema};
+use super::objects::{GrantTarget, database, of_function, of_relation, relation, schema};
 use crate::context::Frame;
+use crate::context::named_functions;
 use catalog_views::access::{Access, denied};
-use parser::commands::{Grant, GrantedOn, ObjectKind, RoleName};
+use parser::commands::{Grant, GrantedOn, ObjectKind, RoleName, RoutineName};
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{Catalog, CatalogChange, Object, PUBLIC, Privileges, Relation};
@@ -105,6 +106,21 @@ fn change(
 fn targets(frame: &Frame<'_>, catalog: &Catalog, grant: &Grant) -> Result<Vec<GrantTarget>> {
     let names = match &grant.on {
         GrantedOn::Named(names) => names,
+        GrantedOn::Routines(routines) => {
+            let target = |routine: &RoutineName| {
+                let function = named_functions::find(frame, catalog, routine)?;
+                let function = function.ok_or_else(|| named_functions::undefined(routine))?;
+                Ok(of_function(&function))
+            };
+            return routines.iter().map(target).collect();
+        }
+        GrantedOn::AllIn(schemas) if grant.kind == ObjectKind::Function => {
+            for name in schemas {
+                schema(catalog, name)?;
+            }
+            let all = schemas.iter().flat_map(|name| catalog.functions_in(name));
+            return Ok(all.map(|function| of_function(function)).collect());
+        }
         GrantedOn::AllIn(schemas) => {
             let mut all = Vec::new();
             for name in schemas {

@@ -54,6 +54,9 @@ pub(crate) fn run(
         }
         RoleStatement::Reassign { from, to } => owned::reassign(frame, transaction, from, to)?,
         RoleStatement::DropOwned(roles) => owned::drop_owned(frame, transaction, roles)?,
+        RoleStatement::RoutineOwner { routine, owner } => {
+            owner::of_routine(frame, transaction, routine, owner)?;
+        }
         RoleStatement::Owner { kind, name, owner, if_exists } => {
             owner::change(frame, transaction, *kind, name, owner, *if_exists)?;
         }

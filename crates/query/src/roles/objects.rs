@@ -2,7 +2,7 @@
 
 use crate::context::Frame;
 use catalog_views::relation_names::find_parts;
-use store::catalog::{Catalog, Object, Privileges, Relation};
+use store::catalog::{Catalog, Function, Object, Privileges, Relation};
 use values::error::{Error, Result, SqlState};
 
 /// The name of the database. There is only one.
@@ -41,6 +41,12 @@ pub(super) fn of_relation(relation: &Relation) -> GrantTarget {
     };
     let object = Object::Relation(relation.id());
     GrantTarget { kind: relation.kind(), name: relation.name().to_owned(), object, all }
+}
+
+/// A function as a target of GRANT.
+pub(super) fn of_function(function: &Function) -> GrantTarget {
+    let (object, all) = (Object::Relation(function.id), Privileges::OF_FUNCTIONS);
+    GrantTarget { kind: function.kind(), name: function.name.clone(), object, all }
 }
 
 /// A schema as a target of GRANT.

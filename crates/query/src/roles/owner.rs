@@ -3,9 +3,9 @@
 use super::lookup::undefined;
 use super::objects::{relation, schema};
 use crate::context::Frame;
-use crate::context::{own, owned_type};
+use crate::context::{named_functions, own, owned_type};
 use catalog_views::access;
-use parser::commands::{ObjectKind, RelationName, RoleName};
+use parser::commands::{ObjectKind, RelationName, RoleName, RoutineName};
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{CatalogChange, Object, Privileges};
@@ -47,6 +47,29 @@ pub(super) fn change(
         access.require(relation, Privileges::OWNER)?;
         Object::Relation(relation.id())
     };
+    give(frame, transaction, object, to)
+}
+
+/// Runs an ALTER FUNCTION ... OWNER TO.
+pub(super) fn of_routine(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    routine: &RoutineName,
+    to: &RoleName,
+) -> Result<()> {
+    let function = named_functions::owned(frame, transaction.catalog(), routine)?;
+    give(frame, transaction, Object::Relation(function.id), to)
+}
+
+/// Makes a role the owner of an object.
+fn give(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    object: Object,
+    to: &RoleName,
+) -> Result<()> {
+    let catalog = Arc::clone(transaction.catalog());
+    let access = frame.access(&catalog);
     let name = frame.role_named(to)?;
     if !access.has_role(&name) {
         let message = format!("must be member of role \"{name}\"");

@@ -14,6 +14,7 @@ mod on_executor;
 mod outcome_stream;
 mod prepared;
 pub(crate) mod presence;
+mod procedural;
 mod reach;
 pub(crate) mod run;
 pub(crate) mod settings;

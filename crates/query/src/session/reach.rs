@@ -1,5 +1,6 @@
 //! Whether a query needs a snapshot of all servers: one that reads no table does not.
 
+use super::procedural::calls_any;
 use crate::context::Inner;
 use crate::context::transactions::Conversation;
 use grammar::tree::NodeEnum;
@@ -69,7 +70,14 @@ impl Inner {
         if conversation.open().is_some() || store.peers().is_none() {
             return self.reading(conversation).await;
         }
-        Ok(match reach(statement) {
+        let catalog = store.catalog();
+        // The body of a function may read tables.
+        let is_function = |name: &str| catalog.functions().any(|function| function.name == name);
+        let reached = match statement.rows() {
+            Some(query) if calls_any(query, is_function) => Reach::Tables,
+            _ => reach(statement),
+        };
+        Ok(match reached {
             Reach::Nothing => store.reading_here()?,
             Reach::SystemTables => match store.reading().await {
                 Err(Error::Unreachable { .. }) => store.reading_here()?,

@@ -149,6 +149,9 @@ impl Inner {
                 Write::Definition(definition)
             }
             Command::Role(role) => Write::Role(role),
+            Command::Do(block) => {
+                return Box::pin(self.run_do(conversation, &frame, block, control)).await;
+            }
             Command::Discard(Discard::All) => {
                 Write::Definition(&Definition::DropTemporary { all: true })
             }
@@ -303,6 +306,9 @@ impl Inner {
         control: &Control,
         mark: RunningMark,
     ) -> Result<Outcome> {
+        if let Some(outcome) = self.run_calls(conversation, statement, frame, control).await? {
+            return Ok(outcome);
+        }
         // Other servers refuse a plan after definitions have changed.
         let mut retries = match conversation.open() {
             None if self.shared.store.peers().is_some() => RETRIES,

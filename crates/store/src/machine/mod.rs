@@ -202,11 +202,13 @@ impl Machine {
                     self.forget(&old);
                 }
             }
+            CatalogChange::PutFunction(function) => self.count_relation(function.id),
             CatalogChange::Create(Relation::View(_))
             | CatalogChange::Replace(_)
             | CatalogChange::CreateSchema(_)
             | CatalogChange::ReplaceSchema(_)
             | CatalogChange::DropSchema(_)
+            | CatalogChange::DropFunction(_)
             | CatalogChange::PutRole(_)
             | CatalogChange::DropRole(_)
             | CatalogChange::RenameRole { .. }
@@ -297,6 +299,7 @@ impl Machine {
     fn apply_install(&mut self, timestamp: Timestamp, catalog: Arc<Catalog>) {
         let mut next = Published::clone(&self.head);
         next.timestamp = next.timestamp.max(timestamp);
+        catalog.functions().for_each(|function| self.count_relation(function.id));
         for relation in catalog.relations() {
             self.count_relation(relation.id());
             match relation {

@@ -158,7 +158,8 @@ impl Store {
         );
         let catalog = Arc::new(catalog.shared());
         let group = self.group();
-        let own = catalog.relations().map(catalog::Relation::id);
+        let functions = catalog.functions().map(|function| function.id);
+        let own = catalog.relations().map(catalog::Relation::id).chain(functions);
         let own = own.filter(|id| ids::is_of_group(*id, group));
         if let Some(last) = own.map(ids::relation_number).max() {
             self.next_relation.fetch_max(last + 1, Ordering::Relaxed);

@@ -15,11 +15,41 @@ pub struct Arguments<'a> {
     pub is_variadic_array: bool,
 }
 
+/// What a call may mean: a function of the system, or one that a user defines.
+pub trait Signature: Copy {
+    /// The types of the input arguments.
+    fn arguments(&self) -> &[Oid];
+    /// The type of each of the variadic arguments, of which the last in `arguments` is the array.
+    fn variadic(&self) -> Option<Oid>;
+    /// The number of arguments, the last ones, that have defaults.
+    fn defaults(&self) -> usize;
+    /// The argument of a name.
+    fn named(&self, name: &str) -> Option<usize>;
+}
+
+impl Signature for &'static Function {
+    fn arguments(&self) -> &[Oid] {
+        &self.arguments
+    }
+
+    fn variadic(&self) -> Option<Oid> {
+        self.variadic
+    }
+
+    fn defaults(&self) -> usize {
+        self.defaults.len()
+    }
+
+    fn named(&self, name: &str) -> Option<usize> {
+        self.argument_names.iter().position(|known| *known == name)
+    }
+}
+
 /// A chosen function.
 #[derive(Debug, Clone)]
-pub struct Chosen {
+pub struct Chosen<F = &'static Function> {
     /// The function.
-    pub function: &'static Function,
+    pub function: F,
     /// The types of its arguments, the variadic ones expanded.
     pub arguments: Vec<Oid>,
     /// For each argument the place in the call where it stands; `None` where the default applies.
@@ -42,15 +72,26 @@ pub enum NoFunction {
 /// # Errors
 /// None fits, or several fit equally well.
 pub fn function(name: &str, arguments: &Arguments) -> Result<Chosen, NoFunction> {
-    let mut candidates: Vec<Candidate<Chosen>> = Vec::new();
-    for function in functions::named(name) {
+    among(functions::named(name), arguments)
+}
+
+/// The one of several functions that is meant with these arguments. Of two with the same arguments, the first.
+///
+/// # Errors
+/// None fits, or several fit equally well.
+pub fn among<F: Signature>(
+    all: impl Iterator<Item = F>,
+    arguments: &Arguments,
+) -> Result<Chosen<F>, NoFunction> {
+    let mut candidates: Vec<Candidate<Chosen<F>>> = Vec::new();
+    for function in all {
         if let Some(candidate) = candidate(function, arguments) {
             candidates.push(candidate);
         }
     }
     prefer_fixed(&mut candidates);
     let given = arguments.types;
-    let exact = |candidate: &Candidate<Chosen>| candidate.arguments == given;
+    let exact = |candidate: &Candidate<Chosen<F>>| candidate.arguments == given;
     if let Some(at) = candidates.iter().position(exact) {
         return Ok(candidates.swap_remove(at).what);
     }
@@ -63,12 +104,12 @@ pub fn function(name: &str, arguments: &Arguments) -> Result<Chosen, NoFunction>
 }
 
 /// A function as a candidate, with argument types in the order of the call.
-fn candidate(function: &'static Function, call: &Arguments) -> Option<Candidate<Chosen>> {
+fn candidate<F: Signature>(function: F, call: &Arguments) -> Option<Candidate<Chosen<F>>> {
     let count = call.types.len();
-    let declared = function.arguments.len();
-    let mut arguments = function.arguments.clone();
+    let declared = function.arguments().len();
+    let mut arguments = function.arguments().to_vec();
     let mut variadic = 0;
-    if let (Some(item), false) = (function.variadic, call.is_variadic_array) {
+    if let (Some(item), false) = (function.variadic(), call.is_variadic_array) {
         if !call.names.is_empty() {
             return None;
         }
@@ -83,11 +124,11 @@ fn candidate(function: &'static Function, call: &Arguments) -> Option<Candidate<
         }
         arguments.pop();
         arguments.extend(std::iter::repeat_n(item, variadic));
-    } else if call.is_variadic_array && function.variadic.is_none() {
+    } else if call.is_variadic_array && function.variadic().is_none() {
         return None;
     }
     let total = arguments.len();
-    let defaults = function.defaults.len();
+    let defaults = function.defaults();
     if count > total || count + defaults < total {
         return None;
     }
@@ -95,7 +136,7 @@ fn candidate(function: &'static Function, call: &Arguments) -> Option<Candidate<
     let mut places: Vec<Option<usize>> =
         (0..total).map(|at| (at < positional).then_some(at)).collect();
     for (at, name) in call.names.iter().enumerate() {
-        let argument = function.argument_names.iter().position(|known| known == name)?;
+        let argument = function.named(name)?;
         let place = places.get_mut(argument)?;
         if place.is_some() {
             return None;
@@ -115,12 +156,12 @@ fn candidate(function: &'static Function, call: &Arguments) -> Option<Candidate<
 }
 
 /// Of functions with the same argument types, those without variadic arguments and defaults win.
-fn prefer_fixed(candidates: &mut Vec<Candidate<Chosen>>) {
-    let weight = |chosen: &Chosen| {
+fn prefer_fixed<F: Signature>(candidates: &mut Vec<Candidate<Chosen<F>>>) {
+    let weight = |chosen: &Chosen<F>| {
         (chosen.variadic, chosen.places.iter().filter(|place| place.is_none()).count())
     };
     candidates.sort_by_key(|candidate| weight(&candidate.what));
-    let mut kept: Vec<Candidate<Chosen>> = Vec::new();
+    let mut kept: Vec<Candidate<Chosen<F>>> = Vec::new();
     for candidate in candidates.drain(..) {
         if !kept.iter().any(|other| other.arguments == candidate.arguments) {
             kept.push(candidate);

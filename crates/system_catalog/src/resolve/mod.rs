@@ -9,7 +9,7 @@ mod pathway;
 mod polymorphic;
 
 pub use common::{Mixed, common_type};
-pub use functions::{Arguments, Chosen, NoFunction, function};
+pub use functions::{Arguments, Chosen, NoFunction, Signature, among, function};
 pub use operators::{NoOperator, Operands, operator};
 pub use pathway::{Path, can_coerce, pathway};
 pub use polymorphic::Polymorphic;

@@ -3,6 +3,7 @@
 //! Programs decide by the [`SqlState`]; people read message, detail and hint. Errors of the engine
 //! and the store are converted in [`translate`](crate::translate).
 
+mod chosen;
 mod sql_state;
 
 pub use sql_state::SqlState;

@@ -8,6 +8,8 @@ macro_rules! states {
         #[non_exhaustive]
         pub enum SqlState {
             $($(#[$doc])* #[doc = concat!("(", $code, ").")] $name,)+
+            /// A code that a user has chosen.
+            Chosen(&'static str),
         }
 
         impl SqlState {
@@ -15,6 +17,7 @@ macro_rules! states {
             pub const fn code(self) -> &'static str {
                 match self {
                     $(Self::$name => $code,)+
+                    Self::Chosen(code) => code,
                 }
             }
 
@@ -178,6 +181,8 @@ states! {
     DuplicateObject = "42710",
     /// A name in FROM or WITH is used twice
     DuplicateAlias = "42712",
+    /// A function with this name and these argument types exists
+    DuplicateFunction = "42723",
     /// Several operators or functions match
     AmbiguousFunction = "42725",
     /// A column must be grouped or aggregated
@@ -220,6 +225,8 @@ states! {
     InvalidTableDefinition = "42P16",
     /// The definition of an object is invalid (a generated column)
     InvalidObjectDefinition = "42P17",
+    /// The definition of a function is wrong
+    InvalidFunctionDefinition = "42P13",
     /// The type of a value or parameter cannot be found
     IndeterminateDatatype = "42P18",
     /// The recursive query is not well formed
@@ -254,6 +261,18 @@ states! {
     IoError = "58030",
     /// The file does not exist
     UndefinedFile = "58P01",
+    /// An error of RAISE
+    RaiseException = "P0001",
+    /// A query returns no rows
+    NoDataFound = "P0002",
+    /// A query returns more than one row
+    TooManyRows = "P0003",
+    /// The condition of ASSERT is not true
+    AssertFailure = "P0004",
+    /// CASE has no branch for a value, and no ELSE
+    CaseNotFound = "20000",
+    /// A function ends without RETURN
+    FunctionExecutedNoReturnStatement = "2F005",
     /// A bug in Pando
     InternalError = "XX000",
     /// A file of a data directory or of a backup is not what was written

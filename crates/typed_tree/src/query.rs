@@ -2,7 +2,7 @@
 
 use super::expr::{AggregateCall, Expr, SetCall, SortKey};
 use super::window::WindowCall;
-use crate::system::SqlType;
+use system_catalog::SqlType;
 
 /// The number of a relation, unique in a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,7 +1,7 @@
 //! Expressions.
 
 use super::query::{Column, Query, RelationId, SelectId};
-use crate::system::{Oid, SqlType};
+use system_catalog::{Oid, SqlType};
 
 /// An expression.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,6 +12,18 @@ pub struct Expr {
     pub sql_type: SqlType,
     /// Where it stands in the statement.
     pub location: Location,
+}
+
+impl Expr {
+    /// An expression at a byte of the statement.
+    pub fn new(kind: Kind, sql_type: impl Into<SqlType>, location: i32) -> Self {
+        Self { kind, sql_type: sql_type.into(), location: Location(location) }
+    }
+
+    /// NULL of a type.
+    pub fn null(sql_type: impl Into<SqlType>) -> Self {
+        Self::new(Kind::Literal(Literal::Null), sql_type, -1)
+    }
 }
 
 /// A byte of the statement's text; -1 if unknown. All locations are equal, so that expressions compare by their meaning.

@@ -1,7 +1,7 @@
 //! Window functions and their frames.
 
 use super::expr::{Expr, SortKey};
-use crate::system::{Oid, SqlType};
+use system_catalog::{Oid, SqlType};
 
 /// A window function.
 #[derive(Debug, Clone, PartialEq)]

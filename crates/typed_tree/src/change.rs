@@ -58,7 +58,7 @@ impl Change {
     }
 
     /// The queries in WITH.
-    pub(crate) fn with_mut(&mut self) -> &mut Vec<Cte> {
+    pub fn with_mut(&mut self) -> &mut Vec<Cte> {
         match &mut self.action {
             Action::Insert(insert) => &mut insert.rows.with,
             Action::Update { rows, .. } | Action::Delete { rows, .. } => &mut rows.with,

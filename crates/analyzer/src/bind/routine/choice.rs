@@ -1,0 +1,168 @@
+//! The function that a call means, among those of the system and those of users.
+
+use crate::bind::Binder;
+use crate::bind::function::no_function;
+use crate::bind::names;
+use crate::bind::operator::polymorphic;
+use crate::error::{Error, Result};
+use crate::resolve::{Arguments, Chosen, Signature, among};
+use crate::routine::Routine;
+use crate::system::functions::{Function, FunctionKind};
+use crate::system::{Oid, SqlType};
+use crate::tree::{Column, Expr, Kind};
+use grammar::tree::FuncCall;
+use std::sync::Arc;
+
+/// A function of a user with its arguments.
+#[derive(Debug)]
+pub(super) struct Called {
+    pub(super) routine: Arc<Routine>,
+    /// The arguments, with the types of the parameters.
+    pub(super) arguments: Vec<Expr>,
+    /// The type of the result.
+    pub(super) result: Oid,
+    /// The columns of the result.
+    pub(super) columns: Vec<Column>,
+}
+
+/// What a call means.
+pub(super) enum Meant {
+    /// A function of the system, for these arguments, the last of which have names.
+    BuiltIn(Vec<Expr>, Vec<String>),
+    /// A function of a user.
+    Routine(Called),
+}
+
+/// A function of either kind.
+#[derive(Clone, Copy)]
+enum Candidate<'a> {
+    BuiltIn(&'static Function),
+    Routine(&'a Arc<Routine>),
+}
+
+impl Signature for Candidate<'_> {
+    fn arguments(&self) -> &[Oid] {
+        match self {
+            Self::BuiltIn(function) => function.arguments(),
+            Self::Routine(routine) => &routine.arguments,
+        }
+    }
+
+    fn variadic(&self) -> Option<Oid> {
+        match self {
+            Self::BuiltIn(function) => function.variadic(),
+            Self::Routine(routine) => routine.variadic,
+        }
+    }
+
+    fn defaults(&self) -> usize {
+        match self {
+            Self::BuiltIn(function) => function.defaults(),
+            Self::Routine(routine) => routine.defaults.len(),
+        }
+    }
+
+    fn named(&self, name: &str) -> Option<usize> {
+        match self {
+            Self::BuiltIn(function) => function.named(name),
+            Self::Routine(routine) => (&***routine).named(name),
+        }
+    }
+}
+
+impl Binder<'_> {
+    /// What a call means. `None` if no user has a function of the name, or the name is an aggregate's.
+    pub(super) fn meant(&mut self, call: &FuncCall) -> Result<Option<Meant>> {
+        let parts = names::parts(&call.funcname);
+        let (schema, name) = match parts.as_slice() {
+            ["pg_catalog", _] | [] => return Ok(None),
+            [name] => (None, *name),
+            [.., schema, name] => (Some(*schema), *name),
+        };
+        let routines = self.catalog.routines(schema, name)?;
+        if routines.is_empty() {
+            return Ok(None);
+        }
+        let built_in = || crate::system::functions::named(name).filter(|_| schema.is_none());
+        let is_scalar = |function: &Function| {
+            matches!(function.kind, FunctionKind::Scalar | FunctionKind::Procedure)
+        };
+        if !built_in().all(is_scalar) {
+            return Ok(None);
+        }
+        let (values, names) = self.call_arguments(&call.args)?;
+        let types: Vec<Oid> = values.iter().map(|value| value.sql_type.oid).collect();
+        let shown: Vec<&str> = names.iter().map(String::as_str).collect();
+        let is_variadic_array = call.func_variadic;
+        let arguments = Arguments { types: &types, names: &shown, is_variadic_array };
+        let candidates =
+            built_in().map(Candidate::BuiltIn).chain(routines.iter().map(Candidate::Routine));
+        let chosen = among(candidates, &arguments).map_err(|failure| {
+            no_function(&parts.join("."), &types, &shown, failure).at(call.location)
+        })?;
+        match chosen.function {
+            Candidate::BuiltIn(_) => Ok(Some(Meant::BuiltIn(values, names))),
+            Candidate::Routine(routine) => {
+                self.catalog.may_call(routine).map_err(|error| error.at(call.location))?;
+                self.called(&chosen, routine, values, call.location).map(Meant::Routine).map(Some)
+            }
+        }
+    }
+
+    fn called(
+        &mut self,
+        chosen: &Chosen<Candidate<'_>>,
+        routine: &Arc<Routine>,
+        values: Vec<Expr>,
+        location: i32,
+    ) -> Result<Called> {
+        let ordered = self.with_defaults(routine, &chosen.places, values)?;
+        let types: Vec<Oid> = ordered.iter().map(|value| value.sql_type.oid).collect();
+        let actual = polymorphic(&chosen.arguments, &types, location)?;
+        let undetermined = || {
+            let message = "could not determine polymorphic type because input has type unknown";
+            Error::new("42804", message).at(location)
+        };
+        let mut arguments = Vec::with_capacity(ordered.len());
+        for (value, declared) in ordered.into_iter().zip(&chosen.arguments) {
+            let to = actual.actual(*declared).ok_or_else(undetermined)?;
+            arguments.push(self.coerce_implicitly(value, to)?);
+        }
+        if chosen.variadic > 0 {
+            let items = arguments.split_off(arguments.len() - chosen.variadic);
+            let array = routine.arguments.last().and_then(|array| actual.actual(*array));
+            let array = array.ok_or_else(undetermined)?;
+            arguments.push(Expr::new(Kind::Array(items), array, location));
+        }
+        let result = actual.actual(routine.result).ok_or_else(undetermined)?;
+        let mut columns = routine.columns.clone();
+        for column in &mut columns {
+            let oid = actual.actual(column.sql_type.oid).ok_or_else(undetermined)?;
+            column.sql_type = SqlType { oid, ..column.sql_type };
+        }
+        Ok(Called { routine: Arc::clone(routine), arguments, result, columns })
+    }
+
+    /// The arguments in the order of the parameters, with defaults.
+    fn with_defaults(
+        &mut self,
+        routine: &Routine,
+        places: &[Option<usize>],
+        values: Vec<Expr>,
+    ) -> Result<Vec<Expr>> {
+        let mut values: Vec<Option<Expr>> = values.into_iter().map(Some).collect();
+        let first_default = places.len().saturating_sub(routine.defaults.len());
+        let mut ordered = Vec::with_capacity(places.len());
+        for (argument, place) in places.iter().enumerate() {
+            let given = place.and_then(|place| values.get_mut(place)?.take());
+            ordered.push(match given {
+                Some(value) => value,
+                None => {
+                    let default = routine.defaults.get(argument.saturating_sub(first_default));
+                    self.default_argument(default.map_or("NULL", String::as_str))?
+                }
+            });
+        }
+        Ok(ordered)
+    }
+}

@@ -1,0 +1,304 @@
+//! Calls of SQL functions, in expressions and in FROM, replaced by what their bodies say.
+
+use super::choice::{Called, Meant};
+use super::places::{each, each_in_query, is_strict};
+use crate::bind::aggregate::is_volatile_expr;
+use crate::bind::from::{Part, part, rename};
+use crate::bind::scope::Clause;
+use crate::bind::walk::query_expressions;
+use crate::bind::{Binder, contains, names};
+use crate::error::{Error, Result};
+use crate::system::{Oid, SqlType};
+use crate::tree::{
+    Body, Column, Expr, Kind, Limit, Literal, Output, Query, Select, Source, Subquery, SubqueryKind,
+};
+use grammar::tree::{FuncCall, Node, NodeEnum, RangeFunction};
+
+impl Binder<'_> {
+    /// A call in an expression. `None` if no user has a function of the name.
+    pub(in crate::bind) fn routine_call(&mut self, call: &FuncCall) -> Result<Option<Expr>> {
+        let location = call.location;
+        let called = match self.meant(call)? {
+            None => return Ok(None),
+            Some(Meant::BuiltIn(values, names)) => {
+                let (_, name) = names::qualified(&call.funcname);
+                let resolved =
+                    self.resolve_bound(name, values, &names, call.func_variadic, location)?;
+                return self.resolved_call(resolved, name, location).map(Some);
+            }
+            Some(Meant::Routine(called)) => called,
+        };
+        let name = &called.routine.name;
+        let refused = |message: String| Err(Error::new("42809", message).at(location));
+        if called.routine.is_procedure {
+            let message = format!("{} is a procedure", called.routine.signature());
+            return Err(Error::new("42809", message)
+                .hint("To call a procedure, use CALL.")
+                .at(location));
+        }
+        if call.agg_star {
+            return refused(format!(
+                "{name}(*) specified, but {name} is not an aggregate function"
+            ));
+        }
+        if call.over.is_some() {
+            return refused(format!(
+                "OVER specified, but {name} is not a window function nor an aggregate function"
+            ));
+        }
+        for (given, what) in [
+            (call.agg_distinct, "DISTINCT"),
+            (call.agg_within_group, "WITHIN GROUP"),
+            (!call.agg_order.is_empty(), "ORDER BY"),
+            (call.agg_filter.is_some(), "FILTER"),
+        ] {
+            if given {
+                return refused(format!(
+                    "{what} specified, but {name} is not an aggregate function"
+                ));
+            }
+        }
+        self.value_of_routine(called, location).map(Some)
+    }
+
+    /// The value of a function that returns no set.
+    fn value_of_routine(&mut self, called: Called, location: i32) -> Result<Expr> {
+        let routine = &called.routine;
+        let missing = |what: &str| {
+            Err(Error::missing(format!("{what} such as {} here", routine.signature())).at(location))
+        };
+        if routine.language != "sql" {
+            return self.call_before(called, location);
+        }
+        if routine.returns_set {
+            return missing("a set-returning SQL function");
+        }
+        if called.result.catalog_name() == "void" {
+            return missing("a function that returns void");
+        }
+        let body = self.body_of(&called).map_err(|error| elsewhere(error, location))?;
+        let (query, places) = body;
+        let is_row = called.result == Oid::RECORD;
+        let mut value = match as_expressions(query) {
+            Ok(outputs) if is_row => {
+                let values = outputs.into_iter().map(|output| output.expr).collect();
+                Expr::new(Kind::Row(values), Oid::RECORD, location)
+            }
+            Ok(mut outputs) => match outputs.pop() {
+                Some(output) => output.expr,
+                None => return missing("a function without a result"),
+            },
+            Err(_) if is_row => return missing("a function that returns a row"),
+            Err(query) => {
+                if has_volatile(&query) {
+                    return missing("a function whose query is volatile,");
+                }
+                let query = first_row(*query);
+                let sql_type = query.columns.first().map(|column| column.sql_type);
+                let sql_type = sql_type.unwrap_or(SqlType::plain(called.result));
+                let kind = SubqueryKind::Scalar;
+                let subquery = Subquery { kind, query };
+                Expr::new(Kind::Subquery(Box::new(subquery)), sql_type, location)
+            }
+        };
+        if routine.is_strict && !is_strict(&value, &places) {
+            value = unless_null(&places, value);
+        }
+        let mut uses = vec![0; places.len()];
+        each(&mut value, &places, &mut |_, number| uses[number] += 1);
+        self.refuse_repeated(&called, &uses, location)?;
+        each(&mut value, &places, &mut |place, number| {
+            *place = called.arguments[number].clone();
+        });
+        value.location = crate::tree::Location(location);
+        if is_row {
+            self.named_rows.push((value.clone(), called.columns));
+        }
+        Ok(value)
+    }
+
+    /// Refuses a volatile argument that the body does not use once.
+    fn refuse_repeated(&self, called: &Called, uses: &[usize], location: i32) -> Result<()> {
+        let repeated = |(value, uses): (&Expr, &usize)| *uses != 1 && is_volatile_expr(value);
+        match called.arguments.iter().zip(uses).any(repeated) {
+            true => {
+                let what = format!(
+                    "a volatile argument that {} does not use exactly once",
+                    called.routine.signature()
+                );
+                Err(Error::missing(what).at(location))
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// A function in FROM. `None` if it is none of a user.
+    pub(in crate::bind) fn routine_in_from(
+        &mut self,
+        range: &RangeFunction,
+    ) -> Result<Option<Part>> {
+        let [Node { node: Some(NodeEnum::List(list)) }] = range.functions.as_slice() else {
+            return Ok(None);
+        };
+        let Some(Node { node: Some(NodeEnum::FuncCall(call)) }) = list.items.first() else {
+            return Ok(None);
+        };
+        let meant = self.laterally(|binder| {
+            binder.in_clause(Clause::FromFunction, |binder| binder.meant(call))
+        })?;
+        let Some(Meant::Routine(mut called)) = meant else { return Ok(None) };
+        let location = call.location;
+        if called.routine.is_procedure {
+            let message = format!("{} is a procedure", called.routine.signature());
+            return Err(Error::new("42809", message)
+                .hint("To call a procedure, use CALL.")
+                .at(location));
+        }
+        if range.ordinality {
+            return Err(Error::missing("WITH ORDINALITY of a user's function").at(location));
+        }
+        let defined = self.defined_columns(&range.coldeflist)?;
+        match (called.result == Oid::RECORD && called.columns.is_empty(), defined.is_empty()) {
+            (true, true) => {
+                let message =
+                    "a column definition list is required for functions returning \"record\"";
+                return Err(Error::new("42601", message).at(location));
+            }
+            (false, false) => {
+                let message =
+                    "a column definition list is only allowed for functions returning \"record\"";
+                return Err(Error::new("42601", message).at(location));
+            }
+            _ => called.columns.extend(defined),
+        }
+        let alias = range.alias.as_ref();
+        let is_scalar = called.columns.is_empty();
+        let name = called.routine.name.clone();
+        let query = self.rows_of_routine(called, location)?;
+        let mut columns: Vec<Column> = query.columns.clone();
+        let shown = alias.map_or(name.as_str(), |alias| alias.aliasname.as_str());
+        if let (true, [column]) = (is_scalar, columns.as_mut_slice()) {
+            shown.clone_into(&mut column.name);
+        }
+        if let Some(alias) = alias {
+            rename(&mut columns, alias, -1)?;
+        }
+        let is_lateral = self.refers_here(&query);
+        let id = self.next_relation();
+        if let (Some(scope), true) = (self.scopes.last_mut(), is_scalar) {
+            scope.scalar_functions.push(id);
+        }
+        self.note_records(id, &query);
+        self.columns_of_relation.insert(id, columns.clone());
+        Ok(Some(part(id, shown, None, columns, Source::Query(Box::new(query)), is_lateral)))
+    }
+
+    /// The rows of a function in FROM.
+    fn rows_of_routine(&mut self, called: Called, location: i32) -> Result<Query> {
+        if !called.routine.returns_set && called.columns.is_empty() {
+            let name = called.routine.name.clone();
+            let expr = self.value_of_routine(called, location)?;
+            let select = self.next_select();
+            return Ok(Select::plain(select, Vec::new(), vec![Output { name, expr }]).into());
+        }
+        let (mut query, places) =
+            self.body_of(&called).map_err(|error| elsewhere(error, location))?;
+        let routine = &called.routine;
+        if !routine.returns_set && (routine.is_strict || !has_one_row(&query)) {
+            let what = format!("a function that returns one row such as {}", routine.signature());
+            return Err(Error::missing(what).at(location));
+        }
+        if routine.is_strict && !places.is_empty() {
+            query = self.wrapped(query, Some(all_given(&places)));
+        }
+        let mut uses = vec![0; places.len()];
+        each_in_query(&mut query, &places, &mut |_, number| uses[number] += 1);
+        self.refuse_repeated(&called, &uses, location)?;
+        each_in_query(&mut query, &places, &mut |place, number| {
+            *place = called.arguments[number].clone();
+        });
+        Ok(query)
+    }
+}
+
+/// An error in the body of a function, at its call.
+fn elsewhere(error: Error, location: i32) -> Error {
+    match error.is_missing {
+        true => Error { position: None, ..error }.at(location),
+        false => Error { position: None, ..error },
+    }
+}
+
+/// The select list of a query that is nothing else; otherwise the query.
+fn as_expressions(query: Query) -> std::result::Result<Vec<Output>, Box<Query>> {
+    let is_plain = list_of(&query).is_some();
+    match query.body {
+        Body::Select(select) if is_plain => Ok(select.output),
+        body => Err(Box::new(Query { body, ..query })),
+    }
+}
+
+/// The select list of a query that is nothing else.
+pub(super) fn list_of(query: &Query) -> Option<&[Output]> {
+    match &query.body {
+        Body::Select(select)
+            if is_list(select)
+                && query.with.is_empty()
+                && query.order_by.is_empty()
+                && query.limit == Limit::default() =>
+        {
+            Some(&select.output)
+        }
+        _ => None,
+    }
+}
+
+fn is_list(select: &Select) -> bool {
+    *select == Select::plain(select.id, Vec::new(), select.output.clone())
+}
+
+/// Whether a query has exactly one row: it has no FROM, or aggregates all rows.
+fn has_one_row(query: &Query) -> bool {
+    let Body::Select(select) = &query.body else { return false };
+    let is_all = select.is_grouped && select.group_by.is_empty() && select.having.is_none();
+    let is_alone = select.from.is_empty() && select.filter.is_none() && !select.is_grouped;
+    query.limit == Limit::default()
+        && select.grouping_sets.is_none()
+        && select.sets.is_empty()
+        && (is_all || is_alone)
+}
+
+/// The first row of a query.
+fn first_row(mut query: Query) -> Query {
+    if !has_one_row(&query) && query.limit.count.is_none() {
+        let one = Expr::new(Kind::Literal(Literal::Integer(1)), Oid::INT8, -1);
+        query.limit.count = Some(one);
+    }
+    query
+}
+
+/// Whether a query calls a volatile function.
+fn has_volatile(query: &Query) -> bool {
+    let mut found = false;
+    query_expressions(query, &mut |expr| {
+        found = found || contains(expr, &mut |part| is_volatile_expr(part));
+    });
+    found
+}
+
+/// The condition that all arguments have values.
+fn all_given(places: &[Expr]) -> Expr {
+    let given = |place: &Expr| Expr::new(Kind::IsNotNull(Box::new(place.clone())), Oid::BOOL, -1);
+    crate::bind::expression::all_of(places.iter().map(given).collect(), -1)
+}
+
+/// NULL if an argument is NULL, else the value.
+fn unless_null(places: &[Expr], value: Expr) -> Expr {
+    if places.is_empty() {
+        return value;
+    }
+    let sql_type = value.sql_type;
+    let null = Expr::new(Kind::Literal(Literal::Null), sql_type, -1);
+    let branches = vec![(all_given(places), value)];
+    Expr::new(Kind::Case { branches, otherwise: Box::new(null) }, sql_type, -1)
+}

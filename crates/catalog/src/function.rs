@@ -1,0 +1,263 @@
+//! Functions and procedures that users define.
+
+use crate::{Catalog, Error, Object, RelationId};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// How a value is passed through a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ParameterMode {
+    /// IN.
+    In,
+    /// OUT.
+    Out,
+    /// INOUT.
+    InOut,
+    /// VARIADIC: the last one in, an array of all further arguments.
+    Variadic,
+    /// A column of RETURNS TABLE.
+    Table,
+}
+
+impl ParameterMode {
+    /// Whether calls give a value for it.
+    pub fn is_input(self) -> bool {
+        matches!(self, Self::In | Self::InOut | Self::Variadic)
+    }
+
+    /// Whether the result has a value of it.
+    pub fn is_output(self) -> bool {
+        matches!(self, Self::Out | Self::InOut | Self::Table)
+    }
+}
+
+/// A parameter of a function.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parameter {
+    /// The name; empty if it has none.
+    pub name: String,
+    /// The mode.
+    pub mode: ParameterMode,
+    /// PostgreSQL's id of the type.
+    pub type_id: u32,
+    /// The DEFAULT expression, as SQL text.
+    pub default: Option<String>,
+}
+
+/// Whether a function gives other values for the same arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Volatility {
+    /// Never.
+    Immutable,
+    /// Not within a statement.
+    Stable,
+    /// At any time.
+    Volatile,
+}
+
+/// Where a function may be executed in PostgreSQL's parallel plans.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Parallel {
+    /// Nowhere.
+    Unsafe,
+    /// In the leader.
+    Restricted,
+    /// Everywhere.
+    Safe,
+}
+
+/// A function or procedure. Several may have one name, with other types of input parameters.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Function {
+    /// The id, of the same numbers as those of relations.
+    pub id: RelationId,
+    /// The schema.
+    pub schema: String,
+    /// The name.
+    pub name: String,
+    /// Whether it is a procedure.
+    pub is_procedure: bool,
+    /// The language.
+    pub language: String,
+    /// The parameters.
+    pub parameters: Vec<Parameter>,
+    /// PostgreSQL's id of the type of the result; 0 of a procedure without output.
+    pub result_id: u32,
+    /// The relation whose rows the result has, in place of a type.
+    pub result_relation: Option<RelationId>,
+    /// Whether the result is a set.
+    pub returns_set: bool,
+    /// The source, as written in AS; or the text of `RETURN` or `BEGIN ATOMIC`.
+    pub body: String,
+    /// Whether the body is written as SQL and not as a string.
+    pub is_sql_body: bool,
+    /// The volatility.
+    pub volatility: Volatility,
+    /// Whether a NULL argument makes the result NULL.
+    pub is_strict: bool,
+    /// SECURITY DEFINER.
+    pub is_security_definer: bool,
+    /// LEAKPROOF.
+    pub is_leakproof: bool,
+    /// PARALLEL.
+    pub parallel: Parallel,
+    /// COST, as text.
+    pub cost: Option<String>,
+    /// ROWS, as text.
+    pub rows: Option<String>,
+    /// SET: names and values.
+    pub settings: Vec<(String, String)>,
+    /// The text of COMMENT ON.
+    pub comment: Option<String>,
+}
+
+impl Function {
+    /// Returns the parameters for which calls give values.
+    pub fn inputs(&self) -> impl Iterator<Item = &Parameter> {
+        self.parameters.iter().filter(|parameter| parameter.mode.is_input())
+    }
+
+    /// Returns the parameters of which the result has values.
+    pub fn outputs(&self) -> impl Iterator<Item = &Parameter> {
+        self.parameters.iter().filter(|parameter| parameter.mode.is_output())
+    }
+
+    /// Returns `function` or `procedure`.
+    pub fn kind(&self) -> &'static str {
+        if self.is_procedure { "procedure" } else { "function" }
+    }
+
+    /// Whether both have one name and the same types of input parameters.
+    pub fn has_identity_of(&self, other: &Self) -> bool {
+        let types = |of: &Self| of.inputs().map(|input| input.type_id).collect::<Vec<_>>();
+        self.schema == other.schema && self.name == other.name && types(self) == types(other)
+    }
+}
+
+impl Catalog {
+    /// Returns the functions of a schema with a name.
+    pub fn functions_named(&self, schema: &str, name: &str) -> &[Arc<Function>] {
+        self.function_names.get(&(schema.to_owned(), name.to_owned())).map_or(&[], |all| all)
+    }
+
+    /// Returns the functions of a schema, ordered by name.
+    pub fn functions_in<'a>(&'a self, schema: &'a str) -> impl Iterator<Item = &'a Arc<Function>> {
+        let first = (schema.to_owned(), String::new());
+        let named = self.function_names.range(first..);
+        named.take_while(move |((of, _), _)| of == schema).flat_map(|(_, all)| all.iter())
+    }
+
+    /// Returns all functions, ordered by id.
+    pub fn functions(&self) -> impl Iterator<Item = &Arc<Function>> {
+        self.functions.values()
+    }
+
+    /// Finds a function by id.
+    pub fn function_by_id(&self, id: RelationId) -> Option<&Arc<Function>> {
+        self.functions.get(&id)
+    }
+
+    pub(super) fn put_function(&mut self, function: &Function) -> Result<(), Error> {
+        self.require_schema(&function.schema)?;
+        let mut others = self.functions_named(&function.schema, &function.name).iter();
+        if others.any(|other| other.id != function.id && other.has_identity_of(function)) {
+            return Err(Error::FunctionExists { function: function.name.clone() });
+        }
+        if let Some(old) = self.functions.remove(&function.id) {
+            self.list_functions(&old);
+        }
+        self.functions.insert(function.id, Arc::new(function.clone()));
+        self.list_functions(function);
+        Ok(())
+    }
+
+    pub(super) fn drop_function(&mut self, id: RelationId) -> Result<(), Error> {
+        let old = self.functions.remove(&id).ok_or_else(|| Error::missing(id))?;
+        self.list_functions(&old);
+        self.forget(&Object::Relation(id));
+        Ok(())
+    }
+
+    /// Lists the functions with the name of a function anew.
+    pub(super) fn list_functions(&mut self, of: &Function) {
+        let named = |other: &&Arc<Function>| other.schema == of.schema && other.name == of.name;
+        let listed: Arc<[Arc<Function>]> = self.functions.values().filter(named).cloned().collect();
+        let name = (of.schema.clone(), of.name.clone());
+        if listed.is_empty() {
+            self.function_names.remove(&name);
+        } else {
+            self.function_names.insert(name, listed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Catalog, CatalogChange, DEFAULT_SCHEMA, Error, Function, Parallel, Volatility};
+    use crate::{Object, Parameter, ParameterMode, Privileges, RelationId, Role};
+
+    fn function(id: u32, types: &[u32]) -> Function {
+        let parameter = |type_id: &u32| Parameter {
+            name: String::new(),
+            mode: ParameterMode::In,
+            type_id: *type_id,
+            default: None,
+        };
+        Function {
+            id: RelationId(id),
+            schema: DEFAULT_SCHEMA.to_owned(),
+            name: "f".to_owned(),
+            is_procedure: false,
+            language: "sql".to_owned(),
+            parameters: types.iter().map(parameter).collect(),
+            result_id: 23,
+            result_relation: None,
+            returns_set: false,
+            body: String::new(),
+            is_sql_body: false,
+            volatility: Volatility::Volatile,
+            is_strict: false,
+            is_security_definer: false,
+            is_leakproof: false,
+            parallel: Parallel::Unsafe,
+            cost: None,
+            rows: None,
+            settings: Vec::new(),
+            comment: None,
+        }
+    }
+
+    #[test]
+    fn functions_of_one_name_differ_by_their_parameters() {
+        let put =
+            |catalog: &Catalog, function| catalog.apply(&CatalogChange::PutFunction(function));
+        let one = put(&Catalog::new(), function(1, &[23])).expect("a new function");
+        let two = put(&one, function(2, &[25])).expect("other parameters");
+        assert_eq!(two.functions_named(DEFAULT_SCHEMA, "f").len(), 2);
+        let refused = put(&two, function(3, &[25])).expect_err("the same parameters");
+        assert_eq!(refused, Error::FunctionExists { function: "f".to_owned() });
+        let renamed = Function { name: "g".to_owned(), ..function(2, &[25]) };
+        let renamed = put(&two, renamed).expect("a new name");
+        assert_eq!(renamed.functions_named(DEFAULT_SCHEMA, "f").len(), 1);
+        assert_eq!(renamed.functions_named(DEFAULT_SCHEMA, "g").len(), 1);
+    }
+
+    #[test]
+    fn a_dropped_function_takes_its_privileges_with_it() {
+        let grant = CatalogChange::SetPrivileges {
+            role: "r".to_owned(),
+            object: Object::Relation(RelationId(1)),
+            privileges: Privileges::EXECUTE,
+        };
+        let changes = [
+            CatalogChange::PutRole(Role::new("r")),
+            CatalogChange::PutFunction(function(1, &[])),
+            grant,
+            CatalogChange::DropFunction(RelationId(1)),
+        ];
+        let end = changes.iter().try_fold(Catalog::new(), |catalog, change| catalog.apply(change));
+        let end = end.expect("valid changes");
+        assert_eq!(end.functions().count(), 0);
+        assert!(end.role("r").expect("the role").relations.is_empty());
+    }
+}

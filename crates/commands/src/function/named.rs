@@ -1,0 +1,112 @@
+//! Functions and types as statements name them.
+
+use crate::names::{RelationName, incomplete, texts};
+use crate::{Error, Result};
+use analyzer::declared_type;
+use analyzer::system::Oid;
+use grammar::tree::{Node, NodeEnum, ObjectType, ObjectWithArgs, TypeName};
+
+/// What a statement says that a function is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RoutineKind {
+    /// FUNCTION.
+    Function,
+    /// PROCEDURE.
+    Procedure,
+    /// ROUTINE: either.
+    Routine,
+}
+
+impl RoutineKind {
+    /// The kind of an object. `None` for what is no function.
+    pub(crate) fn of(kind: ObjectType) -> Option<Self> {
+        Some(match kind {
+            ObjectType::ObjectFunction => Self::Function,
+            ObjectType::ObjectProcedure => Self::Procedure,
+            ObjectType::ObjectRoutine => Self::Routine,
+            _ => return None,
+        })
+    }
+
+    /// How messages call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Function => "function",
+            Self::Procedure => "procedure",
+            Self::Routine => "routine",
+        }
+    }
+}
+
+/// A type in the signature of a function.
+#[derive(Debug, Clone)]
+pub struct FunctionType {
+    /// The type of the system; the error if there is none. Then it may be the name of a relation.
+    pub known: Result<Oid>,
+    /// The name.
+    pub name: RelationName,
+    /// Whether it is an array.
+    pub is_array: bool,
+    /// SETOF.
+    pub is_set: bool,
+    /// The byte of the statement at which it begins, or -1.
+    pub location: i32,
+}
+
+impl FunctionType {
+    pub(crate) fn of(name: &TypeName) -> Result<Self> {
+        if name.pct_type {
+            return Err(Error::missing("%TYPE in a signature").at(name.location));
+        }
+        let parts = texts(&name.names);
+        Ok(Self {
+            known: declared_type(name).map(|found| found.oid),
+            name: RelationName::of_parts(&parts)?,
+            is_array: !name.array_bounds.is_empty(),
+            is_set: name.setof,
+            location: name.location,
+        })
+    }
+}
+
+/// A function as statements name it.
+#[derive(Debug, Clone)]
+pub struct RoutineName {
+    /// What the statement says that it is.
+    pub kind: RoutineKind,
+    /// The name.
+    pub name: RelationName,
+    /// The types of the input parameters, if they are written.
+    pub arguments: Option<Vec<FunctionType>>,
+}
+
+impl RoutineName {
+    pub(crate) fn of(kind: RoutineKind, object: &ObjectWithArgs) -> Result<Self> {
+        let name = RelationName::of_parts(&texts(&object.objname))?;
+        let argument = |node: &Node| match &node.node {
+            Some(NodeEnum::TypeName(name)) => FunctionType::of(name),
+            _ => Err(incomplete()),
+        };
+        let arguments = match object.args_unspecified {
+            true => None,
+            false => Some(object.objargs.iter().map(argument).collect::<Result<_>>()?),
+        };
+        Ok(Self { kind, name, arguments })
+    }
+
+    pub(crate) fn of_node(kind: RoutineKind, node: Option<&Node>) -> Result<Self> {
+        match node.and_then(|node| node.node.as_ref()) {
+            Some(NodeEnum::ObjectWithArgs(object)) => Self::of(kind, object),
+            _ => Err(incomplete()),
+        }
+    }
+
+    /// The tag of ALTER.
+    pub fn alter_tag(&self) -> &'static str {
+        match self.kind {
+            RoutineKind::Function => "ALTER FUNCTION",
+            RoutineKind::Procedure => "ALTER PROCEDURE",
+            RoutineKind::Routine => "ALTER ROUTINE",
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! The options of functions: volatility, STRICT, COST and the like.
+
+use crate::options::{elements, is_on, refuse_repeated, text};
+use crate::{Error, Result};
+use grammar::tree::{DefElem, Node, NodeEnum};
+
+/// VOLATILE, STABLE or IMMUTABLE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stability {
+    /// IMMUTABLE.
+    Immutable,
+    /// STABLE.
+    Stable,
+    /// VOLATILE.
+    Volatile,
+}
+
+/// PARALLEL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ParallelSafety {
+    /// UNSAFE.
+    Unsafe,
+    /// RESTRICTED.
+    Restricted,
+    /// SAFE.
+    Safe,
+}
+
+/// The options of a function, each if it is given.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FunctionOptions {
+    /// LANGUAGE.
+    pub language: Option<String>,
+    /// AS: the source.
+    pub source: Option<String>,
+    /// The volatility.
+    pub volatility: Option<Stability>,
+    /// STRICT, or CALLED ON NULL INPUT.
+    pub strict: Option<bool>,
+    /// LEAKPROOF.
+    pub leakproof: Option<bool>,
+    /// PARALLEL.
+    pub parallel: Option<ParallelSafety>,
+    /// COST.
+    pub cost: Option<String>,
+    /// ROWS, and where it stands.
+    pub rows: Option<(String, i32)>,
+}
+
+impl FunctionOptions {
+    pub(super) fn of(nodes: &[Node]) -> Result<Self> {
+        refuse_repeated(nodes)?;
+        let mut options = Self::default();
+        elements(nodes).try_for_each(|element| options.set(element))?;
+        Ok(options)
+    }
+
+    fn set(&mut self, element: &DefElem) -> Result<()> {
+        let location = element.location;
+        let missing = |what: &str| Err(Error::missing(what).at(location));
+        let word = element.arg.as_deref().and_then(text).unwrap_or_default();
+        match element.defname.as_str() {
+            "as" => self.source = Some(source(element)?),
+            "language" => self.language = Some(word),
+            "volatility" => {
+                self.volatility = Some(match word.as_str() {
+                    "immutable" => Stability::Immutable,
+                    "stable" => Stability::Stable,
+                    _ => Stability::Volatile,
+                });
+            }
+            "strict" => self.strict = Some(is_on(element)),
+            "leakproof" => self.leakproof = Some(is_on(element)),
+            "security" if is_on(element) => return missing("SECURITY DEFINER"),
+            "security" => {}
+            "parallel" => {
+                self.parallel = Some(match word.as_str() {
+                    "safe" => ParallelSafety::Safe,
+                    "restricted" => ParallelSafety::Restricted,
+                    "unsafe" => ParallelSafety::Unsafe,
+                    _ => {
+                        let message = "parameter \"parallel\" must be SAFE, RESTRICTED, or UNSAFE";
+                        return Err(Error::new("42601", message).at(location));
+                    }
+                });
+            }
+            "cost" => self.cost = Some(positive(&word, "COST")?),
+            "rows" => self.rows = Some((positive(&word, "ROWS")?, location)),
+            "set" => return missing("SET of a function"),
+            "window" => return missing("a window function of a user"),
+            "support" => return missing("SUPPORT of a function"),
+            "transform" => return missing("TRANSFORM of a function"),
+            _ => return missing("this option of a function"),
+        }
+        Ok(())
+    }
+}
+
+fn source(element: &DefElem) -> Result<String> {
+    let texts = match element.arg.as_deref().and_then(|node| node.node.as_ref()) {
+        Some(NodeEnum::List(list)) => crate::names::texts(&list.items),
+        _ => Vec::new(),
+    };
+    match <[String; 1]>::try_from(texts) {
+        Ok([source]) => Ok(source),
+        Err(_) => {
+            let message = "only one AS item needed for this language";
+            Err(Error::new("42P13", message))
+        }
+    }
+}
+
+fn positive(number: &str, name: &str) -> Result<String> {
+    match number.parse::<f64>() {
+        Ok(value) if value > 0.0 => Ok(number.to_owned()),
+        _ => Err(Error::new("22023", format!("{name} must be positive"))),
+    }
+}

@@ -1,0 +1,14 @@
+//! PL/pgSQL: the language of functions, procedures and DO blocks with control structures.
+//!
+//! [`parse()`] reads a source into a [`tree`], of which expressions and SQL statements stay texts. [`run()`] interprets it
+//! over a [`Host`], which evaluates the texts. So the crate has no clock, socket, file or thread.
+//!
+//! Not here: what expressions and statements mean, and transactions (`query`).
+
+mod parse;
+mod run;
+mod tokens;
+pub mod tree;
+
+pub use parse::parse;
+pub use run::{Answer, Ended, Given, Host, Raised, Severity, Variable, run};

@@ -1,0 +1,86 @@
+//! LOOP, WHILE, FOR and FOREACH.
+
+use super::block::end_label;
+use super::cursor::Cursor;
+use super::statement::{rows, statements};
+use crate::tokens::Kind as Token;
+use crate::tree::{ForRange, Kind, Rows, Statement};
+use values::error::Result;
+
+pub(super) fn any(cursor: &mut Cursor<'_>, label: Option<String>) -> Result<Kind> {
+    if cursor.accept("loop") {
+        let body = body(cursor, label.as_deref())?;
+        return Ok(Kind::Loop(label, None, body));
+    }
+    if cursor.accept("while") {
+        let condition = cursor.sql_until(&["loop"])?;
+        cursor.expect(&["loop"])?;
+        let body = body(cursor, label.as_deref())?;
+        return Ok(Kind::Loop(label, Some(condition), body));
+    }
+    if cursor.accept("foreach") {
+        let target = cursor.target()?;
+        if cursor.is("slice") {
+            return Err(cursor.missing("SLICE"));
+        }
+        cursor.expect(&["in", "array"])?;
+        let array = cursor.sql_until(&["loop"])?;
+        cursor.expect(&["loop"])?;
+        let body = body(cursor, label.as_deref())?;
+        return Ok(Kind::Foreach(label, target, array, body));
+    }
+    cursor.expect(&["for"])?;
+    let mut targets = vec![cursor.target()?];
+    while cursor.accept(",") {
+        targets.push(cursor.target()?);
+    }
+    cursor.expect(&["in"])?;
+    if is_range(cursor) {
+        return range(cursor, label, &targets[0].parts[0]);
+    }
+    let rows: Rows = rows(cursor, &["loop"])?;
+    cursor.expect(&["loop"])?;
+    let body = body(cursor, label.as_deref())?;
+    Ok(Kind::ForRows(label, targets, rows, body))
+}
+
+/// Whether `..` comes before LOOP.
+fn is_range(cursor: &Cursor<'_>) -> bool {
+    let (mut at, mut depth) = (0, 0_usize);
+    while let Some(kind) = cursor.ahead(at) {
+        match kind {
+            Token::Symbol("(") => depth += 1,
+            Token::Symbol(")") => depth = depth.saturating_sub(1),
+            Token::Symbol("..") if depth == 0 => return true,
+            Token::Word(word) if word == "loop" && depth == 0 => return false,
+            Token::Symbol(";") if depth == 0 => return false,
+            _ => {}
+        }
+        at += 1;
+    }
+    false
+}
+
+fn range(cursor: &mut Cursor<'_>, label: Option<String>, variable: &str) -> Result<Kind> {
+    let is_reverse = cursor.accept("reverse");
+    let from = cursor.sql_until(&[".."])?;
+    cursor.expect(&[".."])?;
+    let to = cursor.sql_until(&["loop", "by"])?;
+    let by = match cursor.accept("by") {
+        true => Some(cursor.sql_until(&["loop"])?),
+        false => None,
+    };
+    cursor.expect(&["loop"])?;
+    let body = body(cursor, label.as_deref())?;
+    let variable = variable.to_owned();
+    Ok(Kind::ForRange(Box::new(ForRange { label, variable, is_reverse, from, to, by, body })))
+}
+
+/// The statements of a loop, and END LOOP.
+fn body(cursor: &mut Cursor<'_>, label: Option<&str>) -> Result<Vec<Statement>> {
+    let body = statements(cursor, &["end"])?;
+    cursor.expect(&["end", "loop"])?;
+    end_label(cursor, label)?;
+    cursor.expect(&[";"])?;
+    Ok(body)
+}

@@ -1,0 +1,89 @@
+//! Blocks and their handlers.
+
+use super::host::Host;
+use super::scope::{Content, Slot};
+use super::{Flow, Machine};
+use crate::tree::{Block, Condition, Handler, Statement};
+use std::pin::Pin;
+use values::error::{Error, Result, SqlState};
+
+impl<H: Host> Machine<'_, H> {
+    /// Runs a block. An error of its statements rolls back what they have changed, if there is a handler for it.
+    pub(super) async fn block(&mut self, block: &Block) -> Result<Flow<H::Value>> {
+        let depth = self.scopes.depth();
+        self.scopes.open(block.label.clone());
+        let flow = self.opened(block).await;
+        self.scopes.close_to(depth);
+        Ok(match flow? {
+            Flow::Exit(Some(label)) if block.label.as_ref() == Some(&label) => Flow::Next,
+            flow => flow,
+        })
+    }
+
+    async fn opened(&mut self, block: &Block) -> Result<Flow<H::Value>> {
+        for declaration in &block.declarations {
+            self.declare(declaration).await?;
+        }
+        if block.handlers.is_empty() {
+            return self.all(&block.body).await;
+        }
+        let depth = self.scopes.depth();
+        let savepoint = self.host.savepoint()?;
+        let error = match self.all(&block.body).await {
+            Ok(flow) => return Ok(flow),
+            Err(error) => error,
+        };
+        self.scopes.close_to(depth);
+        let handles = |handler: &&Handler| {
+            handler.conditions.iter().any(|condition| is_meant(condition, error.state()))
+        };
+        let Some(handler) = block.handlers.iter().find(handles) else { return Err(error) };
+        self.host.roll_back(savepoint).await?;
+        self.handle(handler, error).await
+    }
+
+    /// Runs a handler, in which SQLSTATE and SQLERRM are variables.
+    async fn handle(&mut self, handler: &Handler, error: Error) -> Result<Flow<H::Value>> {
+        let state = error.state().code().to_owned();
+        for (name, text) in [("sqlstate", state), ("sqlerrm", error.message().to_owned())] {
+            let value = self.host.of_text(Some(text));
+            let content = Content::Value { of: "text".to_owned(), value };
+            let name = name.to_owned();
+            self.scopes.declare(Slot { name, content, is_constant: true, not_null: false });
+        }
+        self.errors.push(error);
+        let flow = self.all(&handler.body).await;
+        self.errors.pop();
+        flow
+    }
+
+    /// Runs statements.
+    pub(super) fn all<'a>(
+        &'a mut self,
+        statements: &'a [Statement],
+    ) -> Pin<Box<dyn Future<Output = Result<Flow<H::Value>>> + Send + 'a>> {
+        Box::pin(async move {
+            for statement in statements {
+                match self.statement(statement).await? {
+                    Flow::Next => {}
+                    flow => return Ok(flow),
+                }
+            }
+            Ok(Flow::Next)
+        })
+    }
+}
+
+/// Whether a condition of a handler is for errors of this kind.
+fn is_meant(condition: &Condition, state: SqlState) -> bool {
+    match condition {
+        Condition::Others => !matches!(
+            state,
+            SqlState::QueryCanceled | SqlState::AdminShutdown | SqlState::AssertFailure
+        ),
+        Condition::State(wanted) => match wanted.strip_suffix("000") {
+            Some(class) => state.code().starts_with(class),
+            None => state.code() == wanted,
+        },
+    }
+}

@@ -1,0 +1,139 @@
+//! What the interpreter needs of its surroundings.
+
+use crate::tree::Sql;
+use values::error::{Error, Result};
+
+/// A variable that an expression may name.
+#[derive(Debug, Clone)]
+pub struct Variable<V> {
+    /// The record or label before the name, if it must be written.
+    pub qualifier: Option<String>,
+    /// The name.
+    pub name: String,
+    /// The value.
+    pub value: V,
+}
+
+/// The rows of a query.
+#[derive(Debug, Clone)]
+pub struct Answer<V> {
+    /// The names of the columns; none if the statement returns no rows.
+    pub columns: Vec<String>,
+    /// The rows.
+    pub rows: Vec<Vec<V>>,
+    /// The number of rows that were returned or changed.
+    pub count: u64,
+    /// Whether the statement returns rows.
+    pub has_rows: bool,
+}
+
+/// The severity of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Severity {
+    /// DEBUG.
+    Debug,
+    /// LOG.
+    Log,
+    /// INFO.
+    Info,
+    /// NOTICE.
+    Notice,
+    /// WARNING.
+    Warning,
+}
+
+/// A message of RAISE that is no error.
+#[derive(Debug, Clone)]
+pub struct Raised {
+    /// The severity.
+    pub severity: Severity,
+    /// Code and text.
+    pub error: Error,
+}
+
+/// Evaluates SQL for the interpreter.
+pub trait Host: Send {
+    /// A value with its type.
+    type Value: Clone + Send + Sync;
+    /// A place to return to.
+    type Savepoint: Send;
+
+    /// The value of an expression, converted to a type.
+    fn evaluate(
+        &mut self,
+        sql: &Sql,
+        variables: &[Variable<Self::Value>],
+        to: Option<&str>,
+    ) -> impl Future<Output = Result<Self::Value>> + Send;
+
+    /// Runs a statement; of its rows, not more than `limit`.
+    fn execute(
+        &mut self,
+        sql: &Sql,
+        variables: &[Variable<Self::Value>],
+        limit: Option<usize>,
+    ) -> impl Future<Output = Result<Answer<Self::Value>>> + Send;
+
+    /// Runs a text with the values of `$1`, `$2`, ...
+    fn execute_text(
+        &mut self,
+        text: &str,
+        parameters: &[Self::Value],
+        limit: Option<usize>,
+    ) -> impl Future<Output = Result<Answer<Self::Value>>> + Send;
+
+    /// A value as one of a type.
+    fn convert(
+        &mut self,
+        value: Self::Value,
+        to: &str,
+    ) -> impl Future<Output = Result<Self::Value>> + Send;
+
+    /// The columns of a relation: names and types.
+    fn columns_of(
+        &mut self,
+        relation: &str,
+    ) -> impl Future<Output = Result<Vec<(String, String)>>> + Send;
+
+    /// Says something to the client.
+    fn say(&mut self, raised: Raised);
+
+    /// Marks a place to return to.
+    fn savepoint(&mut self) -> Result<Self::Savepoint>;
+
+    /// Returns to a place.
+    fn roll_back(&mut self, to: Self::Savepoint) -> impl Future<Output = Result<()>> + Send;
+
+    /// Ends the function, if its statement was cancelled.
+    ///
+    /// # Errors
+    /// 57014.
+    fn check(&mut self) -> impl Future<Output = Result<()>> + Send;
+
+    /// NULL of a type.
+    fn null(&mut self, of: &str) -> Result<Self::Value>;
+
+    /// A text.
+    fn of_text(&self, text: Option<String>) -> Self::Value;
+
+    /// A whole number, as `integer` or `bigint`.
+    fn of_number(&self, number: i64, of: &str) -> Self::Value;
+
+    /// A truth value.
+    fn of_truth(&self, truth: bool) -> Self::Value;
+
+    /// Whether a truth value is true; `None` for NULL.
+    fn truth(&self, value: &Self::Value) -> Option<bool>;
+
+    /// A whole number; `None` for NULL.
+    fn number(&self, value: &Self::Value) -> Option<i64>;
+
+    /// A text; `None` for NULL.
+    fn text(&self, value: &Self::Value) -> Option<String>;
+
+    /// Whether it is NULL.
+    fn is_null(&self, value: &Self::Value) -> bool;
+
+    /// The items of an array; `None` for NULL.
+    fn items(&self, value: &Self::Value) -> Result<Option<Vec<Self::Value>>>;
+}

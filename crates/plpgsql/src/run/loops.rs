@@ -1,0 +1,162 @@
+//! Loops.
+
+use super::host::Host;
+use super::scope::{Content, Slot};
+use super::{Flow, Machine};
+use crate::tree::{ForRange, Rows, Sql, Statement, Target};
+use values::error::{Error, Result, SqlState};
+
+/// Where a turn of a loop leads.
+enum Turn<V> {
+    Again,
+    End,
+    Leave(Flow<V>),
+}
+
+impl<H: Host> Machine<'_, H> {
+    /// One turn of a loop.
+    async fn turn(&mut self, label: Option<&String>, body: &[Statement]) -> Result<Turn<H::Value>> {
+        self.host.check().await?;
+        let is_own = |name: &Option<String>| name.is_none() || name.as_ref() == label;
+        Ok(match self.all(body).await? {
+            Flow::Next => Turn::Again,
+            Flow::Continue(name) if is_own(&name) => Turn::Again,
+            Flow::Exit(name) if is_own(&name) => Turn::End,
+            flow => Turn::Leave(flow),
+        })
+    }
+
+    /// LOOP and WHILE.
+    pub(super) async fn endless(
+        &mut self,
+        label: Option<&String>,
+        condition: Option<&Sql>,
+        body: &[Statement],
+    ) -> Result<Flow<H::Value>> {
+        loop {
+            if let Some(condition) = condition
+                && !self.holds(condition).await?
+            {
+                return Ok(Flow::Next);
+            }
+            match self.turn(label, body).await? {
+                Turn::Again => {}
+                Turn::End => return Ok(Flow::Next),
+                Turn::Leave(flow) => return Ok(flow),
+            }
+        }
+    }
+
+    async fn bound(&mut self, sql: &Sql, what: &str) -> Result<i64> {
+        let value = self.value(sql, Some("integer")).await?;
+        self.host.number(&value).ok_or_else(|| {
+            let message = format!("{what} of FOR loop cannot be null");
+            Error::new(SqlState::NullValueNotAllowed, message)
+        })
+    }
+
+    /// FOR over numbers. The variable is the loop's own.
+    pub(super) async fn range(&mut self, range: &ForRange) -> Result<Flow<H::Value>> {
+        let mut at = self.bound(&range.from, "lower bound").await?;
+        let to = self.bound(&range.to, "upper bound").await?;
+        let by = match &range.by {
+            Some(by) => self.bound(by, "BY value").await?,
+            None => 1,
+        };
+        if by <= 0 {
+            let message = "BY value of FOR loop must be greater than zero";
+            return Err(Error::new(SqlState::InvalidParameterValue, message));
+        }
+        let depth = self.scopes.depth();
+        self.scopes.open(range.label.clone());
+        let value = self.host.of_number(at, "integer");
+        let content = Content::Value { of: "integer".to_owned(), value };
+        let name = range.variable.clone();
+        self.scopes.declare(Slot { name, content, is_constant: false, not_null: false });
+        let target = Target { parts: vec![range.variable.clone()] };
+        let (mut flow, mut turns) = (Flow::Next, 0_u64);
+        let inside = self.scopes.depth();
+        while if range.is_reverse { at >= to } else { at <= to } {
+            turns += 1;
+            let value = self.host.of_number(at, "integer");
+            self.set(&target, value)?;
+            let turn = self.turn(range.label.as_ref(), &range.body).await;
+            self.scopes.close_to(inside);
+            match turn? {
+                Turn::Again => {}
+                Turn::End => break,
+                Turn::Leave(other) => {
+                    flow = other;
+                    break;
+                }
+            }
+            let next = if range.is_reverse { at - by } else { at + by };
+            if i32::try_from(next).is_err() {
+                break;
+            }
+            at = next;
+        }
+        self.scopes.close_to(depth);
+        self.found(turns > 0)?;
+        Ok(flow)
+    }
+
+    /// FOR over rows.
+    pub(super) async fn for_rows(
+        &mut self,
+        label: Option<&String>,
+        targets: &[Target],
+        rows: &Rows,
+        body: &[Statement],
+    ) -> Result<Flow<H::Value>> {
+        let answer = self.rows_of(rows, None).await?;
+        let mut flow = Flow::Next;
+        let count = answer.rows.len();
+        if count == 0 {
+            self.assign_row(targets, &answer, 0).await?;
+        }
+        for row in 0..count {
+            self.assign_row(targets, &answer, row).await?;
+            match self.turn(label, body).await? {
+                Turn::Again => {}
+                Turn::End => break,
+                Turn::Leave(other) => {
+                    flow = other;
+                    break;
+                }
+            }
+        }
+        self.found(count > 0)?;
+        Ok(flow)
+    }
+
+    /// FOREACH.
+    pub(super) async fn foreach(
+        &mut self,
+        label: Option<&String>,
+        target: &Target,
+        array: &Sql,
+        body: &[Statement],
+    ) -> Result<Flow<H::Value>> {
+        let array = self.value(array, None).await?;
+        let Some(items) = self.host.items(&array)? else {
+            let message = "FOREACH expression must not be null";
+            return Err(Error::new(SqlState::NullValueNotAllowed, message));
+        };
+        let mut flow = Flow::Next;
+        let any = !items.is_empty();
+        for item in items {
+            self.assign(target, item).await?;
+            match self.turn(label, body).await? {
+                Turn::Again => {}
+                Turn::End => break,
+                Turn::Leave(other) => {
+                    flow = other;
+                    break;
+                }
+            }
+        }
+        self.found(any)?;
+        Ok(flow)
+    }
+}

@@ -1,0 +1,95 @@
+//! The interpreter.
+
+mod blocks;
+mod host;
+mod loops;
+mod raise;
+mod scope;
+mod statements;
+mod variables;
+
+pub use host::{Answer, Host, Raised, Severity, Variable};
+
+use crate::tree::Block;
+use scope::{Content, Scopes, Slot};
+use values::error::{Error, Result, SqlState};
+use variables::BOOLEAN;
+
+/// What a function has done.
+#[derive(Debug)]
+pub struct Ended<V> {
+    /// The value of RETURN; `None` without one.
+    pub returned: Option<V>,
+    /// The rows of RETURN NEXT and RETURN QUERY.
+    pub rows: Vec<Vec<V>>,
+    /// The last values of the parameters, in their order.
+    pub parameters: Vec<V>,
+}
+
+/// A parameter or variable that the function begins with: name, type and value.
+pub type Given<V> = (String, String, V);
+
+/// Where a statement leads.
+enum Flow<V> {
+    /// To the next one.
+    Next,
+    /// Behind a loop or block.
+    Exit(Option<String>),
+    /// To the next turn of a loop.
+    Continue(Option<String>),
+    /// Out of the function.
+    Return(Option<V>),
+}
+
+/// Runs a function of this name with its parameters; `$n` is the n-th. `outputs` are the places of those that make its
+/// result.
+///
+/// # Errors
+/// Errors of the host, and of the function itself.
+pub async fn run<H: Host>(
+    block: &Block,
+    name: &str,
+    parameters: Vec<Given<H::Value>>,
+    outputs: &[usize],
+    host: &mut H,
+) -> Result<Ended<H::Value>> {
+    let count = parameters.len();
+    let mut machine = Machine {
+        host,
+        scopes: Scopes::new(name, parameters),
+        rows: Vec::new(),
+        row_count: 0,
+        errors: Vec::new(),
+        outputs,
+    };
+    let value = machine.host.of_truth(false);
+    let content = Content::Value { of: BOOLEAN.to_owned(), value };
+    let name = "found".to_owned();
+    machine.scopes.declare(Slot { name, content, is_constant: false, not_null: false });
+    let returned = match machine.block(block).await? {
+        Flow::Return(value) => Some(value),
+        Flow::Next => None,
+        Flow::Exit(_) | Flow::Continue(_) => return Err(outside("EXIT or CONTINUE")),
+    };
+    let parameters = machine.scopes.parameters(count);
+    let rows = machine.rows;
+    Ok(Ended { returned: returned.flatten(), rows, parameters })
+}
+
+fn outside(what: &str) -> Error {
+    let message = format!("{what} cannot be used outside a loop, unless it has a label");
+    Error::new(SqlState::SyntaxError, message)
+}
+
+/// A running function.
+struct Machine<'h, H: Host> {
+    host: &'h mut H,
+    scopes: Scopes<H::Value>,
+    rows: Vec<Vec<H::Value>>,
+    /// ROW_COUNT.
+    row_count: u64,
+    /// The errors that the handlers around are for, the innermost last.
+    errors: Vec<Error>,
+    /// The places of the parameters that make a result.
+    outputs: &'h [usize],
+}

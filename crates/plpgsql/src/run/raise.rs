@@ -1,0 +1,134 @@
+//! RAISE and ASSERT.
+
+use super::Machine;
+use super::host::{Host, Raised, Severity};
+use crate::tree::{Level, Raise, Sql};
+use values::error::{Error, Result, SqlState};
+
+impl<H: Host> Machine<'_, H> {
+    /// Says a message, or fails with it.
+    pub(super) async fn raise(&mut self, raise: &Raise) -> Result<()> {
+        let Some(level) = raise.level else {
+            return Err(match self.errors.last() {
+                Some(error) => error.clone(),
+                None => {
+                    let message =
+                        "RAISE without parameters cannot be used outside an exception handler";
+                    Error::new(SqlState::chosen("0Z002"), message)
+                }
+            });
+        };
+        let mut code = raise.condition.clone();
+        let mut message = match &raise.format {
+            Some(format) => Some(self.formatted(format, &raise.values).await?),
+            None => None,
+        };
+        let (mut detail, mut hint, mut named) = (None, None, Vec::new());
+        for (name, value) in &raise.options {
+            let Some(text) = self.text_of(value).await? else {
+                let message = "RAISE statement option cannot be null";
+                return Err(Error::new(SqlState::NullValueNotAllowed, message));
+            };
+            match name.as_str() {
+                "errcode" => code = Some(self.code(&text)?),
+                "message" if message.is_some() => return Err(repeated("MESSAGE")),
+                "message" => message = Some(text),
+                "detail" => detail = Some(text),
+                "hint" => hint = Some(text),
+                _ => named.push((name.as_str(), text)),
+            }
+        }
+        let is_error = level == Level::Exception;
+        let usual = if is_error { "P0001" } else { "00000" };
+        let state = SqlState::chosen(code.as_deref().unwrap_or(match level {
+            Level::Warning => "01000",
+            _ => usual,
+        }));
+        let message = message.or(code).unwrap_or_else(|| usual.to_owned());
+        let mut error = Error::new(state, message);
+        if let Some(detail) = detail {
+            error = error.with_detail(detail);
+        }
+        if let Some(hint) = hint {
+            error = error.with_hint(hint);
+        }
+        for (name, text) in named {
+            error = match name {
+                "column" => error.of_column(&text),
+                "constraint" => error.of_constraint(&text),
+                _ => error,
+            };
+        }
+        let severity = match level {
+            Level::Exception => return Err(error),
+            Level::Debug => Severity::Debug,
+            Level::Log => Severity::Log,
+            Level::Info => Severity::Info,
+            Level::Notice => Severity::Notice,
+            Level::Warning => Severity::Warning,
+        };
+        self.host.say(Raised { severity, error });
+        Ok(())
+    }
+
+    /// The SQLSTATE of ERRCODE, which may be the name of a condition.
+    fn code(&self, text: &str) -> Result<String> {
+        if text.len() == 5 && text.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit()) {
+            return Ok(text.to_owned());
+        }
+        let rows = include_str!("../../data/conditions.tsv").lines();
+        let mut pairs = rows.filter_map(|line| line.split_once('\t'));
+        pairs.find(|(name, _)| *name == text).map(|(_, code)| code.to_owned()).ok_or_else(|| {
+            let message = format!("unrecognized exception condition \"{text}\"");
+            Error::new(SqlState::UndefinedObject, message)
+        })
+    }
+
+    /// A value as text.
+    pub(super) async fn text_of(&mut self, sql: &Sql) -> Result<Option<String>> {
+        let value = self.value(sql, Some("text")).await?;
+        Ok(self.host.text(&value))
+    }
+
+    /// A message with values in the places of `%`.
+    async fn formatted(&mut self, format: &str, values: &[Sql]) -> Result<String> {
+        let mut text = String::new();
+        let mut values = values.iter();
+        let mut letters = format.chars().peekable();
+        while let Some(letter) = letters.next() {
+            match letter {
+                '%' if letters.peek() == Some(&'%') => {
+                    letters.next();
+                    text.push('%');
+                }
+                '%' => {
+                    let value = match values.next() {
+                        Some(value) => self.text_of(value).await?,
+                        None => None,
+                    };
+                    text.push_str(value.as_deref().unwrap_or("<NULL>"));
+                }
+                letter => text.push(letter),
+            }
+        }
+        Ok(text)
+    }
+
+    /// ASSERT.
+    pub(super) async fn assert(&mut self, condition: &Sql, message: Option<&Sql>) -> Result<()> {
+        if self.holds(condition).await? {
+            return Ok(());
+        }
+        let given = match message {
+            Some(message) => self.text_of(message).await?,
+            None => None,
+        };
+        let message = given.unwrap_or_else(|| "assertion failed".to_owned());
+        Err(Error::new(SqlState::AssertFailure, message))
+    }
+}
+
+fn repeated(option: &str) -> Error {
+    let message = format!("RAISE option already specified: {option}");
+    Error::new(SqlState::SyntaxError, message)
+}

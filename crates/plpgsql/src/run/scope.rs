@@ -1,0 +1,192 @@
+//! The variables of the blocks around a statement.
+
+use super::Given;
+use super::host::Variable;
+use crate::tree::{Sql, Target};
+use values::error::{Error, Result, SqlState};
+
+/// A variable.
+#[derive(Debug, Clone)]
+pub(super) struct Slot<V> {
+    pub(super) name: String,
+    pub(super) content: Content<V>,
+    pub(super) is_constant: bool,
+    pub(super) not_null: bool,
+}
+
+/// What a variable holds.
+#[derive(Debug, Clone)]
+pub(super) enum Content<V> {
+    /// A value of a type.
+    Value { of: String, value: V },
+    /// A record: names and values; `None` before anything is assigned.
+    Record(Option<Vec<(String, V)>>),
+    /// A row of a relation: names, types and values.
+    Row(Vec<(String, String, V)>),
+    /// Another name of a variable.
+    Alias(Vec<String>),
+}
+
+/// The variables of one block.
+#[derive(Debug)]
+struct Scope<V> {
+    label: Option<String>,
+    slots: Vec<Slot<V>>,
+}
+
+/// The variables of all blocks around a statement, the innermost last.
+#[derive(Debug)]
+pub(super) struct Scopes<V>(Vec<Scope<V>>);
+
+impl<V: Clone> Scopes<V> {
+    /// Those of a function that has just been called.
+    pub(super) fn new(name: &str, parameters: Vec<Given<V>>) -> Self {
+        let slot = |(name, of, value): Given<V>| Slot {
+            name,
+            content: Content::Value { of, value },
+            is_constant: false,
+            not_null: false,
+        };
+        let slots = parameters.into_iter().map(slot).collect();
+        Self(vec![Scope { label: Some(name.to_owned()), slots }])
+    }
+
+    /// The values of the first variables of the function.
+    pub(super) fn parameters(&self, count: usize) -> Vec<V> {
+        let slots = self.0.first().map_or(&[][..], |scope| &scope.slots);
+        let values = slots.iter().take(count).filter_map(|slot| match &slot.content {
+            Content::Value { value, .. } => Some(value.clone()),
+            _ => None,
+        });
+        values.collect()
+    }
+
+    /// The values of some variables of the function.
+    pub(super) fn at(&self, places: &[usize]) -> Vec<V> {
+        let slots = self.0.first().map_or(&[][..], |scope| &scope.slots);
+        let values = places.iter().filter_map(|place| match &slots.get(*place)?.content {
+            Content::Value { value, .. } => Some(value.clone()),
+            _ => None,
+        });
+        values.collect()
+    }
+
+    /// The number of blocks.
+    pub(super) fn depth(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn open(&mut self, label: Option<String>) {
+        self.0.push(Scope { label, slots: Vec::new() });
+    }
+
+    /// Closes blocks until there are as many as before.
+    pub(super) fn close_to(&mut self, depth: usize) {
+        self.0.truncate(depth);
+    }
+
+    pub(super) fn declare(&mut self, slot: Slot<V>) {
+        if let Some(scope) = self.0.last_mut() {
+            scope.slots.push(slot);
+        }
+    }
+
+    fn place(&self, name: &str) -> Option<(usize, usize)> {
+        if let Some(number) = name.strip_prefix('$') {
+            let number: usize = number.parse().ok()?;
+            let at = number.checked_sub(1)?;
+            return self.0.first()?.slots.get(at).map(|_| (0, at));
+        }
+        let mut scopes = self.0.iter().enumerate().rev();
+        scopes.find_map(|(at, scope)| {
+            Some((at, scope.slots.iter().rposition(|slot| slot.name == name)?))
+        })
+    }
+
+    /// The variable that a name means, and the part of the name behind it.
+    fn found<'t>(&self, parts: &'t [String]) -> Option<((usize, usize), &'t [String])> {
+        let first = parts.first()?;
+        let (place, rest) = match self.place(first) {
+            Some(place) => (place, &parts[1..]),
+            None => {
+                let labelled = |scope: &Scope<V>| scope.label.as_ref() == Some(first);
+                let scope = self.0.iter().rposition(labelled)?;
+                let name = parts.get(1)?;
+                let slot = self.0[scope].slots.iter().rposition(|slot| slot.name == *name)?;
+                ((scope, slot), &parts[2..])
+            }
+        };
+        match &self.0[place.0].slots[place.1].content {
+            Content::Alias(of) => self.found(of).map(|(place, _)| (place, rest)),
+            _ => Some((place, rest)),
+        }
+    }
+
+    /// The variable of a target, and the field of it.
+    pub(super) fn slot<'t>(
+        &mut self,
+        target: &'t Target,
+    ) -> Result<(&mut Slot<V>, Option<&'t str>)> {
+        let unknown = || {
+            let message = format!("\"{}\" is not a known variable", target.parts.join("."));
+            Error::new(SqlState::SyntaxError, message)
+        };
+        let ((scope, slot), rest) = self.found(&target.parts).ok_or_else(unknown)?;
+        let slot = &mut self.0[scope].slots[slot];
+        match rest {
+            [] => Ok((slot, None)),
+            [field] if !matches!(slot.content, Content::Value { .. }) => Ok((slot, Some(field))),
+            _ => Err(unknown()),
+        }
+    }
+
+    /// The variables that a text may mean.
+    pub(super) fn variables(&self, sql: &Sql) -> Vec<Variable<V>> {
+        let mut all = Vec::new();
+        for name in &sql.names {
+            if let Some((place, _)) = self.found(std::slice::from_ref(name)) {
+                self.put(&mut all, name, None, &self.0[place.0].slots[place.1]);
+            }
+            for scope in self.0.iter().filter(|scope| scope.label.as_ref() == Some(name)) {
+                for slot in scope.slots.iter().filter(|slot| sql.names.contains(&slot.name)) {
+                    self.put(&mut all, &slot.name, Some(name), slot);
+                }
+            }
+        }
+        all
+    }
+
+    fn put(&self, all: &mut Vec<Variable<V>>, name: &str, label: Option<&str>, slot: &Slot<V>) {
+        let field = |(field, value): (&String, &V)| Variable {
+            qualifier: Some(name.to_owned()),
+            name: field.clone(),
+            value: value.clone(),
+        };
+        match &slot.content {
+            Content::Value { value, .. } => all.push(Variable {
+                qualifier: label.map(str::to_owned),
+                name: name.to_owned(),
+                value: value.clone(),
+            }),
+            Content::Record(Some(fields)) => {
+                all.extend(fields.iter().map(|(name, value)| field((name, value))));
+            }
+            Content::Row(fields) => {
+                all.extend(fields.iter().map(|(name, _, value)| field((name, value))));
+            }
+            Content::Record(None) | Content::Alias(_) => {}
+        }
+    }
+
+    /// The type of a variable or of a field.
+    pub(super) fn type_of(&self, parts: &[String]) -> Option<String> {
+        let ((scope, slot), rest) = self.found(parts)?;
+        match (&self.0[scope].slots[slot].content, rest) {
+            (Content::Value { of, .. }, []) => Some(of.clone()),
+            (Content::Row(fields), [name]) => {
+                fields.iter().find(|(known, ..)| known == name).map(|(_, of, _)| of.clone())
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Statements.
+
+use super::host::{Answer, Host};
+use super::{Flow, Machine};
+use crate::tree::{Into, Kind, Rows, Statement, Target};
+use values::error::{Error, Result, SqlState};
+
+impl<H: Host> Machine<'_, H> {
+    pub(super) async fn statement(&mut self, statement: &Statement) -> Result<Flow<H::Value>> {
+        match &statement.kind {
+            Kind::Block(block) => return self.block(block).await,
+            Kind::If(branches, otherwise) => {
+                for (condition, body) in branches {
+                    if self.holds(condition).await? {
+                        return self.all(body).await;
+                    }
+                }
+                return self.all(otherwise).await;
+            }
+            Kind::Case(branches, otherwise) => {
+                for (condition, body) in branches {
+                    if self.holds(condition).await? {
+                        return self.all(body).await;
+                    }
+                }
+                let Some(otherwise) = otherwise else {
+                    return Err(Error::new(SqlState::CaseNotFound, "case not found")
+                        .with_hint("CASE statement is missing ELSE part."));
+                };
+                return self.all(otherwise).await;
+            }
+            Kind::Loop(label, condition, body) => {
+                return self.endless(label.as_ref(), condition.as_ref(), body).await;
+            }
+            Kind::ForRange(range) => return self.range(range).await,
+            Kind::ForRows(label, targets, rows, body) => {
+                return self.for_rows(label.as_ref(), targets, rows, body).await;
+            }
+            Kind::Foreach(label, target, array, body) => {
+                return self.foreach(label.as_ref(), target, array, body).await;
+            }
+            Kind::Leave { is_continue, label, when } => {
+                let leaves = match when {
+                    Some(when) => self.holds(when).await?,
+                    None => true,
+                };
+                return Ok(match (leaves, is_continue) {
+                    (false, _) => Flow::Next,
+                    (true, true) => Flow::Continue(label.clone()),
+                    (true, false) => Flow::Exit(label.clone()),
+                });
+            }
+            Kind::Return(value) => {
+                let value = match value {
+                    Some(value) => Some(self.value(value, None).await?),
+                    None => None,
+                };
+                return Ok(Flow::Return(value));
+            }
+            _ => self.simple(&statement.kind).await?,
+        }
+        Ok(Flow::Next)
+    }
+
+    /// A statement without others in it.
+    async fn simple(&mut self, kind: &Kind) -> Result<()> {
+        match kind {
+            Kind::Assign(target, value) => self.assign_expression(target, value).await,
+            Kind::Raise(raise) => self.raise(raise).await,
+            Kind::Assert(condition, message) => self.assert(condition, message.as_ref()).await,
+            Kind::Perform(query) => {
+                let variables = self.scopes.variables(query);
+                let answer = self.host.execute(query, &variables, None).await?;
+                self.count(answer.count)
+            }
+            Kind::Execute(rows, into) => self.execute(rows, into.as_ref()).await,
+            Kind::ReturnNext(value) => {
+                let row = match value {
+                    Some(value) => vec![self.value(value, None).await?],
+                    None => self.scopes.at(self.outputs),
+                };
+                self.rows.push(row);
+                Ok(())
+            }
+            Kind::ReturnQuery(rows) => {
+                let answer = self.rows_of(rows, None).await?;
+                self.count(answer.rows.len() as u64)?;
+                self.rows.extend(answer.rows);
+                Ok(())
+            }
+            Kind::Diagnostics { is_stacked, items } => self.diagnostics(*is_stacked, items).await,
+            _ => Ok(()),
+        }
+    }
+
+    fn count(&mut self, rows: u64) -> Result<()> {
+        self.row_count = rows;
+        self.found(rows > 0)
+    }
+
+    /// The rows of a query.
+    pub(super) async fn rows_of(
+        &mut self,
+        rows: &Rows,
+        limit: Option<usize>,
+    ) -> Result<Answer<H::Value>> {
+        match rows {
+            Rows::Query(sql) => {
+                let variables = self.scopes.variables(sql);
+                self.host.execute(sql, &variables, limit).await
+            }
+            Rows::Dynamic(text, values) => {
+                let Some(text) = self.text_of(text).await? else {
+                    let message = "query string argument of EXECUTE is null";
+                    return Err(Error::new(SqlState::NullValueNotAllowed, message));
+                };
+                let mut parameters = Vec::with_capacity(values.len());
+                for value in values {
+                    parameters.push(self.value(value, None).await?);
+                }
+                self.host.execute_text(&text, &parameters, limit).await
+            }
+        }
+    }
+
+    /// A statement of SQL, and where its row goes.
+    async fn execute(&mut self, rows: &Rows, into: Option<&Into>) -> Result<()> {
+        let is_dynamic = matches!(rows, Rows::Dynamic(..));
+        let answer = self.rows_of(rows, into.map(|_| 2)).await?;
+        let Some(into) = into else {
+            if answer.has_rows && !is_dynamic {
+                let message = "query has no destination for result data";
+                return Err(Error::new(SqlState::SyntaxError, message).with_hint(
+                    "If you want to discard the results of a SELECT, use PERFORM instead.",
+                ));
+            }
+            self.row_count = answer.count;
+            return if is_dynamic { Ok(()) } else { self.found(answer.count > 0) };
+        };
+        if !answer.has_rows {
+            let message = "INTO used with a command that cannot return data";
+            return Err(Error::new(SqlState::SyntaxError, message));
+        }
+        let found = answer.rows.len();
+        if into.is_strict && found == 0 {
+            return Err(Error::new(SqlState::NoDataFound, "query returned no rows"));
+        }
+        if into.is_strict && found > 1 {
+            return Err(Error::new(SqlState::TooManyRows, "query returned more than one row")
+                .with_hint("Make sure the query returns a single row, or use LIMIT 1."));
+        }
+        self.assign_row(&into.targets, &answer, 0).await?;
+        self.row_count = found.min(1) as u64;
+        if is_dynamic { Ok(()) } else { self.found(found > 0) }
+    }
+
+    async fn diagnostics(&mut self, is_stacked: bool, items: &[(Target, String)]) -> Result<()> {
+        if is_stacked && self.errors.is_empty() {
+            let message = "GET STACKED DIAGNOSTICS cannot be used outside an exception handler";
+            return Err(Error::new(SqlState::chosen("0Z002"), message));
+        }
+        for (target, item) in items {
+            let text = |text: Option<&str>| Some(text.unwrap_or_default().to_owned());
+            let error = self.errors.last();
+            let value = match item.as_str() {
+                "row_count" => self.host.of_number(self.row_count as i64, "bigint"),
+                "pg_routine_oid" => {
+                    return Err(Error::unsupported("PG_ROUTINE_OID is not supported"));
+                }
+                "returned_sqlstate" => {
+                    self.host.of_text(text(error.map(|error| error.state().code())))
+                }
+                "message_text" => self.host.of_text(text(error.map(Error::message))),
+                "pg_exception_detail" => self.host.of_text(text(error.and_then(Error::detail))),
+                "pg_exception_hint" => self.host.of_text(text(error.and_then(Error::hint))),
+                _ => self.host.of_text(text(None)),
+            };
+            self.assign(target, value).await?;
+        }
+        Ok(())
+    }
+}

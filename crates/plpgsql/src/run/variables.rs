@@ -1,0 +1,244 @@
+//! Declarations and assignments.
+
+use super::Machine;
+use super::host::{Answer, Host};
+use super::scope::{Content, Slot};
+use crate::tree::{Declaration, Declared, Sql, Target, TypeName};
+use values::error::{Error, Result, SqlState};
+
+/// The type of FOUND and of conditions.
+pub(super) const BOOLEAN: &str = "boolean";
+
+impl<H: Host> Machine<'_, H> {
+    /// Declares a variable and gives it its first value.
+    pub(super) async fn declare(&mut self, declaration: &Declaration) -> Result<()> {
+        let name = declaration.name.clone();
+        let (of, is_constant, not_null, default) = match &declaration.kind {
+            Declared::Alias(of) => {
+                let content = Content::Alias(of.split('.').map(str::to_owned).collect());
+                self.scopes.declare(Slot { name, content, is_constant: false, not_null: false });
+                return Ok(());
+            }
+            Declared::Variable { of, is_constant, not_null, default } => {
+                (of, *is_constant, *not_null, default)
+            }
+        };
+        let content = match of {
+            TypeName::Record => Content::Record(None),
+            TypeName::RowOf(relation) => self.row_of(relation).await?,
+            TypeName::Plain(of) => self.value_of(of.clone(), default.as_ref()).await?,
+            TypeName::TypeOf(parts) => {
+                let of = self.type_of(parts).await.map_err(|e| e.at(declaration.position))?;
+                self.value_of(of, default.as_ref()).await?
+            }
+        };
+        if let (true, Content::Value { value, .. }) = (not_null, &content)
+            && self.host.is_null(value)
+        {
+            return Err(null_refused(&name));
+        }
+        let is_record = !matches!(content, Content::Value { .. });
+        self.scopes.declare(Slot { name: name.clone(), content, is_constant, not_null });
+        match default {
+            Some(_) if is_record => {
+                Err(Error::unsupported("a default of a record in PL/pgSQL is not supported")
+                    .at(declaration.position))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    async fn value_of(&mut self, of: String, default: Option<&Sql>) -> Result<Content<H::Value>> {
+        let value = match default {
+            Some(default) => self.value(default, Some(&of)).await?,
+            None => self.host.null(&of)?,
+        };
+        Ok(Content::Value { of, value })
+    }
+
+    async fn row_of(&mut self, relation: &str) -> Result<Content<H::Value>> {
+        let mut fields = Vec::new();
+        for (name, of) in self.host.columns_of(relation).await? {
+            let value = self.host.null(&of)?;
+            fields.push((name, of, value));
+        }
+        Ok(Content::Row(fields))
+    }
+
+    async fn type_of(&mut self, parts: &[String]) -> Result<String> {
+        if let Some(of) = self.scopes.type_of(parts) {
+            return Ok(of);
+        }
+        let Some((column, relation)) = parts.split_last().filter(|(_, of)| !of.is_empty()) else {
+            let message = format!("variable \"{}\" does not exist", parts.join("."));
+            return Err(Error::new(SqlState::UndefinedObject, message));
+        };
+        let relation = relation.join(".");
+        let columns = self.host.columns_of(&relation).await?;
+        let found = columns.into_iter().find(|(name, _)| name == column);
+        found.map(|(_, of)| of).ok_or_else(|| {
+            let message = format!("column \"{column}\" of relation \"{relation}\" does not exist");
+            Error::new(SqlState::UndefinedColumn, message)
+        })
+    }
+
+    /// The value of an expression.
+    pub(super) async fn value(&mut self, sql: &Sql, to: Option<&str>) -> Result<H::Value> {
+        let variables = self.scopes.variables(sql);
+        self.host.evaluate(sql, &variables, to).await
+    }
+
+    /// Whether a condition is true.
+    pub(super) async fn holds(&mut self, sql: &Sql) -> Result<bool> {
+        let value = self.value(sql, Some(BOOLEAN)).await?;
+        Ok(self.host.truth(&value) == Some(true))
+    }
+
+    /// Assigns an expression.
+    pub(super) async fn assign_expression(&mut self, target: &Target, sql: &Sql) -> Result<()> {
+        let (slot, field) = self.scopes.slot(target)?;
+        if slot.is_constant {
+            return Err(constant(&slot.name));
+        }
+        match (&slot.content, field) {
+            (Content::Value { of, .. }, _) => {
+                let of = of.clone();
+                let value = self.value(sql, Some(&of)).await?;
+                self.set(target, value)
+            }
+            (_, Some(_)) => {
+                let value = self.value(sql, None).await?;
+                self.assign(target, value).await
+            }
+            (_, None) => {
+                // A whole row: its fields are those of the one row of a query.
+                let text = format!("SELECT ({}).*", sql.text);
+                let query = Sql { text, id: usize::MAX - sql.id, ..sql.clone() };
+                let variables = self.scopes.variables(&query);
+                let answer = self.host.execute(&query, &variables, Some(1)).await?;
+                self.assign_row(std::slice::from_ref(target), &answer, 0).await
+            }
+        }
+    }
+
+    /// Assigns a value, converted to the type of the target.
+    pub(super) async fn assign(&mut self, target: &Target, value: H::Value) -> Result<()> {
+        let (slot, field) = self.scopes.slot(target)?;
+        if slot.is_constant {
+            return Err(constant(&slot.name));
+        }
+        let of = match (&slot.content, field) {
+            (Content::Value { of, .. }, _) => Some(of.clone()),
+            (Content::Row(fields), Some(field)) => {
+                fields.iter().find(|(name, ..)| name == field).map(|(_, of, _)| of.clone())
+            }
+            _ => None,
+        };
+        let value = match of {
+            Some(of) => self.host.convert(value, &of).await?,
+            None => value,
+        };
+        self.set(target, value)
+    }
+
+    /// Puts a value of the right type where it belongs.
+    pub(super) fn set(&mut self, target: &Target, new: H::Value) -> Result<()> {
+        let is_null = self.host.is_null(&new);
+        let (slot, field) = self.scopes.slot(target)?;
+        if slot.not_null && is_null {
+            return Err(null_refused(&slot.name));
+        }
+        let name = slot.name.clone();
+        let no_field = |field: &str| {
+            let message = format!("record \"{name}\" has no field \"{field}\"");
+            Error::new(SqlState::UndefinedColumn, message)
+        };
+        match (&mut slot.content, field) {
+            (Content::Value { value, .. }, _) => *value = new,
+            (Content::Row(fields), Some(field)) => {
+                let found = fields.iter_mut().find(|(name, ..)| name == field);
+                found.ok_or_else(|| no_field(field))?.2 = new;
+            }
+            (Content::Record(Some(fields)), Some(field)) => {
+                let found = fields.iter_mut().find(|(name, _)| name == field);
+                found.ok_or_else(|| no_field(field))?.1 = new;
+            }
+            (Content::Record(None), Some(_)) => {
+                let message = format!("record \"{name}\" is not assigned yet");
+                return Err(Error::new(SqlState::ObjectNotInPrerequisiteState, message)
+                    .with_detail(
+                        "The tuple structure of a not-yet-assigned record is indeterminate.",
+                    ));
+            }
+            (_, None) | (Content::Alias(_), _) => {
+                let message = "cannot assign non-composite value to a record variable";
+                return Err(Error::new(SqlState::DatatypeMismatch, message));
+            }
+        }
+        Ok(())
+    }
+
+    /// Assigns a row of an answer: to one record, or column by column. Without such a row all become NULL.
+    pub(super) async fn assign_row(
+        &mut self,
+        targets: &[Target],
+        answer: &Answer<H::Value>,
+        row: usize,
+    ) -> Result<()> {
+        let values = answer.rows.get(row);
+        if let [target] = targets {
+            let (slot, field) = self.scopes.slot(target)?;
+            match (&slot.content, field) {
+                (Content::Record(_), None) => {
+                    let null = self.host.of_text(None);
+                    let value = |at: usize| values.and_then(|all| all.get(at)).cloned();
+                    let named = answer.columns.iter().enumerate();
+                    let named = named.map(|(at, name)| {
+                        (name.clone(), value(at).unwrap_or_else(|| null.clone()))
+                    });
+                    let fields = named.collect();
+                    let (slot, _) = self.scopes.slot(target)?;
+                    slot.content = Content::Record(Some(fields));
+                    return Ok(());
+                }
+                (Content::Row(fields), None) => {
+                    let mut fields = fields.clone();
+                    for (at, (_, of, value)) in fields.iter_mut().enumerate() {
+                        *value = match values.and_then(|all| all.get(at)) {
+                            Some(given) => self.host.convert(given.clone(), of).await?,
+                            None => self.host.null(of)?,
+                        };
+                    }
+                    let (slot, _) = self.scopes.slot(target)?;
+                    slot.content = Content::Row(fields);
+                    return Ok(());
+                }
+                _ => {}
+            }
+        }
+        for (at, target) in targets.iter().enumerate() {
+            let value = match values.and_then(|all| all.get(at)) {
+                Some(value) => value.clone(),
+                None => self.host.of_text(None),
+            };
+            self.assign(target, value).await?;
+        }
+        Ok(())
+    }
+
+    /// Sets FOUND.
+    pub(super) fn found(&mut self, found: bool) -> Result<()> {
+        let value = self.host.of_truth(found);
+        self.set(&Target { parts: vec!["found".to_owned()] }, value)
+    }
+}
+
+fn constant(name: &str) -> Error {
+    let message = format!("variable \"{name}\" is declared CONSTANT");
+    Error::new(SqlState::SyntaxError, message)
+}
+
+fn null_refused(name: &str) -> Error {
+    let message = format!("null value cannot be assigned to variable \"{name}\" declared NOT NULL");
+    Error::new(SqlState::NullValueNotAllowed, message)
+}

@@ -1,0 +1,227 @@
+//! Functions as trees of statements. Expressions and SQL statements are texts.
+
+/// An expression or statement of SQL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sql {
+    /// Its number, unique in the source.
+    pub id: usize,
+    /// The text.
+    pub text: String,
+    /// The character of the source at which it begins, from 1.
+    pub position: usize,
+    /// The names in it, each once, in lower case unless they are quoted.
+    pub names: Vec<String>,
+}
+
+/// BEGIN ... END with its declarations.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Block {
+    /// The label.
+    pub label: Option<String>,
+    /// DECLARE.
+    pub declarations: Vec<Declaration>,
+    /// The statements.
+    pub body: Vec<Statement>,
+    /// EXCEPTION.
+    pub handlers: Vec<Handler>,
+}
+
+/// A declared variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Declaration {
+    /// The name.
+    pub name: String,
+    /// What it is.
+    pub kind: Declared,
+    /// The character of the source at which it begins.
+    pub position: usize,
+}
+
+/// What is declared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Declared {
+    /// A variable.
+    Variable {
+        /// The type.
+        of: TypeName,
+        /// CONSTANT.
+        is_constant: bool,
+        /// NOT NULL.
+        not_null: bool,
+        /// The first value.
+        default: Option<Sql>,
+    },
+    /// ALIAS FOR a variable or `$n`.
+    Alias(String),
+}
+
+/// The type of a variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TypeName {
+    /// A type of SQL, as written.
+    Plain(String),
+    /// `record`.
+    Record,
+    /// `table%ROWTYPE`.
+    RowOf(String),
+    /// `variable%TYPE` or `table.column%TYPE`.
+    TypeOf(Vec<String>),
+}
+
+/// WHEN of EXCEPTION.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Handler {
+    /// The names and SQLSTATEs of conditions; `others` for all but a few.
+    pub conditions: Vec<Condition>,
+    /// The statements.
+    pub body: Vec<Statement>,
+}
+
+/// A condition of a handler.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Condition {
+    /// OTHERS.
+    Others,
+    /// A SQLSTATE. One that ends with `000` stands for its class.
+    State(String),
+}
+
+/// A statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Statement {
+    /// What it does.
+    pub kind: Kind,
+    /// The character of the source at which it begins.
+    pub position: usize,
+    /// The line, from 1.
+    pub line: usize,
+}
+
+/// What is assigned to: a variable, or a field of one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// The parts of the name.
+    pub parts: Vec<String>,
+}
+
+/// Where rows come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Rows {
+    /// A query.
+    Query(Sql),
+    /// EXECUTE of a text, with the values of USING.
+    Dynamic(Sql, Vec<Sql>),
+}
+
+/// INTO.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Into {
+    /// STRICT.
+    pub is_strict: bool,
+    /// The variables.
+    pub targets: Vec<Target>,
+}
+
+/// The kinds of statements.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kind {
+    /// A block.
+    Block(Block),
+    /// `:=`.
+    Assign(Target, Sql),
+    /// IF: conditions with statements, and ELSE.
+    If(Vec<(Sql, Vec<Statement>)>, Vec<Statement>),
+    /// CASE: conditions with statements, and ELSE, if there is one.
+    Case(Vec<(Sql, Vec<Statement>)>, Option<Vec<Statement>>),
+    /// LOOP, and WHILE with its condition.
+    Loop(Option<String>, Option<Sql>, Vec<Statement>),
+    /// FOR over numbers.
+    ForRange(Box<ForRange>),
+    /// FOR over rows.
+    ForRows(Option<String>, Vec<Target>, Rows, Vec<Statement>),
+    /// FOREACH over the items of an array.
+    Foreach(Option<String>, Target, Sql, Vec<Statement>),
+    /// EXIT or CONTINUE.
+    Leave {
+        /// CONTINUE.
+        is_continue: bool,
+        /// The label of the loop or block.
+        label: Option<String>,
+        /// WHEN.
+        when: Option<Sql>,
+    },
+    /// RETURN.
+    Return(Option<Sql>),
+    /// RETURN NEXT.
+    ReturnNext(Option<Sql>),
+    /// RETURN QUERY.
+    ReturnQuery(Rows),
+    /// RAISE.
+    Raise(Box<Raise>),
+    /// ASSERT, with its message.
+    Assert(Sql, Option<Sql>),
+    /// PERFORM.
+    Perform(Sql),
+    /// A statement of SQL.
+    Execute(Rows, Option<Into>),
+    /// GET DIAGNOSTICS: variables and items.
+    Diagnostics {
+        /// STACKED.
+        is_stacked: bool,
+        /// What is assigned.
+        items: Vec<(Target, String)>,
+    },
+    /// NULL.
+    Null,
+}
+
+/// FOR over numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForRange {
+    /// The label.
+    pub label: Option<String>,
+    /// The variable, which the loop declares.
+    pub variable: String,
+    /// REVERSE.
+    pub is_reverse: bool,
+    /// The first number.
+    pub from: Sql,
+    /// The last number.
+    pub to: Sql,
+    /// BY.
+    pub by: Option<Sql>,
+    /// The statements.
+    pub body: Vec<Statement>,
+}
+
+/// RAISE.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Raise {
+    /// The level; `None` for RAISE alone, which raises the current error again.
+    pub level: Option<Level>,
+    /// The name or SQLSTATE of a condition.
+    pub condition: Option<String>,
+    /// The message with `%` for each of the values.
+    pub format: Option<String>,
+    /// The values.
+    pub values: Vec<Sql>,
+    /// USING: names and values.
+    pub options: Vec<(String, Sql)>,
+}
+
+/// The level of RAISE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// DEBUG.
+    Debug,
+    /// LOG.
+    Log,
+    /// INFO.
+    Info,
+    /// NOTICE.
+    Notice,
+    /// WARNING.
+    Warning,
+    /// EXCEPTION.
+    Exception,
+}

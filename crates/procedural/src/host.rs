@@ -1,0 +1,380 @@
+//! The host of PL/pgSQL, over what runs statements.
+
+use crate::evaluation::Compiled;
+use crate::value::{Value, answer};
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::ScalarValue;
+use grammar::tree::NodeEnum;
+use parser::Statement;
+use planner::NamedParameter;
+use plpgsql::tree::Sql;
+use plpgsql::{Answer, Host, Raised, Severity, Variable};
+use std::collections::HashMap;
+use store::catalog::SqlType;
+use values::error::{Error, Result, SqlState};
+use values::field::Field;
+
+/// What a statement has done.
+pub struct Done {
+    /// The columns of its rows; `None` if it returns none.
+    pub fields: Option<Vec<Field>>,
+    /// The columns of the batches, if they are known.
+    pub schema: Option<SchemaRef>,
+    /// The rows.
+    pub batches: Vec<RecordBatch>,
+    /// The number of rows that it has changed.
+    pub count: u64,
+}
+
+/// What runs the statements of a function, in the open transaction.
+pub trait Statements: Send {
+    /// A place to return to.
+    type Savepoint: Send;
+
+    /// Runs a statement whose parameters have names; of its rows, not more than `limit`.
+    fn run(
+        &mut self,
+        statement: &Statement,
+        names: &[NamedParameter],
+        values: &[ScalarValue],
+        limit: Option<usize>,
+    ) -> impl Future<Output = Result<Done>> + Send;
+
+    /// The expression that a query consists of, to be evaluated often. `None` for other queries.
+    fn expression(
+        &mut self,
+        statement: &Statement,
+        names: &[NamedParameter],
+        values: &[ScalarValue],
+    ) -> impl Future<Output = Option<Compiled>> + Send;
+
+    /// Says something to the client.
+    fn say(&mut self, severity: &'static str, error: Error);
+
+    /// Marks a place to return to.
+    ///
+    /// # Errors
+    /// There is no transaction.
+    fn savepoint(&mut self) -> Result<Self::Savepoint>;
+
+    /// Returns to a place.
+    fn roll_back(&mut self, to: Self::Savepoint) -> impl Future<Output = Result<()>> + Send;
+
+    /// Whether the client's statement has to end.
+    ///
+    /// # Errors
+    /// 57014.
+    fn check(&self) -> Result<()>;
+}
+
+/// The turns of loops after which others run, and the end of the statement is noticed.
+const TURNS: u32 = 64;
+
+/// An expression or statement, and the type to which its value is converted.
+type Key = (usize, Option<String>);
+
+/// An expression that is evaluated again and again.
+struct Known {
+    statement: Statement,
+    /// Whether the statement converts the value.
+    converts: bool,
+    compiled: Option<Compiled>,
+    /// How often it has been planned.
+    planned: u32,
+}
+
+/// A host that remembers what it has planned.
+pub struct StatementHost<S> {
+    statements: S,
+    known: HashMap<Key, Known>,
+    nulls: HashMap<String, Value>,
+    turns: u32,
+}
+
+impl<S: Statements> StatementHost<S> {
+    /// A host that has planned nothing yet.
+    pub fn new(statements: S) -> Self {
+        let (known, nulls) = Default::default();
+        Self { statements, known, nulls, turns: 0 }
+    }
+
+    async fn run(
+        &mut self,
+        statement: &Statement,
+        names: &[NamedParameter],
+        values: &[ScalarValue],
+        limit: Option<usize>,
+    ) -> Result<(Vec<Field>, Answer<Value>)> {
+        let done = self.statements.run(statement, names, values, limit).await.map_err(inside)?;
+        match done.fields {
+            Some(fields) => {
+                let answer = answer(&fields, &done.batches)?;
+                Ok((fields, answer))
+            }
+            None => {
+                let (columns, rows) = Default::default();
+                Ok((Vec::new(), Answer { columns, rows, count: done.count, has_rows: false }))
+            }
+        }
+    }
+
+    /// The value of an expression, and whether it has been converted to the type.
+    async fn evaluated(
+        &mut self,
+        sql: &Sql,
+        variables: &[Variable<Value>],
+        to: Option<&str>,
+    ) -> Result<(Value, bool)> {
+        let key = (sql.id, to.map(str::to_owned));
+        if !self.known.contains_key(&key) {
+            let converted = to.map(|to| format!("SELECT CAST(({}) AS {to})", sql.text));
+            let converted = converted.and_then(|text| parser::one(&text).ok());
+            let converts = converted.is_some();
+            let statement = match converted {
+                Some(statement) => statement,
+                None => parser::one(&format!("SELECT {}", sql.text)).map_err(inside)?,
+            };
+            let known = Known { statement, converts, compiled: None, planned: 0 };
+            self.known.insert(key.clone(), known);
+        }
+        let (names, values) = parameters(variables);
+        let value = self.value_of(&key, &names, &values).await.map_err(inside)?;
+        let converts = self.known.get(&key).is_none_or(|known| known.converts);
+        Ok((value, converts))
+    }
+
+    /// The value of an expression for parameters.
+    async fn value_of(
+        &mut self,
+        key: &Key,
+        names: &[NamedParameter],
+        values: &[ScalarValue],
+    ) -> Result<Value> {
+        let Some(known) = self.known.get_mut(key) else {
+            return Err(Error::new(SqlState::InternalError, "an expression is not known"));
+        };
+        if let Some(compiled) = &known.compiled
+            && let Some(value) = compiled.value(names, values)?
+        {
+            return Ok(value);
+        }
+        known.planned += 1;
+        let statement = known.statement.clone();
+        // The second time it pays to keep the expression.
+        if known.planned == 2 {
+            let compiled = self.statements.expression(&statement, names, values).await;
+            if let Some(known) = self.known.get_mut(key) {
+                known.compiled = compiled;
+            }
+        }
+        let (_, answer) = self.run(&statement, names, values, Some(2)).await?;
+        if answer.columns.len() != 1 {
+            let message = format!("query returned {} columns", answer.columns.len());
+            return Err(Error::new(SqlState::SyntaxError, message));
+        }
+        if answer.rows.len() > 1 {
+            let message = "query returned more than one row";
+            return Err(Error::new(SqlState::CardinalityViolation, message));
+        }
+        match answer.rows.into_iter().next().and_then(|mut row| row.pop()) {
+            Some(value) => Ok(value),
+            None => Ok(text_value(None)),
+        }
+    }
+}
+
+fn text_value(text: Option<String>) -> Value {
+    Value { scalar: ScalarValue::Utf8View(text), of: SqlType::Text }
+}
+
+/// The names and values of variables.
+fn parameters(variables: &[Variable<Value>]) -> (Vec<NamedParameter>, Vec<ScalarValue>) {
+    let name = |variable: &Variable<Value>| NamedParameter {
+        qualifier: variable.qualifier.clone(),
+        name: variable.name.clone(),
+        sql_type: variable.value.of.clone(),
+    };
+    let values = variables.iter().map(|variable| variable.value.scalar.clone());
+    (variables.iter().map(name).collect(), values.collect())
+}
+
+/// Positions in a text of the function are none in the client's statement.
+fn inside(error: Error) -> Error {
+    error.without_position()
+}
+
+impl<S: Statements> Host for StatementHost<S> {
+    type Value = Value;
+    type Savepoint = S::Savepoint;
+
+    async fn evaluate(
+        &mut self,
+        sql: &Sql,
+        variables: &[Variable<Value>],
+        to: Option<&str>,
+    ) -> Result<Value> {
+        let (value, converts) = self.evaluated(sql, variables, to).await?;
+        match to {
+            Some(to) if !converts => self.convert(value, to).await,
+            _ => Ok(value),
+        }
+    }
+
+    async fn execute(
+        &mut self,
+        sql: &Sql,
+        variables: &[Variable<Value>],
+        limit: Option<usize>,
+    ) -> Result<Answer<Value>> {
+        let key = (sql.id, None);
+        let statement = match self.known.get(&key) {
+            Some(known) => known.statement.clone(),
+            None => {
+                let statement = parser::one(&sql.text).map_err(inside)?;
+                let known = Known {
+                    statement: statement.clone(),
+                    converts: false,
+                    compiled: None,
+                    planned: 0,
+                };
+                self.known.insert(key, known);
+                statement
+            }
+        };
+        let (names, values) = parameters(variables);
+        let done = self.run(&statement, &names, &values, limit).await;
+        done.map(|(_, answer)| answer).map_err(inside)
+    }
+
+    async fn execute_text(
+        &mut self,
+        text: &str,
+        given: &[Value],
+        limit: Option<usize>,
+    ) -> Result<Answer<Value>> {
+        let statement = parser::one(text).map_err(inside)?;
+        let variable = |(at, value): (usize, &Value)| Variable {
+            qualifier: None,
+            name: format!("${}", at + 1),
+            value: value.clone(),
+        };
+        let variables: Vec<Variable<Value>> = given.iter().enumerate().map(variable).collect();
+        let (names, values) = parameters(&variables);
+        let done = self.run(&statement, &names, &values, limit).await;
+        done.map(|(_, answer)| answer).map_err(inside)
+    }
+
+    async fn convert(&mut self, value: Value, to: &str) -> Result<Value> {
+        if value.of.to_string() == to {
+            return Ok(value);
+        }
+        let name = "$1".to_owned();
+        let sql = Sql { id: 0, text: name.clone(), position: 0, names: vec![name.clone()] };
+        let variable = Variable { qualifier: None, name, value };
+        self.evaluated(&sql, &[variable], Some(to)).await.map(|(value, _)| value)
+    }
+
+    async fn columns_of(&mut self, relation: &str) -> Result<Vec<(String, String)>> {
+        let statement =
+            parser::one(&format!("SELECT * FROM {relation} LIMIT 0")).map_err(inside)?;
+        let (fields, _) = self.run(&statement, &[], &[], None).await.map_err(inside)?;
+        Ok(fields.into_iter().map(|field| (field.name, field.sql_type.to_string())).collect())
+    }
+
+    fn say(&mut self, raised: Raised) {
+        let severity = match raised.severity {
+            Severity::Debug => "DEBUG",
+            Severity::Log => "LOG",
+            Severity::Info => "INFO",
+            Severity::Notice => "NOTICE",
+            Severity::Warning => "WARNING",
+        };
+        self.statements.say(severity, raised.error);
+    }
+
+    fn savepoint(&mut self) -> Result<S::Savepoint> {
+        self.statements.savepoint()
+    }
+
+    async fn roll_back(&mut self, to: S::Savepoint) -> Result<()> {
+        self.statements.roll_back(to).await
+    }
+
+    async fn check(&mut self) -> Result<()> {
+        self.turns += 1;
+        if self.turns.is_multiple_of(TURNS) {
+            tokio::task::yield_now().await;
+        }
+        self.statements.check()
+    }
+
+    fn null(&mut self, of: &str) -> Result<Value> {
+        if let Some(value) = self.nulls.get(of) {
+            return Ok(value.clone());
+        }
+        let held = held(of)?;
+        let value = Value { scalar: ScalarValue::try_from(&held.arrow())?, of: held };
+        self.nulls.insert(of.to_owned(), value.clone());
+        Ok(value)
+    }
+
+    fn of_text(&self, text: Option<String>) -> Value {
+        text_value(text)
+    }
+
+    fn of_number(&self, number: i64, of: &str) -> Value {
+        match (of, i32::try_from(number)) {
+            ("integer", Ok(number)) => {
+                Value { scalar: ScalarValue::Int32(Some(number)), of: SqlType::Integer }
+            }
+            _ => Value { scalar: ScalarValue::Int64(Some(number)), of: SqlType::BigInt },
+        }
+    }
+
+    fn of_truth(&self, truth: bool) -> Value {
+        Value { scalar: ScalarValue::Boolean(Some(truth)), of: SqlType::Boolean }
+    }
+
+    fn truth(&self, value: &Value) -> Option<bool> {
+        match value.scalar {
+            ScalarValue::Boolean(truth) => truth,
+            _ => None,
+        }
+    }
+
+    fn number(&self, value: &Value) -> Option<i64> {
+        match value.scalar {
+            ScalarValue::Int16(number) => number.map(i64::from),
+            ScalarValue::Int32(number) => number.map(i64::from),
+            ScalarValue::Int64(number) => number,
+            _ => None,
+        }
+    }
+
+    fn text(&self, value: &Value) -> Option<String> {
+        value.scalar.try_as_str().flatten().map(str::to_owned)
+    }
+
+    fn is_null(&self, value: &Value) -> bool {
+        value.scalar.is_null()
+    }
+
+    fn items(&self, value: &Value) -> Result<Option<Vec<Value>>> {
+        value.items()
+    }
+}
+
+/// The type of a name.
+fn held(of: &str) -> Result<SqlType> {
+    let unknown = || Error::new(SqlState::UndefinedObject, format!("type \"{of}\" does not exist"));
+    let script = grammar::parse(&format!("SELECT NULL::{of}")).map_err(|_| unknown())?;
+    let statement = script.statements().first().and_then(|raw| raw.stmt.as_ref()?.node.as_ref());
+    let Some(NodeEnum::SelectStmt(select)) = statement else { return Err(unknown()) };
+    let target = select.target_list.first().and_then(|node| node.node.as_ref());
+    let Some(NodeEnum::ResTarget(target)) = target else { return Err(unknown()) };
+    let value = target.val.as_ref().and_then(|node| node.node.as_ref());
+    let Some(NodeEnum::TypeCast(cast)) = value else { return Err(unknown()) };
+    let found = cast.type_name.as_ref().and_then(parser::types::of_name);
+    found.ok_or_else(unknown)
+}

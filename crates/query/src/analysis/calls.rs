@@ -1,0 +1,116 @@
+//! The bodies of functions, and calls that are made before a query.
+
+use super::relations::Relations;
+use super::routines::known;
+use super::{Refused, refused};
+use analyzer::Bound;
+use analyzer::tree::{Expr, Output, Query, Select, SelectId};
+use datafusion::logical_expr::LogicalPlan;
+use grammar::tree::NodeEnum;
+use planner::Planner;
+use std::sync::Arc;
+use store::catalog::{Function, RelationId};
+use values::error::{Error, Result};
+use values::field::Field;
+
+/// Checks the body of a new function. Positions in errors count from the beginning of the statement.
+///
+/// # Errors
+/// What is wrong with it, or not supported.
+pub(crate) async fn check(planner: &Planner<'_>, text: &str, function: &Function) -> Result<()> {
+    if function.language == "plpgsql" {
+        let parsed = plpgsql::parse(&function.body).map(drop);
+        return parsed.map_err(|error| in_statement(error, text, &function.body));
+    }
+    let routine = Arc::new(known(planner.tables.catalog(), function)?);
+    let script = grammar::parse(&function.body).ok();
+    let mut statements = script.iter().flat_map(|script| script.statements());
+    let query = statements.next().and_then(|raw| raw.stmt.as_ref()?.node.as_ref());
+    let mut relations = match query {
+        Some(query) => Relations::of(planner, query).await?,
+        None => Relations::none(planner),
+    };
+    loop {
+        let checked = grammar::growing(|| analyzer::check_routine(&routine, &relations));
+        if relations.look_up_more(planner).await? {
+            continue;
+        }
+        let body = text.find(&function.body);
+        return checked.map_err(|error| {
+            let position = error.position.and_then(|at| Some(at + body?));
+            refused(analyzer::Error { position, ..error }, text).into()
+        });
+    }
+}
+
+/// An error in a source, at its place in the statement that has it.
+pub(crate) fn in_statement(error: Error, text: &str, source: &str) -> Error {
+    match (error.position(), text.find(source)) {
+        (Some(position), Some(byte)) => error.at(text[..byte].chars().count() + position),
+        _ => error.without_position(),
+    }
+}
+
+/// Refuses a query that calls functions which are no SQL.
+pub(super) fn refuse_calls(bound: &Bound) -> Result<(), Refused> {
+    let Some(call) = bound.calls.first() else { return Ok(()) };
+    let what = format!("a call of {} in this place is not supported", call.routine.signature());
+    Err(Refused::Missing(Error::unsupported(what)))
+}
+
+/// A query whose functions are called before it.
+pub(crate) struct Calls {
+    bound: Bound,
+    relations: Relations,
+}
+
+impl Calls {
+    /// Those of a query. `None` if it calls no functions but those of SQL.
+    ///
+    /// # Errors
+    /// As of [`plan`](super::plan).
+    pub(crate) async fn of(
+        planner: &Planner<'_>,
+        query: &NodeEnum,
+        text: &str,
+    ) -> Result<Option<Self>> {
+        let declared: Vec<_> =
+            planner.parameters.iter().map(super::parameters::type_of_value).collect();
+        let (bound, relations) = super::bind(planner, query, &declared, text).await?;
+        Ok((!bound.calls.is_empty()).then_some(Self { bound, relations }))
+    }
+
+    /// The functions, in the order of their calls.
+    pub(crate) fn functions(&self) -> Vec<RelationId> {
+        self.bound.calls.iter().map(|call| RelationId(call.routine.id)).collect()
+    }
+
+    /// The plan of the arguments of a call, for a planner with the values of the calls before it.
+    ///
+    /// # Errors
+    /// As of [`plan`](super::plan).
+    pub(crate) fn arguments(
+        &self,
+        planner: &Planner<'_>,
+        call: usize,
+        text: &str,
+    ) -> Result<LogicalPlan> {
+        let output =
+            |(at, expr): (usize, &Expr)| Output { name: format!("a{at}"), expr: expr.clone() };
+        let outputs = self.bound.calls[call].arguments.iter().enumerate().map(output).collect();
+        let query = Query::from(Select::plain(SelectId(0), Vec::new(), outputs));
+        Ok(super::lower(planner, &query, &self.relations, &[], text, true)?.0)
+    }
+
+    /// The plan of the query, for a planner with the values of all calls.
+    ///
+    /// # Errors
+    /// As of [`plan`](super::plan).
+    pub(crate) fn plan(
+        &self,
+        planner: &Planner<'_>,
+        text: &str,
+    ) -> Result<(LogicalPlan, Vec<Field>)> {
+        Ok(super::lower(planner, &self.bound.query, &self.relations, &[], text, true)?)
+    }
+}

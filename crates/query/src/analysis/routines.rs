@@ -1,0 +1,91 @@
+//! The functions of users that statements call.
+
+use super::{Refused, types};
+use analyzer::Routine;
+use analyzer::tree::Column;
+use catalog_views::access::Access;
+use planner::Planner;
+use std::sync::Arc;
+use store::catalog::{Catalog, Function, Object, Privileges, RelationId};
+use values::error::{Error, Result, SqlState};
+
+/// A function as the analyzer sees it.
+pub(super) fn known(catalog: &Catalog, function: &Function) -> Result<Routine, Refused> {
+    let rows = match function.result_relation {
+        Some(id) => rows_of(catalog, id)?,
+        None => Vec::new(),
+    };
+    Ok(routines::routine(function, rows))
+}
+
+/// The columns of a table that names find.
+fn rows_of(catalog: &Catalog, id: RelationId) -> Result<Vec<Column>, Refused> {
+    let gone = || Error::new(SqlState::UndefinedTable, "the table of a function's rows is gone");
+    let table = catalog.relation_by_id(id).and_then(|relation| relation.file()).ok_or_else(gone)?;
+    let column = |column: &store::catalog::Column| {
+        let missing = || Error::unsupported(format!("the type of column {}", column.name));
+        let sql_type = types::of_held(&column.sql_type).ok_or_else(missing)?;
+        Ok(Column { name: column.name.clone(), sql_type })
+    };
+    table.columns.iter().filter(|column| !column.hidden).map(column).collect()
+}
+
+/// The functions that a statement may call.
+pub(super) struct Routines {
+    catalog: Arc<Catalog>,
+    /// The schemas in which names are looked up.
+    path: Vec<String>,
+    /// The user; `None` if it may call all.
+    role: Option<String>,
+}
+
+impl Routines {
+    /// Those of a planner's catalog. `None` if there are none.
+    pub(super) fn of(planner: &Planner<'_>) -> Option<Self> {
+        let catalog = planner.tables.catalog();
+        catalog.functions().next()?;
+        Some(Self {
+            catalog: Arc::clone(catalog),
+            path: planner.search_path.schemas().map(str::to_owned).collect(),
+            role: planner.access.role().map(str::to_owned),
+        })
+    }
+
+    /// Those of a name.
+    pub(super) fn named(
+        &self,
+        schema: Option<&str>,
+        name: &str,
+    ) -> Result<Vec<Arc<Routine>>, analyzer::Error> {
+        let named = |schema: &str| self.catalog.functions_named(schema, name);
+        let found: Vec<&Arc<Function>> = match schema {
+            Some(schema) => named(schema).iter().collect(),
+            None => self.path.iter().flat_map(|schema| named(schema)).collect(),
+        };
+        let routine = |function: &Arc<Function>| match known(&self.catalog, function) {
+            Ok(routine) => Ok(Arc::new(routine)),
+            Err(_) => Err(analyzer::Error::missing("the type of a function's rows")),
+        };
+        found.into_iter().map(routine).collect()
+    }
+
+    /// Checks that the user may call a function, and use its schema.
+    ///
+    /// # Errors
+    /// 42501.
+    pub(super) fn may_call(&self, routine: &Routine) -> Result<(), analyzer::Error> {
+        let access = Access::new(&self.catalog, self.role.as_deref());
+        let denied = |what: String| {
+            Err(analyzer::Error::new("42501", format!("permission denied for {what}")))
+        };
+        if access.require_schema(&routine.schema, Privileges::USAGE).is_err() {
+            return denied(format!("schema {}", routine.schema));
+        }
+        let held = access.privileges(&Object::Relation(RelationId(routine.id)));
+        match held.contains(Privileges::EXECUTE) {
+            true => Ok(()),
+            false if routine.is_procedure => denied(format!("procedure {}", routine.name)),
+            false => denied(format!("function {}", routine.name)),
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! CREATE, ALTER, DROP and COMMENT ON of functions.
+
+use super::{dependents, place};
+use crate::analysis;
+use crate::context::Frame;
+use crate::context::named_functions::{find, owned, require_owner, undefined};
+use catalog_views::relation_names::find_named;
+use parser::commands::{
+    AlterFunction, CreateFunction, DropFunctions, RelationName, RoutineDefinition,
+};
+use parser::errors::of_analyzer;
+use routines::NewFunction;
+use std::sync::Arc;
+use store::DistributedTransaction;
+use store::catalog::{
+    CatalogChange, Function, Object, PUBLIC, Privileges, RESERVED_SCHEMAS, Relation,
+    is_temporary_schema,
+};
+use values::error::{Error, Result, SqlState};
+
+/// Runs a statement about functions.
+pub(super) async fn run(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    definition: &RoutineDefinition,
+) -> Result<()> {
+    match definition {
+        RoutineDefinition::Create(create) => self::create(frame, transaction, create).await,
+        RoutineDefinition::Drop(drop) => drop_all(frame, transaction, drop),
+        RoutineDefinition::Alter(alter) => self::alter(frame, transaction, alter),
+        RoutineDefinition::Rename { routine, to } => {
+            let function = owned(frame, transaction.catalog(), routine)?;
+            let name = to.clone();
+            put(transaction, Function { name, ..Function::clone(&function) })
+        }
+        RoutineDefinition::SetSchema { routine, to } => {
+            let function = owned(frame, transaction.catalog(), routine)?;
+            let schema = frame.path().resolve(to).to_owned();
+            frame.access(transaction.catalog()).require_schema(&schema, Privileges::CREATE)?;
+            put(transaction, Function { schema, ..Function::clone(&function) })
+        }
+        RoutineDefinition::Comment { routine, text } => {
+            let function = owned(frame, transaction.catalog(), routine)?;
+            let comment = text.clone();
+            put(transaction, Function { comment, ..Function::clone(&function) })
+        }
+    }
+}
+
+fn put(transaction: &mut DistributedTransaction, function: Function) -> Result<()> {
+    transaction.change_catalog(CatalogChange::PutFunction(function))?;
+    Ok(())
+}
+
+/// Runs a CREATE FUNCTION. The body is bound once to check it.
+async fn create(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    create: &CreateFunction,
+) -> Result<()> {
+    if let Some(schema) = &create.name.schema
+        && transaction.catalog().schema(frame.path().resolve(schema)).is_none()
+        && !RESERVED_SCHEMAS.contains(&schema.as_str())
+    {
+        let message = format!("schema \"{schema}\" does not exist");
+        return Err(Error::new(SqlState::InvalidSchemaName, message));
+    }
+    let (schema, _) = place::of_new(frame, transaction, &create.name, false)?;
+    if is_temporary_schema(&schema) {
+        return Err(Error::unsupported("temporary functions are not supported"));
+    }
+    let catalog = Arc::clone(transaction.catalog());
+    let table = |name: &RelationName| match find_named(&catalog, frame.path(), name) {
+        Ok(Some(Relation::Table(table))) => Some(table.id.relation()),
+        _ => None,
+    };
+    let id = frame.session.shared.store.next_relation_id();
+    let new = NewFunction { id, schema, table: &table };
+    let defined = routines::define(create, new).map_err(|error| of_analyzer(error, frame.text))?;
+    let mut same = catalog.functions_named(&defined.schema, &defined.name).iter();
+    let existing = same.find(|other| other.has_identity_of(&defined)).cloned();
+    let function = match existing {
+        Some(_) if !create.replaces => {
+            let message =
+                format!("function \"{}\" already exists with same argument types", defined.name);
+            return Err(Error::new(SqlState::DuplicateFunction, message));
+        }
+        Some(old) => {
+            require_owner(frame, &catalog, &old)?;
+            routines::refuse_change(&old, &defined).map_err(|error| of_analyzer(error, ""))?;
+            Function { id: old.id, comment: old.comment.clone(), ..defined.clone() }
+        }
+        None => defined.clone(),
+    };
+    analysis::calls::check(&frame.planner(transaction), frame.text, &function).await?;
+    let (id, is_new) = (function.id, function.id == defined.id);
+    put(transaction, function)?;
+    if is_new {
+        let (role, object) = (PUBLIC.to_owned(), Object::Relation(id));
+        let privileges = Privileges::EXECUTE;
+        transaction.change_catalog(CatalogChange::SetPrivileges { role, object, privileges })?;
+        frame.own(transaction, Object::Relation(id))?;
+    }
+    Ok(())
+}
+
+fn alter(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    alter: &AlterFunction,
+) -> Result<()> {
+    let function = owned(frame, transaction.catalog(), &alter.routine)?;
+    if alter.options.rows.is_some() && !function.returns_set {
+        let message = "ROWS is not applicable when function does not return a set";
+        return Err(Error::new(SqlState::InvalidParameterValue, message));
+    }
+    put(transaction, routines::apply(&alter.options, Function::clone(&function)))
+}
+
+/// Runs a DROP FUNCTION.
+///
+/// # Errors
+/// 2BP01 if views use it, without CASCADE.
+fn drop_all(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    drop: &DropFunctions,
+) -> Result<()> {
+    for routine in &drop.routines {
+        let found = find(frame, transaction.catalog(), routine);
+        let function = match found {
+            Ok(Some(function)) => function,
+            Ok(None) if drop.if_exists => {
+                let message = format!("{}, skipping", routines::absent(routine));
+                frame.session.notice(SqlState::SuccessfulCompletion, message);
+                continue;
+            }
+            Ok(None) => return Err(undefined(routine)),
+            Err(error) => return Err(error),
+        };
+        require_owner(frame, transaction.catalog(), &function)?;
+        drop_one(frame, transaction, &function, drop.cascade)?;
+    }
+    Ok(())
+}
+
+/// Drops a function, and with CASCADE the views that use it.
+fn drop_one(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    function: &Function,
+    cascade: bool,
+) -> Result<()> {
+    let catalog = Arc::clone(transaction.catalog());
+    let shown = format!("{} {}", function.kind(), routines::signature(function));
+    for view in dependents::of_function(frame, &catalog, function) {
+        if !cascade {
+            return Err(is_needed(&shown, &format!("view {} depends on {shown}", view.name)));
+        }
+        dependents::drop_view(frame, transaction, view)?;
+    }
+    transaction.change_catalog(CatalogChange::DropFunction(function.id))?;
+    Ok(())
+}
+
+/// With CASCADE, drops the functions that return rows of a table that is dropped.
+///
+/// # Errors
+/// 2BP01 if there are some, without CASCADE.
+pub(super) fn drop_with_table(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    table: &Relation,
+    cascade: bool,
+) -> Result<()> {
+    let catalog = Arc::clone(transaction.catalog());
+    for function in catalog.functions().filter(|of| of.result_relation == Some(table.id())) {
+        let shown = format!("{} {}", function.kind(), routines::signature(function));
+        if !cascade {
+            let name = table.name();
+            let detail = format!("{shown} depends on type {name}");
+            return Err(is_needed(&format!("{} {name}", table.kind()), &detail));
+        }
+        drop_one(frame, transaction, function, cascade)?;
+        let message = format!("drop cascades to {shown}");
+        frame.session.notice(SqlState::SuccessfulCompletion, message);
+    }
+    Ok(())
+}
+
+fn is_needed(what: &str, detail: &str) -> Error {
+    let message = format!("cannot drop {what} because other objects depend on it");
+    Error::new(SqlState::DependentObjectsStillExist, message)
+        .with_detail(detail)
+        .with_hint("Use DROP ... CASCADE to drop the dependent objects too.")
+}

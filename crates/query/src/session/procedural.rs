@@ -1,0 +1,110 @@
+//! DO, and calls of functions in PL/pgSQL, whose statements a session runs.
+
+mod call;
+mod statements;
+
+use crate::analysis::calls::in_statement;
+use crate::context::outcome::{Outcome, Rows, Tag};
+use crate::context::transactions::Conversation;
+use crate::context::{Frame, Inner};
+use datafusion::physical_plan::memory::MemoryStream;
+use executor::Control;
+use grammar::tree::{NodeEnum, NodeRef};
+use parser::Statement;
+use parser::commands::Do;
+use procedural::StatementHost;
+use statements::InSession;
+use std::sync::Arc;
+use values::error::{Error, Result};
+
+/// The name of a DO block as a label.
+const INLINE: &str = "inline_code_block";
+
+impl Inner {
+    /// Runs a DO block in the open transaction, or in one of its own.
+    pub(super) async fn run_do(
+        &self,
+        conversation: &mut Conversation,
+        frame: &Frame<'_>,
+        block: &Do,
+        control: &Control,
+    ) -> Result<Outcome> {
+        let tree = plpgsql::parse(&block.source)
+            .map_err(|error| in_statement(error, frame.text, &block.source))?;
+        let is_own = self.begin_own(conversation).await?;
+        let inside = InSession { inner: self, conversation, control, depth: 0 };
+        let mut host = StatementHost::new(inside);
+        let done = plpgsql::run(&tree, INLINE, Vec::new(), &[], &mut host).await;
+        let done = done.map(|_| Outcome::Done(Tag::plain("DO")));
+        self.end_own(conversation, is_own, done, control).await
+    }
+
+    /// Runs a query that calls functions which are no SQL. `None` for other queries.
+    pub(super) async fn run_calls(
+        &self,
+        conversation: &mut Conversation,
+        statement: &Statement,
+        frame: &Frame<'_>,
+        control: &Control,
+    ) -> Result<Option<Outcome>> {
+        let catalog = match conversation.open() {
+            Some(open) => Arc::clone(open.transaction.catalog()),
+            None => self.shared.store.catalog(),
+        };
+        let is_called = |name: &str| {
+            let mut functions = catalog.functions();
+            functions.any(|function| function.name == name && function.language != "sql")
+        };
+        if !statement.query().is_some_and(|query| calls_any(query, is_called)) {
+            return Ok(None);
+        }
+        let is_own = self.begin_own(conversation).await?;
+        let mut inside = InSession { inner: self, conversation, control, depth: 0 };
+        let done = inside.query(statement, frame.names, frame.parameters, None).await;
+        let outcome = done.and_then(|done| {
+            let fields = done.fields.unwrap_or_default();
+            let schema = done
+                .schema
+                .unwrap_or_else(|| Arc::new(datafusion::arrow::datatypes::Schema::empty()));
+            let stream = MemoryStream::try_new(done.batches, schema, None)?;
+            Ok(Outcome::Rows(Rows::ready(fields, stream, "SELECT")))
+        });
+        self.end_own(conversation, is_own, outcome, control).await.map(Some)
+    }
+
+    /// Begins a transaction, unless one is open.
+    async fn begin_own(&self, conversation: &mut Conversation) -> Result<bool> {
+        let is_own = conversation.open().is_none();
+        if is_own {
+            conversation.begin_implicit(&self.shared.store).await?;
+        }
+        Ok(is_own)
+    }
+
+    /// Ends what [`Self::begin_own`] has begun.
+    async fn end_own(
+        &self,
+        conversation: &mut Conversation,
+        is_own: bool,
+        done: Result<Outcome, Error>,
+        control: &Control,
+    ) -> Result<Outcome> {
+        if is_own && done.is_err() {
+            conversation.rollback();
+        } else if is_own {
+            conversation.commit(control).await?;
+        }
+        done
+    }
+}
+
+/// Whether a query calls a function of a name.
+pub(super) fn calls_any(query: &NodeEnum, is_called: impl Fn(&str) -> bool) -> bool {
+    query.nodes().into_iter().any(|(node, ..)| match node {
+        NodeRef::FuncCall(call) => {
+            let name = call.funcname.last().and_then(|part| part.node.as_ref());
+            matches!(name, Some(NodeEnum::String(name)) if is_called(&name.sval))
+        }
+        _ => false,
+    })
+}

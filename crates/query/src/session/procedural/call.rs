@@ -1,0 +1,157 @@
+//! Calls of functions in PL/pgSQL, before the query that has their values.
+
+use super::statements::InSession;
+use crate::analysis;
+use crate::analysis::calls::Calls;
+use datafusion::arrow::array::RecordBatch;
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
+use datafusion::physical_plan::collect;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use parser::Statement;
+use planner::{NamedParameter, Planner};
+use plpgsql::Host;
+use procedural::{Done, StatementHost, Value};
+use std::sync::Arc;
+use store::catalog::{Function, RelationId};
+use values::error::{Error, Result, SqlState};
+
+/// The most functions within each other.
+const DEPTH_MAX: usize = 200;
+
+impl InSession<'_> {
+    /// Runs a query, after the functions that it calls.
+    pub(super) fn query<'b>(
+        &'b mut self,
+        statement: &'b Statement,
+        names: &'b [NamedParameter],
+        values: &'b [ScalarValue],
+        limit: Option<usize>,
+    ) -> BoxFuture<'b, Result<Done>> {
+        async move {
+            let frame = self.inner.frame_of(values, statement).with_names(names);
+            let query = analysis::query_of(statement)?;
+            let reading = self.inner.reading(self.conversation).await?;
+            self.inner.context.see(&reading, &frame);
+            let has_functions = reading.catalog().functions().any(|of| of.language != "sql");
+            let calls = match has_functions {
+                true => Calls::of(&frame.planner(&reading), query, frame.text).await?,
+                false => None,
+            };
+            let Some(calls) = calls else {
+                let planner = frame.planner(&reading);
+                let (plan, fields) = analysis::plan(&frame, &planner, query).await?;
+                let batches = rows(&planner, plan, limit).await?;
+                return Ok(of_batches(fields, batches));
+            };
+            let mut values = values.to_vec();
+            for (call, id) in calls.functions().into_iter().enumerate() {
+                let mut planner = frame.planner(&reading);
+                planner.parameters = &values;
+                let plan = calls.arguments(&planner, call, frame.text)?;
+                let batches = rows(&planner, plan, None).await?;
+                let batch = batches.iter().find(|batch| batch.num_rows() == 1);
+                let arguments = batch.into_iter().flat_map(RecordBatch::columns);
+                let arguments = arguments.map(|array| ScalarValue::try_from_array(array, 0));
+                let arguments = arguments.collect::<Result<Vec<_>, _>>()?;
+                let value = self.call(id, arguments).await?;
+                values.push(value.scalar);
+            }
+            let reading = self.inner.reading(self.conversation).await?;
+            let mut planner = frame.planner(&reading);
+            planner.parameters = &values;
+            let (plan, fields) = calls.plan(&planner, frame.text)?;
+            let batches = rows(&planner, plan, limit).await?;
+            Ok(of_batches(fields, batches))
+        }
+        .boxed()
+    }
+
+    /// The value of a function.
+    async fn call(&mut self, id: RelationId, arguments: Vec<ScalarValue>) -> Result<Value> {
+        if self.depth == DEPTH_MAX {
+            let message = "stack depth limit exceeded";
+            return Err(Error::new(SqlState::StatementTooComplex, message));
+        }
+        let catalog = match self.conversation.open() {
+            Some(open) => Arc::clone(open.transaction.catalog()),
+            None => self.inner.shared.store.catalog(),
+        };
+        let gone = || Error::new(SqlState::UndefinedFunction, "the function does not exist");
+        let function = Arc::clone(catalog.function_by_id(id).ok_or_else(gone)?);
+        let of = type_name(function.result_id);
+        let tree = plpgsql::parse(&function.body).map_err(Error::without_position)?;
+        let inside = InSession {
+            inner: self.inner,
+            conversation: self.conversation,
+            control: self.control,
+            depth: self.depth + 1,
+        };
+        let mut host = StatementHost::new(inside);
+        if function.is_strict && arguments.iter().any(ScalarValue::is_null) {
+            return host.null(&of);
+        }
+        let (parameters, outputs) = parameters(&function, arguments, &mut host)?;
+        let ended = plpgsql::run(&tree, &function.name, parameters, &outputs, &mut host).await?;
+        let value = match outputs.as_slice() {
+            [output] => ended.parameters.into_iter().nth(*output),
+            _ => ended.returned,
+        };
+        match value {
+            _ if of == "void" => Ok(host.of_text(Some(String::new()))),
+            Some(value) => host.convert(value, &of).await,
+            None => Err(Error::new(
+                SqlState::FunctionExecutedNoReturnStatement,
+                "control reached end of function without RETURN",
+            )),
+        }
+    }
+}
+
+/// The variables that a function begins with, and the places of its output parameters.
+fn parameters<H: Host<Value = Value>>(
+    function: &Function,
+    arguments: Vec<ScalarValue>,
+    host: &mut H,
+) -> Result<(Vec<(String, String, Value)>, Vec<usize>)> {
+    let (mut all, mut outputs) = (Vec::new(), Vec::new());
+    let mut arguments = arguments.into_iter();
+    for (at, parameter) in function.parameters.iter().enumerate() {
+        let of = type_name(parameter.type_id);
+        let mut value = host.null(&of)?;
+        if parameter.mode.is_input()
+            && let Some(scalar) = arguments.next()
+        {
+            value.scalar = scalar;
+        }
+        if parameter.mode.is_output() {
+            outputs.push(at);
+        }
+        all.push((parameter.name.clone(), of, value));
+    }
+    Ok((all, outputs))
+}
+
+fn type_name(id: u32) -> String {
+    analyzer::system::Oid(id).to_string()
+}
+
+/// The rows of a plan.
+async fn rows(
+    planner: &Planner<'_>,
+    plan: LogicalPlan,
+    limit: Option<usize>,
+) -> Result<Vec<RecordBatch>> {
+    let plan = match limit {
+        Some(limit) => LogicalPlanBuilder::from(plan).limit(0, Some(limit))?.build()?,
+        None => plan,
+    };
+    let physical = planner.physical(&plan).await?;
+    Ok(collect(physical, planner.engine.task_ctx()).await?)
+}
+
+fn of_batches(fields: Vec<values::field::Field>, batches: Vec<RecordBatch>) -> Done {
+    let schema = batches.first().map(RecordBatch::schema);
+    Done { fields: Some(fields), schema, batches, count: 0 }
+}

@@ -1,0 +1,113 @@
+//! The statements of a function, in the open transaction of a session.
+
+use crate::analysis;
+use crate::context::Inner;
+use crate::context::outcome::Outcome;
+use crate::context::transactions::Conversation;
+use crate::session::run::Write;
+use datafusion::common::ScalarValue;
+use executor::Control;
+use futures::TryStreamExt;
+use parser::commands::Command;
+use parser::{Body, Statement};
+use planner::NamedParameter;
+use procedural::{Compiled, Done, Statements};
+use store::DistributedSavepoint;
+use values::error::{Error, Result, SqlState};
+
+/// A session whose transaction is open.
+pub(super) struct InSession<'a> {
+    pub(super) inner: &'a Inner,
+    pub(super) conversation: &'a mut Conversation,
+    pub(super) control: &'a Control,
+    /// The functions around.
+    pub(super) depth: usize,
+}
+
+impl Statements for InSession<'_> {
+    type Savepoint = DistributedSavepoint;
+
+    async fn run(
+        &mut self,
+        statement: &Statement,
+        names: &[NamedParameter],
+        values: &[ScalarValue],
+        limit: Option<usize>,
+    ) -> Result<Done> {
+        let write = match statement.body() {
+            Body::Query => return self.query(statement, names, values, limit).await,
+            Body::Change => Write::Change,
+            Body::Refused(error) => return Err(error.clone()),
+            Body::Command(Command::Definition(definition))
+                if definition.outside_transactions().is_none() =>
+            {
+                Write::Definition(definition)
+            }
+            Body::Command(Command::Role(role)) => Write::Role(role),
+            Body::Command(Command::Setting(setting)) => {
+                return done(self.inner.setting(self.conversation, setting)?).await;
+            }
+            Body::Command(_) => {
+                return Err(Error::unsupported("this statement in PL/pgSQL is not supported"));
+            }
+        };
+        let frame = self.inner.frame_of(values, statement).with_names(names);
+        let written = self.inner.write(self.conversation, &frame, write, self.control);
+        done(Box::pin(written).await?).await
+    }
+
+    async fn expression(
+        &mut self,
+        statement: &Statement,
+        names: &[NamedParameter],
+        values: &[ScalarValue],
+    ) -> Option<Compiled> {
+        let frame = self.inner.frame_of(values, statement).with_names(names);
+        let reading = self.inner.reading(self.conversation).await.ok()?;
+        self.inner.context.see(&reading, &frame);
+        let mut planner = frame.planner(&reading);
+        planner.parameters = &[];
+        let query = analysis::query_of(statement).ok()?;
+        let planned = analysis::plan_without_values(&frame, &planner, query).await;
+        let (plan, fields) = planned.ok()?;
+        Compiled::of(&planner, &plan, &fields)
+    }
+
+    fn say(&mut self, severity: &'static str, error: Error) {
+        use catalog_views::session_context::SessionContext;
+        self.inner.context.say(severity, error);
+    }
+
+    fn savepoint(&mut self) -> Result<DistributedSavepoint> {
+        let open = self.conversation.open().ok_or_else(no_transaction)?;
+        Ok(open.transaction.savepoint())
+    }
+
+    async fn roll_back(&mut self, to: DistributedSavepoint) -> Result<()> {
+        let open = self.conversation.open().ok_or_else(no_transaction)?;
+        Ok(open.transaction.rollback_to(&to).await?)
+    }
+
+    fn check(&self) -> Result<()> {
+        self.control.check()
+    }
+}
+
+/// What an outcome says.
+async fn done(outcome: Outcome) -> Result<Done> {
+    Ok(match outcome {
+        Outcome::Rows(rows) => {
+            let (fields, schema) = (rows.fields.to_vec(), rows.stream.schema());
+            let batches = rows.stream.try_collect().await?;
+            Done { fields: Some(fields), schema: Some(schema), batches, count: 0 }
+        }
+        Outcome::Done(tag) => {
+            let count = tag.rows.unwrap_or(0);
+            Done { fields: None, schema: None, batches: Vec::new(), count }
+        }
+    })
+}
+
+fn no_transaction() -> Error {
+    Error::new(SqlState::InternalError, "PL/pgSQL without a transaction")
+}

@@ -1,0 +1,260 @@
+//! The definition of a function from CREATE FUNCTION.
+
+use analyzer::system::Oid;
+use analyzer::{Error, Result};
+use commands::{
+    CreateFunction, FunctionOptions, FunctionParameter, FunctionType, ParallelSafety,
+    ParameterKind, RelationName, Stability,
+};
+use store::catalog::{Function, Parallel, Parameter, ParameterMode, RelationId, Volatility};
+
+/// What a statement does not say about a new function.
+pub struct NewFunction<'a> {
+    /// The id.
+    pub id: RelationId,
+    /// The schema.
+    pub schema: String,
+    /// Finds the table of a name.
+    pub table: &'a dyn Fn(&RelationName) -> Option<RelationId>,
+}
+
+/// The id of `void`.
+const VOID: u32 = 2278;
+
+fn wrong(message: impl Into<String>) -> Error {
+    Error::new("42P13", message)
+}
+
+/// The function that a statement defines.
+///
+/// # Errors
+/// 42P13 and others for what PostgreSQL refuses; 0A000 for what is missing.
+pub fn define(create: &CreateFunction, new: NewFunction<'_>) -> Result<Function> {
+    let language = language(create)?;
+    let (body, is_sql_body) = body(create)?;
+    let parameters = parameters(create, &language)?;
+    let (result_id, result_relation) = result(create, &parameters, &new)?;
+    let returns_set = create.result.as_ref().is_some_and(|result| result.is_set);
+    if let (Some((_, _)), false) = (&create.options.rows, returns_set) {
+        let message = "ROWS is not applicable when function does not return a set";
+        return Err(Error::new("22023", message));
+    }
+    refuse_undetermined(&parameters, result_id)?;
+    let function = Function {
+        id: new.id,
+        schema: new.schema,
+        name: create.name.name.clone(),
+        is_procedure: create.is_procedure,
+        language,
+        parameters,
+        result_id,
+        result_relation,
+        returns_set,
+        body,
+        is_sql_body,
+        volatility: Volatility::Volatile,
+        is_strict: false,
+        is_security_definer: false,
+        is_leakproof: false,
+        parallel: Parallel::Unsafe,
+        cost: None,
+        rows: None,
+        settings: Vec::new(),
+        comment: None,
+    };
+    Ok(apply(&create.options, function))
+}
+
+/// The function with the options that are given.
+pub fn apply(options: &FunctionOptions, function: Function) -> Function {
+    let volatility = |given| match given {
+        Stability::Immutable => Volatility::Immutable,
+        Stability::Stable => Volatility::Stable,
+        Stability::Volatile => Volatility::Volatile,
+    };
+    let parallel = |given| match given {
+        ParallelSafety::Unsafe => Parallel::Unsafe,
+        ParallelSafety::Restricted => Parallel::Restricted,
+        ParallelSafety::Safe => Parallel::Safe,
+    };
+    Function {
+        volatility: options.volatility.map_or(function.volatility, volatility),
+        is_strict: options.strict.unwrap_or(function.is_strict),
+        is_leakproof: options.leakproof.unwrap_or(function.is_leakproof),
+        parallel: options.parallel.map_or(function.parallel, parallel),
+        cost: options.cost.clone().or(function.cost),
+        rows: options.rows.as_ref().map(|(rows, _)| rows.clone()).or(function.rows),
+        ..function
+    }
+}
+
+/// The language, if functions can be written in it.
+fn language(create: &CreateFunction) -> Result<String> {
+    let language = match (&create.options.language, &create.sql_body) {
+        (Some(language), _) => language.to_lowercase(),
+        (None, Some(_)) => "sql".to_owned(),
+        (None, None) => return Err(wrong("no language specified")),
+    };
+    match language.as_str() {
+        "sql" => Ok(language),
+        "plpgsql" if create.sql_body.is_none() => Ok(language),
+        _ if create.sql_body.is_some() => {
+            Err(wrong("inline SQL function body only valid for language SQL"))
+        }
+        "c" | "internal" => Err(Error::missing(format!("LANGUAGE {language}"))
+            .hint("Functions can be written in SQL and PL/pgSQL.")),
+        _ => Err(Error::new("42704", format!("language \"{language}\" does not exist"))),
+    }
+}
+
+fn body(create: &CreateFunction) -> Result<(String, bool)> {
+    match (&create.options.source, &create.sql_body) {
+        (Some(_), Some(_)) => Err(wrong("duplicate function body specified")),
+        (Some(source), None) => Ok((source.clone(), false)),
+        (None, Some(body)) => Ok((body.clone(), true)),
+        (None, None) => Err(wrong("no function body specified")),
+    }
+}
+
+fn parameters(create: &CreateFunction, language: &str) -> Result<Vec<Parameter>> {
+    let (mut all, mut seen): (Vec<Parameter>, Vec<&FunctionParameter>) = Default::default();
+    let (mut has_default, mut has_variadic) = (false, false);
+    for given in &create.parameters {
+        let parameter = parameter(given, language)?;
+        if parameter.mode.is_input() {
+            if has_variadic {
+                return Err(
+                    wrong("VARIADIC parameter must be the last input parameter").at(given.location)
+                );
+            }
+            match (&parameter.default, has_default) {
+                (Some(_), _) => has_default = true,
+                (None, true) => {
+                    let message =
+                        "input parameters after one with a default value must also have defaults";
+                    return Err(wrong(message).at(given.location));
+                }
+                (None, false) => {}
+            }
+            has_variadic = parameter.mode == ParameterMode::Variadic;
+        } else if parameter.default.is_some() {
+            return Err(wrong("only input parameters can have default values").at(given.location));
+        }
+        if !given.name.is_empty() && seen.iter().any(|other| other.name == given.name) {
+            let message = format!("parameter name \"{}\" used more than once", given.name);
+            return Err(wrong(message).at(given.location));
+        }
+        seen.push(given);
+        all.push(parameter);
+    }
+    Ok(all)
+}
+
+fn parameter(given: &FunctionParameter, language: &str) -> Result<Parameter> {
+    let mode = match given.kind {
+        ParameterKind::In => ParameterMode::In,
+        ParameterKind::Out => ParameterMode::Out,
+        ParameterKind::InOut => ParameterMode::InOut,
+        ParameterKind::Variadic => ParameterMode::Variadic,
+        ParameterKind::Table => ParameterMode::Table,
+    };
+    let oid = type_of(&given.data_type)?;
+    let is_array =
+        oid.element().is_some() || matches!(oid, Oid::ANYARRAY | Oid::ANYCOMPATIBLEARRAY);
+    if mode == ParameterMode::Variadic && !is_array {
+        return Err(wrong("VARIADIC parameter must be an array").at(given.location));
+    }
+    if is_pseudo(oid) && !oid.is_polymorphic() {
+        let message = format!("{} functions cannot accept type {oid}", language_name(language));
+        let message = match language {
+            "sql" => format!("SQL functions cannot have arguments of type {oid}"),
+            _ => message,
+        };
+        return Err(wrong(message).at(given.data_type.location));
+    }
+    Ok(Parameter { name: given.name.clone(), mode, type_id: oid.0, default: given.default.clone() })
+}
+
+fn language_name(language: &str) -> &str {
+    if language == "sql" { "SQL" } else { language }
+}
+
+/// Whether a type has no values.
+fn is_pseudo(oid: Oid) -> bool {
+    use analyzer::system::types::TypeKind;
+    oid.definition().is_some_and(|definition| definition.kind == TypeKind::Pseudo)
+}
+
+/// The type in a signature.
+///
+/// # Errors
+/// 42704: there is none; 0A000 for the rows of a relation.
+pub fn type_of(given: &FunctionType) -> Result<Oid> {
+    given.known.clone()
+}
+
+/// The type of the result, and the relation whose rows it has.
+fn result(
+    create: &CreateFunction,
+    parameters: &[Parameter],
+    new: &NewFunction<'_>,
+) -> Result<(u32, Option<RelationId>)> {
+    let outputs: Vec<&Parameter> =
+        parameters.iter().filter(|parameter| parameter.mode.is_output()).collect();
+    if create.is_procedure {
+        return Ok((if outputs.is_empty() { VOID } else { Oid::RECORD.0 }, None));
+    }
+    let required = match outputs.as_slice() {
+        [] => None,
+        [single] => Some(Oid(single.type_id)),
+        _ => Some(Oid::RECORD),
+    };
+    let Some(given) = &create.result else {
+        let required = required.ok_or_else(|| wrong("function result type must be specified"))?;
+        return Ok((required.0, None));
+    };
+    let is_table = outputs.iter().any(|parameter| parameter.mode == ParameterMode::Table);
+    match (&given.known, required) {
+        (_, Some(required)) if is_table => Ok((required.0, None)),
+        (Ok(oid), Some(required)) if *oid != required => {
+            let message =
+                format!("function result type must be {required} because of OUT parameters");
+            Err(wrong(message))
+        }
+        (Ok(oid), _) if is_pseudo(*oid) && !oid.is_polymorphic() => match oid.catalog_name() {
+            "void" | "record" => Ok((oid.0, None)),
+            _ => Err(wrong(format!("SQL functions cannot return type {oid}"))),
+        },
+        (Ok(oid), _) => Ok((oid.0, None)),
+        (Err(error), _) => match (new.table)(&given.name).filter(|_| !given.is_array) {
+            Some(table) => Ok((Oid::RECORD.0, Some(table))),
+            None => Err(error.clone()),
+        },
+    }
+}
+
+/// Refuses a polymorphic result that no argument decides.
+fn refuse_undetermined(parameters: &[Parameter], result: u32) -> Result<()> {
+    let inputs = || parameters.iter().filter(|parameter| parameter.mode.is_input());
+    let exact = inputs().any(|input| Oid(input.type_id).is_polymorphic_exact());
+    let common = inputs().any(|input| Oid(input.type_id).is_polymorphic_common());
+    let outputs = parameters.iter().filter(|parameter| parameter.mode.is_output());
+    for oid in outputs.map(|output| Oid(output.type_id)).chain([Oid(result)]) {
+        let (is_decided, inputs) = match oid {
+            oid if oid.is_polymorphic_exact() => {
+                (exact, "anyelement, anyarray, anynonarray, anyenum, anyrange, or anymultirange")
+            }
+            oid if oid.is_polymorphic_common() => (
+                common,
+                "anycompatible, anycompatiblearray, anycompatiblenonarray, anycompatiblerange, or anycompatiblemultirange",
+            ),
+            _ => continue,
+        };
+        if !is_decided {
+            return Err(wrong("cannot determine result data type").detail(format!(
+                "A result of type {oid} requires at least one input of type {inputs}."
+            )));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,89 @@
+//! Functions as statements name them.
+
+use crate::text::{signature, signature_of};
+use analyzer::system::Oid;
+use analyzer::{Error, Result};
+use commands::{RoutineKind, RoutineName};
+use std::sync::Arc;
+use store::catalog::{Catalog, Function, ParameterMode};
+
+/// The function that a statement names, in the first of the schemas that has it. `None` if there is none.
+///
+/// # Errors
+/// 42725: several have the name; 42809: it is of another kind; 42704 for unknown types.
+pub fn find(
+    catalog: &Catalog,
+    schemas: &[&str],
+    routine: &RoutineName,
+) -> Result<Option<Arc<Function>>> {
+    let name = &routine.name.name;
+    let is_of_kind = |function: &Function| match routine.kind {
+        RoutineKind::Function => !function.is_procedure,
+        RoutineKind::Procedure => function.is_procedure,
+        RoutineKind::Routine => true,
+    };
+    let types = types(routine)?;
+    let mut found: Vec<&Arc<Function>> = Vec::new();
+    for schema in schemas {
+        for function in catalog.functions_named(schema, name) {
+            let inputs = || function.inputs().map(|input| Oid(input.type_id));
+            let fits = types.as_ref().is_none_or(|types| inputs().eq(types.iter().copied()));
+            // A function of an earlier schema hides one with the same arguments.
+            let is_hidden = found
+                .iter()
+                .any(|other| other.inputs().map(|input| Oid(input.type_id)).eq(inputs()));
+            if fits && !is_hidden {
+                found.push(function);
+            }
+        }
+    }
+    if found.len() > 1 {
+        found.retain(|function| is_of_kind(function));
+    }
+    match found.as_slice() {
+        [] => Ok(None),
+        [one] if is_of_kind(one) => Ok(Some(Arc::clone(one))),
+        [one] => {
+            let message = format!("{} is not a {}", signature(one), routine.kind.name());
+            Err(Error::new("42809", message))
+        }
+        _ => {
+            let kind = routine.kind.name();
+            let message = format!("{kind} name \"{}\" is not unique", routine.name);
+            Err(Error::new("42725", message)
+                .hint(format!("Specify the argument list to select the {kind} unambiguously.")))
+        }
+    }
+}
+
+fn types(routine: &RoutineName) -> Result<Option<Vec<Oid>>> {
+    let Some(arguments) = &routine.arguments else { return Ok(None) };
+    arguments.iter().map(crate::type_of).collect::<Result<_>>().map(Some)
+}
+
+/// How messages say that there is no such function.
+pub fn missing(routine: &RoutineName) -> String {
+    let kind = routine.kind.name();
+    match types(routine) {
+        Ok(Some(types)) => {
+            let shown = signature_of(&routine.name.to_string(), types.into_iter());
+            format!("{kind} {shown} does not exist")
+        }
+        _ => format!("could not find a {kind} named \"{}\"", routine.name),
+    }
+}
+
+/// How notices say that there is no such function.
+pub fn absent(routine: &RoutineName) -> String {
+    let types = types(routine).ok().flatten().unwrap_or_default();
+    let shown = signature_of(&routine.name.to_string(), types.into_iter());
+    format!("{} {shown} does not exist", routine.kind.name())
+}
+
+/// Whether a function can be called with a number of arguments.
+pub fn takes(function: &Function, arguments: usize) -> bool {
+    let all = function.inputs().count();
+    let optional = function.inputs().filter(|input| input.default.is_some()).count();
+    let has_variadic = function.inputs().any(|input| input.mode == ParameterMode::Variadic);
+    arguments + optional >= all && arguments <= all || has_variadic && arguments + 1 >= all
+}

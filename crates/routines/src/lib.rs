@@ -1,0 +1,15 @@
+//! Functions of users: their definitions from statements, their signatures for the analyzer, and their texts.
+//!
+//! Not here: what their bodies mean (`analyzer`), and who may define and drop them (`query`).
+
+mod define;
+mod find;
+mod replace;
+mod signature;
+mod text;
+
+pub use define::{NewFunction, apply, define, type_of};
+pub use find::{absent, find, missing, takes};
+pub use replace::refuse_change;
+pub use signature::{columns, routine};
+pub use text::{arguments, definition, identity_arguments, result, signature, sql_body};

@@ -1,0 +1,45 @@
+//! What CREATE OR REPLACE FUNCTION may change.
+
+use crate::text::signature;
+use analyzer::{Error, Result};
+use store::catalog::{Function, Parameter};
+
+/// Refuses changes that would break what uses the function.
+///
+/// # Errors
+/// 42809 for another kind, 42P13 for others.
+pub fn refuse_change(old: &Function, new: &Function) -> Result<()> {
+    if old.is_procedure != new.is_procedure {
+        let detail = format!("\"{}\" is a {}.", old.name, old.kind());
+        return Err(Error::new("42809", "cannot change routine kind").detail(detail));
+    }
+    let hint = format!("Use DROP {} {} first.", old.kind().to_uppercase(), signature(old));
+    let wrong = |message: &str| Error::new("42P13", message).hint(hint.clone());
+    let is_same = (old.result_id, old.result_relation, old.returns_set)
+        == (new.result_id, new.result_relation, new.returns_set);
+    if !is_same {
+        return Err(match old.is_procedure {
+            true => wrong("cannot change whether a procedure has output parameters"),
+            false => wrong("cannot change return type of existing function"),
+        });
+    }
+    let outputs = |of: &Function| -> Vec<(String, u32)> {
+        of.outputs().map(|output| (output.name.clone(), output.type_id)).collect()
+    };
+    if outputs(old) != outputs(new) {
+        return Err(wrong("cannot change return type of existing function")
+            .detail("Row type defined by OUT parameters is different."));
+    }
+    for (before, after) in old.inputs().zip(new.inputs()) {
+        if !before.name.is_empty() && before.name != after.name {
+            let message = format!("cannot change name of input parameter \"{}\"", before.name);
+            return Err(wrong(&message));
+        }
+    }
+    let defaults =
+        |of: &Function| of.inputs().filter(|input: &&Parameter| input.default.is_some()).count();
+    if defaults(new) < defaults(old) {
+        return Err(wrong("cannot remove parameter defaults from existing function"));
+    }
+    Ok(())
+}

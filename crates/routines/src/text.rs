@@ -1,0 +1,150 @@
+//! Functions as SQL text.
+
+use analyzer::system::Oid;
+use std::fmt::Write;
+use store::catalog::{Catalog, Function, Parallel, Parameter, ParameterMode, Volatility};
+
+/// The name with the types of the input parameters.
+pub fn signature(function: &Function) -> String {
+    signature_of(&function.name, function.inputs().map(|input| Oid(input.type_id)))
+}
+
+pub(crate) fn signature_of(name: &str, types: impl Iterator<Item = Oid>) -> String {
+    let types: Vec<String> = types.map(|oid| oid.to_string()).collect();
+    format!("{name}({})", types.join(", "))
+}
+
+/// The parameters, with names, modes and defaults; those of RETURNS TABLE are left out.
+pub fn arguments(function: &Function) -> String {
+    list(function, |parameter| parameter.mode != ParameterMode::Table, true)
+}
+
+/// The parameters by which statements name the function.
+pub fn identity_arguments(function: &Function) -> String {
+    list(function, |parameter| parameter.mode != ParameterMode::Table, false)
+}
+
+fn list(function: &Function, shows: impl Fn(&Parameter) -> bool, has_defaults: bool) -> String {
+    let mode = |parameter: &Parameter| match parameter.mode {
+        ParameterMode::In if function.is_procedure => "IN ",
+        ParameterMode::In | ParameterMode::Table => "",
+        ParameterMode::Out => "OUT ",
+        ParameterMode::InOut => "INOUT ",
+        ParameterMode::Variadic => "VARIADIC ",
+    };
+    let text = |parameter: &Parameter| {
+        let mut text = format!("{}{}", mode(parameter), named(parameter));
+        if let (Some(default), true) = (&parameter.default, has_defaults) {
+            let _ = write!(text, " DEFAULT {default}");
+        }
+        text
+    };
+    let shown = function.parameters.iter().filter(|parameter| shows(parameter));
+    shown.map(text).collect::<Vec<_>>().join(", ")
+}
+
+fn named(parameter: &Parameter) -> String {
+    let of = Oid(parameter.type_id);
+    match parameter.name.as_str() {
+        "" => of.to_string(),
+        name => format!("{} {of}", quoted(name)),
+    }
+}
+
+/// A name as it is written in SQL.
+fn quoted(name: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_lowercase() || letter == '_';
+    let is_part = |letter: char| is_plain(letter) || letter.is_ascii_digit();
+    match name.starts_with(is_plain) && name.chars().all(is_part) {
+        true => name.to_owned(),
+        false => format!("\"{}\"", name.replace('"', "\"\"")),
+    }
+}
+
+/// The type of the result. `None` for procedures.
+pub fn result(catalog: &Catalog, function: &Function) -> Option<String> {
+    if function.is_procedure {
+        return None;
+    }
+    let columns: Vec<String> = function
+        .parameters
+        .iter()
+        .filter(|parameter| parameter.mode == ParameterMode::Table)
+        .map(named)
+        .collect();
+    if !columns.is_empty() {
+        return Some(format!("TABLE({})", columns.join(", ")));
+    }
+    let relation = function.result_relation.and_then(|id| catalog.relation_by_id(id));
+    let of = relation.map(|relation| quoted(relation.name()));
+    let of = of.unwrap_or_else(|| Oid(function.result_id).to_string());
+    Some(if function.returns_set { format!("SETOF {of}") } else { of })
+}
+
+/// The CREATE statement.
+pub fn definition(catalog: &Catalog, function: &Function) -> String {
+    let mut text = format!(
+        "CREATE OR REPLACE {} {}.{}({})\n",
+        function.kind().to_uppercase(),
+        quoted(&function.schema),
+        quoted(&function.name),
+        arguments(function),
+    );
+    if let Some(result) = result(catalog, function) {
+        let _ = writeln!(text, " RETURNS {result}");
+    }
+    let _ = writeln!(text, " LANGUAGE {}", quoted(&function.language));
+    let options = options(function);
+    if !options.is_empty() {
+        let _ = writeln!(text, "{options}");
+    }
+    if function.is_sql_body {
+        let _ = writeln!(text, "{}", sql_body(function));
+        return text;
+    }
+    let mut quote = function.kind().to_owned();
+    while function.body.contains(&format!("${quote}$")) {
+        quote.push('x');
+    }
+    let _ = writeln!(text, "AS ${quote}${}${quote}$", function.body);
+    text
+}
+
+/// RETURN or BEGIN ATOMIC.
+pub fn sql_body(function: &Function) -> String {
+    match function.body.strip_prefix("SELECT ").filter(|_| !function.body.ends_with(';')) {
+        Some(value) => format!("RETURN {value}"),
+        None => format!("BEGIN ATOMIC\n {}\nEND", function.body),
+    }
+}
+
+fn options(function: &Function) -> String {
+    let mut text = String::new();
+    text.push_str(match function.volatility {
+        Volatility::Immutable => " IMMUTABLE",
+        Volatility::Stable => " STABLE",
+        Volatility::Volatile => "",
+    });
+    text.push_str(match function.parallel {
+        Parallel::Safe => " PARALLEL SAFE",
+        Parallel::Restricted => " PARALLEL RESTRICTED",
+        Parallel::Unsafe => "",
+    });
+    if function.is_strict {
+        text.push_str(" STRICT");
+    }
+    if function.is_leakproof {
+        text.push_str(" LEAKPROOF");
+    }
+    let differs = |given: &Option<String>, usual: f64| {
+        let number = given.as_ref().and_then(|text| text.parse::<f64>().ok());
+        number.filter(|number| (number - usual).abs() > f64::EPSILON)
+    };
+    if let Some(cost) = differs(&function.cost, 100.0) {
+        let _ = write!(text, " COST {cost}");
+    }
+    if let Some(rows) = differs(&function.rows, 1000.0) {
+        let _ = write!(text, " ROWS {rows}");
+    }
+    text
+}
