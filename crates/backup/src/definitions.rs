@@ -4,13 +4,13 @@ use crate::Error;
 use crate::foreign_keys;
 use crate::freeze::Frozen;
 use crate::manifest::{
-    CheckForm, ColumnForm, ColumnName, FunctionForm, GrantForm, IdentityForm, Manifest, Name, ObjectForm,
-    RoleForm, SchemaForm, SequenceForm, TableForm, ViewForm,
+    CheckForm, ColumnForm, ColumnName, FunctionForm, GrantForm, IdentityForm, Manifest, Name,
+    ObjectForm, RoleForm, SchemaForm, SequenceForm, TableForm, ViewForm,
 };
 use crate::{indexes, sql_types};
 use store::catalog::{
-    Catalog, Check, Column, ColumnId, Function, Identity, Object, OnCommit, Privileges, Relation, RelationId,
-    Role, Sequence, Table, TableId, View,
+    Catalog, Check, Column, ColumnId, Function, Identity, Object, OnCommit, Privileges, Relation,
+    RelationId, Role, Sequence, Table, TableId, View,
 };
 
 /// The names of privileges. The last one stands for all others, and for ownership.

@@ -5,9 +5,9 @@ use crate::rename::AnyRename;
 use crate::{
     AlterSequence, AlterSystem, AlterType, Command, Comment, Copy, CreateIndex, CreateSchema,
     CreateSequence, CreateTable, CreateTableAs, CreateType, CreateView, Declaration, Definition,
-    Discard, Do, Drop, Execute, Explain, Fetch, Maintenance, Prepare, Reindex, RelationName, Result,
-    RoleStatement, RoutineDefinition, SetConstraints, SettingStatement, Transaction, Truncate,
-    kinds, names,
+    Discard, Do, Drop, Execute, Explain, Fetch, Maintenance, Prepare, Reindex, RelationName,
+    Result, RoleStatement, RoutineDefinition, SetConstraints, SettingStatement, Transaction,
+    Truncate, kinds, names,
 };
 use grammar::tree::{Node, NodeEnum, VacuumStmt};
 

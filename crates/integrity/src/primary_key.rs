@@ -61,7 +61,8 @@ fn key(table: &mut Table, names: &[String]) -> Result<Vec<ColumnId>> {
     let mut key = Vec::with_capacity(names.len());
     for name in names {
         let Some(column) = table.columns.iter_mut().find(|column| column.name == *name) else {
-            let message = format!("column \"{name}\" named in key does not exist");
+            let message =
+                format!("column \"{name}\" of relation \"{}\" does not exist", table.name);
             return Err(Error::new(SqlState::UndefinedColumn, message));
         };
         if key.contains(&column.id) {

@@ -5,7 +5,8 @@ use crate::serialized::{Definitions, Entry};
 use crate::{
     Catalog, CatalogChange, Column, Domain, DomainCheck, EnumLabel, Function, Identity, Index,
     IndexColumn, IndexExpression, IndexKey, Object, OnCommit, Parallel, Parameter, ParameterMode,
-    Privileges, Relation, Role, Schema, Sequence, SqlType, TypeId, UserType, UserTypeKind, View, Volatility,
+    Privileges, Relation, Role, Schema, Sequence, SqlType, TypeId, UserType, UserTypeKind, View,
+    Volatility,
 };
 
 wrappers!(Privileges, TypeId);

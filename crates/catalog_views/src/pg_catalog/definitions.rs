@@ -4,7 +4,8 @@ use crate::catalog_tables::{IndexPart, index_parts, key_columns};
 use grammar::tree::NodeEnum;
 use parser::RESERVED;
 use store::catalog::{
-    Check, ColumnId, ForeignKey, Index, IndexColumn, IndexExpression, ReferentialAction, Table, Timing, View,
+    Check, ColumnId, ForeignKey, Index, IndexColumn, IndexExpression, ReferentialAction, Table,
+    Timing, View,
 };
 
 /// A name as an SQL identifier, quoted if necessary.

@@ -21,8 +21,8 @@ use scan::provider::{BucketTable, Columns};
 use sdds::Key;
 use std::sync::Arc;
 use store::catalog::{
-    CatalogChange, Column, ForeignKey, Index, IndexColumn, IndexExpression, IndexKey, Privileges, Relation,
-    SqlType, Table, TableId,
+    CatalogChange, Column, ForeignKey, Index, IndexColumn, IndexExpression, IndexKey, Privileges,
+    Relation, SqlType, Table, TableId,
 };
 use store::{DistributedTransaction, IndexChanges, IndexedRows};
 use values::error::{Error, Result, SqlState};

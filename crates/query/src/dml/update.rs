@@ -7,7 +7,7 @@ use super::writer::{Changed, Writer};
 use crate::context::{Frame, start};
 use analyzer::tree::Target;
 use datafusion::arrow::array::{RecordBatch, UInt32Array};
-use datafusion::arrow::compute::take_record_batch;
+use datafusion::arrow::compute::{concat_batches, take_record_batch};
 use datafusion::physical_plan::ExecutionPlan;
 use futures::TryStreamExt;
 use planner::Planner;
@@ -87,6 +87,10 @@ impl Update {
         if moves_keys(table, &targets) {
             writer.replace(&view, old_keys, written).await?;
             return Ok(changed);
+        }
+        // Rows may take unique values of one another.
+        if written.len() > 1 && !view.indexes().is_empty() {
+            written = vec![concat_batches(&table.arrow_schema(), &written)?];
         }
         for rows in written {
             writer.upsert(&view, rows).await?;

@@ -67,7 +67,8 @@ impl Binder<'_> {
         if let Some(node) = condition {
             self.in_clause(Clause::IndexPredicate, |binder| binder.required(Some(node)))?;
         }
-        let (expressions, condition) = bind_inferred(self.catalog, &target.table, &expressions, condition)?;
+        let (expressions, condition) =
+            bind_inferred(self.catalog, &target.table, &expressions, condition)?;
         Ok(ConflictTarget::Keys(ConflictKeys { columns, expressions, condition }))
     }
 
