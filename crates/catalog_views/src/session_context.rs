@@ -1,5 +1,6 @@
 //! The traits through which functions and system tables access the session and its database.
 
+use crate::advisory::AdvisoryLocks;
 use crate::settings::Settings;
 use backup::Progress;
 use parking_lot::Mutex;
@@ -50,6 +51,8 @@ pub trait SessionContext: fmt::Debug + Send + Sync {
     fn say(&self, severity: &'static str, error: Error);
     /// Requests the change of a setting at the end of the running statement.
     fn request_setting(&self, request: SettingRequest);
+    /// The advisory locks of the session.
+    fn advisory(&self) -> &AdvisoryLocks;
     /// Cancels the running statement, if any.
     fn cancel(&self);
     /// Ends the session.

@@ -1,5 +1,6 @@
 //! Statements that change definitions.
 
+use crate::locking::LockTables;
 use crate::{
     AlterSequence, AlterTable, Comment, CreateIndex, CreateSchema, CreateSequence, CreateTable,
     CreateTableAs, CreateView, Drop, ObjectKind, RelationName, Rename, Truncate,
@@ -30,6 +31,8 @@ pub enum Definition {
     Drop(Drop),
     /// TRUNCATE.
     Truncate(Truncate),
+    /// LOCK TABLE.
+    Lock(LockTables),
     /// COMMENT ON.
     Comment(Comment),
     /// VACUUM and ANALYZE.
@@ -83,6 +86,7 @@ impl Definition {
                 ObjectKind::Database => "DROP DATABASE",
             },
             Self::Truncate(_) => "TRUNCATE TABLE",
+            Self::Lock(_) => "LOCK TABLE",
             Self::Comment(_) => "COMMENT",
             Self::Maintenance(maintenance) if maintenance.is_vacuum => "VACUUM",
             Self::Maintenance(_) => "ANALYZE",

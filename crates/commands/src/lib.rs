@@ -24,6 +24,7 @@ mod drop;
 mod explain;
 mod index;
 mod kinds;
+pub mod locking;
 mod names;
 mod options;
 mod prepared;

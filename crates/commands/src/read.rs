@@ -1,6 +1,7 @@
 //! Statements of the parse tree as commands.
 
 use crate::alter_table::Altered;
+use crate::locking::LockTables;
 use crate::rename::AnyRename;
 use crate::{
     AlterSequence, AlterSystem, Command, Comment, Copy, CreateIndex, CreateSchema, CreateSequence,
@@ -60,6 +61,9 @@ pub fn read(statement: &NodeEnum) -> Result<Option<Command>> {
         NodeEnum::DropStmt(statement) => definition(Definition::Drop(Drop::of(statement)?)),
         NodeEnum::TruncateStmt(statement) => {
             definition(Definition::Truncate(Truncate::of(statement)?))
+        }
+        NodeEnum::LockStmt(statement) => {
+            definition(Definition::Lock(LockTables::of(statement)?))
         }
         NodeEnum::CommentStmt(statement) => {
             definition(Definition::Comment(Comment::of(statement)?))

@@ -22,6 +22,7 @@ mod file;
 mod holds;
 mod ids;
 mod info;
+mod locking;
 mod log;
 mod machine;
 mod memory;
@@ -44,15 +45,16 @@ mod write_set;
 pub use bucket::arrays::compact_views;
 pub use bucket::zone::{Zone, ZoneValue};
 pub use bucket::{CHUNK_ROWS, End, IndexChanges, Morsel, VALUE_BYTES_MAX, key, zone};
-pub use distributed::{DistributedSavepoint, DistributedTransaction};
+pub use distributed::{DistributedSavepoint, DistributedTransaction, within};
 pub use durable::{KeptCheckpoint, inspection};
 pub use error::{Error, Failure};
+pub use locking::{DEADLOCK_PAUSE, LockWait, refuse_deadlock};
 pub use info::{BucketInfo, Counters, Holdings, RunInfo, SplitInfo};
 pub use memory::Memory;
 pub use moving::{Busy, MoveIn, MoveOut, Pieces};
 pub use peers::{
-    Acknowledgement, BatchStream, Changed, Delivery, ExchangeId, Finding, MessageCount,
-    MoveSetting, MoveSettings, Peers, Prepared, PushdownStep, PushdownSteps, Reader, TableTotal,
+    Acknowledgement, BatchStream, Changed, Delivery, ExchangeId, Finding, LockPolicy, MessageCount,
+    MoveSetting, MoveSettings, Peers, Prepared, PushdownStep, PushdownSteps, Reader, RowLocks, TableTotal,
     Traffic, Whereabouts, Write, Written,
 };
 pub use read::{Fragments, Reading, TableView, Walk};
@@ -62,4 +64,4 @@ pub use store::{
     CHECKPOINT_BYTES, Data, Options, Progress, Recovery, RecoveryStage, Store, group_of,
 };
 pub use transaction::{IngestPart, Savepoint, Transaction};
-pub use {bucket, catalog, journal};
+pub use {bucket, catalog, journal, locks};

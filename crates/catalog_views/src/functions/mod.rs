@@ -1,5 +1,6 @@
 //! The functions that read the catalog or depend on the session.
 
+mod advisory;
 mod backups;
 mod cluster;
 mod comments;
@@ -30,6 +31,7 @@ pub use texts::SUBSCRIPTS;
 /// All of these functions, for one session.
 fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     let groups = [
+        advisory::all,
         backups::all,
         cluster::all,
         comments::all,

@@ -7,7 +7,8 @@ use sdds::{GroupId, Key, KeyRange, MoveId, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Write};
 use store::catalog::{CatalogChange, Sequence, TableId};
-use store::{ExchangeId, MoveSetting, Reader, TransactionId};
+use store::locks::Party;
+use store::{ExchangeId, MoveSetting, Reader, RowLocks, TransactionId};
 
 /// Maximum number of commits of one [`Request::Next`].
 pub(crate) const COMMITS_MAX: u32 = 1 << 12;
@@ -115,6 +116,10 @@ pub(crate) enum Request {
     Return { group: GroupId, name: String, address: String, cluster: u64 },
     /// To an owner: the keys of the rows with the first entries of a range of an index.
     Entries { reader: WireReader, target: Target, range: KeyRange, limit: u32 },
+    /// To an owner: rows to lock for a query.
+    Lock { reader: WireReader, target: Target, rows: RowLocks, step: u64 },
+    /// To any server: which parties wait for which.
+    Waits,
 }
 
 impl Request {
@@ -158,6 +163,8 @@ pub(crate) struct WireReader {
     /// Whether the transaction has certainly written on the receiver. A receiver that does not know that has been
     /// started again, and has lost what was written.
     pub(crate) has_written: bool,
+    /// The party for which writes lock rows.
+    pub(crate) locks: Option<Party>,
 }
 
 impl WireReader {
@@ -168,6 +175,7 @@ impl WireReader {
             transaction: reader.transaction,
             changes: reader.changes.to_vec(),
             savepoint: reader.savepoint,
+            locks: reader.locks,
         }
     }
 
@@ -177,6 +185,7 @@ impl WireReader {
             transaction: self.transaction,
             changes: self.changes.as_slice().into(),
             savepoint: self.savepoint,
+            locks: self.locks,
         }
     }
 }

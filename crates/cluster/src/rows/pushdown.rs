@@ -4,6 +4,7 @@
 //! Computed rows are staged batch by batch, as received rows are: before each batch the transaction
 //! may have ended here or been rolled back to a savepoint, and then nothing more is written.
 
+use super::locking::staged;
 use super::reading::{definition, reading};
 use crate::messages::{Adjustment, Answer, Reply, Target, WireReader, invalid_message};
 use crate::node::Node;
@@ -79,11 +80,8 @@ impl Staging {
     }
 
     async fn write(&self, step: PushdownStep) -> Result<Changed, Error> {
-        let tasks = &self.node.calls.tasks;
-        let part = self.node.transactions.participants.part(self.transaction, tasks.now())?;
-        let mut part = part.lock().await;
-        let work = |open: &mut store::Transaction| open.carry_out(&self.table, step);
-        part.write(tasks, &self.node.store, &self.reader, self.step, work).await
+        let work = |open: &mut store::Transaction| open.carry_out(&self.table, step.clone());
+        staged(&self.node, self.transaction, &self.reader, self.step, work).await
     }
 }
 

@@ -14,7 +14,7 @@ use sdds::Timestamp;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Instant;
-use store::{Error, Peers, Prepared, Reading, Savepoint, Store, Transaction, TransactionId};
+use store::{Error, LockWait, Peers, Prepared, Reading, Savepoint, Store, Transaction, TransactionId};
 
 /// Number of ended transactions that are remembered.
 const REMEMBERED: usize = 1 << 16;
@@ -190,6 +190,15 @@ impl Part {
             self.work = Work::Open(Box::new(open));
         }
         let Work::Open(transaction) = &mut self.work else { return Err(ended()) };
+        if let Some(party) = reader.locks {
+            transaction.lock_rows(party);
+        }
+        if transaction.snapshot().timestamp() < reader.timestamp {
+            let snapshot = store.snapshot_at(reader.timestamp).await;
+            if !transaction.refresh(snapshot)? {
+                return Err(ended());
+            }
+        }
         let known = transaction.change_count();
         if known < reader.changes.len() {
             mark(&mut self.savepoints, reader.savepoint, || transaction.savepoint());
@@ -223,6 +232,14 @@ impl Part {
             Err(_) => transaction.rollback_to(&before),
         }
         written
+    }
+
+    /// What waits for the lock that the last write was refused for.
+    pub(crate) fn take_wait(&mut self) -> Option<LockWait> {
+        match &mut self.work {
+            Work::Open(transaction) => transaction.take_wait(),
+            _ => None,
+        }
     }
 
     /// Rolls back to a savepoint number. Writes of steps before `step` that are still in flight are

@@ -5,6 +5,7 @@ use super::presence::Presence;
 use super::shared::Shared;
 use arc_swap::ArcSwap;
 use catalog_views::access::Access;
+use catalog_views::advisory::AdvisoryLocks;
 use catalog_views::session_context::{
     Activity, DatabaseContext, Entry, LastValues, SessionContext, SettingRequest,
 };
@@ -45,6 +46,7 @@ pub(crate) struct Context {
     /// Changes that `set_config` asked for since the last statement began.
     pub(crate) requested_settings: Mutex<Vec<SettingRequest>>,
     pub(crate) last_values: Mutex<LastValues>,
+    pub(crate) advisory: AdvisoryLocks,
 }
 
 impl Context {
@@ -127,6 +129,10 @@ impl SessionContext for Context {
 
     fn request_setting(&self, request: SettingRequest) {
         self.requested_settings.lock().push(request);
+    }
+
+    fn advisory(&self) -> &AdvisoryLocks {
+        &self.advisory
     }
 
     fn cancel(&self) {

@@ -15,6 +15,7 @@ mod drop;
 mod generated;
 mod index;
 mod index_names;
+mod lock_table;
 mod place;
 mod rename;
 mod table_options;
@@ -48,6 +49,7 @@ pub(crate) async fn run(
         Definition::Rename(rename) => rename::run(frame, transaction, rename)?,
         Definition::Drop(drop) => drop::run(frame, transaction, drop)?,
         Definition::Truncate(truncate) => truncate::run(frame, transaction, truncate)?,
+        Definition::Lock(lock) => lock_table::run(frame, transaction, lock).await?,
         Definition::Comment(comment) => comment::run(frame, transaction, comment)?,
         Definition::Maintenance(maintenance) => maintain(frame, transaction, maintenance)?,
         Definition::DropTemporary { .. } => {

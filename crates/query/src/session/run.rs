@@ -2,10 +2,11 @@
 
 use super::large_joins;
 use super::outcome_stream::{OutcomeStream, RunningMark};
+use super::row_locks;
 use super::temporary;
 use crate::analysis;
 use crate::context::outcome::{Outcome, Rows, Tag};
-use crate::context::transactions::{Conversation, committed};
+use crate::context::transactions::{Conversation, Waiting, committed, rolled_back};
 use crate::context::writes_nothing;
 use crate::context::{Frame, Inner};
 use crate::roles;
@@ -60,6 +61,7 @@ impl Inner {
         }
         let mut conversation = self.conversation.lock().await;
         self.apply_requested_settings(&mut conversation);
+        self.context.advisory.use_transaction(conversation.lock_owner(self.waiting()));
         let mark = self.mark(me, &statement.text);
         let result = tokio::select! {
             biased;
@@ -104,8 +106,14 @@ impl Inner {
             return self.control(conversation, transaction, control).await;
         }
         conversation.refuse_if_failed()?;
+        if self.waiting().validates && !matches!(statement.command(), Some(Command::Setting(_))) {
+            self.refuse_serializable()?;
+        }
         let frame = self.frame_of(parameters, statement);
         let command = match statement.body() {
+            Body::Query if row_locks::are_in(statement) => {
+                return self.read_locking(conversation, &frame, statement).await;
+            }
             Body::Query => return self.read(conversation, &frame, statement, control, mark).await,
             Body::Change => {
                 return self.write(conversation, &frame, Write::Change, control).await;
@@ -159,7 +167,7 @@ impl Inner {
     ) -> Result<Outcome> {
         let tag = match transaction {
             Transaction::Begin { modes, is_start } => {
-                refuse_isolation(modes)?;
+                self.refuse_isolation(modes)?;
                 if !conversation.begin(self.shared.store.begin_distributed().await?)? {
                     self.warn(
                         SqlState::ActiveSqlTransaction,
@@ -203,6 +211,28 @@ impl Inner {
             }
         };
         Ok(Outcome::Done(Tag::plain(tag)))
+    }
+
+    /// Refuses an unsupported isolation level before the transaction begins.
+    fn refuse_isolation(&self, modes: &[Mode]) -> Result<()> {
+        for mode in modes {
+            if let Mode::Isolation(level) = mode
+                && Isolation::of(level)? == Isolation::Serializable
+            {
+                self.refuse_serializable()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses SERIALIZABLE in a cluster.
+    pub(crate) fn refuse_serializable(&self) -> Result<()> {
+        match self.shared.store.peers() {
+            None => Ok(()),
+            Some(_) => Err(Error::unsupported(
+                "isolation level SERIALIZABLE in a cluster of several servers is not supported",
+            )),
+        }
     }
 
     /// The settings that AND CHAIN passes to the next transaction: isolation and access mode.
@@ -311,7 +341,7 @@ impl Inner {
 
     /// The snapshot of a statement that changes nothing.
     pub(super) async fn reading(&self, conversation: &mut Conversation) -> Result<Reading> {
-        Ok(match conversation.open() {
+        Ok(match conversation.statement(self.waiting()).await? {
             Some(open) => open.transaction.reading(),
             None => self.shared.store.reading().await?,
         })
@@ -334,27 +364,56 @@ impl Inner {
                 return Err(writes_nothing(&write.command(frame)));
             }
         }
-        if let Some(open) = conversation.open() {
-            let before = open.transaction.savepoint();
-            let result = self.apply(frame, &mut open.transaction, write).await;
-            if result.is_err() {
-                open.transaction.rollback_to(&before).await?;
-            }
-            return result;
+        let waiting = self.waiting();
+        if let Some(open) = conversation.statement(waiting).await? {
+            return self.apply_waiting(frame, &mut open.transaction, write, waiting).await;
         }
+        // At first without locks: most statements meet nobody.
+        let mut locks = frame.statement.is_some_and(row_locks::are_in);
         for _ in 0..RETRIES {
             let mut transaction = self.shared.store.begin_distributed().await?;
-            let done = match self.apply(frame, &mut transaction, write).await {
+            if waiting.validates {
+                self.refuse_serializable()?;
+                transaction.validate_reads();
+            }
+            let applied = if locks {
+                transaction.lock_rows(waiting.party, waiting.patience);
+                let waiting = Waiting { repeats: true, ..waiting };
+                self.apply_waiting(frame, &mut transaction, write, waiting).await
+            } else {
+                self.apply(frame, &mut transaction, write).await
+            };
+            let done = match applied {
                 Ok(outcome) => committed(transaction, control).await.map(|()| outcome),
                 Err(error) => Err(error),
             };
             match done {
                 Err(error) if error.is_retryable() => tokio::task::yield_now().await,
+                // The row that is in the way may be going.
+                Err(error) if !locks && is_duplicate(&error) && self.shared.store.has_locks() => {}
                 done => return done,
             }
+            locks = true;
         }
         let message = format!("gave up after {RETRIES} conflicts with other transactions");
         Err(Error::new(SqlState::SerializationFailure, message))
+    }
+
+    /// Executes a write, again whenever it meets changes of other transactions.
+    async fn apply_waiting(
+        &self,
+        frame: &Frame<'_>,
+        transaction: &mut DistributedTransaction,
+        write: Write<'_>,
+        waiting: Waiting,
+    ) -> Result<Outcome> {
+        loop {
+            let before = transaction.savepoint();
+            match self.apply(frame, transaction, write).await {
+                Err(error) => rolled_back(transaction, &before, error, waiting).await?,
+                done => return done,
+            }
+        }
     }
 
     async fn apply(
@@ -405,7 +464,7 @@ impl Inner {
     ) -> Result<u64> {
         conversation.refuse_if_failed()?;
         let frame = self.frame(&[], "");
-        if let Some(open) = conversation.open() {
+        if let Some(open) = conversation.statement(self.waiting()).await? {
             return dml::load::run(&frame, &mut open.transaction, table, batches).await;
         }
         let mut transaction = self.shared.store.begin_distributed().await?;
@@ -425,14 +484,6 @@ pub(super) async fn begun(
     let first = stream.try_next().await?;
     let all = futures::stream::iter(first.map(Ok)).chain(stream);
     Ok(Box::pin(RecordBatchStreamAdapter::new(schema, all)))
-}
-
-/// Refuses an unsupported isolation level before the transaction begins.
-fn refuse_isolation(modes: &[Mode]) -> Result<()> {
-    modes.iter().try_for_each(|mode| match mode {
-        Mode::Isolation(level) => Isolation::of(level).map(drop),
-        Mode::ReadOnly(_) | Mode::Deferrable(_) => Ok(()),
-    })
 }
 
 impl Write<'_> {
@@ -468,6 +519,10 @@ fn ends_failed(statement: &Statement) -> bool {
         statement.command(),
         Some(Command::Transaction(Commit { chain: false } | Rollback { chain: false }))
     )
+}
+
+fn is_duplicate(error: &Error) -> bool {
+    error.state() == SqlState::UniqueViolation
 }
 
 /// The error of a statement that only the connection to a client can execute.

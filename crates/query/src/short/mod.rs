@@ -19,6 +19,7 @@ mod row_update;
 pub(crate) use operation::{Operations, perform};
 
 use crate::context::outcome::{Outcome, Rows, Tag};
+use crate::context::transactions::{Waiting, rolled_back};
 use crate::dml::assembly::Assembly;
 use bytes::Bytes;
 use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
@@ -33,7 +34,7 @@ use std::sync::Arc;
 use store::catalog::{Catalog, SqlType, Table};
 use store::{DistributedTransaction, Peers, Store};
 use values::assign::assign;
-use values::error::Result;
+use values::error::{Result, SqlState};
 use values::field::Field;
 use values::style::Style;
 use values::types;
@@ -117,9 +118,10 @@ impl Short {
         store: &Arc<Store>,
         catalog: &Arc<Catalog>,
         parameters: &[ScalarValue],
+        waiting: Waiting,
     ) -> Result<Option<Outcome>> {
         let Action::Select { read, fields } = &self.action else {
-            return self.write(store, catalog, parameters).await;
+            return self.write(store, catalog, parameters, waiting).await;
         };
         let Some(peers) = store.peers() else {
             let reading = store.reading().await?;
@@ -162,25 +164,61 @@ impl Short {
         Ok(Some(self.done(rows)))
     }
 
+    /// Executes the statement in a transaction that locks what it writes, again whenever it meets changes of other
+    /// transactions. `None` as for [`Self::execute`].
+    pub(crate) async fn execute_waiting(
+        &self,
+        transaction: &mut DistributedTransaction,
+        parameters: &[ScalarValue],
+        waiting: Waiting,
+    ) -> Result<Option<Outcome>> {
+        if let Action::Select { .. } = &self.action {
+            return self.execute_in(transaction, parameters).await;
+        }
+        loop {
+            let before = transaction.savepoint();
+            match self.execute_in(transaction, parameters).await {
+                Err(error) => rolled_back(transaction, &before, error, waiting).await?,
+                done => return done,
+            }
+        }
+    }
+
     async fn write(
         &self,
         store: &Arc<Store>,
         catalog: &Arc<Catalog>,
         parameters: &[ScalarValue],
+        waiting: Waiting,
     ) -> Result<Option<Outcome>> {
         if let Some(peers) = store.peers()
             && self.is_of_one_row()
         {
             return self.write_at_owner(store, &**peers, catalog, parameters).await;
         }
-        for _ in 0..RETRIES {
+        for attempt in 0..RETRIES {
             let mut transaction = store.begin_distributed().await?;
             if !Arc::ptr_eq(transaction.catalog(), catalog) {
                 return Ok(None);
             }
-            let Some(outcome) = self.execute_in(&mut transaction, parameters).await? else {
-                return Ok(None);
+            let done = if attempt == 0 {
+                self.execute_in(&mut transaction, parameters).await
+            } else {
+                transaction.lock_rows(waiting.party, waiting.patience);
+                self.execute_waiting(&mut transaction, parameters, waiting).await
             };
+            let outcome = match done {
+                // The row that is in the way may be going.
+                Err(error)
+                    if attempt == 0
+                        && error.state() == SqlState::UniqueViolation
+                        && store.has_locks() =>
+                {
+                    continue;
+                }
+                done => done?,
+            };
+            let Some(outcome) = outcome else { return Ok(None) };
             match transaction.commit().await {
                 Ok(_) => return Ok(Some(outcome)),
                 Err(error) if error.is_retryable() => {}

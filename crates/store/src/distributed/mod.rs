@@ -5,6 +5,7 @@
 //! reads see the writes. On a store without [`Peers`], everything is local and nothing waits.
 
 mod load;
+mod locking;
 mod newest;
 mod pushdown;
 
@@ -18,9 +19,12 @@ use arrow::array::RecordBatch;
 use bucket::{IndexChanges, key};
 use catalog::{Catalog, CatalogChange, Table, TableId};
 use futures::future::join_all;
+pub use locking::within;
+use locking::Chosen;
 use sdds::{Bound, GroupId, Key, KeyRange, Timestamp, TransactionId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A running distributed transaction. Dropping it rolls it back.
 #[derive(Debug)]
@@ -30,6 +34,10 @@ pub struct DistributedTransaction {
     /// Its parts on other servers; `None` without a cluster.
     elsewhere: Option<Elsewhere>,
     savepoints: u64,
+    /// How long a write waits for a lock; `None` for as long as it takes.
+    patience: Option<Duration>,
+    /// The rows that its statement has chosen.
+    chosen: Chosen,
 }
 
 /// The parts of a transaction on other servers.
@@ -69,6 +77,7 @@ impl Store {
             transaction: None,
             changes: [].into(),
             savepoint: 0,
+            locks: None,
         };
         Ok(snapshot.reading(Some((Arc::clone(peers), reader))))
     }
@@ -100,7 +109,8 @@ impl Store {
             let (peers, id) = (Arc::clone(peers), peers.transaction_id());
             Elsewhere { peers, id, has_writes: false }
         });
-        DistributedTransaction { here, elsewhere, savepoints: 0 }
+        let (patience, chosen) = (None, Chosen::default());
+        DistributedTransaction { here, elsewhere, savepoints: 0, patience, chosen }
     }
 }
 
@@ -143,6 +153,7 @@ impl DistributedTransaction {
             transaction,
             changes: self.here.shared_changes(),
             savepoint: self.savepoints,
+            locks: self.here.party(),
         }
     }
 
@@ -153,7 +164,7 @@ impl DistributedTransaction {
     /// back to a savepoint.
     pub async fn insert(&mut self, id: TableId, rows: &RecordBatch) -> Result<(), Error> {
         if self.elsewhere.is_none() {
-            return self.here.insert(id, rows);
+            return self.waiting(|here| here.insert(id, rows)).await;
         }
         self.write_rows(id, rows, Write::Insert).await
     }
@@ -164,7 +175,7 @@ impl DistributedTransaction {
     /// As [`Self::insert`], without [`Error::DuplicateKey`].
     pub async fn upsert(&mut self, id: TableId, rows: &RecordBatch) -> Result<(), Error> {
         if self.elsewhere.is_none() {
-            return self.here.upsert(id, rows);
+            return self.waiting(|here| here.upsert(id, rows)).await;
         }
         self.write_rows(id, rows, Write::Upsert).await
     }
@@ -175,7 +186,7 @@ impl DistributedTransaction {
     /// [`Error::Catalog`] if the table does not exist; errors of other servers.
     pub async fn delete(&mut self, id: TableId, keys: &[Key]) -> Result<(), Error> {
         if self.elsewhere.is_none() {
-            return self.here.delete(id, keys);
+            return self.waiting(|here| here.delete(id, keys)).await;
         }
         self.write_to_owners(id, keys, &Write::Delete(keys.to_vec())).await
     }
@@ -224,7 +235,7 @@ impl DistributedTransaction {
         let catalog = Arc::clone(self.catalog());
         for (file, keys, write) in index_writes(&catalog, changes)? {
             if self.elsewhere.is_none() {
-                self.here.write(&file, write)?;
+                self.waiting(|here| here.write(&file, write.clone())).await?;
             } else {
                 self.write_to_file(file.id, &keys, &write).await?;
             }
@@ -255,7 +266,7 @@ impl DistributedTransaction {
             for (owner, rows) in owners {
                 let write = write.picked(&rows)?;
                 if owner == peers.here() {
-                    match self.here.write(&table, write) {
+                    match self.waiting(|here| here.write(&table, write.clone())).await {
                         Err(Error::NotOwned { .. }) => rest.extend(rows),
                         done => drop(done?),
                     }
@@ -265,9 +276,11 @@ impl DistributedTransaction {
                         elsewhere.has_writes = true;
                     }
                     let (peers, table, reader) = (&peers, &table, &reader);
+                    let patience = self.patience;
                     sent.push(async move {
-                        let written =
-                            write_to_owner(&**peers, reader, table, owner, &rows, write).await;
+                        let writing =
+                            write_to_owner(&**peers, reader, table, owner, &rows, write);
+                        let written = within(patience, writing).await;
                         let keys = rows.iter().map(|row| &keys[*row as usize]);
                         written.map_err(|e| e.missing(|| key::describe_rows(table, keys)))
                     });
@@ -325,6 +338,7 @@ impl DistributedTransaction {
         parts: Vec<IngestPart>,
     ) -> Result<u64, Error> {
         if self.elsewhere.is_none() {
+            self.waiting(|here| here.lock_for_load(id)).await?;
             return self.here.finish_ingest(id, parts);
         }
         let Some(load) = IngestPart::gather(parts)? else { return Ok(0) };

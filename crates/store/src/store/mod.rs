@@ -15,6 +15,7 @@ mod statistics;
 
 pub(crate) use committing::Touched;
 pub use opening::{CHECKPOINT_BYTES, Data, Progress, Recovery, RecoveryStage, group_of};
+pub(crate) use conflicts::{refuse_newer, refuse_newer_loads};
 pub(crate) use proposing::Ready;
 pub(crate) use request::CommitRequest;
 
