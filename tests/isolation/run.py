@@ -35,7 +35,7 @@ except ImportError:
     os.execv(python, [str(python), *sys.argv])
 
 HERE = pathlib.Path(__file__).parent
-WAIT = 0.4
+WAIT = 1.0
 LEVELS = ["read committed", "repeatable read"]
 
 
@@ -122,7 +122,7 @@ def run(urls, script, level):
         sql = sql.replace("%level%", level)
         answered = sessions[number].run(sql)
         out.append(f"{number}: {sql} -> {answered or 'waiting'}")
-        poll(0.25)
+        poll(0.5)
     deadline = time.monotonic() + 4
     while any(session.is_waiting for session in sessions.values()) and time.monotonic() < deadline:
         poll(0.1)
@@ -184,7 +184,8 @@ def expected():
 def compare(urls, names):
     answers, failed, total = expected(), 0, 0
     for title, script, level in scripts(names):
-        if len(urls) > 1 and script["name"].startswith("advisory/"):
+        # Several servers refuse them.
+        if len(urls) > 1 and (script["name"].startswith("advisory/") or level == "serializable"):
             continue
         total += 1
         theirs, ours = answers[title], run(urls, script, level)

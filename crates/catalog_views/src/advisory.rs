@@ -6,6 +6,7 @@
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 use store::Store;
 use store::locks::{Mode, Owner, Party, Target};
 use values::{Error, Result};
@@ -35,7 +36,8 @@ impl AdvisoryLocks {
         *self.transaction.lock() = owner;
     }
 
-    /// Takes a lock: for the session, or for its transaction. Waits, unless `tries`. Returns whether the lock was taken.
+    /// Takes a lock: for the session, or for its transaction. Waits at most `patience`; not at all if
+    /// there is none. Returns whether the lock was taken.
     ///
     /// # Errors
     /// 55P03 and 40P01; 0A000 in a cluster.
@@ -44,19 +46,21 @@ impl AdvisoryLocks {
         target: Target,
         mode: Mode,
         for_session: bool,
-        tries: bool,
+        patience: Option<Option<Duration>>,
     ) -> Result<bool> {
         self.refuse_cluster()?;
         // Outside of a transaction, its lock ends with the statement that takes it.
         let transaction = *self.transaction.lock();
         let passing = Owner { transaction: u64::MAX, ..self.session };
         let owner = if for_session { self.session } else { transaction.unwrap_or(passing) };
-        if tries {
-            if !self.store.try_lock_for(owner, &target, mode) {
-                return Ok(false);
+        match patience {
+            None if !self.store.try_lock_for(owner, &target, mode) => return Ok(false),
+            None => {}
+            Some(patience) => {
+                if let Some(wait) = self.store.lock_for(owner, target.clone(), mode)? {
+                    wait.granted(patience).await?;
+                }
             }
-        } else if let Some(wait) = self.store.lock_for(owner, target.clone(), mode)? {
-            wait.granted(None).await?;
         }
         if for_session {
             *self.counts.lock().entry((target, mode)).or_default() += 1;

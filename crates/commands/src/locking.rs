@@ -195,7 +195,7 @@ fn subselect(node: &mut Node) -> Option<&mut SelectStmt> {
 
 type Found<'a> = &'a mut dyn FnMut(Place<'_>);
 
-/// Visits the queries that lock rows inside of a statement, not the statement itself.
+/// Finds the queries that lock rows inside of a statement, not the statement itself.
 fn within(statement: &mut NodeEnum, found: Found<'_>) {
     match statement {
         NodeEnum::SelectStmt(select) => in_select(select, found),
@@ -303,7 +303,11 @@ mod tests {
 
     fn statement(text: &str) -> NodeEnum {
         let script = grammar::parse(text).expect("PostgreSQL's grammar");
-        script.statements()[0].stmt.as_ref().and_then(|node| node.node.clone()).expect("a statement")
+        script.statements()[0]
+            .stmt
+            .as_ref()
+            .and_then(|node| node.node.clone())
+            .expect("a statement")
     }
 
     #[test]
@@ -335,7 +339,8 @@ mod tests {
 
     #[test]
     fn clauses_are_read() {
-        let text = "SELECT 1 FROM t a, u FOR NO KEY UPDATE OF a NOWAIT FOR KEY SHARE OF u SKIP LOCKED";
+        let text =
+            "SELECT 1 FROM t a, u FOR NO KEY UPDATE OF a NOWAIT FOR KEY SHARE OF u SKIP LOCKED";
         let NodeEnum::SelectStmt(select) = statement(text) else { panic!("a query") };
         let read = clauses(&select);
         assert_eq!((read[0].strength, read[0].wait), (Strength::NoKeyUpdate, Wait::Error));

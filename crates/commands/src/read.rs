@@ -62,9 +62,7 @@ pub fn read(statement: &NodeEnum) -> Result<Option<Command>> {
         NodeEnum::TruncateStmt(statement) => {
             definition(Definition::Truncate(Truncate::of(statement)?))
         }
-        NodeEnum::LockStmt(statement) => {
-            definition(Definition::Lock(LockTables::of(statement)?))
-        }
+        NodeEnum::LockStmt(statement) => definition(Definition::Lock(LockTables::of(statement)?)),
         NodeEnum::CommentStmt(statement) => {
             definition(Definition::Comment(Comment::of(statement)?))
         }

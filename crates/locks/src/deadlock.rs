@@ -5,9 +5,9 @@
 use crate::Party;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Returns the cycle that ends with an error for a party: of those in a cycle the last one gives up,
-/// so that one does, also where each of them looks for itself.
-pub fn given_up_by(edges: &[(Party, Party)], party: Party) -> Option<Vec<Party>> {
+/// Returns the cycle that ends with an error for a party: of those in a cycle the last one is
+/// aborted, so that one is, also where each of them looks for itself.
+pub fn aborted_by(edges: &[(Party, Party)], party: Party) -> Option<Vec<Party>> {
     cycle(edges, party).filter(|circle| circle.iter().max() == Some(&party))
 }
 

@@ -107,13 +107,9 @@ impl Mode {
             ShareUpdateExclusive => {
                 &[ShareUpdateExclusive, Share, ShareRowExclusive, Exclusive, AccessExclusive]
             }
-            Share => &[
-                RowExclusive,
-                ShareUpdateExclusive,
-                ShareRowExclusive,
-                Exclusive,
-                AccessExclusive,
-            ],
+            Share => {
+                &[RowExclusive, ShareUpdateExclusive, ShareRowExclusive, Exclusive, AccessExclusive]
+            }
             ShareRowExclusive => &[
                 RowExclusive,
                 ShareUpdateExclusive,
@@ -172,7 +168,11 @@ mod tests {
     fn conflicts_are_mutual() {
         for one in Mode::ALL {
             for other in Mode::ALL {
-                assert_eq!(one.conflicts_with(other), other.conflicts_with(one), "{one:?} {other:?}");
+                assert_eq!(
+                    one.conflicts_with(other),
+                    other.conflicts_with(one),
+                    "{one:?} {other:?}"
+                );
             }
         }
     }
@@ -183,10 +183,12 @@ mod tests {
         let table: Vec<String> = rows
             .iter()
             .map(|one| {
-                rows.iter().map(|other| if one.conflicts_with(*other) { 'X' } else { '.' }).collect()
+                rows.iter()
+                    .map(|other| if one.conflicts_with(*other) { '#' } else { '.' })
+                    .collect()
             })
             .collect();
-        assert_eq!(table, ["...X", "..XX", ".XXX", "XXXX"]);
+        assert_eq!(table, ["...#", "..##", ".###", "####"]);
     }
 
     #[test]
@@ -195,13 +197,13 @@ mod tests {
         let table: Vec<String> = tables
             .iter()
             .map(|one| {
-                let conflicts = |other: &Mode| if one.conflicts_with(*other) { 'X' } else { '.' };
+                let conflicts = |other: &Mode| if one.conflicts_with(*other) { '#' } else { '.' };
                 tables.iter().map(conflicts).collect()
             })
             .collect();
         let documented = [
-            ".......X", "......XX", "....XXXX", "...XXXXX", "..XX.XXX", "..XXXXXX", ".XXXXXXX",
-            "XXXXXXXX",
+            ".......#", "......##", "....####", "...#####", "..##.###", "..######", ".#######",
+            "########",
         ];
         assert_eq!(table, documented);
     }

@@ -63,16 +63,16 @@ impl Locked {
     /// Whether a request of a party conflicts with a holder, or with one of the first `earlier` that wait.
     fn blocks(&self, party: Party, mode: Mode, earlier: usize) -> bool {
         let conflicts = mode.conflicts();
-        let others = |(owner, modes): &(Owner, Modes)| {
-            owner.party != party && modes.overlaps(conflicts)
-        };
+        let others =
+            |(owner, modes): &(Owner, Modes)| owner.party != party && modes.overlaps(conflicts);
         if self.holders.iter().any(others) {
             return true;
         }
         let holds = self.holders.iter().any(|(owner, _)| owner.party == party);
-        !holds && self.waiters[..earlier].iter().any(|earlier| {
-            earlier.owner.party != party && mode.conflicts_with(earlier.mode)
-        })
+        !holds
+            && self.waiters[..earlier]
+                .iter()
+                .any(|earlier| earlier.owner.party != party && mode.conflicts_with(earlier.mode))
     }
 
     fn modes(&mut self, owner: Owner) -> &mut Modes {
@@ -281,7 +281,8 @@ impl LockTable {
     pub fn list(&self) -> Vec<Listed> {
         let mut all = Vec::new();
         for (target, locked) in &self.targets {
-            let listed = |owner, mode, granted| Listed { target: target.clone(), owner, mode, granted };
+            let listed =
+                |owner, mode, granted| Listed { target: target.clone(), owner, mode, granted };
             for (owner, modes) in &locked.holders {
                 all.extend(modes.iter().map(|mode| listed(*owner, mode, true)));
             }

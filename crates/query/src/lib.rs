@@ -15,6 +15,7 @@ mod ddl;
 mod dml;
 mod receiver;
 mod roles;
+mod row_locks;
 mod session;
 mod short;
 

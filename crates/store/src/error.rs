@@ -232,12 +232,7 @@ pub(crate) fn deadlock(circle: &[Party]) -> Error {
     failure("40P01", "deadlock detected", Some(waits.join("\n")), Some(hint))
 }
 
-fn failure(
-    sql_state: &str,
-    message: &str,
-    detail: Option<String>,
-    hint: Option<String>,
-) -> Error {
+fn failure(sql_state: &str, message: &str, detail: Option<String>, hint: Option<String>) -> Error {
     let (sql_state, message) = (sql_state.to_owned(), message.to_owned());
     Error::Failed(Box::new(Failure { sql_state, message, detail, hint, ..Failure::default() }))
 }

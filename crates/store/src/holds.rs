@@ -6,9 +6,9 @@
 
 use crate::write_set::WriteSet;
 use catalog::{CatalogChange, TableId};
+use locks::{LockTable, Mode, Owner, Party, Target, Ticket};
 use parking_lot::{Mutex, MutexGuard};
 use sdds::{KeyRange, Timestamp};
-use locks::{LockTable, Mode, Owner, Party, Target, Ticket};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::{Notify, oneshot};

@@ -48,14 +48,14 @@ pub use bucket::{CHUNK_ROWS, End, IndexChanges, Morsel, VALUE_BYTES_MAX, key, zo
 pub use distributed::{DistributedSavepoint, DistributedTransaction, within};
 pub use durable::{KeptCheckpoint, inspection};
 pub use error::{Error, Failure};
-pub use locking::{DEADLOCK_PAUSE, LockWait, refuse_deadlock};
 pub use info::{BucketInfo, Counters, Holdings, RunInfo, SplitInfo};
+pub use locking::{DEADLOCK_PAUSE, LockWait, refuse_deadlock};
 pub use memory::Memory;
 pub use moving::{Busy, MoveIn, MoveOut, Pieces};
 pub use peers::{
     Acknowledgement, BatchStream, Changed, Delivery, ExchangeId, Finding, LockPolicy, MessageCount,
-    MoveSetting, MoveSettings, Peers, Prepared, PushdownStep, PushdownSteps, Reader, RowLocks, TableTotal,
-    Traffic, Whereabouts, Write, Written,
+    MoveSetting, MoveSettings, Peers, Prepared, PushdownStep, PushdownSteps, Reader, RowLocks,
+    TableTotal, Traffic, Whereabouts, Write, Written,
 };
 pub use read::{Fragments, Reading, TableView, Walk};
 pub use sdds::{MoveId, TransactionId};

@@ -5,10 +5,10 @@
 //! a circle is refused at once.
 
 use crate::holds::{Held, Holds};
-use crate::{Error, Store, error};
+use crate::{Error, error};
 use catalog::TableId;
-use locks::deadlock::{cycle, given_up_by};
-use locks::{Acquired, Listed, Mode, Owner, Party, Target, Ticket};
+use locks::deadlock::{aborted_by, cycle};
+use locks::{Acquired, Mode, Owner, Party, Target, Ticket};
 use sdds::KeyRange;
 use std::fmt;
 use std::sync::Arc;
@@ -148,7 +148,7 @@ impl Locker {
 }
 
 /// Locks targets in their order, up to the first that is not free: the result waits for it.
-fn request(
+pub(crate) fn request(
     holds: &Arc<Holds>,
     owner: Owner,
     targets: impl IntoIterator<Item = Target>,
@@ -180,58 +180,12 @@ impl Drop for Locker {
     }
 }
 
-impl Store {
-    /// Locks a target for an owner on this server; the result waits until it is free. The owner holds the
-    /// lock until it releases it, or its transaction ends.
-    ///
-    /// # Errors
-    /// 40P01 if the wait would close a circle.
-    pub fn lock_for(
-        &self,
-        owner: Owner,
-        target: Target,
-        mode: Mode,
-    ) -> Result<Option<LockWait>, Error> {
-        request(self.holds(), owner, [target], mode)
-    }
-
-    /// Locks a target for an owner if it is free.
-    pub fn try_lock_for(&self, owner: Owner, target: &Target, mode: Mode) -> bool {
-        self.holds().lock().locks.try_acquire(owner, target, mode)
-    }
-
-    /// Releases a lock of an owner; returns whether it was held.
-    pub fn unlock_for(&self, owner: Owner, target: &Target, mode: Mode) -> bool {
-        let mut held = self.holds().lock();
-        let Some(granted) = held.locks.release(owner, target, mode) else { return false };
-        held.wake(granted);
-        true
-    }
-
-    /// Releases all locks of an owner.
-    pub fn unlock_all_for(&self, owner: Owner) {
-        let mut held = self.holds().lock();
-        let granted = held.locks.end(owner);
-        held.wake(granted);
-    }
-
-    /// Returns which parties wait for which on this server.
-    pub fn waits(&self) -> Vec<(Party, Party)> {
-        self.holds().lock().locks.edges()
-    }
-
-    /// Returns the locks on this server, and the requests that wait.
-    pub fn locks(&self) -> Vec<Listed> {
-        self.holds().lock().locks.list()
-    }
-}
-
 /// The error of a party that waits in a circle over several servers, if it is the one that gives up.
 ///
 /// # Errors
 /// 40P01.
 pub fn refuse_deadlock(edges: &[(Party, Party)], party: Party) -> Result<(), Error> {
-    match given_up_by(edges, party) {
+    match aborted_by(edges, party) {
         Some(circle) => Err(error::deadlock(&circle)),
         None => Ok(()),
     }

@@ -147,7 +147,8 @@ impl Locks {
         };
         match self.action {
             Action::Take { for_session, tries } => {
-                locks.take(target, self.mode, for_session, tries).await.map(Some)
+                let patience = (!tries).then(|| self.session.settings().lock_timeout);
+                locks.take(target, self.mode, for_session, patience).await.map(Some)
             }
             Action::Release | Action::ReleaseAll => {
                 let had = locks.release(target, self.mode)?;

@@ -29,7 +29,10 @@ pub(super) fn locks(context: &ViewContext<'_>, rows: &mut TableRows) {
             ("classid", class.into()),
             ("objid", object.into()),
             ("objsubid", part.into()),
-            ("virtualtransaction", format!("{}/{}", lock.owner.party.number, lock.owner.transaction).into()),
+            (
+                "virtualtransaction",
+                format!("{}/{}", lock.owner.party.number, lock.owner.transaction).into(),
+            ),
             ("pid", i64::try_from(lock.owner.party.number).ok().into()),
             ("mode", lock.mode.name().into()),
             ("granted", lock.granted.into()),

@@ -72,6 +72,7 @@ pub(crate) const KNOWN: &[Known] = &[
     known("client_encoding", "UTF8", Kind::Encoding, "Sets the client's character set encoding."),
     known("client_min_messages", "notice", MESSAGES, "Sets the message levels that are sent to the client."),
     known("datestyle", "ISO, MDY", Kind::DateStyle, "Sets the display format for date and time values."),
+    known("deadlock_timeout", "1s", Kind::Duration, "Sets the time to wait on a lock before checking for deadlock. A circle of waits on one server is found at once, whatever the time."),
     known("default_table_access_method", "heap", Kind::Always, "Sets the default table access method for new tables."),
     known("default_tablespace", "", Kind::Text, "Sets the default tablespace to create tables and indexes in."),
     known("default_transaction_deferrable", "off", Kind::Flag, "Sets the default deferrable status of new transactions."),

@@ -86,9 +86,7 @@ impl Settings {
             "idle_session_timeout" => known::shown(self.idle_timeout),
             "transaction_read_only" => flag(self.is_read_only()),
             "default_transaction_read_only" => flag(self.read_only_by_default),
-            "transaction_isolation" => {
-                self.isolation().name().to_owned()
-            }
+            "transaction_isolation" => self.isolation().name().to_owned(),
             "default_transaction_isolation" => self.isolation_by_default.name().to_owned(),
             other => match self.kept.get(other) {
                 Some(kept) => kept.clone(),

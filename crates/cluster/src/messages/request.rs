@@ -165,6 +165,8 @@ pub(crate) struct WireReader {
     pub(crate) has_written: bool,
     /// The party for which writes lock rows.
     pub(crate) locks: Option<Party>,
+    /// Whether writes wait for locks of others, instead of failing.
+    pub(crate) waits: bool,
 }
 
 impl WireReader {
@@ -176,6 +178,7 @@ impl WireReader {
             changes: reader.changes.to_vec(),
             savepoint: reader.savepoint,
             locks: reader.locks,
+            waits: reader.waits,
         }
     }
 
@@ -186,6 +189,7 @@ impl WireReader {
             changes: self.changes.as_slice().into(),
             savepoint: self.savepoint,
             locks: self.locks,
+            waits: self.waits,
         }
     }
 }

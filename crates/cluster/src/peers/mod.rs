@@ -22,7 +22,8 @@ use store::catalog::{Sequence, Table, TableId};
 use store::locks::Party;
 use store::{
     BatchStream, Changed, Delivery, Error, ExchangeId, Finding, MoveSetting, MoveSettings, Peers,
-    Prepared, Reader, RowLocks, Snapshot, TableTotal, Traffic, TransactionId, Whereabouts, Write, Written,
+    Prepared, Reader, RowLocks, Snapshot, TableTotal, Traffic, TransactionId, Whereabouts, Write,
+    Written,
 };
 
 /// Rows column by column, and the position of each row's key.

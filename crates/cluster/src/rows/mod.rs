@@ -1,7 +1,7 @@
 //! The rows of this server, for the transactions of other servers.
 //!
 //! - `reading`: the snapshot of a transaction. `get`: rows by key. `entries`: entries of indexes. `fragments`: streams of rows.
-//! - `locking`: writes that wait for locks. `write`: rows to be written. `pushdown`: rows that this server changes by itself.
+//! - `staging`: writes that wait for locks. `locking`: locks for queries. `write`: rows to be written. `pushdown`: rows that this server changes by itself.
 
 mod entries;
 mod fragments;
@@ -9,6 +9,7 @@ mod get;
 mod locking;
 mod pushdown;
 mod reading;
+mod staging;
 mod write;
 
 pub(crate) use fragments::{describe, run, take};

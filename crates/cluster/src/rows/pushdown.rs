@@ -4,8 +4,8 @@
 //! Computed rows are staged batch by batch, as received rows are: before each batch the transaction
 //! may have ended here or been rolled back to a savepoint, and then nothing more is written.
 
-use super::locking::staged;
 use super::reading::{definition, reading};
+use super::staging::staged;
 use crate::messages::{Adjustment, Answer, Reply, Target, WireReader, invalid_message};
 use crate::node::Node;
 use crate::peers::NodePeers;

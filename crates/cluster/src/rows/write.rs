@@ -1,7 +1,7 @@
 //! Writes of other servers.
 
-use super::locking::staged;
 use super::reading::definition;
+use super::staging::staged;
 use crate::messages::{
     Adjustment, Answer, Reply, Target, WireReader, WireWrite, batches, invalid_message,
 };

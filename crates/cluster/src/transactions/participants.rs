@@ -14,7 +14,9 @@ use sdds::Timestamp;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Instant;
-use store::{Error, LockWait, Peers, Prepared, Reading, Savepoint, Store, Transaction, TransactionId};
+use store::{
+    Error, LockWait, Peers, Prepared, Reading, Savepoint, Store, Transaction, TransactionId,
+};
 
 /// Number of ended transactions that are remembered.
 const REMEMBERED: usize = 1 << 16;

@@ -1,3 +1,5 @@
+//! Who is granted a lock, and when.
+
 use super::*;
 use crate::deadlock::cycle;
 use proptest::prelude::*;

@@ -25,7 +25,8 @@ pub(super) async fn run(
     let mode = mode.unwrap_or(Mode::AccessExclusive);
     let policy = if lock.nowait { LockPolicy::Refuse } else { LockPolicy::Wait };
     for name in &lock.names {
-        let needed = if mode == Mode::AccessShare { Privileges::SELECT } else { Privileges::UPDATE };
+        let needed =
+            if mode == Mode::AccessShare { Privileges::SELECT } else { Privileges::UPDATE };
         let table = named_target(frame, transaction, name, needed)?;
         transaction.lock_table(&table, mode, policy).await?;
     }

@@ -7,7 +7,7 @@ use crate::analysis::Returned;
 use crate::analysis::changes::{self, Statement};
 use crate::context::Frame;
 use crate::context::outcome::{Outcome, Rows};
-use crate::session::row_locks;
+use crate::row_locks;
 use analyzer::tree::{Main, NamedChange};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::physical_plan::collect;

@@ -15,7 +15,6 @@ mod outcome_stream;
 mod prepared;
 pub(crate) mod presence;
 mod reach;
-pub(crate) mod row_locks;
 pub(crate) mod run;
 pub(crate) mod settings;
 mod temporary;

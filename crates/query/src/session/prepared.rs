@@ -129,6 +129,7 @@ impl Prepared {
         }
         match conversation.status() {
             TransactionStatus::Failed => Ok(None),
+            TransactionStatus::Open if self.statement.rows().is_none() => Ok(None),
             TransactionStatus::Open => {
                 let waiting = inner.waiting();
                 let outcome = match conversation.statement(waiting).await {
@@ -179,7 +180,7 @@ impl Prepared {
         let recognised =
             self.recognised(settings, transaction.catalog(), || transaction.reading())?;
         let Some(short) = recognised else { return Ok(None) };
-        short.execute_waiting(transaction, parameters, waiting).await
+        short.execute_unless_locked(transaction, parameters, waiting).await
     }
 
     /// The statement's short form, found once for each catalog and settings.

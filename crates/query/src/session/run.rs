@@ -2,7 +2,6 @@
 
 use super::large_joins;
 use super::outcome_stream::{OutcomeStream, RunningMark};
-use super::row_locks;
 use super::temporary;
 use crate::analysis;
 use crate::context::outcome::{Outcome, Rows, Tag};
@@ -10,6 +9,7 @@ use crate::context::transactions::{Conversation, Waiting, committed, rolled_back
 use crate::context::writes_nothing;
 use crate::context::{Frame, Inner};
 use crate::roles;
+use crate::row_locks;
 use crate::{copy, ddl, dml};
 use catalog_views::session_context::Running;
 use catalog_views::session_context::TransactionStatus;
@@ -390,13 +390,18 @@ impl Inner {
             match done {
                 Err(error) if error.is_retryable() => tokio::task::yield_now().await,
                 // The row that is in the way may be going.
-                Err(error) if !locks && is_duplicate(&error) && self.shared.store.has_locks() => {}
+                Err(error) if !locks && is_duplicate(&error) && self.may_be_locked() => {}
                 done => return done,
             }
             locks = true;
         }
         let message = format!("gave up after {RETRIES} conflicts with other transactions");
         Err(Error::new(SqlState::SerializationFailure, message))
+    }
+
+    /// Whether a row may be locked: other servers have locks of their own.
+    fn may_be_locked(&self) -> bool {
+        self.shared.store.has_locks() || self.shared.store.peers().is_some()
     }
 
     /// Executes a write, again whenever it meets changes of other transactions.

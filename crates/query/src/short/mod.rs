@@ -42,6 +42,9 @@ use values::types;
 /// Maximum number of attempts of a write that conflicts with other transactions.
 const RETRIES: usize = 64;
 
+/// Maximum number of attempts at the owner of a row. Then the statement waits for other transactions, on the long path.
+const RETRIES_AT_OWNER: usize = 4;
+
 /// A statement on the short path.
 pub(crate) struct Short {
     table: Arc<Table>,
@@ -165,8 +168,8 @@ impl Short {
     }
 
     /// Executes the statement in a transaction that locks what it writes, again whenever it meets changes of other
-    /// transactions. `None` as for [`Self::execute`].
-    pub(crate) async fn execute_waiting(
+    /// transactions. `None` as for [`Self::execute`], and if it would have to wait: the long path can be cancelled meanwhile.
+    pub(crate) async fn execute_unless_locked(
         &self,
         transaction: &mut DistributedTransaction,
         parameters: &[ScalarValue],
@@ -177,7 +180,14 @@ impl Short {
         }
         loop {
             let before = transaction.savepoint();
-            match self.execute_in(transaction, parameters).await {
+            transaction.wait_for_locks(false);
+            let done = self.execute_in(transaction, parameters).await;
+            transaction.wait_for_locks(true);
+            match done {
+                Err(error) if error.state() == SqlState::LockNotAvailable => {
+                    transaction.rollback_to(&before).await?;
+                    return Ok(None);
+                }
                 Err(error) => rolled_back(transaction, &before, error, waiting).await?,
                 done => return done,
             }
@@ -205,7 +215,7 @@ impl Short {
                 self.execute_in(&mut transaction, parameters).await
             } else {
                 transaction.lock_rows(waiting.party, waiting.patience);
-                self.execute_waiting(&mut transaction, parameters, waiting).await
+                self.execute_unless_locked(&mut transaction, parameters, waiting).await
             };
             let outcome = match done {
                 // The row that is in the way may be going.
@@ -240,7 +250,7 @@ impl Short {
             return Ok(None);
         };
         let mut operation = None;
-        for _ in 0..RETRIES {
+        for _ in 0..RETRIES_AT_OWNER {
             let result = match store.begin_newest(peers, self.table.id, &change.key).await? {
                 Some(transaction) if Arc::ptr_eq(transaction.catalog(), catalog) => {
                     change.commit(transaction).await
@@ -260,6 +270,10 @@ impl Short {
             };
             match result {
                 Err(error) if error.is_retryable() => tokio::task::yield_now().await,
+                // The row that is in the way may be going.
+                Err(error) if error.state() == SqlState::UniqueViolation && store.has_locks() => {
+                    return Ok(None);
+                }
                 result => return Ok(Some(self.done(result?))),
             }
         }

@@ -21,14 +21,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 use store::catalog::{Catalog, Table, TableId};
 use store::locks::Party;
 use values::error::{Error, Result, SqlState};
 use values::translate::to_store_error;
-
-/// How long a row operation waits for a lock at the owner.
-const PATIENCE: Duration = Duration::from_secs(1);
 
 /// In the number of a party: it is no session.
 const NO_SESSION: u64 = 1 << 40;
@@ -201,12 +197,16 @@ pub(crate) async fn perform(
         }
         if attempt > 0 {
             let number = shared.next_number() | NO_SESSION;
-            transaction.lock_rows(Party { group: store.group().0, number }, Some(PATIENCE));
+            transaction.lock_rows(Party { group: store.group().0, number }, None);
+            transaction.wait_for_locks(false);
         }
         match change.commit(transaction).await {
             Err(error) if error.is_retryable() => tokio::task::yield_now().await,
-            // Its coordinator asks again, and then waits itself.
-            Err(error) if error.state() == SqlState::LockNotAvailable => {
+            // Its coordinator waits, on the long path. A row that is in the way may be going.
+            Err(error)
+                if error.state() == SqlState::LockNotAvailable
+                    || (error.state() == SqlState::UniqueViolation && store.has_locks()) =>
+            {
                 let (table, key) = (change.table.name.clone(), String::new());
                 return Err(store::Error::Conflict { table, key });
             }

@@ -16,6 +16,7 @@ use locks::{Mode, Owner, Party};
 use sdds::{GroupId, Key, KeyRange};
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A statement is executed again at most so many times. Each time it holds a row more for which it has
@@ -42,6 +43,12 @@ impl DistributedTransaction {
     pub fn lock_rows(&mut self, party: Party, patience: Option<Duration>) {
         self.here.lock_rows(party);
         self.patience = patience;
+    }
+
+    /// Sets whether writes wait for locks of other transactions. Otherwise they fail with
+    /// [`Error::Locked`].
+    pub fn wait_for_locks(&mut self, waits: bool) {
+        self.gives_up = !waits;
     }
 
     /// Makes the transaction serializable ([`Transaction::validate_reads`]). Only without a cluster.
@@ -71,7 +78,7 @@ impl DistributedTransaction {
             let before = self.here.savepoint();
             let done = write(&mut self.here);
             let Err(Error::Locked { .. }) = &done else { return done };
-            let Some(wait) = self.here.take_wait() else { return done };
+            let Some(wait) = self.here.take_wait().filter(|_| !self.gives_up) else { return done };
             self.here.rollback_to(&before);
             self.granted(wait).await?;
         }
@@ -179,17 +186,33 @@ impl DistributedTransaction {
         let id = table.id;
         let rows = RowLocks { keys: Vec::new(), mode, policy };
         self.waiting(|here| here.lock_selected(id, &rows).map(drop)).await?;
+        let table = Arc::clone(self.table_or_missing(id)?.table());
+        self.lock_elsewhere(&table, rows).await
+    }
+
+    /// Locks tables whose definitions have changed on the other servers that own keys of them.
+    pub(super) async fn lock_changed(&mut self) -> Result<(), Error> {
+        if !self.here.is_locking() || self.elsewhere.is_none() {
+            return Ok(());
+        }
+        for table in self.here.changed_tables() {
+            let (keys, mode, policy) = (Vec::new(), Mode::AccessExclusive, LockPolicy::Wait);
+            self.lock_elsewhere(&table, RowLocks { keys, mode, policy }).await?;
+        }
+        Ok(())
+    }
+
+    async fn lock_elsewhere(&mut self, table: &Arc<Table>, rows: RowLocks) -> Result<(), Error> {
         let Some((peers, reader)) = self.begin_elsewhere(false) else { return Ok(()) };
-        let view = self.table_or_missing(id)?;
         let mut owners: Vec<GroupId> = Vec::new();
-        for (_, owner) in peers.cover(id, &KeyRange::all()).await? {
+        for (_, owner) in peers.cover(table.id, &KeyRange::all()).await? {
             if owner != peers.here() && !owners.contains(&owner) {
                 owners.push(owner);
             }
         }
         for owner in owners {
             self.begin_elsewhere(true);
-            let asked = peers.lock(&reader, view.table(), owner, rows.clone());
+            let asked = peers.lock(&reader, table, owner, rows.clone());
             within(self.patience, asked).await?;
         }
         Ok(())

@@ -19,8 +19,8 @@ use arrow::array::RecordBatch;
 use bucket::{IndexChanges, key};
 use catalog::{Catalog, CatalogChange, Table, TableId};
 use futures::future::join_all;
-pub use locking::within;
 use locking::Chosen;
+pub use locking::within;
 use sdds::{Bound, GroupId, Key, KeyRange, Timestamp, TransactionId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -36,6 +36,8 @@ pub struct DistributedTransaction {
     savepoints: u64,
     /// How long a write waits for a lock; `None` for as long as it takes.
     patience: Option<Duration>,
+    /// Whether a write that meets a lock fails instead.
+    gives_up: bool,
     /// The rows that its statement has chosen.
     chosen: Chosen,
 }
@@ -78,6 +80,7 @@ impl Store {
             changes: [].into(),
             savepoint: 0,
             locks: None,
+            waits: true,
         };
         Ok(snapshot.reading(Some((Arc::clone(peers), reader))))
     }
@@ -110,7 +113,8 @@ impl Store {
             Elsewhere { peers, id, has_writes: false }
         });
         let (patience, chosen) = (None, Chosen::default());
-        DistributedTransaction { here, elsewhere, savepoints: 0, patience, chosen }
+        let gives_up = false;
+        DistributedTransaction { here, elsewhere, savepoints: 0, patience, gives_up, chosen }
     }
 }
 
@@ -154,6 +158,7 @@ impl DistributedTransaction {
             changes: self.here.shared_changes(),
             savepoint: self.savepoints,
             locks: self.here.party(),
+            waits: !self.gives_up,
         }
     }
 
@@ -278,8 +283,7 @@ impl DistributedTransaction {
                     let (peers, table, reader) = (&peers, &table, &reader);
                     let patience = self.patience;
                     sent.push(async move {
-                        let writing =
-                            write_to_owner(&**peers, reader, table, owner, &rows, write);
+                        let writing = write_to_owner(&**peers, reader, table, owner, &rows, write);
                         let written = within(patience, writing).await;
                         let keys = rows.iter().map(|row| &keys[*row as usize]);
                         written.map_err(|e| e.missing(|| key::describe_rows(table, keys)))
@@ -374,6 +378,7 @@ impl DistributedTransaction {
     /// [`Error::Conflict`] and [`Error::SchemaConflict`], after which nothing has changed;
     /// [`Error::Unreachable`] in a cluster.
     pub async fn commit(mut self) -> Result<Timestamp, Error> {
+        self.lock_changed().await?;
         let Some(mut elsewhere) = self.elsewhere.take() else {
             return self.here.commit_async().await;
         };

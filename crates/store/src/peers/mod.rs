@@ -17,9 +17,7 @@ pub use moves::{MoveSetting, MoveSettings};
 pub(crate) use prepared::PreparedPart;
 pub use prepared::{Acknowledgement, Prepared};
 pub use pushdown::{Changed, PushdownStep, PushdownSteps};
-pub use requests::{
-    BatchStream, Delivery, ExchangeId, LockPolicy, Reader, RowLocks, Whereabouts,
-};
+pub use requests::{BatchStream, Delivery, ExchangeId, LockPolicy, Reader, RowLocks, Whereabouts};
 pub(crate) use write::BATCH_BYTES_MAX;
 pub use write::{Write, Written};
 

@@ -46,6 +46,8 @@ pub struct Reader {
     pub savepoint: u64,
     /// The party for which its writes lock rows; `None` if they do not.
     pub locks: Option<Party>,
+    /// Whether its writes wait for locks of others, instead of failing.
+    pub waits: bool,
 }
 
 /// Rows to be locked.

@@ -61,11 +61,6 @@ impl Store {
         self.snapshots().take_at(timestamp)
     }
 
-    /// Whether a running transaction has locks here.
-    pub fn has_locks(&self) -> bool {
-        !self.holds().lock().locks.is_empty()
-    }
-
     /// Records a timestamp seen on another server: transactions prepared from now on commit after
     /// it.
     pub fn observe(&self, timestamp: Timestamp) {

@@ -83,8 +83,15 @@ impl Store {
         ready: Ready,
         timestamp: Timestamp,
     ) -> Result<Position, Error> {
-        let CommitRequest { snapshot, catalog_changes, writes, staging, locker, reads: _, _reservation } =
-            request;
+        let CommitRequest {
+            snapshot,
+            catalog_changes,
+            writes,
+            staging,
+            locker,
+            reads: _,
+            _reservation,
+        } = request;
         let touched = Touched::by(machine, &writes);
         let command = Command::Commit { timestamp, catalog: catalog_changes, writes };
         let Ready { record, _pins } = ready;

@@ -155,11 +155,7 @@ fn refuse_changed_reads(published: &Published, request: &CommitRequest) -> Resul
 }
 
 /// Refuses a transaction that changes rows or tables on which another one has locks.
-fn refuse_locked(
-    published: &Published,
-    held: &Held,
-    request: &CommitRequest,
-) -> Result<(), Error> {
+fn refuse_locked(published: &Published, held: &Held, request: &CommitRequest) -> Result<(), Error> {
     if held.locks.is_empty() {
         return Ok(());
     }
@@ -184,13 +180,9 @@ fn refuse_locked(
 }
 
 /// Returns a written key that another party has locked.
-fn taken_key(
-    held: &Held,
-    party: Option<Party>,
-    id: TableId,
-    writes: &TableWrites,
-) -> Option<Key> {
-    let is_taken = |key: &Key, mode| !held.locks.is_free(party, &Target::Row(id.0, key.clone()), mode);
+fn taken_key(held: &Held, party: Option<Party>, id: TableId, writes: &TableWrites) -> Option<Key> {
+    let is_taken =
+        |key: &Key, mode| !held.locks.is_free(party, &Target::Row(id.0, key.clone()), mode);
     let mode = |row: &Option<_>| if row.is_some() { Mode::ForNoKeyUpdate } else { Mode::ForUpdate };
     if writes.runs.is_empty() && writes.changes.len() <= FEW_KEYS {
         let mut changes = writes.changes.iter();
@@ -239,7 +231,8 @@ pub(crate) fn refuse_newer_loads(
     writes: &TableWrites,
 ) -> Result<(), Error> {
     let loads = TableWrites { runs: writes.runs.clone(), ..TableWrites::default() };
-    let (Some(table), Some(file)) = (snapshot.catalog().table_by_id(id), head.files.get(&id)) else {
+    let (Some(table), Some(file)) = (snapshot.catalog().table_by_id(id), head.files.get(&id))
+    else {
         return Ok(());
     };
     let conflict = |key: &Key| conflict(&head.catalog, table, key);

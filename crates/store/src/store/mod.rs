@@ -5,6 +5,7 @@ mod check;
 mod cluster;
 mod committing;
 mod conflicts;
+mod locking;
 mod maintenance;
 mod opening;
 mod proposing;
@@ -14,8 +15,8 @@ mod sequences;
 mod statistics;
 
 pub(crate) use committing::Touched;
-pub use opening::{CHECKPOINT_BYTES, Data, Progress, Recovery, RecoveryStage, group_of};
 pub(crate) use conflicts::{refuse_newer, refuse_newer_loads};
+pub use opening::{CHECKPOINT_BYTES, Data, Progress, Recovery, RecoveryStage, group_of};
 pub(crate) use proposing::Ready;
 pub(crate) use request::CommitRequest;
 

@@ -60,12 +60,7 @@ impl Transaction {
     ///
     /// # Errors
     /// [`Error::Locked`], [`Error::Conflict`], and 40P01 if waiting would be a deadlock.
-    pub(super) fn lock(
-        &mut self,
-        view: &TableView,
-        keys: &[Key],
-        mode: Mode,
-    ) -> Result<(), Error> {
+    pub(super) fn lock(&mut self, view: &TableView, keys: &[Key], mode: Mode) -> Result<(), Error> {
         self.lock_in(view, Mode::RowExclusive, keys, mode)
     }
 
@@ -152,6 +147,17 @@ impl Transaction {
         let machine = self.store.machine();
         refuse_newer(machine.head(), &self.snapshot, id, taken.map(|(key, _)| key))?;
         Ok(locked)
+    }
+
+    /// Returns the tables, as they were, whose definitions it changes.
+    pub(crate) fn changed_tables(&self) -> Vec<Arc<Table>> {
+        let changed = self.catalog_changes.iter().filter_map(CatalogChange::table);
+        let mut tables: Vec<Arc<Table>> =
+            changed.filter_map(|id| self.snapshot.catalog().table_by_id(id).cloned()).collect();
+        tables.retain(|table| !catalog::is_temporary_schema(&table.schema));
+        tables.sort_by_key(|table| table.id);
+        tables.dedup_by_key(|table| table.id);
+        tables
     }
 
     /// Returns the owner of its locks here; `None` if it does not lock.

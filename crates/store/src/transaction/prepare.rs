@@ -11,8 +11,8 @@
 //! are there again after a restart ([`Store::undecided`]).
 
 use crate::holds::HoldId;
-use crate::log::{Proposal, Record};
 use crate::locking::Locker;
+use crate::log::{Proposal, Record};
 use crate::memory::Reservation;
 use crate::peers::{Acknowledgement, Prepared, PreparedPart};
 use crate::store::{CommitRequest, Ready, Touched};
@@ -168,7 +168,8 @@ impl PreparedTransaction {
         let later = journal.room(durable::DECISION_BYTES_MAX).await?;
         let record = Some(Record { kind, body: Body::new(body), room });
         let position = self.store.machine().propose(Proposal { command, record })?;
-        let kept = Kept { transaction, writes, room: Some(later), _reservation: None, _locker: None };
+        let kept =
+            Kept { transaction, writes, room: Some(later), _reservation: None, _locker: None };
         if let Work::Held(held) = std::mem::replace(&mut self.work, Work::Kept(kept)) {
             let CommitRequest { _reservation, locker, .. } = held.0;
             if let Work::Kept(kept) = &mut self.work {

@@ -52,15 +52,15 @@ struct Target {
 pub(crate) fn are_in(statement: &Statement) -> bool {
     let text = statement.text.as_bytes();
     // Few statements have the word, and need to be searched.
-    let has_word = text.windows(4).any(|word| {
-        word[..3].eq_ignore_ascii_case(b"for") && word[3].is_ascii_whitespace()
-    });
+    let has_word = text
+        .windows(4)
+        .any(|word| word[..3].eq_ignore_ascii_case(b"for") && word[3].is_ascii_whitespace());
     has_word && statement.rows().is_some_and(locking::locks_rows)
 }
 
 impl Inner {
     /// Runs a query that locks rows.
-    pub(super) async fn read_locking(
+    pub(crate) async fn read_locking(
         &self,
         conversation: &mut Conversation,
         frame: &Frame<'_>,
@@ -375,7 +375,8 @@ fn constants(selected: &Selected) -> Result<(SelectStmt, Option<Node>)> {
     let literal = |row: usize, column: usize| -> Result<String> {
         let mut text = String::new();
         let has_value = write_value(rows.column(column), row, &mut text)?;
-        let value = if has_value { format!("'{}'", text.replace('\'', "''")) } else { "NULL".into() };
+        let value =
+            if has_value { format!("'{}'", text.replace('\'', "''")) } else { "NULL".into() };
         // Backslashes are what they are in standard strings.
         Ok(format!("CAST({value} AS {})", fields[column].sql_type))
     };
@@ -403,10 +404,12 @@ fn constants(selected: &Selected) -> Result<(SelectStmt, Option<Node>)> {
         _ => None,
     };
     let value = match value {
-        Some(value) => match query_of(&value)?.target_list.first().and_then(|node| node.node.clone()) {
-            Some(NodeEnum::ResTarget(target)) => target.val.map(|value| *value),
-            _ => None,
-        },
+        Some(value) => {
+            match query_of(&value)?.target_list.first().and_then(|node| node.node.clone()) {
+                Some(NodeEnum::ResTarget(target)) => target.val.map(|value| *value),
+                _ => None,
+            }
+        }
         None => None,
     };
     Ok((query_of(&text)?, value))
