@@ -102,13 +102,14 @@ async fn a_queue_hands_each_job_out_once() {
                      ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED",
                     JOBS * 20
                 );
-                let Some(job) = rows(&session, &next).await.pop() else {
+                let next = rows(&session, &next).await;
+                let Some(job) = next.first().and_then(|row| row.split(' ').next()) else {
                     session.execute("ROLLBACK").await.expect("over");
                     return taken;
                 };
                 let done = format!("UPDATE t SET v = 101 WHERE id = {job}; COMMIT");
                 session.execute(&done).await.expect("the row is locked");
-                taken.push(job);
+                taken.push(job.to_owned());
             }
         })
     });

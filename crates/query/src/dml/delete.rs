@@ -53,7 +53,7 @@ impl Delete {
                 false => writer.delete(&view, keys).await?,
             }
         }
-        writer.transaction.refuse_if_only_choosing()?;
+        writer.transaction.has_chosen(view.table().id)?;
         if !all.is_empty() {
             writer.delete(&view, all).await?;
         }

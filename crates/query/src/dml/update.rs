@@ -79,7 +79,7 @@ impl Update {
             old_keys.extend(keys);
             written.push(new);
         }
-        writer.transaction.refuse_if_only_choosing()?;
+        writer.transaction.has_chosen(view.table().id)?;
         let moves_keys = moves_keys(table, &targets);
         if moves_keys {
             writer.delete(&view, old_keys).await?;

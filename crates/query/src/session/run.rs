@@ -389,19 +389,14 @@ impl Inner {
             };
             match done {
                 Err(error) if error.is_retryable() => tokio::task::yield_now().await,
-                // The row that is in the way may be going.
-                Err(error) if !locks && is_duplicate(&error) && self.may_be_locked() => {}
+                // It holds nothing from before, and may begin anew without its client.
+                Err(error) if error.state() == SqlState::DeadlockDetected => {}
                 done => return done,
             }
             locks = true;
         }
         let message = format!("gave up after {RETRIES} conflicts with other transactions");
         Err(Error::new(SqlState::SerializationFailure, message))
-    }
-
-    /// Whether a row may be locked: other servers have locks of their own.
-    fn may_be_locked(&self) -> bool {
-        self.shared.store.has_locks() || self.shared.store.peers().is_some()
     }
 
     /// Executes a write, again whenever it meets changes of other transactions.
@@ -524,10 +519,6 @@ fn ends_failed(statement: &Statement) -> bool {
         statement.command(),
         Some(Command::Transaction(Commit { chain: false } | Rollback { chain: false }))
     )
-}
-
-fn is_duplicate(error: &Error) -> bool {
-    error.state() == SqlState::UniqueViolation
 }
 
 /// The error of a statement that only the connection to a client can execute.

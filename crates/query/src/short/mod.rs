@@ -42,6 +42,9 @@ use values::types;
 /// Maximum number of attempts of a write that conflicts with other transactions.
 const RETRIES: usize = 64;
 
+/// Maximum number of attempts of a write without locks.
+const OPTIMISTIC: usize = 32;
+
 /// Maximum number of attempts at the owner of a row. Then the statement waits for other transactions, on the long path.
 const RETRIES_AT_OWNER: usize = 4;
 
@@ -211,21 +214,15 @@ impl Short {
             if !Arc::ptr_eq(transaction.catalog(), catalog) {
                 return Ok(None);
             }
-            let done = if attempt == 0 {
+            // Without locks as long as nobody has any: who comes second tries again at once.
+            let done = if attempt == 0 || (attempt < OPTIMISTIC && !store.has_locks()) {
                 self.execute_in(&mut transaction, parameters).await
             } else {
                 transaction.lock_rows(waiting.party, waiting.patience);
                 self.execute_unless_locked(&mut transaction, parameters, waiting).await
             };
             let outcome = match done {
-                // The row that is in the way may be going.
-                Err(error)
-                    if attempt == 0
-                        && error.state() == SqlState::UniqueViolation
-                        && store.has_locks() =>
-                {
-                    continue;
-                }
+                Err(error) if error.is_retryable() => continue,
                 done => done?,
             };
             let Some(outcome) = outcome else { return Ok(None) };
@@ -270,10 +267,6 @@ impl Short {
             };
             match result {
                 Err(error) if error.is_retryable() => tokio::task::yield_now().await,
-                // The row that is in the way may be going.
-                Err(error) if error.state() == SqlState::UniqueViolation && store.has_locks() => {
-                    return Ok(None);
-                }
                 result => return Ok(Some(self.done(result?))),
             }
         }

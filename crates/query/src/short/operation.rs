@@ -202,11 +202,8 @@ pub(crate) async fn perform(
         }
         match change.commit(transaction).await {
             Err(error) if error.is_retryable() => tokio::task::yield_now().await,
-            // Its coordinator waits, on the long path. A row that is in the way may be going.
-            Err(error)
-                if error.state() == SqlState::LockNotAvailable
-                    || (error.state() == SqlState::UniqueViolation && store.has_locks()) =>
-            {
+            // Its coordinator waits, on the long path.
+            Err(error) if error.state() == SqlState::LockNotAvailable => {
                 let (table, key) = (change.table.name.clone(), String::new());
                 return Err(store::Error::Conflict { table, key });
             }

@@ -27,6 +27,8 @@ const AGAIN_MAX: u32 = 10_000;
 #[derive(Debug, Default)]
 pub(super) struct Chosen {
     keys: BTreeMap<TableId, BTreeSet<Key>>,
+    /// The tables whose rows have all been chosen. An execution that fails before leaves none.
+    complete: BTreeSet<TableId>,
     /// How many times the statement has been executed again.
     again: u32,
     /// Whether owners have chosen rows, whose keys are not known here.
@@ -230,7 +232,9 @@ impl DistributedTransaction {
     /// # Errors
     /// As [`Self::refresh`].
     pub async fn again(&mut self) -> Result<bool, Error> {
-        self.chosen.is_final = true;
+        let Chosen { keys, complete, is_final, .. } = &mut self.chosen;
+        keys.retain(|id, _| complete.contains(id));
+        *is_final = !complete.is_empty();
         self.chosen.again += 1;
         if self.chosen.again > AGAIN_MAX {
             return Ok(false);
@@ -261,11 +265,12 @@ impl DistributedTransaction {
         self.chosen.only
     }
 
-    /// Refuses to go on if the statement only chooses rows.
+    /// Notes that a statement has chosen all rows of a table. Refuses to go on if it only chooses them.
     ///
     /// # Errors
     /// [`Error::Conflict`].
-    pub fn refuse_if_only_choosing(&self) -> Result<(), Error> {
+    pub fn has_chosen(&mut self, id: TableId) -> Result<(), Error> {
+        self.chosen.complete.insert(id);
         match self.chosen.only {
             true => Err(Error::Conflict { table: String::new(), key: String::new() }),
             false => Ok(()),

@@ -184,6 +184,18 @@ impl Transaction {
         }
     }
 
+    /// The error for a key that has a row. It is a conflict, which locks resolve, if another transaction
+    /// has a lock on the row, because it may be deleting it.
+    pub(super) fn duplicate(&self, view: &TableView, key: &Key) -> Error {
+        let table = view.table();
+        let target = Target::Row(table.id.0, key.clone());
+        let is_free = || self.store.holds().lock().locks.is_free(None, &target, Mode::ForKeyShare);
+        if self.is_locking() || is_free() {
+            return view.duplicate(key);
+        }
+        Error::Conflict { table: table.name.clone(), key: bucket::key::describe(table, key) }
+    }
+
     /// Waits for prepared transactions without locks: those of before a restart, and those that do not
     /// lock what they write.
     fn await_prepared(&mut self, table: &Table, keys: &[Key]) -> Result<(), Error> {

@@ -204,7 +204,7 @@ impl Transaction {
         let mut writes = self.writes.get(&table.id).cloned().unwrap_or_default();
         for (index, key) in keys.iter().enumerate() {
             if is_duplicate(&writes, key)? {
-                return Err(view.duplicate(key));
+                return Err(self.duplicate(view, key));
             }
             let before = writes.bytes;
             writes.put(key.clone(), Some(encoder.encode(index)?));
