@@ -17,6 +17,7 @@ backups := python3 tests/backups/run.py --pando $(CARGO_TARGET_DIR)/quick/pando
 # Each seed is a cluster with its own faults (docs/SIMULATION.md).
 simulation := $(CARGO_TARGET_DIR)/quick/pando-sim
 differential := python3 tests/differential/run.py --pando $(CARGO_TARGET_DIR)/quick/pando
+isolation := python3 tests/isolation/run.py --binary $(CARGO_TARGET_DIR)/quick/pando
 
 .PHONY: help demo release test clients drivers backups soak fuzz verify fix
 
@@ -54,6 +55,8 @@ test:
 	$(drivers) --only asyncpg,pgx --allow-missing --skipped $(skipped)
 	$(backups) --allow-missing --skipped $(skipped)
 	$(differential) --allow-missing --skipped $(skipped)
+	$(isolation)
+	$(isolation) --servers 3
 	@if [ -s $(skipped) ]; then echo 'make test: what ran has passed; skipped:'; cat $(skipped); \
 		else echo 'make test: everything passed'; fi
 

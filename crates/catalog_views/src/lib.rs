@@ -17,6 +17,7 @@
 //!   shared errors.
 
 pub mod access;
+pub mod advisory;
 mod all_servers;
 pub mod catalog_tables;
 mod columns;

@@ -1,5 +1,6 @@
 //! The traits through which functions and system tables access the session and its database.
 
+use crate::advisory::AdvisoryLocks;
 use crate::settings::Settings;
 use backup::Progress;
 use parking_lot::Mutex;
@@ -57,6 +58,8 @@ pub trait SessionContext: fmt::Debug + Send + Sync {
     fn notify(&self, channel: &str, payload: &str) -> Result<(), Error>;
     /// The channels that the session listens to.
     fn listening_channels(&self) -> Vec<String>;
+    /// The advisory locks of the session.
+    fn advisory(&self) -> &AdvisoryLocks;
     /// Cancels the running statement, if any.
     fn cancel(&self);
     /// Ends the session.

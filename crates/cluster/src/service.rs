@@ -90,6 +90,8 @@ async fn answer(node: &Arc<Node>, request: Request) -> Reply {
         | Request::Entries { .. }
         | Request::Newest { .. }
         | Request::Write { .. }
+        | Request::Lock { .. }
+        | Request::Waits
         | Request::RowOperation { .. }
         | Request::DmlPushdown { .. } => rows::answer(node, request).await,
         Request::Run { .. } | Request::Take { .. } | Request::Describe { .. } => {

@@ -2,7 +2,7 @@
 
 use crate::{
     AlterSystem, Copy, Declaration, Definition, Discard, Do, Execute, Explain, Fetch, Prepare,
-    RelationName, RoleStatement, SettingStatement, Transaction,
+    RoleStatement, SettingStatement, Transaction,
 };
 
 /// A statement that is neither a query nor a change of rows.
@@ -36,8 +36,6 @@ pub enum Command {
     Deallocate(Option<String>),
     /// DISCARD.
     Discard(Discard),
-    /// LOCK TABLE in ACCESS SHARE mode, which keeps nobody from anything: a transaction reads the tables of its snapshot.
-    LockShared(Vec<RelationName>),
     /// LISTEN to a channel.
     Listen(String),
     /// NOTIFY: the channel and the payload.

@@ -1,5 +1,6 @@
 //! Statements that change definitions.
 
+use crate::locking::LockTables;
 use crate::{
     AlterSequence, AlterTable, AlterType, Comment, CreateIndex, CreateSchema, CreateSequence,
     CreateTable, CreateTableAs, CreateType, CreateView, Drop, NewType, ObjectKind, Reindex,
@@ -37,6 +38,8 @@ pub enum Definition {
     Drop(Drop),
     /// TRUNCATE.
     Truncate(Truncate),
+    /// LOCK TABLE.
+    Lock(LockTables),
     /// COMMENT ON.
     Comment(Comment),
     /// SET CONSTRAINTS.
@@ -105,6 +108,7 @@ impl Definition {
                 ObjectKind::Function => "DROP FUNCTION",
             },
             Self::Truncate(_) => "TRUNCATE TABLE",
+            Self::Lock(_) => "LOCK TABLE",
             Self::Comment(_) => "COMMENT",
             Self::SetConstraints(_) => "SET CONSTRAINTS",
             Self::Routine(definition) => definition.tag(),

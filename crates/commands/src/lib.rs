@@ -27,6 +27,7 @@ mod function;
 mod identity;
 mod index;
 mod kinds;
+pub mod locking;
 mod names;
 mod options;
 mod prepared;

@@ -1,6 +1,7 @@
 //! Statements of the parse tree as commands.
 
 use crate::alter_table::Altered;
+use crate::locking::LockTables;
 use crate::rename::AnyRename;
 use crate::{
     AlterSequence, AlterSystem, AlterType, Command, Comment, Copy, CreateIndex, CreateSchema,
@@ -10,9 +11,6 @@ use crate::{
     Truncate, kinds, names,
 };
 use grammar::tree::{Node, NodeEnum, VacuumStmt};
-
-/// PostgreSQL's number of the weakest mode of LOCK TABLE.
-const ACCESS_SHARE: i32 = 1;
 
 /// The command that a statement is. `None` for queries and for changes of rows.
 ///
@@ -75,6 +73,7 @@ pub fn read(statement: &NodeEnum) -> Result<Option<Command>> {
         NodeEnum::TruncateStmt(statement) => {
             definition(Definition::Truncate(Truncate::of(statement)?))
         }
+        NodeEnum::LockStmt(statement) => definition(Definition::Lock(LockTables::of(statement)?)),
         NodeEnum::CommentStmt(statement) => {
             definition(Definition::Comment(Comment::of(statement)?))
         }
@@ -116,10 +115,6 @@ fn of_session(statement: &NodeEnum) -> Result<Command> {
         NodeEnum::ExecuteStmt(statement) => Command::Execute(Execute::of(statement)?),
         NodeEnum::DeallocateStmt(statement) => Command::Deallocate(names::some(&statement.name)),
         NodeEnum::DiscardStmt(statement) => Command::Discard(Discard::of(statement)),
-        NodeEnum::LockStmt(lock) if lock.mode == ACCESS_SHARE => {
-            let names = lock.relations.iter().map(RelationName::of_node);
-            Command::LockShared(names.collect::<Result<_>>()?)
-        }
         NodeEnum::ListenStmt(statement) => Command::Listen(statement.conditionname.clone()),
         NodeEnum::NotifyStmt(statement) => {
             Command::Notify(statement.conditionname.clone(), statement.payload.clone())

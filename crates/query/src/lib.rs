@@ -17,6 +17,7 @@ mod foreign_keys;
 mod indexes;
 mod receiver;
 mod roles;
+mod row_locks;
 mod session;
 mod short;
 

@@ -2,6 +2,7 @@
 
 use arrow::error::ArrowError;
 use catalog::{Index, Table, TableId};
+use locks::Party;
 use sdds::{Key, KeyRange};
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +22,7 @@ pub enum Error {
         key: String,
     },
     /// Another transaction has written this row since the snapshot, or has prepared to.
-    #[error("could not serialize access due to concurrent update of table \"{table}\"")]
+    #[error("could not serialize access due to concurrent update")]
     Conflict {
         /// The table.
         table: String,
@@ -100,6 +101,21 @@ pub enum Error {
     /// Rows are refused.
     #[error(transparent)]
     Bucket(#[from] bucket::Error),
+    /// Another running transaction has a lock on this row. The request waits in the lock table.
+    #[error("could not obtain lock on row in relation \"{table}\"")]
+    Locked {
+        /// The table.
+        table: String,
+    },
+    /// What a serializable transaction has read has changed since its snapshot.
+    #[error("could not serialize access due to read/write dependencies among transactions")]
+    Unserializable,
+    /// Another running transaction has a lock on this table.
+    #[error("could not obtain lock on relation \"{table}\"")]
+    TableLocked {
+        /// The table.
+        table: String,
+    },
 }
 
 /// An error of a statement, from a server that executes a part of it.
@@ -170,7 +186,7 @@ impl Error {
 
     /// Whether the transaction may succeed if it is executed again on a new snapshot.
     pub fn is_retryable(&self) -> bool {
-        matches!(self, Self::Conflict { .. } | Self::SchemaConflict { .. })
+        matches!(self, Self::Conflict { .. } | Self::SchemaConflict { .. } | Self::Unserializable)
     }
 }
 
@@ -195,6 +211,30 @@ impl From<ArrowError> for Error {
     fn from(error: ArrowError) -> Self {
         Self::Bucket(error.into())
     }
+}
+
+/// Returns the error of a wait for a lock that has lasted too long.
+pub(crate) fn lock_timeout() -> Error {
+    failure("55P03", "canceling statement due to lock timeout", None, None)
+}
+
+/// Returns the error of a request that would wait in a circle: of parties, each of which waits for the next.
+pub(crate) fn deadlock(circle: &[Party]) -> Error {
+    let next = circle.iter().cycle().skip(1);
+    let waits: Vec<String> = circle
+        .iter()
+        .zip(next)
+        .map(|(waiter, blocker)| {
+            format!("Process {} is blocked by process {}.", waiter.number, blocker.number)
+        })
+        .collect();
+    let hint = "See server log for query details.".to_owned();
+    failure("40P01", "deadlock detected", Some(waits.join("\n")), Some(hint))
+}
+
+fn failure(sql_state: &str, message: &str, detail: Option<String>, hint: Option<String>) -> Error {
+    let (sql_state, message) = (sql_state.to_owned(), message.to_owned());
+    Error::Failed(Box::new(Failure { sql_state, message, detail, hint, ..Failure::default() }))
 }
 
 /// Returns the error for an id without a table.

@@ -6,12 +6,13 @@
 
 use crate::write_set::WriteSet;
 use catalog::{CatalogChange, TableId};
+use locks::{LockTable, Mode, Owner, Party, Target, Ticket};
 use parking_lot::{Mutex, MutexGuard};
 use references::RequiredKeys;
 use sdds::{KeyRange, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, oneshot};
 
 /// Id of a hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,6 +37,10 @@ pub(crate) struct Held {
     observed: Timestamp,
     /// The keys that committed transactions have required.
     pub(crate) required: RequiredKeys,
+    /// The locks of running transactions that lock what they write.
+    pub(crate) locks: LockTable,
+    /// Wake those who wait for a lock.
+    pub(crate) wakers: BTreeMap<Ticket, oneshot::Sender<()>>,
 }
 
 /// The hold of a prepared transaction.
@@ -52,6 +57,11 @@ pub(crate) struct PreparedWrites {
 impl Holds {
     pub(crate) fn lock(&self) -> MutexGuard<'_, Held> {
         self.state.lock()
+    }
+
+    /// Returns an owner of locks that is used once.
+    pub(crate) fn owner(&self, party: Party) -> Owner {
+        Owner { party, transaction: self.lock().id().0 }
     }
 
     /// Makes transactions that are prepared from now on commit after a timestamp.
@@ -161,10 +171,12 @@ impl Held {
     pub(crate) fn has_writes_in(&self, table: TableId, range: &KeyRange) -> bool {
         self.staged.values().any(|writes| writes_in(writes, table, range))
             || self.is_prepared_in(table, range)
+            || self.locks.rows_taken(None, table.0, Mode::ForUpdate).any(|key| range.contains(key))
+            || !self.locks.is_free(None, &Target::Table(table.0), Mode::RowExclusive)
     }
 
     /// Whether a prepared transaction writes to a range or changes the whole table.
-    fn is_prepared_in(&self, table: TableId, range: &KeyRange) -> bool {
+    pub(crate) fn is_prepared_in(&self, table: TableId, range: &KeyRange) -> bool {
         self.prepared.values().any(|prepared| writes_in(&prepared.writes, table, range))
             || self.has_changes_of(table)
     }

@@ -22,6 +22,7 @@ mod file;
 mod holds;
 mod ids;
 mod info;
+mod locking;
 mod log;
 mod machine;
 mod memory;
@@ -44,16 +45,17 @@ mod write_set;
 pub use bucket::arrays::compact_views;
 pub use bucket::zone::{Zone, ZoneValue};
 pub use bucket::{CHUNK_ROWS, End, IndexChanges, IndexedRows, Morsel, VALUE_BYTES_MAX, key, zone};
-pub use distributed::{DistributedSavepoint, DistributedTransaction};
+pub use distributed::{DistributedSavepoint, DistributedTransaction, within};
 pub use durable::{Frozen, KeptCheckpoint, inspection};
 pub use error::{Error, Failure};
 pub use info::{BucketInfo, Counters, Holdings, RunInfo, SplitInfo};
+pub use locking::{DEADLOCK_PAUSE, LockWait, refuse_deadlock};
 pub use memory::Memory;
 pub use moving::{Busy, MoveIn, MoveOut, Pieces};
 pub use peers::{
-    Acknowledgement, BatchStream, Changed, Delivery, ExchangeId, Finding, MessageCount,
-    MoveSetting, MoveSettings, Peers, Prepared, PushdownStep, PushdownSteps, Reader, TableTotal,
-    Traffic, Whereabouts, Write, Written,
+    Acknowledgement, BatchStream, Changed, Delivery, ExchangeId, Finding, LockPolicy, MessageCount,
+    MoveSetting, MoveSettings, Peers, Prepared, PushdownStep, PushdownSteps, Reader, RowLocks,
+    TableTotal, Traffic, Whereabouts, Write, Written,
 };
 pub use read::{Fragments, Reading, TableView, Walk};
 pub use references::{DeferredCheck, RowChange, RowChanges, Side};
@@ -64,4 +66,4 @@ pub use store::{
     group_of,
 };
 pub use transaction::{IngestPart, Savepoint, Transaction};
-pub use {bucket, catalog, journal};
+pub use {bucket, catalog, journal, locks};

@@ -16,6 +16,7 @@ const PURE: &[(&str, &[&str])] = &[
     ("bundling", &["serde", "thiserror"]),
     ("dbsim", &["bundling", "serde", "thiserror", "toml"]),
     ("protocols", &["sdds"]),
+    ("locks", &["sdds", "serde"]),
     ("sdds", &["imbl", "serde", "smallvec", "thiserror"]),
     ("frontend", &["bytes", "thiserror"]),
 ];

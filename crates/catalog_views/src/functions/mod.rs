@@ -1,6 +1,7 @@
 //! The functions that read the catalog or depend on the session.
 
 mod access_lists;
+mod advisory;
 mod backups;
 mod cluster;
 mod comments;
@@ -34,6 +35,7 @@ pub use texts::{OPTION_NAMES, OPTION_VALUES, SUBSCRIPTS};
 fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     let groups = [
         access_lists::all,
+        advisory::all,
         backups::all,
         cluster::all,
         comments::all,

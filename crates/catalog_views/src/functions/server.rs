@@ -49,10 +49,8 @@ fn constants() -> Vec<ScalarUDF> {
         constant("pg_last_wal_replay_lsn", Form::Text, Cell::Null),
         constant("pg_last_xact_replay_timestamp", Form::Moment, Cell::Null),
     ];
-    for name in ["pg_advisory_unlock_all", "pg_stat_clear_snapshot"] {
-        // They return `void`, which is empty text for clients.
-        all.push(constant(name, Form::Text, "".into()));
-    }
+    // It returns `void`, which is empty text for clients.
+    all.push(constant("pg_stat_clear_snapshot", Form::Text, "".into()));
     all
 }
 

@@ -6,6 +6,7 @@ use crate::session_context::SessionContext;
 use datafusion::logical_expr::ScalarUDF;
 use functions::row_function::{Row, function, volatile};
 use std::sync::Arc;
+use store::locks::Party;
 use values::cells::Cell;
 use values::cells::Form;
 use values::{Error, Result, SqlState};
@@ -30,10 +31,7 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
         function("pg_backend_pid", 0..=0, Form::Integer, move |_| Ok(process.into())),
         of_client("inet_client_addr", Form::Text, |client| client.ip().to_string().into()),
         of_client("inet_client_port", Form::Integer, |client| i64::from(client.port()).into()),
-        // There are no locks to wait for.
-        function("pg_blocking_pids", 1..=1, Form::Integers, |row| {
-            Ok(row.number(0).map(|_| Vec::<i64>::new()).into())
-        }),
+        blocking(session),
         signal(session, "pg_cancel_backend", 1, &CANCEL, |other| {
             other.cancel();
         }),
@@ -41,6 +39,19 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
             other.terminate();
         }),
     ]
+}
+
+/// The sessions on this server that one waits for.
+fn blocking(session: &Arc<dyn SessionContext>) -> ScalarUDF {
+    let session = Arc::clone(session);
+    volatile("pg_blocking_pids", 1..=1, Form::Integers, move |row| {
+        let Some(process) = row.number(0) else { return Ok(Cell::Null) };
+        let waits = session.database().store().waits();
+        let of = |(waiter, _): &(Party, Party)| i64::try_from(waiter.number) == Ok(process);
+        let blockers = waits.into_iter().filter(of);
+        let numbers = blockers.filter_map(|(_, blocker)| i64::try_from(blocker.number).ok());
+        Ok(numbers.collect::<Vec<i64>>().into())
+    })
 }
 
 /// The errors of a function that signals another session.

@@ -9,6 +9,7 @@
 pub mod class;
 mod constraints;
 pub(crate) mod definitions;
+mod locks;
 pub mod oids;
 mod relations;
 pub(crate) mod roles;
@@ -66,6 +67,7 @@ pub(crate) fn table(context: &ViewContext<'_>, name: &str) -> Option<TableRows> 
         "pg_stat_activity" => sessions::activity(context, out),
         "pg_prepared_statements" | "pg_prepared_statement" => sessions::prepared(context, out),
         "pg_cursors" | "pg_cursor" => sessions::cursors(context, out),
+        "pg_locks" => locks::locks(context, out),
         "pg_stat_database" => server::database_statistics(context, out),
         "pg_timezone_names" => server::time_zones(out),
         "pg_type" => types(context, out),

@@ -1,32 +1,39 @@
-//! Isolation levels. Every transaction has snapshot isolation, which is stronger than READ
-//! COMMITTED and the same as REPEATABLE READ in PostgreSQL. SHOW displays the level that the client
-//! has set.
+//! Isolation levels. In READ COMMITTED, and in READ UNCOMMITTED, which is the same, each statement has
+//! a snapshot of its own. REPEATABLE READ is snapshot isolation. SERIALIZABLE validates in addition what was read.
 
-use values::{Error, Result};
+use values::{Error, Result, SqlState};
 
-/// A supported isolation level.
+/// An isolation level.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Isolation {
     /// READ UNCOMMITTED
     ReadUncommitted,
-    /// READ COMMITTED
-    ReadCommitted,
-    /// REPEATABLE READ, the default
+    /// READ COMMITTED, the default
     #[default]
+    ReadCommitted,
+    /// REPEATABLE READ
     RepeatableRead,
+    /// SERIALIZABLE
+    Serializable,
 }
 
 impl Isolation {
     /// The level with a name in lower case.
     ///
     /// # Errors
-    /// 0A000 for SERIALIZABLE.
+    /// 22023 if there is no such level.
     pub fn of(name: &str) -> Result<Self> {
-        let all = [Self::ReadUncommitted, Self::ReadCommitted, Self::RepeatableRead];
+        use Isolation::{ReadCommitted, ReadUncommitted, RepeatableRead, Serializable};
+        let all = [ReadUncommitted, ReadCommitted, RepeatableRead, Serializable];
         all.into_iter().find(|level| level.name() == name).ok_or_else(|| {
-            Error::unsupported("isolation level SERIALIZABLE is not supported")
-                .with_hint("REPEATABLE READ is snapshot isolation, the highest level there is.")
+            let message = format!("there is no isolation level \"{name}\"");
+            Error::new(SqlState::InvalidParameterValue, message)
         })
+    }
+
+    /// Whether each statement reads what is committed when it begins.
+    pub fn is_of_statements(self) -> bool {
+        matches!(self, Self::ReadUncommitted | Self::ReadCommitted)
     }
 
     /// Its name, as SHOW displays it.
@@ -35,6 +42,7 @@ impl Isolation {
             Self::ReadUncommitted => "read uncommitted",
             Self::ReadCommitted => "read committed",
             Self::RepeatableRead => "repeatable read",
+            Self::Serializable => "serializable",
         }
     }
 }

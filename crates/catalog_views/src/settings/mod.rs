@@ -26,6 +26,8 @@ pub struct Settings {
     pub search_path: Vec<String>,
     /// Statements are cancelled after this time.
     pub statement_timeout: Option<Duration>,
+    /// A wait for a lock ends after this time.
+    pub lock_timeout: Option<Duration>,
     /// A session that is idle in a transaction ends after this time.
     pub idle_in_transaction_timeout: Option<Duration>,
     /// A session that is idle outside of a transaction ends after this time.
@@ -49,6 +51,7 @@ impl Default for Settings {
             role: None,
             search_path: vec![DEFAULT_SCHEMA.to_owned()],
             statement_timeout: None,
+            lock_timeout: None,
             idle_in_transaction_timeout: None,
             idle_timeout: None,
             read_only: None,
@@ -78,13 +81,12 @@ impl Settings {
         Some(match name {
             "search_path" => self.search_path.join(", "),
             "statement_timeout" => known::shown(self.statement_timeout),
+            "lock_timeout" => known::shown(self.lock_timeout),
             "idle_in_transaction_session_timeout" => known::shown(self.idle_in_transaction_timeout),
             "idle_session_timeout" => known::shown(self.idle_timeout),
             "transaction_read_only" => flag(self.is_read_only()),
             "default_transaction_read_only" => flag(self.read_only_by_default),
-            "transaction_isolation" => {
-                self.isolation.unwrap_or(self.isolation_by_default).name().to_owned()
-            }
+            "transaction_isolation" => self.isolation().name().to_owned(),
             "default_transaction_isolation" => self.isolation_by_default.name().to_owned(),
             other => match self.kept.get(other) {
                 Some(kept) => kept.clone(),
@@ -96,6 +98,11 @@ impl Settings {
     /// Whether the open transaction, or the next one, is read-only.
     pub fn is_read_only(&self) -> bool {
         self.read_only.unwrap_or(self.read_only_by_default)
+    }
+
+    /// The isolation level of the open transaction, or of the next one.
+    pub fn isolation(&self) -> Isolation {
+        self.isolation.unwrap_or(self.isolation_by_default)
     }
 
     /// Whether the client keeps an image of its own and wants image adjustments.
@@ -156,6 +163,7 @@ impl Settings {
                 self.idle_in_transaction_timeout = known.duration(value)?;
             }
             "idle_session_timeout" => self.idle_timeout = known.duration(value)?,
+            "lock_timeout" => self.lock_timeout = known.duration(value)?,
             "transaction_read_only" => self.read_only = Some(canonical == "on"),
             "default_transaction_read_only" => self.read_only_by_default = canonical == "on",
             "transaction_isolation" => self.isolation = Some(Isolation::of(&canonical)?),

@@ -10,6 +10,7 @@ use sdds::directory::Entry;
 use sdds::{GroupId, Key, KeyRange, Timestamp};
 use serde::{Deserialize, Serialize};
 use store::catalog::{Catalog, TableId};
+use store::locks::Party;
 use store::{Error, IndexChanges, TableTotal};
 
 /// The root's answer to a heartbeat.
@@ -95,6 +96,10 @@ pub(crate) enum Answer {
     Members(Members),
     /// Keys of rows.
     Keys(Vec<Key>),
+    /// Which rows are locked.
+    Locked(Vec<bool>),
+    /// Which parties wait for which.
+    Waits(Vec<(Party, Party)>),
 }
 
 /// Image adjustment: entries for the sender's image, and how often requests were forwarded.

@@ -7,7 +7,8 @@ use sdds::{GroupId, Key, KeyRange, MoveId, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Write};
 use store::catalog::{CatalogChange, Sequence, TableId};
-use store::{ExchangeId, MoveSetting, Reader, TransactionId};
+use store::locks::Party;
+use store::{ExchangeId, MoveSetting, Reader, RowLocks, TransactionId};
 
 /// Maximum number of commits of one [`Request::Next`].
 pub(crate) const COMMITS_MAX: u32 = 1 << 12;
@@ -142,6 +143,10 @@ pub(crate) enum Request {
     /// To any server: notifications of committed transactions, for the sessions that listen there. The answer is nothing; if
     /// it is lost, so are they.
     Publish { notifications: Blob },
+    /// To an owner: rows to lock for a query.
+    Lock { reader: WireReader, target: Target, rows: RowLocks, step: u64 },
+    /// To any server: which parties wait for which.
+    Waits,
 }
 
 impl Request {
@@ -185,6 +190,10 @@ pub(crate) struct WireReader {
     /// Whether the transaction has certainly written on the receiver. A receiver that does not know that has been
     /// started again, and has lost what was written.
     pub(crate) has_written: bool,
+    /// The party for which writes lock rows.
+    pub(crate) locks: Option<Party>,
+    /// Whether writes wait for locks of others, instead of failing.
+    pub(crate) waits: bool,
 }
 
 impl WireReader {
@@ -195,6 +204,8 @@ impl WireReader {
             transaction: reader.transaction,
             changes: reader.changes.to_vec(),
             savepoint: reader.savepoint,
+            locks: reader.locks,
+            waits: reader.waits,
         }
     }
 
@@ -204,6 +215,8 @@ impl WireReader {
             transaction: self.transaction,
             changes: self.changes.as_slice().into(),
             savepoint: self.savepoint,
+            locks: self.locks,
+            waits: self.waits,
         }
     }
 }

@@ -19,9 +19,11 @@ use futures::future::{BoxFuture, join_all};
 use sdds::{GroupId, Key, KeyRange, Timestamp};
 use std::sync::Arc;
 use store::catalog::{Sequence, Table, TableId};
+use store::locks::Party;
 use store::{
     BatchStream, Changed, Delivery, Error, ExchangeId, Finding, MoveSetting, MoveSettings, Peers,
-    Prepared, Reader, Snapshot, TableTotal, Traffic, TransactionId, Whereabouts, Write, Written,
+    Prepared, Reader, RowLocks, Snapshot, TableTotal, Traffic, TransactionId, Whereabouts, Write,
+    Written,
 };
 
 /// Rows column by column, and the position of each row's key.
@@ -163,6 +165,28 @@ impl Peers for NodePeers {
         write: Write,
     ) -> Result<Written, Error> {
         self.send_write(reader, table, owner, write).await
+    }
+
+    async fn lock(
+        &self,
+        reader: &Reader,
+        table: &Arc<Table>,
+        owner: GroupId,
+        rows: RowLocks,
+    ) -> Result<Vec<bool>, Error> {
+        self.send_lock(reader, table, owner, rows).await
+    }
+
+    async fn waits(&self) -> Vec<(Party, Party)> {
+        let members = self.node.membership.list.read().clone();
+        let others = members.present().filter(|member| member.group != self.node.membership.here);
+        let asked = others.map(async |member| {
+            match self.node.calls.ask(member.group, &Request::Waits).await {
+                Ok(Answer::Waits(waits)) => waits,
+                _ => Vec::new(),
+            }
+        });
+        join_all(asked).await.into_iter().flatten().collect()
     }
 
     async fn pushdown(

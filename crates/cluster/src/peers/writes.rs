@@ -10,7 +10,7 @@ use bytes::Bytes;
 use sdds::{GroupId, Key};
 use std::sync::Arc;
 use store::catalog::Table;
-use store::{Changed, Error, Reader, Write, Written};
+use store::{Changed, Error, Reader, RowLocks, Write, Written};
 
 impl NodePeers {
     pub(super) async fn send_row_operation(
@@ -55,13 +55,44 @@ impl NodePeers {
             Write::Delete(keys) => WireWrite::Delete(keys),
             Write::Require(keys) => WireWrite::Require(keys),
         };
+        let reader_locks = reader.locks.is_some();
         let (reader, target) = (self.wire(reader, owner), self.view.target(table));
         let request = Request::Write { reader, target, write, step };
         self.view.count(&file);
-        match self.node.calls.ask(owner, &request).await? {
+        // A write that locks may wait for long.
+        let limit = if reader_locks { TIMEOUTS.run } else { TIMEOUTS.call };
+        match self.node.calls.ask_within(owner, &request, limit).await? {
             Answer::Written { rows, entries } => {
                 self.node.transactions.coordinated.has_written(transaction, owner);
                 Ok(Written { rows, entries })
+            }
+            Answer::NotOwned { range, adjustment } => {
+                self.view.learn(&file, adjustment);
+                Err(Error::NotOwned { range })
+            }
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    pub(super) async fn send_lock(
+        &self,
+        reader: &Reader,
+        table: &Arc<Table>,
+        owner: GroupId,
+        rows: RowLocks,
+    ) -> Result<Vec<bool>, Error> {
+        let file = self.node.files.of(table);
+        let Some(transaction) = reader.transaction else {
+            return Err(invalid_message("a lock outside of transactions"));
+        };
+        let (step, _) = self.node.transactions.coordinated.writes(transaction, owner);
+        let (reader, target) = (self.wire(reader, owner), self.view.target(table));
+        let request = Request::Lock { reader, target, rows, step };
+        self.view.count(&file);
+        match self.node.calls.ask_within(owner, &request, TIMEOUTS.run).await? {
+            Answer::Locked(locked) => {
+                self.node.transactions.coordinated.has_written(transaction, owner);
+                Ok(locked)
             }
             Answer::NotOwned { range, adjustment } => {
                 self.view.learn(&file, adjustment);

@@ -1,18 +1,20 @@
 //! The rows of this server, for the transactions of other servers.
 //!
 //! - `reading`: the snapshot of a transaction. `get`: rows by key. `entries`: entries of indexes. `fragments`: streams of rows.
-//! - `write`: rows to be written. `pushdown`: rows that this server changes by itself.
+//! - `staging`: writes that wait for locks. `locking`: locks for queries. `write`: rows to be written. `pushdown`: rows that this server changes by itself.
 
 mod entries;
 mod fragments;
 mod get;
+mod locking;
 mod pushdown;
 mod reading;
+mod staging;
 mod write;
 
 pub(crate) use fragments::{describe, run, take};
 
-use crate::messages::{Reply, Request, invalid_message};
+use crate::messages::{Answer, Reply, Request, invalid_message};
 use crate::node::Node;
 use std::sync::Arc;
 
@@ -29,6 +31,10 @@ pub(crate) async fn answer(node: &Arc<Node>, request: Request) -> Reply {
         Request::Write { reader, target, write, step } => {
             write::write(node, &reader, &target, write, step).await
         }
+        Request::Lock { reader, target, rows, step } => {
+            locking::lock(node, &reader, &target, &rows, step).await
+        }
+        Request::Waits => Ok(Answer::Waits(node.store.waits())),
         Request::RowOperation { target, key, operation } => {
             write::row_operation(node, &target, key, operation.0).await
         }

@@ -5,6 +5,7 @@
 //! may have ended here or been rolled back to a savepoint, and then nothing more is written.
 
 use super::reading::{definition, reading};
+use super::staging::staged;
 use crate::messages::{Adjustment, Answer, Reply, Target, WireReader, invalid_message};
 use crate::node::Node;
 use crate::peers::NodePeers;
@@ -79,10 +80,8 @@ impl Staging {
     }
 
     async fn write(&self, step: PushdownStep) -> Result<Changed, Error> {
-        let part = self.node.transactions.participants.part(self.transaction)?;
-        let mut part = part.lock().await;
-        let work = |open: &mut store::Transaction| open.carry_out(&self.table, step);
-        part.write(&self.reader, self.step, work).await
+        let work = |open: &mut store::Transaction| open.carry_out(&self.table, step.clone());
+        staged(&self.node, self.transaction, &self.reader, self.step, work).await
     }
 }
 

@@ -1,17 +1,17 @@
 //! Writes of other servers.
 
 use super::reading::definition;
+use super::staging::staged;
 use crate::messages::{
     Adjustment, Answer, Reply, Target, WireReader, WireWrite, batches, invalid_message,
 };
 use crate::node::Node;
-use crate::peers::NodePeers;
 use crate::routing::View;
 use bytes::Bytes;
 use sdds::{Bound, Key, KeyRange};
 use std::sync::Arc;
 use store::catalog::TableId;
-use store::{Error, IndexChanges, Peers, Write, Written};
+use store::{Error, IndexChanges, Write, Written};
 
 /// Stages rows for a transaction. If this server does not own all of them, nothing is staged, and
 /// the answer names the owners.
@@ -33,18 +33,12 @@ pub(super) async fn write(
         WireWrite::Require(keys) => Write::Require(keys),
     };
     node.transactions.check_horizon(reader.timestamp)?;
-    let part = node.transactions.participants.part(transaction)?;
-    let written = {
-        let mut part = part.lock().await;
-        let peers = Arc::new(NodePeers::serving(node, target.hops)) as Arc<dyn Peers>;
-        let reading = part.reading(reader, peers).await?;
-        let table = definition(reading.catalog(), target)?;
-        part.write(reader, step, |open| {
-            let rows = open.write(&table, write.clone())?;
-            Ok(Written { rows, entries: open.take_entries() })
-        })
-        .await
-    };
+    let written = staged(node, transaction, reader, step, |open| {
+        let table = definition(open.catalog(), target)?;
+        let rows = open.write(&table, write.clone())?;
+        Ok(Written { rows, entries: open.take_entries() })
+    });
+    let written = written.await;
     match written {
         Ok(Written { rows, entries }) => Ok(Answer::Written { rows, entries }),
         Err(Error::NotOwned { .. }) => {
@@ -71,7 +65,7 @@ pub(super) async fn row_operation(
     }
 }
 
-async fn not_owned(node: &Arc<Node>, target: &Target, range: KeyRange) -> Reply {
+pub(super) async fn not_owned(node: &Arc<Node>, target: &Target, range: KeyRange) -> Reply {
     let view = View::serving(Arc::clone(&node.routing), target.hops);
     let entries = view.owners(target.table, &range).await?;
     Ok(Answer::NotOwned { range, adjustment: Adjustment::of(target.table, 1, entries) })

@@ -13,7 +13,9 @@ use sdds::Timestamp;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use store::{Error, Peers, Prepared, Reading, Savepoint, Store, Transaction, TransactionId};
+use store::{
+    Error, LockWait, Peers, Prepared, Reading, Savepoint, Store, Transaction, TransactionId,
+};
 
 /// All parts on this server.
 #[derive(Debug)]
@@ -186,11 +188,15 @@ impl Part {
 
     /// Does what precedes the work of a request.
     async fn begin(&mut self, reader: &WireReader, effects: &[Effect]) -> Result<(), Error> {
+        if !effects.iter().any(|effect| matches!(effect, Effect::Refuse(_))) {
+            self.follow(reader).await?;
+        }
         for effect in effects {
             match effect {
                 Effect::Begin => {
                     let snapshot = self.store.snapshot_at(reader.timestamp).await;
                     self.work = Work::Open(Box::new(self.store.begin_at(snapshot)));
+                    self.follow(reader).await?;
                 }
                 Effect::Change { marks } => {
                     if *marks {
@@ -206,6 +212,21 @@ impl Part {
                 Effect::Refuse(Refusal::Late) => return Err(late()),
                 Effect::Serve | Effect::Hold | Effect::SayPrepared => {}
                 other => unreachable!("a request does not lead to {other:?}"),
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the party of a request, which locks what it writes, and its snapshot, if that is newer.
+    async fn follow(&mut self, reader: &WireReader) -> Result<(), Error> {
+        let Work::Open(transaction) = &mut self.work else { return Ok(()) };
+        if let Some(party) = reader.locks {
+            transaction.lock_rows(party);
+        }
+        if transaction.snapshot().timestamp() < reader.timestamp {
+            let snapshot = self.store.snapshot_at(reader.timestamp).await;
+            if !transaction.refresh(snapshot)? {
+                return Err(ended());
             }
         }
         Ok(())
@@ -239,6 +260,14 @@ impl Part {
         }
         assert_eq!(self.savepoints.len(), self.machine.marks(), "each savepoint has a state");
         written
+    }
+
+    /// What waits for the lock that the last write was refused for.
+    pub(crate) fn take_wait(&mut self) -> Option<LockWait> {
+        match &mut self.work {
+            Work::Open(transaction) => transaction.take_wait(),
+            _ => None,
+        }
     }
 
     /// Rolls back to a savepoint number. Writes of steps before `step` that are still in flight are

@@ -37,7 +37,8 @@ const SAME: &str = "acldefault col_description current_database current_schema c
     has_function_privilege has_language_privilege has_schema_privilege has_sequence_privilege has_server_privilege \
     has_table_privilege has_tablespace_privilege has_type_privilege inet_client_addr inet_client_port inet_server_addr \
     inet_server_port lastval obj_description pando_backup pando_backup_progress pando_restore_table pando_set_weight \
-    pg_advisory_unlock_all pg_backend_pid pg_blocking_pids \
+    pg_advisory_lock pg_advisory_lock_shared pg_advisory_unlock pg_advisory_unlock_all pg_advisory_unlock_shared \
+    pg_advisory_xact_lock pg_advisory_xact_lock_shared pg_backend_pid pg_blocking_pids \
     pg_cancel_backend pg_char_to_encoding pg_client_encoding pg_collation_is_visible pg_conf_load_time \
     pg_conversion_is_visible pg_current_xact_id pg_database_size pg_encoding_to_char pg_function_is_visible \
     pg_get_constraintdef pg_get_expr pg_get_function_arguments pg_get_function_identity_arguments \
@@ -49,7 +50,9 @@ const SAME: &str = "acldefault col_description current_database current_schema c
     pg_opfamily_is_visible pg_postmaster_start_time pg_relation_filenode pg_relation_is_publishable pg_relation_size \
     pg_sequence_last_value pg_stat_clear_snapshot pg_stat_get_blocks_fetched pg_stat_get_dead_tuples \
     pg_stat_get_live_tuples pg_stat_get_numscans pg_statistics_obj_is_visible pg_table_is_visible pg_table_size \
-    pg_tablespace_location pg_tablespace_size pg_terminate_backend pg_total_relation_size pg_ts_config_is_visible \
+    pg_tablespace_location pg_tablespace_size pg_terminate_backend pg_total_relation_size \
+    pg_try_advisory_lock pg_try_advisory_lock_shared pg_try_advisory_xact_lock pg_try_advisory_xact_lock_shared \
+    pg_ts_config_is_visible \
     pg_ts_dict_is_visible pg_ts_parser_is_visible pg_ts_template_is_visible pg_type_is_visible row_security_active \
     set_config shobj_description to_regclass to_regnamespace to_regproc to_regrole to_regtype txid_current \
     version";

@@ -2,6 +2,7 @@
 
 mod fragments;
 mod joins;
+mod locks;
 mod metrics;
 mod pushdowns;
 mod random_moves;

@@ -225,11 +225,13 @@ async fn an_error_on_one_server_rolls_back_all() {
 async fn a_write_conflict_names_the_row() {
     let servers = four().await;
     let (slow, fast) = (of(&servers, 1).session(), of(&servers, 2).session());
-    slow.execute("BEGIN; UPDATE t SET v = v + 1").await.expect("staged");
+    let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM t";
+    slow.execute(begin).await.expect("it has a snapshot");
     fast.execute("UPDATE t SET v = v + 1 WHERE id = 2500").await.expect("first");
-    let refused = tag(&slow, "COMMIT").await.expect_err("second");
+    let refused = tag(&slow, "UPDATE t SET v = v + 1").await.expect_err("second");
     assert_eq!(refused.state().code(), "40001");
     assert_eq!(refused.detail(), Some("Table \"t\", key (id)=(2500)."));
+    slow.execute("ROLLBACK").await.expect("rolled back");
     let sum = (1..=ROWS).sum::<i64>() + 1;
     assert_eq!(number(of(&servers, 0), SUM).await, sum, "all or nothing");
     // Outside of transactions, the statement is retried.

@@ -7,15 +7,19 @@ use super::presence::Presence;
 use super::session_context::Context;
 use super::shared::Shared;
 use super::temporary;
+use super::transactions::Waiting;
 use arc_swap::ArcSwap;
+use catalog_views::advisory::AdvisoryLocks;
 use catalog_views::session_context::SessionContext;
 use catalog_views::settings::Settings;
+use catalog_views::settings::isolation::Isolation;
 use executor::Control;
 use notifications::Listening;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use store::catalog::temporary_schema;
+use store::locks::Party;
 use values::error::{Error, SqlState};
 
 /// Receives the progress of a load.
@@ -40,6 +44,7 @@ impl Inner {
     pub(crate) fn open(shared: Arc<Shared>) -> Arc<Self> {
         let settings = Arc::new(ArcSwap::from_pointee(Settings::default()));
         let presence = Presence::new(shared.sessions.number());
+        let advisory = AdvisoryLocks::new(&shared.store, presence.process);
         let context = Arc::new(Context {
             catalog: ArcSwap::new(shared.store.catalog()),
             search_path: ArcSwap::from_pointee(settings.load().search_path.clone()),
@@ -53,6 +58,7 @@ impl Inner {
             requested_settings: Mutex::default(),
             last_values: Mutex::default(),
             announcements: Arc::default(),
+            advisory,
             shared: Arc::clone(&shared),
         });
         let seen: Arc<dyn SessionContext> = Arc::clone(&context) as _;
@@ -74,6 +80,18 @@ impl Inner {
         let timeout = self.settings.load().statement_timeout;
         let memory = Some(Arc::clone(self.shared.store.memory()));
         Control::with_memory(self.context.presence.cancellation.begin(), timeout, memory)
+    }
+
+    /// How its statements wait for other transactions.
+    pub(crate) fn waiting(&self) -> Waiting {
+        let settings = self.settings.load();
+        let (group, number) = (self.shared.store.group().0, self.context.presence.process.into());
+        Waiting {
+            party: Party { group, number },
+            patience: settings.lock_timeout,
+            repeats: settings.isolation().is_of_statements(),
+            validates: settings.isolation() == Isolation::Serializable,
+        }
     }
 
     /// Queues a warning for the client.

@@ -6,6 +6,7 @@ use super::presence::Presence;
 use super::shared::Shared;
 use arc_swap::ArcSwap;
 use catalog_views::access::Access;
+use catalog_views::advisory::AdvisoryLocks;
 use catalog_views::session_context::{
     Activity, DatabaseContext, Entry, LastValues, SessionContext, SettingRequest,
 };
@@ -48,6 +49,7 @@ pub(crate) struct Context {
     pub(crate) requested_settings: Mutex<Vec<SettingRequest>>,
     pub(crate) last_values: Mutex<LastValues>,
     pub(crate) announcements: Arc<Announcements>,
+    pub(crate) advisory: AdvisoryLocks,
 }
 
 impl Context {
@@ -140,6 +142,8 @@ impl SessionContext for Context {
 
     fn listening_channels(&self) -> Vec<String> {
         self.shared.hub.channels(self.presence.process)
+    fn advisory(&self) -> &AdvisoryLocks {
+        &self.advisory
     }
 
     fn cancel(&self) {

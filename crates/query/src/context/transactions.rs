@@ -10,6 +10,8 @@ use chrono::{DateTime, Utc};
 use executor::Control;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use store::locks::{Owner, Party};
 use store::{DistributedSavepoint, DistributedTransaction, Store};
 use values::error::{Error, Result, SqlState};
 
@@ -108,6 +110,8 @@ pub(crate) struct Open {
     pub(crate) transaction: DistributedTransaction,
     known: Known,
     savepoints: Vec<(String, DistributedSavepoint, Mark, notifications::Mark)>,
+    /// Whether a statement has taken its snapshot.
+    has_snapshot: bool,
     /// Its changes of settings.
     scope: Option<Scope>,
 }
@@ -144,7 +148,8 @@ impl Conversation {
         let started = Utc::now();
         let known = Known { failed: Failure::default(), implicit, before, started };
         self.shown.0.store(Some(Arc::new(known.clone())));
-        self.open = Some(Open { transaction, known, savepoints: Vec::new(), scope: None });
+        let (savepoints, scope) = (Vec::new(), None);
+        self.open = Some(Open { transaction, known, savepoints, has_snapshot: false, scope });
     }
 
     fn take_open(&mut self) -> Option<Open> {
@@ -155,6 +160,34 @@ impl Conversation {
     /// The open transaction, if there is one.
     pub(crate) fn open(&mut self) -> Option<&mut Open> {
         self.open.as_mut()
+    }
+
+    /// The open transaction, if there is one, for a statement that begins. In READ COMMITTED the statement has a snapshot of
+    /// its own, in REPEATABLE READ the first one takes it for all.
+    pub(crate) async fn statement(&mut self, waiting: Waiting) -> Result<Option<&mut Open>> {
+        let Some(open) = &mut self.open else { return Ok(None) };
+        open.transaction.lock_rows(waiting.party, waiting.patience);
+        if waiting.repeats || !open.has_snapshot {
+            open.transaction.refresh().await?;
+            open.has_snapshot = true;
+        }
+        if waiting.validates {
+            open.transaction.validate_reads();
+        }
+        open.transaction.begin_statement();
+        Ok(Some(open))
+    }
+
+    /// The owner of the locks of the open transaction.
+    pub(crate) fn lock_owner(&mut self, waiting: Waiting) -> Option<Owner> {
+        let open = self.open.as_mut()?;
+        open.transaction.lock_rows(waiting.party, waiting.patience);
+        open.transaction.lock_owner()
+    }
+
+    /// Whether the open transaction has a snapshot that its statements share.
+    pub(crate) fn has_snapshot(&self) -> bool {
+        self.open.as_ref().is_some_and(|open| open.has_snapshot)
     }
 
     /// Begins a transaction. Returns false if one is open already.
@@ -215,9 +248,14 @@ impl Conversation {
         }
     }
 
-    /// Marks the open transaction, if any, as failed.
+    /// Marks the open transaction, if any, as failed, and releases its locks: those since its last savepoint, or all.
     pub(crate) fn fail(&mut self) {
         self.shown.fail();
+        let Some(open) = &mut self.open else { return };
+        match open.savepoints.last() {
+            Some((_, savepoint, _)) => open.transaction.release_to(savepoint),
+            None => open.transaction.abandon(),
+        }
     }
 
     /// The failure flag of the open transaction, for rows that are read after their statement has returned. Outside a
@@ -252,6 +290,7 @@ impl Conversation {
         open.savepoints.truncate(index + 1);
         let (_, savepoint, mark, announced) = &open.savepoints[index];
         open.transaction.rollback_to(savepoint).await?;
+        open.transaction.release_to(savepoint);
         settings_scopes::go_back(&mut open.scope, &self.settings, mark);
         self.announcements.go_back(*announced);
         // A stream from before the rollback may still fail; that must not fail the transaction.
@@ -273,6 +312,41 @@ impl Open {
             Error::new(SqlState::InvalidSavepointSpecification, message)
         })
     }
+}
+
+/// How a statement waits for other transactions.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Waiting {
+    /// The session.
+    pub(crate) party: Party,
+    /// How long it waits for a lock.
+    pub(crate) patience: Option<Duration>,
+    /// Whether it is executed again when it meets a row that has changed since its snapshot.
+    pub(crate) repeats: bool,
+    /// Whether its transaction is serializable.
+    pub(crate) validates: bool,
+}
+
+/// Rolls a statement back that has failed. Returns without an error if it is to be executed again: it has met changes of
+/// other transactions, which its snapshot has now.
+///
+/// # Errors
+/// The statement's; 55P03 after waiting for too long.
+pub(crate) async fn rolled_back(
+    transaction: &mut DistributedTransaction,
+    before: &DistributedSavepoint,
+    error: Error,
+    waiting: Waiting,
+) -> Result<()> {
+    transaction.rollback_to(before).await?;
+    let has_waited = transaction.await_lock().await?;
+    if waiting.repeats && (has_waited || error.is_retryable()) {
+        if transaction.choose_only() {
+            return Ok(());
+        }
+        return if transaction.again().await? { Ok(()) } else { Err(error) };
+    }
+    if has_waited { Ok(()) } else { Err(error) }
 }
 
 /// Commits a statement's own transaction. A commit that may be repeated, after a conflict, has not begun.

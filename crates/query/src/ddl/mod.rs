@@ -19,6 +19,7 @@ mod identity;
 mod index;
 mod index_columns;
 mod index_names;
+mod lock_table;
 mod place;
 mod primary_key;
 mod reindex;
@@ -59,6 +60,7 @@ pub(crate) async fn run(
         Definition::Drop(drop) => drop::run(frame, transaction, drop)?,
         Definition::Truncate(truncate) => truncate::run(frame, transaction, truncate)?,
         Definition::SetConstraints(set) => foreign_keys::set(frame, transaction, set).await?,
+        Definition::Lock(lock) => lock_table::run(frame, transaction, lock).await?,
         Definition::Comment(comment) => comment::run(frame, transaction, comment)?,
         Definition::Routine(routine) => functions::run(frame, transaction, routine).await?,
         Definition::Maintenance(maintenance) => maintain(frame, transaction, maintenance)?,

@@ -111,6 +111,7 @@ impl Ready {
     ) -> Result<Done> {
         let command = self.command();
         if writer.is_direct()
+            && !writer.transaction.chooses_here()
             && let Some(pushdown) = self.at_owners(frame)?
         {
             let count = coordinator::run(frame, writer.transaction, &pushdown).await?;

@@ -10,6 +10,7 @@ use futures::TryStreamExt;
 use futures::future::{try_join, try_join_all};
 use scan::places;
 use sdds::{GroupId, KeyRange};
+use std::time::Duration;
 use store::{Changed, DistributedTransaction, IndexChanges, Peers, Reader, Reading};
 use values::error::Result;
 
@@ -22,6 +23,8 @@ pub(crate) async fn run(
 ) -> Result<u64> {
     // The statement does not see its own writes.
     let reading = transaction.reading();
+    let patience = transaction.patience();
+    transaction.choose_elsewhere();
     let view = pushdown.elsewhere().view();
     let mut here = pushdown.elsewhere().here().to_vec();
     let mut owners = pushdown.elsewhere().owners().to_vec();
@@ -30,7 +33,7 @@ pub(crate) async fn run(
         let others = transaction.pushdowns_elsewhere();
         let remote = others.iter().flat_map(|(peers, reader)| {
             owners.iter().map(move |(owner, ranges)| {
-                remote_part(frame, pushdown, &**peers, reader, *owner, ranges)
+                remote_part(frame, pushdown, &**peers, reader, (*owner, ranges), patience)
             })
         });
         let remote = try_join_all(remote.collect::<Vec<_>>());
@@ -56,11 +59,12 @@ async fn remote_part(
     pushdown: &DmlPushdown,
     peers: &dyn Peers,
     reader: &Reader,
-    owner: GroupId,
-    ranges: &[KeyRange],
+    (owner, ranges): (GroupId, &[KeyRange]),
+    patience: Option<Duration>,
 ) -> Result<Changed> {
     let bytes = pushdown.to_bytes(ranges, frame).await?;
-    let changed = peers.pushdown(reader, pushdown.elsewhere().view().table(), owner, bytes).await;
+    let asked = peers.pushdown(reader, pushdown.elsewhere().view().table(), owner, bytes);
+    let changed = store::within(patience, asked).await;
     let changed =
         changed.map_err(|error| error.missing(|| pushdown.elsewhere().rows_of(ranges)))?;
     Ok(changed.of(ranges))
@@ -82,7 +86,7 @@ async fn local_part(
     let mut steps = open(&frame.session.shared.node, reading, &bytes).await?;
     while let Some(step) = steps.try_next().await? {
         let table = pushdown.elsewhere().view().table().id;
-        changed.add(transaction.carry_out_here(table, step)?);
+        changed.add(transaction.carry_out_here(table, step).await?);
     }
     Ok(changed.of(ranges))
 }

@@ -42,13 +42,22 @@ impl Delete {
         let mut stream = start(frame, query)?;
         let mut seen = joins.then(HashSet::new);
         let mut changed = Changed::default();
+        let mut all = Vec::new();
         while let Some(batch) = stream.try_next().await? {
             let (batch, keys) = first_changes(&view, writer, batch, seen.as_mut())?;
             changed.count += keys.len() as u64;
-            writer.delete(&view, keys).await?;
             if returns {
                 changed.rows.push(batch.columns().to_vec());
             }
+            // What a statement has chosen is known before it waits for the first row.
+            match writer.transaction.is_locking() {
+                true => all.extend(keys),
+                false => writer.delete(&view, keys).await?,
+            }
+        }
+        writer.transaction.has_chosen(view.table().id)?;
+        if !all.is_empty() {
+            writer.delete(&view, all).await?;
         }
         Ok(changed)
     }

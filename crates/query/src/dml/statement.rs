@@ -7,6 +7,7 @@ use crate::analysis::Returned;
 use crate::analysis::changes::{self, Statement};
 use crate::context::Frame;
 use crate::context::outcome::{Outcome, Rows};
+use crate::row_locks;
 use analyzer::tree::{Main, NamedChange};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::physical_plan::collect;
@@ -25,6 +26,11 @@ pub(crate) async fn run(
     transaction: &mut DistributedTransaction,
 ) -> Result<Outcome> {
     let node = node_of(frame)?;
+    let plain = match frame.statement.is_some_and(row_locks::are_in) {
+        true => row_locks::without_locking(frame, transaction, node).await?,
+        false => None,
+    };
+    let node = plain.as_ref().unwrap_or(node);
     let constants = constants::of(frame, transaction, node);
     let constants = match constants {
         Some(constants) if !constants.has_clauses => {

@@ -84,6 +84,7 @@ impl Update {
             old_keys.extend(keys);
             written.push(new);
         }
+        writer.transaction.has_chosen(view.table().id)?;
         if moves_keys(table, &targets) {
             writer.replace(&view, old_keys, written).await?;
             return Ok(changed);
@@ -132,17 +133,19 @@ pub(super) fn keys_of(view: &TableView, batch: &RecordBatch) -> Result<Vec<Key>>
 /// the first, if keys that were seen are kept.
 pub(super) fn first_changes(
     view: &TableView,
-    writer: &Writer<'_>,
+    writer: &mut Writer<'_>,
     batch: RecordBatch,
     mut seen: Option<&mut HashSet<Key>>,
 ) -> Result<(RecordBatch, Vec<Key>)> {
     let mut keys = keys_of(view, &batch)?;
-    if seen.is_none() && writer.is_direct() {
+    let id = view.table().id;
+    writer.transaction.choose(id, &keys);
+    if seen.is_none() && writer.is_direct() && !writer.transaction.is_locking() {
         return Ok((batch, keys));
     }
     let mut is_first = |key: &Key| {
         let is_new = seen.as_mut().is_none_or(|seen| seen.insert(key.clone()));
-        is_new && writer.changed(view, key).is_none()
+        is_new && writer.changed(view, key).is_none() && writer.transaction.is_chosen(id, key)
     };
     let first: Vec<u32> =
         (0..keys.len() as u32).filter(|row| is_first(&keys[*row as usize])).collect();

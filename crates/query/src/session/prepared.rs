@@ -3,6 +3,7 @@
 use super::describe::described;
 use super::{Description, Session};
 use crate::context::outcome::Outcome;
+use crate::context::transactions::Waiting;
 use crate::short::{Short, ready};
 use catalog_views::session_context::TransactionStatus;
 use catalog_views::settings::Settings;
@@ -128,12 +129,15 @@ impl Prepared {
         }
         match conversation.status() {
             TransactionStatus::Failed => Ok(None),
+            TransactionStatus::Open if self.statement.rows().is_none() => Ok(None),
             TransactionStatus::Open => {
-                let outcome = match conversation.open() {
-                    Some(open) => {
-                        self.execute_in(&settings, &mut open.transaction, parameters).await
+                let waiting = inner.waiting();
+                let outcome = match conversation.statement(waiting).await {
+                    Ok(Some(open)) => {
+                        self.execute_in(&settings, &mut open.transaction, parameters, waiting).await
                     }
-                    None => Ok(None),
+                    Ok(None) => Ok(None),
+                    Err(error) => Err(error),
                 };
                 outcome.inspect_err(|_| conversation.fail())
             }
@@ -144,7 +148,8 @@ impl Prepared {
                 let tables = || store.snapshot().reading(None);
                 let recognised = self.recognised(&settings, &catalog, tables)?;
                 let Some(short) = recognised else { return Ok(None) };
-                let outcome = short.execute(store, &catalog, parameters).await;
+                let waiting = Waiting { repeats: true, ..inner.waiting() };
+                let outcome = short.execute(store, &catalog, parameters, waiting).await;
                 if settings.is_adjusting() {
                     self.adjust(&short, parameters);
                 }
@@ -170,16 +175,12 @@ impl Prepared {
         settings: &Arc<Settings>,
         transaction: &mut DistributedTransaction,
         parameters: &[ScalarValue],
+        waiting: Waiting,
     ) -> Result<Option<Outcome>> {
         let recognised =
             self.recognised(settings, transaction.catalog(), || transaction.reading())?;
         let Some(short) = recognised else { return Ok(None) };
-        let before = transaction.savepoint();
-        let outcome = short.execute_in(transaction, parameters).await;
-        if outcome.is_err() {
-            transaction.rollback_to(&before).await?;
-        }
-        outcome
+        short.execute_unless_locked(transaction, parameters, waiting).await
     }
 
     /// The statement's short form, found once for each catalog and settings.

@@ -5,12 +5,12 @@ use super::outcome_stream::{OutcomeStream, RunningMark};
 use super::temporary;
 use crate::analysis;
 use crate::context::outcome::{Outcome, Rows, Tag};
-use crate::context::transactions::{Conversation, committed};
+use crate::context::transactions::{Conversation, Waiting, committed, rolled_back};
 use crate::context::writes_nothing;
 use crate::context::{Frame, Inner};
 use crate::roles;
+use crate::row_locks;
 use crate::{copy, ddl, dml};
-use catalog_views::relation_names::{find_named, undefined};
 use catalog_views::session_context::Running;
 use catalog_views::session_context::{SessionContext, TransactionStatus};
 use catalog_views::settings::isolation::Isolation;
@@ -23,7 +23,7 @@ use futures::{StreamExt, TryStreamExt};
 use grammar::tree::NodeEnum;
 use notifications::Listening;
 use parser::commands::{
-    Command, Copy, Definition, Discard, Mode, RelationName, RoleStatement, Transaction,
+    Command, Copy, Definition, Discard, Mode, RoleStatement, Transaction,
 };
 use parser::errors::at_literal;
 use parser::{Body, Statement};
@@ -64,6 +64,7 @@ impl Inner {
         }
         let mut conversation = self.conversation.lock().await;
         self.apply_requested_settings(&mut conversation);
+        self.context.advisory.use_transaction(conversation.lock_owner(self.waiting()));
         let mark = self.mark(me, &statement.text);
         let result = tokio::select! {
             biased;
@@ -108,8 +109,14 @@ impl Inner {
             return self.control(conversation, transaction, control).await;
         }
         conversation.refuse_if_failed()?;
+        if self.waiting().validates && !matches!(statement.command(), Some(Command::Setting(_))) {
+            self.refuse_serializable()?;
+        }
         let frame = self.frame_of(parameters, statement);
         let command = match statement.body() {
+            Body::Query if row_locks::are_in(statement) => {
+                return self.read_locking(conversation, &frame, statement).await;
+            }
             Body::Query => return self.read(conversation, &frame, statement, control, mark).await,
             Body::Change => {
                 return self.write(conversation, &frame, Write::Change, control).await;
@@ -119,9 +126,6 @@ impl Inner {
         };
         let write = match command {
             Command::Setting(setting) => return self.setting(conversation, setting),
-            Command::LockShared(names) => {
-                return self.lock_shared(conversation, &frame, names).await;
-            }
             Command::Listen(_) | Command::Unlisten(_) | Command::Notify(..) => {
                 return self.channel(command);
             }
@@ -163,24 +167,6 @@ impl Inner {
         self.write(conversation, &frame, write, control).await
     }
 
-    /// LOCK TABLE in ACCESS SHARE mode.
-    async fn lock_shared(
-        &self,
-        conversation: &mut Conversation,
-        frame: &Frame<'_>,
-        names: &[RelationName],
-    ) -> Result<Outcome> {
-        if conversation.open().is_none() {
-            let message = "LOCK TABLE can only be used in transaction blocks";
-            return Err(Error::new(SqlState::NoActiveSqlTransaction, message));
-        }
-        let tables = self.reading(conversation).await?;
-        for name in names {
-            find_named(tables.catalog(), frame.path(), name)?.ok_or_else(|| undefined(name))?;
-        }
-        Ok(Outcome::Done(Tag::plain("LOCK TABLE")))
-    }
-
     /// LISTEN, UNLISTEN and NOTIFY, which have effect at the end of the transaction.
     fn channel(&self, command: &Command) -> Result<Outcome> {
         let announcements = &self.context.announcements;
@@ -211,7 +197,7 @@ impl Inner {
     ) -> Result<Outcome> {
         let tag = match transaction {
             Transaction::Begin { modes, is_start } => {
-                refuse_isolation(modes)?;
+                self.refuse_isolation(modes)?;
                 if !conversation.begin(self.shared.store.begin_distributed().await?)? {
                     self.warn(
                         SqlState::ActiveSqlTransaction,
@@ -256,6 +242,28 @@ impl Inner {
             }
         };
         Ok(Outcome::Done(Tag::plain(tag)))
+    }
+
+    /// Refuses an unsupported isolation level before the transaction begins.
+    fn refuse_isolation(&self, modes: &[Mode]) -> Result<()> {
+        for mode in modes {
+            if let Mode::Isolation(level) = mode
+                && Isolation::of(level)? == Isolation::Serializable
+            {
+                self.refuse_serializable()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses SERIALIZABLE in a cluster.
+    pub(crate) fn refuse_serializable(&self) -> Result<()> {
+        match self.shared.store.peers() {
+            None => Ok(()),
+            Some(_) => Err(Error::unsupported(
+                "isolation level SERIALIZABLE in a cluster of several servers is not supported",
+            )),
+        }
     }
 
     /// The settings that AND CHAIN passes to the next transaction: isolation and access mode.
@@ -367,7 +375,7 @@ impl Inner {
 
     /// The snapshot of a statement that changes nothing.
     pub(super) async fn reading(&self, conversation: &mut Conversation) -> Result<Reading> {
-        Ok(match conversation.open() {
+        Ok(match conversation.statement(self.waiting()).await? {
             Some(open) => open.transaction.reading(),
             None => self.shared.store.reading().await?,
         })
@@ -390,17 +398,26 @@ impl Inner {
                 return Err(writes_nothing(&write.command(frame)));
             }
         }
-        if let Some(open) = conversation.open() {
-            let before = open.transaction.savepoint();
-            let result = self.apply(frame, &mut open.transaction, write).await;
-            if result.is_err() {
-                open.transaction.rollback_to(&before).await?;
-            }
-            return result;
+        let waiting = self.waiting();
+        if let Some(open) = conversation.statement(waiting).await? {
+            return self.apply_waiting(frame, &mut open.transaction, write, waiting).await;
         }
+        // At first without locks: most statements meet nobody.
+        let mut locks = frame.statement.is_some_and(row_locks::are_in);
         for _ in 0..RETRIES {
             let mut transaction = self.shared.store.begin_distributed().await?;
-            let done = match self.apply(frame, &mut transaction, write).await {
+            if waiting.validates {
+                self.refuse_serializable()?;
+                transaction.validate_reads();
+            }
+            let applied = if locks {
+                transaction.lock_rows(waiting.party, waiting.patience);
+                let waiting = Waiting { repeats: true, ..waiting };
+                self.apply_waiting(frame, &mut transaction, write, waiting).await
+            } else {
+                self.apply(frame, &mut transaction, write).await
+            };
+            let done = match applied {
                 Ok(outcome) => match integrity::settle_all(frame, &mut transaction).await {
                     Ok(()) => committed(transaction, control).await.map(|()| outcome),
                     Err(error) => Err(error),
@@ -409,11 +426,31 @@ impl Inner {
             };
             match done {
                 Err(error) if error.is_retryable() => tokio::task::yield_now().await,
+                // It holds nothing from before, and may begin anew without its client.
+                Err(error) if error.state() == SqlState::DeadlockDetected => {}
                 done => return done,
             }
+            locks = true;
         }
         let message = format!("gave up after {RETRIES} conflicts with other transactions");
         Err(Error::new(SqlState::SerializationFailure, message))
+    }
+
+    /// Executes a write, again whenever it meets changes of other transactions.
+    async fn apply_waiting(
+        &self,
+        frame: &Frame<'_>,
+        transaction: &mut DistributedTransaction,
+        write: Write<'_>,
+        waiting: Waiting,
+    ) -> Result<Outcome> {
+        loop {
+            let before = transaction.savepoint();
+            match self.apply(frame, transaction, write).await {
+                Err(error) => rolled_back(transaction, &before, error, waiting).await?,
+                done => return done,
+            }
+        }
     }
 
     async fn apply(
@@ -468,7 +505,7 @@ impl Inner {
     ) -> Result<u64> {
         conversation.refuse_if_failed()?;
         let frame = self.frame(&[], "");
-        if let Some(open) = conversation.open() {
+        if let Some(open) = conversation.statement(self.waiting()).await? {
             let rows = dml::load::run(&frame, &mut open.transaction, table, batches).await?;
             integrity::settle(&frame, &mut open.transaction).await?;
             return Ok(rows);
@@ -491,14 +528,6 @@ pub(super) async fn begun(
     let first = stream.try_next().await?;
     let all = futures::stream::iter(first.map(Ok)).chain(stream);
     Ok(Box::pin(RecordBatchStreamAdapter::new(schema, all)))
-}
-
-/// Refuses an unsupported isolation level before the transaction begins.
-fn refuse_isolation(modes: &[Mode]) -> Result<()> {
-    modes.iter().try_for_each(|mode| match mode {
-        Mode::Isolation(level) => Isolation::of(level).map(drop),
-        Mode::ReadOnly(_) | Mode::Deferrable(_) => Ok(()),
-    })
 }
 
 impl Write<'_> {

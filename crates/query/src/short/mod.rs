@@ -19,6 +19,7 @@ mod row_update;
 pub(crate) use operation::{Operations, perform};
 
 use crate::context::outcome::{Outcome, Rows, Tag};
+use crate::context::transactions::{Waiting, rolled_back};
 use crate::dml::assembly::Assembly;
 use bytes::Bytes;
 use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
@@ -33,13 +34,19 @@ use std::sync::Arc;
 use store::catalog::{Catalog, SqlType, Table};
 use store::{DistributedTransaction, Peers, Store};
 use values::assign::assign;
-use values::error::Result;
+use values::error::{Result, SqlState};
 use values::field::Field;
 use values::style::Style;
 use values::types;
 
 /// Maximum number of attempts of a write that conflicts with other transactions.
 const RETRIES: usize = 64;
+
+/// Maximum number of attempts of a write without locks.
+const OPTIMISTIC: usize = 32;
+
+/// Maximum number of attempts at the owner of a row. Then the statement waits for other transactions, on the long path.
+const RETRIES_AT_OWNER: usize = 4;
 
 /// A statement on the short path.
 pub(crate) struct Short {
@@ -117,9 +124,10 @@ impl Short {
         store: &Arc<Store>,
         catalog: &Arc<Catalog>,
         parameters: &[ScalarValue],
+        waiting: Waiting,
     ) -> Result<Option<Outcome>> {
         let Action::Select { read, fields } = &self.action else {
-            return self.write(store, catalog, parameters).await;
+            return self.write(store, catalog, parameters, waiting).await;
         };
         let Some(peers) = store.peers() else {
             let reading = store.reading().await?;
@@ -162,25 +170,62 @@ impl Short {
         Ok(Some(self.done(rows)))
     }
 
+    /// Executes the statement in a transaction that locks what it writes, again whenever it meets changes of other
+    /// transactions. `None` as for [`Self::execute`], and if it would have to wait: the long path can be cancelled meanwhile.
+    pub(crate) async fn execute_unless_locked(
+        &self,
+        transaction: &mut DistributedTransaction,
+        parameters: &[ScalarValue],
+        waiting: Waiting,
+    ) -> Result<Option<Outcome>> {
+        if let Action::Select { .. } = &self.action {
+            return self.execute_in(transaction, parameters).await;
+        }
+        loop {
+            let before = transaction.savepoint();
+            transaction.wait_for_locks(false);
+            let done = self.execute_in(transaction, parameters).await;
+            transaction.wait_for_locks(true);
+            match done {
+                Err(error) if error.state() == SqlState::LockNotAvailable => {
+                    transaction.rollback_to(&before).await?;
+                    return Ok(None);
+                }
+                Err(error) => rolled_back(transaction, &before, error, waiting).await?,
+                done => return done,
+            }
+        }
+    }
+
     async fn write(
         &self,
         store: &Arc<Store>,
         catalog: &Arc<Catalog>,
         parameters: &[ScalarValue],
+        waiting: Waiting,
     ) -> Result<Option<Outcome>> {
         if let Some(peers) = store.peers()
             && self.is_of_one_row()
         {
             return self.write_at_owner(store, &**peers, catalog, parameters).await;
         }
-        for _ in 0..RETRIES {
+        for attempt in 0..RETRIES {
             let mut transaction = store.begin_distributed().await?;
             if !Arc::ptr_eq(transaction.catalog(), catalog) {
                 return Ok(None);
             }
-            let Some(outcome) = self.execute_in(&mut transaction, parameters).await? else {
-                return Ok(None);
+            // Without locks as long as nobody has any: who comes second tries again at once.
+            let done = if attempt == 0 || (attempt < OPTIMISTIC && !store.has_locks()) {
+                self.execute_in(&mut transaction, parameters).await
+            } else {
+                transaction.lock_rows(waiting.party, waiting.patience);
+                self.execute_unless_locked(&mut transaction, parameters, waiting).await
             };
+            let outcome = match done {
+                Err(error) if error.is_retryable() => continue,
+                done => done?,
+            };
+            let Some(outcome) = outcome else { return Ok(None) };
             match transaction.commit().await {
                 Ok(_) => return Ok(Some(outcome)),
                 Err(error) if error.is_retryable() => {}
@@ -202,7 +247,7 @@ impl Short {
             return Ok(None);
         };
         let mut operation = None;
-        for _ in 0..RETRIES {
+        for _ in 0..RETRIES_AT_OWNER {
             let result = match store.begin_newest(peers, self.table.id, &change.key).await? {
                 Some(transaction) if Arc::ptr_eq(transaction.catalog(), catalog) => {
                     change.commit(transaction).await

@@ -22,8 +22,12 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use store::catalog::{Catalog, Table, TableId};
+use store::locks::Party;
 use values::error::{Error, Result, SqlState};
 use values::translate::to_store_error;
+
+/// In the number of a party: it is no session.
+const NO_SESSION: u64 = 1 << 40;
 
 /// Maximum number of cached updates. A full cache is cleared.
 const CACHED_MAX: usize = 1 << 10;
@@ -184,15 +188,25 @@ pub(crate) async fn perform(
     };
     let change = read(shared, operations, key, bytes).map_err(to_store_error)?;
     let (id, version) = (change.table.id, change.table.version);
-    for _ in 0..RETRIES {
-        let Some(transaction) = store.begin_newest(&**peers, id, &change.key).await? else {
+    for attempt in 0..RETRIES {
+        let Some(mut transaction) = store.begin_newest(&**peers, id, &change.key).await? else {
             return Err(store::Error::NotOwned { range: KeyRange::point(&change.key) });
         };
         if transaction.catalog().table_by_id(id).is_none_or(|table| table.version != version) {
             return Err(store::Error::SchemaConflict { relation: change.table.name.clone() });
         }
+        if attempt > 0 {
+            let number = shared.next_number() | NO_SESSION;
+            transaction.lock_rows(Party { group: store.group().0, number }, None);
+            transaction.wait_for_locks(false);
+        }
         match change.commit(transaction).await {
             Err(error) if error.is_retryable() => tokio::task::yield_now().await,
+            // Its coordinator waits, on the long path.
+            Err(error) if error.state() == SqlState::LockNotAvailable => {
+                let (table, key) = (change.table.name.clone(), String::new());
+                return Err(store::Error::Conflict { table, key });
+            }
             done => return done.map_err(to_store_error),
         }
     }

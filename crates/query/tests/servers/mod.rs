@@ -170,10 +170,13 @@ impl Servers {
     /// A table as a transaction sees it on one of the servers, with what it has written there.
     async fn view(&self, reader: &Reader, table: TableId, on: GroupId) -> TableView {
         let snapshot = self.store(on).snapshot_at(reader.timestamp).await;
-        let staged = self.staged.lock().expect("sound");
-        let of = reader.transaction.and_then(|id| staged.get(&(id, on)));
+        let mut staged = self.staged.lock().expect("sound");
+        let of = reader.transaction.and_then(|id| staged.get_mut(&(id, on)));
         let view = match of {
-            Some(staged) => staged.transaction.table(table),
+            Some(staged) => {
+                staged.follow(reader, snapshot).expect("definitions stay");
+                staged.transaction.table(table)
+            }
             None => snapshot.table(table),
         };
         view.expect("the table is everywhere")
@@ -187,9 +190,12 @@ impl Servers {
         let snapshot = store.snapshot_at(reader.timestamp).await;
         let seen: Arc<dyn Peers> = Arc::new(Seen { here: on, servers: Arc::clone(self) });
         let peers = Some((seen, reader.clone()));
-        let staged = self.staged.lock().expect("sound");
-        match reader.transaction.and_then(|id| staged.get(&(id, on))) {
-            Some(staged) => Ok(staged.transaction.reading(peers)),
+        let mut staged = self.staged.lock().expect("sound");
+        match reader.transaction.and_then(|id| staged.get_mut(&(id, on))) {
+            Some(staged) => {
+                staged.follow(reader, snapshot)?;
+                Ok(staged.transaction.reading(peers))
+            }
             None => {
                 let mut own = Staged::new(store.begin_at(snapshot));
                 own.catch_up(reader)?;
@@ -208,8 +214,9 @@ impl Servers {
         let id = reader.transaction.expect("writers have a transaction");
         let snapshot = self.store(on).snapshot_at(reader.timestamp).await;
         let mut staged = self.staged.lock().expect("sound");
-        let begin = || Staged::new(self.store(on).begin_at(snapshot));
+        let begin = || Staged::new(self.store(on).begin_at(snapshot.clone()));
         let staged = staged.entry((id, on)).or_insert_with(begin);
+        staged.follow(reader, snapshot)?;
         if staged.savepoints.last().is_none_or(|(number, ..)| *number < reader.savepoint) {
             let before = (reader.savepoint, staged.transaction.savepoint(), staged.changes);
             staged.savepoints.push(before);
@@ -243,6 +250,17 @@ fn move_keys(from: &Arc<Store>, to: &Arc<Store>, table: TableId, range: &KeyRang
 impl Staged {
     fn new(transaction: Transaction) -> Self {
         Self { transaction, changes: 0, savepoints: Vec::new() }
+    }
+
+    /// Reads the snapshot of a statement, and locks if the reader does.
+    fn follow(&mut self, reader: &Reader, snapshot: store::Snapshot) -> Result<(), Error> {
+        if let Some(party) = reader.locks {
+            self.transaction.lock_rows(party);
+        }
+        if self.transaction.snapshot().timestamp() < reader.timestamp {
+            assert!(self.transaction.refresh(snapshot)?, "definitions stay");
+        }
+        Ok(())
     }
 
     fn catch_up(&mut self, reader: &Reader) -> Result<(), Error> {
@@ -381,6 +399,20 @@ impl Peers for Seen {
             Ok(Written { rows, entries: open.take_entries() })
         });
         staged.await
+    }
+
+    async fn lock(
+        &self,
+        reader: &Reader,
+        table: &Arc<Table>,
+        owner: GroupId,
+        rows: store::RowLocks,
+    ) -> Result<Vec<bool>, Error> {
+        self.servers.stage(reader, owner, |open| open.lock_selected(table.id, &rows)).await
+    }
+
+    async fn waits(&self) -> Vec<(store::locks::Party, store::locks::Party)> {
+        Vec::new()
     }
 
     async fn pushdown(

@@ -31,6 +31,7 @@ impl DistributedTransaction {
             let Some((peers, reader)) = self.begin_elsewhere(false) else { break };
             let mut owners = by_owner(&*peers, &view, std::mem::take(&mut chunks)).await?;
             if let Some(here) = owners.remove(&peers.here()) {
+                self.waiting(|here| here.lock_for_load(id)).await?;
                 match self.load_here(id, here.clone()) {
                     Err(Error::NotOwned { .. }) => chunks.extend(here),
                     done => drop(done?),

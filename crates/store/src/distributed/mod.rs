@@ -5,6 +5,7 @@
 //! reads see the writes. On a store without [`Peers`], everything is local and nothing waits.
 
 mod load;
+mod locking;
 mod newest;
 mod pushdown;
 mod watching;
@@ -19,10 +20,13 @@ use arrow::array::RecordBatch;
 use bucket::{IndexChanges, key};
 use catalog::{Catalog, CatalogChange, Table, TableId};
 use futures::future::join_all;
+use locking::Chosen;
+pub use locking::within;
 use references::RowChanges;
 use sdds::{Bound, GroupId, Key, KeyRange, Timestamp, TransactionId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A running distributed transaction. Dropping it rolls it back.
 #[derive(Debug)]
@@ -34,6 +38,12 @@ pub struct DistributedTransaction {
     savepoints: u64,
     /// Changes of rows that foreign keys have not looked at.
     changes: RowChanges,
+    /// How long a write waits for a lock; `None` for as long as it takes.
+    patience: Option<Duration>,
+    /// Whether a write that meets a lock fails instead.
+    gives_up: bool,
+    /// The rows that its statement has chosen.
+    chosen: Chosen,
 }
 
 /// The parts of a transaction on other servers.
@@ -74,6 +84,8 @@ impl Store {
             transaction: None,
             changes: [].into(),
             savepoint: 0,
+            locks: None,
+            waits: true,
         };
         Ok(snapshot.reading(Some((Arc::clone(peers), reader))))
     }
@@ -105,7 +117,15 @@ impl Store {
             let (peers, id) = (Arc::clone(peers), peers.transaction_id());
             Elsewhere { peers, id, has_writes: false }
         });
-        DistributedTransaction { here, elsewhere, savepoints: 0, changes: RowChanges::default() }
+        DistributedTransaction {
+            here,
+            elsewhere,
+            savepoints: 0,
+            changes: RowChanges::default(),
+            patience: None,
+            gives_up: false,
+            chosen: Chosen::default(),
+        }
     }
 }
 
@@ -148,6 +168,8 @@ impl DistributedTransaction {
             transaction,
             changes: self.here.shared_changes(),
             savepoint: self.savepoints,
+            locks: self.here.party(),
+            waits: !self.gives_up,
         }
     }
 
@@ -164,7 +186,7 @@ impl DistributedTransaction {
 
     async fn insert_unwatched(&mut self, id: TableId, rows: &RecordBatch) -> Result<(), Error> {
         if self.elsewhere.is_none() {
-            return self.here.insert(id, rows);
+            return self.waiting(|here| here.insert(id, rows)).await;
         }
         self.write_rows(id, rows, Write::Insert).await
     }
@@ -176,7 +198,7 @@ impl DistributedTransaction {
     pub async fn upsert(&mut self, id: TableId, rows: &RecordBatch) -> Result<(), Error> {
         let changes = self.changes_of_upsert(id, rows).await?;
         match self.elsewhere.is_none() {
-            true => self.here.upsert(id, rows)?,
+            true => self.waiting(|here| here.upsert(id, rows)).await?,
             false => self.write_rows(id, rows, Write::Upsert).await?,
         }
         changes.into_iter().for_each(|change| self.changes.add(change));
@@ -196,7 +218,7 @@ impl DistributedTransaction {
 
     async fn delete_unwatched(&mut self, id: TableId, keys: &[Key]) -> Result<(), Error> {
         if self.elsewhere.is_none() {
-            return self.here.delete(id, keys);
+            return self.waiting(|here| here.delete(id, keys)).await;
         }
         self.write_to_owners(id, keys, &Write::Delete(keys.to_vec())).await
     }
@@ -245,7 +267,7 @@ impl DistributedTransaction {
         let catalog = Arc::clone(self.catalog());
         for (file, keys, write) in index_writes(&catalog, changes)? {
             if self.elsewhere.is_none() {
-                self.here.write(&file, write)?;
+                self.waiting(|here| here.write(&file, write.clone())).await?;
             } else {
                 self.write_to_file(file.id, &keys, &write).await?;
             }
@@ -276,7 +298,7 @@ impl DistributedTransaction {
             for (owner, rows) in owners {
                 let write = write.picked(&rows)?;
                 if owner == peers.here() {
-                    match self.here.write(&table, write) {
+                    match self.waiting(|here| here.write(&table, write.clone())).await {
                         Err(Error::NotOwned { .. }) => rest.extend(rows),
                         done => drop(done?),
                     }
@@ -286,9 +308,10 @@ impl DistributedTransaction {
                         elsewhere.has_writes = true;
                     }
                     let (peers, table, reader) = (&peers, &table, &reader);
+                    let patience = self.patience;
                     sent.push(async move {
-                        let written =
-                            write_to_owner(&**peers, reader, table, owner, &rows, write).await;
+                        let writing = write_to_owner(&**peers, reader, table, owner, &rows, write);
+                        let written = within(patience, writing).await;
                         let keys = rows.iter().map(|row| &keys[*row as usize]);
                         written.map_err(|e| e.missing(|| key::describe_rows(table, keys)))
                     });
@@ -346,6 +369,9 @@ impl DistributedTransaction {
         id: TableId,
         parts: Vec<IngestPart>,
     ) -> Result<u64, Error> {
+        if self.elsewhere.is_none() {
+            self.waiting(|here| here.lock_for_load(id)).await?;
+        }
         let Some(load) = IngestPart::gather(parts)? else { return Ok(0) };
         let changes = self.changes_of_load(id, &load);
         let rows = match self.elsewhere.is_none() {
@@ -390,6 +416,7 @@ impl DistributedTransaction {
         if !self.changes.is_empty() {
             return Err(unchecked());
         }
+        self.lock_changed().await?;
         let Some(mut elsewhere) = self.elsewhere.take() else {
             return self.here.commit_async().await;
         };

@@ -79,9 +79,13 @@ impl DistributedTransaction {
     /// # Errors
     /// As [`Transaction::carry_out`]. Some rows may have been changed then; roll back to a
     /// savepoint.
-    pub fn carry_out_here(&mut self, id: TableId, step: PushdownStep) -> Result<Changed, Error> {
+    pub async fn carry_out_here(
+        &mut self,
+        id: TableId,
+        step: PushdownStep,
+    ) -> Result<Changed, Error> {
         let view = self.table_or_missing(id)?;
-        self.here_mut().carry_out(view.table(), step)
+        self.waiting(|here| here.carry_out(view.table(), step.clone())).await
     }
 
     /// Returns the other servers and the identity for [pushdowns](Peers::pushdown); `None` without

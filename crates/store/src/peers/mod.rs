@@ -17,7 +17,7 @@ pub use moves::{MoveSetting, MoveSettings};
 pub(crate) use prepared::PreparedPart;
 pub use prepared::{Acknowledgement, Prepared};
 pub use pushdown::{Changed, PushdownStep, PushdownSteps};
-pub use requests::{BatchStream, Delivery, ExchangeId, Reader, Whereabouts};
+pub use requests::{BatchStream, Delivery, ExchangeId, LockPolicy, Reader, RowLocks, Whereabouts};
 pub(crate) use write::BATCH_BYTES_MAX;
 pub use write::{Write, Written};
 
@@ -27,6 +27,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use catalog::{Sequence, Table, TableId};
 use futures::future::BoxFuture;
+use locks::Party;
 use sdds::{GroupId, Key, KeyRange, Timestamp, TransactionId};
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -132,6 +133,19 @@ pub trait Peers: Debug + Send + Sync {
         owner: GroupId,
         write: Write,
     ) -> Result<Written, Error>;
+
+    /// Locks rows of a table on their presumed owner; returns which it has locked. After
+    /// [`Error::NotOwned`], nothing has been locked.
+    async fn lock(
+        &self,
+        reader: &Reader,
+        table: &Arc<Table>,
+        owner: GroupId,
+        rows: RowLocks,
+    ) -> Result<Vec<bool>, Error>;
+
+    /// Returns which parties wait for which on other servers. Those that do not answer are left out.
+    async fn waits(&self) -> Vec<(Party, Party)>;
 
     /// Sends a DML pushdown to a presumed owner
     /// ([`Fragments::pushdown`](crate::Fragments::pushdown)). It leaves out keys that it does not

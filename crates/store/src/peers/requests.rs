@@ -4,8 +4,9 @@ use crate::Error;
 use arrow::array::RecordBatch;
 use catalog::CatalogChange;
 use futures::stream::BoxStream;
+use locks::{Mode, Party};
 use sdds::directory::Entry;
-use sdds::{GroupId, Timestamp, TransactionId};
+use sdds::{GroupId, Key, Timestamp, TransactionId};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -43,6 +44,32 @@ pub struct Reader {
     pub changes: Arc<[CatalogChange]>,
     /// The newest savepoint of the transaction. Rolling back to it undoes what is written now.
     pub savepoint: u64,
+    /// The party for which its writes lock rows; `None` if they do not.
+    pub locks: Option<Party>,
+    /// Whether its writes wait for locks of others, instead of failing.
+    pub waits: bool,
+}
+
+/// Rows to be locked.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct RowLocks {
+    /// Their keys.
+    pub keys: Vec<Key>,
+    /// The mode.
+    pub mode: Mode,
+    /// What is done where another party has a lock.
+    pub policy: LockPolicy,
+}
+
+/// What a request for a lock does where another party has one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum LockPolicy {
+    /// It waits.
+    Wait,
+    /// NOWAIT: it fails.
+    Refuse,
+    /// SKIP LOCKED: it leaves the row out.
+    Skip,
 }
 
 /// How another server delivers a stream of answers.

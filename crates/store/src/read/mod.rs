@@ -13,5 +13,6 @@ pub use fragments::Fragments;
 #[cfg(test)]
 pub(crate) use gathered::Gathered;
 pub use reading::Reading;
+pub(crate) use reading::Reads;
 pub use view::TableView;
 pub use walk::Walk;

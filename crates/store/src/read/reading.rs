@@ -5,6 +5,8 @@ use crate::Snapshot;
 use crate::peers::{Peers, Reader};
 use crate::write_set::WriteSet;
 use catalog::{Catalog, Index, Relation, Table, TableId};
+use parking_lot::Mutex;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What a transaction reads on one server: the catalog, and tables with its writes on this server.
@@ -14,9 +16,27 @@ pub struct Reading {
     snapshot: Snapshot,
     writes: WriteSet,
     peers: Option<(Arc<dyn Peers>, Reader)>,
+    /// Remembers which tables are read; `None` if that does not matter.
+    reads: Option<Reads>,
+}
+
+/// The tables that a transaction has read. Clones share them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Reads(Arc<Mutex<BTreeSet<TableId>>>);
+
+impl Reads {
+    /// Returns the tables.
+    pub(crate) fn tables(&self) -> BTreeSet<TableId> {
+        self.0.lock().clone()
+    }
 }
 
 impl Reading {
+    /// The same, with the tables remembered that are read.
+    pub(crate) fn remembered(self, reads: Option<&Reads>) -> Self {
+        Self { reads: reads.cloned(), ..self }
+    }
+
     pub(crate) fn new(
         catalog: &Arc<Catalog>,
         snapshot: &Snapshot,
@@ -24,7 +44,7 @@ impl Reading {
         peers: Option<(Arc<dyn Peers>, Reader)>,
     ) -> Self {
         let (catalog, snapshot) = (Arc::clone(catalog), snapshot.clone());
-        Self { catalog, snapshot, writes: writes.clone(), peers }
+        Self { catalog, snapshot, writes: writes.clone(), peers, reads: None }
     }
 
     /// Returns the catalog with the changes of the transaction.
@@ -34,6 +54,9 @@ impl Reading {
 
     /// Returns a table, or the file of an index, with the writes of the transaction.
     pub fn table(&self, id: TableId) -> Option<TableView> {
+        if let Some(reads) = &self.reads {
+            reads.0.lock().insert(id);
+        }
         match self.catalog.relation_by_id(id.relation())? {
             Relation::Table(table) => {
                 let (view, indexes) = (self.view(table), self.catalog.indexes_of(id));

@@ -6,6 +6,7 @@ use super::conflicts::refuse_conflicts;
 use super::{CommitRequest, Ready, Store};
 use crate::Error;
 use crate::file::TableFile;
+use crate::locking::Locker;
 use crate::log::Proposal;
 use crate::machine::Machine;
 use crate::write_set::WriteSet;
@@ -20,6 +21,8 @@ use std::sync::Arc;
 struct Decided {
     outcome: Result<Timestamp, Error>,
     position: Position,
+    /// The locks, which are released when the commit is visible.
+    locker: Option<Locker>,
 }
 
 impl Store {
@@ -27,11 +30,12 @@ impl Store {
     /// thread until the commit is as durable as promised.
     pub(crate) fn commit(&self, request: CommitRequest) -> Result<Timestamp, Error> {
         let ready = self.ready_blocking(&request)?.written_here();
-        let Decided { outcome, position } = self.decide(request, ready);
+        let Decided { outcome, position, locker } = self.decide(request, ready);
         if let Some(durable) = self.durable() {
             durable.journal().write_here(position);
             durable.journal().wait_committed(position)?;
         }
+        drop(locker);
         outcome
     }
 
@@ -40,30 +44,33 @@ impl Store {
         let ready = self.ready(&request).await?;
         let writes_here = journal::may_wait();
         let ready = if writes_here { ready.written_here() } else { ready };
-        let Decided { outcome, position } = self.decide(request, ready);
+        let Decided { outcome, position, locker } = self.decide(request, ready);
         if let Some(durable) = self.durable() {
             if writes_here {
                 durable.journal().write_here(position);
             }
             durable.journal().committed(position).await?;
         }
+        drop(locker);
         outcome
     }
 
     /// Decides whether a transaction commits. A refusal can be due to commits that are not durable
     /// yet, which a new snapshot would not see: it waits for them, too.
-    fn decide(&self, request: CommitRequest, ready: Ready) -> Decided {
+    fn decide(&self, mut request: CommitRequest, ready: Ready) -> Decided {
         let mut machine = self.machine();
         let head = Arc::clone(machine.head());
         let refused = refuse_conflicts(&head, &self.holds().lock(), &request);
         if let Err(error) = refused {
             self.count_conflict(&error);
-            return Decided { outcome: Err(error), position: machine.log.position };
+            let position = machine.log.position;
+            return Decided { outcome: Err(error), position, locker: None };
         }
         let timestamp = head.timestamp.next();
+        let locker = request.locker.take();
         match self.apply(&mut machine, request, ready, timestamp) {
-            Ok(position) => Decided { outcome: Ok(timestamp), position },
-            Err(error) => Decided { outcome: Err(error), position: Position::ZERO },
+            Ok(position) => Decided { outcome: Ok(timestamp), position, locker },
+            Err(error) => Decided { outcome: Err(error), position: Position::ZERO, locker },
         }
     }
 
@@ -76,13 +83,21 @@ impl Store {
         ready: Ready,
         timestamp: Timestamp,
     ) -> Result<Position, Error> {
-        let CommitRequest { snapshot, catalog_changes, writes, staging, _reservation } = request;
+        let CommitRequest {
+            snapshot,
+            catalog_changes,
+            writes,
+            staging,
+            locker,
+            reads: _,
+            _reservation,
+        } = request;
         self.holds().note_required(&writes, timestamp);
         let touched = Touched::by(machine, &writes);
         let command = Command::Commit { timestamp, catalog: catalog_changes, writes };
         let Ready { record, _pins } = ready;
         let position = self.propose_writes(machine, Proposal { command, record }, touched);
-        drop((snapshot, staging));
+        drop((snapshot, staging, locker));
         position
     }
 

@@ -5,11 +5,15 @@ use super::CommitRequest;
 use crate::Error;
 use crate::file::{TableFile, Tile};
 use crate::holds::{Held, PreparedWrites};
-use crate::snapshot::Published;
+use crate::snapshot::{Published, Snapshot};
 use bucket::{Chunk, TableWrites, key};
 use catalog::{Catalog, CatalogChange, Relation, Table, TableId};
+use locks::{Mode, Party, Target};
 use sdds::{Bound, Key, KeyRange, Timestamp};
 use std::sync::Arc;
+
+/// So many keys of a transaction are looked up among the locks; of more, the locks are looked up.
+const FEW_KEYS: usize = 16;
 
 /// First committer wins: refuses a transaction if another one has changed its rows or definitions.
 pub(super) fn refuse_conflicts(
@@ -17,9 +21,11 @@ pub(super) fn refuse_conflicts(
     held: &Held,
     request: &CommitRequest,
 ) -> Result<(), Error> {
+    refuse_locked(published, held, request)?;
     for prepared in held.prepared.values() {
         refuse_held(published, prepared, request)?;
     }
+    refuse_changed_reads(published, request)?;
     let mut catalog: Option<Catalog> = None;
     for change in &request.catalog_changes {
         catalog = Some(catalog.as_ref().unwrap_or(&published.catalog).apply(change)?);
@@ -149,6 +155,112 @@ fn newer_key_in(file: &TableFile, chunk: &Chunk, snapshot: Timestamp) -> Option<
         }
     }
     None
+}
+
+/// Refuses a serializable transaction if what it has read has changed.
+fn refuse_changed_reads(published: &Published, request: &CommitRequest) -> Result<(), Error> {
+    let snapshot = &request.snapshot;
+    for id in &request.reads {
+        let Some(before) = snapshot.file(*id) else { continue };
+        let now = published.files.get(id);
+        let is_newer = |tile: &Tile| match tile {
+            Tile::Here(bucket) | Tile::Leaving(bucket) => {
+                bucket.state().newest() > snapshot.timestamp()
+            }
+            Tile::Elsewhere => false,
+        };
+        if now.is_none_or(|now| !Arc::ptr_eq(now, before))
+            || before.directory().iter().any(|(_, tile)| is_newer(tile))
+        {
+            return Err(Error::Unserializable);
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a transaction that changes rows or tables on which another one has locks.
+fn refuse_locked(published: &Published, held: &Held, request: &CommitRequest) -> Result<(), Error> {
+    if held.locks.is_empty() {
+        return Ok(());
+    }
+    let party = request.locker.as_ref().map(|locker| locker.owner().party);
+    let is_free = |id: TableId, mode| held.locks.is_free(party, &Target::Table(id.0), mode);
+    let name = |id: TableId| published.catalog.table_by_id(id).map(|table| table.name.clone());
+    let is_changed = |id: &TableId| name(*id).is_some() && !is_free(*id, Mode::AccessExclusive);
+    let mut changed = request.catalog_changes.iter().filter_map(CatalogChange::table);
+    if let Some(id) = changed.find(is_changed) {
+        return Err(Error::SchemaConflict { relation: name(id).unwrap_or_default() });
+    }
+    for (id, writes) in &request.writes {
+        let Some(table) = published.catalog.table_by_id(*id) else { continue };
+        if !is_free(*id, Mode::RowExclusive) {
+            return Err(Error::SchemaConflict { relation: table.name.clone() });
+        }
+        if let Some(key) = taken_key(held, party, *id, writes) {
+            return Err(conflict(&published.catalog, table, &key));
+        }
+    }
+    Ok(())
+}
+
+/// Returns a written key that another party has locked.
+fn taken_key(held: &Held, party: Option<Party>, id: TableId, writes: &TableWrites) -> Option<Key> {
+    let is_taken =
+        |key: &Key, mode| !held.locks.is_free(party, &Target::Row(id.0, key.clone()), mode);
+    let mode = |row: &Option<_>| if row.is_some() { Mode::ForNoKeyUpdate } else { Mode::ForUpdate };
+    if writes.runs.is_empty() && writes.changes.len() <= FEW_KEYS {
+        let mut changes = writes.changes.iter();
+        return changes.find(|(key, row)| is_taken(key, mode(row))).map(|(key, _)| key.clone());
+    }
+    let mut taken = held.locks.rows_taken(party, id.0, Mode::ForUpdate);
+    let conflicts = |key: &&Key| match writes.changes.get(*key) {
+        Some(row) => is_taken(key, mode(row)),
+        None => writes.find_in_runs(key).is_some(),
+    };
+    taken.find(conflicts).cloned()
+}
+
+/// Refuses rows that another transaction has changed since a snapshot, also if that is not visible yet.
+pub(crate) fn refuse_newer<'a>(
+    head: &Published,
+    snapshot: &Snapshot,
+    id: TableId,
+    keys: impl IntoIterator<Item = &'a Key>,
+) -> Result<(), Error> {
+    let Some(before) = snapshot.catalog().table_by_id(id) else { return Ok(()) };
+    let now = head.catalog.table_by_id(id);
+    let file = head.files.get(&id);
+    let same_file = file.map(Arc::as_ptr) == snapshot.file(id).map(Arc::as_ptr);
+    let (Some(file), true) = (file, same_file && now.is_some_and(|t| t.version == before.version))
+    else {
+        return Err(Error::SchemaConflict { relation: before.name.clone() });
+    };
+    let at = snapshot.timestamp();
+    let is_newer = |key: &&Key| {
+        let Some(bucket) = file.locate(key) else { return false };
+        let state = bucket.state();
+        state.newest() > at && state.last_write(key).is_some_and(|written| written > at)
+    };
+    match keys.into_iter().find(is_newer) {
+        Some(key) => Err(conflict(&head.catalog, before, key)),
+        None => Ok(()),
+    }
+}
+
+/// Refuses bulk loads of keys that another transaction has written since a snapshot: they are not locked.
+pub(crate) fn refuse_newer_loads(
+    head: &Published,
+    snapshot: &Snapshot,
+    id: TableId,
+    writes: &TableWrites,
+) -> Result<(), Error> {
+    let loads = TableWrites { runs: writes.runs.clone(), ..TableWrites::default() };
+    let (Some(table), Some(file)) = (snapshot.catalog().table_by_id(id), head.files.get(&id))
+    else {
+        return Ok(());
+    };
+    let conflict = |key: &Key| conflict(&head.catalog, table, key);
+    refuse_row_conflicts(file, &loads, snapshot.timestamp(), conflict)
 }
 
 /// Refuses a transaction that conflicts with a prepared one.

@@ -6,6 +6,7 @@ mod cluster;
 mod committing;
 mod conflicts;
 mod indexed;
+mod locking;
 mod maintenance;
 mod opening;
 mod proposing;
@@ -16,6 +17,7 @@ mod statistics;
 
 pub(crate) use committing::Touched;
 pub use indexed::IndexExpressions;
+pub(crate) use conflicts::{refuse_newer, refuse_newer_loads};
 pub use opening::{CHECKPOINT_BYTES, Data, Progress, Recovery, RecoveryStage, group_of};
 pub(crate) use proposing::Ready;
 pub(crate) use request::CommitRequest;

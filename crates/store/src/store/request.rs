@@ -2,9 +2,11 @@
 
 use crate::Snapshot;
 use crate::holds::Staging;
+use crate::locking::Locker;
 use crate::memory::Reservation;
 use crate::write_set::WriteSet;
-use catalog::CatalogChange;
+use catalog::{CatalogChange, TableId};
+use std::collections::BTreeSet;
 
 /// A request to commit a transaction.
 #[derive(Debug)]
@@ -13,6 +15,10 @@ pub(crate) struct CommitRequest {
     pub(crate) catalog_changes: Vec<CatalogChange>,
     pub(crate) writes: WriteSet,
     pub(crate) staging: Option<Staging>,
+    /// The locks of the transaction; `None` if it does not lock what it writes.
+    pub(crate) locker: Option<Locker>,
+    /// The tables that must not have changed.
+    pub(crate) reads: BTreeSet<TableId>,
     pub(crate) _reservation: Reservation,
 }
 

@@ -7,7 +7,7 @@ use crate::read::Gathered;
 use crate::test_tables::rows;
 use crate::{
     BatchStream, Changed, Delivery, Error, ExchangeId, Finding, Peers, Prepared, PushdownStep,
-    Reader, TableTotal, Traffic, Transaction, TransactionId, Whereabouts, Write, Written,
+    Reader, RowLocks, TableTotal, Traffic, Transaction, TransactionId, Whereabouts, Write, Written,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -144,6 +144,20 @@ impl Peers for TwoServers {
         let there = there.get_or_insert_with(|| self.stores[1].begin_at(snapshot));
         let rows = there.write(table, write)?;
         Ok(Written { rows, entries: there.take_entries() })
+    }
+
+    async fn lock(
+        &self,
+        _: &Reader,
+        _: &Arc<Table>,
+        _: GroupId,
+        _: RowLocks,
+    ) -> Result<Vec<bool>, Error> {
+        unreachable!("the store locks no rows for queries")
+    }
+
+    async fn waits(&self) -> Vec<(::locks::Party, ::locks::Party)> {
+        Vec::new()
     }
 
     async fn pushdown(

@@ -2,11 +2,13 @@
 //!
 //! Isolation is snapshot isolation: reads see the snapshot and the transaction's own writes. A
 //! commit fails with [`Error::Conflict`] if another transaction has written one of its rows since
-//! the snapshot.
+//! the snapshot. A transaction that locks what it writes ([`Transaction::lock_rows`]) waits for others
+//! instead, and learns of a conflict when it writes.
 
 mod indexing;
 mod ingest;
 mod known_keys;
+mod locking;
 mod prepare;
 
 pub(crate) use indexing::writes as index_writes;
@@ -15,15 +17,17 @@ pub(crate) use ingest::SortedLoad;
 
 use crate::error::missing;
 use crate::holds::Staging;
+use crate::locking::{LockWait, Locker};
 use crate::memory::Reservation;
 use crate::peers::{Peers, Reader, Write};
-use crate::read::{Reading, TableView};
+use crate::read::{Reading, Reads, TableView};
 use crate::store::{CommitRequest, Store};
 use crate::write_set::{WriteSet, bytes};
 use crate::{Error, Snapshot};
 use arrow::array::RecordBatch;
 use bucket::{IndexChanges, RowEncoder, Run, TableWrites};
 use catalog::{Catalog, CatalogChange, OnCommit, Relation, Table, TableId};
+use locks::Mode;
 use sdds::{Key, Timestamp};
 use std::sync::Arc;
 
@@ -40,6 +44,12 @@ pub struct Transaction {
     staging: Option<Staging>,
     /// In a cluster: what its writes change in indexes, until the coordinator takes it.
     entries: IndexChanges,
+    /// Its locks; `None` if it does not lock what it writes, and is refused after a conflict.
+    locker: Option<Locker>,
+    /// The request for a lock that is not granted yet.
+    wait: Option<LockWait>,
+    /// The tables that it has read, if it is serializable.
+    reads: Option<Reads>,
 }
 
 /// A savepoint of a [`Transaction`].
@@ -48,6 +58,8 @@ pub struct Savepoint {
     catalog: Arc<Catalog>,
     catalog_changes: usize,
     writes: WriteSet,
+    /// The number of its locks.
+    locks: usize,
 }
 
 impl Transaction {
@@ -63,6 +75,9 @@ impl Transaction {
             reservation,
             staging: None,
             entries: IndexChanges::default(),
+            locker: None,
+            wait: None,
+            reads: None,
         }
     }
 
@@ -85,6 +100,10 @@ impl Transaction {
     /// # Errors
     /// As [`Catalog::apply`].
     pub fn change_catalog(&mut self, change: CatalogChange) -> Result<(), Error> {
+        let table = change.table().and_then(|id| self.snapshot.catalog().table_by_id(id));
+        if let Some(table) = table.cloned() {
+            self.lock_table(&table, Mode::AccessExclusive)?;
+        }
         self.catalog = Arc::new(self.catalog.apply(&change)?);
         match &change {
             CatalogChange::Truncate(id) => {
@@ -100,13 +119,21 @@ impl Transaction {
 
     /// Returns a table with its writes so far.
     pub fn table(&self, id: TableId) -> Option<TableView> {
-        self.reading(None).table(id)
+        Reading::new(&self.catalog, &self.snapshot, &self.writes, None).table(id)
     }
 
     /// Returns what it reads now, without later writes. `peers` are the other servers and the
     /// identity for requests to them.
     pub fn reading(&self, peers: Option<(Arc<dyn Peers>, Reader)>) -> Reading {
-        Reading::new(&self.catalog, &self.snapshot, &self.writes, peers)
+        let reading = Reading::new(&self.catalog, &self.snapshot, &self.writes, peers);
+        reading.remembered(self.reads.as_ref())
+    }
+
+    /// Makes the transaction serializable: if it writes, it is refused when a table that it has read
+    /// has changed since the snapshot. Its writes and all that it has read are of one moment then, that
+    /// of its commit. Only without a cluster.
+    pub fn validate_reads(&mut self) {
+        self.reads.get_or_insert_default();
     }
 
     /// Returns its catalog changes that concern other servers: those not about temporary relations.
@@ -147,7 +174,7 @@ impl Transaction {
     /// values that are too large. Some rows may have been inserted; roll back to a savepoint.
     pub fn insert(&mut self, id: TableId, rows: &RecordBatch) -> Result<(), Error> {
         let view = self.table_or_missing(id)?;
-        self.write_rows(&view, rows, false, |writes, key| match writes.changes.get(key) {
+        self.write_rows(&view, rows, Mode::ForUpdate, |writes, key| match writes.changes.get(key) {
             Some(change) => Ok(change.is_some()),
             None => view.contains(key),
         })
@@ -159,24 +186,26 @@ impl Transaction {
     /// As [`Self::insert`], without [`Error::DuplicateKey`].
     pub fn upsert(&mut self, id: TableId, rows: &RecordBatch) -> Result<(), Error> {
         let view = self.table_or_missing(id)?;
-        self.write_rows(&view, rows, true, |_, _| Ok(false))
+        self.write_rows(&view, rows, Mode::ForNoKeyUpdate, |_, _| Ok(false))
     }
 
     fn write_rows(
         &mut self,
         view: &TableView,
         rows: &RecordBatch,
-        replaces: bool,
+        mode: Mode,
         is_duplicate: impl Fn(&TableWrites, &Key) -> Result<bool, Error>,
     ) -> Result<(), Error> {
         let table: &Table = view.table();
         let keys = view.encode_keys(rows)?;
+        self.lock(view, &keys, mode)?;
+        let replaces = mode == Mode::ForNoKeyUpdate;
         let entries = self.entries_of(view, &keys, Some(rows), replaces)?;
         let encoder = RowEncoder::new(&self.store.row_layout(table), rows.columns());
         let mut writes = self.writes.get(&table.id).cloned().unwrap_or_default();
         for (index, key) in keys.iter().enumerate() {
             if is_duplicate(&writes, key)? {
-                return Err(view.duplicate(key));
+                return Err(self.duplicate(view, key));
             }
             let before = writes.bytes;
             writes.put(key.clone(), Some(encoder.encode(index)?));
@@ -192,6 +221,7 @@ impl Transaction {
     /// [`Error::Catalog`] if the table does not exist; in a cluster, [`Error::NotOwned`].
     pub fn delete(&mut self, id: TableId, keys: &[Key]) -> Result<(), Error> {
         let view = self.table_or_missing(id)?;
+        self.lock(&view, keys, Mode::ForUpdate)?;
         let entries = self.entries_of(&view, keys, None, true)?;
         let mut writes = self.writes.get(&id).cloned().unwrap_or_default();
         for key in keys {
@@ -275,6 +305,7 @@ impl Transaction {
 
     fn try_take_load(&mut self, id: TableId, load: SortedLoad) -> Result<u64, Error> {
         let view = self.table_or_missing(id)?;
+        self.lock(&view, &[], Mode::ForUpdate)?;
         let separated = view.separate_known(&load.chunks)?;
         let entries = self.entries_of_chunks(&view, &separated.absent)?;
         let mut writes = self.writes.get(&id).cloned().unwrap_or_default();
@@ -312,17 +343,21 @@ impl Transaction {
             catalog: Arc::clone(&self.catalog),
             catalog_changes: self.catalog_changes.len(),
             writes: self.writes.clone(),
+            locks: self.locker.as_ref().map_or(0, Locker::mark),
         }
     }
 
-    /// Rolls back to a savepoint of this transaction.
+    /// Rolls back to a savepoint of this transaction. Its locks stay.
     pub fn rollback_to(&mut self, savepoint: &Savepoint) {
         assert!(
             savepoint.catalog_changes <= self.catalog_changes.len(),
             "a savepoint is in the past"
         );
-        self.catalog = Arc::clone(&savepoint.catalog);
         self.catalog_changes.truncate(savepoint.catalog_changes);
+        self.catalog = match self.catalog_changes.is_empty() {
+            true => Arc::clone(self.snapshot.catalog()),
+            false => self.rebased().unwrap_or_else(|_| Arc::clone(&savepoint.catalog)),
+        };
         self.writes = savepoint.writes.clone();
         self.entries = IndexChanges::default();
         if let Some(staging) = &self.staging {
@@ -394,6 +429,8 @@ impl Transaction {
             catalog_changes: self.catalog_changes,
             writes: self.writes,
             staging: self.staging,
+            locker: self.locker,
+            reads: self.reads.map(|reads| reads.tables()).unwrap_or_default(),
             _reservation: self.reservation,
         }))
     }

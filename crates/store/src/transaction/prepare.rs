@@ -11,6 +11,7 @@
 //! are there again after a restart ([`Store::undecided`]).
 
 use crate::holds::HoldId;
+use crate::locking::Locker;
 use crate::log::{Proposal, Record};
 use crate::memory::Reservation;
 use crate::peers::{Acknowledgement, Prepared, PreparedPart};
@@ -50,6 +51,8 @@ struct Kept {
     /// Room for the decision; `None` after a restart.
     room: Option<Room>,
     _reservation: Option<Reservation>,
+    /// Its locks, until it is decided.
+    _locker: Option<Locker>,
 }
 
 impl Transaction {
@@ -58,9 +61,12 @@ impl Transaction {
     ///
     /// # Errors
     /// [`Error::Conflict`] and [`Error::SchemaConflict`].
-    pub fn prepare(self) -> Result<Option<Prepared>, Error> {
+    pub fn prepare(mut self) -> Result<Option<Prepared>, Error> {
         let store = Arc::clone(self.store());
         assert!(self.entries.is_empty(), "the indexes have the changes of all rows");
+        if self.is_read_only() {
+            return Ok(self.locker.take().map(|locker| Prepared::new(OnlyLocks(locker))));
+        }
         let Some(mut request) = self.into_request()? else { return Ok(None) };
         let ready = store.ready_blocking(&request)?;
         let hold = store.prepare(&request)?;
@@ -68,6 +74,26 @@ impl Transaction {
         let work = Work::Held(Box::new((request, ready)));
         Ok(Some(Prepared::new(PreparedTransaction { store, hold, work })))
     }
+}
+
+/// The part of a transaction that has locks here, and no writes.
+#[derive(Debug)]
+struct OnlyLocks(#[expect(dead_code, reason = "dropping it releases the locks")] Locker);
+
+impl PreparedPart for OnlyLocks {
+    fn bytes(&self) -> u64 {
+        0
+    }
+
+    fn keep(&mut self, _: TransactionId) -> BoxFuture<'_, Result<(), Error>> {
+        futures::future::ready(Ok(())).boxed()
+    }
+
+    fn commit(self: Box<Self>, _: Timestamp) -> Acknowledgement {
+        Acknowledgement::default()
+    }
+
+    fn roll_back(self: Box<Self>) {}
 }
 
 impl PreparedPart for PreparedTransaction {
@@ -143,11 +169,13 @@ impl PreparedTransaction {
         let later = journal.room(durable::DECISION_BYTES_MAX).await?;
         let record = Some(Record { kind, body: Body::new(body), room });
         let position = self.store.machine().propose(Proposal { command, record })?;
-        let kept = Kept { transaction, writes, room: Some(later), _reservation: None };
+        let kept =
+            Kept { transaction, writes, room: Some(later), _reservation: None, _locker: None };
         if let Work::Held(held) = std::mem::replace(&mut self.work, Work::Kept(kept)) {
-            let CommitRequest { _reservation, .. } = held.0;
+            let CommitRequest { _reservation, locker, .. } = held.0;
             if let Work::Kept(kept) = &mut self.work {
                 kept._reservation = Some(_reservation);
+                kept._locker = locker;
             }
         }
         Ok(journal.durable(position).await?)
@@ -186,9 +214,11 @@ impl Store {
         let held = parts.map(|(transaction, part)| {
             let hold = self.hold_undecided(part);
             let writes = part.writes.clone();
-            let kept = Kept { transaction: *transaction, writes, room: None, _reservation: None };
+            let transaction = *transaction;
+            let (_reservation, _locker) = (None, None);
+            let kept = Kept { transaction, writes, room: None, _reservation, _locker };
             let (store, work) = (Arc::clone(self), Work::Kept(kept));
-            (*transaction, Prepared::new(PreparedTransaction { store, hold, work }))
+            (transaction, Prepared::new(PreparedTransaction { store, hold, work }))
         });
         held.collect()
     }

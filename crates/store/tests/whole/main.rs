@@ -5,6 +5,7 @@ mod test_tables;
 
 mod commits;
 mod indexes;
+mod locks;
 mod memory;
 mod regressions;
 #[path = "../shared/tables.rs"]

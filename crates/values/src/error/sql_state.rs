@@ -159,6 +159,8 @@ states! {
     InvalidSchemaName = "3F000",
     /// A conflict with another transaction; run the transaction again
     SerializationFailure = "40001",
+    /// Transactions wait for each other in a circle.
+    DeadlockDetected = "40P01",
     /// statement_completion_unknown
     StatementCompletionUnknown = "40003",
     /// The user does not have the privilege
@@ -251,6 +253,8 @@ states! {
     ObjectInUse = "55006",
     /// The setting is read-only
     CantChangeRuntimeParameter = "55P02",
+    /// The lock is not available.
+    LockNotAvailable = "55P03",
     /// The statement was cancelled, by the user or by a timeout
     QueryCanceled = "57014",
     /// The server is shutting down

@@ -19,6 +19,9 @@ impl From<store::Error> for Error {
                 .with_hint("Run the transaction again."),
             E::SchemaConflict { .. } => Self::new(SqlState::SerializationFailure, message)
                 .with_hint("Run the transaction again."),
+            E::Unserializable => Self::new(SqlState::SerializationFailure, message)
+                .with_hint("The transaction might succeed if retried."),
+            E::Locked { .. } | E::TableLocked { .. } => Self::new(SqlState::LockNotAvailable, message),
             E::OutOfMemory { .. } => Self::new(SqlState::OutOfMemory, message).with_hint(
                 "Delete rows, or start with a larger --memory. Nothing was changed by this statement.",
             ),

@@ -27,8 +27,8 @@ impl Client {
             match step.run(&connection).await {
                 Ok(()) => self.history.acknowledge(),
                 Err(error) => match error.code() {
-                    // Another client's transaction came first.
-                    Some(code) if code.code() == "40001" => {
+                    // Another client's transaction came first, or waits for this one.
+                    Some(code) if ["40001", "40P01"].contains(&code.code()) => {
                         self.history.refuse();
                         let _ = connection.batch_execute("ROLLBACK").await;
                     }

@@ -32,7 +32,7 @@ impl Inner {
             if self.settings.load().is_read_only() && !is_temporary_schema(&table.schema) {
                 return Err(writes_nothing("COPY FROM"));
             }
-            if let Some(open) = conversation.open() {
+            if let Some(open) = conversation.statement(self.waiting()).await? {
                 let before = open.transaction.savepoint();
                 let transaction = &mut open.transaction;
                 let loaded =

@@ -4,6 +4,7 @@ use crate::context::Inner;
 use crate::context::outcome::{Outcome, Rows, Tag};
 use crate::context::transactions::Conversation;
 use catalog_views::session_context::SettingRequest;
+use catalog_views::settings::isolation::Isolation;
 use catalog_views::settings::{Settings, cluster, known, unknown, values_of};
 use datafusion::arrow::array::{ArrayRef, RecordBatch, StringArray};
 use datafusion::arrow::datatypes::{DataType, Field as ArrowField, Schema};
@@ -106,6 +107,14 @@ impl Inner {
         }
         let flag = |is_on: bool| if is_on { "on" } else { "off" }.to_owned();
         for mode in modes {
+            if let Mode::Isolation(level) = mode
+                && !session
+                && conversation.has_snapshot()
+                && Isolation::of(level)? != self.settings.load().isolation()
+            {
+                let message = "SET TRANSACTION ISOLATION LEVEL must be called before any query";
+                return Err(Error::new(SqlState::ActiveSqlTransaction, message));
+            }
             let (name, value) = match mode {
                 Mode::ReadOnly(is_on) => ("transaction_read_only", flag(*is_on)),
                 Mode::Deferrable(is_on) => ("transaction_deferrable", flag(*is_on)),

@@ -1,0 +1,46 @@
+//! Writes of other servers' transactions that may have to wait for locks: they wait here, at the owner of
+//! the rows.
+//!
+//! Nobody waits with the part of a transaction in hand, so that the coordinator can roll it back. A
+//! request that waits looks for deadlocks over all servers every second.
+
+use crate::messages::WireReader;
+use crate::node::Node;
+use crate::peers::NodePeers;
+use futures::future::{Either, select};
+use std::pin::pin;
+use std::sync::Arc;
+use store::locks::Party;
+use store::{DEADLOCK_PAUSE, Error, LockWait, Peers, Transaction, TransactionId, refuse_deadlock};
+
+/// Executes a write in the part of a transaction, again whenever it has waited for a lock.
+pub(super) async fn staged<T>(
+    node: &Arc<Node>,
+    transaction: TransactionId,
+    reader: &WireReader,
+    step: u64,
+    mut work: impl FnMut(&mut Transaction) -> Result<T, Error>,
+) -> Result<T, Error> {
+    loop {
+        let part = node.transactions.participants.part(transaction)?;
+        let mut part = part.lock().await;
+        let done = part.write(reader, step, &mut work).await;
+        let (Err(Error::Locked { .. }), Some(party)) = (&done, reader.locks) else { return done };
+        let Some(wait) = part.take_wait().filter(|_| reader.waits) else { return done };
+        drop(part);
+        granted(node, party, wait).await?;
+    }
+}
+
+async fn granted(node: &Arc<Node>, party: Party, wait: LockWait) -> Result<(), Error> {
+    let mut granted = pin!(wait.granted(None));
+    loop {
+        match select(granted, node.calls.tasks.sleep(DEADLOCK_PAUSE)).await {
+            Either::Left((done, _)) => return done,
+            Either::Right(((), still)) => granted = still,
+        }
+        let mut edges = node.store.waits();
+        edges.extend(NodePeers::coordinating(node).waits().await);
+        refuse_deadlock(&edges, party)?;
+    }
+}

@@ -1,0 +1,46 @@
+//! What is locked, and by whom.
+
+use sdds::Key;
+use serde::{Deserialize, Serialize};
+
+/// What a lock is on.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Target {
+    /// The row of a key, or the key itself where there is no row yet. The number is the table's.
+    Row(u32, Key),
+    /// A table.
+    Table(u32),
+    /// A number that applications agree on (an advisory lock), in a space of its own.
+    Advisory(Space, i64),
+}
+
+/// The space of an advisory lock: one number of 64 bits, or two of 32 bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Space {
+    /// One number.
+    One,
+    /// Two numbers: the first in the upper half.
+    Two,
+}
+
+/// Who conflicts with others: a session, or a transaction that no session runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Party {
+    /// The server that the client is connected to.
+    pub group: u64,
+    /// A number that is unique there: of the session, or of the transaction.
+    pub number: u64,
+}
+
+/// Who holds locks, and releases them together: a transaction of a party, or its session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Owner {
+    /// The party.
+    pub party: Party,
+    /// The transaction; 0 for the locks of a session.
+    pub transaction: u64,
+}
+
+/// Identifies a request that waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ticket(pub u64);

@@ -1,0 +1,195 @@
+//! Sessions that wait for each other: contended rows, queues, deadlocks, and what a wait ends with.
+//!
+//! The scripts in `tests/isolation` compare the steps of a few sessions with PostgreSQL's; here are many.
+
+use futures::future::join_all;
+use query::{Database, Options, Outcome, Session};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+async fn prepared(setup: &[&str]) -> Database {
+    let database = Database::open(Options::default()).expect("opened");
+    for sql in setup {
+        database.session().execute(sql).await.expect("set up");
+    }
+    database
+}
+
+/// The first column of a query, as numbers.
+async fn numbers(session: &Session, sql: &str) -> Result<Vec<i64>, values::error::Error> {
+    use datafusion::arrow::array::AsArray;
+    use datafusion::arrow::compute::cast;
+    use datafusion::arrow::datatypes::{DataType, Int64Type};
+    use futures::TryStreamExt;
+    let rows = session.query(sql).await?;
+    let batches: Vec<_> = rows.stream.try_collect().await?;
+    let mut all = Vec::new();
+    for batch in batches {
+        let column = cast(batch.column(0), &DataType::Int64).expect("numbers");
+        all.extend(column.as_primitive::<Int64Type>().iter().flatten());
+    }
+    Ok(all)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn contended_updates_of_one_row_all_succeed() {
+    let database =
+        prepared(&["CREATE TABLE t (id int PRIMARY KEY, v int)", "INSERT INTO t VALUES (1, 0)"])
+            .await;
+    let clients = (0..16).map(|client| {
+        let session = database.session();
+        tokio::spawn(async move {
+            for round in 0..25 {
+                match (client + round) % 3 {
+                    0 => {
+                        let update = "UPDATE t SET v = v + 1 WHERE id = 1";
+                        session.execute(update).await.expect("it waits");
+                    }
+                    1 => {
+                        let update = session.prepare("UPDATE t SET v = v + 1 WHERE id = $1");
+                        let update = update.await.expect("prepared");
+                        let one = datafusion::common::ScalarValue::Int32(Some(1));
+                        let done = update.execute(&[one]).await.expect("it waits");
+                        assert!(matches!(done, Outcome::Done(_)));
+                    }
+                    _ => {
+                        session.execute("BEGIN").await.expect("begun");
+                        let read = "SELECT v FROM t WHERE id = 1 FOR UPDATE";
+                        let before = numbers(&session, read).await.expect("it waits")[0];
+                        let update = format!("UPDATE t SET v = {} WHERE id = 1", before + 1);
+                        session.execute(&update).await.expect("nobody else has it");
+                        session.execute("COMMIT").await.expect("committed");
+                    }
+                }
+            }
+        })
+    });
+    for client in join_all(clients).await {
+        client.expect("no client fails");
+    }
+    let sum = numbers(&database.session(), "SELECT v FROM t").await.expect("read");
+    assert_eq!(sum, [16 * 25], "no update is lost");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_queue_with_many_workers_hands_each_job_out_once() {
+    let database = prepared(&[
+        "CREATE TABLE jobs (id int PRIMARY KEY, state text)",
+        "INSERT INTO jobs SELECT n, 'new' FROM generate_series(1, 200) n",
+    ])
+    .await;
+    let workers = (0..32).map(|worker| {
+        let session = database.session();
+        tokio::spawn(async move {
+            let mut taken = Vec::new();
+            loop {
+                session.execute("BEGIN").await.expect("begun");
+                let next = "SELECT id FROM jobs WHERE state = 'new' ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED";
+                let next = numbers(&session, next).await.expect("nobody waits");
+                let Some(job) = next.first() else {
+                    session.execute("ROLLBACK").await.expect("over");
+                    return taken;
+                };
+                let done = format!("UPDATE jobs SET state = 'done' WHERE id = {job}");
+                session.execute(&done).await.expect("the row is locked");
+                // Some workers give up, and the job is taken again.
+                if (worker + job) % 7 == 0 && taken.len() < 3 {
+                    session.execute("ROLLBACK").await.expect("rolled back");
+                    taken.push(-job);
+                } else {
+                    session.execute("COMMIT").await.expect("committed");
+                    taken.push(*job);
+                }
+            }
+        })
+    });
+    let mut all = Vec::new();
+    for worker in join_all(workers).await {
+        all.extend(worker.expect("no worker fails").into_iter().filter(|job| *job > 0));
+    }
+    assert_eq!(all.len(), 200, "each job is done");
+    assert_eq!(all.into_iter().collect::<BTreeSet<_>>().len(), 200, "none twice");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_transactions_that_wait_in_a_circle_one_gives_up() {
+    let database = prepared(&[
+        "CREATE TABLE t (id int PRIMARY KEY, v int)",
+        "INSERT INTO t SELECT n, 0 FROM generate_series(0, 4) n",
+    ])
+    .await;
+    let barrier = std::sync::Arc::new(tokio::sync::Barrier::new(5));
+    let sessions = (0..5).map(|number| {
+        let (session, barrier) = (database.session(), std::sync::Arc::clone(&barrier));
+        tokio::spawn(async move {
+            session.execute("BEGIN").await.expect("begun");
+            let own = format!("UPDATE t SET v = v + 1 WHERE id = {number}");
+            session.execute(&own).await.expect("its own");
+            barrier.wait().await;
+            let next = format!("UPDATE t SET v = v + 1 WHERE id = {}", (number + 1) % 5);
+            match session.execute(&next).await {
+                Ok(_) => {
+                    session.execute("COMMIT").await.expect("committed");
+                    0
+                }
+                Err(error) => {
+                    assert_eq!(error.state().code(), "40P01", "{error}");
+                    session.execute("ROLLBACK").await.expect("rolled back");
+                    1
+                }
+            }
+        })
+    });
+    let failed: i32 = join_all(sessions).await.into_iter().map(|done| done.expect("ended")).sum();
+    assert_eq!(failed, 1, "one is enough");
+    let sum = numbers(&database.session(), "SELECT sum(v) FROM t").await.expect("read");
+    assert_eq!(sum, [8]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wait_ends_with_its_statement_or_its_session() {
+    let database =
+        prepared(&["CREATE TABLE t (id int PRIMARY KEY, v int)", "INSERT INTO t VALUES (1, 0)"])
+            .await;
+    let holder = database.session();
+    holder.execute("BEGIN").await.expect("begun");
+    holder.execute("UPDATE t SET v = 1 WHERE id = 1").await.expect("locked");
+    let update = "UPDATE t SET v = v + 10 WHERE id = 1";
+
+    let waiter = database.session();
+    let cancel = waiter.cancel_handle();
+    let waiting = tokio::spawn({
+        let waiter = waiter.clone();
+        async move { waiter.execute(update).await.map(drop) }
+    });
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    cancel.cancel();
+    let error = waiting.await.expect("ended").expect_err("cancelled");
+    assert_eq!(error.state().code(), "57014");
+
+    let gone = tokio::time::timeout(Duration::from_millis(100), waiter.execute(update)).await;
+    assert!(gone.is_err(), "it still waits when its client goes");
+    waiter.execute("SET lock_timeout = '50ms'").await.expect("set");
+    let error = waiter.execute(update).await.map(drop).expect_err("it waits for too long");
+    assert_eq!(error.state().code(), "55P03");
+
+    holder.execute("COMMIT").await.expect("committed");
+    waiter.execute(update).await.expect("nobody is in the way");
+    assert_eq!(numbers(&waiter, "SELECT v FROM t").await.expect("read"), [11]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_goes_gives_its_locks_back() {
+    let database =
+        prepared(&["CREATE TABLE t (id int PRIMARY KEY, v int)", "INSERT INTO t VALUES (1, 0)"])
+            .await;
+    let holder = database.session();
+    holder.execute("BEGIN").await.expect("begun");
+    holder.execute("SELECT * FROM t FOR UPDATE").await.expect("locked");
+    numbers(&holder, "SELECT 1 FROM (SELECT pg_advisory_lock(1)) a").await.expect("locked");
+    drop(holder);
+    let other = database.session();
+    other.execute("SET lock_timeout = '5s'").await.expect("set");
+    other.execute("UPDATE t SET v = 1").await.expect("nobody has it");
+    assert!(!database.store().has_locks());
+}

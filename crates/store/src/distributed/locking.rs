@@ -1,0 +1,325 @@
+//! Distributed transactions that lock what they write: how they wait, and how a statement is executed
+//! again.
+//!
+//! A statement that meets a row that another transaction has changed since the snapshot fails with
+//! [`Error::Conflict`]. In READ COMMITTED it is rolled back, its locks stay, and it is executed again
+//! on a newer snapshot ([`DistributedTransaction::again`]). It changes only rows that it had chosen the
+//! first time ([`DistributedTransaction::is_chosen`]), if their new versions still fulfil its condition.
+
+use super::{DistributedTransaction, by_owner};
+use crate::locking::{DEADLOCK_PAUSE, LockWait, refuse_deadlock};
+use crate::peers::{ATTEMPTS_MAX, LockPolicy, RowLocks};
+use crate::transaction::Transaction;
+use crate::{Error, error};
+use catalog::{Table, TableId};
+use locks::{Mode, Owner, Party};
+use sdds::{GroupId, Key, KeyRange};
+use std::collections::{BTreeMap, BTreeSet};
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A statement is executed again at most so many times. Each time it holds a row more for which it has
+/// waited.
+const AGAIN_MAX: u32 = 10_000;
+
+/// The rows of tables that a statement has chosen to change.
+#[derive(Debug, Default)]
+pub(super) struct Chosen {
+    keys: BTreeMap<TableId, BTreeSet<Key>>,
+    /// The tables whose rows have all been chosen. An execution that fails before leaves none.
+    complete: BTreeSet<TableId>,
+    /// How many times the statement has been executed again.
+    again: u32,
+    /// Whether owners have chosen rows, whose keys are not known here.
+    elsewhere: bool,
+    /// Whether the statement only chooses rows now.
+    only: bool,
+    /// Whether the statement is executed again, and changes no others.
+    is_final: bool,
+}
+
+impl DistributedTransaction {
+    /// Locks what is written from now on, for a party, and waits for other transactions: at most
+    /// `patience` for each lock.
+    pub fn lock_rows(&mut self, party: Party, patience: Option<Duration>) {
+        self.here.lock_rows(party);
+        self.patience = patience;
+    }
+
+    /// Sets whether writes wait for locks of other transactions. Otherwise they fail with
+    /// [`Error::Locked`].
+    pub fn wait_for_locks(&mut self, waits: bool) {
+        self.gives_up = !waits;
+    }
+
+    /// Makes the transaction serializable ([`Transaction::validate_reads`]). Only without a cluster.
+    pub fn validate_reads(&mut self) {
+        self.here.validate_reads();
+    }
+
+    /// Whether it locks what it writes.
+    pub fn is_locking(&self) -> bool {
+        self.here.is_locking()
+    }
+
+    /// Returns the owner of its locks on this server; `None` if it does not lock.
+    pub fn lock_owner(&self) -> Option<Owner> {
+        self.here.lock_owner()
+    }
+
+    /// Executes a write on this server, again whenever a lock has been granted that it has waited for.
+    pub(super) async fn waiting<T>(
+        &mut self,
+        mut write: impl FnMut(&mut Transaction) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        if !self.here.is_locking() {
+            return write(&mut self.here);
+        }
+        loop {
+            let before = self.here.savepoint();
+            let done = write(&mut self.here);
+            let Err(Error::Locked { .. }) = &done else { return done };
+            let Some(wait) = self.here.take_wait().filter(|_| !self.gives_up) else { return done };
+            self.here.rollback_to(&before);
+            self.granted(wait).await?;
+        }
+    }
+
+    /// Waits for a lock. In a cluster, looks for deadlocks meanwhile.
+    async fn granted(&self, wait: LockWait) -> Result<(), Error> {
+        let granted = wait.granted(self.patience);
+        let (Some(elsewhere), Some(party)) = (&self.elsewhere, self.here.party()) else {
+            return granted.await;
+        };
+        let mut granted = pin!(granted);
+        loop {
+            if let Ok(done) = tokio::time::timeout(DEADLOCK_PAUSE, &mut granted).await {
+                return done;
+            }
+            let mut edges = self.store().waits();
+            edges.extend(elsewhere.peers.waits().await);
+            refuse_deadlock(&edges, party)?;
+        }
+    }
+
+    /// Locks rows of a table, in their order, unless other transactions have changed them since the
+    /// snapshot. Returns which have been locked: all, unless it skips rows.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`], 40P01, 55P03; errors of other servers.
+    pub async fn lock_selected(
+        &mut self,
+        id: TableId,
+        keys: &[Key],
+        mode: Mode,
+        policy: LockPolicy,
+    ) -> Result<Vec<bool>, Error> {
+        let rows = |keys| RowLocks { keys, mode, policy };
+        if self.elsewhere.is_none() {
+            return self.waiting(|here| here.lock_selected(id, &rows(keys.to_vec()))).await;
+        }
+        let mut locked = vec![false; keys.len()];
+        let mut rest: Vec<u32> = (0..keys.len() as u32).collect();
+        for _ in 0..ATTEMPTS_MAX {
+            let view = self.table_or_missing(id)?;
+            let Some((peers, reader)) = self.begin_elsewhere(false) else { break };
+            let owners = by_owner(&*peers, &view, keys, &rest).await?;
+            rest = Vec::new();
+            for (owner, of) in owners {
+                let picked = rows(of.iter().map(|row| keys[*row as usize].clone()).collect());
+                let done = if owner == peers.here() {
+                    self.waiting(|here| here.lock_selected(id, &picked)).await
+                } else {
+                    self.begin_elsewhere(true);
+                    within(self.patience, peers.lock(&reader, view.table(), owner, picked)).await
+                };
+                match done {
+                    Err(Error::NotOwned { .. }) => rest.extend(of),
+                    done => {
+                        for (row, is_locked) in of.iter().zip(done?) {
+                            locked[*row as usize] = is_locked;
+                        }
+                    }
+                }
+            }
+            if rest.is_empty() {
+                return Ok(locked);
+            }
+        }
+        let key = rest.first().map_or(KeyRange::all(), |row| KeyRange::point(&keys[*row as usize]));
+        Err(Error::NotOwned { range: key })
+    }
+
+    /// Waits for the lock that the last change of this transaction was refused for. Returns whether
+    /// there was one.
+    ///
+    /// # Errors
+    /// As [`crate::LockWait::granted`].
+    pub async fn await_lock(&mut self) -> Result<bool, Error> {
+        let Some(wait) = self.here.take_wait() else { return Ok(false) };
+        self.granted(wait).await?;
+        Ok(true)
+    }
+
+    /// Reads what is committed now, on all servers. Returns false if it has to stay at its snapshot
+    /// ([`Transaction::refresh`]).
+    ///
+    /// # Errors
+    /// [`Error::Unreachable`] in a cluster; as [`Transaction::refresh`].
+    pub async fn refresh(&mut self) -> Result<bool, Error> {
+        let snapshot = match &self.elsewhere {
+            None => self.store().snapshot(),
+            Some(elsewhere) => elsewhere.peers.snapshot().await?,
+        };
+        self.here.refresh(snapshot)
+    }
+
+    /// Locks a table on all servers that own keys of it.
+    ///
+    /// # Errors
+    /// As [`Self::lock_selected`].
+    pub async fn lock_table(
+        &mut self,
+        table: &Table,
+        mode: Mode,
+        policy: LockPolicy,
+    ) -> Result<(), Error> {
+        let id = table.id;
+        let rows = RowLocks { keys: Vec::new(), mode, policy };
+        self.waiting(|here| here.lock_selected(id, &rows).map(drop)).await?;
+        let table = Arc::clone(self.table_or_missing(id)?.table());
+        self.lock_elsewhere(&table, rows).await
+    }
+
+    /// Locks tables whose definitions have changed on the other servers that own keys of them.
+    pub(super) async fn lock_changed(&mut self) -> Result<(), Error> {
+        if !self.here.is_locking() || self.elsewhere.is_none() {
+            return Ok(());
+        }
+        for table in self.here.changed_tables() {
+            let (keys, mode, policy) = (Vec::new(), Mode::AccessExclusive, LockPolicy::Wait);
+            self.lock_elsewhere(&table, RowLocks { keys, mode, policy }).await?;
+        }
+        Ok(())
+    }
+
+    async fn lock_elsewhere(&mut self, table: &Arc<Table>, rows: RowLocks) -> Result<(), Error> {
+        let Some((peers, reader)) = self.begin_elsewhere(false) else { return Ok(()) };
+        let mut owners: Vec<GroupId> = Vec::new();
+        for (_, owner) in peers.cover(table.id, &KeyRange::all()).await? {
+            if owner != peers.here() && !owners.contains(&owner) {
+                owners.push(owner);
+            }
+        }
+        for owner in owners {
+            self.begin_elsewhere(true);
+            let asked = peers.lock(&reader, table, owner, rows.clone());
+            within(self.patience, asked).await?;
+        }
+        Ok(())
+    }
+
+    /// Begins a statement: it may choose any rows.
+    pub fn begin_statement(&mut self) {
+        self.chosen = Chosen::default();
+    }
+
+    /// Begins the statement again, on a snapshot with every commit that it may have met. It changes
+    /// none but the rows that it has chosen. Returns false if the transaction has to stay at its
+    /// snapshot.
+    ///
+    /// # Errors
+    /// As [`Self::refresh`].
+    pub async fn again(&mut self) -> Result<bool, Error> {
+        let Chosen { keys, complete, is_final, .. } = &mut self.chosen;
+        keys.retain(|id, _| complete.contains(id));
+        *is_final = !complete.is_empty();
+        self.chosen.again += 1;
+        if self.chosen.again > AGAIN_MAX {
+            return Ok(false);
+        }
+        self.store().durable_now().wait().await?;
+        self.refresh().await
+    }
+
+    /// How long it waits for a lock.
+    pub fn patience(&self) -> Option<Duration> {
+        self.patience
+    }
+
+    /// Remembers that owners choose which rows to change, in a statement that is pushed down to them.
+    pub fn choose_elsewhere(&mut self) {
+        self.chosen.elsewhere = true;
+    }
+
+    /// Whether a statement has to choose its rows here: it is executed again, or only to choose them.
+    pub fn chooses_here(&self) -> bool {
+        self.chosen.is_final || self.chosen.only
+    }
+
+    /// Begins a statement again on the same snapshot, only to choose its rows, if owners have chosen
+    /// them. Returns whether it does.
+    pub fn choose_only(&mut self) -> bool {
+        self.chosen.only = std::mem::take(&mut self.chosen.elsewhere) && !self.chosen.is_final;
+        self.chosen.only
+    }
+
+    /// Notes that a statement has chosen all rows of a table. Refuses to go on if it only chooses them.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`].
+    pub fn has_chosen(&mut self, id: TableId) -> Result<(), Error> {
+        self.chosen.complete.insert(id);
+        match self.chosen.only {
+            true => Err(Error::Conflict { table: String::new(), key: String::new() }),
+            false => Ok(()),
+        }
+    }
+
+    /// Remembers which rows of a table a statement has chosen to change.
+    pub fn choose<'a>(&mut self, id: TableId, keys: impl IntoIterator<Item = &'a Key>) {
+        if self.is_locking() && !self.chosen.is_final {
+            self.chosen.keys.entry(id).or_default().extend(keys.into_iter().cloned());
+        }
+    }
+
+    /// Whether a statement may change a row: not if it had not chosen the row when it was executed
+    /// first.
+    pub fn is_chosen(&self, id: TableId, key: &Key) -> bool {
+        let chosen = self.chosen.keys.get(&id).filter(|_| self.chosen.is_final);
+        chosen.is_none_or(|keys| keys.contains(key))
+    }
+
+    /// Releases all locks, and rolls back on other servers: the transaction has failed.
+    pub fn abandon(&mut self) {
+        self.here.release_all();
+        if let Some(elsewhere) = &mut self.elsewhere
+            && std::mem::take(&mut elsewhere.has_writes)
+        {
+            elsewhere.peers.roll_back(elsewhere.id);
+        }
+    }
+
+    /// Releases the locks since a savepoint, after it has been rolled back to.
+    pub fn release_to(&mut self, savepoint: &super::DistributedSavepoint) {
+        self.here.release_to(&savepoint.here);
+    }
+}
+
+/// Waits for another server that waits for a lock.
+///
+/// # Errors
+/// 55P03 after `patience`.
+pub async fn within<T>(
+    patience: Option<Duration>,
+    work: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error> {
+    match patience {
+        None => work.await,
+        Some(patience) => match tokio::time::timeout(patience, work).await {
+            Ok(done) => done,
+            Err(_) => Err(error::lock_timeout()),
+        },
+    }
+}

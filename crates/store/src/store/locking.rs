@@ -1,0 +1,57 @@
+//! The locks on this server: those that sessions ask for, and who waits for whom.
+
+use super::Store;
+use crate::Error;
+use crate::locking::{LockWait, request};
+use locks::{Listed, Mode, Owner, Party, Target};
+
+impl Store {
+    /// Whether a running transaction has locks here.
+    pub fn has_locks(&self) -> bool {
+        !self.holds().lock().locks.is_empty()
+    }
+
+    /// Locks a target for an owner on this server; the result waits until it is free. The owner holds the
+    /// lock until it releases it, or its transaction ends.
+    ///
+    /// # Errors
+    /// 40P01 if the wait would close a circle.
+    pub fn lock_for(
+        &self,
+        owner: Owner,
+        target: Target,
+        mode: Mode,
+    ) -> Result<Option<LockWait>, Error> {
+        request(self.holds(), owner, [target], mode)
+    }
+
+    /// Locks a target for an owner if it is free.
+    pub fn try_lock_for(&self, owner: Owner, target: &Target, mode: Mode) -> bool {
+        self.holds().lock().locks.try_acquire(owner, target, mode)
+    }
+
+    /// Releases a lock of an owner; returns whether it was held.
+    pub fn unlock_for(&self, owner: Owner, target: &Target, mode: Mode) -> bool {
+        let mut held = self.holds().lock();
+        let Some(granted) = held.locks.release(owner, target, mode) else { return false };
+        held.wake(granted);
+        true
+    }
+
+    /// Releases all locks of an owner.
+    pub fn unlock_all_for(&self, owner: Owner) {
+        let mut held = self.holds().lock();
+        let granted = held.locks.end(owner);
+        held.wake(granted);
+    }
+
+    /// Returns which parties wait for which on this server.
+    pub fn waits(&self) -> Vec<(Party, Party)> {
+        self.holds().lock().locks.edges()
+    }
+
+    /// Returns the locks on this server, and the requests that wait.
+    pub fn locks(&self) -> Vec<Listed> {
+        self.holds().lock().locks.list()
+    }
+}
