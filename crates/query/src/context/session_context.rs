@@ -142,6 +142,8 @@ impl SessionContext for Context {
 
     fn listening_channels(&self) -> Vec<String> {
         self.shared.hub.channels(self.presence.process)
+    }
+
     fn advisory(&self) -> &AdvisoryLocks {
         &self.advisory
     }

@@ -16,8 +16,8 @@ mod sequences;
 mod statistics;
 
 pub(crate) use committing::Touched;
-pub use indexed::IndexExpressions;
 pub(crate) use conflicts::{refuse_newer, refuse_newer_loads};
+pub use indexed::IndexExpressions;
 pub use opening::{CHECKPOINT_BYTES, Data, Progress, Recovery, RecoveryStage, group_of};
 pub(crate) use proposing::Ready;
 pub(crate) use request::CommitRequest;
