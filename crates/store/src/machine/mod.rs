@@ -119,6 +119,8 @@ impl Machine {
             Command::Freeze(frozen) => self.apply_freeze(frozen),
             Command::Thaw { of } => self.apply_thaw(of),
             Command::Prepare { transaction, catalog, writes } => {
+                // After a restart their ids are taken, although the outcome is not known yet.
+                catalog.iter().for_each(|change| self.count_created(change));
                 self.cluster.prepared.insert(transaction, PreparedPart { catalog, writes });
             }
             Command::Decide { transaction, outcome } => self.apply_decide(transaction, outcome),
@@ -162,11 +164,7 @@ impl Machine {
     }
 
     fn apply_catalog_change(&mut self, change: &CatalogChange, next: &mut Published) {
-        if let CatalogChange::Create(relation) = change
-            && !relation.is_temporary()
-        {
-            self.count_relation(relation.id());
-        }
+        self.count_created(change);
         match change {
             CatalogChange::Create(relation @ (Relation::Table(_) | Relation::Index(_))) => {
                 let Some(table) = relation.file() else { return };
@@ -231,6 +229,14 @@ impl Machine {
     fn is_temporary(&self, table: TableId, state: &Published) -> bool {
         let relation = state.catalog.relation_by_id(table.relation());
         relation.is_some_and(Relation::is_temporary)
+    }
+
+    fn count_created(&mut self, change: &CatalogChange) {
+        if let CatalogChange::Create(relation) = change
+            && !relation.is_temporary()
+        {
+            self.count_relation(relation.id());
+        }
     }
 
     /// Notes the id of a new relation, if this group has allocated it.
