@@ -122,7 +122,8 @@ impl CreateType {
                 }
                 ConstrType::ConstrCheck => {
                     let name = some(&constraint.conname);
-                    checks.push(Check { name, condition: expression(constraint)? });
+                    let condition = expression(constraint)?;
+                    checks.push(Check { name, condition, is_valid: true });
                     None
                 }
                 other => return Err(not_of_domains(other).at(constraint.location)),
@@ -182,7 +183,8 @@ impl AlterType {
                 {
                     missing_attributes(constraint)?;
                     let name = some(&constraint.conname);
-                    TypeChange::AddCheck(Check { name, condition: expression(constraint)? })
+                    let condition = expression(constraint)?;
+                    TypeChange::AddCheck(Check { name, condition, is_valid: true })
                 }
                 Some(NodeEnum::Constraint(constraint)) => {
                     return Err(not_of_domains(constraint.contype()).at(constraint.location));

@@ -208,7 +208,7 @@ impl Participant {
             }
             Event::Outcome(outcome) => self.end(outcome, &mut effects),
             Event::Abandoned => {
-                if !self.is_prepared() || is_planted(Bug::PreparedAbandoned) {
+                if !self.is_prepared() {
                     self.end(None, &mut effects);
                 }
             }

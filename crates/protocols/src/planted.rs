@@ -27,8 +27,6 @@ pub enum Bug {
     TimestampReused,
     /// A server answers although its log has stopped.
     AnswerAfterFailure,
-    /// A participant that is prepared is rolled back when its coordinator does not know the transaction any more.
-    PreparedAbandoned,
     /// The epoch of what a server owns after a restart is not above those of before: others take it for old news.
     EpochReused,
     /// A row at the key at which a bucket splits stays in the lower half: `<=` for `<`.
@@ -37,7 +35,7 @@ pub enum Bug {
 
 impl Bug {
     /// All bugs.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 14] = [
         Self::DecisionInMemory,
         Self::PreparedInMemory,
         Self::MoveAppliedLate,
@@ -50,7 +48,6 @@ impl Bug {
         Self::LostWrites,
         Self::TimestampReused,
         Self::AnswerAfterFailure,
-        Self::PreparedAbandoned,
         Self::EpochReused,
         Self::BorderMisplaced,
     ];

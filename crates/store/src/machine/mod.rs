@@ -119,6 +119,8 @@ impl Machine {
             Command::Freeze(frozen) => self.apply_freeze(frozen),
             Command::Thaw { of } => self.apply_thaw(of),
             Command::Prepare { transaction, catalog, writes } => {
+                // After a restart their ids are taken, although the outcome is not known yet.
+                catalog.iter().for_each(|change| self.count_created(change));
                 self.cluster.prepared.insert(transaction, PreparedPart { catalog, writes });
             }
             Command::Decide { transaction, outcome } => self.apply_decide(transaction, outcome),
@@ -162,15 +164,7 @@ impl Machine {
     }
 
     fn apply_catalog_change(&mut self, change: &CatalogChange, next: &mut Published) {
-        if let CatalogChange::Create(relation) = change
-            && !relation.is_temporary()
-        {
-            self.count_relation(relation.id());
-        }
-        if let CatalogChange::CreateType(user) = change {
-            self.count_relation(user.id.object());
-            self.count_relation(user.array.object());
-        }
+        self.count_created(change);
         match change {
             CatalogChange::Create(relation @ (Relation::Table(_) | Relation::Index(_))) => {
                 let Some(table) = relation.file() else { return };
@@ -202,8 +196,8 @@ impl Machine {
                     self.forget(&old);
                 }
             }
-            CatalogChange::PutFunction(function) => self.count_relation(function.id),
-            CatalogChange::Create(Relation::View(_))
+            CatalogChange::PutFunction(_)
+            | CatalogChange::Create(Relation::View(_))
             | CatalogChange::Replace(_)
             | CatalogChange::CreateSchema(_)
             | CatalogChange::ReplaceSchema(_)
@@ -240,6 +234,20 @@ impl Machine {
     fn is_temporary(&self, table: TableId, state: &Published) -> bool {
         let relation = state.catalog.relation_by_id(table.relation());
         relation.is_some_and(Relation::is_temporary)
+    }
+
+    fn count_created(&mut self, change: &CatalogChange) {
+        match change {
+            CatalogChange::Create(relation) if !relation.is_temporary() => {
+                self.count_relation(relation.id());
+            }
+            CatalogChange::CreateType(user) => {
+                self.count_relation(user.id.object());
+                self.count_relation(user.array.object());
+            }
+            CatalogChange::PutFunction(function) => self.count_relation(function.id),
+            _ => {}
+        }
     }
 
     /// Notes the id of a new relation, if this group has allocated it.
