@@ -1,7 +1,7 @@
 //! The types that names in a statement can mean.
 
 use std::sync::Arc;
-use store::catalog::{Catalog, UserType};
+use store::catalog::{Catalog, Table, UserType};
 
 /// The types of a catalog, and the schemas in which names are looked up.
 #[derive(Debug, Clone, Default)]

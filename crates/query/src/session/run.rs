@@ -22,9 +22,7 @@ use executor::Control;
 use futures::{StreamExt, TryStreamExt};
 use grammar::tree::NodeEnum;
 use notifications::Listening;
-use parser::commands::{
-    Command, Copy, Definition, Discard, Mode, RoleStatement, Transaction,
-};
+use parser::commands::{Command, Copy, Definition, Discard, Mode, RoleStatement, Transaction};
 use parser::errors::at_literal;
 use parser::{Body, Statement};
 use std::sync::Arc;
