@@ -255,6 +255,16 @@ fn table_attribute(relation: i64, number: i64, column: &Column, rows: &mut Table
         rows.set_last("attbyval", true.into());
         rows.set_last("attstorage", "p".into());
     }
+    if let SqlType::User(user) = &column.sql_type
+        && user.domain().is_some()
+        && let Some(base) = type_catalog::by_oid(type_catalog::of_sql(user.representation()).0)
+    {
+        rows.set_last("attlen", base.length.into());
+        rows.set_last("attbyval", base.by_value.into());
+        rows.set_last("attalign", base.align.into());
+        rows.set_last("attstorage", base.storage.into());
+        rows.set_last("attcollation", base.collation.into());
+    }
     let dimensions = i64::from(matches!(column.sql_type, SqlType::Array(_)));
     rows.set_last("attndims", dimensions.into());
     let identity = match column.identity {
