@@ -124,10 +124,11 @@ fn unique_index(catalog: &Catalog, table: &Table, columns: &[ColumnId]) -> Resul
     }
 }
 
-/// Whether an index makes the values of columns unique.
+/// Whether an index makes the values of columns unique, in all rows.
 fn is_unique_index_of(index: &Index, columns: &HashSet<ColumnId>) -> bool {
-    let of: HashSet<ColumnId> = index.columns.iter().map(|column| column.column).collect();
-    index.is_unique && of == *columns
+    let parts = index.columns.iter().map(|column| column.key.column());
+    let of: Option<HashSet<ColumnId>> = parts.collect();
+    index.is_unique && index.predicate.is_none() && of.as_ref() == Some(columns)
 }
 
 /// Refuses columns whose values cannot be compared.

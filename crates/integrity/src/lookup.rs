@@ -54,7 +54,8 @@ pub(crate) async fn present(
         None => (referenced.id, tuples::keys(&in_order(&referenced.key_indices()))?),
         Some(id) => {
             let index = transaction.catalog().index_by_id(id).ok_or_else(missing)?;
-            let values = in_order(&index.positions(referenced));
+            let parts: Vec<usize> = index.positions(referenced).into_iter().flatten().collect();
+            let values = in_order(&parts);
             let encoder = EntryEncoder::new(index, &values).map_err(store::Error::from)?;
             let entry = |row: usize| of_entry(&encoder.values(row));
             (id, (0..rows.len()).map(entry).collect())

@@ -61,7 +61,7 @@ pub(super) fn key_columns(context: &ViewContext<'_>, rows: &mut TableRows) {
     for (table, key, referenced) in all(context) {
         let index = key.index.and_then(|id| context.catalog.index_by_id(id));
         let unique: Vec<ColumnId> = match index {
-            Some(index) => index.columns.iter().map(|column| column.column).collect(),
+            Some(index) => index.columns.iter().filter_map(|column| column.key.column()).collect(),
             None => columns_of_key(referenced).iter().map(|column| column.id).collect(),
         };
         let places = key.referenced.iter().map(|id| unique.iter().position(|of| of == id));

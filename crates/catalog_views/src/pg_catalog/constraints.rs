@@ -5,7 +5,7 @@ use crate::catalog_tables::{declared, index_numbers, index_parts, key_columns, k
 use crate::rows::TableRows;
 use crate::view_context::ViewContext;
 use store::catalog::{
-    Check, Column, ColumnId, ForeignKey, IndexColumn, ReferentialAction, SqlType, Table, Timing,
+    Check, ColumnId, ForeignKey, IndexColumn, ReferentialAction, SqlType, Table, Timing,
 };
 
 /// The rows of `pg_opclass`.
