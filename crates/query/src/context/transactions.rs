@@ -253,7 +253,7 @@ impl Conversation {
         self.shown.fail();
         let Some(open) = &mut self.open else { return };
         match open.savepoints.last() {
-            Some((_, savepoint, _)) => open.transaction.release_to(savepoint),
+            Some((_, savepoint, ..)) => open.transaction.release_to(savepoint),
             None => open.transaction.abandon(),
         }
     }

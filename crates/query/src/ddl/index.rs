@@ -340,7 +340,7 @@ pub(super) async fn fill(
 }
 
 /// The error for rows that violate a new unique index.
-fn not_unique(error: store::Error) -> Error {
+pub(super) fn not_unique(error: store::Error) -> Error {
     let store::Error::DuplicateKey { schema, table, constraint, key } = error else {
         return error.into();
     };

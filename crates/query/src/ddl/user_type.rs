@@ -285,7 +285,7 @@ pub(super) fn drop_one(
         }
         next.version += 1;
         transaction.change_catalog(CatalogChange::Replace(Relation::Table(Arc::new(next))))?;
-        index::follow_columns(transaction, table.id)?;
+        index_columns::follow_columns(transaction, table.id)?;
     }
     for other in catalog.user_types() {
         if other.domain().is_some_and(|domain| domain.base.uses(user.id)) {
