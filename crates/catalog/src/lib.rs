@@ -8,7 +8,6 @@ mod arrow_serde;
 mod change;
 mod definitions;
 mod error;
-mod index_key;
 pub mod ipc;
 mod role;
 mod serialized;
@@ -18,11 +17,10 @@ pub mod stable;
 pub use change::CatalogChange;
 pub use definitions::{
     BUCKET_SIZE_MAX, BUCKET_SIZE_MIN, Check, Column, ColumnId, DEFAULT_BUCKET_SIZE, Identity,
-    Index, IndexColumn, OnCommit, Relation, RelationId, Schema, Sequence, Table, TableId, View,
-    is_temporary_schema, temporary_schema,
+    Index, IndexColumn, IndexExpression, IndexKey, OnCommit, Relation, RelationId, Schema,
+    Sequence, Table, TableId, View, is_temporary_schema, temporary_schema,
 };
 pub use error::Error;
-pub use index_key::{IndexExpression, IndexKey};
 pub use role::{Object, PUBLIC, Privileges, Role};
 pub use sql_type::SqlType;
 

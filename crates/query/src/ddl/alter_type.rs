@@ -2,12 +2,13 @@
 //! column by a new one, and a new generated column.
 
 use super::columns::is_integer;
-use super::{dependents, generated, index, index_columns};
+use super::{dependents, generated, index_columns};
 use crate::analysis;
 use crate::context::Frame;
 use crate::context::start;
 use crate::dml::constraints::Constraints;
 use crate::dml::default_values::DefaultValue;
+use catalog_views::operator_classes::require_order;
 use datafusion::arrow::array::{RecordBatch, new_null_array};
 use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::LogicalPlanBuilder;
@@ -185,7 +186,7 @@ fn refuse_type(
     }
     for index in transaction.catalog().indexes_of(table.id) {
         if index.columns.iter().any(|of| of.key.column() == Some(column.id)) {
-            index::require_order(to)?;
+            require_order(to)?;
         }
         if index.expressions().any(|expression| expression.columns.contains(&column.id)) {
             let message = "altering the type of a column used by an expression of an index";
