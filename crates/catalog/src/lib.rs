@@ -9,7 +9,6 @@ mod change;
 mod definitions;
 mod error;
 mod function;
-mod index_key;
 pub mod ipc;
 mod referring;
 mod role;
@@ -21,12 +20,11 @@ mod user_type;
 pub use change::CatalogChange;
 pub use definitions::{
     BUCKET_SIZE_MAX, BUCKET_SIZE_MIN, Check, Column, ColumnId, DEFAULT_BUCKET_SIZE, ForeignKey,
-    Identity, Index, IndexColumn, OnCommit, ReferentialAction, Relation, RelationId, Schema,
-    Sequence, Table, TableId, Timing, View, is_temporary_schema, temporary_schema,
+    Identity, Index, IndexColumn, IndexExpression, IndexKey, OnCommit, ReferentialAction, Relation,
+    RelationId, Schema, Sequence, Table, TableId, Timing, View, is_temporary_schema, temporary_schema,
 };
 pub use error::Error;
 pub use function::{Function, Parallel, Parameter, ParameterMode, Volatility};
-pub use index_key::{IndexExpression, IndexKey};
 pub use role::{Object, PUBLIC, Privileges, Role};
 pub use sql_type::{Domain, DomainCheck, EnumLabel, SqlType, TypeId, UserType, UserTypeKind};
 pub use user_type::{LABEL_DISTANCE, labels, order_between};

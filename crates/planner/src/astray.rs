@@ -57,7 +57,7 @@ fn forgets_arguments(plan: &Arc<dyn ExecutionPlan>) -> bool {
     let are_same = calls.windows(2).all(|pair| arguments(&pair[0]) == arguments(&pair[1]));
     let has_filter = aggregation.filter_expr().iter().any(Option::is_some);
     let is_known = calls.len() == 1 || are_same && !has_filter;
-    !aggregation.dynamic_expressions_produced().is_empty() && !is_known
+    !produced(plan).is_empty() && !is_known
 }
 
 fn produced(plan: &Arc<dyn ExecutionPlan>) -> Filters {

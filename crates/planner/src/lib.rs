@@ -30,7 +30,7 @@ use datafusion::physical_plan::ExecutionPlan;
 pub use deep::refuse_deep;
 use futures::future::BoxFuture;
 use inputs::Inputs;
-use scan::index_lookup::extremes;
+use scan::extremes;
 use scan::tables::Tables;
 use std::sync::Arc;
 use store::catalog::{RelationId, View};

@@ -5,6 +5,7 @@ use crate::{Planner, astray, deep};
 use datafusion::common::Result;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::ExecutionPlan;
+use scan::extremes;
 use scan::parameters::Parameters;
 use scan::renewal::is_lasting;
 use std::sync::Arc;
@@ -26,6 +27,7 @@ impl Planner<'_> {
         let planned = async {
             let plan = functions::limited_copies(functions::folding(|| engine.optimize(plan))?)?;
             let Some(plan) = parameters.called_in(plan)? else { return Ok(None) };
+            let plan = extremes::looked_up_again(plan)?;
             engine.query_planner().create_physical_plan(&plan, &engine).await.map(Some)
         };
         deep::Growing(Box::pin(planned)).await

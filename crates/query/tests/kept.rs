@@ -39,8 +39,17 @@ const TABLES: &str = "CREATE TABLE a (id integer PRIMARY KEY, k integer, v text)
     CREATE TABLE b (id bigint PRIMARY KEY, k integer, v text);
     CREATE TABLE c (k integer, s text, n numeric(8, 2), PRIMARY KEY (k, s))";
 
+/// Indexes, which some databases have.
+const INDEXES: &str = "CREATE INDEX ON a (k, v); CREATE INDEX ON a (lower(v)) WHERE k < 20;
+    CREATE INDEX ON b ((k + 1)) WHERE k > 3; CREATE UNIQUE INDEX ON c (s DESC, k)";
+
 /// Queries with two parameters of integers.
-const QUERIES: [&str; 14] = [
+const QUERIES: [&str; 19] = [
+    "SELECT id FROM a WHERE k = $1 AND id > $2 ORDER BY id",
+    "SELECT k FROM a WHERE k > $1 AND k < $2 ORDER BY k LIMIT 3",
+    "SELECT min(k), max(k) FROM a WHERE k < $1 AND k > $2",
+    "SELECT id FROM b WHERE k + 1 = $1 AND k > 3 AND id <> $2 ORDER BY id",
+    "SELECT id FROM a WHERE k = $1 OR id = $2 OR lower(v) = 'a3' AND k < 20 ORDER BY id",
     "SELECT a.id, b.v FROM a JOIN b ON b.id = a.k WHERE a.id = $1 OR a.id = $2 ORDER BY 1, 2",
     "SELECT a.id, b.v, c.n FROM a JOIN b ON b.id = a.k JOIN c ON c.k = b.k WHERE a.id BETWEEN $1 AND $2 ORDER BY 1, 2, 3",
     "SELECT a.id, b.id FROM a LEFT JOIN b ON b.k = a.k AND b.id < $1 WHERE a.id < $2 ORDER BY 1, 2",
@@ -58,7 +67,10 @@ const QUERIES: [&str; 14] = [
 ];
 
 /// Queries without parameters.
-const PLAIN: [&str; 5] = [
+const PLAIN: [&str; 8] = [
+    "SELECT k FROM a ORDER BY k DESC NULLS LAST LIMIT 4",
+    "SELECT max(k), min(k) FROM a",
+    "SELECT s, k FROM c ORDER BY s DESC, k LIMIT 5",
     "SELECT count(*) FROM a",
     "SELECT a.id, b.v, c.s FROM a JOIN b ON b.id = a.k JOIN c ON c.k = a.k ORDER BY 1, 2, 3",
     "SELECT max(id), min(k) FROM b",
@@ -105,6 +117,9 @@ async fn answers_of_kept_plans_are_those_of_new_ones() {
         let database = database.expect("opened");
         let session = database.session();
         run(&session, TABLES).await;
+        if seed > 0 {
+            run(&session, INDEXES).await;
+        }
         for step in 0..60 {
             change(&session, choices).await;
             let transaction = step % 5 == 4;

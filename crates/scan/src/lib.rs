@@ -9,6 +9,7 @@
 
 pub mod bucket_scan;
 pub mod estimate;
+pub mod extremes;
 pub mod files;
 pub mod index_lookup;
 pub mod key_ranges;

@@ -1,6 +1,7 @@
 //! A table as the planner sees it: columns, key, and a way to scan it at the statement's snapshot.
 
 use crate::bucket_scan::BucketScan;
+use crate::index_lookup::first::Wanted;
 use crate::index_lookup::{self, Looked, unqualified};
 use crate::key_ranges;
 use crate::parameters;
@@ -42,8 +43,17 @@ pub struct BucketTable {
     columns: Vec<usize>,
     schema: SchemaRef,
     constraints: Constraints,
-    /// The rows that are read, if an index has chosen them.
-    chosen: Option<Looked>,
+    /// The rows that are read, if not all.
+    chosen: Option<Chosen>,
+}
+
+/// The rows that an index chooses for a scan.
+#[derive(Debug, Clone)]
+pub(crate) enum Chosen {
+    /// These.
+    Rows(Looked),
+    /// Those that are wanted, at each execution of the plan.
+    First(Arc<Wanted>),
 }
 
 impl BucketTable {
@@ -66,7 +76,7 @@ impl BucketTable {
     }
 
     /// The table with only these rows.
-    pub(crate) fn with_chosen(&self, rows: Looked) -> Self {
+    pub(crate) fn with_chosen(&self, rows: Chosen) -> Self {
         Self {
             view: self.view.clone(),
             columns: self.columns.clone(),
@@ -142,9 +152,18 @@ impl TableProvider for BucketTable {
         let table = Arc::clone(self.view.table());
         let valued = parameters::with_values(filters)?;
         let mut ranges = key_ranges::of_filters(&table, &valued);
-        let mut index = None;
-        if let Some(chosen) = &self.chosen {
-            (ranges, index) = (chosen.rows.clone(), Some(Arc::clone(&chosen.index)));
+        let (mut index, mut wanted) = (None, None);
+        let chosen = match &self.chosen {
+            Some(Chosen::Rows(rows)) => Some(rows.clone()),
+            Some(Chosen::First(first)) => {
+                let rows = first.look_up(&self.view, state.config()).await?;
+                wanted = rows.is_some().then(|| Arc::clone(first));
+                rows
+            }
+            None => None,
+        };
+        if let Some(chosen) = chosen {
+            (ranges, index) = (chosen.rows, Some(chosen.index));
         } else if matches!(&ranges[..], [all] if *all == KeyRange::all()) {
             let looked = index_lookup::rows(&self.view, &valued, state.config()).await;
             if let Some(looked) = looked.map_err(|error| external(error.into()))? {
@@ -170,8 +189,8 @@ impl TableProvider for BucketTable {
         let read_schema = Arc::new(self.schema.project(&fields)?);
         let partitions = state.config().target_partitions();
         let scan = BucketScan::new(table, pieces, read, read_schema, partitions, coverage);
-        let scan =
-            scan.with_limit(limit).with_filters(filters).with_index(index, self.chosen.is_some());
+        let scan = scan.with_limit(limit).with_filters(filters).with_index(index);
+        let scan = scan.with_wanted(wanted);
         Ok(if elsewhere.is_empty() {
             Arc::new(scan)
         } else {

@@ -6,8 +6,9 @@
 //! many more it is not used.
 
 use crate::bucket_scan::{BucketScan, Coverage, pieces};
+use crate::index_lookup::{self, Looked};
 use crate::tables::Tables;
-use crate::{index_lookup, key_ranges, parameters};
+use crate::{key_ranges, parameters};
 use datafusion::common::Result;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{Expr, LogicalPlan, Signature, Volatility};
@@ -16,6 +17,7 @@ use datafusion::prelude::SessionConfig;
 use futures::FutureExt;
 use sdds::KeyRange;
 use std::sync::Arc;
+use store::TableView;
 use values::translate::external;
 
 /// Rows that the scans of a kept plan read, at most. Planning takes a small part of the time for more.
@@ -92,9 +94,7 @@ pub fn emptied(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Emptied>> {
     let mut rows = Vec::new();
     let mut without_rows = |scan: &BucketScan| {
         rows.push(rows_of(scan));
-        // The first rows of an index are found before the scan is planned.
-        let is_kept = scan.hint.is_none() && !scan.has_chosen_rows();
-        Ok(is_kept.then(|| scan.of_pieces(Vec::new(), Coverage::default())))
+        Ok(scan.hint.is_none().then(|| scan.of_pieces(Vec::new(), Coverage::default())))
     };
     let plan = with_scans(plan, &mut without_rows)?;
     let is_small = rows.iter().sum::<usize>() <= ROWS_MAX;
@@ -118,11 +118,7 @@ pub fn renewed(
         let filters = parameters::with_values(&scan.filters)?;
         let mut ranges = key_ranges::of_filters(&scan.table, &filters);
         if scan.is_by_index() && ranges == [KeyRange::all()] {
-            // All rows are here: nothing is waited for.
-            let Some(looked) = index_lookup::rows(&view, &filters, config).now_or_never() else {
-                return Ok(None);
-            };
-            match looked.map_err(|error| external(error.into()))? {
+            match looked_up(scan, &view, &filters, config)? {
                 Some(looked) => ranges = looked.rows,
                 None => return Ok(None),
             }
@@ -137,6 +133,23 @@ pub fn renewed(
         Ok((is_expected && all <= ROWS_MAX).then_some(scan))
     };
     with_scans(&emptied.plan, &mut with_rows)
+}
+
+/// The rows of a scan by an index. All are here: nothing is waited for.
+fn looked_up(
+    scan: &BucketScan,
+    view: &TableView,
+    filters: &[Expr],
+    config: &SessionConfig,
+) -> Result<Option<Looked>> {
+    let looked = match &scan.wanted {
+        Some(wanted) => wanted.look_up(view, config).now_or_never(),
+        None => {
+            let looked = index_lookup::rows(view, filters, config).now_or_never();
+            looked.map(|looked| looked.map_err(|error| external(error.into())))
+        }
+    };
+    Ok(looked.transpose()?.flatten())
 }
 
 /// The rows that a scan reads, before its predicate. A limit on rows that are not selected ends it early.

@@ -8,6 +8,7 @@ use crate::context::Frame;
 use crate::context::start;
 use crate::dml::constraints::Constraints;
 use crate::dml::default_values::DefaultValue;
+use catalog_views::operator_classes::require_order;
 use datafusion::arrow::array::{RecordBatch, new_null_array};
 use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::LogicalPlanBuilder;
@@ -119,7 +120,7 @@ pub(super) async fn compute(
 }
 
 /// The error for a row that violates a constraint since its table was altered.
-pub(super) fn of_rows(error: Error, table: &Table) -> Error {
+fn of_rows(error: Error, table: &Table) -> Error {
     let name = &table.name;
     let subject = error.subject();
     let error = match (error.state(), &subject.constraint, &subject.column) {
@@ -140,11 +141,6 @@ pub(super) fn of_rows(error: Error, table: &Table) -> Error {
 }
 
 impl Rewritten {
-    /// Rows under another primary key.
-    pub(super) fn of_key(rows: Vec<RecordBatch>) -> Self {
-        Self { rows, replaced: None }
-    }
-
     /// Replaces the rows of the table. The catalog must have the new definition.
     pub(super) async fn write(
         self,
@@ -203,7 +199,7 @@ fn refuse_type(
     }
     for index in transaction.catalog().indexes_of(table.id) {
         if index.columns.iter().any(|of| of.key.column() == Some(column.id)) {
-            index::require_order(to)?;
+            require_order(to)?;
         }
         if index.expressions().any(|expression| expression.columns.contains(&column.id)) {
             let message = "altering the type of a column used by an expression of an index";
@@ -246,7 +242,7 @@ fn is_automatic(from: &SqlType, to: &SqlType) -> bool {
 const TARGET: &str = "?target";
 
 /// The rows with all columns.
-pub(super) async fn rows(
+async fn rows(
     frame: &Frame<'_>,
     transaction: &DistributedTransaction,
     table: &Table,

@@ -1,6 +1,6 @@
 //! CREATE TYPE, CREATE DOMAIN, and ALTER, DROP and COMMENT ON of types.
 
-use super::{alter_table, checks, index, place};
+use super::{alter_table, checks, index_columns, place};
 use crate::analysis;
 use crate::context::{Frame, owned_type};
 use catalog_views::pg_catalog::quote_ident;

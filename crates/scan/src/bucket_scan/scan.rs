@@ -2,6 +2,7 @@
 
 use super::known::Known;
 use super::pieces::{Coverage, Piece, divide};
+use crate::index_lookup::first::Wanted;
 use datafusion::arrow::compute::SortOptions;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::Result;
@@ -61,7 +62,8 @@ pub struct BucketScan {
     pub coverage: Coverage,
     /// The name of the index by which the rows were found.
     pub(super) index: Option<Arc<str>>,
-    has_chosen_rows: bool,
+    /// The first rows of an index that are wanted, if the rows are those.
+    pub(crate) wanted: Option<Arc<Wanted>>,
     pub(super) properties: Arc<PlanProperties>,
     /// The metrics of all partitions.
     pub metrics: ExecutionPlanMetricsSet,
@@ -98,7 +100,7 @@ impl BucketScan {
             filters: Arc::default(),
             coverage,
             index: None,
-            has_chosen_rows: false,
+            wanted: None,
             properties: Arc::new(properties),
             metrics: ExecutionPlanMetricsSet::new(),
         }
@@ -110,14 +112,14 @@ impl BucketScan {
         self
     }
 
-    /// The scan of rows that were found by an index, when it was planned or before.
-    pub(crate) fn with_index(self, index: Option<Arc<str>>, has_chosen_rows: bool) -> Self {
-        Self { index, has_chosen_rows, ..self }
+    /// The scan of rows that were found by an index.
+    pub(crate) fn with_index(self, index: Option<Arc<str>>) -> Self {
+        Self { index, ..self }
     }
 
-    /// Whether the rows were found by an index before the scan was planned.
-    pub(crate) fn has_chosen_rows(&self) -> bool {
-        self.has_chosen_rows
+    /// The scan of the first rows that are wanted.
+    pub(crate) fn with_wanted(self, wanted: Option<Arc<Wanted>>) -> Self {
+        Self { wanted, ..self }
     }
 
     /// Whether the rows were found by an index.

@@ -5,10 +5,10 @@
 //! evaluated on the rows in any case. Too many entries are not read to the end: then the whole table
 //! is scanned.
 
-pub mod extremes;
+pub(crate) mod first;
 pub mod implication;
 pub mod meaning;
-mod way;
+pub(crate) mod way;
 
 use crate::key_ranges::{self, split_conjuncts};
 use datafusion::common::Column;
@@ -38,10 +38,10 @@ pub struct Looked {
 }
 
 /// An index of a table with its meaning.
-struct Known<'a> {
-    index: &'a Arc<Index>,
-    file: &'a TableView,
-    meaning: Arc<Meaning>,
+pub(crate) struct Known<'a> {
+    pub(crate) index: &'a Arc<Index>,
+    pub(crate) file: &'a TableView,
+    pub(crate) meaning: Arc<Meaning>,
 }
 
 /// Looks rows up for which all of `filters` may be true. `None` if no index is of use.
@@ -71,7 +71,7 @@ pub(crate) async fn rows(
 }
 
 /// The indexes of a table whose meaning is known.
-fn known<'a>(view: &'a TableView, config: &SessionConfig) -> Vec<Known<'a>> {
+pub(crate) fn known<'a>(view: &'a TableView, config: &SessionConfig) -> Vec<Known<'a>> {
     let known = view.indexes().iter().filter_map(|(index, file)| {
         Some(Known { index, file, meaning: meaning::of(index, view.table(), config)? })
     });
@@ -87,10 +87,25 @@ struct Found<'a> {
 impl Found<'_> {
     fn looked(mut self) -> Looked {
         self.indexes.dedup();
-        self.rows.sort_by(|a, b| a.low.cmp(&b.low));
-        self.rows.dedup();
-        Looked { index: self.indexes.join(" or ").into(), rows: self.rows }
+        Looked { index: self.indexes.join(" or ").into(), rows: disjoint(self.rows) }
     }
+}
+
+/// The keys of ranges as ranges in order, none of which overlaps another.
+pub(crate) fn disjoint(mut ranges: Vec<KeyRange>) -> Vec<KeyRange> {
+    ranges.sort_by(|a, b| a.low.cmp(&b.low));
+    let mut all: Vec<KeyRange> = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        match all.last_mut() {
+            Some(last) if range.low < last.high => {
+                if last.high < range.high {
+                    last.high = range.high;
+                }
+            }
+            _ => all.push(range),
+        }
+    }
+    all
 }
 
 /// Rows by the best index, at most `limit`.
@@ -183,4 +198,20 @@ pub fn unqualified(expr: Expr) -> Expr {
     };
     let transformed = expr.clone().transform(bare).map(|transformed| transformed.data);
     transformed.unwrap_or(expr)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sdds::{Bound, Key};
+
+    /// A row that two parts of an OR named, one by the range of its key, was read twice.
+    #[test]
+    fn ranges_do_not_overlap() {
+        let key = Key::from(vec![1, 2]);
+        let wide = KeyRange { low: Bound::At(key.clone()), high: Bound::At(Key::from(vec![1, 3])) };
+        let other = KeyRange::point(&Key::from(vec![1, 3]));
+        let ranges = vec![other.clone(), KeyRange::point(&key), wide.clone(), other.clone()];
+        assert_eq!(disjoint(ranges), [wide, other]);
+    }
 }

@@ -12,18 +12,18 @@ use store::key::{EntryEncoder, of_entries_from, of_entry};
 
 /// The ranges of entries in an index for conditions.
 #[derive(Debug, Clone)]
-pub(super) struct Way {
+pub(crate) struct Way {
     /// In the order of the index, disjoint.
-    pub(super) ranges: Vec<KeyRange>,
+    pub(crate) ranges: Vec<KeyRange>,
     /// The number of columns that have one value each.
-    pub(super) fixed: usize,
+    pub(crate) fixed: usize,
     /// Whether the ranges have the entries of just the rows that fulfil all conditions.
-    pub(super) is_exact: bool,
+    pub(crate) is_exact: bool,
     /// Whether the ranges, or the index, have only some of the rows.
-    pub(super) is_useful: bool,
+    pub(crate) is_useful: bool,
     /// Higher for fewer rows: whether all columns of a unique index are fixed, the number of fixed columns, how the next one
     /// is bounded, and whether the index has only some rows.
-    pub(super) rank: (bool, usize, u8, bool),
+    pub(crate) rank: (bool, usize, u8, bool),
 }
 
 /// A condition on a key: it fixes it, or leaves ranges.
@@ -36,7 +36,7 @@ struct Step<'a> {
 
 impl Way {
     /// The way that conditions leave; `None` if the index does not have all their rows.
-    pub(super) fn of(
+    pub(crate) fn of(
         index: &Index,
         table: &Table,
         meaning: &Meaning,
