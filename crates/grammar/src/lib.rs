@@ -20,7 +20,7 @@ pub use references::{
     rename_column, string_location, with_column_names, with_schemas,
 };
 pub use split::{solid, split};
-pub use stack::growing;
+pub use stack::{growing, with_room};
 pub use syntax_error::SyntaxError;
 
 /// The nodes of the parse tree.

@@ -117,34 +117,38 @@ fn body(create: &CreateFunction) -> Result<(String, bool)> {
 }
 
 fn parameters(create: &CreateFunction, language: &str) -> Result<Vec<Parameter>> {
-    let (mut all, mut seen): (Vec<Parameter>, Vec<&FunctionParameter>) = Default::default();
+    let mut all: Vec<Parameter> = Vec::new();
     let (mut has_default, mut has_variadic) = (false, false);
     for given in &create.parameters {
         let parameter = parameter(given, language)?;
         if parameter.mode.is_input() {
             if has_variadic {
-                return Err(
-                    wrong("VARIADIC parameter must be the last input parameter").at(given.location)
-                );
+                return Err(wrong("VARIADIC parameter must be the last input parameter"));
             }
             match (&parameter.default, has_default) {
                 (Some(_), _) => has_default = true,
                 (None, true) => {
                     let message =
                         "input parameters after one with a default value must also have defaults";
-                    return Err(wrong(message).at(given.location));
+                    return Err(wrong(message));
                 }
                 (None, false) => {}
             }
             has_variadic = parameter.mode == ParameterMode::Variadic;
         } else if parameter.default.is_some() {
-            return Err(wrong("only input parameters can have default values").at(given.location));
+            return Err(wrong("only input parameters can have default values"));
         }
-        if !given.name.is_empty() && seen.iter().any(|other| other.name == given.name) {
+        // An input and an output may have one name.
+        let is_alike = |other: &Parameter| {
+            other.mode.is_input() && parameter.mode.is_input()
+                || other.mode.is_output() && parameter.mode.is_output()
+        };
+        if !given.name.is_empty()
+            && all.iter().any(|other| other.name == given.name && is_alike(other))
+        {
             let message = format!("parameter name \"{}\" used more than once", given.name);
-            return Err(wrong(message).at(given.location));
+            return Err(wrong(message));
         }
-        seen.push(given);
         all.push(parameter);
     }
     Ok(all)
@@ -158,11 +162,13 @@ fn parameter(given: &FunctionParameter, language: &str) -> Result<Parameter> {
         ParameterKind::Variadic => ParameterMode::Variadic,
         ParameterKind::Table => ParameterMode::Table,
     };
-    let oid = type_of(&given.data_type)?;
+    let named = &given.data_type;
+    let unknown = |_| Error::new("42704", format!("type {} does not exist", named.name));
+    let oid = type_of(named).map_err(unknown)?;
     let is_array =
         oid.element().is_some() || matches!(oid, Oid::ANYARRAY | Oid::ANYCOMPATIBLEARRAY);
     if mode == ParameterMode::Variadic && !is_array {
-        return Err(wrong("VARIADIC parameter must be an array").at(given.location));
+        return Err(wrong("VARIADIC parameter must be an array"));
     }
     if is_pseudo(oid) && !oid.is_polymorphic() {
         let message = format!("{} functions cannot accept type {oid}", language_name(language));

@@ -3,7 +3,7 @@
 use crate::text::{signature, signature_of};
 use analyzer::system::Oid;
 use analyzer::{Error, Result};
-use commands::{RoutineKind, RoutineName};
+use commands::{FunctionType, RoutineKind, RoutineName};
 use std::sync::Arc;
 use store::catalog::{Catalog, Function, ParameterMode};
 
@@ -73,11 +73,11 @@ pub fn missing(routine: &RoutineName) -> String {
     }
 }
 
-/// How notices say that there is no such function.
+/// How notices say that there is no such function: with the types as they are written.
 pub fn absent(routine: &RoutineName) -> String {
-    let types = types(routine).ok().flatten().unwrap_or_default();
-    let shown = signature_of(&routine.name.to_string(), types.into_iter());
-    format!("{} {shown} does not exist", routine.kind.name())
+    let written = |of: &FunctionType| format!("{}{}", of.name, if of.is_array { "[]" } else { "" });
+    let types: Vec<String> = routine.arguments.iter().flatten().map(written).collect();
+    format!("{} {}({}) does not exist", routine.kind.name(), routine.name, types.join(","))
 }
 
 /// Whether a function can be called with a number of arguments.

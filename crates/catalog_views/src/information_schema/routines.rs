@@ -53,7 +53,7 @@ pub(super) fn routines(context: &ViewContext<'_>, rows: &mut TableRows) {
             (
                 "routine_definition",
                 match function.is_sql_body {
-                    true => Cell::Null,
+                    true => "".into(),
                     false => function.body.as_str().into(),
                 },
             ),

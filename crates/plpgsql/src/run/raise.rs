@@ -86,7 +86,12 @@ impl<H: Host> Machine<'_, H> {
 
     /// A value as text.
     pub(super) async fn text_of(&mut self, sql: &Sql) -> Result<Option<String>> {
-        let value = self.value(sql, Some("text")).await?;
+        let value = self.value(sql, None).await?;
+        // The output of a truth value is not its text.
+        if let Some(truth) = self.host.truth(&value) {
+            return Ok(Some(if truth { "t" } else { "f" }.to_owned()));
+        }
+        let value = self.host.convert(value, "text").await?;
         Ok(self.host.text(&value))
     }
 

@@ -235,7 +235,7 @@ impl<H: Host> Machine<'_, H> {
 
 fn constant(name: &str) -> Error {
     let message = format!("variable \"{name}\" is declared CONSTANT");
-    Error::new(SqlState::SyntaxError, message)
+    Error::new(SqlState::chosen("22005"), message)
 }
 
 fn null_refused(name: &str) -> Error {

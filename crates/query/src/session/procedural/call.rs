@@ -13,12 +13,28 @@ use parser::Statement;
 use planner::{NamedParameter, Planner};
 use plpgsql::Host;
 use procedural::{Done, StatementHost, Value};
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use store::catalog::{Function, RelationId};
 use values::error::{Error, Result, SqlState};
 
 /// The most functions within each other.
-const DEPTH_MAX: usize = 200;
+const DEPTH_MAX: usize = 100;
+
+/// The bytes of stack that the statements of one function may need.
+const ROOM: usize = 2 << 20;
+
+/// A call, which may be within others, on a stack with enough room.
+struct Deep<'a, T>(BoxFuture<'a, T>);
+
+impl<T> Future for Deep<'_, T> {
+    type Output = T;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+        grammar::with_room(ROOM, || self.0.as_mut().poll(context))
+    }
+}
 
 impl InSession<'_> {
     /// Runs a query, after the functions that it calls.
@@ -55,7 +71,7 @@ impl InSession<'_> {
                 let arguments = batch.into_iter().flat_map(RecordBatch::columns);
                 let arguments = arguments.map(|array| ScalarValue::try_from_array(array, 0));
                 let arguments = arguments.collect::<Result<Vec<_>, _>>()?;
-                let value = self.call(id, arguments).await?;
+                let value = Deep(self.call(id, arguments).boxed()).await?;
                 values.push(value.scalar);
             }
             let reading = self.inner.reading(self.conversation).await?;
