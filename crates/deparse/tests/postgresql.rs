@@ -2,7 +2,7 @@
 
 use analyzer::system::{Oid, SqlType};
 use analyzer::tree::Column;
-use analyzer::{RowExpression, Table, bind_row};
+use analyzer::{Catalog, RowExpression, Table, bind_row};
 
 const COLUMNS: [(&str, Oid); 6] = [
     ("a", Oid::INT4),
@@ -12,6 +12,19 @@ const COLUMNS: [(&str, Oid); 6] = [
     ("flag", Oid::BOOL),
     ("Day", Oid::DATE),
 ];
+
+/// A catalog without relations.
+struct Nothing;
+
+impl Catalog for Nothing {
+    fn relation(&self, _: Option<&str>, _: &str) -> Result<Option<Table>, analyzer::Error> {
+        Ok(None)
+    }
+
+    fn target(&self, _: Option<&str>, _: &str) -> Result<Option<Table>, analyzer::Error> {
+        Ok(None)
+    }
+}
 
 fn shown(text: &str) -> String {
     let column =
@@ -26,7 +39,7 @@ fn shown(text: &str) -> String {
         hidden: Default::default(),
         defaults: Default::default(),
     };
-    let (_, bound) = bind_row(&table, &[RowExpression::IndexKey(text)]).expect("bound");
+    let (_, bound) = bind_row(&Nothing, &table, &[RowExpression::IndexKey(text)]).expect("bound");
     let names: Vec<&str> = COLUMNS.iter().map(|(name, _)| *name).collect();
     deparse::text(&bound[0], &names).expect("known")
 }

@@ -329,7 +329,7 @@ fn a_pushdown_leaves_out_what_is_not_here_and_says_so() {
     let mut transaction = now(servers.stores[0].begin_distributed()).expect("begun");
     let pairs: Vec<(i64, &str)> = (0..100).step_by(3).map(|key| (key, "changed")).collect();
     let step = PushdownStep::Write(Write::Upsert(rows(&pairs)));
-    let changed = transaction.carry_out_here(id, step).expect("staged");
+    let changed = now(transaction.carry_out_here(id, step)).expect("staged");
     let there = pairs.iter().filter(|(key, _)| (20..70).contains(key)).count();
     assert_eq!(changed.rows as usize, pairs.len() - there);
     let [rest] = &changed.rest[..] else { panic!("one stretch: {:?}", changed.rest) };
@@ -337,10 +337,10 @@ fn a_pushdown_leaves_out_what_is_not_here_and_says_so() {
     assert!(!rest.contains(&key_of(18)) && !rest.contains(&key_of(70)));
     let keys = [19, 21, 23, 70].map(key_of).to_vec();
     let step = PushdownStep::Write(Write::Delete(keys));
-    let changed = transaction.carry_out_here(id, step).expect("staged");
+    let changed = now(transaction.carry_out_here(id, step)).expect("staged");
     assert_eq!((changed.rows, changed.rest.len()), (2, 1));
     let elsewhere = PushdownStep::Write(Write::Delete([30, 40].map(key_of).to_vec()));
-    assert_eq!(transaction.carry_out_here(id, elsewhere).expect("nothing").rows, 0);
+    assert_eq!(now(transaction.carry_out_here(id, elsewhere)).expect("nothing").rows, 0);
     let timestamp = now(transaction.commit()).expect("alone");
     let view = table_at(&servers.at(0, timestamp), id);
     let changed = contents_of(&view, &between(70, 100));
