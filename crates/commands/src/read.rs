@@ -33,24 +33,12 @@ pub fn read(statement: &NodeEnum) -> Result<Option<Command>> {
             Command::Setting(SettingStatement::Show(statement.name.to_lowercase()))
         }
         NodeEnum::AlterSystemStmt(statement) => Command::AlterSystem(AlterSystem::of(statement)?),
-        NodeEnum::CreateStmt(statement) => {
-            definition(Definition::CreateTable(CreateTable::of(statement)?))
-        }
-        NodeEnum::CreateTableAsStmt(statement) => {
-            definition(Definition::CreateTableAs(CreateTableAs::of(statement)?))
-        }
-        NodeEnum::ViewStmt(statement) => {
-            definition(Definition::CreateView(CreateView::of(statement)?))
-        }
-        NodeEnum::CreateSchemaStmt(statement) => {
-            definition(Definition::CreateSchema(CreateSchema::of(statement)?))
-        }
-        NodeEnum::IndexStmt(statement) => {
-            definition(Definition::CreateIndex(CreateIndex::of(statement)?))
-        }
-        NodeEnum::CreateSeqStmt(statement) => {
-            definition(Definition::CreateSequence(CreateSequence::of(statement)?))
-        }
+        NodeEnum::CreateStmt(_)
+        | NodeEnum::CreateTableAsStmt(_)
+        | NodeEnum::ViewStmt(_)
+        | NodeEnum::CreateSchemaStmt(_)
+        | NodeEnum::IndexStmt(_)
+        | NodeEnum::CreateSeqStmt(_) => definition(created(statement)?),
         NodeEnum::AlterSeqStmt(statement) => {
             definition(Definition::AlterSequence(AlterSequence::of(statement)?))
         }
@@ -90,6 +78,21 @@ pub fn read(statement: &NodeEnum) -> Result<Option<Command>> {
         NodeEnum::ExplainStmt(statement) => Command::Explain(Explain::of(statement)?),
         other => return of_session(other).map(Some),
     }))
+}
+
+/// The definition of a statement that creates a relation or a schema.
+fn created(statement: &NodeEnum) -> Result<Definition> {
+    Ok(match statement {
+        NodeEnum::CreateStmt(create) => Definition::CreateTable(CreateTable::of(create)?),
+        NodeEnum::CreateTableAsStmt(create) => {
+            Definition::CreateTableAs(CreateTableAs::of(create)?)
+        }
+        NodeEnum::ViewStmt(create) => Definition::CreateView(CreateView::of(create)?),
+        NodeEnum::CreateSchemaStmt(create) => Definition::CreateSchema(CreateSchema::of(create)?),
+        NodeEnum::IndexStmt(create) => Definition::CreateIndex(CreateIndex::of(create)?),
+        NodeEnum::CreateSeqStmt(create) => Definition::CreateSequence(CreateSequence::of(create)?),
+        other => return Err(kinds::missing(other)),
+    })
 }
 
 /// The command of a statement about types of users.

@@ -117,11 +117,34 @@ pub(crate) async fn without_locking(
     let mut by = Vec::with_capacity(nested.len());
     for query in nested {
         let query = NodeEnum::SelectStmt(Box::new(query));
-        by.push(constants(&selected(frame, transaction, &query).await?)?);
+        match selected(frame, transaction, &query).await {
+            Ok(rows) => by.push(constants(&rows)?),
+            Err(error) => return Err(within(frame, transaction, statement, error).await),
+        }
     }
     let mut statement = statement.clone();
     locking::replace(&mut statement, by);
     Ok(Some(statement))
+}
+
+/// The error of a statement for that of a query in it, which may refer to what is around it.
+async fn within(
+    frame: &Frame<'_>,
+    transaction: &DistributedTransaction,
+    statement: &NodeEnum,
+    error: Error,
+) -> Error {
+    let is_unknown = matches!(error.state(), SqlState::UndefinedTable | SqlState::UndefinedColumn);
+    if !is_unknown || !matches!(statement, NodeEnum::SelectStmt(_)) {
+        return error;
+    }
+    let reading = transaction.reading();
+    match analysis::plan(frame, &frame.planner(&reading), statement).await {
+        Err(error) => error,
+        Ok(_) => Error::unsupported(
+            "FOR UPDATE and the like in a subquery that refers to the query around it is not supported",
+        ),
+    }
 }
 
 /// Executes a query, and locks what it selects.

@@ -5,8 +5,12 @@ use super::{Finding, edges};
 
 /// Maximum number of lines of a crate.
 const LINES_MAX: usize = 9_000;
-/// Maximum number of lines of `query`, which plans and executes SQL. It calls two front ends until the old one goes.
-const QUERY_LINES_MAX: usize = 15_000;
+/// Maximum number of lines of `query`, which plans and executes SQL, until `ddl` and `roles` are a crate of their own.
+const QUERY_LINES_MAX: usize = 18_500;
+/// Maximum number of lines of `store`, until its locks and reads of other servers are crates of their own.
+const STORE_LINES_MAX: usize = 10_700;
+/// Maximum number of lines of `analyzer` and `lowering`, which grow with the SQL that is known.
+const FRONT_LINES_MAX: usize = 9_500;
 /// Maximum number of lines of `functions`, whose folders do not know each other.
 const FUNCTIONS_LINES_MAX: usize = 12_500;
 
@@ -19,6 +23,8 @@ pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
         let lines_max = match package.name.as_str() {
             "query" => QUERY_LINES_MAX,
             "functions" => FUNCTIONS_LINES_MAX,
+            "store" => STORE_LINES_MAX,
+            "analyzer" | "lowering" => FRONT_LINES_MAX,
             _ => LINES_MAX,
         };
         if lines > lines_max {
@@ -46,12 +52,12 @@ mod tests {
     #[test]
     fn a_crate_over_its_limit_is_found() {
         let of = |lines| {
-            found("store", [("crates/store/src/lib.rs", 1), ("crates/store/src/a/b.rs", lines)])
+            found("sdds", [("crates/sdds/src/lib.rs", 1), ("crates/sdds/src/a/b.rs", lines)])
         };
         assert_eq!(of(LINES_MAX - 1), Vec::<String>::new());
         assert_eq!(
             of(LINES_MAX),
-            ["crates/store/Cargo.toml: the crate store has 9001 lines in src/, 9000 are allowed; \
+            ["crates/sdds/Cargo.toml: the crate sdds has 9001 lines in src/, 9000 are allowed; \
               split the crate"]
         );
     }
@@ -66,9 +72,9 @@ mod tests {
 
     #[test]
     fn integration_tests_other_crates_and_other_files_are_not_counted() {
-        let elsewhere = ["crates/store/tests/a.rs", "crates/storey/src/a.rs"];
-        assert_eq!(found("store", elsewhere.map(|path| (path, LINES_MAX + 1))).len(), 0);
-        let others = ["crates/store/src/a.sql", "crates/store/src/b.txt"];
-        assert_eq!(found("store", others.map(|path| (path, LINES_MAX + 1))).len(), 0);
+        let elsewhere = ["crates/sdds/tests/a.rs", "crates/sddsy/src/a.rs"];
+        assert_eq!(found("sdds", elsewhere.map(|path| (path, LINES_MAX + 1))).len(), 0);
+        let others = ["crates/sdds/src/a.sql", "crates/sdds/src/b.txt"];
+        assert_eq!(found("sdds", others.map(|path| (path, LINES_MAX + 1))).len(), 0);
     }
 }
