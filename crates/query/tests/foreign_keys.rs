@@ -103,6 +103,7 @@ async fn write(session: &Session, writer: u64, done: &AtomicU64) {
                     SqlState::ForeignKeyViolation,
                     SqlState::UniqueViolation,
                     SqlState::SerializationFailure,
+                    SqlState::DeadlockDetected,
                 ];
                 assert!(expected.contains(&error.state()), "{sql:?}: {error:?}");
                 if is_long {
