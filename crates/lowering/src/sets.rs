@@ -6,7 +6,7 @@ use crate::scope::{Lowering, Slot};
 use crate::typed::Typed;
 use analyzer::system::{Oid, SqlType, functions as procedures};
 use analyzer::tree::{Kind, Select, SetCall};
-use catalog_views::functions::{CHANNELS, OPTION_NAMES, OPTION_VALUES, SUBSCRIPTS};
+use catalog_views::functions::{CHANNELS, OPTION_NAMES, OPTION_VALUES, PARTITIONS, SUBSCRIPTS};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{
     Column, DFSchema, FunctionalDependencies, NullHandling, ScalarValue, UnnestOptions,
@@ -127,6 +127,9 @@ impl Lowering<'_> {
                 plain(self.registered(CHANNELS, arguments, Oid::TEXT_ARRAY.into())?)
             }
             "pg_options_to_table" => self.options(&arguments, first)?,
+            "pg_partition_ancestors" | "pg_partition_tree" => {
+                self.partitions(&arguments, &types)?
+            }
             "string_to_table" => {
                 plain(self.registered("string_to_array", arguments, Oid::TEXT_ARRAY.into())?)
             }
@@ -162,6 +165,16 @@ impl Lowering<'_> {
             Ok(SetColumn { array, item, marker: None })
         };
         Ok(vec![of(OPTION_NAMES)?, of(OPTION_VALUES)?])
+    }
+
+    /// The columns of a function of partitions, which has no rows.
+    fn partitions(&self, arguments: &[Typed], types: &[SqlType]) -> Result<Vec<SetColumn>> {
+        let of = |item: &SqlType| -> Result<SetColumn> {
+            let arrays = item.oid.array().unwrap_or(Oid::TEXT_ARRAY);
+            let array = self.registered(PARTITIONS, arguments.to_vec(), arrays.into())?;
+            Ok(SetColumn { array, item: *item, marker: None })
+        };
+        types.iter().map(of).collect()
     }
 
     /// An array of any dimensions as one of one dimension.

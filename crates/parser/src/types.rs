@@ -2,7 +2,7 @@
 
 use analyzer::system::types::{numeric_digits, numeric_modifier};
 use analyzer::system::{Oid, SqlType};
-use commands::DataType as Written;
+use commands::{DataType as Written, Prepare};
 use datafusion::arrow::datatypes::{DataType, Field};
 use grammar::tree::TypeName;
 use std::sync::Arc;
@@ -125,7 +125,8 @@ pub fn of_written(written: &Written, users: &Visible, text: &str) -> Result<Held
     let missing = |what: String| refused(analyzer::Error::missing(what));
     if let Some(named) = &written.of_users {
         let Some((user, is_array)) = users.find(named.schema.as_deref(), &named.name) else {
-            let message = format!("type \"{named}\" does not exist");
+            let brackets = if written.is_array { "[]" } else { "" };
+            let message = format!("type \"{named}{brackets}\" does not exist");
             return Err(refused(analyzer::Error::new("42704", message)));
         };
         let user = Held::User(Arc::clone(user));
@@ -145,6 +146,20 @@ pub fn of_written(written: &Written, users: &Visible, text: &str) -> Result<Held
             .with_hint(format!("A numeric has up to {NUMERIC_MAX_PRECISION} digits.")));
     }
     Ok(found)
+}
+
+/// The types that PREPARE declares for `$1`, `$2`, ...; `None` for `unknown`, and for types of users: which of these a
+/// parameter has, the statement says.
+///
+/// # Errors
+/// As [`of_written`].
+pub fn of_parameters(prepare: &Prepare, users: &Visible, text: &str) -> Result<Vec<Option<Held>>> {
+    let of = |written: &Option<Written>| -> Result<Option<Held>> {
+        let Some(written) = written else { return Ok(None) };
+        let found = of_written(written, users, text)?;
+        Ok(Some(found).filter(|_| written.of_users.is_none()))
+    };
+    prepare.types.iter().map(of).collect()
 }
 
 /// As [`of_written`], for a column. Types of the catalog are stored as what holds their values.

@@ -31,7 +31,7 @@ pub use database::{DataDirectory, Database, Options, TableSize};
 pub use executor::{Control, Executors};
 pub use indexes::index_expressions;
 pub use notifications::Notification;
-pub use parser::connection::{ConnectionStatement, Declare, Direction, Execute, Fetch};
+pub use parser::connection::{ConnectionStatement, Declare, Direction, Execute, Fetch, Prepare};
 pub use parser::{Statement, parse};
 pub use session::{Description, Listing, Prepared, Session, SettingsSeen, activity_text};
 pub use values::byte_size::bytes_of;

@@ -2,15 +2,15 @@
 //!
 //! Each file under `tests/introspection` belongs to one client and has sqllogictest's format. `${name}` stands for the OID of
 //! a relation. A query after `statement ok` must not fail; after `query T` its rows are compared too, with columns separated
-//! by `|`.
+//! by `|`. The relations are those of `tables.ddl`, and of the file of the client's name that ends in `.ddl`.
 
 use futures::TryStreamExt;
 use query::text::TextColumn;
 use query::{Database, Error, Options, Session};
 use sqllogictest::{AsyncDB, DBOutput, DefaultColumnType, Record, Runner, parse_with_name};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// The relations that the queries are about.
+/// The relations that the queries of all files are about.
 const TABLES: &str = include_str!("introspection/tables.ddl");
 
 fn files() -> Vec<PathBuf> {
@@ -42,6 +42,19 @@ async fn rows(session: &Session, sql: &str) -> Result<Vec<String>, Error> {
     Ok(lines)
 }
 
+/// A database with the relations that the queries of a file are about.
+async fn database_for(file: &Path) -> Database {
+    let database = Database::open(Options::default()).expect("opened");
+    let session = database.session();
+    session.execute(TABLES).await.expect("the tables are created");
+    let own = file.with_extension("ddl");
+    if own.exists() {
+        let own = std::fs::read_to_string(own).expect("readable");
+        session.execute(&own).await.expect("the tables of the file are created");
+    }
+    database
+}
+
 /// `${name}` of each relation, and its OID.
 async fn ids(session: &Session) -> Result<Vec<(String, String)>, Error> {
     let all = "SELECT relname, oid FROM pg_class WHERE relnamespace NOT IN (11, 13000)";
@@ -69,11 +82,10 @@ impl AsyncDB for Client {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_query_of_every_client_is_answered() {
-    let database = Database::open(Options::default()).expect("opened");
-    database.session().execute(TABLES).await.expect("the tables are created");
-    let ids = ids(&database.session()).await.expect("the catalog answers");
     let (mut failures, mut count) = (String::new(), 0);
     for file in files() {
+        let database = database_for(&file).await;
+        let ids = ids(&database.session()).await.expect("the catalog answers");
         let mut script = std::fs::read_to_string(&file).expect("readable");
         for (name, oid) in &ids {
             script = script.replace(name, oid);

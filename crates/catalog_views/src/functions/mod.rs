@@ -9,6 +9,7 @@ mod current_schema;
 mod definitions;
 mod formatted;
 mod names;
+mod partitions;
 mod privileges;
 mod registry;
 mod routines;
@@ -24,6 +25,7 @@ use crate::search_path::SearchPath;
 use crate::session_context::SessionContext;
 use datafusion::logical_expr::ScalarUDF;
 use functions::row_function::Row;
+pub use partitions::PARTITIONS;
 pub use registry::Functions;
 pub use server::current_setting;
 pub use sessions::CHANNELS;
@@ -42,6 +44,7 @@ fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
         current_schema::all,
         definitions::all,
         names::all,
+        partitions::all,
         privileges::all,
         routines::all,
         sequences::all,

@@ -143,6 +143,7 @@ fn table_class(context: &ViewContext<'_>, table: &Table, rows: &mut TableRows) {
         ("relchecks", (table.checks.len() as i64).into()),
         ("reltuples", Cell::Double(tuples as f64)),
         ("relhasindex", has_index.into()),
+        ("relhastriggers", context.has_triggers(table).into()),
         ("relreplident", "d".into()),
         ("reloptions", options.into()),
     ]);

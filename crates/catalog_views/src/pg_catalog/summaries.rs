@@ -33,7 +33,7 @@ pub(super) fn tables(context: &ViewContext<'_>, rows: &mut TableRows) {
             ("tableowner", owner.into()),
             ("hasindexes", (!table.has_hidden_key()).into()),
             ("hasrules", false.into()),
-            ("hastriggers", false.into()),
+            ("hastriggers", context.has_triggers(table).into()),
             ("rowsecurity", false.into()),
         ]);
     }

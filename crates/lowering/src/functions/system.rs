@@ -47,7 +47,8 @@ const SAME: &str = "acldefault col_description current_database current_schema c
     pg_get_statisticsobjdef_columns pg_get_triggerdef pg_get_userbyid pg_get_viewdef pg_has_role pg_indexes_size \
     pg_is_in_recovery pg_is_other_temp_schema pg_is_wal_replay_paused pg_jit_available pg_last_wal_replay_lsn \
     pg_last_xact_replay_timestamp pg_notify pg_my_temp_schema pg_opclass_is_visible pg_operator_is_visible \
-    pg_opfamily_is_visible pg_postmaster_start_time pg_relation_filenode pg_relation_is_publishable pg_relation_size \
+    pg_opfamily_is_visible pg_partition_root pg_postmaster_start_time pg_relation_filenode \
+    pg_relation_is_publishable pg_relation_size \
     pg_sequence_last_value pg_stat_clear_snapshot pg_stat_get_blocks_fetched pg_stat_get_dead_tuples \
     pg_stat_get_live_tuples pg_stat_get_numscans pg_statistics_obj_is_visible pg_table_is_visible pg_table_size \
     pg_tablespace_location pg_tablespace_size pg_terminate_backend pg_total_relation_size \

@@ -174,6 +174,8 @@ async fn a_named_prepared_statement_takes_values() {
     assert_eq!(refusal(&client, "EXECUTE p(1)").await, wrong);
     let again = "42P05 prepared statement \"p\" already exists";
     assert_eq!(refusal(&client, "PREPARE p AS SELECT 1").await, again);
+    let unknown = "42704 type \"nosuch\" does not exist";
+    assert_eq!(refusal(&client, "PREPARE q (int, nosuch) AS SELECT $1").await, unknown);
     assert!(!values(&client, "EXPLAIN EXECUTE p(1, 'a')").await.is_empty());
     client.simple_query("DEALLOCATE p").await.expect("forgotten");
     let gone = "26000 prepared statement \"p\" does not exist";

@@ -2,14 +2,11 @@
 
 mod execute;
 
-pub use commands::{Direction, Fetch};
+pub use commands::{Direction, Fetch, Prepare};
 pub use execute::Execute;
 
 use crate::statement::{Body, Statement};
-use crate::types;
 use commands::{Command, Discard};
-use store::catalog::SqlType;
-use user_types::Visible;
 use values::error::{Error, Result, SqlState};
 
 /// A statement that the server of a connection executes.
@@ -23,10 +20,8 @@ pub enum ConnectionStatement {
     Close(Option<String>),
     /// PREPARE.
     Prepare {
-        /// The name.
-        name: String,
-        /// The declared types of `$1`, `$2`, ...
-        types: Vec<Option<SqlType>>,
+        /// The name, and the declared types of `$1`, `$2`, ... as they are written.
+        prepare: Prepare,
         /// The statement.
         statement: Box<Statement>,
     },
@@ -61,7 +56,7 @@ impl Statement {
     /// The statement for the connection. `None` if the session executes the statement.
     ///
     /// # Errors
-    /// 0A000 for a parameter of a type that is not supported.
+    /// 0A000 for changes in the query of a cursor.
     pub fn for_connection(&self) -> Option<Result<ConnectionStatement>> {
         let Body::Command(command) = self.body() else { return None };
         Some(Ok(match command {
@@ -82,21 +77,8 @@ impl Statement {
             Command::Close(name) => ConnectionStatement::Close(name.clone()),
             Command::Prepare(prepare) => {
                 let Some(statement) = self.inner() else { return Some(Err(incomplete())) };
-                // The statement says which type of users a parameter has.
-                let of = |written: &commands::DataType| match written.of_users {
-                    Some(_) => Ok(None),
-                    None => types::of_written(written, &Visible::default(), &self.text).map(Some),
-                };
-                let types = prepare.types.iter().map(|known| match known {
-                    Some(known) => of(known),
-                    None => Ok(None),
-                });
-                let types = match types.collect() {
-                    Ok(types) => types,
-                    Err(error) => return Some(Err(error)),
-                };
-                let (name, statement) = (prepare.name.clone(), Box::new(statement));
-                ConnectionStatement::Prepare { name, types, statement }
+                let (prepare, statement) = (prepare.clone(), Box::new(statement));
+                ConnectionStatement::Prepare { prepare, statement }
             }
             Command::Execute(_) | Command::Explain(_) => {
                 let execute = Execute::of(self)?;

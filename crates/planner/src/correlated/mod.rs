@@ -58,8 +58,8 @@ pub(super) fn is_in(plan: &LogicalPlan) -> bool {
 }
 
 /// Whether a plan has a subquery that DataFusion misinterprets: an IN where NULL and false differ, an EXISTS whose LIMIT or
-/// OFFSET DataFusion would drop when it turns it into a join (an outermost LIMIT without OFFSET is handled correctly), or
-/// groups that DataFusion would make of more columns.
+/// OFFSET DataFusion would drop when it turns it into a join (an outermost LIMIT without OFFSET is handled correctly), groups
+/// that DataFusion would make of more columns, or windows that it would not keep apart.
 pub(super) fn is_misread(plan: &LogicalPlan) -> bool {
     let is_limit = |node: &LogicalPlan| Ok(matches!(node, LogicalPlan::Limit(_)));
     let forgets = |expr: &Expr| {
@@ -89,7 +89,8 @@ pub(super) fn is_misread(plan: &LogicalPlan) -> bool {
 }
 
 /// Whether a subquery has groups that DataFusion makes otherwise when it takes conditions on outer columns out of it: by the
-/// columns of those that are no equalities, too, and without the group that an empty grouping set has of no rows.
+/// columns of those that are no equalities, too, and without the group that an empty grouping set has of no rows. Or whether it
+/// has window functions, of which DataFusion would compute one over the rows of all outer rows.
 fn is_regrouped(subquery: &Subquery) -> Result<bool> {
     if subquery.outer_ref_columns.is_empty() {
         return Ok(false);
@@ -101,6 +102,7 @@ fn is_regrouped(subquery: &Subquery) -> Result<bool> {
             compares(&aggregate.input)
         }
         LogicalPlan::Distinct(distinct) => compares(distinct.input()),
+        LogicalPlan::Window(_) => Ok(!node.all_out_ref_exprs().is_empty()),
         _ => Ok(false),
     })
 }

@@ -1,17 +1,32 @@
-//! The argument values of EXECUTE.
+//! The types of parameters that PREPARE declares, and the argument values of EXECUTE.
 
 use super::Session;
 use crate::context::outcome::Outcome;
-use crate::context::parameter_of_text;
+use crate::context::transactions::Conversation;
+use crate::context::{Inner, parameter_of_text};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::ScalarValue;
 use futures::TryStreamExt;
 use parser::commands::Argument;
-use parser::connection::Execute;
+use parser::connection::{Execute, Prepare};
+use parser::types;
 use store::catalog::SqlType;
 use values::error::{Error, Result, SqlState};
 
 impl Session {
+    /// The types that PREPARE declares for `$1`, `$2`, ..., as far as they count, in a statement whose text is `text`.
+    ///
+    /// # Errors
+    /// 42704 for types that do not exist, 0A000 for types that are not supported.
+    pub async fn declared_types(
+        &self,
+        prepare: &Prepare,
+        text: &str,
+    ) -> Result<Vec<Option<SqlType>>> {
+        let mut conversation = self.inner().conversation.lock().await;
+        self.inner().declared_types(&mut conversation, prepare, text)
+    }
+
     /// The values of the arguments, converted to `types`. `parameters` are the values of the EXECUTE's own `$1`, `$2`, ...
     ///
     /// # Errors
@@ -43,6 +58,23 @@ impl Session {
             });
         }
         Ok(values)
+    }
+}
+
+impl Inner {
+    /// As [`Session::declared_types`].
+    pub(super) fn declared_types(
+        &self,
+        conversation: &mut Conversation,
+        prepare: &Prepare,
+        text: &str,
+    ) -> Result<Vec<Option<SqlType>>> {
+        let frame = self.frame(&[], text);
+        let users = match conversation.open() {
+            Some(open) => frame.types(open.transaction.catalog()),
+            None => frame.types(&self.shared.store.catalog()),
+        };
+        types::of_parameters(prepare, &users, text)
     }
 }
 

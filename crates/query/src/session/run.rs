@@ -160,7 +160,7 @@ impl Inner {
             Command::Discard(Discard::Temporary) => {
                 Write::Definition(&Definition::DropTemporary { all: false })
             }
-            _ => return Err(requires_connection()),
+            _ => return Err(self.of_connection(conversation, statement)),
         };
         self.write(conversation, &frame, write, control).await
     }
@@ -492,6 +492,17 @@ impl Inner {
             conversation.fail();
         }
         result
+    }
+
+    /// The error of a statement that only the connection to a client can execute, or what is wrong with its types.
+    fn of_connection(&self, conversation: &mut Conversation, statement: &Statement) -> Error {
+        let wrong = match statement.command() {
+            Some(Command::Prepare(prepare)) => {
+                self.declared_types(conversation, prepare, &statement.text).err()
+            }
+            _ => None,
+        };
+        wrong.unwrap_or_else(requires_connection)
     }
 
     async fn load_into(

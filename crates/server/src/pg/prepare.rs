@@ -5,8 +5,8 @@ use super::prepared::{Prepared, changed_result, no_statement};
 use super::texts::Planned;
 use super::wire::Stream;
 use query::{
-    ConnectionStatement, Description, Error, Execute, Field, Listing, Outcome, ScalarValue,
-    SqlState, SqlType, Statement,
+    ConnectionStatement, Description, Error, Execute, Field, Listing, Outcome, Prepare,
+    ScalarValue, SqlState, SqlType, Statement,
 };
 use std::sync::{Arc, OnceLock};
 
@@ -40,15 +40,15 @@ impl<S: Stream> Connection<S> {
     /// PREPARE: the statement is planned immediately to report errors.
     pub(crate) async fn prepare_by_statement(
         &mut self,
-        name: String,
+        prepare: Prepare,
         text: &str,
         statement: Statement,
-        types: Vec<Option<SqlType>>,
     ) -> Result<(), Error> {
+        let types = self.session.declared_types(&prepare, &statement.text).await?;
         let planned = self.planned(statement);
-        let prepared = self.prepare(&name, text, Some(planned), types, true)?;
+        let prepared = self.prepare(&prepare.name, text, Some(planned), types, true)?;
         self.description(&prepared).await?;
-        self.statements.insert(name, prepared);
+        self.statements.insert(prepare.name, prepared);
         Ok(())
     }
 

@@ -37,8 +37,8 @@ impl<S: Stream> Connection<S> {
                     }
                 }
             }
-            ConnectionStatement::Prepare { name, types, statement } => {
-                attempt!(self.prepare_by_statement(name, text, *statement, types).await);
+            ConnectionStatement::Prepare { prepare, statement } => {
+                attempt!(self.prepare_by_statement(prepare, text, *statement).await);
                 "PREPARE"
             }
             ConnectionStatement::Close(Some(name)) => match self.portals.remove(&name) {
