@@ -58,10 +58,11 @@ const MADE: &str = "
 
 /// Types, functions, and what relates tables and rows. Each statement is a transaction, as a new label may be used only
 /// behind the one that adds it.
-const RELATED: [&str; 19] = [
+const RELATED: [&str; 20] = [
     "CREATE TYPE mood AS ENUM ('sad', 'happy')",
     "ALTER TYPE mood ADD VALUE 'calm' BEFORE 'happy'",
     "ALTER TYPE mood OWNER TO clerk",
+    "COMMENT ON TYPE mood IS 'how somebody feels'",
     "CREATE TYPE shop.\"a size\" AS ENUM ('small', 'large')",
     "CREATE DOMAIN positive AS integer DEFAULT 1 CONSTRAINT above CHECK (VALUE > 0)",
     // Its name comes before that of the type below it.
@@ -94,7 +95,7 @@ const READ_RELATED: &str = "
     SELECT typname, enumlabel FROM pg_enum JOIN pg_type t ON t.oid = enumtypid ORDER BY typname, enumsortorder;
     SELECT typname, typtype, typnotnull, typdefault FROM pg_type
         WHERE typname IN ('positive', 'bearable', 'required') ORDER BY 1;
-    SELECT pg_get_userbyid(typowner) FROM pg_type WHERE typname = 'mood';
+    SELECT pg_get_userbyid(typowner), obj_description(oid, 'pg_type') FROM pg_type WHERE typname = 'mood';
     SELECT indexname, indexdef FROM pg_indexes ORDER BY 1;
     SELECT proname, prosrc, provolatile FROM pg_proc WHERE proname IN ('doubled', 'visits') ORDER BY 1;
     SELECT doubled(21);
