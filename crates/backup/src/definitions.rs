@@ -7,10 +7,11 @@ use crate::manifest::{
     CheckForm, ColumnForm, ColumnName, FunctionForm, GrantForm, IdentityForm, Manifest, Name,
     ObjectForm, RoleForm, SchemaForm, SequenceForm, TableForm, ViewForm,
 };
-use crate::{indexes, sql_types};
+use crate::{indexes, sql_types, user_types};
+use std::sync::Arc;
 use store::catalog::{
-    Catalog, Check, Column, ColumnId, Function, Identity, Object, OnCommit, Privileges, Relation,
-    RelationId, Role, Sequence, Table, TableId, View,
+    Catalog, Check, Column, ColumnId, Function, Identity, Index, Object, OnCommit, Privileges,
+    Relation, RelationId, Role, Sequence, Table, TableId, TypeId, View,
 };
 
 /// The names of privileges. The last one stands for all others, and for ownership.
@@ -41,6 +42,7 @@ pub(crate) fn put(frozen: &Frozen, manifest: &mut Manifest) -> Result<(), Error>
         comment: s.comment.clone(),
     };
     manifest.schemas = catalog.schemas().map(|s| schema(s)).collect();
+    manifest.types = user_types::forms(catalog)?;
     for relation in catalog.relations() {
         match relation {
             Relation::Table(table) => manifest.tables.push(table_form(catalog, table)?),
@@ -69,13 +71,14 @@ fn table_form(catalog: &Catalog, table: &Table) -> Result<TableForm, Error> {
         is_unchecked: !check.is_valid,
     };
     let other = catalog.colocated(table);
-    let of_table = catalog.indexes_of(table.id).iter();
+    let column = |column| column_form(catalog, table, column);
+    let index = |index: &Arc<Index>| indexes::form(catalog, table, index);
     Ok(TableForm {
         name: Name { schema: table.schema.clone(), name: table.name.clone() },
-        columns: shown.map(|column| column_form(table, column)).collect::<Result<_, _>>()?,
+        columns: shown.map(column).collect::<Result<_, _>>()?,
         key: (!table.has_hidden_key()).then_some(key),
         checks: table.checks.iter().map(check).collect(),
-        indexes: of_table.map(|index| indexes::form(table, index)).collect::<Result<_, _>>()?,
+        indexes: catalog.indexes_of(table.id).iter().map(index).collect::<Result<_, _>>()?,
         foreign_keys: foreign_keys::forms(catalog, table),
         bucket_size: table.bucket_size,
         colocate_with: other
@@ -86,8 +89,8 @@ fn table_form(catalog: &Catalog, table: &Table) -> Result<TableForm, Error> {
     })
 }
 
-fn column_form(table: &Table, column: &Column) -> Result<ColumnForm, Error> {
-    let sql_type = sql_types::text(&column.sql_type).ok_or_else(|| {
+fn column_form(catalog: &Catalog, table: &Table, column: &Column) -> Result<ColumnForm, Error> {
+    let sql_type = sql_types::text(&column.sql_type, catalog).ok_or_else(|| {
         let (table, name, of) = (&table.name, &column.name, &column.sql_type);
         Error::Unsupported(format!(
             "column \"{name}\" of table \"{table}\" has a type that backups cannot hold: {of}"
@@ -181,8 +184,13 @@ fn grants(catalog: &Catalog, role: &Role) -> Vec<GrantForm> {
             let types = function.inputs().map(|input| input.type_id).collect();
             Some(ObjectForm::Function(Name { schema, name }, types))
         };
+        let user_type = || {
+            let user = catalog.user_type_by_id(TypeId(id.0))?;
+            let (schema, name) = (user.schema.clone(), user.name.clone());
+            Some(ObjectForm::Type(Name { schema, name }))
+        };
         let relation = catalog.relation_by_id(*id).map(|of| ObjectForm::Relation(name_of(of)));
-        Some((relation.or_else(function)?, *of))
+        Some((relation.or_else(function).or_else(user_type)?, *of))
     });
     let grant = |(on, of): (ObjectForm, Privileges)| GrantForm {
         on,
@@ -222,6 +230,9 @@ pub(crate) fn object(catalog: &Catalog, form: &ObjectForm) -> Option<Object> {
             let found = named.find(|of| of.inputs().map(|input| &input.type_id).eq(types));
             found.map(|function| Object::Relation(function.id))
         }
+        ObjectForm::Type(Name { schema, name }) => {
+            catalog.user_type(schema, name).map(|user| Object::Relation(user.id.object()))
+        }
     }
 }
 
@@ -241,16 +252,18 @@ pub(crate) fn role(form: &RoleForm) -> Role {
     }
 }
 
-/// Returns a table without rows. `flaw` makes an error of a reason why the manifest is damaged.
+/// Returns a table without rows. The catalog has the types of its columns. `flaw` makes an error of a reason why the
+/// manifest is damaged.
 pub(crate) fn table(
     form: &TableForm,
     id: TableId,
     home: sdds::GroupId,
+    catalog: &Catalog,
     flaw: impl Fn(String) -> Error,
 ) -> Result<Table, Error> {
     let mut columns = Vec::with_capacity(form.columns.len() + 1);
     for (number, column) in form.columns.iter().enumerate() {
-        columns.push(self::column(column, number as u32, &flaw)?);
+        columns.push(self::column(column, number as u32, catalog, &flaw)?);
     }
     let key = match &form.key {
         Some(names) if !names.is_empty() => {
@@ -292,9 +305,10 @@ pub(crate) fn table(
 fn column(
     form: &ColumnForm,
     number: u32,
+    catalog: &Catalog,
     flaw: &impl Fn(String) -> Error,
 ) -> Result<Column, Error> {
-    let sql_type = sql_types::parse(&form.sql_type)
+    let sql_type = sql_types::parse(&form.sql_type, catalog)
         .ok_or_else(|| flaw(format!("the type \"{}\" is unknown", form.sql_type)))?;
     Ok(Column {
         id: ColumnId(number),

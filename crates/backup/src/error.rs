@@ -93,6 +93,20 @@ pub enum Error {
         /// The schemas.
         schemas: String,
     },
+    /// A table has columns of a type that is not there.
+    #[error("type \"{name}\" does not exist, of which the table has values")]
+    TypeMissing {
+        /// The type.
+        name: String,
+    },
+    /// A table has columns of a type that has changed.
+    #[error("type \"{name}\" is not the one of the backup: {difference}")]
+    TypeDiffers {
+        /// The type.
+        name: String,
+        /// What has changed.
+        difference: String,
+    },
     /// The directory to restore to is not empty.
     #[error("{} is not empty: it contains {found}", path.display())]
     NotEmpty {
@@ -129,6 +143,8 @@ impl Error {
             Self::Newer { .. } | Self::Unsupported(_) => "0A000",
             Self::TableMissing { .. } => "42P01",
             Self::TableAmbiguous { .. } => "42P09",
+            Self::TypeMissing { .. } => "42704",
+            Self::TypeDiffers { .. } => "42804",
             Self::NotEmpty { .. } => "55006",
             Self::Storage { .. } | Self::Directory { .. } => "58030",
             Self::Damaged { .. } => "XX001",
@@ -141,6 +157,7 @@ impl Error {
         match self {
             Self::Url { .. } => Some("Write it like file:///directory or s3://bucket/directory."),
             Self::TableAmbiguous { .. } => Some("Write the table like schema.table."),
+            Self::TypeMissing { .. } => Some("Create the type as it was, then restore the table."),
             _ => None,
         }
     }

@@ -4,15 +4,16 @@ use crate::manifest::{IndexColumnForm, IndexExpressionForm, IndexForm};
 use crate::{Error, sql_types};
 use std::sync::Arc;
 use store::catalog::{
-    Column, ColumnId, Index, IndexColumn, IndexExpression, IndexKey, Table, TableId,
+    Catalog, Column, ColumnId, Index, IndexColumn, IndexExpression, IndexKey, Table, TableId,
 };
 
 /// The form of an index.
-pub(crate) fn form(table: &Table, index: &Index) -> Result<IndexForm, Error> {
+pub(crate) fn form(catalog: &Catalog, table: &Table, index: &Index) -> Result<IndexForm, Error> {
+    let expression = |of: &IndexExpression| expression_form(catalog, table, of);
     let column = |column: &IndexColumn| {
         let (name, expression) = match &column.key {
             IndexKey::Column(id) => (names(table, &[*id]).pop().unwrap_or_default(), None),
-            IndexKey::Expression(of) => (String::new(), Some(expression_form(table, of)?)),
+            IndexKey::Expression(of) => (String::new(), Some(expression(of)?)),
         };
         Ok(IndexColumnForm {
             name,
@@ -27,7 +28,7 @@ pub(crate) fn form(table: &Table, index: &Index) -> Result<IndexForm, Error> {
         name: index.file.name.clone(),
         columns: index.columns.iter().map(column).collect::<Result<_, Error>>()?,
         included: names(table, &index.included),
-        predicate: predicate.map(|of| expression_form(table, of)).transpose()?,
+        predicate: predicate.map(expression).transpose()?,
         is_unique: index.is_unique,
         nulls_equal: index.nulls_equal,
         is_constraint: index.is_constraint,
@@ -36,8 +37,12 @@ pub(crate) fn form(table: &Table, index: &Index) -> Result<IndexForm, Error> {
     })
 }
 
-fn expression_form(table: &Table, of: &IndexExpression) -> Result<IndexExpressionForm, Error> {
-    let sql_type = sql_types::text(&of.sql_type).ok_or_else(|| {
+fn expression_form(
+    catalog: &Catalog,
+    table: &Table,
+    of: &IndexExpression,
+) -> Result<IndexExpressionForm, Error> {
+    let sql_type = sql_types::text(&of.sql_type, catalog).ok_or_else(|| {
         let message = format!("an index has a type that backups cannot hold: {}", of.sql_type);
         Error::Unsupported(message)
     })?;
@@ -56,10 +61,15 @@ fn names(table: &Table, columns: &[ColumnId]) -> Vec<String> {
 }
 
 /// The index of a form on a restored table; `None` if a column is missing, or a type is unknown.
-pub(crate) fn index(form: &IndexForm, id: TableId, table: &Table) -> Option<Index> {
+pub(crate) fn index(
+    form: &IndexForm,
+    id: TableId,
+    table: &Table,
+    catalog: &Catalog,
+) -> Option<Index> {
     let column = |form: &IndexColumnForm| {
         let key = match &form.expression {
-            Some(form) => IndexKey::Expression(expression(form, table)?),
+            Some(form) => IndexKey::Expression(expression(form, table, catalog)?),
             None => IndexKey::Column(table.column(&form.name)?.1.id),
         };
         Some(IndexColumn {
@@ -71,7 +81,7 @@ pub(crate) fn index(form: &IndexForm, id: TableId, table: &Table) -> Option<Inde
     };
     let columns = form.columns.iter().map(column).collect::<Option<Vec<_>>>()?;
     let predicate = match &form.predicate {
-        Some(form) => Some(expression(form, table)?),
+        Some(form) => Some(expression(form, table, catalog)?),
         None => None,
     };
     let new = Index::new(id, form.name.clone(), table, columns);
@@ -88,12 +98,16 @@ pub(crate) fn index(form: &IndexForm, id: TableId, table: &Table) -> Option<Inde
     })
 }
 
-fn expression(form: &IndexExpressionForm, table: &Table) -> Option<IndexExpression> {
+fn expression(
+    form: &IndexExpressionForm,
+    table: &Table,
+    catalog: &Catalog,
+) -> Option<IndexExpression> {
     Some(IndexExpression {
         text: form.text.clone(),
         shown: form.shown.clone(),
         name: form.name.clone(),
-        sql_type: sql_types::parse(&form.sql_type)?,
+        sql_type: sql_types::parse(&form.sql_type, catalog)?,
         columns: ids(&form.columns, table)?,
     })
 }

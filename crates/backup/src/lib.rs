@@ -34,6 +34,7 @@ mod rows;
 mod single;
 mod sql_types;
 mod target;
+mod user_types;
 mod write;
 
 pub use error::Error;

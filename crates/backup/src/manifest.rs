@@ -35,6 +35,50 @@ pub(crate) struct Manifest {
     pub(crate) public: Vec<GrantForm>,
     #[serde(default)]
     pub(crate) functions: Vec<FunctionForm>,
+    /// A domain is behind the type that it restricts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) types: Vec<TypeForm>,
+}
+
+/// A type of users.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct TypeForm {
+    #[serde(flatten)]
+    pub(crate) name: Name,
+    pub(crate) kind: TypeKindForm,
+    pub(crate) comment: Option<String>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum TypeKindForm {
+    /// The labels in order.
+    Enum(Vec<LabelForm>),
+    Domain(DomainForm),
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct LabelForm {
+    pub(crate) name: String,
+    /// The number that stands for the label in data files.
+    pub(crate) order: i64,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct DomainForm {
+    /// The type that it restricts, as [`crate::sql_types`] writes it.
+    pub(crate) base: String,
+    pub(crate) nullable: bool,
+    /// SQL text.
+    pub(crate) default: Option<String>,
+    pub(crate) checks: Vec<DomainCheckForm>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct DomainCheckForm {
+    pub(crate) name: String,
+    /// SQL text, in which VALUE is the value.
+    pub(crate) expression: String,
 }
 
 /// A function. The ids in its definition mean nothing.
@@ -271,4 +315,6 @@ pub(crate) enum ObjectForm {
     Relation(Name),
     /// A function, by its name and the ids of the types of its input parameters.
     Function(Name, Vec<u32>),
+    /// A type of users.
+    Type(Name),
 }

@@ -2,10 +2,14 @@
 
 use crate::directory::Unfinished;
 use crate::manifest::{GrantForm, Name};
-use crate::{Backup, Error, Progress, Target, definitions, foreign_keys, indexes, load};
+use crate::{
+    Backup, Error, Progress, Target, definitions, foreign_keys, indexes, load, user_types,
+};
 use std::path::Path;
 use std::sync::Arc;
-use store::catalog::{CatalogChange, Object, PUBLIC, Privileges, Relation, Schema, Table, TableId};
+use store::catalog::{
+    CatalogChange, Object, PUBLIC, Privileges, Relation, Schema, Table, TableId, TypeId,
+};
 use store::journal::Durability;
 use store::{Data, IndexExpressions, Options, Store, Transaction};
 
@@ -39,6 +43,7 @@ pub async fn restore(
     progress.expect(backup.manifest.tables.iter().map(|table| table.rows).sum());
     let restore = Restore { store: &store, target, backup, progress };
     restore.schemas()?;
+    restore.types()?;
     for number in 0..backup.manifest.tables.len() {
         restore.table(number).await?;
     }
@@ -85,18 +90,33 @@ impl Restore<'_> {
         Ok(())
     }
 
+    /// Restores types of users, each behind those that it is made of.
+    fn types(&self) -> Result<(), Error> {
+        let mut transaction = self.store.begin();
+        for form in &self.backup.manifest.types {
+            let next = || TypeId(self.store.next_relation_id().0);
+            let restored = user_types::restored(form, (next(), next()), transaction.catalog());
+            let flaw = || self.backup.flaw()(format!("the type \"{}\" is wrong", form.name.name));
+            transaction.change_catalog(CatalogChange::CreateType(restored.ok_or_else(flaw)?))?;
+        }
+        transaction.commit()?;
+        Ok(())
+    }
+
     async fn table(&self, number: usize) -> Result<(), Error> {
         let form = &self.backup.manifest.tables[number];
         let id = TableId(self.store.next_relation_id().0);
-        let table = definitions::table(form, id, self.store.group(), self.backup.flaw())?;
-        let table = Arc::new(table);
         let mut transaction = self.store.begin();
+        let (group, catalog) = (self.store.group(), transaction.catalog());
+        let table = definitions::table(form, id, group, catalog, self.backup.flaw())?;
+        let table = Arc::new(table);
         let relation = Relation::Table(Arc::clone(&table));
         transaction.change_catalog(CatalogChange::Create(relation))?;
         for form in &form.indexes {
             let id = TableId(self.store.next_relation_id().0);
             let flaw = || self.backup.flaw()("an index has an unknown column or type".to_owned());
-            let index = indexes::index(form, id, &table).ok_or_else(flaw)?;
+            let index = indexes::index(form, id, &table, transaction.catalog());
+            let index = index.ok_or_else(flaw)?;
             let relation = Relation::Index(Arc::new(index));
             transaction.change_catalog(CatalogChange::Create(relation))?;
         }

@@ -1,7 +1,7 @@
 //! Restores one table into a running store.
 
 use crate::manifest::{Name, SequenceForm, TableForm};
-use crate::{Backup, Error, Progress, Target, definitions, indexes, load};
+use crate::{Backup, Error, Progress, Target, definitions, indexes, load, user_types};
 use std::sync::Arc;
 use store::catalog::{CatalogChange, Object, Privileges, Relation, RelationId, TableId};
 use store::{Store, Transaction};
@@ -22,11 +22,11 @@ pub struct NewTable {
 }
 
 /// Restores one table with its rows and the sequences of its columns, in one transaction. Returns the number of rows.
-/// Privileges and colocation are not restored.
+/// Privileges, foreign keys and colocation are not restored.
 ///
 /// # Errors
-/// [`Error::TableMissing`], [`Error::TableAmbiguous`]; those of the store for a table that exists; [`Error::Damaged`],
-/// [`Error::Missing`]; those of the object store. Nothing has changed then.
+/// [`Error::TableMissing`], [`Error::TableAmbiguous`]; [`Error::TypeMissing`], [`Error::TypeDiffers`]; those of the store
+/// for a table that exists; [`Error::Damaged`], [`Error::Missing`]; those of the object store. Nothing has changed then.
 pub async fn restore_table(
     store: &Arc<Store>,
     target: &Target,
@@ -47,8 +47,13 @@ pub async fn restore_table(
     progress.expect(form.rows);
     let sequences = own_sequences(backup, &old, &mut form);
     let id = TableId(store.next_relation_id().0);
-    let table = Arc::new(definitions::table(&form, id, store.group(), backup.flaw())?);
     let mut transaction = store.begin();
+    let catalog = transaction.catalog();
+    for sql_type in sql_types(&form) {
+        user_types::require(&backup.manifest.types, sql_type, catalog)?;
+    }
+    let table = definitions::table(&form, id, store.group(), catalog, backup.flaw())?;
+    let table = Arc::new(table);
     let relation = Relation::Table(Arc::clone(&table));
     create(&mut transaction, relation, wanted.owner.as_deref())?;
     for form in &form.indexes {
@@ -58,7 +63,7 @@ pub async fn restore_table(
             form.name.push_str("_restored");
         }
         let flaw = || backup.flaw()("an index has an unknown column or type".to_owned());
-        let index = indexes::index(&form, id, &table).ok_or_else(flaw)?;
+        let index = indexes::index(&form, id, &table, transaction.catalog()).ok_or_else(flaw)?;
         transaction.change_catalog(CatalogChange::Create(Relation::Index(Arc::new(index))))?;
     }
     for sequence in sequences {
@@ -85,6 +90,14 @@ fn create(
         transaction.change_catalog(CatalogChange::SetPrivileges { role, object, privileges })?;
     }
     Ok(())
+}
+
+/// Returns the types of the columns of a table, and of the expressions of its indexes.
+fn sql_types(form: &TableForm) -> impl Iterator<Item = &str> {
+    let indexed = form.indexes.iter().flat_map(|index| &index.columns);
+    let expressions = indexed.filter_map(|column| column.expression.as_ref());
+    let columns = form.columns.iter().map(|column| column.sql_type.as_str());
+    columns.chain(expressions.map(|expression| expression.sql_type.as_str()))
 }
 
 fn find<'a>(backup: &'a Backup, wanted: &NewTable) -> Result<&'a TableForm, Error> {

@@ -62,6 +62,7 @@ pub async fn write(
         roles: Vec::new(),
         public: Vec::new(),
         functions: Vec::new(),
+        types: Vec::new(),
     };
     definitions::put(&frozen, &mut manifest)?;
     let mut writer = Writer::new(target.clone(), known, Arc::clone(progress));

@@ -60,11 +60,18 @@ pub struct BucketCut {
     pub state: Arc<BucketState>,
 }
 
+impl TableCut {
+    /// Returns the states of its buckets.
+    pub fn states(&self) -> impl Iterator<Item = &Arc<BucketState>> {
+        let buckets = self.tiles.iter().filter_map(|tile| tile.bucket.as_ref());
+        buckets.map(|bucket| &bucket.state)
+    }
+}
+
 impl Cut {
     /// Returns the states of all buckets.
     pub fn states(&self) -> impl Iterator<Item = &Arc<BucketState>> {
-        let tiles = self.tables.iter().flat_map(|table| &table.tiles);
-        tiles.filter_map(|tile| tile.bucket.as_ref()).map(|bucket| &bucket.state)
+        self.tables.iter().flat_map(|table| table.states())
     }
 
     /// Returns the chunks of all buckets and of prepared loads.

@@ -57,9 +57,9 @@ pub struct CheckpointFile {
 /// What a checkpoint contains.
 #[derive(Debug)]
 pub struct Contents {
-    /// The number of tables.
+    /// The number of tables, without the files of indexes.
     pub tables: u64,
-    /// The number of rows.
+    /// The number of their rows.
     pub rows: u64,
     /// The index of its last command.
     index: u64,
@@ -214,9 +214,13 @@ impl Inspector {
             if let Some(manifest) = manifest {
                 match self.decode(|decoder| manifest.read(decoder)) {
                     Ok(cut) => {
-                        let rows = cut.states().map(|state| state.rows()).sum();
-                        let (tables, index) = (cut.tables.len() as u64, cut.index);
-                        checkpoint.contents = Some(Contents { tables, rows, index });
+                        let mut contents = Contents { tables: 0, rows: 0, index: cut.index };
+                        let is_index = |id| cut.catalog.index_by_id(id).is_some();
+                        for table in cut.tables.iter().filter(|table| !is_index(table.id)) {
+                            contents.tables += 1;
+                            contents.rows += table.states().map(|state| state.rows()).sum::<u64>();
+                        }
+                        checkpoint.contents = Some(contents);
                     }
                     Err(error) => self.damages.push(error),
                 }

@@ -33,10 +33,12 @@ fn of_object(scope: &Scope, row: &Row<'_>) -> Option<String> {
         Some("pg_class") => of_relation(scope, oid),
         Some("pg_proc") => of_function(&scope.catalog, oid),
         Some("pg_namespace") => of_schema(&scope.catalog, oid),
+        Some("pg_type") => of_type(&scope.catalog, oid),
         Some(_) => None,
         None => of_relation(scope, oid)
             .or_else(|| of_function(&scope.catalog, oid))
-            .or_else(|| of_schema(&scope.catalog, oid)),
+            .or_else(|| of_schema(&scope.catalog, oid))
+            .or_else(|| of_type(&scope.catalog, oid)),
     }
 }
 
@@ -52,6 +54,11 @@ fn of_relation(scope: &Scope, oid: i64) -> Option<String> {
 
 fn of_function(catalog: &Catalog, oid: i64) -> Option<String> {
     crate::pg_catalog::routines::of_user(catalog, oid)?.comment.clone()
+}
+
+fn of_type(catalog: &Catalog, oid: i64) -> Option<String> {
+    let (user, is_array) = crate::pg_catalog::user_types::by_oid(catalog, oid)?;
+    user.comment.clone().filter(|_| !is_array)
 }
 
 fn of_schema(catalog: &Catalog, oid: i64) -> Option<String> {

@@ -44,6 +44,8 @@ pub(crate) const PG_ATTRDEF: i64 = 2604;
 pub(crate) const PLPGSQL: i64 = 13_500;
 /// `pg_proc` itself.
 pub(crate) const PG_PROC: i64 = 1255;
+/// `pg_type` itself.
+pub(crate) const PG_TYPE: i64 = 1247;
 
 /// The least id of a relation of users.
 const FIRST_RELATION: i64 = 16_384;

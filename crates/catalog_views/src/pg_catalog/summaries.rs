@@ -100,6 +100,9 @@ pub(super) fn descriptions(context: &ViewContext<'_>, rows: &mut TableRows) {
     for function in context.catalog.functions() {
         describe((oids::PG_PROC, oids::relation(function.id)), 0, &function.comment);
     }
+    for user in context.catalog.user_types() {
+        describe((oids::PG_TYPE, oids::user_type(user.id)), 0, &user.comment);
+    }
     for relation in context.catalog.relations() {
         let object = (oids::PG_CLASS, oids::relation(relation.id()));
         match relation {

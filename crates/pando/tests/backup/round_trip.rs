@@ -56,6 +56,51 @@ const MADE: &str = "
     ALTER TABLE grown OWNER TO clerk;
     REVOKE USAGE ON SCHEMA public FROM PUBLIC";
 
+/// Types, functions, and what relates tables and rows. Each statement is a transaction, as a new label may be used only
+/// behind the one that adds it.
+const RELATED: [&str; 20] = [
+    "CREATE TYPE mood AS ENUM ('sad', 'happy')",
+    "ALTER TYPE mood ADD VALUE 'calm' BEFORE 'happy'",
+    "ALTER TYPE mood OWNER TO clerk",
+    "COMMENT ON TYPE mood IS 'how somebody feels'",
+    "CREATE TYPE shop.\"a size\" AS ENUM ('small', 'large')",
+    "CREATE DOMAIN positive AS integer DEFAULT 1 CONSTRAINT above CHECK (VALUE > 0)",
+    // Its name comes before that of the type below it.
+    "CREATE DOMAIN bearable AS mood CHECK (VALUE <> 'sad')",
+    "CREATE DOMAIN required AS text NOT NULL DEFAULT 'none'",
+    "CREATE TABLE person (id int PRIMARY KEY, email text UNIQUE, m mood NOT NULL DEFAULT 'happy', past mood[],
+        b bearable, p positive, many positive[], size shop.\"a size\", r required)",
+    "CREATE TABLE by_mood (m mood PRIMARY KEY, n int)",
+    "CREATE TABLE message (id int PRIMARY KEY, sender int CONSTRAINT of_person REFERENCES person ON DELETE CASCADE,
+        receiver text REFERENCES person (email) DEFERRABLE INITIALLY DEFERRED)",
+    "CREATE UNIQUE INDEX person_lower ON person (lower(email))",
+    "CREATE INDEX person_calm ON person (id) WHERE m = 'calm'",
+    "INSERT INTO person (id, email, m, past, b, p, size, r) VALUES
+        (1, 'Ann@x', 'calm', '{sad,NULL,happy}', 'happy', 7, 'large', 'a'), (2, 'Bob@x', 'sad', NULL, NULL, 3, 'small', 'b')",
+    "INSERT INTO person (id) VALUES (3)",
+    "INSERT INTO by_mood VALUES ('happy', 3), ('sad', 1), ('calm', 2)",
+    "INSERT INTO message VALUES (1, 1, 'Bob@x'), (2, NULL, NULL)",
+    "CREATE FUNCTION doubled(a int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT a * 2'",
+    "CREATE FUNCTION visits(n int) RETURNS SETOF visit LANGUAGE sql AS 'SELECT * FROM visit WHERE id <= n'",
+    "CREATE VIEW calm AS SELECT id, m FROM person WHERE m = 'calm'",
+];
+
+const READ_RELATED: &str = "
+    SELECT id, email, m, past::text, b, p, size, r FROM person ORDER BY m, id;
+    SELECT m, n FROM by_mood ORDER BY m;
+    SELECT * FROM message ORDER BY id;
+    SELECT id FROM person WHERE m = 'calm' AND id > 0;
+    SELECT id FROM person WHERE lower(email) = 'bob@x';
+    SELECT * FROM calm;
+    SELECT typname, enumlabel FROM pg_enum JOIN pg_type t ON t.oid = enumtypid ORDER BY typname, enumsortorder;
+    SELECT typname, typtype, typnotnull, typdefault FROM pg_type
+        WHERE typname IN ('positive', 'bearable', 'required') ORDER BY 1;
+    SELECT pg_get_userbyid(typowner), obj_description(oid, 'pg_type') FROM pg_type WHERE typname = 'mood';
+    SELECT indexname, indexdef FROM pg_indexes ORDER BY 1;
+    SELECT proname, prosrc, provolatile FROM pg_proc WHERE proname IN ('doubled', 'visits') ORDER BY 1;
+    SELECT doubled(21);
+    SELECT id, note FROM visits(2) ORDER BY 1";
+
 const READ: &str = "
     SELECT * FROM kinds ORDER BY id;
     SELECT count(*), sum(id), sum(price), sum(twice), min(name), max(name) FROM shop.item;
@@ -87,31 +132,51 @@ async fn everything_that_a_catalog_holds_comes_back() {
     let client = connect(&world).await;
     client.batch_execute(TYPES).await.expect("made");
     client.batch_execute(MADE).await.expect("made");
+    for sql in RELATED {
+        client.batch_execute(sql).await.unwrap_or_else(|error| panic!("{sql}: {error:?}"));
+    }
+    let related = values(&client, READ_RELATED).await;
     let mut expected = values(&client, READ).await;
     assert_eq!(expected.pop().as_deref(), Some("1"), "the temporary table");
     let place = world.place();
     let said = world.back_up(&place.url);
-    assert!(said.contains("7 tables"), "{said}");
+    assert!(said.contains("10 tables"), "{said}");
 
     let restored = world.restored(&place.url, "data");
     let client = connect(&restored).await;
     let mut found = values(&client, READ).await;
     assert_eq!(found.pop().as_deref(), Some("0"), "temporary tables are left out");
     assert_eq!(found, expected);
+    assert_eq!(values(&client, READ_RELATED).await, related);
 
     // Sequences, keys and checks go on.
     let next = "INSERT INTO shop.item (name, price) VALUES ('new', 1) RETURNING id;
                 INSERT INTO visit (note) VALUES ('new') RETURNING id;
                 SELECT nextval('counter'), nextval('fresh');
-                INSERT INTO nothing VALUES (1), (2), (3) RETURNING a";
-    assert_eq!(values(&client, next).await, ["300100", "4", "0", "7", "1", "2", "3"]);
+                INSERT INTO nothing VALUES (1), (2), (3) RETURNING a;
+                INSERT INTO person (id) VALUES (5) RETURNING m, p, r";
+    let expected = ["300100", "4", "0", "7", "1", "2", "3", "happy", "1", "none"];
+    assert_eq!(values(&client, next).await, expected);
     for (sql, code) in [
         ("INSERT INTO grown VALUES (2)", "23505"),
         ("INSERT INTO shop.item (price) VALUES (-1)", "23514"),
         ("INSERT INTO shop.item (name, price) VALUES (NULL, 1)", "23502"),
+        ("INSERT INTO person (id, m) VALUES (9, 'angry')", "22P02"),
+        ("INSERT INTO person (id, p) VALUES (9, 0)", "23514"),
+        ("INSERT INTO person (id, b) VALUES (9, 'sad')", "23514"),
+        ("INSERT INTO person (id, r) VALUES (9, NULL)", "23502"),
+        ("INSERT INTO person (id, email) VALUES (9, 'Ann@x')", "23505"),
+        ("INSERT INTO person (id, email) VALUES (9, 'ANN@X')", "23505"),
+        ("INSERT INTO message VALUES (9, 77, NULL)", "23503"),
+        ("INSERT INTO message VALUES (9, NULL, 'nobody')", "23503"),
+        ("DROP TYPE mood", "2BP01"),
     ] {
         assert_eq!(super::harness::refusal(&client, sql).await.0, code, "{sql}");
     }
+    client.batch_execute("ALTER TYPE mood ADD VALUE 'angry' AFTER 'sad'").await.expect("added");
+    let next =
+        "INSERT INTO by_mood VALUES ('angry', 4) RETURNING m; SELECT m FROM by_mood ORDER BY m";
+    assert_eq!(values(&client, next).await, ["angry", "sad", "angry", "calm", "happy"]);
 }
 
 #[tokio::test]

@@ -78,3 +78,44 @@ async fn what_cannot_be_restored_is_refused_and_changes_nothing() {
     let left = "SELECT count(*) FROM pg_class WHERE relname = 'v'";
     assert_eq!(values(&client, left).await, ["0"]);
 }
+
+/// Rows have the numbers of labels, so that the type must have the labels of the backup at the same places.
+#[tokio::test]
+async fn a_table_with_types_of_users_needs_these_types() {
+    let world = world(&[]);
+    let client = connect(&world).await;
+    let made = "CREATE TYPE mood AS ENUM ('sad', 'happy');
+                CREATE DOMAIN positive AS int CHECK (VALUE > 0);
+                CREATE TABLE t (id int PRIMARY KEY, m mood, past mood[], p positive);
+                INSERT INTO t VALUES (1, 'happy', '{sad,happy}', 7), (2, 'sad', NULL, NULL)";
+    client.batch_execute(made).await.expect("made");
+    let all = "SELECT id, m, past::text, p FROM t ORDER BY m";
+    let expected = values(&client, all).await;
+    let place = world.place();
+    world.back_up(&place.url);
+    let lost = "DROP TABLE t; DROP DOMAIN positive; DROP TYPE mood";
+    client.batch_execute(lost).await.expect("lost");
+
+    let sql = format!("SELECT pando.restore_table('{}', 't')", place.url);
+    for (before, code, said) in [
+        ("SELECT 1", "42704", "\"public.mood\" does not exist"),
+        ("CREATE TYPE mood AS ENUM ('happy', 'sad')", "42804", "at another place"),
+        ("DROP TYPE mood; CREATE TYPE mood AS ENUM ('sad')", "42804", "no label \"happy\""),
+        ("DROP TYPE mood; CREATE DOMAIN mood AS text", "42804", "a domain"),
+        ("DROP DOMAIN mood; CREATE TYPE mood AS ENUM ('sad', 'happy', 'new')", "42704", "positive"),
+        ("CREATE DOMAIN positive AS bigint CHECK (VALUE > 0)", "42804", "over bigint"),
+        (
+            "DROP DOMAIN positive; CREATE DOMAIN positive AS int CHECK (VALUE > 1)",
+            "42804",
+            "constraint",
+        ),
+    ] {
+        client.batch_execute(before).await.unwrap_or_else(|error| panic!("{before}: {error:?}"));
+        let (found, message) = refusal(&client, &sql).await;
+        assert!(found == code && message.contains(said), "{before}: {found} {message}");
+    }
+    let again = "DROP DOMAIN positive; CREATE DOMAIN positive AS int CHECK (VALUE > 0)";
+    client.batch_execute(again).await.expect("made");
+    assert_eq!(values(&client, &sql).await, ["2"]);
+    assert_eq!(values(&client, all).await, expected);
+}

@@ -1,7 +1,7 @@
 //! `pando check`: what it says of the directory of a server, sound and damaged, and its exit codes.
 
 use super::harness::{connect, serve};
-use super::stored::made;
+use super::stored::{made, made_by};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -93,6 +93,29 @@ async fn a_directory_is_described_and_not_changed() {
     assert!(found["log"]["torn"].is_null());
     let chunks = found["chunk_files"].as_array().expect("a list");
     assert!(chunks.len() >= 2 && chunks.iter().all(|file| file["missing"] == false), "{found:#}");
+}
+
+/// The entries of indexes were counted as rows, and their files as tables.
+#[tokio::test]
+async fn all_kinds_of_definitions_are_sound_and_only_tables_are_counted() {
+    let folder = TempDir::new().expect("a folder");
+    let data = folder.path().join("data");
+    let statements = [
+        "CREATE TYPE mood AS ENUM ('sad', 'happy')",
+        "ALTER TYPE mood ADD VALUE 'calm' BEFORE 'happy'",
+        "CREATE DOMAIN positive AS integer CHECK (VALUE > 0)",
+        "CREATE TABLE person (id int PRIMARY KEY, email text UNIQUE, m mood, past mood[], p positive)",
+        "CREATE TABLE message (id int PRIMARY KEY, sender int REFERENCES person)",
+        "CREATE INDEX person_lower ON person (lower(email)) WHERE id > 1",
+        "CREATE FUNCTION doubled(a int) RETURNS int LANGUAGE sql AS 'SELECT a * 2'",
+        "INSERT INTO person VALUES (1, 'a', 'calm', '{sad}', 1), (2, 'b', 'sad', NULL, NULL)",
+        "INSERT INTO message VALUES (1, 2)",
+    ];
+    made_by(&data, &statements).await;
+    let (code, found) = document(&data);
+    assert_eq!((code, &found["sound"]), (Some(0), &true.into()), "{found:#}");
+    let checkpoint = found["checkpoints"].as_array().and_then(|all| all.last()).expect("one");
+    assert_eq!((&checkpoint["tables"], &checkpoint["rows"]), (&2.into(), &3.into()));
 }
 
 #[tokio::test]

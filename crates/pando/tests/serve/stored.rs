@@ -26,3 +26,17 @@ pub(crate) async fn made(data: &Path) {
     drop(session);
     database.close().expect("closed");
 }
+
+/// Makes a directory with a checkpoint of what some statements leave.
+pub(crate) async fn made_by(data: &Path, statements: &[&str]) {
+    let directory = DataDirectory::new(data, Durability::Sync);
+    let options = Options { data: Some(directory), ..Options::default() };
+    let database = Database::open(options).expect("opened");
+    let session = database.session();
+    for sql in statements {
+        session.execute(sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
+    }
+    database.store().checkpoint().expect("written");
+    drop(session);
+    database.close().expect("closed");
+}

@@ -221,14 +221,11 @@ fn replace(transaction: &mut DistributedTransaction, new: UserType) -> Result<()
 /// Refuses a new name for what definitions mention by its old one, as they are kept as texts.
 fn refuse_mentions(catalog: &Catalog, old: &str, what: &str) -> Result<()> {
     match mention(catalog, old) {
-        Some(relation) => Err(Error::unsupported(format!(
-            "renaming {what} that a definition mentions is not supported"
-        ))
-        .with_detail(format!(
-            "The {} {} mentions {old}.",
-            relation.kind(),
-            relation.name()
-        ))),
+        Some((kind, name)) => {
+            let message = format!("renaming {what} that a definition mentions is not supported");
+            let detail = format!("The {kind} {name} mentions {old}.");
+            Err(Error::unsupported(message).with_detail(detail))
+        }
         None => Ok(()),
     }
 }

@@ -6,7 +6,7 @@ use crate::context::Frame;
 use parser::commands::{RoleName, RoleOption};
 use std::sync::Arc;
 use store::DistributedTransaction;
-use store::catalog::{Catalog, CatalogChange, DEFAULT_SCHEMA, Privileges, Role};
+use store::catalog::{Catalog, CatalogChange, DEFAULT_SCHEMA, Privileges, Role, TypeId};
 use values::error::{Error, Result, SqlState};
 
 /// Runs an ALTER ROLE or ALTER USER.
@@ -143,17 +143,21 @@ fn depending(catalog: &Catalog, role: &Role) -> Vec<String> {
             format!("privileges for {object}")
         }
     };
+    let shown = |kind: &str, schema: &str, name: &str| match schema {
+        DEFAULT_SCHEMA => format!("{kind} {name}"),
+        schema => format!("{kind} {schema}.{name}"),
+    };
     let relations = role.relations.iter().filter_map(|(id, privileges)| {
         if let Some(function) = catalog.function_by_id(*id) {
             let shown = format!("{} {}", function.kind(), routines::signature(function));
             return Some(describe(privileges, shown));
         }
+        if let Some(user) = catalog.user_type_by_id(TypeId(id.0)) {
+            return Some(describe(privileges, shown("type", &user.schema, &user.name)));
+        }
         let relation = catalog.relation_by_id(*id)?;
-        let name = match relation.schema() {
-            DEFAULT_SCHEMA => relation.name().to_owned(),
-            schema => format!("{schema}.{}", relation.name()),
-        };
-        Some(describe(privileges, format!("{} {name}", relation.kind())))
+        let shown = shown(relation.kind(), relation.schema(), relation.name());
+        Some(describe(privileges, shown))
     });
     let schemas = role.schemas.iter();
     let schemas = schemas.map(|(name, privileges)| describe(privileges, format!("schema {name}")));

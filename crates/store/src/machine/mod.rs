@@ -308,6 +308,10 @@ impl Machine {
         let mut next = Published::clone(&self.head);
         next.timestamp = next.timestamp.max(timestamp);
         catalog.functions().for_each(|function| self.count_relation(function.id));
+        for user in catalog.user_types() {
+            self.count_relation(user.id.object());
+            self.count_relation(user.array.object());
+        }
         for relation in catalog.relations() {
             self.count_relation(relation.id());
             match relation {
