@@ -209,7 +209,45 @@ impl Servers {
         &self,
         reader: &Reader,
         on: GroupId,
-        work: impl FnOnce(&mut Transaction) -> Result<T, Error>,
+        mut work: impl FnMut(&mut Transaction) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        loop {
+            let done = self.stage_once(reader, on, &mut work).await;
+            match done {
+                Err(Error::Locked { .. }) if reader.waits => self.granted(reader, on).await?,
+                done => return done,
+            }
+        }
+    }
+
+    /// Waits for the lock that the last write was refused for, unless that is a deadlock.
+    async fn granted(&self, reader: &Reader, on: GroupId) -> Result<(), Error> {
+        let wait = {
+            let mut staged = self.staged.lock().expect("sound");
+            let of = reader.transaction.and_then(|id| staged.get_mut(&(id, on)));
+            of.and_then(|of| of.transaction.take_wait()).expect("a lock that is waited for")
+        };
+        let party = reader.locks.expect("it locks");
+        let mut granted = std::pin::pin!(wait.granted(None));
+        loop {
+            let pause = std::time::Duration::from_millis(20);
+            if let Ok(done) = tokio::time::timeout(pause, &mut granted).await {
+                return done;
+            }
+            store::refuse_deadlock(&self.waits(), party)?;
+        }
+    }
+
+    /// Which parties wait for which, on all servers.
+    fn waits(&self) -> Vec<(store::locks::Party, store::locks::Party)> {
+        self.groups().flat_map(|group| self.store(group).waits()).collect()
+    }
+
+    async fn stage_once<T>(
+        &self,
+        reader: &Reader,
+        on: GroupId,
+        work: &mut impl FnMut(&mut Transaction) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let id = reader.transaction.expect("writers have a transaction");
         let snapshot = self.store(on).snapshot_at(reader.timestamp).await;
@@ -222,7 +260,12 @@ impl Servers {
             staged.savepoints.push(before);
         }
         staged.catch_up(reader)?;
-        work(&mut staged.transaction)
+        let before = staged.transaction.savepoint();
+        let done = work(&mut staged.transaction);
+        if done.is_err() {
+            staged.transaction.rollback_to(&before);
+        }
+        done
     }
 }
 
@@ -395,7 +438,7 @@ impl Peers for Seen {
         write: Write,
     ) -> Result<Written, Error> {
         let staged = self.servers.stage(reader, owner, |open| {
-            let rows = open.write(table, write)?;
+            let rows = open.write(table, write.clone())?;
             Ok(Written { rows, entries: open.take_entries() })
         });
         staged.await
@@ -412,7 +455,7 @@ impl Peers for Seen {
     }
 
     async fn waits(&self) -> Vec<(store::locks::Party, store::locks::Party)> {
-        Vec::new()
+        self.servers.waits()
     }
 
     async fn pushdown(

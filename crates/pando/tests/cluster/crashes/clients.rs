@@ -81,7 +81,7 @@ impl Client {
         match error.code().map(|code| code.code()) {
             None | Some("08007" | "58030") => Outcome::Unknown,
             // A conflict, or a server that was not reached in time.
-            Some("40001" | "08006" | "72000" | "57P01") => Outcome::Failed,
+            Some("40001" | "40P01" | "08006" | "72000" | "57P01") => Outcome::Failed,
             Some(_) => panic!("client {}: {error:?}", self.number),
         }
     }
