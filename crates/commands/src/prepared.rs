@@ -56,7 +56,7 @@ impl Prepare {
             NodeEnum::TypeName(name) => {
                 let data_type = DataType::of(name)?;
                 let is_unknown = data_type.sql_type.oid == analyzer::system::Oid::UNKNOWN;
-                Ok(Some(data_type).filter(|_| !is_unknown))
+                Ok(Some(data_type).filter(|known| !is_unknown || known.of_users.is_some()))
             }
             _ => Err(incomplete()),
         });

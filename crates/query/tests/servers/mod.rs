@@ -471,8 +471,11 @@ impl Peers for Seen {
         let mut steps = self.servers.database(owner.0).fragments().pushdown(reading, pushdown);
         let mut changed = Changed::default();
         while let Some(step) = steps.try_next().await? {
-            changed
-                .add(self.servers.stage(reader, owner, |open| open.carry_out(table, step)).await?);
+            changed.add(
+                self.servers
+                    .stage(reader, owner, |open| open.carry_out(table, step.clone()))
+                    .await?,
+            );
         }
         Ok(changed)
     }
