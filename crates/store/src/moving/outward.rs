@@ -146,6 +146,13 @@ impl MoveOut {
         self.store.snapshots().newest().timestamp.max(self.store.holds().lock().observed())
     }
 
+    /// Returns a timestamp: versions that only snapshots before it need may be gone.
+    pub fn complete_from(&self) -> Timestamp {
+        let snapshots = self.store.snapshots();
+        let horizon = snapshots.asked_from().min(snapshots.newest().timestamp);
+        horizon.max(self.store.readable_from())
+    }
+
     /// Returns the average accesses to the keys per second.
     pub fn accesses(&self) -> u64 {
         let directory = self.file.directory();
