@@ -19,7 +19,7 @@ pub enum Bug {
     StalePageTrusted,
     /// The root forgets outcomes that participants do not know.
     OutcomeForgotten,
-    /// Row versions are removed that snapshots need.
+    /// Row versions are removed that snapshots need, and moves do not tell.
     EarlyCleanUp,
     /// A participant that was started again goes on with a transaction whose writes it has lost.
     LostWrites,

@@ -168,6 +168,17 @@ impl Error {
         }
     }
 
+    /// Returns the error for a snapshot that needs row versions which may be gone.
+    pub fn snapshot_too_old() -> Self {
+        let hint = "Run the transaction again.".to_owned();
+        failure(
+            "72000",
+            "snapshot too old: row versions that it sees may be gone",
+            None,
+            Some(hint),
+        )
+    }
+
     /// Returns the error for a server that cannot be reached. Its data is not lost.
     pub fn unreachable(server: impl Into<String>, reason: impl Into<String>) -> Self {
         let (server, reason) = (server.into(), reason.into());

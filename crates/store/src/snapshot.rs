@@ -4,6 +4,7 @@
 //! them or none. Taking a snapshot registers its timestamp. Compaction keeps every version that a
 //! registered snapshot can see ([`Snapshots::horizon`]).
 
+use crate::Error;
 use crate::file::TableFile;
 use crate::queue::Queue;
 use arc_swap::ArcSwap;
@@ -31,6 +32,8 @@ pub(crate) struct Snapshots {
     queue: Arc<Queue>,
     /// Other servers do not request snapshots before this timestamp. `u64::MAX` without a cluster.
     asked_from: AtomicU64,
+    /// Rows that moved here lack versions that only snapshots before this timestamp need.
+    moved_from: AtomicU64,
     /// The group that this server leads.
     pub(crate) group: GroupId,
 }
@@ -42,7 +45,8 @@ impl Snapshots {
         let in_use = Mutex::new(BTreeMap::new());
         let published = ArcSwap::from_pointee(first);
         let asked_from = AtomicU64::new(u64::MAX);
-        Arc::new(Self { published, in_use, queue, asked_from, group })
+        let moved_from = AtomicU64::new(0);
+        Arc::new(Self { published, in_use, queue, asked_from, moved_from, group })
     }
 
     /// Returns the newest state that is published.
@@ -106,6 +110,16 @@ impl Snapshots {
         }
     }
 
+    /// Notes, before rows move here, that they lack versions that only snapshots before a timestamp need.
+    pub(crate) fn set_moved_from(&self, timestamp: Timestamp) {
+        self.moved_from.fetch_max(timestamp.0, Ordering::AcqRel);
+    }
+
+    /// Returns the timestamp from which on snapshots find all that they need in rows that have moved here.
+    pub(crate) fn moved_from(&self) -> Timestamp {
+        Timestamp(self.moved_from.load(Ordering::Acquire))
+    }
+
     /// Returns the timestamp before which other servers request no snapshots.
     pub(crate) fn asked_from(&self) -> Timestamp {
         Timestamp(self.asked_from.load(Ordering::Acquire))
@@ -160,6 +174,18 @@ impl Snapshot {
     /// Returns the group of the server on which it was taken.
     pub(crate) fn group(&self) -> GroupId {
         self.0.snapshots.group
+    }
+
+    /// Checks that it finds all that it needs in rows that have moved here, as far as they have been seen. The snapshots of
+    /// a server of which the root has heard nothing for a while are not waited for.
+    ///
+    /// # Errors
+    /// 72000.
+    pub(crate) fn require_moved(&self) -> Result<(), Error> {
+        match self.0.timestamp >= self.0.snapshots.moved_from() {
+            true => Ok(()),
+            false => Err(Error::snapshot_too_old()),
+        }
     }
 
     /// Returns the catalog.

@@ -111,7 +111,8 @@ pub(crate) enum Request {
     /// discarded, and the number unknown.
     MovePiece { number: u64, piece: Blob, ends_round: bool },
     /// The source, which has frozen the keys, to the destination: own them, with the last piece, if any. `accesses` is the
-    /// access rate per second at the source, and `seen` the newest timestamp there. Late, after the source has asked for
+    /// access rate per second at the source, and `seen` the newest timestamp there. Versions that only snapshots before
+    /// `complete_from` need may be gone. Late, after the source has asked for
     /// the outcome, the move is discarded, and it is refused.
     MoveAdopt {
         number: u64,
@@ -119,6 +120,7 @@ pub(crate) enum Request {
         adopt: Message<()>,
         accesses: u64,
         seen: Timestamp,
+        complete_from: Timestamp,
     },
     /// The source to the destination: it has aborted the move. Late, the move is discarded already.
     MoveDrop { number: u64 },

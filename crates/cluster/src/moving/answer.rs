@@ -1,6 +1,7 @@
 //! Answers requests of the sources of moves to this server.
 
 use super::Moves;
+use super::incoming::Origin;
 use crate::messages::{Answer, Reply, Request, invalid_message};
 use std::sync::Arc;
 
@@ -16,10 +17,10 @@ pub(crate) async fn answer(moves: &Arc<Moves>, request: Request) -> Reply {
             incoming.take(number, piece.0, ends_round)?;
             Ok(Answer::Done)
         }
-        Request::MoveAdopt { number, rest, adopt, accesses, seen } => {
+        Request::MoveAdopt { number, rest, adopt, accesses, seen, complete_from } => {
             let (moves, rest) = (Arc::clone(moves), rest.map(|rest| rest.0));
             let adopted = tasks.run(move || {
-                let of = (accesses, seen);
+                let of = Origin { accesses, seen, complete_from };
                 moves.incoming.adopt(&moves.routing.files, number, rest, of, adopt)
             });
             adopted.await??;

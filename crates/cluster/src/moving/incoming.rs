@@ -30,6 +30,17 @@ pub(crate) struct IncomingMoves {
     open: Mutex<BTreeMap<u64, (MoveId, Arc<Mutex<Incoming>>)>>,
 }
 
+/// What a source says of keys that it gives away.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Origin {
+    /// Their access rate per second.
+    pub(super) accesses: u64,
+    /// The newest timestamp there.
+    pub(super) seen: Timestamp,
+    /// Versions that only snapshots before this need may be gone.
+    pub(super) complete_from: Timestamp,
+}
+
 /// A move to this server.
 #[derive(Debug)]
 struct Incoming {
@@ -87,14 +98,13 @@ impl IncomingMoves {
         Ok(())
     }
 
-    /// Receives the rest and adopts all rows. `accesses` is their access rate per second at the
-    /// source, and `seen` the newest timestamp there.
+    /// Receives the rest and adopts all rows.
     pub(super) fn adopt(
         &self,
         files: &Files,
         number: u64,
         rest: Option<Bytes>,
-        (accesses, seen): (u64, Timestamp),
+        origin: Origin,
         adopt: Message<()>,
     ) -> Result<(), Error> {
         if !matches!(adopt, Message::Adopt { content: Content::Rows, .. }) {
@@ -107,7 +117,7 @@ impl IncomingMoves {
             return Err(has_ended());
         }
         let rows = incoming.rows.take().ok_or_else(has_ended)?;
-        let adopted = adopt_rows(rows, files, incoming.table, rest, (accesses, seen), adopt);
+        let adopted = adopt_rows(rows, files, incoming.table, rest, origin, adopt);
         let noted = adopted.as_ref().map(drop).map_err(drop);
         incoming.machine.step(self.now(), Event::Adopted(noted));
         if adopted.is_ok() {
@@ -162,13 +172,14 @@ fn adopt_rows(
     files: &Files,
     table: TableId,
     rest: Option<Bytes>,
-    (accesses, seen): (u64, Timestamp),
+    origin: Origin,
     adopt: Message<()>,
 ) -> Result<(), Error> {
     let file = files.by_id(table)?;
     rest.map_or(Ok(()), |rest| rows.take(rest))?;
-    rows.see(seen);
-    rows.adopt(accesses)?;
+    rows.see(origin.seen);
+    rows.lack_before(origin.complete_from);
+    rows.adopt(origin.accesses)?;
     // The answer tells the source what the directory's message would.
     let _ = file.handle(adopt);
     Ok(())

@@ -222,7 +222,8 @@ impl Moving<'_> {
             Err(error) => return Answer::Refused(error),
         };
         let (accesses, seen) = (self.out.accesses(), self.out.seen());
-        let request = Request::MoveAdopt { number, rest, adopt, accesses, seen };
+        let complete_from = self.out.complete_from();
+        let request = Request::MoveAdopt { number, rest, adopt, accesses, seen, complete_from };
         match moves.routing.calls.ask(to, &request).await {
             Ok(_) => Answer::Adopted,
             Err(CallError::NotDone(error)) => Answer::Refused(error),

@@ -1,7 +1,7 @@
 //! Servers that join and leave.
 
 use super::{Root, no_server};
-use crate::membership::{Member, Members, ServerLoad};
+use crate::membership::{Member, Members};
 use crate::messages::{Answer, Reply};
 use crate::timeouts::TIMEOUTS;
 use sdds::GroupId;
@@ -33,7 +33,7 @@ impl Root {
             (member, members.clone(), self.oracle.lock().now())
         };
         let start = self.next_start().await?;
-        self.note(member.group, timestamp, members.version, ServerLoad::default());
+        self.await_heartbeat(member.group, timestamp, members.version);
         self.files.all().iter().for_each(|file| file.join(member.group));
         let snapshot = self.store.snapshot_at(timestamp).await;
         let catalog = snapshot.catalog().shared();
@@ -71,6 +71,7 @@ impl Root {
         };
         self.begin_generation(start);
         let timestamp = self.oracle.lock().now();
+        self.await_heartbeat(group, timestamp, members.version);
         tracing::info!(server = name, group = group.0, address, "a server has come back");
         let catalog = Catalog::new();
         let cluster = Some(cluster);

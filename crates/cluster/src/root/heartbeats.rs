@@ -19,6 +19,15 @@ impl Root {
             .insert(group, LastHeartbeat { at: self.tasks.now(), oldest, members, load });
     }
 
+    /// Counts a server among those whose heartbeats are awaited. It uses no snapshot before `oldest`, nor before that of
+    /// its last heartbeat: a request to join may come late, when the server has long been at work.
+    pub(super) fn await_heartbeat(&self, group: GroupId, oldest: Timestamp, members: u64) {
+        let (at, load) = (self.tasks.now(), ServerLoad::default());
+        let mut heartbeats = self.heartbeats.lock();
+        let new = LastHeartbeat { at, oldest, members, load };
+        heartbeats.entry(group).and_modify(|last| last.at = at).or_insert(new);
+    }
+
     /// Handles the heartbeat of a server.
     pub(crate) fn heartbeat(&self, heartbeat: &Heartbeat) -> Result<HeartbeatAnswer, Error> {
         let members = self.membership.list.read().clone();

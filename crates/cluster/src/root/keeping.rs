@@ -25,7 +25,8 @@ impl Root {
         facts::read(store, facts::MEMBERS)
     }
 
-    /// Continues with the clock and the decisions that the data directory knows.
+    /// Continues with the clock and the decisions that the data directory knows. Until a member has sent a heartbeat, or is
+    /// silent for too long, any snapshot may be in use there.
     ///
     /// # Errors
     /// XX001 if they cannot be read.
@@ -42,6 +43,10 @@ impl Root {
             }
         }
         *self.starts.lock() = facts::read(&self.store, facts::STARTS)?.unwrap_or(0);
+        let members = self.membership.list.read().clone();
+        for member in members.present().filter(|member| member.group != self.membership.here) {
+            self.await_heartbeat(member.group, Timestamp::ZERO, 0);
+        }
         Ok(())
     }
 

@@ -69,7 +69,6 @@ impl Transactions {
         now: Timestamp,
         start: u64,
     ) -> Self {
-        let readable_from = store.readable_from();
         let participants = Participants::new(calls.tasks.clone(), Arc::clone(&store));
         let first = if is_planted(Bug::NumberReused) { 1 } else { (start << 40) + 1 };
         Self {
@@ -79,7 +78,7 @@ impl Transactions {
             coordinated: CoordinatedTransactions::default(),
             participants,
             low_watermark: Mutex::new(LowWatermark::new(now)),
-            horizon: AtomicU64::new(readable_from.0),
+            horizon: AtomicU64::new(0),
             snapshot_times: Timestamps::of_snapshots(),
             commit_times: Timestamps::of_commits(),
             next: AtomicU64::new(first),
@@ -162,15 +161,11 @@ impl Transactions {
     /// # Errors
     /// 72000.
     pub(crate) fn check_horizon(&self, snapshot: Timestamp) -> Result<(), Error> {
-        if snapshot.0 >= self.horizon.load(Ordering::Acquire) {
-            return Ok(());
+        let horizon = Timestamp(self.horizon.load(Ordering::Acquire));
+        match snapshot >= horizon.max(self.store.readable_from()) {
+            true => Ok(()),
+            false => Err(Error::snapshot_too_old()),
         }
-        Err(Error::Remote {
-            sql_state: "72000".into(),
-            message: "snapshot too old: row versions that it sees may be gone".into(),
-            detail: None,
-            hint: Some("Run the transaction again.".into()),
-        })
     }
 }
 

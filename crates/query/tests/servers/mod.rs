@@ -285,6 +285,7 @@ fn move_keys(from: &Arc<Store>, to: &Arc<Store>, table: TableId, range: &KeyRang
         incoming.take(piece.expect("written")).expect("well formed");
     }
     incoming.see(out.seen());
+    incoming.lack_before(out.complete_from());
     incoming.adopt(0).expect("free");
     out.finish();
     true

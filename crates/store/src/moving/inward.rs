@@ -162,6 +162,11 @@ impl MoveIn {
         self.store.holds().lock().required.forget(timestamp);
     }
 
+    /// Notes that the source may lack versions that only snapshots before a timestamp need. Such snapshots are refused.
+    pub fn lack_before(&self, timestamp: Timestamp) {
+        self.store.snapshots().set_moved_from(timestamp);
+    }
+
     /// Ends a round: combines its pieces with those of earlier rounds.
     ///
     /// # Errors

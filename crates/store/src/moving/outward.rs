@@ -13,6 +13,7 @@ use bucket::{BucketState, Delta, Run, Version};
 use catalog::{Table, TableId};
 use durable::{Command, Frozen};
 use journal::{Body, Position, Room};
+use protocols::planted::{Bug, is_planted};
 use sdds::{Bound, GroupId, KeyRange, MoveId, Timestamp};
 use std::sync::Arc;
 
@@ -144,6 +145,16 @@ impl MoveOut {
     /// Returns the newest timestamp that this server knows.
     pub fn seen(&self) -> Timestamp {
         self.store.snapshots().newest().timestamp.max(self.store.holds().lock().observed())
+    }
+
+    /// Returns a timestamp: versions that only snapshots before it need may be gone.
+    pub fn complete_from(&self) -> Timestamp {
+        if is_planted(Bug::EarlyCleanUp) {
+            return Timestamp::ZERO;
+        }
+        let snapshots = self.store.snapshots();
+        let horizon = snapshots.asked_from().min(snapshots.newest().timestamp);
+        horizon.max(self.store.readable_from())
     }
 
     /// Returns the average accesses to the keys per second.

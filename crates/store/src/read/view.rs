@@ -186,6 +186,7 @@ impl TableView {
             let Some(part) = tile_range.intersect(range) else { continue };
             let Some(bucket) = tile.owned() else { return Err(not_owned(&part)) };
             bucket.accesses.count_scan();
+            self.require_versions()?;
             sources.push((part, self.source(bucket.id, Some(bucket.state()))));
         }
         Ok(sources)
@@ -226,8 +227,18 @@ impl TableView {
         match &self.file {
             None if self.is_at_home() => Ok(None),
             None => Err(not_owned()),
-            Some(file) => file.locate(key).ok_or_else(not_owned).map(Some),
+            Some(file) => {
+                let bucket = file.locate(key).ok_or_else(not_owned)?;
+                self.require_versions()?;
+                Ok(Some(bucket))
+            }
         }
+    }
+
+    /// Refuses a snapshot of the cluster that needs versions that are gone. Called when the bucket is known: it may just have
+    /// moved here.
+    fn require_versions(&self) -> Result<(), Error> {
+        if self.peers.is_some() { self.snapshot.require_moved() } else { Ok(()) }
     }
 
     fn source_in(&self, bucket: Option<&Bucket>) -> Source {

@@ -68,14 +68,18 @@ impl Store {
     }
 
     /// Returns the timestamp from which on snapshots of other servers can be read. A restart forgets versions that no new
-    /// snapshot needs.
+    /// snapshot needs, and rows may have moved here without them.
     pub fn readable_from(&self) -> Timestamp {
+        self.restarted_from().max(self.snapshots().moved_from())
+    }
+
+    fn restarted_from(&self) -> Timestamp {
         Timestamp(self.readable_from.load(Ordering::Acquire))
     }
 
-    /// Whether every snapshot in use by any server can be read.
+    /// Whether every snapshot in use by any server can be read, as far as the root knows.
     pub fn is_readable(&self) -> bool {
-        !self.is_in_cluster() || self.snapshots().asked_from() >= self.readable_from()
+        !self.is_in_cluster() || self.snapshots().asked_from() >= self.restarted_from()
     }
 
     /// Returns the timestamp of the oldest snapshot in use.

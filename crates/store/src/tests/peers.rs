@@ -388,3 +388,37 @@ fn a_transaction_on_one_row_begins_where_the_row_is() {
     let seen = now(begin().table(id).expect("the table").find(&key_of(10), &[1])).expect("found");
     assert_eq!(seen.expect("a row")[0].as_string_view().value(0), "first");
 }
+
+/// The root had heard nothing of a server for a while, so that others removed versions that its snapshots needed. A move
+/// brought keys without them, and the snapshots found no rows there.
+#[test]
+fn a_snapshot_that_needs_versions_which_did_not_move_along_is_refused() {
+    let (servers, id) = two_servers();
+    let [here, there] = &servers.stores;
+    let old = now(here.reading()).expect("a snapshot").table(id).expect("the table");
+    there.set_horizon(Timestamp(30));
+    for timestamp in [25, 26] {
+        let mut transaction = there.begin();
+        transaction.upsert(id, &rows(&[(30, "changed")])).expect("staged");
+        transaction.prepare().expect("alone").expect("writes").commit(Timestamp(timestamp));
+    }
+    let (mut out, mut incoming) = moves::begin(there, here, id, &between(20, 70));
+    out.freeze().expect("nobody writes");
+    for piece in out.copy().expect("a table").chain(out.rest().expect("a table")) {
+        incoming.take(piece.expect("written")).expect("well formed");
+    }
+    assert_eq!(out.complete_from(), Timestamp(26));
+    incoming.lack_before(out.complete_from());
+    incoming.adopt(0).expect("free");
+    out.finish();
+    for range in [between(30, 31), KeyRange::all()] {
+        let refused = old.morsels(&range).expect_err("the version is gone");
+        assert!(matches!(&refused, Error::Failed(f) if f.sql_state == "72000"), "{refused}");
+    }
+    let refused = now(old.find(&key_of(30), &[1])).expect_err("the version is gone");
+    assert!(matches!(&refused, Error::Failed(f) if f.sql_state == "72000"), "{refused}");
+    servers.clock.store(30, Ordering::Relaxed);
+    let new = now(here.reading()).expect("a snapshot").table(id).expect("the table");
+    let found = now(new.find(&key_of(30), &[1])).expect("found").expect("a row");
+    assert_eq!(found[0].as_string_view().value(0), "changed");
+}
