@@ -99,7 +99,6 @@ fn what_is_missing_is_named() {
         ("COPY t FROM PROGRAM 'x'", "COPY with PROGRAM is not supported"),
         ("CALL p()", "CALL is not supported"),
         ("PREPARE TRANSACTION 'x'", "PREPARE TRANSACTION is not supported"),
-        ("GRANT EXECUTE ON FUNCTION f() TO u", "privileges on function are not supported"),
         (
             "ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO u",
             "ALTER DEFAULT PRIVILEGES is not supported",

@@ -21,10 +21,7 @@ pub(crate) fn all() -> [ScalarUDF; 2] {
         [value, ..] => Ok((vec![value.clone(), DataType::Utf8View], value.clone())),
         [] => Err(Error::unsupported("domain_not_null takes two arguments")),
     };
-    [
-        hidden("domain_check", checked, |args| fulfilled(args)),
-        hidden("domain_not_null", present, |args| not_null(args)),
-    ]
+    [hidden("domain_check", checked, fulfilled), hidden("domain_not_null", present, not_null)]
 }
 
 /// The first argument, if the second is not false.
@@ -35,7 +32,7 @@ fn fulfilled(args: &[ArrayRef]) -> Result<ArrayRef> {
     };
     let name = |names: &ArrayRef| {
         let names = names.as_string_view();
-        names.is_valid(row).then(|| names.value(row).to_owned()).unwrap_or_default()
+        if names.is_valid(row) { names.value(row).to_owned() } else { String::new() }
     };
     let (domain, check) = (name(&names.0), name(&names.1));
     let message = format!("value for domain {domain} violates check constraint \"{check}\"");
