@@ -81,7 +81,7 @@ const RELATED: [&str; 20] = [
     "INSERT INTO by_mood VALUES ('happy', 3), ('sad', 1), ('calm', 2)",
     "INSERT INTO message VALUES (1, 1, 'Bob@x'), (2, NULL, NULL)",
     "CREATE FUNCTION doubled(a int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT a * 2'",
-    "CREATE FUNCTION visits(n int) RETURNS SETOF visit LANGUAGE sql AS 'SELECT * FROM visit WHERE id <= n'",
+    "CREATE FUNCTION stays(n int) RETURNS SETOF visit LANGUAGE sql AS 'SELECT * FROM visit WHERE id <= n'",
     "CREATE VIEW calm AS SELECT id, m FROM person WHERE m = 'calm'",
 ];
 
@@ -97,9 +97,9 @@ const READ_RELATED: &str = "
         WHERE typname IN ('positive', 'bearable', 'required') ORDER BY 1;
     SELECT pg_get_userbyid(typowner), obj_description(oid, 'pg_type') FROM pg_type WHERE typname = 'mood';
     SELECT indexname, indexdef FROM pg_indexes ORDER BY 1;
-    SELECT proname, prosrc, provolatile FROM pg_proc WHERE proname IN ('doubled', 'visits') ORDER BY 1;
+    SELECT proname, prosrc, provolatile FROM pg_proc WHERE proname IN ('doubled', 'stays') ORDER BY 1;
     SELECT doubled(21);
-    SELECT id, note FROM visits(2) ORDER BY 1";
+    SELECT id, note FROM stays(2) ORDER BY 1";
 
 const READ: &str = "
     SELECT * FROM kinds ORDER BY id;
