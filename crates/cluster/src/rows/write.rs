@@ -10,7 +10,7 @@ use crate::routing::View;
 use bytes::Bytes;
 use sdds::{Bound, Key, KeyRange};
 use std::sync::Arc;
-use store::catalog::TableId;
+use store::catalog::{Table, TableId};
 use store::{Error, IndexChanges, Write, Written};
 
 /// Stages rows for a transaction. If this server does not own all of them, nothing is staged, and
@@ -33,8 +33,11 @@ pub(super) async fn write(
         WireWrite::Require(keys) => Write::Require(keys),
     };
     node.transactions.check_horizon(reader.timestamp)?;
+    // The transaction may have changed the key of the table.
+    let mut defined = None;
     let written = staged(node, transaction, reader, step, |open| {
         let table = definition(open.catalog(), target)?;
+        defined = Some(Arc::clone(&table));
         let rows = open.write(&table, write.clone())?;
         Ok(Written { rows, entries: open.take_entries() })
     });
@@ -42,7 +45,7 @@ pub(super) async fn write(
     match written {
         Ok(Written { rows, entries }) => Ok(Answer::Written { rows, entries }),
         Err(Error::NotOwned { .. }) => {
-            let span = span(node, target.table, &write)?;
+            let span = span(defined.as_deref(), target.table, &write)?;
             not_owned(node, target, span).await
         }
         Err(error) => Err(error),
@@ -72,13 +75,12 @@ pub(super) async fn not_owned(node: &Arc<Node>, target: &Target, range: KeyRange
 }
 
 /// The smallest range with all keys of a write.
-fn span(node: &Node, table: TableId, write: &Write) -> Result<KeyRange, Error> {
+fn span(defined: Option<&Table>, table: TableId, write: &Write) -> Result<KeyRange, Error> {
     let keys = match write {
         Write::Delete(keys) | Write::Require(keys) => keys.clone(),
         Write::Insert(rows) | Write::Load(rows) | Write::Upsert(rows) => {
-            let view = node.store.snapshot().table(table);
             let missing = || Error::SchemaConflict { relation: format!("table {}", table.0) };
-            view.ok_or_else(missing)?.encode_keys(rows)?
+            store::key::of_rows(defined.ok_or_else(missing)?, rows)?
         }
     };
     let (first, last) = (keys.iter().min(), keys.iter().max());
