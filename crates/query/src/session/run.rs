@@ -392,7 +392,7 @@ impl Inner {
                 Some(open) => Arc::clone(open.transaction.catalog()),
                 None => self.shared.store.catalog(),
             };
-            if !write.is_temporary(frame, &catalog) {
+            if !write.is_lock() && !write.is_temporary(frame, &catalog) {
                 return Err(writes_nothing(&write.command(frame)));
             }
         }
@@ -546,6 +546,11 @@ impl Write<'_> {
             Self::Change => temporary::is_target(frame, catalog),
             _ => false,
         }
+    }
+
+    /// Whether it locks tables, which a read-only transaction may do.
+    fn is_lock(self) -> bool {
+        matches!(self, Self::Definition(Definition::Lock(_)))
     }
 
     /// Its command: `INSERT`, `CREATE TABLE`.
