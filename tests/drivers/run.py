@@ -35,10 +35,24 @@ class Outcome:
         self.suite, self.path = suite, HERE / "expected" / f"{suite}.txt"
         self.known = expected.read(self.path)
         self.results, self.skipped, self.error, self.seconds = {}, None, None, 0
+        self.flaky = []
 
     def run(self, options):
-        """Runs the suite against its server."""
+        """Runs the suite against its server, and once more if something is not as expected."""
         started = time.monotonic()
+        self.run_once(options)
+        changed = self.failed() + self.surprises()
+        if self.results and changed and not options.update_expected and options.add_expected is None:
+            first, self.results = self.results, {}
+            self.run_once(options)
+            again, self.results, self.error = self.results, first, None
+            for test in changed:
+                if test in again and (again[test][0] == "FAIL") == (test in self.known):
+                    self.results[test] = again[test]
+                    self.flaky.append(test)
+        self.seconds = time.monotonic() - started
+
+    def run_once(self, options):
         try:
             server = contextlib.nullcontext((options.url, None)) if options.url else served.pando(options.pando)
             with tempfile.TemporaryDirectory(prefix="drivers-") as folder, server as (url, _pid):
@@ -47,7 +61,6 @@ class Outcome:
             self.skipped = str(why)
         except (Exception, SystemExit) as why:
             self.error = f"{type(why).__name__}: {why}"
-        self.seconds = time.monotonic() - started
 
     def named(self, outcome):
         return sorted(test for test, (seen, _) in self.results.items() if seen == outcome)
@@ -76,6 +89,8 @@ class Outcome:
         if self.skipped or self.error:
             print(f"{self.suite}: {'skipped: ' + self.skipped if self.skipped else 'FAIL ' + self.error}")
             return not self.error
+        for test in self.flaky:
+            print(f"FLAKY {self.suite} {test}")
         for test in self.failed():
             why = (self.results[test][1] or "").strip()
             print(f"FAIL {self.suite} {test}\n     " + "\n     ".join(why.splitlines()[-12:]))
