@@ -102,7 +102,7 @@ impl Store {
     }
 
     /// Begins a transaction on what is committed now, on all servers.
-    /// Begins a transaction on a snapshot of all servers.
+    ///
     /// # Errors
     /// As [`Self::reading`].
     pub async fn begin_distributed(self: &Arc<Self>) -> Result<DistributedTransaction, Error> {
