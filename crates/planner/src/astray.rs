@@ -4,7 +4,8 @@
 //! columns of such a filter by name (apache/datafusion#25259 fixes that, after 55.2). Below an
 //! operator whose output has two columns of one name, a filter may therefore refer to the wrong one
 //! and drop rows. The filter of `min` and `max` knows only those of their arguments that are columns and had a value
-//! already: with `min(a), max(b + 1)` it drops the rows that have no new least `a`. A plan with such a filter is planned
+//! already: with `min(a), max(b + 1)` it drops the rows that have no new least `a`. The filter of a join on an array and
+//! another key misses rows if an array has a NULL in it. A plan with such a filter is planned
 //! again without dynamic filters.
 
 use datafusion::common::Result;
@@ -14,6 +15,7 @@ use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::aggregate::AggregateFunctionExpr;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::AggregateExec;
+use datafusion::physical_plan::joins::HashJoinExec;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -25,7 +27,7 @@ pub(super) fn is_possible(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
     let (mut filled_in, mut forgets) = (Filters::new(), false);
     plan.apply(|node| {
         filled_in.extend(produced(node));
-        forgets |= forgets_arguments(node);
+        forgets |= forgets_arguments(node) || compares_arrays(node);
         Ok(TreeNodeRecursion::Continue)
     })?;
     Ok(forgets || !filled_in.is_empty() && from_above(plan, &filled_in)?.is_none())
@@ -58,6 +60,18 @@ fn forgets_arguments(plan: &Arc<dyn ExecutionPlan>) -> bool {
     let has_filter = aggregation.filter_expr().iter().any(Option::is_some);
     let is_known = calls.len() == 1 || are_same && !has_filter;
     !produced(plan).is_empty() && !is_known
+}
+
+/// Whether the filter of a join may compare arrays together with other keys.
+fn compares_arrays(plan: &Arc<dyn ExecutionPlan>) -> bool {
+    let Some(join) = plan.downcast_ref::<HashJoinExec>() else { return false };
+    let schema = join.left().schema();
+    let is_nested = |key: &Arc<dyn PhysicalExpr>| {
+        key.data_type(&schema).is_ok_and(|data_type| data_type.is_nested())
+    };
+    join.on().len() > 1
+        && !produced(plan).is_empty()
+        && join.on().iter().any(|(key, _)| is_nested(key))
 }
 
 fn produced(plan: &Arc<dyn ExecutionPlan>) -> Filters {
