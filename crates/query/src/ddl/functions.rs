@@ -1,6 +1,6 @@
 //! CREATE, ALTER, DROP and COMMENT ON of functions.
 
-use super::{dependents, place};
+use super::{dependents, place, triggers};
 use crate::analysis;
 use crate::context::Frame;
 use crate::context::named_functions::{find, owned, require_owner, undefined};
@@ -159,6 +159,7 @@ fn drop_one(
         }
         dependents::drop_view(frame, transaction, view)?;
     }
+    triggers::drop_with_function(frame, transaction, function, cascade)?;
     transaction.change_catalog(CatalogChange::DropFunction(function.id))?;
     Ok(())
 }

@@ -25,6 +25,7 @@ mod primary_key;
 mod reindex;
 mod rename;
 mod table_options;
+mod triggers;
 mod truncate;
 pub(crate) mod user_type;
 
@@ -63,6 +64,7 @@ pub(crate) async fn run(
         Definition::Lock(lock) => lock_table::run(frame, transaction, lock).await?,
         Definition::Comment(comment) => comment::run(frame, transaction, comment)?,
         Definition::Routine(routine) => functions::run(frame, transaction, routine).await?,
+        Definition::Trigger(trigger) => triggers::run(frame, transaction, trigger).await?,
         Definition::Maintenance(maintenance) => maintain(frame, transaction, maintenance)?,
         Definition::DropTemporary { .. } => {
             for change in temporary::drops(transaction.catalog(), frame.path().own()) {

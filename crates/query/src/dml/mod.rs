@@ -15,12 +15,15 @@ mod coordinator;
 pub(crate) mod default_values;
 mod delete;
 pub(crate) mod explained;
-mod ingest;
+pub(crate) mod firing_load;
+pub(crate) mod ingest;
 mod insert;
 pub(crate) mod load;
 mod merge;
 pub(crate) mod pushdown;
+pub(crate) mod referring;
 pub(crate) mod statement;
+mod triggered;
 mod update;
 mod writer;
 

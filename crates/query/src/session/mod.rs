@@ -20,6 +20,8 @@ pub(crate) mod run;
 pub(crate) mod settings;
 mod temporary;
 
+pub(crate) use procedural::run_trigger;
+
 pub use describe::Description;
 pub use listed::Listing;
 pub use prepared::Prepared;

@@ -1,7 +1,12 @@
 //! DO, and calls of functions in PL/pgSQL, whose statements a session runs.
 
 mod call;
+mod in_transaction;
+mod procedures;
 mod statements;
+mod triggered;
+
+pub(crate) use triggered::run_trigger;
 
 use crate::analysis::calls::in_statement;
 use crate::context::outcome::{Outcome, Rows, Tag};
@@ -32,7 +37,7 @@ impl Inner {
         let tree = plpgsql::parse(&block.source)
             .map_err(|error| in_statement(error, frame.text, &block.source))?;
         let is_own = self.begin_own(conversation).await?;
-        let inside = InSession { inner: self, conversation, control, depth: 0 };
+        let inside = InSession { inner: self, conversation, control, depth: 0, ends: is_own };
         let mut host = StatementHost::new(inside);
         let done = plpgsql::run(&tree, INLINE, Vec::new(), &[], &mut host).await;
         let done = done.map(|_| Outcome::Done(Tag::plain("DO")));
@@ -59,7 +64,7 @@ impl Inner {
             return Ok(None);
         }
         let is_own = self.begin_own(conversation).await?;
-        let mut inside = InSession { inner: self, conversation, control, depth: 0 };
+        let mut inside = InSession { inner: self, conversation, control, depth: 0, ends: false };
         let done = inside.query(statement, frame.names, frame.parameters, None).await;
         let outcome = done.and_then(|done| {
             let fields = done.fields.unwrap_or_default();

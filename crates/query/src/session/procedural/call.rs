@@ -20,13 +20,20 @@ use store::catalog::{Function, RelationId};
 use values::error::{Error, Result, SqlState};
 
 /// The most functions within each other.
-const DEPTH_MAX: usize = 100;
+pub(super) const DEPTH_MAX: usize = 100;
 
 /// The bytes of stack that the statements of one function may need.
 const ROOM: usize = 2 << 20;
 
 /// A call, which may be within others, on a stack with enough room.
-struct Deep<'a, T>(BoxFuture<'a, T>);
+pub(super) struct Deep<'a, T>(BoxFuture<'a, T>);
+
+impl<'a, T: Send + 'a> Deep<'a, T> {
+    /// The call as a future of its own.
+    pub(super) fn boxed(call: BoxFuture<'a, T>) -> BoxFuture<'a, T> {
+        Box::pin(Self(call))
+    }
+}
 
 impl<T> Future for Deep<'_, T> {
     type Output = T;
@@ -97,12 +104,17 @@ impl InSession<'_> {
         let gone = || Error::new(SqlState::UndefinedFunction, "the function does not exist");
         let function = Arc::clone(catalog.function_by_id(id).ok_or_else(gone)?);
         let of = type_name(function.result_id);
+        if of == "trigger" {
+            let message = "trigger functions can only be called as triggers";
+            return Err(Error::new(SqlState::FeatureNotSupported, message));
+        }
         let tree = plpgsql::parse(&function.body).map_err(Error::without_position)?;
         let inside = InSession {
             inner: self.inner,
             conversation: self.conversation,
             control: self.control,
             depth: self.depth + 1,
+            ends: false,
         };
         let mut host = StatementHost::new(inside);
         if function.is_strict && arguments.iter().any(ScalarValue::is_null) {
@@ -149,12 +161,12 @@ fn parameters<H: Host<Value = Value>>(
     Ok((all, outputs))
 }
 
-fn type_name(id: u32) -> String {
+pub(super) fn type_name(id: u32) -> String {
     analyzer::system::Oid(id).to_string()
 }
 
 /// The rows of a plan.
-async fn rows(
+pub(super) async fn rows(
     planner: &Planner<'_>,
     plan: LogicalPlan,
     limit: Option<usize>,

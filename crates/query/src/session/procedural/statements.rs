@@ -1,5 +1,6 @@
 //! The statements of a function, in the open transaction of a session.
 
+use super::procedures::termination;
 use crate::analysis;
 use crate::context::Inner;
 use crate::context::outcome::Outcome;
@@ -22,6 +23,8 @@ pub(super) struct InSession<'a> {
     pub(super) control: &'a Control,
     /// The functions around.
     pub(super) depth: usize,
+    /// Whether the function may end the transaction.
+    pub(super) ends: bool,
 }
 
 impl Statements for InSession<'_> {
@@ -42,6 +45,9 @@ impl Statements for InSession<'_> {
                 if definition.outside_transactions().is_none() =>
             {
                 Write::Definition(definition)
+            }
+            Body::Command(Command::Call(call)) => {
+                return self.call_procedure(statement, call, (names, values)).await;
             }
             Body::Command(Command::Role(role)) => Write::Role(role),
             Body::Command(Command::Setting(setting)) => {
@@ -88,13 +94,21 @@ impl Statements for InSession<'_> {
         Ok(open.transaction.rollback_to(&to).await?)
     }
 
+    async fn end_transaction(&mut self, commits: bool) -> Result<()> {
+        if !self.ends {
+            return Err(termination());
+        }
+        let Self { inner, conversation, control, .. } = self;
+        inner.end_and_begin(conversation, commits, control).await
+    }
+
     fn check(&self) -> Result<()> {
         self.control.check()
     }
 }
 
 /// What an outcome says.
-async fn done(outcome: Outcome) -> Result<Done> {
+pub(super) async fn done(outcome: Outcome) -> Result<Done> {
     Ok(match outcome {
         Outcome::Rows(rows) => {
             let (fields, schema) = (rows.fields.to_vec(), rows.stream.schema());
