@@ -17,7 +17,7 @@ use executor::Control;
 use notifications::Listening;
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicI64};
 use store::catalog::temporary_schema;
 use store::locks::Party;
 use values::error::{Error, SqlState};
@@ -59,6 +59,7 @@ impl Inner {
             last_values: Mutex::default(),
             announcements: Arc::default(),
             advisory,
+            trigger_depth: AtomicI64::new(0),
             shared: Arc::clone(&shared),
         });
         let seen: Arc<dyn SessionContext> = Arc::clone(&context) as _;

@@ -24,6 +24,7 @@ mod place;
 mod primary_key;
 mod reindex;
 mod rename;
+mod sql_procedure;
 mod table_options;
 mod triggers;
 mod truncate;

@@ -12,8 +12,8 @@ use parser::commands::{CreateTrigger, SwitchedTo, TriggerDefinition, TriggerName
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{
-    Catalog, CatalogChange, ColumnId, Function, Object, Privileges, Relation, Table, TableId,
-    Trigger, TriggerEvents, TriggerState,
+    Catalog, CatalogChange, ColumnId, Function, Object, Privileges, Relation, SqlType, Table,
+    TableId, Trigger, TriggerEvents, TriggerState,
 };
 use values::error::{Error, Result, SqlState};
 
@@ -175,7 +175,7 @@ async fn check_condition(
     condition: &str,
 ) -> Result<()> {
     let refused = |message: &str| Err(Error::new(SqlState::InvalidObjectDefinition, message));
-    let statement = parser::one(&format!("SELECT ({condition})::boolean"))?;
+    let statement = parser::one(&format!("SELECT {condition}"))?;
     let query = analysis::query_of(&statement)?;
     for (node, ..) in query.nodes() {
         let NodeRef::ColumnRef(reference) = node else {
@@ -201,8 +201,14 @@ async fn check_condition(
             }
             _ => {}
         }
-        let generated = column.and_then(|name| table.column(name));
-        if let (NEW, true, Some((_, column))) = (row, create.is_before, generated)
+        let found = column.and_then(|name| table.column(name));
+        if let (NEW | OLD, Some(name), None) = (row, column, found)
+            && !name.is_empty()
+        {
+            let message = format!("column {row}.{name} does not exist");
+            return Err(Error::new(SqlState::UndefinedColumn, message));
+        }
+        if let (NEW, true, Some((_, column))) = (row, create.is_before, found)
             && column.generated.is_some()
         {
             let message = "BEFORE trigger's WHEN condition cannot reference NEW generated columns";
@@ -211,12 +217,19 @@ async fn check_condition(
         }
     }
     let names = named_columns(table);
-    let statement = parser::one(&format!("SELECT ({})::boolean", written_out(table, condition)))?;
+    let statement = parser::one(&format!("SELECT {}", written_out(table, condition)))?;
     let query = analysis::query_of(&statement)?;
     let inner = frame.session.frame_of(&[], &statement).with_names(&names);
     let planner = inner.planner(transaction);
     let planned = analysis::plan_without_values(&inner, &planner, query).await;
-    planned.map(|_| ()).map_err(Error::without_position)
+    let (_, fields) = planned.map_err(Error::without_position)?;
+    match fields.first().map(|field| &field.sql_type) {
+        Some(SqlType::Boolean) | None => Ok(()),
+        Some(other) => {
+            let message = format!("argument of WHEN must be type boolean, not type {other}");
+            Err(Error::new(SqlState::DatatypeMismatch, message))
+        }
+    }
 }
 
 /// The first part of a reference, and the second.
@@ -321,18 +334,22 @@ pub(super) fn drop_with_function(
     cascade: bool,
 ) -> Result<()> {
     let catalog = Arc::clone(transaction.catalog());
-    for trigger in catalog.triggers().filter(|of| of.function == function.id) {
-        let shown = format!("{} {}", function.kind(), routines::signature(function));
+    let shown = format!("{} {}", function.kind(), routines::signature(function));
+    let using: Vec<_> = catalog.triggers().filter(|of| of.function == function.id).collect();
+    let name = |trigger: &Trigger| {
         let table = catalog.table_by_id(trigger.table).map_or("", |table| &table.name);
-        let what = format!("trigger {} on table {table}", trigger.name);
-        if !cascade {
-            let message = format!("cannot drop {shown} because other objects depend on it");
-            return Err(Error::new(SqlState::DependentObjectsStillExist, message)
-                .with_detail(format!("{what} depends on {shown}"))
-                .with_hint("Use DROP ... CASCADE to drop the dependent objects too."));
-        }
+        format!("trigger {} on table {table}", trigger.name)
+    };
+    if !cascade && !using.is_empty() {
+        let message = format!("cannot drop {shown} because other objects depend on it");
+        let each = using.iter().map(|trigger| format!("{} depends on {shown}", name(trigger)));
+        return Err(Error::new(SqlState::DependentObjectsStillExist, message)
+            .with_detail(each.collect::<Vec<_>>().join("\n"))
+            .with_hint("Use DROP ... CASCADE to drop the dependent objects too."));
+    }
+    for trigger in using {
         remove(transaction, trigger)?;
-        let message = format!("drop cascades to {what}");
+        let message = format!("drop cascades to {}", name(trigger));
         frame.session.notice(SqlState::SuccessfulCompletion, message);
     }
     Ok(())

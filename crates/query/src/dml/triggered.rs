@@ -9,9 +9,10 @@ use crate::context::Frame;
 use crate::triggers::Firing;
 use datafusion::arrow::array::{ArrayRef, RecordBatch, UInt32Array};
 use datafusion::arrow::compute::take;
+use datafusion::common::ScalarValue;
 use sdds::Key;
 use store::TableView;
-use values::error::Result;
+use values::error::{Error, Result, SqlState};
 
 /// Rows that were written, and which of those that were given they are.
 #[derive(Default)]
@@ -134,11 +135,46 @@ pub(super) async fn update(
         };
         let rows = constraints.batch(now)?;
         let was = batch(view, &one(old, row))?;
+        refuse_changed(writer, view, &was, "updated").await?;
         replace(firing, frame, writer, view, (was, rows.clone())).await?;
         written.rows.push(rows);
         written.places.push(row as u32);
     }
     Ok(written)
+}
+
+/// Refuses to change a row that a trigger of the statement has changed.
+///
+/// # Errors
+/// 27000.
+async fn refuse_changed(
+    writer: &Writer<'_>,
+    view: &TableView,
+    old: &RecordBatch,
+    what: &str,
+) -> Result<()> {
+    let table = view.table();
+    if !writer.is_direct() {
+        return Ok(());
+    }
+    let Some(now) = writer.transaction.table(table.id) else { return Ok(()) };
+    let all: Vec<usize> = (0..table.columns.len()).collect();
+    let (columns, _) = now.find_many(&view.encode_keys(old)?, &all).await?;
+    let mut is_same = columns.iter().all(|column| column.len() == 1);
+    for (now, old) in columns.iter().zip(old.columns()) {
+        is_same =
+            is_same && ScalarValue::try_from_array(now, 0)? == ScalarValue::try_from_array(old, 0)?;
+    }
+    if is_same {
+        return Ok(());
+    }
+    let message = format!(
+        "tuple to be {what} was already modified by an operation triggered by the current command"
+    );
+    Err(Error::new(SqlState::chosen("27000"), message).with_hint(
+        "Consider using an AFTER trigger instead of a BEFORE trigger to propagate changes to other \
+         rows.",
+    ))
 }
 
 /// Writes new rows in place of old ones.
@@ -184,6 +220,7 @@ pub(super) async fn delete(
             continue;
         }
         let rows = batch(view, &one(old, row))?;
+        refuse_changed(writer, view, &rows, "deleted").await?;
         writer.delete(view, view.encode_keys(&rows)?).await?;
         firing.after_rows(frame, Some(rows.clone()), None);
         written.rows.push(rows);

@@ -12,6 +12,7 @@ use plpgsql::tree::{Block, Sql};
 use plpgsql::{Given, Host, Row, Triggered, Variable};
 use procedural::{StatementHost, Value};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use store::DistributedTransaction;
 use store::catalog::{Function, SqlType, Table};
 use values::error::{Error, Result, SqlState};
@@ -76,8 +77,25 @@ async fn answer(
     };
     let (new, old) = (row(&call.new, host)?, row(&call.old, host)?);
     let triggered = Triggered { variables: variables(call), new, old };
+    let _inside = Inside::new(host.statements_mut().inner);
     let returned = plpgsql::run_trigger(&tree, &function.name, triggered, host).await?;
     Ok((TriggerAnswer::Row(returned), Some(tree)))
+}
+
+/// Counts a function of a trigger while it runs.
+struct Inside<'a>(&'a Inner);
+
+impl<'a> Inside<'a> {
+    fn new(inner: &'a Inner) -> Self {
+        inner.context.trigger_depth.fetch_add(1, Ordering::Relaxed);
+        Self(inner)
+    }
+}
+
+impl Drop for Inside<'_> {
+    fn drop(&mut self) {
+        self.0.context.trigger_depth.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// Whether the condition of a trigger holds.
