@@ -7,7 +7,7 @@ use crate::context::engine::Engine;
 use crate::indexes::Indexes;
 use crate::receiver::Receiver;
 use crate::roles;
-use crate::session::{Session, run_trigger};
+use crate::session::Session;
 use catalog_views::session_context::{Backups, SessionContext};
 use distributed::{Exchanges, Node};
 use executor::Executors;
@@ -160,7 +160,6 @@ impl Database {
             recovery,
             backups: Backups::default(),
             plan_view: analysis::plan_view,
-            run_trigger,
         })))
     }
 

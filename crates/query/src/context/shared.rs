@@ -2,7 +2,6 @@
 
 use super::engine::Engine;
 use super::sessions::Sessions;
-use super::triggered::RunTrigger;
 use catalog_views::session_context::{Backups, DatabaseContext, Running, SessionContext};
 use distributed::Node;
 use executor::Executors;
@@ -32,8 +31,6 @@ pub(crate) struct Shared {
     pub(crate) backups: Backups,
     /// Plans the queries of views.
     pub(crate) plan_view: PlanView,
-    /// Runs the functions of triggers.
-    pub(crate) run_trigger: RunTrigger,
 }
 
 impl DatabaseContext for Shared {

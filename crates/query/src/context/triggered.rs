@@ -1,13 +1,9 @@
-//! What statements that change rows tell triggers, and what runs the functions of triggers.
+//! What statements that change rows tell triggers, and what triggers tell their functions.
 
-use super::Inner;
 use datafusion::arrow::array::RecordBatch;
-use futures::future::BoxFuture;
 use procedural::{Memory, Value};
 use std::sync::Arc;
-use store::DistributedTransaction;
 use store::catalog::{ColumnId, Table, Trigger};
-use values::error::Result;
 
 /// What happens to a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,10 +86,3 @@ pub(crate) enum TriggerAnswer {
     /// A row; `None` for NULL.
     Row(Option<RowValues>),
 }
-
-/// Runs the function of a trigger in an open transaction.
-pub(crate) type RunTrigger = for<'a> fn(
-    &'a Inner,
-    &'a mut DistributedTransaction,
-    TriggerCall<'a>,
-) -> BoxFuture<'a, Result<TriggerAnswer>>;

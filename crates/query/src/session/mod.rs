@@ -20,8 +20,6 @@ pub(crate) mod run;
 pub(crate) mod settings;
 mod temporary;
 
-pub(crate) use procedural::run_trigger;
-
 pub use describe::Description;
 pub use listed::Listing;
 pub use prepared::Prepared;
@@ -62,7 +60,7 @@ pub struct SettingsSeen(Option<Arc<Settings>>);
 impl Session {
     /// A new session of a database.
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        Self(Inner::open(shared))
+        Self(Inner::open(shared, procedural::run_trigger))
     }
 
     /// Splits a script into statements and parses them.

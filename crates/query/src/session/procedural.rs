@@ -6,7 +6,7 @@ mod procedures;
 mod statements;
 mod triggered;
 
-pub(crate) use triggered::run_trigger;
+pub(super) use triggered::run_trigger;
 
 use crate::analysis::calls::in_statement;
 use crate::context::outcome::{Outcome, Rows, Tag};
@@ -16,7 +16,7 @@ use datafusion::physical_plan::memory::MemoryStream;
 use executor::Control;
 use grammar::tree::{NodeEnum, NodeRef};
 use parser::Statement;
-use parser::commands::Do;
+use parser::commands::{Command, Do};
 use procedural::StatementHost;
 use statements::InSession;
 use std::sync::Arc;
@@ -26,8 +26,25 @@ use values::error::{Error, Result};
 const INLINE: &str = "inline_code_block";
 
 impl Inner {
+    /// Runs a DO block or a CALL.
+    pub(super) async fn run_procedural(
+        &self,
+        conversation: &mut Conversation,
+        frame: &Frame<'_>,
+        command: &Command,
+        control: &Control,
+    ) -> Result<Outcome> {
+        match (command, frame.statement) {
+            (Command::Do(block), _) => self.run_do(conversation, frame, block, control).await,
+            (Command::Call(call), Some(statement)) => {
+                self.run_call(conversation, frame, (statement, call), control).await
+            }
+            _ => Err(Error::unsupported("this form of the statement is not supported")),
+        }
+    }
+
     /// Runs a DO block in the open transaction, or in one of its own.
-    pub(super) async fn run_do(
+    async fn run_do(
         &self,
         conversation: &mut Conversation,
         frame: &Frame<'_>,

@@ -151,12 +151,8 @@ impl Inner {
                 Write::Definition(definition)
             }
             Command::Role(role) => Write::Role(role),
-            Command::Do(block) => {
-                return Box::pin(self.run_do(conversation, &frame, block, control)).await;
-            }
-            Command::Call(call) => {
-                return Box::pin(self.run_call(conversation, &frame, (statement, call), control))
-                    .await;
+            Command::Do(_) | Command::Call(_) => {
+                return Box::pin(self.run_procedural(conversation, &frame, command, control)).await;
             }
             Command::Discard(Discard::All) => {
                 Write::Definition(&Definition::DropTemporary { all: true })
@@ -405,7 +401,9 @@ impl Inner {
             return self.apply_waiting(frame, &mut open.transaction, write, waiting).await;
         }
         // At first without locks: most statements meet nobody.
-        let mut locks = frame.statement.is_some_and(row_locks::are_in);
+        // Functions of triggers may do anything, and should not be run twice.
+        let mut locks = frame.statement.is_some_and(row_locks::are_in)
+            || self.shared.store.catalog().triggers().next().is_some();
         for _ in 0..RETRIES {
             let mut transaction = self.shared.store.begin_distributed().await?;
             if waiting.validates {

@@ -172,7 +172,7 @@ impl Firing {
                 depth: frame.depth,
                 memory,
             };
-            let run = frame.session.shared.run_trigger;
+            let run = frame.session.run_trigger;
             match run(frame.session, transaction, call).await? {
                 TriggerAnswer::Row(None) if is_row && is_before => return Ok(None),
                 TriggerAnswer::Row(row) if is_before && new.is_some() => new = row,

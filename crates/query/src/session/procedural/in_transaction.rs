@@ -1,10 +1,10 @@
 //! The statements of a trigger's function, in the transaction of the statement that fires it.
 
 use super::call::{Deep, rows};
-use super::procedures::termination;
-use super::statements::done;
+use super::statements::{done, termination};
 use crate::analysis;
 use crate::context::Inner;
+use crate::row_locks;
 use crate::session::run::Write;
 use datafusion::common::ScalarValue;
 use futures::FutureExt;
@@ -35,6 +35,11 @@ impl InTransaction<'_> {
         let frame = frame.with_depth(self.depth);
         let reading = self.transaction.reading();
         self.inner.context.see(&reading, &frame);
+        if row_locks::are_in(statement) {
+            let (fields, rows) = row_locks::rows_of(&frame, self.transaction, statement).await?;
+            let schema = Some(rows.schema());
+            return Ok(Done { fields: Some(fields), schema, batches: vec![rows], count: 0 });
+        }
         let planner = frame.planner(&reading);
         let query = analysis::query_of(statement)?;
         let (plan, fields) = analysis::plan(&frame, &planner, query).await?;

@@ -31,14 +31,9 @@ type Output = (usize, String, Value);
 /// The types of parameters of a client, by their numbers from 0, and the columns of a result.
 type Described = (Vec<(usize, store::catalog::SqlType)>, Option<Vec<Field>>);
 
-/// The error for COMMIT and ROLLBACK where the transaction cannot be ended.
-pub(super) fn termination() -> Error {
-    Error::new(SqlState::chosen("2D000"), "invalid transaction termination")
-}
-
 impl Inner {
     /// Runs a CALL in the open transaction, or in one of its own, which the procedure may end.
-    pub(in crate::session) async fn run_call(
+    pub(super) async fn run_call(
         &self,
         conversation: &mut Conversation,
         frame: &Frame<'_>,

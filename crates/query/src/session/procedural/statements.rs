@@ -1,10 +1,10 @@
 //! The statements of a function, in the open transaction of a session.
 
-use super::procedures::termination;
 use crate::analysis;
 use crate::context::Inner;
 use crate::context::outcome::Outcome;
 use crate::context::transactions::Conversation;
+use crate::row_locks;
 use crate::session::run::Write;
 use datafusion::common::ScalarValue;
 use executor::Control;
@@ -38,6 +38,11 @@ impl Statements for InSession<'_> {
         limit: Option<usize>,
     ) -> Result<Done> {
         let write = match statement.body() {
+            Body::Query if row_locks::are_in(statement) => {
+                let frame = self.inner.frame_of(values, statement).with_names(names);
+                let locked = self.inner.read_locking(self.conversation, &frame, statement);
+                return done(Box::pin(locked).await?).await;
+            }
             Body::Query => return self.query(statement, names, values, limit).await,
             Body::Change => Write::Change,
             Body::Refused(error) => return Err(error.clone()),
@@ -124,4 +129,9 @@ pub(super) async fn done(outcome: Outcome) -> Result<Done> {
 
 fn no_transaction() -> Error {
     Error::new(SqlState::InternalError, "PL/pgSQL without a transaction")
+}
+
+/// The error for COMMIT and ROLLBACK where the transaction cannot be ended.
+pub(super) fn termination() -> Error {
+    Error::new(SqlState::chosen("2D000"), "invalid transaction termination")
 }

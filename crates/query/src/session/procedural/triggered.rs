@@ -72,10 +72,9 @@ async fn answer(
         }
     };
     let is_row = call.trigger.is_row;
-    let row = |values: &Option<RowValues>, host: &mut StatementHost<InTransaction<'_>>| {
-        is_row.then(|| row(call.table, values.as_ref(), host)).transpose()
-    };
-    let (new, old) = (row(&call.new, host)?, row(&call.old, host)?);
+    let row =
+        |values: &Option<RowValues>| is_row.then(|| row(call.table, values.as_ref())).transpose();
+    let (new, old) = (row(&call.new)?, row(&call.old)?);
     let triggered = Triggered { variables: variables(call), new, old };
     let _inside = Inside::new(host.statements_mut().inner);
     let returned = plpgsql::run_trigger(&tree, &function.name, triggered, host).await?;
@@ -123,19 +122,15 @@ fn shown(table: &Table) -> impl Iterator<Item = &store::catalog::Column> {
 }
 
 /// A row as a variable. One that the change does not have is NULL in all columns.
-fn row(
-    table: &Table,
-    values: Option<&RowValues>,
-    host: &mut StatementHost<InTransaction<'_>>,
-) -> Result<Row<Value>> {
+fn row(table: &Table, values: Option<&RowValues>) -> Result<Row<Value>> {
     let mut row = Vec::with_capacity(table.columns.len());
     for (at, column) in shown(table).enumerate() {
-        let of = column.sql_type.to_string();
+        let of = column.sql_type.clone();
         let value = match values.and_then(|values| values.get(at)) {
             Some(value) => value.clone(),
-            None => host.null(&of)?,
+            None => Value { scalar: ScalarValue::try_from(&of.arrow())?, of },
         };
-        row.push((column.name.clone(), of, value));
+        row.push((column.name.clone(), column.sql_type.to_string(), value));
     }
     Ok(row)
 }
