@@ -130,7 +130,12 @@ fn row(table: &Table, values: Option<&RowValues>) -> Result<Row<Value>> {
             Some(value) => value.clone(),
             None => Value { scalar: ScalarValue::try_from(&of.arrow())?, of },
         };
-        row.push((column.name.clone(), column.sql_type.to_string(), value));
+        // A text that is too long is refused when the row is written, and not cut off.
+        let name = match &column.sql_type {
+            SqlType::Varchar(Some(_)) => SqlType::Varchar(None).to_string(),
+            other => other.to_string(),
+        };
+        row.push((column.name.clone(), name, value));
     }
     Ok(row)
 }
