@@ -1,19 +1,24 @@
 //! The statements of a trigger's function, in the transaction of the statement that fires it.
 
-use super::call::{Deep, rows};
+use super::call::{DEPTH_MAX, Deep, of_batches, rows, value_of};
 use super::statements::{done, termination};
 use crate::analysis;
+use crate::analysis::calls::Calls;
 use crate::context::Inner;
 use crate::row_locks;
 use crate::session::run::Write;
+use datafusion::arrow::array::RecordBatch;
 use datafusion::common::ScalarValue;
 use futures::FutureExt;
+use futures::future::BoxFuture;
 use parser::commands::Command;
 use parser::{Body, Statement};
 use planner::NamedParameter;
-use procedural::{Compiled, Done, Statements};
+use procedural::{Compiled, Done, StatementHost, Statements, Value};
+use std::sync::Arc;
+use store::catalog::RelationId;
 use store::{DistributedSavepoint, DistributedTransaction};
-use values::error::{Error, Result};
+use values::error::{Error, Result, SqlState};
 
 /// The transaction of a statement that fires a trigger.
 pub(super) struct InTransaction<'a> {
@@ -24,28 +29,70 @@ pub(super) struct InTransaction<'a> {
 }
 
 impl InTransaction<'_> {
-    async fn query(
-        &mut self,
-        statement: &Statement,
-        names: &[NamedParameter],
-        values: &[ScalarValue],
+    /// Runs a query, after the functions that it calls.
+    fn query<'b>(
+        &'b mut self,
+        statement: &'b Statement,
+        names: &'b [NamedParameter],
+        values: &'b [ScalarValue],
         limit: Option<usize>,
-    ) -> Result<Done> {
-        let frame = self.inner.frame_of(values, statement).with_names(names);
-        let frame = frame.with_depth(self.depth);
-        let reading = self.transaction.reading();
-        self.inner.context.see(&reading, &frame);
-        if row_locks::are_in(statement) {
-            let (fields, rows) = row_locks::rows_of(&frame, self.transaction, statement).await?;
-            let schema = Some(rows.schema());
-            return Ok(Done { fields: Some(fields), schema, batches: vec![rows], count: 0 });
+    ) -> BoxFuture<'b, Result<Done>> {
+        let done = async move {
+            let frame = self.inner.frame_of(values, statement).with_names(names);
+            let frame = frame.with_depth(self.depth);
+            let reading = self.transaction.reading();
+            self.inner.context.see(&reading, &frame);
+            if row_locks::are_in(statement) {
+                let locked = row_locks::rows_of(&frame, self.transaction, statement).await?;
+                return Ok(of_batches(locked.0, vec![locked.1]));
+            }
+            let query = analysis::query_of(statement)?;
+            let has_functions = reading.catalog().functions().any(|of| of.language != "sql");
+            let calls = match has_functions {
+                true => Calls::of(&frame.planner(&reading), query, frame.text).await?,
+                false => None,
+            };
+            let Some(calls) = calls else {
+                let planner = frame.planner(&reading);
+                let (plan, fields) = analysis::plan(&frame, &planner, query).await?;
+                return Ok(of_batches(fields, rows(&planner, plan, limit).await?));
+            };
+            let mut values = values.to_vec();
+            for (call, id) in calls.functions().into_iter().enumerate() {
+                let mut planner = frame.planner(&reading);
+                planner.parameters = &values;
+                let plan = calls.arguments(&planner, call, frame.text)?;
+                let batches = rows(&planner, plan, None).await?;
+                let batch = batches.iter().find(|batch| batch.num_rows() == 1);
+                let arguments = batch.into_iter().flat_map(RecordBatch::columns);
+                let arguments = arguments.map(|array| ScalarValue::try_from_array(array, 0));
+                let arguments = arguments.collect::<Result<Vec<_>, _>>()?;
+                values.push(self.call(id, arguments).await?.scalar);
+            }
+            let reading = self.transaction.reading();
+            let mut planner = frame.planner(&reading);
+            planner.parameters = &values;
+            let (plan, fields) = calls.plan(&planner, frame.text)?;
+            Ok(of_batches(fields, rows(&planner, plan, limit).await?))
+        };
+        Deep::boxed(done.boxed())
+    }
+
+    /// The value of a function that a trigger's function calls.
+    async fn call(&mut self, id: RelationId, arguments: Vec<ScalarValue>) -> Result<Value> {
+        if self.depth >= DEPTH_MAX {
+            return Err(Error::new(SqlState::StatementTooComplex, "stack depth limit exceeded"));
         }
-        let planner = frame.planner(&reading);
-        let query = analysis::query_of(statement)?;
-        let (plan, fields) = analysis::plan(&frame, &planner, query).await?;
-        let batches = rows(&planner, plan, limit).await?;
-        let schema = batches.first().map(datafusion::arrow::array::RecordBatch::schema);
-        Ok(Done { fields: Some(fields), schema, batches, count: 0 })
+        let gone = || Error::new(SqlState::UndefinedFunction, "the function does not exist");
+        let function = self.transaction.catalog().function_by_id(id).ok_or_else(gone)?;
+        let function = Arc::clone(function);
+        let inside = InTransaction {
+            inner: self.inner,
+            transaction: self.transaction,
+            depth: self.depth + 1,
+        };
+        let mut host = StatementHost::new(inside);
+        value_of(&function, arguments, &mut host).await
     }
 
     async fn write(
@@ -75,9 +122,7 @@ impl Statements for InTransaction<'_> {
         limit: Option<usize>,
     ) -> Result<Done> {
         let write = match statement.body() {
-            Body::Query => {
-                return Deep::boxed(self.query(statement, names, values, limit).boxed()).await;
-            }
+            Body::Query => return self.query(statement, names, values, limit).await,
             Body::Change => Write::Change,
             Body::Refused(error) => return Err(error.clone()),
             Body::Command(Command::Definition(definition))
