@@ -84,6 +84,18 @@ impl<V: Clone> Scopes<V> {
         }
     }
 
+    /// The names and values of the fields of a record that has a row, if a text is nothing but its name.
+    pub(super) fn fields(&self, text: &str) -> Option<Vec<(String, V)>> {
+        let (scope, slot) = self.place(&text.trim().to_lowercase())?;
+        match &self.0[scope].slots[slot].content {
+            Content::Row(fields) => {
+                Some(fields.iter().map(|(name, _, value)| (name.clone(), value.clone())).collect())
+            }
+            Content::Record(fields) => fields.clone(),
+            Content::Value { .. } | Content::Alias(_) => None,
+        }
+    }
+
     /// The number of blocks.
     pub(super) fn depth(&self) -> usize {
         self.0.len()
