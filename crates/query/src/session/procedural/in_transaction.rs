@@ -16,9 +16,12 @@ use parser::{Body, Statement};
 use planner::NamedParameter;
 use procedural::{Compiled, Done, StatementHost, Statements, Value};
 use std::sync::Arc;
-use store::catalog::RelationId;
+use store::catalog::{Function, RelationId};
 use store::{DistributedSavepoint, DistributedTransaction};
 use values::error::{Error, Result, SqlState};
+
+/// PostgreSQL's id of the type `trigger`, of functions that queries do not call.
+const TRIGGER: u32 = 2279;
 
 /// The transaction of a statement that fires a trigger.
 pub(super) struct InTransaction<'a> {
@@ -47,7 +50,8 @@ impl InTransaction<'_> {
                 return Ok(of_batches(locked.0, vec![locked.1]));
             }
             let query = analysis::query_of(statement)?;
-            let has_functions = reading.catalog().functions().any(|of| of.language != "sql");
+            let is_called = |of: &Arc<Function>| of.language != "sql" && of.result_id != TRIGGER;
+            let has_functions = reading.catalog().functions().any(is_called);
             let calls = match has_functions {
                 true => Calls::of(&frame.planner(&reading), query, frame.text).await?,
                 false => None,
