@@ -402,8 +402,9 @@ impl Inner {
         }
         // At first without locks: most statements meet nobody.
         // Functions of triggers may do anything, and should not be run twice.
+        let may_fire = || self.shared.store.catalog().triggers().next().is_some();
         let mut locks = frame.statement.is_some_and(row_locks::are_in)
-            || self.shared.store.catalog().triggers().next().is_some();
+            || matches!(write, Write::Change | Write::Copy(_)) && may_fire();
         for _ in 0..RETRIES {
             let mut transaction = self.shared.store.begin_distributed().await?;
             if waiting.validates {
