@@ -10,5 +10,7 @@ mod run;
 mod tokens;
 pub mod tree;
 
-pub use parse::parse;
-pub use run::{Answer, Ended, Given, Host, Raised, Severity, Variable, run};
+pub use parse::{parse, with_usual_subscripts, with_written_rows};
+pub use run::{
+    Answer, Ended, Given, Host, Raised, Row, Severity, Triggered, Variable, run, run_trigger,
+};

@@ -61,6 +61,12 @@ pub trait Statements: Send {
     /// Returns to a place.
     fn roll_back(&mut self, to: Self::Savepoint) -> impl Future<Output = Result<()>> + Send;
 
+    /// Commits the transaction, or rolls it back, and begins another one.
+    ///
+    /// # Errors
+    /// 2D000 where it may not be ended; errors of the commit.
+    fn end_transaction(&mut self, commits: bool) -> impl Future<Output = Result<()>> + Send;
+
     /// Whether the client's statement has to end.
     ///
     /// # Errors
@@ -72,10 +78,10 @@ pub trait Statements: Send {
 const TURNS: u32 = 64;
 
 /// An expression or statement, and the type to which its value is converted.
-type Key = (usize, Option<String>);
+pub(crate) type Key = (usize, Option<String>);
 
 /// An expression that is evaluated again and again.
-struct Known {
+pub(crate) struct Known {
     statement: Statement,
     /// Whether the statement converts the value.
     converts: bool,
@@ -86,8 +92,8 @@ struct Known {
 
 /// A host that remembers what it has planned.
 pub struct StatementHost<S> {
-    statements: S,
-    known: HashMap<Key, Known>,
+    pub(crate) statements: S,
+    pub(crate) known: HashMap<Key, Known>,
     nulls: HashMap<String, Value>,
     turns: u32,
 }
@@ -299,6 +305,10 @@ impl<S: Statements> Host for StatementHost<S> {
 
     async fn roll_back(&mut self, to: S::Savepoint) -> Result<()> {
         self.statements.roll_back(to).await
+    }
+
+    async fn end_transaction(&mut self, commits: bool) -> Result<()> {
+        self.statements.end_transaction(commits).await
     }
 
     async fn check(&mut self) -> Result<()> {

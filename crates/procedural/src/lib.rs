@@ -2,8 +2,10 @@
 
 mod evaluation;
 mod host;
+mod memory;
 mod value;
 
 pub use evaluation::Compiled;
 pub use host::{Done, StatementHost, Statements};
+pub use memory::Memory;
 pub use value::Value;

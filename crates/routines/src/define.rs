@@ -21,6 +21,9 @@ pub struct NewFunction<'a> {
 /// The id of `void`.
 const VOID: u32 = 2278;
 
+/// The id of `trigger`.
+const TRIGGER: u32 = 2279;
+
 fn wrong(message: impl Into<String>) -> Error {
     Error::new("42P13", message)
 }
@@ -33,13 +36,18 @@ pub fn define(create: &CreateFunction, new: NewFunction<'_>) -> Result<Function>
     let language = language(create)?;
     let (body, is_sql_body) = body(create)?;
     let parameters = parameters(create, &language)?;
-    let (result_id, result_relation) = result(create, &parameters, &new)?;
+    let (result_id, result_relation) = result(create, &parameters, &language, &new)?;
     let returns_set = create.result.as_ref().is_some_and(|result| result.is_set);
     if let (Some((_, _)), false) = (&create.options.rows, returns_set) {
         let message = "ROWS is not applicable when function does not return a set";
         return Err(Error::new("22023", message));
     }
     refuse_undetermined(&parameters, result_id)?;
+    if result_id == TRIGGER && !parameters.is_empty() {
+        return Err(wrong("trigger functions cannot have declared arguments").hint(
+            "The arguments of the trigger can be accessed through TG_NARGS and TG_ARGV instead.",
+        ));
+    }
     let function = Function {
         id: new.id,
         schema: new.schema,
@@ -203,6 +211,7 @@ pub fn type_of(given: &FunctionType) -> Result<Oid> {
 fn result(
     create: &CreateFunction,
     parameters: &[Parameter],
+    language: &str,
     new: &NewFunction<'_>,
 ) -> Result<(u32, Option<RelationId>)> {
     let outputs: Vec<&Parameter> =
@@ -229,6 +238,11 @@ fn result(
         }
         (Ok(oid), _) if is_pseudo(*oid) && !oid.is_polymorphic() => match oid.catalog_name() {
             "void" | "record" => Ok((oid.0, None)),
+            "trigger" if language == "plpgsql" => Ok((oid.0, None)),
+            _ if language == "plpgsql" => {
+                let message = format!("PL/pgSQL functions cannot return type {oid}");
+                Err(Error::new("0A000", message))
+            }
             _ => Err(wrong(format!("SQL functions cannot return type {oid}"))),
         },
         (Ok(oid), _) => Ok((oid.0, None)),

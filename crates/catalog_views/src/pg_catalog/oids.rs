@@ -44,6 +44,8 @@ pub(crate) const PG_ATTRDEF: i64 = 2604;
 pub(crate) const PLPGSQL: i64 = 13_500;
 /// `pg_proc` itself.
 pub(crate) const PG_PROC: i64 = 1255;
+/// `pg_trigger`.
+pub(crate) const PG_TRIGGER: i64 = 2620;
 /// `pg_type` itself.
 pub(crate) const PG_TYPE: i64 = 1247;
 

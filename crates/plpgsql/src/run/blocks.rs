@@ -29,7 +29,10 @@ impl<H: Host> Machine<'_, H> {
         }
         let depth = self.scopes.depth();
         let savepoint = self.host.savepoint()?;
-        let error = match self.all(&block.body).await {
+        self.protected += 1;
+        let done = self.all(&block.body).await;
+        self.protected -= 1;
+        let error = match done {
             Ok(flow) => return Ok(flow),
             Err(error) => error,
         };

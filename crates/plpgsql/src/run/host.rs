@@ -104,6 +104,12 @@ pub trait Host: Send {
     /// Returns to a place.
     fn roll_back(&mut self, to: Self::Savepoint) -> impl Future<Output = Result<()>> + Send;
 
+    /// Commits the transaction, or rolls it back, and begins another one.
+    ///
+    /// # Errors
+    /// 2D000: the function is not called where it may do that; errors of the commit.
+    fn end_transaction(&mut self, commits: bool) -> impl Future<Output = Result<()>> + Send;
+
     /// Ends the function, if its statement was cancelled.
     ///
     /// # Errors

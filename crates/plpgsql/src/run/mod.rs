@@ -1,14 +1,17 @@
 //! The interpreter.
 
 mod blocks;
+mod call;
 mod host;
 mod loops;
 mod raise;
 mod scope;
 mod statements;
+mod trigger;
 mod variables;
 
 pub use host::{Answer, Host, Raised, Severity, Variable};
+pub use trigger::{Row, Triggered, run_trigger};
 
 use crate::tree::Block;
 use scope::{Content, Scopes, Slot};
@@ -61,6 +64,8 @@ pub async fn run<H: Host>(
         row_count: 0,
         errors: Vec::new(),
         outputs,
+        returned_row: None,
+        protected: 0,
     };
     let value = machine.host.of_truth(false);
     let content = Content::Value { of: BOOLEAN.to_owned(), value };
@@ -92,4 +97,8 @@ struct Machine<'h, H: Host> {
     errors: Vec<Error>,
     /// The places of the parameters that make a result.
     outputs: &'h [usize],
+    /// The row that a function of a trigger has returned; `None` for other functions.
+    returned_row: Option<Option<Vec<H::Value>>>,
+    /// The blocks with handlers around.
+    protected: usize,
 }

@@ -71,6 +71,31 @@ impl<V: Clone> Scopes<V> {
         values.collect()
     }
 
+    /// The values of a record that has the name; `None` of one without a row.
+    pub(super) fn row(&self, name: &str) -> Option<Option<Vec<V>>> {
+        let (scope, slot) = self.place(name)?;
+        match &self.0[scope].slots[slot].content {
+            Content::Row(fields) => Some(Some(fields.iter().map(|of| of.2.clone()).collect())),
+            Content::Record(Some(fields)) => {
+                Some(Some(fields.iter().map(|of| of.1.clone()).collect()))
+            }
+            Content::Record(None) => Some(None),
+            Content::Value { .. } | Content::Alias(_) => None,
+        }
+    }
+
+    /// The names and values of the fields of a record that has a row, if a text is nothing but its name.
+    pub(super) fn fields(&self, text: &str) -> Option<Vec<(String, V)>> {
+        let (scope, slot) = self.place(&text.trim().to_lowercase())?;
+        match &self.0[scope].slots[slot].content {
+            Content::Row(fields) => {
+                Some(fields.iter().map(|(name, _, value)| (name.clone(), value.clone())).collect())
+            }
+            Content::Record(fields) => fields.clone(),
+            Content::Value { .. } | Content::Alias(_) => None,
+        }
+    }
+
     /// The number of blocks.
     pub(super) fn depth(&self) -> usize {
         self.0.len()

@@ -50,6 +50,9 @@ impl<H: Host> Machine<'_, H> {
                     (true, false) => Flow::Exit(label.clone()),
                 });
             }
+            Kind::Return(value) if self.returned_row.is_some() => {
+                return self.return_row(value.as_ref());
+            }
             Kind::Return(value) => {
                 let value = match value {
                     Some(value) => Some(self.value(value, None).await?),
@@ -88,6 +91,8 @@ impl<H: Host> Machine<'_, H> {
                 self.rows.extend(answer.rows);
                 Ok(())
             }
+            Kind::Call(sql, targets) => self.call(sql, targets).await,
+            Kind::EndTransaction { commits } => self.end_transaction(*commits).await,
             Kind::Diagnostics { is_stacked, items } => self.diagnostics(*is_stacked, items).await,
             _ => Ok(()),
         }

@@ -98,6 +98,22 @@ pub(crate) async fn plan_without_values(
     Ok((refuse_deep(plan).map_err(Error::from)?, fields))
 }
 
+/// The type of the first column of a query.
+///
+/// # Errors
+/// What is wrong with the query.
+pub(crate) async fn type_of_query(
+    planner: &Planner<'_>,
+    query: &NodeEnum,
+    text: &str,
+) -> Result<analyzer::system::Oid> {
+    let declared: Vec<Option<SqlType>> =
+        planner.parameters.iter().map(parameters::type_of_value).collect();
+    let (bound, _) = bind(planner, query, &declared, text).await?;
+    let column = bound.query.columns.first();
+    Ok(column.map_or(analyzer::system::Oid::UNKNOWN, |column| column.sql_type.oid))
+}
+
 /// The plan of a query that is no statement's, and the columns of its result.
 ///
 /// # Errors

@@ -3,6 +3,7 @@
 use super::inner::Inner;
 use super::ownership;
 use super::session_context::Context;
+use super::triggered::Changed;
 use catalog_views::Origin;
 use catalog_views::access::Access;
 use catalog_views::functions::Functions;
@@ -13,6 +14,7 @@ use datafusion::common::ScalarValue;
 use datafusion::execution::{SendableRecordBatchStream, SessionState};
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use distributed::bundles::Bundling;
+use parking_lot::Mutex;
 use parser::Statement;
 use parser::commands::RoleName;
 use planner::{NamedParameter, Planner};
@@ -40,6 +42,10 @@ pub(crate) struct Frame<'a> {
     pub(crate) text: &'a str,
     /// The statement; `None` for what no statement asks for.
     pub(crate) statement: Option<&'a Statement>,
+    /// The functions around it.
+    pub(crate) depth: usize,
+    /// The changes for which triggers fire at the end of the statement.
+    pub(crate) changed: Mutex<Vec<Changed>>,
 }
 
 impl Inner {
@@ -59,6 +65,8 @@ impl Inner {
             names: &[],
             text,
             statement: None,
+            depth: 0,
+            changed: Mutex::default(),
         }
     }
 
@@ -84,6 +92,11 @@ impl<'a> Frame<'a> {
     /// Gives names to the first parameters.
     pub(crate) fn with_names(self, names: &'a [NamedParameter]) -> Self {
         Self { names, ..self }
+    }
+
+    /// Notes how many functions are around the statement.
+    pub(crate) fn with_depth(self, depth: usize) -> Self {
+        Self { depth, ..self }
     }
 }
 

@@ -8,22 +8,32 @@ use super::session_context::Context;
 use super::shared::Shared;
 use super::temporary;
 use super::transactions::Waiting;
+use super::triggered::{TriggerAnswer, TriggerCall};
 use arc_swap::ArcSwap;
 use catalog_views::advisory::AdvisoryLocks;
 use catalog_views::session_context::SessionContext;
 use catalog_views::settings::Settings;
 use catalog_views::settings::isolation::Isolation;
 use executor::Control;
+use futures::future::BoxFuture;
 use notifications::Listening;
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicI64};
+use store::DistributedTransaction;
 use store::catalog::temporary_schema;
 use store::locks::Party;
-use values::error::{Error, SqlState};
+use values::error::{Error, Result, SqlState};
 
 /// Receives the progress of a load.
 pub type ProgressCallback = Arc<dyn Fn(Progress) + Send + Sync>;
+
+/// Runs the function of a trigger in an open transaction.
+pub(crate) type RunTrigger = for<'a> fn(
+    &'a Inner,
+    &'a mut DistributedTransaction,
+    TriggerCall<'a>,
+) -> BoxFuture<'a, Result<TriggerAnswer>>;
 
 /// The state of a session.
 pub(crate) struct Inner {
@@ -37,11 +47,13 @@ pub(crate) struct Inner {
     pub(crate) context: Arc<Context>,
     /// The plans of statements that the session repeats.
     pub(crate) plans: Arc<KeptPlans>,
+    /// Runs the functions of triggers.
+    pub(crate) run_trigger: RunTrigger,
 }
 
 impl Inner {
     /// A new session of a database.
-    pub(crate) fn open(shared: Arc<Shared>) -> Arc<Self> {
+    pub(crate) fn open(shared: Arc<Shared>, run_trigger: RunTrigger) -> Arc<Self> {
         let settings = Arc::new(ArcSwap::from_pointee(Settings::default()));
         let presence = Presence::new(shared.sessions.number());
         let advisory = AdvisoryLocks::new(&shared.store, presence.process);
@@ -59,6 +71,7 @@ impl Inner {
             last_values: Mutex::default(),
             announcements: Arc::default(),
             advisory,
+            trigger_depth: AtomicI64::new(0),
             shared: Arc::clone(&shared),
         });
         let seen: Arc<dyn SessionContext> = Arc::clone(&context) as _;
@@ -71,6 +84,7 @@ impl Inner {
             progress: Mutex::new(None),
             context,
             plans: Arc::default(),
+            run_trigger,
             shared,
         })
     }

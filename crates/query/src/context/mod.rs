@@ -25,6 +25,7 @@ pub(crate) mod settings_scopes;
 mod shared;
 pub(crate) mod temporary;
 pub(crate) mod transactions;
+pub(crate) mod triggered;
 
 pub(crate) use frame::{Frame, start};
 pub use inner::ProgressCallback;

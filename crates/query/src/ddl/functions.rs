@@ -1,6 +1,6 @@
 //! CREATE, ALTER, DROP and COMMENT ON of functions.
 
-use super::{dependents, place};
+use super::{dependents, place, sql_procedure, triggers};
 use crate::analysis;
 use crate::context::Frame;
 use crate::context::named_functions::{find, owned, require_owner, undefined};
@@ -92,7 +92,12 @@ async fn create(
         }
         None => defined.clone(),
     };
-    analysis::calls::check(&frame.planner(transaction), frame.text, &function).await?;
+    match function.is_procedure && function.language == "sql" {
+        true => sql_procedure::check(frame, transaction, &function).await?,
+        false => {
+            analysis::calls::check(&frame.planner(transaction), frame.text, &function).await?;
+        }
+    }
     let (id, is_new) = (function.id, function.id == defined.id);
     put(transaction, function)?;
     if is_new {
@@ -159,6 +164,7 @@ fn drop_one(
         }
         dependents::drop_view(frame, transaction, view)?;
     }
+    triggers::drop_with_function(frame, transaction, function, cascade)?;
     transaction.change_catalog(CatalogChange::DropFunction(function.id))?;
     Ok(())
 }

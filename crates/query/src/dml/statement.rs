@@ -33,7 +33,7 @@ pub(crate) async fn run(
     let node = plain.as_ref().unwrap_or(node);
     let constants = constants::of(frame, transaction, node);
     let constants = match constants {
-        Some(constants) if !constants.has_clauses => {
+        Some(constants) if constants.is_plain(transaction.catalog()) => {
             return constants.insert(frame, transaction).await;
         }
         constants => constants.map(|constants| constants.rows),

@@ -1,7 +1,12 @@
 //! DO, and calls of functions in PL/pgSQL, whose statements a session runs.
 
 mod call;
+mod in_transaction;
+mod procedures;
 mod statements;
+mod triggered;
+
+pub(super) use triggered::run_trigger;
 
 use crate::analysis::calls::in_statement;
 use crate::context::outcome::{Outcome, Rows, Tag};
@@ -11,7 +16,7 @@ use datafusion::physical_plan::memory::MemoryStream;
 use executor::Control;
 use grammar::tree::{NodeEnum, NodeRef};
 use parser::Statement;
-use parser::commands::Do;
+use parser::commands::{Command, Do};
 use procedural::StatementHost;
 use statements::InSession;
 use std::sync::Arc;
@@ -21,8 +26,25 @@ use values::error::{Error, Result};
 const INLINE: &str = "inline_code_block";
 
 impl Inner {
+    /// Runs a DO block or a CALL.
+    pub(super) async fn run_procedural(
+        &self,
+        conversation: &mut Conversation,
+        frame: &Frame<'_>,
+        command: &Command,
+        control: &Control,
+    ) -> Result<Outcome> {
+        match (command, frame.statement) {
+            (Command::Do(block), _) => self.run_do(conversation, frame, block, control).await,
+            (Command::Call(call), Some(statement)) => {
+                self.run_call(conversation, frame, (statement, call), control).await
+            }
+            _ => Err(Error::unsupported("this form of the statement is not supported")),
+        }
+    }
+
     /// Runs a DO block in the open transaction, or in one of its own.
-    pub(super) async fn run_do(
+    async fn run_do(
         &self,
         conversation: &mut Conversation,
         frame: &Frame<'_>,
@@ -32,7 +54,7 @@ impl Inner {
         let tree = plpgsql::parse(&block.source)
             .map_err(|error| in_statement(error, frame.text, &block.source))?;
         let is_own = self.begin_own(conversation).await?;
-        let inside = InSession { inner: self, conversation, control, depth: 0 };
+        let inside = InSession { inner: self, conversation, control, depth: 0, ends: is_own };
         let mut host = StatementHost::new(inside);
         let done = plpgsql::run(&tree, INLINE, Vec::new(), &[], &mut host).await;
         let done = done.map(|_| Outcome::Done(Tag::plain("DO")));
@@ -59,7 +81,7 @@ impl Inner {
             return Ok(None);
         }
         let is_own = self.begin_own(conversation).await?;
-        let mut inside = InSession { inner: self, conversation, control, depth: 0 };
+        let mut inside = InSession { inner: self, conversation, control, depth: 0, ends: false };
         let done = inside.query(statement, frame.names, frame.parameters, None).await;
         let outcome = done.and_then(|done| {
             let fields = done.fields.unwrap_or_default();

@@ -10,7 +10,7 @@ use crate::context::writes_nothing;
 use crate::context::{Frame, Inner};
 use crate::roles;
 use crate::row_locks;
-use crate::{copy, ddl, dml};
+use crate::{copy, ddl, dml, triggers};
 use catalog_views::session_context::Running;
 use catalog_views::session_context::{SessionContext, TransactionStatus};
 use catalog_views::settings::isolation::Isolation;
@@ -151,8 +151,8 @@ impl Inner {
                 Write::Definition(definition)
             }
             Command::Role(role) => Write::Role(role),
-            Command::Do(block) => {
-                return Box::pin(self.run_do(conversation, &frame, block, control)).await;
+            Command::Do(_) | Command::Call(_) => {
+                return Box::pin(self.run_procedural(conversation, &frame, command, control)).await;
             }
             Command::Discard(Discard::All) => {
                 Write::Definition(&Definition::DropTemporary { all: true })
@@ -401,7 +401,10 @@ impl Inner {
             return self.apply_waiting(frame, &mut open.transaction, write, waiting).await;
         }
         // At first without locks: most statements meet nobody.
-        let mut locks = frame.statement.is_some_and(row_locks::are_in);
+        // Functions of triggers may do anything, and should not be run twice.
+        let may_fire = || self.shared.store.catalog().triggers().next().is_some();
+        let mut locks = frame.statement.is_some_and(row_locks::are_in)
+            || matches!(write, Write::Change | Write::Copy(_)) && may_fire();
         for _ in 0..RETRIES {
             let mut transaction = self.shared.store.begin_distributed().await?;
             if waiting.validates {
@@ -451,13 +454,14 @@ impl Inner {
         }
     }
 
-    async fn apply(
+    pub(super) async fn apply(
         &self,
         frame: &Frame<'_>,
         transaction: &mut DistributedTransaction,
         write: Write<'_>,
     ) -> Result<Outcome> {
         self.context.see(transaction, frame);
+        frame.changed.lock().clear();
         let outcome = match write {
             Write::Role(statement) => return roles::run(frame, transaction, statement),
             Write::Definition(definition) => ddl::run(frame, transaction, definition).await,
@@ -465,7 +469,7 @@ impl Inner {
             Write::Change => Box::pin(dml::statement::run(frame, transaction)).await,
         };
         let outcome = match outcome {
-            Ok(outcome) => integrity::settle(frame, transaction).await.map(|()| outcome),
+            Ok(outcome) => settle(frame, transaction).await.map(|()| outcome),
             error => error,
         };
         self.context.see(transaction, frame);
@@ -516,15 +520,22 @@ impl Inner {
         let frame = self.frame(&[], "");
         if let Some(open) = conversation.statement(self.waiting()).await? {
             let rows = dml::load::run(&frame, &mut open.transaction, table, batches).await?;
-            integrity::settle(&frame, &mut open.transaction).await?;
+            settle(&frame, &mut open.transaction).await?;
             return Ok(rows);
         }
         let mut transaction = self.shared.store.begin_distributed().await?;
         let rows = dml::load::run(&frame, &mut transaction, table, batches).await?;
+        triggers::fire_after(&frame, &mut transaction).await?;
         integrity::settle_all(&frame, &mut transaction).await?;
         committed(transaction, control).await?;
         Ok(rows)
     }
+}
+
+/// Looks at the changes of a statement as foreign keys see them, and fires the triggers after them.
+async fn settle(frame: &Frame<'_>, transaction: &mut DistributedTransaction) -> Result<()> {
+    integrity::settle(frame, transaction).await?;
+    triggers::fire_after(frame, transaction).await
 }
 
 /// The rows of a plan, once the first have been computed.

@@ -197,6 +197,8 @@ impl Machine {
                 }
             }
             CatalogChange::PutFunction(_)
+            | CatalogChange::PutTrigger(_)
+            | CatalogChange::DropTrigger { .. }
             | CatalogChange::Create(Relation::View(_))
             | CatalogChange::Replace(_)
             | CatalogChange::CreateSchema(_)
@@ -246,6 +248,7 @@ impl Machine {
                 self.count_relation(user.array.object());
             }
             CatalogChange::PutFunction(function) => self.count_relation(function.id),
+            CatalogChange::PutTrigger(trigger) => self.count_relation(trigger.id),
             _ => {}
         }
     }
@@ -308,6 +311,7 @@ impl Machine {
         let mut next = Published::clone(&self.head);
         next.timestamp = next.timestamp.max(timestamp);
         catalog.functions().for_each(|function| self.count_relation(function.id));
+        catalog.triggers().for_each(|trigger| self.count_relation(trigger.id));
         for user in catalog.user_types() {
             self.count_relation(user.id.object());
             self.count_relation(user.array.object());

@@ -20,13 +20,20 @@ use store::catalog::{Function, RelationId};
 use values::error::{Error, Result, SqlState};
 
 /// The most functions within each other.
-const DEPTH_MAX: usize = 100;
+pub(super) const DEPTH_MAX: usize = 100;
 
 /// The bytes of stack that the statements of one function may need.
 const ROOM: usize = 2 << 20;
 
 /// A call, which may be within others, on a stack with enough room.
-struct Deep<'a, T>(BoxFuture<'a, T>);
+pub(super) struct Deep<'a, T>(BoxFuture<'a, T>);
+
+impl<'a, T: Send + 'a> Deep<'a, T> {
+    /// The call as a future of its own.
+    pub(super) fn boxed(call: BoxFuture<'a, T>) -> BoxFuture<'a, T> {
+        Box::pin(Self(call))
+    }
+}
 
 impl<T> Future for Deep<'_, T> {
     type Output = T;
@@ -96,32 +103,48 @@ impl InSession<'_> {
         };
         let gone = || Error::new(SqlState::UndefinedFunction, "the function does not exist");
         let function = Arc::clone(catalog.function_by_id(id).ok_or_else(gone)?);
-        let of = type_name(function.result_id);
-        let tree = plpgsql::parse(&function.body).map_err(Error::without_position)?;
         let inside = InSession {
             inner: self.inner,
             conversation: self.conversation,
             control: self.control,
             depth: self.depth + 1,
+            ends: false,
         };
-        let mut host = StatementHost::new(inside);
-        if function.is_strict && arguments.iter().any(ScalarValue::is_null) {
-            return host.null(&of);
-        }
-        let (parameters, outputs) = parameters(&function, arguments, &mut host)?;
-        let ended = plpgsql::run(&tree, &function.name, parameters, &outputs, &mut host).await?;
-        let value = match outputs.as_slice() {
-            [output] => ended.parameters.into_iter().nth(*output),
-            _ => ended.returned,
-        };
-        match value {
-            _ if of == "void" => Ok(host.of_text(Some(String::new()))),
-            Some(value) => host.convert(value, &of).await,
-            None => Err(Error::new(
-                SqlState::FunctionExecutedNoReturnStatement,
-                "control reached end of function without RETURN",
-            )),
-        }
+        value_of(&function, arguments, &mut StatementHost::new(inside)).await
+    }
+}
+
+/// The value of a function for arguments, which a host runs.
+///
+/// # Errors
+/// Those of the function.
+pub(super) async fn value_of<H: Host<Value = Value>>(
+    function: &Function,
+    arguments: Vec<ScalarValue>,
+    host: &mut H,
+) -> Result<Value> {
+    let of = type_name(function.result_id);
+    if of == "trigger" {
+        let message = "trigger functions can only be called as triggers";
+        return Err(Error::new(SqlState::FeatureNotSupported, message));
+    }
+    let tree = plpgsql::parse(&function.body).map_err(Error::without_position)?;
+    if function.is_strict && arguments.iter().any(ScalarValue::is_null) {
+        return host.null(&of);
+    }
+    let (parameters, outputs) = parameters(function, arguments, host)?;
+    let ended = plpgsql::run(&tree, &function.name, parameters, &outputs, host).await?;
+    let value = match outputs.as_slice() {
+        [output] => ended.parameters.into_iter().nth(*output),
+        _ => ended.returned,
+    };
+    match value {
+        _ if of == "void" => Ok(host.of_text(Some(String::new()))),
+        Some(value) => host.convert(value, &of).await,
+        None => Err(Error::new(
+            SqlState::FunctionExecutedNoReturnStatement,
+            "control reached end of function without RETURN",
+        )),
     }
 }
 
@@ -149,12 +172,12 @@ fn parameters<H: Host<Value = Value>>(
     Ok((all, outputs))
 }
 
-fn type_name(id: u32) -> String {
+pub(super) fn type_name(id: u32) -> String {
     analyzer::system::Oid(id).to_string()
 }
 
 /// The rows of a plan.
-async fn rows(
+pub(super) async fn rows(
     planner: &Planner<'_>,
     plan: LogicalPlan,
     limit: Option<usize>,
@@ -167,7 +190,7 @@ async fn rows(
     Ok(collect(physical, planner.engine.task_ctx()).await?)
 }
 
-fn of_batches(fields: Vec<values::field::Field>, batches: Vec<RecordBatch>) -> Done {
+pub(super) fn of_batches(fields: Vec<values::field::Field>, batches: Vec<RecordBatch>) -> Done {
     let schema = batches.first().map(RecordBatch::schema);
     Done { fields: Some(fields), schema, batches, count: 0 }
 }

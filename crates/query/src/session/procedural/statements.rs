@@ -4,6 +4,7 @@ use crate::analysis;
 use crate::context::Inner;
 use crate::context::outcome::Outcome;
 use crate::context::transactions::Conversation;
+use crate::row_locks;
 use crate::session::run::Write;
 use datafusion::common::ScalarValue;
 use executor::Control;
@@ -22,6 +23,8 @@ pub(super) struct InSession<'a> {
     pub(super) control: &'a Control,
     /// The functions around.
     pub(super) depth: usize,
+    /// Whether the function may end the transaction.
+    pub(super) ends: bool,
 }
 
 impl Statements for InSession<'_> {
@@ -35,6 +38,11 @@ impl Statements for InSession<'_> {
         limit: Option<usize>,
     ) -> Result<Done> {
         let write = match statement.body() {
+            Body::Query if row_locks::are_in(statement) => {
+                let frame = self.inner.frame_of(values, statement).with_names(names);
+                let locked = self.inner.read_locking(self.conversation, &frame, statement);
+                return done(Box::pin(locked).await?).await;
+            }
             Body::Query => return self.query(statement, names, values, limit).await,
             Body::Change => Write::Change,
             Body::Refused(error) => return Err(error.clone()),
@@ -42,6 +50,9 @@ impl Statements for InSession<'_> {
                 if definition.outside_transactions().is_none() =>
             {
                 Write::Definition(definition)
+            }
+            Body::Command(Command::Call(call)) => {
+                return self.call_procedure(statement, call, (names, values)).await;
             }
             Body::Command(Command::Role(role)) => Write::Role(role),
             Body::Command(Command::Setting(setting)) => {
@@ -88,13 +99,21 @@ impl Statements for InSession<'_> {
         Ok(open.transaction.rollback_to(&to).await?)
     }
 
+    async fn end_transaction(&mut self, commits: bool) -> Result<()> {
+        if !self.ends {
+            return Err(termination());
+        }
+        let Self { inner, conversation, control, .. } = self;
+        inner.end_and_begin(conversation, commits, control).await
+    }
+
     fn check(&self) -> Result<()> {
         self.control.check()
     }
 }
 
 /// What an outcome says.
-async fn done(outcome: Outcome) -> Result<Done> {
+pub(super) async fn done(outcome: Outcome) -> Result<Done> {
     Ok(match outcome {
         Outcome::Rows(rows) => {
             let (fields, schema) = (rows.fields.to_vec(), rows.stream.schema());
@@ -110,4 +129,9 @@ async fn done(outcome: Outcome) -> Result<Done> {
 
 fn no_transaction() -> Error {
     Error::new(SqlState::InternalError, "PL/pgSQL without a transaction")
+}
+
+/// The error for COMMIT and ROLLBACK where the transaction cannot be ended.
+pub(super) fn termination() -> Error {
+    Error::new(SqlState::chosen("2D000"), "invalid transaction termination")
 }
