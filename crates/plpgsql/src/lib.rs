@@ -11,4 +11,6 @@ mod tokens;
 pub mod tree;
 
 pub use parse::parse;
-pub use run::{Answer, Ended, Given, Host, Raised, Severity, Variable, run};
+pub use run::{
+    Answer, Compute, Ended, Form, Given, Host, Programs, Raised, Severity, Variable, call, run,
+};

@@ -2,8 +2,10 @@
 
 mod evaluation;
 mod host;
+mod scalar;
 mod value;
 
 pub use evaluation::Compiled;
 pub use host::{Done, StatementHost, Statements};
+pub use scalar::Scalar;
 pub use value::Value;

@@ -83,6 +83,17 @@ fn put(context: &ViewContext<'_>, function: &Function, rows: &mut TableRows) {
                 false => Cell::Null,
             },
         ),
+        (
+            "proconfig",
+            match function.settings.is_empty() {
+                true => Cell::Null,
+                false => {
+                    let shown =
+                        function.settings.iter().map(|(name, value)| format!("{name}={value}"));
+                    shown.collect::<Vec<_>>().into()
+                }
+            },
+        ),
         ("proacl", roles::function_access_list(context.catalog, &object).into()),
     ]);
 }

@@ -3,12 +3,16 @@
 mod blocks;
 mod host;
 mod loops;
+mod quick;
 mod raise;
+mod returned;
 mod scope;
 mod statements;
 mod variables;
 
 pub use host::{Answer, Host, Raised, Severity, Variable};
+pub use quick::{Compute, Programs};
+pub use returned::{Form, call};
 
 use crate::tree::Block;
 use scope::{Content, Scopes, Slot};
@@ -61,6 +65,7 @@ pub async fn run<H: Host>(
         row_count: 0,
         errors: Vec::new(),
         outputs,
+        form: None,
     };
     let value = machine.host.of_truth(false);
     let content = Content::Value { of: BOOLEAN.to_owned(), value };
@@ -92,4 +97,6 @@ struct Machine<'h, H: Host> {
     errors: Vec<Error>,
     /// The places of the parameters that make a result.
     outputs: &'h [usize],
+    /// The form of its result, if it is checked.
+    form: Option<Form<'h>>,
 }

@@ -84,8 +84,13 @@ impl<H: Host> Machine<'_, H> {
 
     /// The value of an expression.
     pub(super) async fn value(&mut self, sql: &Sql, to: Option<&str>) -> Result<H::Value> {
+        if let Some(value) = self.computed(sql, to) {
+            return value;
+        }
         let variables = self.scopes.variables(sql);
-        self.host.evaluate(sql, &variables, to).await
+        let value = self.host.evaluate(sql, &variables, to).await?;
+        self.learn(sql, &variables, to);
+        Ok(value)
     }
 
     /// Whether a condition is true.

@@ -1,5 +1,6 @@
 //! The surroundings of one running statement: settings, privileges, parameters, the engine's state.
 
+use super::call_site::CallSite;
 use super::inner::Inner;
 use super::ownership;
 use super::session_context::Context;
@@ -13,6 +14,7 @@ use datafusion::common::ScalarValue;
 use datafusion::execution::{SendableRecordBatchStream, SessionState};
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use distributed::bundles::Bundling;
+use lowering::UserFunctions;
 use parser::Statement;
 use parser::commands::RoleName;
 use planner::{NamedParameter, Planner};
@@ -40,6 +42,8 @@ pub(crate) struct Frame<'a> {
     pub(crate) text: &'a str,
     /// The statement; `None` for what no statement asks for.
     pub(crate) statement: Option<&'a Statement>,
+    /// The place of its calls of users' functions.
+    pub(crate) site: CallSite,
 }
 
 impl Inner {
@@ -59,6 +63,7 @@ impl Inner {
             names: &[],
             text,
             statement: None,
+            site: CallSite::default(),
         }
     }
 
@@ -84,6 +89,11 @@ impl<'a> Frame<'a> {
     /// Gives names to the first parameters.
     pub(crate) fn with_names(self, names: &'a [NamedParameter]) -> Self {
         Self { names, ..self }
+    }
+
+    /// The statement at a place of calls.
+    pub(crate) fn at(self, site: CallSite) -> Self {
+        Self { site, ..self }
     }
 }
 
@@ -176,7 +186,7 @@ impl Frame<'_> {
 
     /// A planner for this statement that reads `tables`.
     pub(crate) fn planner<'b>(&'b self, tables: &'b dyn Tables) -> Planner<'b> {
-        Planner::new(
+        let mut planner = Planner::new(
             self.engine(),
             &self.functions,
             self.access(tables.catalog()),
@@ -185,7 +195,20 @@ impl Frame<'_> {
             self.parameters,
             self.session.shared.plan_view,
         )
-        .with_names(self.names)
+        .with_names(self.names);
+        planner.user_functions = self.user_functions(tables, &self.site);
+        planner
+    }
+
+    /// The functions of users that are called at a place; `None` if there are none.
+    pub(crate) fn user_functions(
+        &self,
+        tables: &dyn Tables,
+        site: &CallSite,
+    ) -> Option<Arc<dyn UserFunctions>> {
+        tables.catalog().functions().next()?;
+        let make = self.session.shared.user_functions;
+        Some(make(&self.session.me, tables.reading()?, site.clone()))
     }
 }
 

@@ -16,8 +16,8 @@ use catalog_views::settings::isolation::Isolation;
 use executor::Control;
 use notifications::Listening;
 use parking_lot::Mutex;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Weak};
 use store::catalog::temporary_schema;
 use store::locks::Party;
 use values::error::{Error, SqlState};
@@ -35,6 +35,8 @@ pub(crate) struct Inner {
     pub(crate) first_settings: ArcSwap<Settings>,
     pub(crate) progress: Mutex<Option<ProgressCallback>>,
     pub(crate) context: Arc<Context>,
+    /// The session itself, for functions that it calls.
+    pub(crate) me: Weak<Self>,
     /// The plans of statements that the session repeats.
     pub(crate) plans: Arc<KeptPlans>,
 }
@@ -63,7 +65,8 @@ impl Inner {
         });
         let seen: Arc<dyn SessionContext> = Arc::clone(&context) as _;
         shared.sessions.put(&seen);
-        Arc::new(Self {
+        Arc::new_cyclic(|me| Self {
+            me: Weak::clone(me),
             number: shared.next_number(),
             conversation: Current::new(Arc::clone(&settings), Arc::clone(&context.announcements)),
             first_settings: ArcSwap::new(settings.load_full()),

@@ -5,6 +5,7 @@
 //! surroundings of one statement. Executing statements is not here: see `dml`, `ddl`, `copy`, `roles` and `session`.
 
 pub(crate) mod announcements;
+pub(crate) mod call_site;
 pub(crate) mod cancel;
 mod current;
 pub(crate) mod engine;

@@ -7,6 +7,7 @@
 mod arbiters;
 pub(crate) mod assembly;
 pub(crate) mod assignment;
+mod called;
 mod change;
 mod conflict;
 pub(crate) mod constants;

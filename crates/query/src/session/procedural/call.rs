@@ -1,11 +1,13 @@
-//! Calls of functions in PL/pgSQL, before the query that has their values.
+//! Queries of functions and DO blocks, and calls that are made before a query that has their values.
 
 use super::statements::InSession;
 use crate::analysis;
 use crate::analysis::calls::Calls;
+use crate::calls::{Identity, Serves, collected};
+use crate::context::call_site::{CallSite, DEPTH_MAX};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::ScalarValue;
-use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::collect;
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -18,9 +20,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use store::catalog::{Function, RelationId};
 use values::error::{Error, Result, SqlState};
-
-/// The most functions within each other.
-const DEPTH_MAX: usize = 100;
 
 /// The bytes of stack that the statements of one function may need.
 const ROOM: usize = 2 << 20;
@@ -36,8 +35,14 @@ impl<T> Future for Deep<'_, T> {
     }
 }
 
+impl Serves for InSession<'_> {
+    fn set_depth(&mut self, depth: usize) {
+        self.depth = depth;
+    }
+}
+
 impl InSession<'_> {
-    /// Runs a query, after the functions that it calls.
+    /// Runs a query, and the functions that it calls.
     pub(super) fn query<'b>(
         &'b mut self,
         statement: &'b Statement,
@@ -46,47 +51,49 @@ impl InSession<'_> {
         limit: Option<usize>,
     ) -> BoxFuture<'b, Result<Done>> {
         async move {
-            let frame = self.inner.frame_of(values, statement).with_names(names);
+            let inner = self.inner;
+            let (site, mut requests) = CallSite::with_driver(self.depth);
+            let frame = inner.frame_of(values, statement).with_names(names).at(site.clone());
             let query = analysis::query_of(statement)?;
-            let reading = self.inner.reading(self.conversation).await?;
-            self.inner.context.see(&reading, &frame);
-            let has_functions = reading.catalog().functions().any(|of| of.language != "sql");
+            let mut reading = inner.reading(self.conversation).await?;
+            inner.context.see(&reading, &frame);
+            let has_functions = reading.catalog().functions().next().is_some();
             let calls = match has_functions {
                 true => Calls::of(&frame.planner(&reading), query, frame.text).await?,
                 false => None,
             };
-            let Some(calls) = calls else {
-                let planner = frame.planner(&reading);
-                let (plan, fields) = analysis::plan(&frame, &planner, query).await?;
-                let batches = rows(&planner, plan, limit).await?;
-                return Ok(of_batches(fields, batches));
+            let place = (&site, &mut requests);
+            let (fields, (schema, batches)) = match calls {
+                None => {
+                    let planner = frame.planner(&reading);
+                    let (plan, fields) = analysis::plan(&frame, &planner, query).await?;
+                    (fields, collected(&planner, plan, limit, place, self).await?)
+                }
+                Some(calls) => {
+                    let mut values = values.to_vec();
+                    for (call, id) in calls.functions().into_iter().enumerate() {
+                        let mut planner = frame.planner(&reading);
+                        planner.parameters = &values;
+                        let plan = calls.arguments(&planner, call, frame.text)?;
+                        let arguments = one_row(&planner, plan).await?;
+                        let value = Deep(self.call(id, arguments).boxed()).await?;
+                        values.push(value.scalar);
+                    }
+                    reading = inner.reading(self.conversation).await?;
+                    let mut planner = frame.planner(&reading);
+                    planner.parameters = &values;
+                    let (plan, fields) = calls.plan(&planner, frame.text)?;
+                    (fields, collected(&planner, plan, limit, place, self).await?)
+                }
             };
-            let mut values = values.to_vec();
-            for (call, id) in calls.functions().into_iter().enumerate() {
-                let mut planner = frame.planner(&reading);
-                planner.parameters = &values;
-                let plan = calls.arguments(&planner, call, frame.text)?;
-                let batches = rows(&planner, plan, None).await?;
-                let batch = batches.iter().find(|batch| batch.num_rows() == 1);
-                let arguments = batch.into_iter().flat_map(RecordBatch::columns);
-                let arguments = arguments.map(|array| ScalarValue::try_from_array(array, 0));
-                let arguments = arguments.collect::<Result<Vec<_>, _>>()?;
-                let value = Deep(self.call(id, arguments).boxed()).await?;
-                values.push(value.scalar);
-            }
-            let reading = self.inner.reading(self.conversation).await?;
-            let mut planner = frame.planner(&reading);
-            planner.parameters = &values;
-            let (plan, fields) = calls.plan(&planner, frame.text)?;
-            let batches = rows(&planner, plan, limit).await?;
-            Ok(of_batches(fields, batches))
+            Ok(Done { fields: Some(fields), schema: Some(schema), batches, count: 0 })
         }
         .boxed()
     }
 
     /// The value of a function.
     async fn call(&mut self, id: RelationId, arguments: Vec<ScalarValue>) -> Result<Value> {
-        if self.depth == DEPTH_MAX {
+        if self.depth >= DEPTH_MAX {
             let message = "stack depth limit exceeded";
             return Err(Error::new(SqlState::StatementTooComplex, message));
         }
@@ -96,6 +103,7 @@ impl InSession<'_> {
         };
         let gone = || Error::new(SqlState::UndefinedFunction, "the function does not exist");
         let function = Arc::clone(catalog.function_by_id(id).ok_or_else(gone)?);
+        let _identity = Identity::of(self.inner, &catalog, &function)?;
         let of = type_name(function.result_id);
         let tree = plpgsql::parse(&function.body).map_err(Error::without_position)?;
         let inside = InSession {
@@ -115,7 +123,6 @@ impl InSession<'_> {
             _ => ended.returned,
         };
         match value {
-            _ if of == "void" => Ok(host.of_text(Some(String::new()))),
             Some(value) => host.convert(value, &of).await,
             None => Err(Error::new(
                 SqlState::FunctionExecutedNoReturnStatement,
@@ -153,21 +160,12 @@ fn type_name(id: u32) -> String {
     analyzer::system::Oid(id).to_string()
 }
 
-/// The rows of a plan.
-async fn rows(
-    planner: &Planner<'_>,
-    plan: LogicalPlan,
-    limit: Option<usize>,
-) -> Result<Vec<RecordBatch>> {
-    let plan = match limit {
-        Some(limit) => LogicalPlanBuilder::from(plan).limit(0, Some(limit))?.build()?,
-        None => plan,
-    };
+/// The values of the one row of a plan.
+async fn one_row(planner: &Planner<'_>, plan: LogicalPlan) -> Result<Vec<ScalarValue>> {
     let physical = planner.physical(&plan).await?;
-    Ok(collect(physical, planner.engine.task_ctx()).await?)
-}
-
-fn of_batches(fields: Vec<values::field::Field>, batches: Vec<RecordBatch>) -> Done {
-    let schema = batches.first().map(RecordBatch::schema);
-    Done { fields: Some(fields), schema, batches, count: 0 }
+    let batches = collect(physical, planner.engine.task_ctx()).await?;
+    let batch = batches.iter().find(|batch| batch.num_rows() == 1);
+    let arguments = batch.into_iter().flat_map(RecordBatch::columns);
+    let arguments = arguments.map(|array| ScalarValue::try_from_array(array, 0));
+    Ok(arguments.collect::<Result<Vec<_>, _>>()?)
 }

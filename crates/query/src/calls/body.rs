@@ -1,0 +1,232 @@
+//! The body of a function, ready to be executed.
+
+use super::statements::AtCall;
+use super::{identity, purity};
+use datafusion::common::ScalarValue;
+use lowering::Shape;
+use parser::Body as StatementBody;
+use plpgsql::tree::{Block, Sql};
+use plpgsql::{Form, Host, Variable};
+use procedural::{StatementHost, Value};
+use std::sync::Arc;
+use store::catalog::{Catalog, Function, Parameter, RelationId, Volatility};
+use values::error::{Error, Result, SqlState};
+
+/// A host of bodies.
+pub(super) type BodyHost = StatementHost<AtCall>;
+
+/// A function, ready to be executed.
+pub(super) struct Prepared {
+    pub(super) function: Arc<Function>,
+    body: Body,
+    /// Whether its statements are executed in the transaction.
+    pub(super) needs_driver: bool,
+}
+
+enum Body {
+    Procedural(Block),
+    Sql(Vec<Sql>),
+}
+
+impl Prepared {
+    /// A function of a catalog.
+    ///
+    /// # Errors
+    /// It is gone; what is wrong with its body.
+    pub(super) fn of(catalog: &Catalog, id: RelationId) -> Result<Self> {
+        let gone = || Error::new(SqlState::UndefinedFunction, "the function does not exist");
+        let function = Arc::clone(catalog.function_by_id(id).ok_or_else(gone)?);
+        let body = match function.language.as_str() {
+            "sql" => Body::Sql(statements(&function.body)?),
+            _ => Body::Procedural(plpgsql::parse(&function.body).map_err(Error::without_position)?),
+        };
+        // Where the settings of the session change, nothing else may run.
+        let needs_driver = identity::changes(&function)
+            || function.volatility == Volatility::Volatile
+                && !purity::only_computes(catalog, &function);
+        Ok(Self { function, body, needs_driver })
+    }
+
+    /// Whether it is volatile.
+    pub(super) fn is_volatile(&self) -> bool {
+        self.function.volatility == Volatility::Volatile
+    }
+
+    /// A host for it.
+    pub(super) fn host(&self, statements: AtCall) -> BodyHost {
+        match self.body {
+            Body::Procedural(_) => StatementHost::new(statements),
+            Body::Sql(_) => StatementHost::of_sql(statements),
+        }
+    }
+
+    /// The rows of its result for some arguments.
+    ///
+    /// # Errors
+    /// Those of the body.
+    pub(super) async fn call(
+        &self,
+        host: &mut BodyHost,
+        shape: &Shape,
+        arguments: Vec<ScalarValue>,
+    ) -> Result<Vec<Vec<ScalarValue>>> {
+        if self.function.is_strict && arguments.iter().any(ScalarValue::is_null) {
+            return match shape.is_set {
+                true => Ok(Vec::new()),
+                false => Ok(vec![self.nulls(shape)?]),
+            };
+        }
+        let mut rows = match &self.body {
+            Body::Procedural(block) => self.interpreted(block, host, shape, arguments).await?,
+            Body::Sql(statements) => self.executed(statements, host, shape, arguments).await?,
+        };
+        if rows.is_empty() && !shape.is_set {
+            return Ok(vec![self.nulls(shape)?]);
+        }
+        let mut converted = Vec::with_capacity(rows.len());
+        for row in rows.drain(..) {
+            let mut values = Vec::with_capacity(row.len());
+            for (value, of) in row.into_iter().zip(&shape.columns) {
+                let value = match value.of == *of || value.scalar.is_null() {
+                    true => value,
+                    false => host.convert(value, &of.to_string()).await?,
+                };
+                values.push(value.scalar);
+            }
+            converted.push(values);
+        }
+        Ok(converted)
+    }
+
+    fn nulls(&self, shape: &Shape) -> Result<Vec<ScalarValue>> {
+        let null = |of: &store::catalog::SqlType| Ok(ScalarValue::try_from(&of.arrow())?);
+        shape.columns.iter().map(null).collect()
+    }
+
+    async fn interpreted(
+        &self,
+        block: &Block,
+        host: &mut BodyHost,
+        shape: &Shape,
+        arguments: Vec<ScalarValue>,
+    ) -> Result<Vec<Vec<Value>>> {
+        let types: Vec<String> = shape.columns.iter().map(ToString::to_string).collect();
+        let (parameters, outputs) = self.parameters(host, shape, arguments)?;
+        let form = Form {
+            outputs: &outputs,
+            types: &types,
+            is_row: shape.is_row && outputs.is_empty(),
+            is_set: shape.is_set,
+            is_void: self.is_void(),
+        };
+        plpgsql::call(block, &self.function.name, parameters, form, host).await
+    }
+
+    /// The variables that it begins with, and the places of its output parameters.
+    fn parameters(
+        &self,
+        host: &mut BodyHost,
+        shape: &Shape,
+        arguments: Vec<ScalarValue>,
+    ) -> Result<(Vec<plpgsql::Given<Value>>, Vec<usize>)> {
+        let (mut all, mut outputs) = (Vec::new(), Vec::new());
+        let mut given = arguments.into_iter().zip(&shape.arguments);
+        let mut columns = shape.columns.iter();
+        for (at, parameter) in self.function.parameters.iter().enumerate() {
+            let column = parameter.mode.is_output().then(|| columns.next()).flatten();
+            if parameter.mode.is_output() {
+                outputs.push(at);
+            }
+            let argument = parameter.mode.is_input().then(|| given.next()).flatten();
+            let value = match (argument, column) {
+                (Some((scalar, of)), _) => Value { scalar, of: of.clone() },
+                (None, Some(of)) => {
+                    Value { scalar: ScalarValue::try_from(&of.arrow())?, of: of.clone() }
+                }
+                (None, None) => host.null(&type_name(parameter))?,
+            };
+            all.push((parameter.name.clone(), value.of.to_string(), value));
+        }
+        Ok((all, outputs))
+    }
+
+    async fn executed(
+        &self,
+        statements: &[Sql],
+        host: &mut BodyHost,
+        shape: &Shape,
+        arguments: Vec<ScalarValue>,
+    ) -> Result<Vec<Vec<Value>>> {
+        let mut variables = Vec::new();
+        let inputs = self.function.inputs().zip(arguments.into_iter().zip(&shape.arguments));
+        for (at, (parameter, (scalar, of))) in inputs.enumerate() {
+            let value = Value { scalar, of: of.clone() };
+            let mut named = |qualifier: Option<&str>, name: String| {
+                let (qualifier, value) = (qualifier.map(str::to_owned), value.clone());
+                variables.push(Variable { qualifier, name, value });
+            };
+            named(None, format!("${}", at + 1));
+            if !parameter.name.is_empty() {
+                named(None, parameter.name.clone());
+                named(Some(&self.function.name), parameter.name.clone());
+            }
+        }
+        let mut last = None;
+        for (at, statement) in statements.iter().enumerate() {
+            host.check().await?;
+            let is_last = at + 1 == statements.len();
+            let is_query = parser::one(&statement.text)
+                .is_ok_and(|one| matches!(one.body(), StatementBody::Query));
+            let limit = (is_last && !shape.is_set && is_query).then_some(1);
+            last = Some(host.execute(statement, &variables, limit).await?);
+        }
+        if self.is_void() {
+            return Ok(vec![vec![host.of_text(Some(String::new()))]]);
+        }
+        let mismatch = |detail: String| {
+            let oid = analyzer::system::Oid(self.function.result_id);
+            let message = format!("return type mismatch in function declared to return {oid}");
+            Error::new(SqlState::InvalidFunctionDefinition, message).with_detail(detail)
+        };
+        let Some(mut last) = last.filter(|last| last.has_rows) else {
+            return Err(mismatch(
+                "Function's final statement must be SELECT or INSERT/UPDATE/DELETE RETURNING."
+                    .to_owned(),
+            ));
+        };
+        if last.columns.len() != shape.columns.len() {
+            return Err(mismatch(match shape.columns.len() {
+                1 if !shape.is_row => "Final statement must return exactly one column.".to_owned(),
+                wanted if last.columns.len() < wanted => {
+                    "Final statement returns too few columns.".to_owned()
+                }
+                _ => "Final statement returns too many columns.".to_owned(),
+            }));
+        }
+        if !shape.is_set {
+            last.rows.truncate(1);
+        }
+        Ok(last.rows)
+    }
+
+    fn is_void(&self) -> bool {
+        analyzer::system::Oid(self.function.result_id).catalog_name() == "void"
+    }
+}
+
+/// The name of a parameter's type.
+fn type_name(parameter: &Parameter) -> String {
+    analyzer::system::Oid(parameter.type_id).to_string()
+}
+
+/// The statements of a SQL function.
+pub(super) fn statements(body: &str) -> Result<Vec<Sql>> {
+    let statements = parser::parse(body).map_err(Error::without_position)?;
+    let sql = |(id, statement): (usize, parser::Statement)| Sql {
+        id,
+        text: statement.text,
+        position: 0,
+        names: Vec::new(),
+    };
+    Ok(statements.into_iter().enumerate().map(sql).collect())
+}

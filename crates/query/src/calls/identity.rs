@@ -1,0 +1,61 @@
+//! SECURITY DEFINER and SET: whose privileges and which settings the body of a function has.
+
+use crate::context::Inner;
+use catalog_views::access::owner;
+use catalog_views::session_context::SessionContext;
+use catalog_views::settings::Settings;
+use std::sync::Arc;
+use store::catalog::{Catalog, Function, Object};
+use values::error::{Error, Result};
+
+/// The settings of a session, changed for a function until it is dropped.
+pub(crate) struct Identity<'a> {
+    session: &'a Inner,
+    before: Arc<Settings>,
+}
+
+/// Whether a function runs with other settings than its caller.
+pub(super) fn changes(function: &Function) -> bool {
+    function.is_security_definer || !function.settings.is_empty()
+}
+
+impl<'a> Identity<'a> {
+    /// That of a function. `None` if it is the caller's.
+    ///
+    /// # Errors
+    /// A setting has a value that it cannot have.
+    pub(crate) fn of(
+        session: &'a Inner,
+        catalog: &Catalog,
+        function: &Function,
+    ) -> Result<Option<Self>> {
+        if !changes(function) {
+            return Ok(None);
+        }
+        let before = session.settings.load_full();
+        let mut settings = Settings::clone(&before);
+        for (name, value) in &function.settings {
+            let values = match name.as_str() {
+                "search_path" => routines::names_in(value),
+                _ => vec![value.clone()],
+            };
+            settings.set(name, &values)?;
+        }
+        if function.is_security_definer && session.context.role().is_some() {
+            let Some(owner) = owner(catalog, &Object::Relation(function.id)) else {
+                return Err(Error::unsupported(
+                    "a SECURITY DEFINER function that no user owns is not supported",
+                ));
+            };
+            settings.role = Some(Arc::new(owner.name.clone()));
+        }
+        session.settings.store(Arc::new(settings));
+        Ok(Some(Self { session, before }))
+    }
+}
+
+impl Drop for Identity<'_> {
+    fn drop(&mut self) {
+        self.session.settings.store(Arc::clone(&self.before));
+    }
+}
