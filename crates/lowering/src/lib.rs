@@ -20,6 +20,7 @@ mod long;
 mod names;
 mod order;
 mod query;
+mod record_fields;
 mod records;
 mod refusal;
 mod result;

@@ -1,10 +1,10 @@
 //! Set-returning functions: each column is an array that the engine expands to rows.
 
 use crate::functions::{arrays, take};
+use crate::record_fields::fields_of;
 use crate::refusal::{Result, missing, unsupported};
 use crate::scope::{Lowering, Slot};
 use crate::typed::Typed;
-use crate::user_functions;
 use analyzer::system::{Oid, SqlType, functions as procedures};
 use analyzer::tree::{Kind, Select, SetCall};
 use catalog_views::functions::{CHANNELS, OPTION_NAMES, OPTION_VALUES, PARTITIONS, SUBSCRIPTS};
@@ -33,6 +33,11 @@ pub(crate) struct SetColumn {
 }
 
 impl SetColumn {
+    /// A column of the values themselves.
+    fn plain(array: Typed, item: SqlType) -> Self {
+        Self { array, item, marker: None, fields: Vec::new() }
+    }
+
     /// The number of values that it has in a row.
     fn width(&self) -> usize {
         self.fields.len().max(1)
@@ -100,9 +105,13 @@ impl Lowering<'_> {
 
     /// The columns of a function; one array of a single item if it returns no set.
     pub(crate) fn set_columns(&mut self, set: &SetCall) -> Result<Vec<SetColumn>> {
-        if let Some(executed) = &set.call.executed {
-            return self.executed_set(set, executed);
+        match &set.call.executed {
+            Some(executed) => self.executed_set(set, executed),
+            None => self.columns_of_system(set),
         }
+    }
+
+    fn columns_of_system(&mut self, set: &SetCall) -> Result<Vec<SetColumn>> {
         let function = procedures::of(set.call.function);
         let name = function.map_or("?", |function| function.name);
         let types: Vec<SqlType> = set.columns.iter().map(|column| column.sql_type).collect();
@@ -113,11 +122,10 @@ impl Lowering<'_> {
         let arguments = self.exprs(&set.call.arguments)?;
         if name == "generate_subscripts" {
             let array = self.subscripts_of(arguments)?;
-            return Ok(vec![SetColumn { array, item: first, marker: None, fields: Vec::new() }]);
+            return Ok(vec![SetColumn::plain(array, first)]);
         }
         let array_of = |item: SqlType| item.oid.array().unwrap_or(Oid::TEXT_ARRAY).into();
-        let plain =
-            |array: Typed| vec![SetColumn { array, item: first, marker: None, fields: Vec::new() }];
+        let plain = |array: Typed| vec![SetColumn::plain(array, first)];
         let mut values = arguments.iter().cloned();
         Ok(match name {
             "unnest" => match (values.next(), values.next()) {
@@ -134,7 +142,7 @@ impl Lowering<'_> {
             "_pg_expandarray" => {
                 let [array] = take(arguments.clone())?;
                 let numbers = self.subscripts(array.clone(), 1)?;
-                let items = SetColumn { array, item: first, marker: None, fields: Vec::new() };
+                let items = SetColumn::plain(array, first);
                 vec![
                     items,
                     SetColumn {
@@ -189,7 +197,7 @@ impl Lowering<'_> {
     fn options(&self, arguments: &[Typed], item: SqlType) -> Result<Vec<SetColumn>> {
         let of = |name: &str| -> Result<SetColumn> {
             let array = self.registered(name, arguments.to_vec(), Oid::TEXT_ARRAY.into())?;
-            Ok(SetColumn { array, item, marker: None, fields: Vec::new() })
+            Ok(SetColumn::plain(array, item))
         };
         Ok(vec![of(OPTION_NAMES)?, of(OPTION_VALUES)?])
     }
@@ -199,7 +207,7 @@ impl Lowering<'_> {
         let of = |item: &SqlType| -> Result<SetColumn> {
             let arrays = item.oid.array().unwrap_or(Oid::TEXT_ARRAY);
             let array = self.registered(PARTITIONS, arguments.to_vec(), arrays.into())?;
-            Ok(SetColumn { array, item: *item, marker: None, fields: Vec::new() })
+            Ok(SetColumn::plain(array, *item))
         };
         types.iter().map(of).collect()
     }
@@ -226,12 +234,7 @@ impl Lowering<'_> {
         let value = self.expr(&expr)?;
         let (expr, data_type) = self.engine_function("make_array", vec![value])?;
         let sql_type = item.oid.array().unwrap_or(Oid::TEXT_ARRAY).into();
-        Ok(SetColumn {
-            array: Typed { expr, sql_type, data_type },
-            item,
-            marker: None,
-            fields: Vec::new(),
-        })
+        Ok(SetColumn::plain(Typed { expr, sql_type, data_type }, item))
     }
 
     /// The array that `generate_subscripts` returns.
@@ -278,7 +281,7 @@ impl Lowering<'_> {
     pub(crate) fn ordinality(&self, of: &[SetColumn], item: SqlType) -> Result<SetColumn> {
         if let [of] = of {
             let array = self.subscripts(of.array.clone(), 1)?;
-            return Ok(SetColumn { array, item, marker: None, fields: Vec::new() });
+            return Ok(SetColumn::plain(array, item));
         }
         let zero = || Typed::constant(ScalarValue::Int64(Some(0)), Oid::INT8.into());
         let mut lengths = Vec::with_capacity(of.len());
@@ -295,7 +298,7 @@ impl Lowering<'_> {
         let one = Typed::constant(ScalarValue::Int64(Some(1)), Oid::INT8.into());
         let (expr, data_type) = self.engine_function(SERIES, vec![one, longest])?;
         let array = Typed { expr, sql_type: Oid(1016).into(), data_type };
-        Ok(SetColumn { array, item, marker: None, fields: Vec::new() })
+        Ok(SetColumn::plain(array, item))
     }
 
     /// A plan with the items of arrays, a row for each, side by side.
@@ -332,7 +335,7 @@ impl Lowering<'_> {
                     values.push(self.registered(marker, vec![text], column.item)?);
                 }
                 None if column.fields.is_empty() => values.push(value),
-                None => values.extend(user_functions::fields_of(&value, &column.fields)?),
+                None => values.extend(fields_of(&value, &column.fields)?),
             }
         }
         Ok(Expanded { plan, values })

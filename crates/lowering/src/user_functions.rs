@@ -1,6 +1,5 @@
 //! Functions of users that the engine calls.
 
-use crate::records::Of;
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::sets::SetColumn;
@@ -117,14 +116,4 @@ fn columns_of(columns: &[Column]) -> Result<(Vec<Held>, Fields)> {
     let named = columns.iter().zip(&types);
     let fields = named.map(|(column, held)| plan_field(&column.name, held, true)).collect();
     Ok((types, fields))
-}
-
-/// The fields of a record.
-pub(crate) fn fields_of(record: &Typed, types: &[SqlType]) -> Result<Vec<Typed>> {
-    let DataType::Struct(fields) = &record.data_type else { return missing("a set of this type") };
-    let field = |(at, (field, sql_type)): (usize, (&FieldRef, &SqlType))| {
-        let expr = Of::Field(at).function().call(vec![record.expr.clone()]);
-        Typed::of(expr, field.data_type().clone(), *sql_type)
-    };
-    fields.iter().zip(types).enumerate().map(field).collect()
 }

@@ -1,7 +1,6 @@
 //! An embedded database: how it is opened, and what it offers besides sessions.
 
 use crate::analysis;
-use crate::calls;
 use crate::context::Sessions;
 use crate::context::Shared;
 use crate::context::engine::Engine;
@@ -161,7 +160,6 @@ impl Database {
             recovery,
             backups: Backups::default(),
             plan_view: analysis::plan_view,
-            user_functions: calls::user_functions,
         })))
     }
 

@@ -96,6 +96,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "planner",
             "parser",
             "grammar",
+            "lowering",
             "system_catalog",
             "typed_tree",
             "values",

@@ -1,6 +1,6 @@
 //! What the interpreter needs of its surroundings.
 
-use super::quick::{Compute, Programs};
+use super::programs::{Compute, Programs};
 use crate::tree::Sql;
 use std::sync::Arc;
 use values::error::{Error, Result};

@@ -3,6 +3,7 @@
 mod blocks;
 mod host;
 mod loops;
+mod programs;
 mod quick;
 mod raise;
 mod returned;
@@ -11,7 +12,7 @@ mod statements;
 mod variables;
 
 pub use host::{Answer, Host, Raised, Severity, Variable};
-pub use quick::{Compute, Programs};
+pub use programs::{Compute, Programs};
 pub use returned::{Form, call};
 
 use crate::tree::Block;

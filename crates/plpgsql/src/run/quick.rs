@@ -1,47 +1,14 @@
 //! Expressions that are computed at once, and statements that consist of nothing else.
 //!
-//! A host may have a program for an expression ([`Compute`]). The places of the variables that it reads are looked up
+//! A host may have a program for an expression ([`Compute`](super::Compute)). The places of the variables that it reads are looked up
 //! once: an expression stands in the same blocks whenever it is reached.
 
 use super::host::{Host, Variable};
-use super::scope::Place;
+use super::programs::{Known, PROGRAMS_MAX};
 use super::{Flow, Machine};
 use crate::tree::{Kind, Sql, Statement};
 use std::pin::Pin;
-use std::sync::Arc;
 use values::error::Result;
-
-/// Expressions with greater numbers have no program.
-const PROGRAMS_MAX: usize = 100_000;
-
-/// A program that computes an expression.
-pub trait Compute<V>: Send + Sync {
-    /// The value for variables by their places among those of the expression. `None` if it must be evaluated otherwise.
-    fn compute<'v>(&self, variable: &dyn Fn(usize) -> Option<&'v V>) -> Option<Result<V>>
-    where
-        V: 'v;
-
-    /// The places of the variables that it reads.
-    fn variables(&self) -> Vec<usize>;
-}
-
-/// The programs of the expressions of a source, by their numbers.
-#[derive(Debug)]
-pub struct Programs<P>(Vec<Option<Known<P>>>);
-
-#[derive(Debug)]
-struct Known<P> {
-    /// The type to which it converts.
-    to: Option<String>,
-    program: Arc<P>,
-    places: Vec<Option<Place>>,
-}
-
-impl<P> Default for Programs<P> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
 
 /// How far statements came that only compute.
 pub(super) enum Quick<'a, V> {
@@ -61,7 +28,7 @@ impl<H: Host> Machine<'_, H> {
     /// The value of an expression that has a program. `None` for others.
     pub(super) fn computed(&mut self, sql: &Sql, to: Option<&str>) -> Option<Result<H::Value>> {
         let scopes = &self.scopes;
-        let known = self.host.programs().0.get(sql.id)?.as_ref()?;
+        let known = self.host.programs().get(sql.id)?;
         if known.to.as_deref() != to {
             return None;
         }
@@ -79,11 +46,7 @@ impl<H: Host> Machine<'_, H> {
         let place = |number: usize| places.get(number).cloned().filter(|_| used.contains(&number));
         let places = (0..places.len()).map(place).collect();
         let known = Known { to: to.map(str::to_owned), program, places };
-        let all = &mut self.host.programs().0;
-        if all.len() <= sql.id {
-            all.resize_with(sql.id + 1, || None);
-        }
-        all[sql.id] = Some(known);
+        self.host.programs().put(sql.id, known);
     }
 
     /// Runs statements for as long as they only compute.
@@ -107,7 +70,7 @@ impl<H: Host> Machine<'_, H> {
             Kind::Null => Ok(Quick::Flow(Flow::Next)),
             Kind::Assign(target, sql) => {
                 let Some(of) = self.scopes.plain_type(target) else { return not };
-                let known = self.host.programs().0.get(sql.id).and_then(Option::as_ref);
+                let known = self.host.programs().get(sql.id);
                 if known.is_none_or(|known| known.to.as_deref() != Some(of)) {
                     return not;
                 }

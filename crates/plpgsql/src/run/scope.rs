@@ -2,6 +2,7 @@
 
 use super::Given;
 use super::host::Variable;
+use super::programs::Place;
 use crate::tree::{Sql, Target};
 use values::error::{Error, Result, SqlState};
 
@@ -25,14 +26,6 @@ pub(super) enum Content<V> {
     Row(Vec<(String, String, V)>),
     /// Another name of a variable.
     Alias(Vec<String>),
-}
-
-/// Where a variable or field is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
-    scope: usize,
-    slot: usize,
-    field: Option<String>,
 }
 
 /// The variables of one block.

@@ -1,27 +1,100 @@
 //! A function of the engine that executes one of a user.
 
-use super::environment::{Environment, Ready};
+use super::environment::Environment;
 use super::identity::Identity;
-use super::waiting::awaited;
+use super::statements::AtCall;
+use crate::context::Inner;
+use crate::context::call_site::{CallSite, DEPTH_MAX};
+use analyzer::tree::Executed;
 use datafusion::arrow::array::{ArrayRef, ListArray, StructArray, new_empty_array};
 use datafusion::arrow::buffer::OffsetBuffer;
 use datafusion::arrow::datatypes::{DataType, FieldRef, Fields};
 use datafusion::common::{Result as EngineResult, ScalarValue, internal_err};
 use datafusion::logical_expr::{
-    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
+    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+    Volatility,
 };
-use lowering::Shape;
+use lowering::{Shape, UserFunctions};
+use parking_lot::Mutex;
+use procedural::{Prepared, StatementHost, awaited};
+use std::collections::HashMap;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::sync::Arc;
-use values::error::Result;
+use std::sync::{Arc, Weak};
+use store::Reading;
+use store::catalog::RelationId;
+use values::error::{Error, Result, SqlState};
 use values::translate::external;
 
 /// The bytes of stack that the statements of one function may need.
 const ROOM: usize = 2 << 20;
 
+/// A host of bodies.
+type BodyHost = StatementHost<AtCall>;
+
+/// The functions of users of a session, at a snapshot and a place.
+pub(crate) fn user_functions(
+    session: &Weak<Inner>,
+    reading: Reading,
+    site: CallSite,
+) -> Arc<dyn UserFunctions> {
+    let environment = Arc::new(Environment { session: Weak::clone(session), reading, site });
+    Arc::new(Functions { environment, known: Mutex::default() })
+}
+
+struct Functions {
+    environment: Arc<Environment>,
+    known: Mutex<HashMap<RelationId, Arc<Ready>>>,
+}
+
+impl Functions {
+    fn ready(&self, id: RelationId) -> Result<Arc<Ready>> {
+        if let Some(ready) = self.known.lock().get(&id) {
+            return Ok(Arc::clone(ready));
+        }
+        let prepared = Prepared::of(self.environment.reading.catalog(), id)?;
+        let ready = Arc::new(Ready { prepared, hosts: Mutex::default() });
+        self.known.lock().insert(id, Arc::clone(&ready));
+        Ok(ready)
+    }
+}
+
+impl UserFunctions for Functions {
+    fn function(&self, executed: &Executed, shape: Shape) -> Result<ScalarUDF> {
+        let ready = self.ready(RelationId(executed.id))?;
+        if ready.prepared.needs_driver {
+            self.environment.site.note_driver_needed();
+        }
+        let (environment, name) = (Arc::clone(&self.environment), executed.signature.clone());
+        Ok(ScalarUDF::new_from_impl(UserFunction::new(environment, ready, name, shape)))
+    }
+}
+
+/// A function with hosts that nobody uses at the moment, which know its expressions.
+struct Ready {
+    prepared: Prepared,
+    hosts: Mutex<Vec<BodyHost>>,
+}
+
+impl Ready {
+    /// A host for a call in an environment.
+    fn host(&self, environment: &Arc<Environment>) -> Result<BodyHost> {
+        let site = &environment.site;
+        if site.depth >= DEPTH_MAX {
+            let message = "stack depth limit exceeded";
+            return Err(Error::new(SqlState::StatementTooComplex, message));
+        }
+        let kept = self.hosts.lock().pop();
+        Ok(kept.unwrap_or_else(|| {
+            let is_volatile = self.prepared.is_volatile();
+            let (site, environment) = (site.inside(is_volatile), Arc::clone(environment));
+            self.prepared.host(AtCall { environment, site, is_volatile })
+        }))
+    }
+}
+
 /// A function of the engine that executes one of a user.
-pub(super) struct UserFunction {
+struct UserFunction {
     environment: Arc<Environment>,
     ready: Arc<Ready>,
     /// The name with the types of the arguments: no function of the system has it.
@@ -31,12 +104,7 @@ pub(super) struct UserFunction {
 }
 
 impl UserFunction {
-    pub(super) fn new(
-        environment: Arc<Environment>,
-        ready: Arc<Ready>,
-        name: String,
-        shape: Shape,
-    ) -> Self {
+    fn new(environment: Arc<Environment>, ready: Arc<Ready>, name: String, shape: Shape) -> Self {
         // What is immutable is not known to other statements, so that plans are not kept.
         let volatility = match ready.prepared.is_volatile() {
             true => Volatility::Volatile,
@@ -58,7 +126,7 @@ impl UserFunction {
         let session = self.environment.session()?;
         let catalog = self.environment.reading.catalog();
         let _identity = Identity::of(&session, catalog, &self.ready.prepared.function)?;
-        let mut host = self.environment.host(&self.ready)?;
+        let mut host = self.ready.host(&self.environment)?;
         let mut results = Vec::with_capacity(count);
         for row in 0..count {
             executor::check()?;
@@ -66,7 +134,7 @@ impl UserFunction {
             let values = values.collect::<EngineResult<Vec<_>>>()?;
             results.push(self.ready.prepared.call(&mut host, &self.shape, values).await?);
         }
-        self.ready.keep(host);
+        self.ready.hosts.lock().push(host);
         Ok(results)
     }
 

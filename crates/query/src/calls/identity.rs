@@ -14,11 +14,6 @@ pub(crate) struct Identity<'a> {
     before: Arc<Settings>,
 }
 
-/// Whether a function runs with other settings than its caller.
-pub(super) fn changes(function: &Function) -> bool {
-    function.is_security_definer || !function.settings.is_empty()
-}
-
 impl<'a> Identity<'a> {
     /// That of a function. `None` if it is the caller's.
     ///
@@ -29,7 +24,7 @@ impl<'a> Identity<'a> {
         catalog: &Catalog,
         function: &Function,
     ) -> Result<Option<Self>> {
-        if !changes(function) {
+        if !procedural::changes_settings(function) {
             return Ok(None);
         }
         let before = session.settings.load_full();

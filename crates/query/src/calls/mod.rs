@@ -7,21 +7,18 @@
 //! - The statements of a volatile function go to the session ([`Driver`](crate::context::call_site::Driver)), which executes them in the open
 //!   transaction while the query runs in a task ([`serve`]).
 //!
-//! A function that only computes ([`purity`]) needs no session, whatever its volatility.
+//! A function that only computes (`procedural`) needs no session, whatever its volatility.
 //!
 //! Not here: what a body means (`plpgsql`, `procedural`), and which calls are executed (`analyzer`).
 
-mod body;
 mod collected;
 mod environment;
 mod function;
 mod identity;
-mod purity;
 mod serve;
 mod statements;
-mod waiting;
 
 pub(crate) use collected::collected;
-pub(crate) use environment::user_functions;
+pub(crate) use function::user_functions;
 pub(crate) use identity::Identity;
 pub(crate) use serve::{Serves, served};

@@ -1,6 +1,5 @@
 //! A query in a task, while the statements of its functions are executed.
 
-use super::waiting;
 use crate::context::call_site::{Request, Requests};
 use procedural::Statements;
 use store::DistributedSavepoint;
@@ -22,7 +21,7 @@ pub(crate) async fn served<T: Send + 'static>(
     work: impl Future<Output = Result<T>> + Send + 'static,
 ) -> Result<T> {
     let _serving = requests.begin();
-    let mut task = waiting::task(work);
+    let mut task = procedural::task(work);
     loop {
         tokio::select! {
             biased;

@@ -1,7 +1,6 @@
 //! The statements of a function, on the thread that calls it.
 
 use super::environment::Environment;
-use super::purity::reads_tables;
 use crate::analysis;
 use crate::context::call_site::{Asked, CallSite, Driver, Request};
 use datafusion::common::ScalarValue;
@@ -9,15 +8,14 @@ use datafusion::logical_expr::LogicalPlanBuilder;
 use datafusion::physical_plan::collect;
 use parser::{Body, Statement};
 use planner::NamedParameter;
-use procedural::{Compiled, Done, Scalar, Statements};
-use std::sync::{Arc, Weak};
+use procedural::{Compiled, Done, Scalar, Statements, reads_tables};
+use std::sync::Arc;
 use store::DistributedSavepoint;
-use values::error::{Error, Result, SqlState};
+use values::error::{Error, Result};
 
 /// The statements of a function that a statement calls.
 pub(crate) struct AtCall {
-    /// Its functions hold it.
-    pub(super) environment: Weak<Environment>,
+    pub(super) environment: Arc<Environment>,
     /// The place of calls within the function.
     pub(super) site: CallSite,
     pub(super) is_volatile: bool,
@@ -29,12 +27,6 @@ impl AtCall {
         self.site.driver.as_ref().filter(|driver| driver.is_serving())
     }
 
-    fn environment(&self) -> Result<Arc<Environment>> {
-        self.environment.upgrade().ok_or_else(|| {
-            Error::new(SqlState::InternalError, "a function is executed after its statement")
-        })
-    }
-
     /// Runs a query at the snapshot of the statement.
     async fn query(
         &self,
@@ -43,10 +35,9 @@ impl AtCall {
         values: &[ScalarValue],
         limit: Option<usize>,
     ) -> Result<Done> {
-        let environment = self.environment()?;
-        let session = environment.session()?;
+        let session = self.environment.session()?;
         let frame = session.frame_of(values, statement).with_names(names).at(self.site.clone());
-        let planner = frame.planner(&environment.reading);
+        let planner = frame.planner(&self.environment.reading);
         let query = analysis::query_of(statement)?;
         let (plan, fields) = analysis::plan(&frame, &planner, query).await?;
         let plan = match limit {
@@ -103,10 +94,9 @@ impl Statements for AtCall {
         names: &[NamedParameter],
         values: &[ScalarValue],
     ) -> Option<Scalar> {
-        let environment = self.environment().ok()?;
-        let session = environment.session().ok()?;
+        let session = self.environment.session().ok()?;
         let frame = session.frame_of(values, statement).with_names(names);
-        let planner = frame.planner(&environment.reading);
+        let planner = frame.planner(&self.environment.reading);
         let query = analysis::query_of(statement).ok()?;
         let tree = Box::pin(analysis::tree_without_values(&frame, &planner, query)).await.ok()?;
         Scalar::of(&tree, names)
@@ -121,10 +111,9 @@ impl Statements for AtCall {
         if reads_tables(statement) {
             return None;
         }
-        let environment = self.environment().ok()?;
-        let session = environment.session().ok()?;
+        let session = self.environment.session().ok()?;
         let frame = session.frame_of(values, statement).with_names(names).at(self.site.clone());
-        let mut planner = frame.planner(&environment.reading);
+        let mut planner = frame.planner(&self.environment.reading);
         planner.parameters = &[];
         let query = analysis::query_of(statement).ok()?;
         let planned = Box::pin(analysis::plan_without_values(&frame, &planner, query)).await;
@@ -134,7 +123,7 @@ impl Statements for AtCall {
 
     fn say(&mut self, severity: &'static str, error: Error) {
         use catalog_views::session_context::SessionContext;
-        if let Ok(session) = self.environment().and_then(|known| known.session()) {
+        if let Ok(session) = self.environment.session() {
             session.context.say(severity, error);
         }
     }

@@ -1,15 +1,13 @@
 //! Where the functions of a statement are called, and who executes their statements.
 
-use super::Inner;
 use datafusion::common::ScalarValue;
-use lowering::UserFunctions;
 use parser::Statement;
 use planner::NamedParameter;
 use procedural::Done;
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Weak};
-use store::{DistributedSavepoint, Reading};
+use store::DistributedSavepoint;
 use tokio::sync::{mpsc, oneshot};
 use values::error::{Error, Result, SqlState};
 
@@ -93,9 +91,6 @@ impl fmt::Debug for Driver {
 
 /// The most functions within each other.
 pub(crate) const DEPTH_MAX: usize = 100;
-
-/// Makes the functions of users of a session, at a snapshot and a place.
-pub(crate) type MakeUserFunctions = fn(&Weak<Inner>, Reading, CallSite) -> Arc<dyn UserFunctions>;
 
 /// What a function asks for.
 pub(crate) enum Request {

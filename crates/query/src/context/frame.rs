@@ -207,7 +207,7 @@ impl Frame<'_> {
         site: &CallSite,
     ) -> Option<Arc<dyn UserFunctions>> {
         tables.catalog().functions().next()?;
-        let make = self.session.shared.user_functions;
+        let make = self.session.user_functions;
         Some(make(&self.session.me, tables.reading()?, site.clone()))
     }
 }

@@ -1,5 +1,6 @@
 //! The state of a session.
 
+use super::call_site::CallSite;
 use super::current::Current;
 use super::kept_plans::KeptPlans;
 use super::outcome::Progress;
@@ -14,16 +15,21 @@ use catalog_views::session_context::SessionContext;
 use catalog_views::settings::Settings;
 use catalog_views::settings::isolation::Isolation;
 use executor::Control;
+use lowering::UserFunctions;
 use notifications::Listening;
 use parking_lot::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Weak};
+use store::Reading;
 use store::catalog::temporary_schema;
 use store::locks::Party;
 use values::error::{Error, SqlState};
 
 /// Receives the progress of a load.
 pub type ProgressCallback = Arc<dyn Fn(Progress) + Send + Sync>;
+
+/// Makes the functions of users of a session, at a snapshot and a place.
+pub(crate) type MakeUserFunctions = fn(&Weak<Inner>, Reading, CallSite) -> Arc<dyn UserFunctions>;
 
 /// The state of a session.
 pub(crate) struct Inner {
@@ -37,13 +43,15 @@ pub(crate) struct Inner {
     pub(crate) context: Arc<Context>,
     /// The session itself, for functions that it calls.
     pub(crate) me: Weak<Self>,
+    /// Makes the functions of users that its statements call.
+    pub(crate) user_functions: MakeUserFunctions,
     /// The plans of statements that the session repeats.
     pub(crate) plans: Arc<KeptPlans>,
 }
 
 impl Inner {
     /// A new session of a database.
-    pub(crate) fn open(shared: Arc<Shared>) -> Arc<Self> {
+    pub(crate) fn open(shared: Arc<Shared>, user_functions: MakeUserFunctions) -> Arc<Self> {
         let settings = Arc::new(ArcSwap::from_pointee(Settings::default()));
         let presence = Presence::new(shared.sessions.number());
         let advisory = AdvisoryLocks::new(&shared.store, presence.process);
@@ -67,6 +75,7 @@ impl Inner {
         shared.sessions.put(&seen);
         Arc::new_cyclic(|me| Self {
             me: Weak::clone(me),
+            user_functions,
             number: shared.next_number(),
             conversation: Current::new(Arc::clone(&settings), Arc::clone(&context.announcements)),
             first_settings: ArcSwap::new(settings.load_full()),

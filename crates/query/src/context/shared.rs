@@ -1,6 +1,5 @@
 //! What the sessions of a database share.
 
-use super::call_site::MakeUserFunctions;
 use super::engine::Engine;
 use super::sessions::Sessions;
 use catalog_views::session_context::{Backups, DatabaseContext, Running, SessionContext};
@@ -32,8 +31,6 @@ pub(crate) struct Shared {
     pub(crate) backups: Backups,
     /// Plans the queries of views.
     pub(crate) plan_view: PlanView,
-    /// Makes the functions of users that statements call.
-    pub(crate) user_functions: MakeUserFunctions,
 }
 
 impl DatabaseContext for Shared {

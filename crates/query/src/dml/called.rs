@@ -2,9 +2,9 @@
 
 use crate::analysis;
 use crate::calls::{Serves, collected};
-use crate::context::Inner;
 use crate::context::call_site::CallSite;
 use crate::context::outcome::Outcome;
+use crate::context::{Frame, Inner};
 use datafusion::common::ScalarValue;
 use futures::future::BoxFuture;
 use futures::{FutureExt, TryStreamExt};
@@ -14,11 +14,16 @@ use procedural::{Compiled, Done, Statements};
 use store::{DistributedSavepoint, DistributedTransaction};
 use values::error::{Error, Result};
 
+/// Runs the statement of a frame.
+pub(super) type RunChange =
+    for<'f> fn(&'f Frame<'f>, &'f mut DistributedTransaction) -> BoxFuture<'f, Result<Outcome>>;
+
 /// A statement that calls functions, and its transaction.
 pub(super) struct InStatement<'a> {
     session: &'a Inner,
     transaction: &'a mut DistributedTransaction,
     depth: usize,
+    run: RunChange,
 }
 
 impl<'a> InStatement<'a> {
@@ -26,8 +31,9 @@ impl<'a> InStatement<'a> {
         session: &'a Inner,
         transaction: &'a mut DistributedTransaction,
         depth: usize,
+        run: RunChange,
     ) -> Self {
-        Self { session, transaction, depth }
+        Self { session, transaction, depth, run }
     }
 
     fn query<'b>(
@@ -61,7 +67,7 @@ impl<'a> InStatement<'a> {
         async move {
             let site = CallSite::alone(self.depth);
             let frame = self.session.frame_of(values, statement).with_names(names).at(site);
-            let changed = super::statement::run(&frame, self.transaction).await?;
+            let changed = (self.run)(&frame, self.transaction).await?;
             integrity::settle(&frame, self.transaction).await?;
             done(changed).await
         }

@@ -1,6 +1,6 @@
 //! One change of a table.
 
-use super::called::InStatement;
+use super::called::{InStatement, RunChange};
 use super::coordinator;
 use super::delete::Delete;
 use super::insert::{Insert, Source};
@@ -113,9 +113,10 @@ impl Ready {
         frame: &Frame<'_>,
         (site, requests): (&CallSite, &mut Requests),
         transaction: &mut DistributedTransaction,
+        run: RunChange,
     ) -> Result<()> {
         let Some(query) = self.query_mut().filter(|_| site.needs_driver()) else { return Ok(()) };
-        let mut server = InStatement::new(frame.session, transaction, site.depth);
+        let mut server = InStatement::new(frame.session, transaction, site.depth, run);
         let (plan, task) = (Arc::clone(query), frame.engine().task_ctx());
         let rows = async move { Ok(collect(plan, task).await?) };
         let batches = served(requests, &mut server, rows).await?;

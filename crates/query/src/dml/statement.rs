@@ -13,6 +13,8 @@ use analyzer::tree::{Main, NamedChange};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::physical_plan::collect;
 use datafusion::physical_plan::memory::MemoryStream;
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use grammar::tree::NodeEnum;
 use planner::Planner;
 use store::DistributedTransaction;
@@ -57,6 +59,14 @@ pub(crate) async fn run(
     Ok(outcome)
 }
 
+/// As [`run`].
+fn boxed<'f>(
+    frame: &'f Frame<'f>,
+    transaction: &'f mut DistributedTransaction,
+) -> BoxFuture<'f, Result<Outcome>> {
+    run(frame, transaction).boxed()
+}
+
 /// A statement that is running.
 struct Running<'a> {
     frame: &'a Frame<'a>,
@@ -87,7 +97,8 @@ impl Running<'_> {
     async fn ready(&mut self, planned: Planned, constants: Option<RecordBatch>) -> Result<Ready> {
         let mut ready = Ready::new(self.frame, self.planner, planned, constants).await?;
         let place = (&self.place.0, &mut self.place.1);
-        Box::pin(ready.compute_first(self.frame, place, self.writer.transaction)).await?;
+        let transaction = &mut *self.writer.transaction;
+        Box::pin(ready.compute_first(self.frame, place, transaction, boxed)).await?;
         Ok(ready)
     }
 

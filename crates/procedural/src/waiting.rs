@@ -10,7 +10,7 @@ use values::error::{Error, Result, SqlState};
 ///
 /// # Errors
 /// Those of the work.
-pub(super) fn awaited<T: Send>(work: impl Future<Output = Result<T>> + Send) -> Result<T> {
+pub fn awaited<T: Send>(work: impl Future<Output = Result<T>> + Send) -> Result<T> {
     let mut work = std::pin::pin!(work);
     // Work that only computes has no need to wait.
     if let Some(done) = work.as_mut().now_or_never() {
@@ -37,7 +37,7 @@ fn alone<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
 }
 
 /// Work in a task, on another thread than the one that executes the statements of its functions.
-pub(super) fn task<T: Send + 'static>(
+pub fn task<T: Send + 'static>(
     work: impl Future<Output = Result<T>> + Send + 'static,
 ) -> SpawnedTask<Result<T>> {
     let is_shared = Handle::try_current()

@@ -1,18 +1,18 @@
 //! Whether a function only computes: it neither reads tables nor changes anything but itself.
 
-use super::body::statements;
+use crate::script::statements;
 use grammar::tree::{NodeEnum, NodeRef};
 use plpgsql::tree::{Block, Declared, Kind, Raise, Rows, Sql, Statement};
 use std::collections::HashSet;
 use store::catalog::{Catalog, Function, RelationId};
 
 /// Whether a function and all that it calls only compute.
-pub(super) fn only_computes(catalog: &Catalog, function: &Function) -> bool {
+pub(crate) fn only_computes(catalog: &Catalog, function: &Function) -> bool {
     Search { catalog, seen: HashSet::new() }.function(function)
 }
 
 /// Whether a statement reads a table.
-pub(super) fn reads_tables(statement: &parser::Statement) -> bool {
+pub fn reads_tables(statement: &parser::Statement) -> bool {
     statement.query().is_some_and(|query| {
         let nodes = query.nodes();
         nodes.iter().any(|(node, ..)| matches!(node, NodeRef::RangeVar(_)))

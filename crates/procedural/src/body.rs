@@ -1,26 +1,25 @@
 //! The body of a function, ready to be executed.
 
-use super::statements::AtCall;
-use super::{identity, purity};
+use crate::host::{StatementHost, Statements};
+use crate::purity;
+use crate::script::statements;
+use crate::value::Value;
 use datafusion::common::ScalarValue;
 use lowering::Shape;
 use parser::Body as StatementBody;
 use plpgsql::tree::{Block, Sql};
 use plpgsql::{Form, Host, Variable};
-use procedural::{StatementHost, Value};
 use std::sync::Arc;
 use store::catalog::{Catalog, Function, Parameter, RelationId, Volatility};
 use values::error::{Error, Result, SqlState};
 
-/// A host of bodies.
-pub(super) type BodyHost = StatementHost<AtCall>;
-
 /// A function, ready to be executed.
-pub(super) struct Prepared {
-    pub(super) function: Arc<Function>,
+pub struct Prepared {
+    /// The function.
+    pub function: Arc<Function>,
     body: Body,
     /// Whether its statements are executed in the transaction.
-    pub(super) needs_driver: bool,
+    pub needs_driver: bool,
 }
 
 enum Body {
@@ -33,7 +32,7 @@ impl Prepared {
     ///
     /// # Errors
     /// It is gone; what is wrong with its body.
-    pub(super) fn of(catalog: &Catalog, id: RelationId) -> Result<Self> {
+    pub fn of(catalog: &Catalog, id: RelationId) -> Result<Self> {
         let gone = || Error::new(SqlState::UndefinedFunction, "the function does not exist");
         let function = Arc::clone(catalog.function_by_id(id).ok_or_else(gone)?);
         let body = match function.language.as_str() {
@@ -41,19 +40,19 @@ impl Prepared {
             _ => Body::Procedural(plpgsql::parse(&function.body).map_err(Error::without_position)?),
         };
         // Where the settings of the session change, nothing else may run.
-        let needs_driver = identity::changes(&function)
+        let needs_driver = changes_settings(&function)
             || function.volatility == Volatility::Volatile
                 && !purity::only_computes(catalog, &function);
         Ok(Self { function, body, needs_driver })
     }
 
     /// Whether it is volatile.
-    pub(super) fn is_volatile(&self) -> bool {
+    pub fn is_volatile(&self) -> bool {
         self.function.volatility == Volatility::Volatile
     }
 
     /// A host for it.
-    pub(super) fn host(&self, statements: AtCall) -> BodyHost {
+    pub fn host<S: Statements>(&self, statements: S) -> StatementHost<S> {
         match self.body {
             Body::Procedural(_) => StatementHost::new(statements),
             Body::Sql(_) => StatementHost::of_sql(statements),
@@ -64,9 +63,9 @@ impl Prepared {
     ///
     /// # Errors
     /// Those of the body.
-    pub(super) async fn call(
+    pub async fn call<S: Statements>(
         &self,
-        host: &mut BodyHost,
+        host: &mut StatementHost<S>,
         shape: &Shape,
         arguments: Vec<ScalarValue>,
     ) -> Result<Vec<Vec<ScalarValue>>> {
@@ -103,10 +102,10 @@ impl Prepared {
         shape.columns.iter().map(null).collect()
     }
 
-    async fn interpreted(
+    async fn interpreted<S: Statements>(
         &self,
         block: &Block,
-        host: &mut BodyHost,
+        host: &mut StatementHost<S>,
         shape: &Shape,
         arguments: Vec<ScalarValue>,
     ) -> Result<Vec<Vec<Value>>> {
@@ -123,9 +122,9 @@ impl Prepared {
     }
 
     /// The variables that it begins with, and the places of its output parameters.
-    fn parameters(
+    fn parameters<S: Statements>(
         &self,
-        host: &mut BodyHost,
+        host: &mut StatementHost<S>,
         shape: &Shape,
         arguments: Vec<ScalarValue>,
     ) -> Result<(Vec<plpgsql::Given<Value>>, Vec<usize>)> {
@@ -150,10 +149,10 @@ impl Prepared {
         Ok((all, outputs))
     }
 
-    async fn executed(
+    async fn executed<S: Statements>(
         &self,
         statements: &[Sql],
-        host: &mut BodyHost,
+        host: &mut StatementHost<S>,
         shape: &Shape,
         arguments: Vec<ScalarValue>,
     ) -> Result<Vec<Vec<Value>>> {
@@ -184,7 +183,7 @@ impl Prepared {
             return Ok(vec![vec![host.of_text(Some(String::new()))]]);
         }
         let mismatch = |detail: String| {
-            let oid = analyzer::system::Oid(self.function.result_id);
+            let oid = system_catalog::Oid(self.function.result_id);
             let message = format!("return type mismatch in function declared to return {oid}");
             Error::new(SqlState::InvalidFunctionDefinition, message).with_detail(detail)
         };
@@ -210,23 +209,16 @@ impl Prepared {
     }
 
     fn is_void(&self) -> bool {
-        analyzer::system::Oid(self.function.result_id).catalog_name() == "void"
+        system_catalog::Oid(self.function.result_id).catalog_name() == "void"
     }
+}
+
+/// Whether a function runs with other settings than its caller.
+pub fn changes_settings(function: &Function) -> bool {
+    function.is_security_definer || !function.settings.is_empty()
 }
 
 /// The name of a parameter's type.
 fn type_name(parameter: &Parameter) -> String {
-    analyzer::system::Oid(parameter.type_id).to_string()
-}
-
-/// The statements of a SQL function.
-pub(super) fn statements(body: &str) -> Result<Vec<Sql>> {
-    let statements = parser::parse(body).map_err(Error::without_position)?;
-    let sql = |(id, statement): (usize, parser::Statement)| Sql {
-        id,
-        text: statement.text,
-        position: 0,
-        names: Vec::new(),
-    };
-    Ok(statements.into_iter().enumerate().map(sql).collect())
+    system_catalog::Oid(parameter.type_id).to_string()
 }
