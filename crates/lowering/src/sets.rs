@@ -143,15 +143,7 @@ impl Lowering<'_> {
                 let [array] = take(arguments.clone())?;
                 let numbers = self.subscripts(array.clone(), 1)?;
                 let items = SetColumn::plain(array, first);
-                vec![
-                    items,
-                    SetColumn {
-                        array: numbers,
-                        item: Oid::INT4.into(),
-                        marker: None,
-                        fields: Vec::new(),
-                    },
-                ]
+                vec![items, SetColumn::plain(numbers, Oid::INT4.into())]
             }
             "pg_listening_channels" => {
                 plain(self.registered(CHANNELS, arguments, Oid::TEXT_ARRAY.into())?)
@@ -181,12 +173,8 @@ impl Lowering<'_> {
                     let call = self.engine_function(column.values, arguments.clone())?;
                     let (expr, data_type) = call;
                     let array = Typed { expr, sql_type: array_of(item), data_type };
-                    columns.push(SetColumn {
-                        array,
-                        item,
-                        marker: column.marker,
-                        fields: Vec::new(),
-                    });
+                    columns
+                        .push(SetColumn { marker: column.marker, ..SetColumn::plain(array, item) });
                 }
                 columns
             }

@@ -149,6 +149,28 @@ impl Prepared {
         Ok((all, outputs))
     }
 
+    /// The parameters of a SQL function: `$n` first, then by their names.
+    fn variables(&self, shape: &Shape, arguments: Vec<ScalarValue>) -> Vec<Variable<Value>> {
+        let values = arguments.into_iter().zip(&shape.arguments);
+        let values: Vec<Value> =
+            values.map(|(scalar, of)| Value { scalar, of: of.clone() }).collect();
+        let numbered = values.iter().enumerate().map(|(at, value)| Variable {
+            qualifier: None,
+            name: format!("${}", at + 1),
+            value: value.clone(),
+        });
+        let inputs = self.function.inputs().zip(&values);
+        let inputs = inputs.filter(|(parameter, _)| !parameter.name.is_empty());
+        let named = inputs.flat_map(|(parameter, value)| {
+            [None, Some(self.function.name.clone())].map(|qualifier| Variable {
+                qualifier,
+                name: parameter.name.clone(),
+                value: value.clone(),
+            })
+        });
+        numbered.chain(named).collect()
+    }
+
     async fn executed<S: Statements>(
         &self,
         statements: &[Sql],
@@ -156,20 +178,7 @@ impl Prepared {
         shape: &Shape,
         arguments: Vec<ScalarValue>,
     ) -> Result<Vec<Vec<Value>>> {
-        let mut variables = Vec::new();
-        let inputs = self.function.inputs().zip(arguments.into_iter().zip(&shape.arguments));
-        for (at, (parameter, (scalar, of))) in inputs.enumerate() {
-            let value = Value { scalar, of: of.clone() };
-            let mut named = |qualifier: Option<&str>, name: String| {
-                let (qualifier, value) = (qualifier.map(str::to_owned), value.clone());
-                variables.push(Variable { qualifier, name, value });
-            };
-            named(None, format!("${}", at + 1));
-            if !parameter.name.is_empty() {
-                named(None, parameter.name.clone());
-                named(Some(&self.function.name), parameter.name.clone());
-            }
-        }
+        let variables = self.variables(shape, arguments);
         let mut last = None;
         for (at, statement) in statements.iter().enumerate() {
             host.check().await?;
