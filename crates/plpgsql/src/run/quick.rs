@@ -4,7 +4,7 @@
 //! once: an expression stands in the same blocks whenever it is reached.
 
 use super::host::{Host, Variable};
-use super::programs::{Known, PROGRAMS_MAX};
+use super::programs::{Compute, Known, PROGRAMS_MAX};
 use super::{Flow, Machine};
 use crate::tree::{Kind, Sql, Statement};
 use std::pin::Pin;

@@ -16,7 +16,7 @@ use values::error::{Error, Result};
 
 /// Runs the statement of a frame.
 pub(super) type RunChange =
-    for<'f> fn(&'f Frame<'f>, &'f mut DistributedTransaction) -> BoxFuture<'f, Result<Outcome>>;
+    for<'f, 'x> fn(&'f Frame<'x>, &'f mut DistributedTransaction) -> BoxFuture<'f, Result<Outcome>>;
 
 /// A statement that calls functions, and its transaction.
 pub(super) struct InStatement<'a> {

@@ -61,7 +61,7 @@ pub(crate) async fn run(
 
 /// As [`run`].
 fn boxed<'f>(
-    frame: &'f Frame<'f>,
+    frame: &'f Frame<'_>,
     transaction: &'f mut DistributedTransaction,
 ) -> BoxFuture<'f, Result<Outcome>> {
     run(frame, transaction).boxed()
