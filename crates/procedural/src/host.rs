@@ -73,6 +73,11 @@ pub trait Statements: Send {
     /// Returns to a place.
     fn roll_back(&mut self, to: Self::Savepoint) -> impl Future<Output = Result<()>> + Send;
 
+    /// Whether loops let others run, on a thread that others need.
+    fn yields(&self) -> bool {
+        true
+    }
+
     /// Whether the client's statement has to end.
     ///
     /// # Errors
@@ -364,8 +369,8 @@ impl<S: Statements> Host for StatementHost<S> {
     }
 
     async fn check(&mut self) -> Result<()> {
-        self.turns += 1;
-        if self.turns.is_multiple_of(TURNS) {
+        self.turns = self.turns.wrapping_add(1);
+        if self.turns.is_multiple_of(TURNS) && self.statements.yields() {
             tokio::task::yield_now().await;
         }
         self.statements.check()

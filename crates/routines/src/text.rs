@@ -99,12 +99,10 @@ pub fn definition(catalog: &Catalog, function: &Function) -> String {
         let _ = writeln!(text, "{options}");
     }
     for (name, value) in &function.settings {
-        let names = names_in(value);
         let literal = |value: &str| format!("'{}'", value.replace('\'', "''"));
-        let shown = match name.as_str() {
-            "search_path" => names.iter().map(|name| literal(name)).collect::<Vec<_>>().join(", "),
-            _ => literal(value),
-        };
+        let values = setting_values(name, value);
+        let shown: Vec<String> = values.iter().map(|value| literal(value)).collect();
+        let shown = shown.join(", ");
         let _ = writeln!(text, " SET {} TO {shown}", quoted(name));
     }
     if function.is_sql_body {
@@ -120,7 +118,7 @@ pub fn definition(catalog: &Catalog, function: &Function) -> String {
 }
 
 /// The names in a list, such as the value of `search_path`. Names in double quotes are as they are.
-pub fn names_in(list: &str) -> Vec<String> {
+fn names_in(list: &str) -> Vec<String> {
     let (mut names, mut name) = (Vec::new(), String::new());
     let (mut is_quoted, mut letters) = (false, list.chars().peekable());
     while let Some(letter) = letters.next() {
@@ -137,6 +135,14 @@ pub fn names_in(list: &str) -> Vec<String> {
     }
     names.push(name);
     names
+}
+
+/// The values of a setting, as SET takes them.
+pub fn setting_values(name: &str, value: &str) -> Vec<String> {
+    match name {
+        "search_path" => names_in(value),
+        _ => vec![value.to_owned()],
+    }
 }
 
 /// RETURN or BEGIN ATOMIC.

@@ -30,19 +30,20 @@ impl<'a> Identity<'a> {
         let before = session.settings.load_full();
         let mut settings = Settings::clone(&before);
         for (name, value) in &function.settings {
-            let values = match name.as_str() {
-                "search_path" => routines::names_in(value),
-                _ => vec![value.clone()],
-            };
-            settings.set(name, &values)?;
+            settings.set(name, &routines::setting_values(name, value))?;
         }
         if function.is_security_definer && session.context.role().is_some() {
-            let Some(owner) = owner(catalog, &Object::Relation(function.id)) else {
-                return Err(Error::unsupported(
-                    "a SECURITY DEFINER function that no user owns is not supported",
-                ));
+            let login = Arc::clone(&settings.session_user);
+            settings.role = match owner(catalog, &Object::Relation(function.id)) {
+                Some(owner) => Some(Arc::new(owner.name.clone())),
+                // The first user owns it, who may do everything.
+                None if session.context.limited(login).is_none() => None,
+                None => {
+                    return Err(Error::unsupported(
+                        "a SECURITY DEFINER function that no user owns is not supported",
+                    ));
+                }
             };
-            settings.role = Some(Arc::new(owner.name.clone()));
         }
         session.settings.store(Arc::new(settings));
         Ok(Some(Self { session, before }))

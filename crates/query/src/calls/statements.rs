@@ -142,6 +142,10 @@ impl Statements for AtCall {
         }
     }
 
+    fn yields(&self) -> bool {
+        false
+    }
+
     fn check(&self) -> Result<()> {
         executor::check()
     }
