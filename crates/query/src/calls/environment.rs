@@ -10,6 +10,8 @@ use values::error::{Error, Result, SqlState};
 /// What the functions of a statement run in.
 pub(super) struct Environment {
     pub(super) session: Weak<Inner>,
+    /// The number of the statement in the session.
+    pub(super) statement: u64,
     /// The snapshot of the statement.
     pub(super) reading: Reading,
     /// The place of their calls.

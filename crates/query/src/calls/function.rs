@@ -1,7 +1,7 @@
 //! A function of the engine that executes one of a user.
 
 use super::environment::Environment;
-use super::identity::Identity;
+use super::identity::identity;
 use super::statements::AtCall;
 use crate::context::Inner;
 use crate::context::call_site::{CallSite, DEPTH_MAX};
@@ -38,7 +38,9 @@ pub(crate) fn user_functions(
     reading: Reading,
     site: CallSite,
 ) -> Arc<dyn UserFunctions> {
-    let environment = Arc::new(Environment { session: Weak::clone(session), reading, site });
+    let statement = session.upgrade().map_or(0, |session| session.borrowed.statement());
+    let session = Weak::clone(session);
+    let environment = Arc::new(Environment { session, statement, reading, site });
     Arc::new(Functions { environment, known: Mutex::default() })
 }
 
@@ -125,7 +127,8 @@ impl UserFunction {
     ) -> Result<Vec<Vec<Vec<ScalarValue>>>> {
         let session = self.environment.session()?;
         let catalog = self.environment.reading.catalog();
-        let _identity = Identity::of(&session, catalog, &self.ready.prepared.function)?;
+        let function = &self.ready.prepared.function;
+        let _identity = identity(&session, self.environment.statement, catalog, function)?;
         let mut host = self.ready.host(&self.environment)?;
         let mut results = Vec::with_capacity(count);
         for row in 0..count {

@@ -20,5 +20,5 @@ mod statements;
 
 pub(crate) use collected::collected;
 pub(crate) use function::user_functions;
-pub(crate) use identity::Identity;
+pub(crate) use identity::identity;
 pub(crate) use serve::{Serves, served};

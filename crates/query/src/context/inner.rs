@@ -1,5 +1,6 @@
 //! The state of a session.
 
+use super::borrowed::Borrowed;
 use super::call_site::CallSite;
 use super::current::Current;
 use super::kept_plans::KeptPlans;
@@ -45,6 +46,8 @@ pub(crate) struct Inner {
     pub(crate) me: Weak<Self>,
     /// Makes the functions of users that its statements call.
     pub(crate) user_functions: MakeUserFunctions,
+    /// The settings of the session while its functions have others.
+    pub(crate) borrowed: Borrowed,
     /// The plans of statements that the session repeats.
     pub(crate) plans: Arc<KeptPlans>,
 }
@@ -76,6 +79,7 @@ impl Inner {
         Arc::new_cyclic(|me| Self {
             me: Weak::clone(me),
             user_functions,
+            borrowed: Borrowed::default(),
             number: shared.next_number(),
             conversation: Current::new(Arc::clone(&settings), Arc::clone(&context.announcements)),
             first_settings: ArcSwap::new(settings.load_full()),
@@ -89,6 +93,7 @@ impl Inner {
 
     /// Begins a statement. The result ends it early, after a cancel request or a time-out.
     pub(crate) fn begin_statement(&self) -> Control {
+        self.borrowed.begin(&self.settings);
         let timeout = self.settings.load().statement_timeout;
         let memory = Some(Arc::clone(self.shared.store.memory()));
         Control::with_memory(self.context.presence.cancellation.begin(), timeout, memory)

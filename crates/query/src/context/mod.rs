@@ -5,6 +5,7 @@
 //! surroundings of one statement. Executing statements is not here: see `dml`, `ddl`, `copy`, `roles` and `session`.
 
 pub(crate) mod announcements;
+mod borrowed;
 pub(crate) mod call_site;
 pub(crate) mod cancel;
 mod current;
@@ -27,6 +28,7 @@ mod shared;
 pub(crate) mod temporary;
 pub(crate) mod transactions;
 
+pub(crate) use borrowed::Loan;
 pub(crate) use frame::{Frame, start};
 pub use inner::ProgressCallback;
 pub(crate) use inner::{Inner, writes_nothing};

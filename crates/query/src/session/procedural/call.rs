@@ -3,7 +3,7 @@
 use super::statements::InSession;
 use crate::analysis;
 use crate::analysis::calls::Calls;
-use crate::calls::{Identity, Serves, collected};
+use crate::calls::{Serves, collected, identity};
 use crate::context::call_site::{CallSite, DEPTH_MAX};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::ScalarValue;
@@ -103,7 +103,8 @@ impl InSession<'_> {
         };
         let gone = || Error::new(SqlState::UndefinedFunction, "the function does not exist");
         let function = Arc::clone(catalog.function_by_id(id).ok_or_else(gone)?);
-        let _identity = Identity::of(self.inner, &catalog, &function)?;
+        let statement = self.inner.borrowed.statement();
+        let _identity = identity(self.inner, statement, &catalog, &function)?;
         let of = type_name(function.result_id);
         let tree = plpgsql::parse(&function.body).map_err(Error::without_position)?;
         let inside = InSession {
