@@ -99,8 +99,8 @@ struct Known {
     compiled: Option<Compiled>,
     /// The names of the variables for which it was looked at, and what was found.
     scalar: Option<(Vec<NamedParameter>, Option<Arc<Scalar>>)>,
-    /// How often it has been planned.
-    planned: u32,
+    /// Whether it has been planned to be kept.
+    is_planned: bool,
 }
 
 /// A host that remembers what it has planned.
@@ -162,7 +162,8 @@ impl<S: Statements> StatementHost<S> {
                 Some(statement) => statement,
                 None => parser::one(&format!("SELECT {}", sql.text)).map_err(inside)?,
             };
-            let known = Known { statement, converts, compiled: None, scalar: None, planned: 0 };
+            let known =
+                Known { statement, converts, compiled: None, scalar: None, is_planned: false };
             self.known.insert(key.clone(), known);
         }
         let (names, values) = parameters(variables, self.yields);
@@ -197,13 +198,16 @@ impl<S: Statements> StatementHost<S> {
         {
             return Ok(value);
         }
-        known.planned += 1;
         let statement = known.statement.clone();
-        // The second time it pays to keep the expression.
-        if known.planned == 2 {
+        if !known.is_planned {
             let compiled = self.statements.expression(&statement, names, values).await;
-            if let Some(known) = self.known.get_mut(key) {
-                known.compiled = compiled;
+            let Some(known) = self.known.get_mut(key) else { return Err(unknown()) };
+            known.is_planned = true;
+            known.compiled = compiled;
+            if let Some(compiled) = &known.compiled
+                && let Some(value) = compiled.value(names, values)?
+            {
+                return Ok(value);
             }
         }
         let (_, answer) = self.run(&statement, names, values, Some(2)).await?;
@@ -303,7 +307,7 @@ impl<S: Statements> Host for StatementHost<S> {
                     converts: false,
                     compiled: None,
                     scalar: None,
-                    planned: 0,
+                    is_planned: false,
                 };
                 self.known.insert(key, known);
                 statement

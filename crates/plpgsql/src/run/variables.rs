@@ -26,7 +26,13 @@ impl<H: Host> Machine<'_, H> {
         let content = match of {
             TypeName::Record => Content::Record(None),
             TypeName::RowOf(relation) => self.row_of(relation).await?,
-            TypeName::Plain(of) => self.value_of(of.clone(), default.as_ref()).await?,
+            TypeName::Plain(of) => match self.host.null(of) {
+                Err(error) if error.state() == SqlState::UndefinedObject => {
+                    let content = self.of_user(of, default.as_ref()).await;
+                    content.map_err(|error| error.at(declaration.position))?
+                }
+                _ => self.value_of(of.clone(), default.as_ref()).await?,
+            },
             TypeName::TypeOf(parts) => {
                 let of = self.type_of(parts).await.map_err(|e| e.at(declaration.position))?;
                 self.value_of(of, default.as_ref()).await?
@@ -54,6 +60,21 @@ impl<H: Host> Machine<'_, H> {
             None => self.host.null(&of)?,
         };
         Ok(Content::Value { of, value })
+    }
+
+    /// A variable of a type that a user has defined, also by a table.
+    async fn of_user(&mut self, of: &str, default: Option<&Sql>) -> Result<Content<H::Value>> {
+        let (text, names) = ("NULL".to_owned(), Vec::new());
+        let null = Sql { id: usize::MAX, text, position: 0, names };
+        let value = match self.host.evaluate(&null, &[], Some(of)).await {
+            Ok(null) => match default {
+                Some(default) => self.value(default, Some(of)).await?,
+                None => null,
+            },
+            // The name of a table is the type of its rows.
+            Err(error) => return self.row_of(of).await.map_err(|_| error),
+        };
+        Ok(Content::Value { of: of.to_owned(), value })
     }
 
     async fn row_of(&mut self, relation: &str) -> Result<Content<H::Value>> {
