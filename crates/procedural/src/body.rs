@@ -189,7 +189,7 @@ impl Prepared {
             last = Some(host.execute(statement, &variables, limit).await?);
         }
         if self.is_void() {
-            return Ok(vec![vec![host.of_text(Some(String::new()))]]);
+            return Ok(vec![vec![host.of_text(None)]]);
         }
         let mismatch = |detail: String| {
             let oid = system_catalog::Oid(self.function.result_id);

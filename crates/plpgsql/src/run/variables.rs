@@ -64,9 +64,7 @@ impl<H: Host> Machine<'_, H> {
 
     /// A variable of a type that a user has defined, also by a table.
     async fn of_user(&mut self, of: &str, default: Option<&Sql>) -> Result<Content<H::Value>> {
-        let (text, names) = ("NULL".to_owned(), Vec::new());
-        let null = Sql { id: usize::MAX, text, position: 0, names };
-        let value = match self.host.evaluate(&null, &[], Some(of)).await {
+        let value = match self.null_of(of).await {
             Ok(null) => match default {
                 Some(default) => self.value(default, Some(of)).await?,
                 None => null,
@@ -77,10 +75,20 @@ impl<H: Host> Machine<'_, H> {
         Ok(Content::Value { of: of.to_owned(), value })
     }
 
+    /// NULL of a type, also of a user's.
+    async fn null_of(&mut self, of: &str) -> Result<H::Value> {
+        if let Ok(null) = self.host.null(of) {
+            return Ok(null);
+        }
+        let (text, names) = ("NULL".to_owned(), Vec::new());
+        let null = Sql { id: usize::MAX, text, position: 0, names };
+        self.host.evaluate(&null, &[], Some(of)).await
+    }
+
     async fn row_of(&mut self, relation: &str) -> Result<Content<H::Value>> {
         let mut fields = Vec::new();
         for (name, of) in self.host.columns_of(relation).await? {
-            let value = self.host.null(&of)?;
+            let value = self.null_of(&of).await?;
             fields.push((name, of, value));
         }
         Ok(Content::Row(fields))

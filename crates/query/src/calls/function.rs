@@ -22,7 +22,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Weak};
 use store::Reading;
-use store::catalog::RelationId;
+use store::catalog::{Catalog, RelationId};
 use values::error::{Error, Result, SqlState};
 use values::translate::external;
 
@@ -35,12 +35,13 @@ type BodyHost = StatementHost<AtCall>;
 /// The functions of users of a session, at a snapshot and a place.
 pub(crate) fn user_functions(
     session: &Weak<Inner>,
-    reading: Reading,
+    catalog: Arc<Catalog>,
+    reading: Option<Reading>,
     site: CallSite,
 ) -> Arc<dyn UserFunctions> {
     let statement = session.upgrade().map_or(0, |session| session.borrowed.statement());
     let session = Weak::clone(session);
-    let environment = Arc::new(Environment { session, statement, reading, site });
+    let environment = Arc::new(Environment { session, statement, catalog, reading, site });
     Arc::new(Functions { environment, known: Mutex::default() })
 }
 
@@ -54,7 +55,7 @@ impl Functions {
         if let Some(ready) = self.known.lock().get(&id) {
             return Ok(Arc::clone(ready));
         }
-        let prepared = Prepared::of(self.environment.reading.catalog(), id)?;
+        let prepared = Prepared::of(&self.environment.catalog, id)?;
         let ready = Arc::new(Ready { prepared, hosts: Mutex::default() });
         self.known.lock().insert(id, Arc::clone(&ready));
         Ok(ready)
@@ -126,7 +127,7 @@ impl UserFunction {
         count: usize,
     ) -> Result<Vec<Vec<Vec<ScalarValue>>>> {
         let session = self.environment.session()?;
-        let catalog = self.environment.reading.catalog();
+        let catalog = &self.environment.catalog;
         let function = &self.ready.prepared.function;
         let _identity = identity(&session, self.environment.statement, catalog, function)?;
         let mut host = self.ready.host(&self.environment)?;

@@ -37,7 +37,7 @@ impl AtCall {
     ) -> Result<Done> {
         let session = self.environment.session()?;
         let frame = session.frame_of(values, statement).with_names(names).at(self.site.clone());
-        let planner = frame.planner(&self.environment.reading);
+        let planner = frame.planner(self.environment.reading()?);
         let query = analysis::query_of(statement)?;
         let (plan, fields) = analysis::plan(&frame, &planner, query).await?;
         let plan = match limit {
@@ -96,7 +96,7 @@ impl Statements for AtCall {
     ) -> Option<Scalar> {
         let session = self.environment.session().ok()?;
         let frame = session.frame_of(values, statement).with_names(names);
-        let planner = frame.planner(&self.environment.reading);
+        let planner = frame.planner(self.environment.reading().ok()?);
         let query = analysis::query_of(statement).ok()?;
         let tree = Box::pin(analysis::tree_without_values(&frame, &planner, query)).await.ok()?;
         Scalar::of(&tree, names)
@@ -113,7 +113,7 @@ impl Statements for AtCall {
         }
         let session = self.environment.session().ok()?;
         let frame = session.frame_of(values, statement).with_names(names).at(self.site.clone());
-        let mut planner = frame.planner(&self.environment.reading);
+        let mut planner = frame.planner(self.environment.reading().ok()?);
         planner.parameters = &[];
         let query = analysis::query_of(statement).ok()?;
         let planned = Box::pin(analysis::plan_without_values(&frame, &planner, query)).await;

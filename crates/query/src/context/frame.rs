@@ -208,7 +208,8 @@ impl Frame<'_> {
     ) -> Option<Arc<dyn UserFunctions>> {
         tables.catalog().functions().next()?;
         let make = self.session.user_functions;
-        Some(make(&self.session.me, tables.reading()?, site.clone()))
+        let catalog = Arc::clone(tables.catalog());
+        Some(make(&self.session.me, catalog, tables.reading(), site.clone()))
     }
 }
 

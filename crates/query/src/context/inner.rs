@@ -22,7 +22,7 @@ use parking_lot::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Weak};
 use store::Reading;
-use store::catalog::temporary_schema;
+use store::catalog::{Catalog, temporary_schema};
 use store::locks::Party;
 use values::error::{Error, SqlState};
 
@@ -30,7 +30,8 @@ use values::error::{Error, SqlState};
 pub type ProgressCallback = Arc<dyn Fn(Progress) + Send + Sync>;
 
 /// Makes the functions of users of a session, at a snapshot and a place.
-pub(crate) type MakeUserFunctions = fn(&Weak<Inner>, Reading, CallSite) -> Arc<dyn UserFunctions>;
+pub(crate) type MakeUserFunctions =
+    fn(&Weak<Inner>, Arc<Catalog>, Option<Reading>, CallSite) -> Arc<dyn UserFunctions>;
 
 /// The state of a session.
 pub(crate) struct Inner {
