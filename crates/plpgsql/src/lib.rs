@@ -12,5 +12,6 @@ pub mod tree;
 
 pub use parse::{parse, with_usual_subscripts, with_written_rows};
 pub use run::{
-    Answer, Ended, Given, Host, Raised, Row, Severity, Triggered, Variable, run, run_trigger,
+    Answer, Compute, Ended, Form, Given, Host, Programs, Raised, Row, Severity, Triggered,
+    Variable, call, run, run_trigger,
 };

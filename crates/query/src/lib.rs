@@ -8,6 +8,7 @@
 //! kind, and `triggers` what they fire; `short` is the short path; `session` is the interface; `receiver` executes other servers' requests.
 
 mod analysis;
+mod calls;
 mod context;
 mod copy;
 mod database;

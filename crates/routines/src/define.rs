@@ -1,5 +1,6 @@
 //! The definition of a function from CREATE FUNCTION.
 
+use crate::text::quoted;
 use analyzer::system::Oid;
 use analyzer::{Error, Result};
 use commands::{
@@ -91,9 +92,25 @@ pub fn apply(options: &FunctionOptions, function: Function) -> Function {
         is_leakproof: options.leakproof.unwrap_or(function.is_leakproof),
         parallel: options.parallel.map_or(function.parallel, parallel),
         cost: options.cost.clone().or(function.cost),
+        is_security_definer: options.definer.unwrap_or(function.is_security_definer),
+        settings: settings(options, &function.settings),
         rows: options.rows.as_ref().map(|(rows, _)| rows.clone()).or(function.rows),
         ..function
     }
+}
+
+/// The settings, of which the given ones replace others of the same names.
+fn settings(options: &FunctionOptions, known: &[(String, String)]) -> Vec<(String, String)> {
+    let mut all = known.to_vec();
+    for (name, values) in &options.settings {
+        all.retain(|(other, _)| other != name);
+        let quoted = values.iter().map(|value| match name.as_str() {
+            "search_path" => quoted(value),
+            _ => value.clone(),
+        });
+        all.push((name.clone(), quoted.collect::<Vec<_>>().join(", ")));
+    }
+    all
 }
 
 /// The language, if functions can be written in it.

@@ -12,4 +12,6 @@ pub use define::{NewFunction, apply, define, type_of};
 pub use find::{absent, find, missing, takes};
 pub use replace::refuse_change;
 pub use signature::{columns, routine};
-pub use text::{arguments, definition, identity_arguments, result, signature, sql_body};
+pub use text::{
+    arguments, definition, identity_arguments, result, setting_values, signature, sql_body,
+};

@@ -4,13 +4,18 @@ mod blocks;
 mod call;
 mod host;
 mod loops;
+mod programs;
+mod quick;
 mod raise;
+mod returned;
 mod scope;
 mod statements;
 mod trigger;
 mod variables;
 
 pub use host::{Answer, Host, Raised, Severity, Variable};
+pub use programs::{Compute, Programs};
+pub use returned::{Form, call};
 pub use trigger::{Row, Triggered, run_trigger};
 
 use crate::tree::Block;
@@ -66,6 +71,7 @@ pub async fn run<H: Host>(
         outputs,
         returned_row: None,
         protected: 0,
+        form: None,
     };
     let value = machine.host.of_truth(false);
     let content = Content::Value { of: BOOLEAN.to_owned(), value };
@@ -101,4 +107,6 @@ struct Machine<'h, H: Host> {
     returned_row: Option<Option<Vec<H::Value>>>,
     /// The blocks with handlers around.
     protected: usize,
+    /// The form of its result, if it is checked.
+    form: Option<Form<'h>>,
 }

@@ -40,6 +40,7 @@ pub async fn run_trigger<H: Host>(
         outputs: &[],
         returned_row: Some(None),
         protected: 0,
+        form: None,
     };
     let value = machine.host.of_truth(false);
     let found = Content::Value { of: BOOLEAN.to_owned(), value };
@@ -61,7 +62,7 @@ pub async fn run_trigger<H: Host>(
 
 impl<H: Host> Machine<'_, H> {
     /// RETURN in a function of a trigger: a record, or NULL.
-    pub(super) fn return_row(&mut self, value: Option<&Sql>) -> Result<Flow<H::Value>> {
+    pub(super) fn return_changed_row(&mut self, value: Option<&Sql>) -> Result<Flow<H::Value>> {
         let Some(value) = value else {
             let message = "missing expression at or near \";\"";
             return Err(Error::new(SqlState::SyntaxError, message));
@@ -69,7 +70,7 @@ impl<H: Host> Machine<'_, H> {
         let text = value.text.trim();
         let row = match text.to_lowercase().as_str() {
             "null" => None,
-            name => self.scopes.row(name).ok_or_else(|| {
+            name => self.scopes.fields(name).ok_or_else(|| {
                 let what = "RETURN of something else than a record or NULL in a trigger";
                 Error::unsupported(format!("{what} is not supported"))
             })?,

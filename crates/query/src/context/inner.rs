@@ -1,5 +1,7 @@
 //! The state of a session.
 
+use super::borrowed::Borrowed;
+use super::call_site::CallSite;
 use super::current::Current;
 use super::kept_plans::KeptPlans;
 use super::outcome::Progress;
@@ -16,13 +18,14 @@ use catalog_views::settings::Settings;
 use catalog_views::settings::isolation::Isolation;
 use executor::Control;
 use futures::future::BoxFuture;
+use lowering::UserFunctions;
 use notifications::Listening;
 use parking_lot::Mutex;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64};
-use store::DistributedTransaction;
-use store::catalog::temporary_schema;
+use std::sync::{Arc, Weak};
+use store::catalog::{Catalog, temporary_schema};
 use store::locks::Party;
+use store::{DistributedTransaction, Reading};
 use values::error::{Error, Result, SqlState};
 
 /// Receives the progress of a load.
@@ -35,6 +38,10 @@ pub(crate) type RunTrigger = for<'a> fn(
     TriggerCall<'a>,
 ) -> BoxFuture<'a, Result<TriggerAnswer>>;
 
+/// Makes the functions of users of a session, at a snapshot and a place.
+pub(crate) type MakeUserFunctions =
+    fn(&Weak<Inner>, Arc<Catalog>, Option<Reading>, CallSite) -> Arc<dyn UserFunctions>;
+
 /// The state of a session.
 pub(crate) struct Inner {
     pub(crate) shared: Arc<Shared>,
@@ -45,6 +52,12 @@ pub(crate) struct Inner {
     pub(crate) first_settings: ArcSwap<Settings>,
     pub(crate) progress: Mutex<Option<ProgressCallback>>,
     pub(crate) context: Arc<Context>,
+    /// The session itself, for functions that it calls.
+    pub(crate) me: Weak<Self>,
+    /// Makes the functions of users that its statements call.
+    pub(crate) user_functions: MakeUserFunctions,
+    /// The settings of the session while its functions have others.
+    pub(crate) borrowed: Borrowed,
     /// The plans of statements that the session repeats.
     pub(crate) plans: Arc<KeptPlans>,
     /// Runs the functions of triggers.
@@ -53,7 +66,11 @@ pub(crate) struct Inner {
 
 impl Inner {
     /// A new session of a database.
-    pub(crate) fn open(shared: Arc<Shared>, run_trigger: RunTrigger) -> Arc<Self> {
+    pub(crate) fn open(
+        shared: Arc<Shared>,
+        user_functions: MakeUserFunctions,
+        run_trigger: RunTrigger,
+    ) -> Arc<Self> {
         let settings = Arc::new(ArcSwap::from_pointee(Settings::default()));
         let presence = Presence::new(shared.sessions.number());
         let advisory = AdvisoryLocks::new(&shared.store, presence.process);
@@ -76,7 +93,10 @@ impl Inner {
         });
         let seen: Arc<dyn SessionContext> = Arc::clone(&context) as _;
         shared.sessions.put(&seen);
-        Arc::new(Self {
+        Arc::new_cyclic(|me| Self {
+            me: Weak::clone(me),
+            user_functions,
+            borrowed: Borrowed::default(),
             number: shared.next_number(),
             conversation: Current::new(Arc::clone(&settings), Arc::clone(&context.announcements)),
             first_settings: ArcSwap::new(settings.load_full()),
@@ -91,6 +111,7 @@ impl Inner {
 
     /// Begins a statement. The result ends it early, after a cancel request or a time-out.
     pub(crate) fn begin_statement(&self) -> Control {
+        self.borrowed.begin(&self.settings);
         let timeout = self.settings.load().statement_timeout;
         let memory = Some(Arc::clone(self.shared.store.memory()));
         Control::with_memory(self.context.presence.cancellation.begin(), timeout, memory)

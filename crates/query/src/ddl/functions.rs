@@ -5,6 +5,7 @@ use crate::analysis;
 use crate::context::Frame;
 use crate::context::named_functions::{find, owned, require_owner, undefined};
 use catalog_views::relation_names::find_named;
+use catalog_views::settings::Settings;
 use parser::commands::{
     AlterFunction, CreateFunction, DropFunctions, RelationName, RoutineDefinition,
 };
@@ -92,6 +93,7 @@ async fn create(
         }
         None => defined.clone(),
     };
+    check_settings(frame, &function)?;
     match function.is_procedure && function.language == "sql" {
         true => sql_procedure::check(frame, transaction, &function).await?,
         false => {
@@ -119,7 +121,19 @@ fn alter(
         let message = "ROWS is not applicable when function does not return a set";
         return Err(Error::new(SqlState::InvalidParameterValue, message));
     }
-    put(transaction, routines::apply(&alter.options, Function::clone(&function)))
+    let function = routines::apply(&alter.options, Function::clone(&function));
+    check_settings(frame, &function)?;
+    put(transaction, function)
+}
+
+/// Checks the settings of a function.
+///
+/// # Errors
+/// There is no such setting, or it cannot have the value.
+fn check_settings(frame: &Frame<'_>, function: &Function) -> Result<()> {
+    let mut settings = Settings::clone(&frame.settings);
+    let mut all = function.settings.iter();
+    all.try_for_each(|(name, value)| settings.set(name, &routines::setting_values(name, value)))
 }
 
 /// Runs a DROP FUNCTION.

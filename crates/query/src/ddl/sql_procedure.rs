@@ -28,7 +28,12 @@ pub(super) async fn check(
         let unknown = || Error::unsupported(format!("a parameter of type {oid} is not supported"));
         let sql_type = held.ok_or_else(unknown)?;
         values.push(ScalarValue::try_from(&sql_type.arrow())?);
-        names.push(NamedParameter { qualifier: None, name: input.name.clone(), sql_type });
+        names.push(NamedParameter {
+            qualifier: None,
+            name: input.name.clone(),
+            sql_type,
+            yields: true,
+        });
     }
     for statement in &statements {
         let inner = frame.session.frame_of(&values, statement).with_names(&names);

@@ -1,5 +1,6 @@
 //! One change of a table.
 
+use super::called::{InStatement, RunChange};
 use super::coordinator;
 use super::delete::Delete;
 use super::insert::{Insert, Source};
@@ -9,16 +10,20 @@ use super::triggered::Firings;
 use super::update::Update;
 use super::writer::Writer;
 use crate::analysis::changes::{Planned, PlannedAction, Returning, rows_of};
+use crate::calls::served;
 use crate::context::Frame;
+use crate::context::call_site::{CallSite, Requests};
 use crate::context::outcome::{Outcome, Rows, Tag};
 use crate::context::triggered::Operation;
 use crate::triggers::Firing;
 use datafusion::arrow::array::RecordBatch;
+use datafusion::datasource::memory::MemorySourceConfig;
 use datafusion::logical_expr::TableSource;
-use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::memory::MemoryStream;
+use datafusion::physical_plan::{ExecutionPlan, collect};
 use planner::Planner;
 use std::sync::Arc;
+use store::DistributedTransaction;
 use values::error::Result;
 
 /// A change, ready to be executed.
@@ -116,6 +121,36 @@ impl Ready {
             Kind::Update(update) => Some(update.query()),
             Kind::Delete(delete) => Some(&delete.query),
             Kind::Merge(merge) => Some(merge.query()),
+        }
+    }
+
+    /// Computes the rows of the query, whose functions are called at a place, before the change begins.
+    ///
+    /// # Errors
+    /// Those of the query.
+    pub(super) async fn compute_first(
+        &mut self,
+        frame: &Frame<'_>,
+        (site, requests): (&CallSite, &mut Requests),
+        transaction: &mut DistributedTransaction,
+        run: RunChange,
+    ) -> Result<()> {
+        let Some(query) = self.query_mut().filter(|_| site.needs_driver()) else { return Ok(()) };
+        let mut server = InStatement::new(frame.session, transaction, site.depth, run);
+        let (plan, task) = (Arc::clone(query), frame.engine().task_ctx());
+        let rows = async move { Ok(collect(plan, task).await?) };
+        let batches = served(requests, &mut server, rows).await?;
+        let schema = query.schema();
+        *query = MemorySourceConfig::try_new_exec(&[batches], schema, None)?;
+        Ok(())
+    }
+
+    fn query_mut(&mut self) -> Option<&mut Arc<dyn ExecutionPlan>> {
+        match &mut self.kind {
+            Kind::Insert(insert) => insert.query_mut(),
+            Kind::Update(update) => Some(&mut update.query),
+            Kind::Delete(delete) => Some(&mut delete.query),
+            Kind::Merge(merge) => Some(&mut merge.query),
         }
     }
 

@@ -71,6 +71,14 @@ impl Insert {
         Ok(Self { view, source, assembly, resolution })
     }
 
+    /// The query of the rows, to be replaced; `None` if they are constants.
+    pub(super) fn query_mut(&mut self) -> Option<&mut Arc<dyn ExecutionPlan>> {
+        match &mut self.source {
+            Source::Constants(_) => None,
+            Source::Plan { query, .. } => Some(query),
+        }
+    }
+
     /// The query of the rows; `None` if they are constants.
     pub(super) fn query(&self) -> Option<&Arc<dyn ExecutionPlan>> {
         match &self.source {

@@ -25,7 +25,7 @@ use values::error::{Error, Result, SqlState};
 pub(super) struct Merge {
     view: TableView,
     /// Returns the pairs: the columns of the table, which are NULL in a row without a partner, and those of the source.
-    query: Arc<dyn ExecutionPlan>,
+    pub(super) query: Arc<dyn ExecutionPlan>,
     clauses: Vec<Clause>,
     constraints: Constraints,
 }

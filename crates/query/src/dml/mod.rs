@@ -8,6 +8,7 @@
 mod arbiters;
 pub(crate) mod assembly;
 pub(crate) mod assignment;
+mod called;
 mod change;
 mod conflict;
 pub(crate) mod constants;

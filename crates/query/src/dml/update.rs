@@ -24,7 +24,7 @@ use values::error::Result;
 pub(super) struct Update {
     view: TableView,
     /// Returns the old rows, each followed by the new values of `targets`, and by columns of other tables.
-    query: Arc<dyn ExecutionPlan>,
+    pub(super) query: Arc<dyn ExecutionPlan>,
     /// The assigned columns.
     targets: Vec<usize>,
     constraints: Arc<Constraints>,

@@ -61,14 +61,12 @@ impl Inner {
         self.end_own(conversation, is_own, done, control).await
     }
 
-    /// Runs a query that calls functions which are no SQL. `None` for other queries.
-    pub(super) async fn run_calls(
+    /// Whether a query without FROM calls a function that is no SQL: it may be called before the query.
+    pub(super) fn may_call_before(
         &self,
         conversation: &mut Conversation,
         statement: &Statement,
-        frame: &Frame<'_>,
-        control: &Control,
-    ) -> Result<Option<Outcome>> {
+    ) -> bool {
         let catalog = match conversation.open() {
             Some(open) => Arc::clone(open.transaction.catalog()),
             None => self.shared.store.catalog(),
@@ -77,9 +75,19 @@ impl Inner {
             let mut functions = catalog.functions();
             functions.any(|function| function.name == name && function.language != "sql")
         };
-        if !statement.query().is_some_and(|query| calls_any(query, is_called)) {
-            return Ok(None);
-        }
+        let Some(NodeEnum::SelectStmt(select)) = statement.query() else { return false };
+        select.from_clause.is_empty()
+            && statement.query().is_some_and(|query| calls_any(query, is_called))
+    }
+
+    /// Runs a query that calls functions whose statements are executed in the transaction.
+    pub(super) async fn run_calls(
+        &self,
+        conversation: &mut Conversation,
+        statement: &Statement,
+        frame: &Frame<'_>,
+        control: &Control,
+    ) -> Result<Outcome> {
         let is_own = self.begin_own(conversation).await?;
         let mut inside = InSession { inner: self, conversation, control, depth: 0, ends: false };
         let done = inside.query(statement, frame.names, frame.parameters, None).await;
@@ -91,7 +99,7 @@ impl Inner {
             let stream = MemoryStream::try_new(done.batches, schema, None)?;
             Ok(Outcome::Rows(Rows::ready(fields, stream, "SELECT")))
         });
-        self.end_own(conversation, is_own, outcome, control).await.map(Some)
+        self.end_own(conversation, is_own, outcome, control).await
     }
 
     /// Begins a transaction, unless one is open.

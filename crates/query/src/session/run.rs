@@ -312,8 +312,8 @@ impl Inner {
         control: &Control,
         mark: RunningMark,
     ) -> Result<Outcome> {
-        if let Some(outcome) = self.run_calls(conversation, statement, frame, control).await? {
-            return Ok(outcome);
+        if self.may_call_before(conversation, statement) {
+            return self.run_calls(conversation, statement, frame, control).await;
         }
         // Other servers refuse a plan after definitions have changed.
         let mut retries = match conversation.open() {
@@ -323,7 +323,8 @@ impl Inner {
         let (reading, fields, stream) = loop {
             let reading = self.reading_for(conversation, statement).await?;
             match self.begin_reading(frame, statement, &reading, retries > 0).await {
-                Ok((fields, stream)) => break (reading, fields, stream),
+                Ok(Some((fields, stream))) => break (reading, fields, stream),
+                Ok(None) => return self.run_calls(conversation, statement, frame, control).await,
                 Err(error) if error.is_retryable() && retries > 0 => {
                     retries -= 1;
                     tokio::task::yield_now().await;
@@ -337,29 +338,33 @@ impl Inner {
     }
 
     /// Plans a query and starts it. If it may be repeated, the first rows are awaited here, before the client sees any; also
-    /// if a join may turn out to be too large ([`large_joins`]).
+    /// if a join may turn out to be too large ([`large_joins`]). `None` if functions of the query have statements that are
+    /// executed in a transaction.
     async fn begin_reading(
         &self,
         frame: &Frame<'_>,
         statement: &Statement,
         reading: &Reading,
         may_repeat: bool,
-    ) -> Result<(Arc<[Field]>, SendableRecordBatchStream)> {
+    ) -> Result<Option<(Arc<[Field]>, SendableRecordBatchStream)>> {
         self.context.see(reading, frame);
         if reading.peers().is_none()
             && let Some(begun) = self.begin_kept(frame, statement, reading).await?
         {
-            return Ok(begun);
+            return Ok(Some(begun));
         }
         let planner = frame.planner(reading);
         let query = analysis::query_of(statement)?;
         let (plan, fields) = analysis::plan(frame, &planner, query).await?;
+        if frame.site.needs_driver() {
+            return Ok(None);
+        }
         let physical = planner.physical(&plan).await?;
         let limit = self.shared.store.memory().limit();
         let has_joins = limit.is_some_and(|limit| large_joins::are_possible(&physical, limit));
         let task = frame.engine().task_ctx();
         if !may_repeat && !has_joins {
-            return Ok((fields.into(), execute_stream(physical, task)?));
+            return Ok(Some((fields.into(), execute_stream(physical, task)?)));
         }
         let stream = match begun(physical, task).await {
             Err(error) if has_joins && large_joins::have_failed(&error) => {
@@ -368,7 +373,7 @@ impl Inner {
             }
             begun => begun?,
         };
-        Ok((fields.into(), stream))
+        Ok(Some((fields.into(), stream)))
     }
 
     /// The snapshot of a statement that changes nothing.

@@ -27,6 +27,7 @@ pub(crate) fn named_columns(table: &Table) -> Vec<NamedParameter> {
             qualifier: Some(row.to_owned()),
             name: column.name.clone(),
             sql_type: column.sql_type.clone(),
+            yields: false,
         })
     };
     of(NEW).chain(of(OLD)).collect()

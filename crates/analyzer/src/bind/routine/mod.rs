@@ -6,6 +6,7 @@
 mod body;
 mod calls;
 mod choice;
+mod executed;
 mod places;
 mod value;
 
@@ -16,6 +17,7 @@ use crate::system::{Oid, SqlType};
 use crate::tree::{Expr, Kind};
 
 pub use body::check_routine;
+pub use executed::is_executed;
 
 /// The number of the first place for an argument. Parameters of clients have lower ones.
 const FIRST_PLACE: u32 = 1 << 24;

@@ -1,10 +1,11 @@
 //! The statements of a trigger's function, in the transaction of the statement that fires it.
 
-use super::call::{DEPTH_MAX, Deep, of_batches, rows, value_of};
-use super::statements::{done, termination};
+use super::call::{Deep, of_batches, rows, value_of};
+use super::statements::done;
 use crate::analysis;
 use crate::analysis::calls::Calls;
 use crate::context::Inner;
+use crate::context::call_site::DEPTH_MAX;
 use crate::row_locks;
 use crate::session::run::Write;
 use datafusion::arrow::array::RecordBatch;
@@ -170,16 +171,12 @@ impl Statements for InTransaction<'_> {
         self.inner.context.say(severity, error);
     }
 
-    fn savepoint(&mut self) -> Result<DistributedSavepoint> {
+    async fn savepoint(&mut self) -> Result<DistributedSavepoint> {
         Ok(self.transaction.savepoint())
     }
 
     async fn roll_back(&mut self, to: DistributedSavepoint) -> Result<()> {
         Ok(self.transaction.rollback_to(&to).await?)
-    }
-
-    async fn end_transaction(&mut self, _: bool) -> Result<()> {
-        Err(termination())
     }
 
     fn check(&self) -> Result<()> {

@@ -1,8 +1,9 @@
 //! CALL of procedures.
 
-use super::call::{DEPTH_MAX, Deep, type_name};
+use super::call::{Deep, type_name};
 use super::statements::InSession;
 use crate::analysis;
+use crate::context::call_site::DEPTH_MAX;
 use crate::context::outcome::{Outcome, Rows, Tag};
 use crate::context::transactions::Conversation;
 use crate::context::{Frame, Inner};
@@ -350,7 +351,10 @@ async fn of_sql(
     let inputs = inputs.filter(|(parameter, _)| parameter.mode.is_input());
     let (names, values): (Vec<NamedParameter>, Vec<ScalarValue>) = inputs
         .map(|(_, (name, _, value))| {
-            (NamedParameter { qualifier: None, name, sql_type: value.of }, value.scalar)
+            (
+                NamedParameter { qualifier: None, name, sql_type: value.of, yields: true },
+                value.scalar,
+            )
         })
         .unzip();
     let statements = parser::parse(&function.body).map_err(Error::without_position)?;

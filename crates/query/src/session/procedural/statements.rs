@@ -2,6 +2,7 @@
 
 use crate::analysis;
 use crate::context::Inner;
+use crate::context::call_site::CallSite;
 use crate::context::outcome::Outcome;
 use crate::context::transactions::Conversation;
 use crate::row_locks;
@@ -12,7 +13,7 @@ use futures::TryStreamExt;
 use parser::commands::Command;
 use parser::{Body, Statement};
 use planner::NamedParameter;
-use procedural::{Compiled, Done, Statements};
+use procedural::{Compiled, Done, Scalar, Statements, termination};
 use store::DistributedSavepoint;
 use values::error::{Error, Result, SqlState};
 
@@ -62,9 +63,24 @@ impl Statements for InSession<'_> {
                 return Err(Error::unsupported("this statement in PL/pgSQL is not supported"));
             }
         };
-        let frame = self.inner.frame_of(values, statement).with_names(names);
+        let site = CallSite::alone(self.depth);
+        let frame = self.inner.frame_of(values, statement).with_names(names).at(site);
         let written = self.inner.write(self.conversation, &frame, write, self.control);
         done(Box::pin(written).await?).await
+    }
+
+    async fn scalar(
+        &mut self,
+        statement: &Statement,
+        names: &[NamedParameter],
+        values: &[ScalarValue],
+    ) -> Option<Scalar> {
+        let frame = self.inner.frame_of(values, statement).with_names(names);
+        let reading = self.inner.reading(self.conversation).await.ok()?;
+        let planner = frame.planner(&reading);
+        let query = analysis::query_of(statement).ok()?;
+        let tree = Box::pin(analysis::tree_without_values(&frame, &planner, query)).await.ok()?;
+        Scalar::of(&tree, names)
     }
 
     async fn expression(
@@ -73,7 +89,8 @@ impl Statements for InSession<'_> {
         names: &[NamedParameter],
         values: &[ScalarValue],
     ) -> Option<Compiled> {
-        let frame = self.inner.frame_of(values, statement).with_names(names);
+        let site = CallSite::alone(self.depth);
+        let frame = self.inner.frame_of(values, statement).with_names(names).at(site.clone());
         let reading = self.inner.reading(self.conversation).await.ok()?;
         self.inner.context.see(&reading, &frame);
         let mut planner = frame.planner(&reading);
@@ -81,6 +98,9 @@ impl Statements for InSession<'_> {
         let query = analysis::query_of(statement).ok()?;
         let planned = analysis::plan_without_values(&frame, &planner, query).await;
         let (plan, fields) = planned.ok()?;
+        if site.needs_driver() {
+            return None;
+        }
         Compiled::of(&planner, &plan, &fields)
     }
 
@@ -89,7 +109,7 @@ impl Statements for InSession<'_> {
         self.inner.context.say(severity, error);
     }
 
-    fn savepoint(&mut self) -> Result<DistributedSavepoint> {
+    async fn savepoint(&mut self) -> Result<DistributedSavepoint> {
         let open = self.conversation.open().ok_or_else(no_transaction)?;
         Ok(open.transaction.savepoint())
     }
@@ -129,9 +149,4 @@ pub(super) async fn done(outcome: Outcome) -> Result<Done> {
 
 fn no_transaction() -> Error {
     Error::new(SqlState::InternalError, "PL/pgSQL without a transaction")
-}
-
-/// The error for COMMIT and ROLLBACK where the transaction cannot be ended.
-pub(super) fn termination() -> Error {
-    Error::new(SqlState::chosen("2D000"), "invalid transaction termination")
 }

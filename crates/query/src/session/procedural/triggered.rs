@@ -1,8 +1,9 @@
 //! Functions of triggers, in the transaction of the statement that fires them.
 
-use super::call::{DEPTH_MAX, Deep};
+use super::call::Deep;
 use super::in_transaction::InTransaction;
 use crate::context::Inner;
+use crate::context::call_site::DEPTH_MAX;
 use crate::context::triggered::{RowValues, TriggerAnswer, TriggerCall};
 use crate::triggers::{NEW, OLD, written_out};
 use datafusion::common::ScalarValue;
