@@ -122,6 +122,7 @@ fn table() -> Table {
         home: GroupId(0),
         next_column: 2,
         version: 3,
+        materialized: None,
         comment: Some("x".to_owned()),
     }
 }

@@ -116,7 +116,7 @@ fn sequence_of<'a>(
 /// The dependencies of views: rules on their views, and on the relations that they read.
 fn of_views(context: &ViewContext<'_>, depend: &mut dyn FnMut((i64, i64), (i64, i64, i64), &str)) {
     let session = context.session;
-    for (view, _) in context.views() {
+    for view in context.queries() {
         let rule = (oids::PG_REWRITE, oids::default(view.id, u32::MAX));
         let own = (oids::PG_CLASS, oids::relation(view.id), 0);
         depend(rule, own, "n");

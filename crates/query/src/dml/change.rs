@@ -16,6 +16,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::memory::MemoryStream;
 use planner::Planner;
 use std::sync::Arc;
+use store::DistributedTransaction;
 use values::error::Result;
 
 /// A change, ready to be executed.
@@ -68,7 +69,8 @@ impl Ready {
             PlannedAction::Delete { joins } => {
                 let query = planner.physical(&rows).await?;
                 let catalog = planner.tables.catalog();
-                let is_watched = !catalog.referring_to(view.table().id).is_empty();
+                let id = view.table().id;
+                let is_watched = DistributedTransaction::watches_deletion(catalog, id);
                 Kind::Delete(Delete { view, query, joins, is_watched })
             }
             PlannedAction::Merge(whens) => {
