@@ -98,9 +98,7 @@ pub(crate) async fn run_as(
     }
     let (table, _) = builder.finish()?;
     let table = created(frame, transaction, table, &create.table)?;
-    if !create.with_data {
-        return Ok(done);
-    }
+    let Some(physical) = physical else { return Ok(done) };
     let given: Vec<usize> =
         (0..table.columns.len()).filter(|i| !table.columns[*i].hidden).collect();
     let assembly = {
@@ -162,12 +160,12 @@ fn refuse_temporary(frame: &Frame<'_>, catalog: &Catalog, names: &[RelationName]
     Ok(())
 }
 
-/// The columns of a CREATE TABLE AS, and the plan of its rows.
+/// The columns of a CREATE TABLE AS, and the plan of its rows; `None` without data.
 async fn planned(
     frame: &Frame<'_>,
     transaction: &DistributedTransaction,
     create: &CreateTableAs,
-) -> Result<(Vec<(String, SqlType)>, Arc<dyn ExecutionPlan>)> {
+) -> Result<(Vec<(String, SqlType)>, Option<Arc<dyn ExecutionPlan>>)> {
     let planner = frame.planner(transaction);
     let names = &create.columns;
     let (plan, fields) = match analysis::plan_source(frame, &planner).await? {
@@ -189,7 +187,10 @@ async fn planned(
     for (column, name) in columns.iter_mut().zip(names) {
         column.0.clone_from(name);
     }
-    let physical = planner.physical(&plan).await?;
+    let physical = match create.with_data {
+        true => Some(planner.physical(&plan).await?),
+        false => None,
+    };
     Ok((columns, physical))
 }
 

@@ -221,8 +221,10 @@ impl Short {
             if !Arc::ptr_eq(transaction.catalog(), catalog) {
                 return Ok(None);
             }
-            // Without locks as long as nobody has any: who comes second tries again at once.
-            let done = if attempt == 0 || (attempt < OPTIMISTIC && !store.has_locks()) {
+            // Without locks as long as nobody has any of these rows: who comes second tries again at once.
+            let done = if attempt == 0
+                || (attempt < OPTIMISTIC && !self.meets_locks(store, parameters)?)
+            {
                 self.execute_in(&mut transaction, parameters).await
             } else {
                 transaction.lock_rows(wait.waiting.party, wait.waiting.patience);
@@ -241,6 +243,12 @@ impl Short {
             }
         }
         Ok(None)
+    }
+
+    /// Whether another transaction has locked a row that the statement writes.
+    fn meets_locks(&self, store: &Store, parameters: &[ScalarValue]) -> Result<bool> {
+        let changes = self.changes(parameters)?.unwrap_or_default();
+        Ok(changes.iter().any(|change| store.is_locked(change.table.id, &change.key)))
     }
 
     /// Writes a single row at its owner: this server or another one.

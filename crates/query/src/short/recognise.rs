@@ -109,7 +109,10 @@ fn insert(frame: &Frame<'_>, tables: &dyn Tables, insert: &InsertStmt) -> Result
         _ => return Ok(None),
     };
     let is_watched = !table.foreign_keys.is_empty() || tables.catalog().has_deferrable(table.id);
-    if is_watched || table.columns.iter().any(|column| column.identity.is_some()) {
+    if is_watched
+        || table.materialized.is_some()
+        || table.columns.iter().any(|column| column.identity.is_some())
+    {
         return Ok(None);
     }
     let mut given = Vec::new();
