@@ -239,7 +239,7 @@ mod tests {
     fn a_long_chain_is_neither_copied_nor_dropped_by_recursion() {
         let horizon = Timestamp(1);
         let mut delta = Delta::default();
-        let key = || Key::from(&[1][..]);
+        let key = || Key::from(&[1_u8][..]);
         for time in 1..=300_000 {
             delta.write(key(), Timestamp(time), None, horizon);
         }
