@@ -62,9 +62,19 @@ pub(crate) async fn check(
         (0..tuples::len(values)).map(|row| of_entry(&encoder.values(row))).collect();
     transaction.delete(index.file.id, &guards).await?;
     match repeated(surroundings, transaction, (table, index), Some(values)).await? {
+        // Locks resolve it: another transaction may be deleting one of the rows.
+        Some(_) if !transaction.is_locking() && is_taken(transaction, index, &guards) => {
+            let table = table.name.clone();
+            Err(store::Error::Conflict { table, key: String::new() }.into())
+        }
         Some(found) => Err(errors::repeated(table, index, &found)),
         None => Ok(()),
     }
+}
+
+/// Whether another transaction has locked one of some guards on this server.
+fn is_taken(transaction: &DistributedTransaction, index: &Index, guards: &[Key]) -> bool {
+    guards.iter().any(|guard| transaction.store().is_locked(index.file.id, guard))
 }
 
 /// Checks that no two rows of a table have the same values in a new index.
