@@ -43,7 +43,7 @@ impl Wanted {
     /// Whether the table has indexes, and many more rows than are wanted.
     pub(crate) fn has_gain(&self, view: &TableView) -> bool {
         let rows: usize = self.ends.iter().map(|ends| ends.rows).sum();
-        let is_large = view.row_count().is_none_or(|all| all as u64 > GAIN_MIN * rows as u64);
+        let is_large = view.row_count().is_none_or(|all| all > GAIN_MIN * rows as u64);
         is_large && !view.indexes().is_empty()
     }
 

@@ -129,7 +129,7 @@ fn compared(expr: &Expr) -> Option<(&Expr, Operator, &ScalarValue)> {
 }
 
 /// The constants of which a condition says that an expression is one.
-fn values_of<'a>(condition: &'a Expr, of: &Expr) -> Option<Vec<Expr>> {
+fn values_of(condition: &Expr, of: &Expr) -> Option<Vec<Expr>> {
     match condition {
         Expr::InList(list) if !list.negated && *list.expr == *of => Some(list.list.clone()),
         _ => match compared(condition)? {

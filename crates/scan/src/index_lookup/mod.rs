@@ -147,7 +147,7 @@ async fn by_several<'a>(
         let mut conditions: Vec<&Expr> = conditions.to_vec();
         conditions.remove(number);
         split_conjuncts(part, &mut conditions);
-        let owned: Vec<Expr> = conditions.iter().map(|condition| Expr::clone(condition)).collect();
+        let owned: Vec<Expr> = conditions.iter().copied().cloned().collect();
         let ranges = key_ranges::of_filters(view.table(), &owned);
         let has_short_key = view.table().key.len() == 1;
         if has_short_key && ranges.len() <= ROWS_MAX && ranges.iter().all(is_point) {
