@@ -1,8 +1,8 @@
 //! Catalog changes as values.
 
 use crate::{
-    Catalog, Error, Function, Object, PUBLIC, Privileges, RESERVED_SCHEMAS, Relation, RelationId,
-    Role, Schema, TableId, TypeId, UserType, is_temporary_schema,
+    Catalog, Error, Extension, Function, Object, PUBLIC, Privileges, RESERVED_SCHEMAS, Relation,
+    RelationId, Role, Schema, TableId, TypeId, UserType, is_temporary_schema,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -54,11 +54,21 @@ pub enum CatalogChange {
     DropType(TypeId),
     /// Creates a function, or replaces the one with its id. The name may change.
     PutFunction(Function),
+    /// As [`Self::PutFunction`], with what only some functions have.
+    PutExtended(Function, Extension),
     /// Drops a function.
     DropFunction(RelationId),
 }
 
 impl CatalogChange {
+    /// The change that creates a function, or replaces the one with its id.
+    pub fn put_function(mut function: Function) -> Self {
+        match std::mem::take(&mut function.extension) {
+            none if none == Extension::default() => Self::PutFunction(function),
+            extension => Self::PutExtended(function, extension),
+        }
+    }
+
     /// Returns the table that the change needs exclusively.
     pub fn table(&self) -> Option<TableId> {
         match self {
@@ -96,7 +106,7 @@ impl CatalogChange {
                 Object::Relation(id) => is_temporary(*id),
             },
             // There are no temporary functions.
-            Self::PutFunction(_) | Self::DropFunction(_) => false,
+            Self::PutFunction(_) | Self::PutExtended(..) | Self::DropFunction(_) => false,
             Self::PutRole(_)
             | Self::RenameRole { .. }
             | Self::DropRole(_)
@@ -173,6 +183,7 @@ impl Catalog {
                 );
             }
             CatalogChange::PutFunction(function) => next.put_function(function)?,
+            CatalogChange::PutExtended(function, of) => next.put_extended(function, of)?,
             CatalogChange::DropFunction(id) => next.drop_function(*id)?,
             CatalogChange::Truncate(id) => {
                 self.table_by_id(*id).ok_or_else(|| Error::missing(id.relation()))?;

@@ -25,7 +25,9 @@ pub use definitions::{
     temporary_schema,
 };
 pub use error::Error;
-pub use function::{Function, Parallel, Parameter, ParameterMode, Volatility};
+pub use function::{
+    Aggregate, Extension, Function, FunctionId, Parallel, Parameter, ParameterMode, Volatility,
+};
 pub use role::{Object, PUBLIC, Privileges, Role};
 pub use sql_type::{Domain, DomainCheck, EnumLabel, SqlType, TypeId, UserType, UserTypeKind};
 pub use user_type::{LABEL_DISTANCE, labels, order_between};

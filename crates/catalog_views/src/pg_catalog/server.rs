@@ -44,13 +44,13 @@ pub(super) fn access_methods(rows: &mut TableRows) {
 
 /// `pg_language`.
 pub(super) fn languages(rows: &mut TableRows) {
-    for (oid, name) in [(12_i64, "internal"), (14, "sql"), (oids::PLPGSQL, "plpgsql")] {
+    for (oid, name) in oids::LANGUAGES {
         let trusted = (name != "internal").into();
         let owner = oids::BOOTSTRAP_SUPERUSER.into();
         let cells = [
             ("oid", oid.into()),
             ("lanname", name.into()),
-            ("lanispl", (name == "plpgsql").into()),
+            ("lanispl", (oid >= oids::PLPGSQL).into()),
             ("lanpltrusted", trusted),
             ("lanowner", owner),
         ];

@@ -264,6 +264,7 @@ fn lowered<'a>(
         engine: planner.engine,
         functions: planner.functions,
         sources: relations.sources(),
+        catalog: Some(planner.tables.catalog()),
         returned,
         parameters: planner.parameters,
         folds: is_executed,

@@ -1,10 +1,14 @@
 //! CREATE, ALTER, DROP and COMMENT ON of functions.
 
+mod aggregate;
+mod source;
+
 use super::{dependents, place};
 use crate::analysis;
 use crate::context::Frame;
 use crate::context::named_functions::{find, owned, require_owner, undefined};
 use catalog_views::relation_names::find_named;
+use foreign::Language;
 use parser::commands::{
     AlterFunction, CreateFunction, DropFunctions, RelationName, RoutineDefinition,
 };
@@ -13,7 +17,7 @@ use routines::NewFunction;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{
-    CatalogChange, Function, Object, PUBLIC, Privileges, RESERVED_SCHEMAS, Relation,
+    CatalogChange, Function, FunctionId, Object, PUBLIC, Privileges, RESERVED_SCHEMAS, Relation,
     is_temporary_schema,
 };
 use values::error::{Error, Result, SqlState};
@@ -26,6 +30,9 @@ pub(super) async fn run(
 ) -> Result<()> {
     match definition {
         RoutineDefinition::Create(create) => self::create(frame, transaction, create).await,
+        RoutineDefinition::CreateAggregate(create) => {
+            aggregate::create(frame, transaction, create).await
+        }
         RoutineDefinition::Drop(drop) => drop_all(frame, transaction, drop),
         RoutineDefinition::Alter(alter) => self::alter(frame, transaction, alter),
         RoutineDefinition::Rename { routine, to } => {
@@ -48,7 +55,7 @@ pub(super) async fn run(
 }
 
 fn put(transaction: &mut DistributedTransaction, function: Function) -> Result<()> {
-    transaction.change_catalog(CatalogChange::PutFunction(function))?;
+    transaction.change_catalog(CatalogChange::put_function(function))?;
     Ok(())
 }
 
@@ -76,11 +83,26 @@ async fn create(
     };
     let id = frame.session.shared.store.next_relation_id();
     let new = NewFunction { id, schema, table: &table };
-    let defined = routines::define(create, new).map_err(|error| of_analyzer(error, frame.text))?;
+    let mut defined =
+        routines::define(create, new).map_err(|error| of_analyzer(error, frame.text))?;
+    if let Some(language) = Language::of(&defined.language) {
+        defined.body = source::kept(frame, transaction, language, &defined.body).await?;
+    }
+    keep(frame, transaction, defined, create.replaces).await
+}
+
+/// Puts a new function into the catalog, after a check.
+async fn keep(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    defined: Function,
+    replaces: bool,
+) -> Result<()> {
+    let catalog = Arc::clone(transaction.catalog());
     let mut same = catalog.functions_named(&defined.schema, &defined.name).iter();
     let existing = same.find(|other| other.has_identity_of(&defined)).cloned();
     let function = match existing {
-        Some(_) if !create.replaces => {
+        Some(_) if !replaces => {
             let message =
                 format!("function \"{}\" already exists with same argument types", defined.name);
             return Err(Error::new(SqlState::DuplicateFunction, message));
@@ -153,6 +175,15 @@ fn drop_one(
 ) -> Result<()> {
     let catalog = Arc::clone(transaction.catalog());
     let shown = format!("{} {}", function.kind(), routines::signature(function));
+    for other in catalog.functions().filter(|other| calls(other, function)) {
+        if !cascade {
+            let other = format!("{} {}", other.kind(), routines::signature(other));
+            return Err(is_needed(&shown, &format!("{other} depends on {shown}")));
+        }
+        drop_one(frame, transaction, other, cascade)?;
+        let message = format!("drop cascades to {} {}", other.kind(), routines::signature(other));
+        frame.session.notice(SqlState::SuccessfulCompletion, message);
+    }
     for view in dependents::of_function(frame, &catalog, function) {
         if !cascade {
             return Err(is_needed(&shown, &format!("view {} depends on {shown}", view.name)));
@@ -161,6 +192,13 @@ fn drop_one(
     }
     transaction.change_catalog(CatalogChange::DropFunction(function.id))?;
     Ok(())
+}
+
+/// Whether a function is an aggregate that calls another one.
+fn calls(aggregate: &Function, other: &Function) -> bool {
+    let Some(steps) = &aggregate.extension.aggregate else { return false };
+    let of = Some(FunctionId::User(other.id));
+    Some(steps.transition) == of || steps.combine == of || steps.finish == of
 }
 
 /// With CASCADE, drops the functions that return rows of a table that is dropped.

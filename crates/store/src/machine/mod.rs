@@ -197,6 +197,7 @@ impl Machine {
                 }
             }
             CatalogChange::PutFunction(_)
+            | CatalogChange::PutExtended(..)
             | CatalogChange::Create(Relation::View(_))
             | CatalogChange::Replace(_)
             | CatalogChange::CreateSchema(_)
@@ -245,7 +246,9 @@ impl Machine {
                 self.count_relation(user.id.object());
                 self.count_relation(user.array.object());
             }
-            CatalogChange::PutFunction(function) => self.count_relation(function.id),
+            CatalogChange::PutFunction(function) | CatalogChange::PutExtended(function, _) => {
+                self.count_relation(function.id);
+            }
             _ => {}
         }
     }

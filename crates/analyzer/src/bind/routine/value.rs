@@ -10,7 +10,8 @@ use crate::bind::{Binder, contains, names};
 use crate::error::{Error, Result};
 use crate::system::{Oid, SqlType};
 use crate::tree::{
-    Body, Column, Expr, Kind, Limit, Literal, Output, Query, Select, Source, Subquery, SubqueryKind,
+    Body, Column, Expr, ForeignCall, Kind, Limit, Literal, Output, Query, Select, Source, Subquery,
+    SubqueryKind,
 };
 use grammar::tree::{FuncCall, Node, NodeEnum, RangeFunction};
 
@@ -28,6 +29,9 @@ impl Binder<'_> {
             }
             Some(Meant::Routine(called)) => called,
         };
+        if called.routine.aggregate.is_some() {
+            return self.user_aggregate(called, call).map(Some);
+        }
         let name = &called.routine.name;
         let refused = |message: String| Err(Error::new("42809", message).at(location));
         if called.routine.is_procedure {
@@ -67,6 +71,9 @@ impl Binder<'_> {
         let missing = |what: &str| {
             Err(Error::missing(format!("{what} such as {} here", routine.signature())).at(location))
         };
+        if routine.is_foreign {
+            return Ok(foreign_value(called, location));
+        }
         if routine.language != "sql" {
             return self.call_before(called, location);
         }
@@ -148,6 +155,10 @@ impl Binder<'_> {
         })?;
         let Some(Meant::Routine(mut called)) = meant else { return Ok(None) };
         let location = call.location;
+        if called.routine.aggregate.is_some() {
+            let message = "aggregate functions are not allowed in functions in FROM";
+            return Err(Error::new("42803", message).at(location));
+        }
         if called.routine.is_procedure {
             let message = format!("{} is a procedure", called.routine.signature());
             return Err(Error::new("42809", message)
@@ -219,6 +230,17 @@ impl Binder<'_> {
         });
         Ok(query)
     }
+}
+
+/// The value of a function that runs for rows.
+fn foreign_value(called: Called, location: i32) -> Expr {
+    let call = ForeignCall {
+        function: called.routine.id,
+        volatility: called.routine.volatility,
+        is_strict: called.routine.is_strict,
+        arguments: called.arguments,
+    };
+    Expr::new(Kind::Foreign(call), SqlType::plain(called.result), location)
 }
 
 /// An error in the body of a function, at its call.
