@@ -31,7 +31,6 @@ pub(super) struct Script<'a> {
     definition: &'a Definition,
     body: &'a str,
     context: Context,
-    runtime: Runtime,
     /// Why the script has been interrupted.
     ended: Rc<RefCell<Option<Error>>>,
 }
@@ -59,7 +58,7 @@ impl<'a> Script<'a> {
             }
         })));
         let context = Context::custom::<Intrinsics>(&runtime).map_err(|_| none())?;
-        Ok(Self { definition, body, context, runtime, ended })
+        Ok(Self { definition, body, context, ended })
     }
 
     /// Runs `work` with the function.
@@ -92,7 +91,7 @@ impl<'js> Program<'_, 'js> {
         let mut options = EvalOptions::default();
         options.filename = Some(definition.name.clone());
         let made = self.ctx.eval_with_options::<Value<'js>, _>(text, options);
-        let made = made.map_err(|error| match self.ended_or_full() {
+        let made = made.map_err(|error| match self.ended() {
             Some(ended) => ended,
             None => {
                 let reason = self.failed(&error);
@@ -131,7 +130,7 @@ impl<'js> Program<'_, 'js> {
         let thrown = match error {
             rquickjs::Error::Exception => self.ctx.catch(),
             rquickjs::Error::Allocation => {
-                return self.ended_or_full().unwrap_or_else(|| self.full());
+                return self.ended().unwrap_or_else(|| self.full());
             }
             rquickjs::Error::Utf8(_) => {
                 let message = format!("function {} returned no valid Unicode", definition.name);
@@ -139,12 +138,12 @@ impl<'js> Program<'_, 'js> {
             }
             other => return raised(definition, &other.to_string()),
         };
-        if let Some(ended) = self.ended_or_full() {
+        if let Some(ended) = self.ended() {
             return ended;
         }
         let (what, place) = self.shown(&thrown);
         // Reading what was thrown may run the script's code.
-        if let Some(ended) = self.ended_or_full() {
+        if let Some(ended) = self.ended() {
             return ended;
         }
         if what.contains("out of memory") {
@@ -178,11 +177,8 @@ impl<'js> Program<'_, 'js> {
     }
 
     /// Why the script has been ended from outside.
-    fn ended_or_full(&self) -> Option<Error> {
-        let ended = self.script.ended.borrow().clone();
-        let limit = self.script.definition.limits.memory as i64;
-        let is_full = || self.script.runtime.memory_usage().malloc_size > limit - limit / 16;
-        ended.or_else(|| is_full().then(|| self.full()))
+    fn ended(&self) -> Option<Error> {
+        self.script.ended.borrow().clone()
     }
 
     fn full(&self) -> Error {
