@@ -11,7 +11,7 @@ pub use bind::type_name::sql_type as declared_type;
 pub use bind::{
     Bound, BoundStatement, Catalog, Domain, RowExpression, Star, Table, bind, bind_assigned,
     bind_row, bind_statement, check_aggregate, check_routine, children, children_mut, column_name,
-    contains, whole_rows,
+    contains, is_executed, whole_rows,
 };
 pub use error::{Error, Result};
 pub use routine::{Routine, RoutineAggregate, RoutineCall, RoutineStep};

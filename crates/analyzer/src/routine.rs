@@ -91,6 +91,8 @@ pub struct RoutineCall {
     pub arguments: Vec<Expr>,
     /// The type of the value.
     pub sql_type: SqlType,
+    /// The call in the place of its value.
+    pub value: Expr,
 }
 
 impl Signature for &Routine {

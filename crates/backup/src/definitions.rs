@@ -7,7 +7,7 @@ use crate::manifest::{
     CheckForm, ColumnForm, ColumnName, FunctionForm, GrantForm, IdentityForm, Manifest, Name,
     ObjectForm, RoleForm, SchemaForm, SequenceForm, TableForm, ViewForm,
 };
-use crate::{indexes, sql_types, user_types};
+use crate::{indexes, sql_types, triggers, user_types};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::catalog::{
@@ -57,6 +57,7 @@ pub(crate) fn put(frozen: &Frozen, manifest: &mut Manifest) -> Result<(), Error>
         }
     }
     manifest.functions = catalog.functions().map(|of| function_form(catalog, of)).collect();
+    manifest.triggers = triggers::forms(catalog);
     manifest.roles = catalog.roles().map(|role| role_form(catalog, role)).collect();
     manifest.public = grants(catalog, catalog.public());
     Ok(())

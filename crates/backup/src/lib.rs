@@ -34,6 +34,7 @@ mod rows;
 mod single;
 mod sql_types;
 mod target;
+mod triggers;
 mod user_types;
 mod write;
 

@@ -38,6 +38,8 @@ pub(crate) struct Manifest {
     /// A domain is behind the type that it restricts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) types: Vec<TypeForm>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) triggers: Vec<TriggerForm>,
 }
 
 /// A type of users.
@@ -88,6 +90,18 @@ pub(crate) struct FunctionForm {
     pub(crate) definition: store::catalog::Function,
     /// The relation whose rows the result has.
     pub(crate) relation: Option<Name>,
+}
+
+/// A trigger. The ids in its definition mean nothing.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct TriggerForm {
+    pub(crate) definition: store::catalog::Trigger,
+    /// The table.
+    pub(crate) on: Name,
+    /// The function.
+    pub(crate) calls: Name,
+    /// The columns of UPDATE OF.
+    pub(crate) column_names: Vec<String>,
 }
 
 /// The name of a relation.

@@ -3,7 +3,7 @@
 use crate::directory::Unfinished;
 use crate::manifest::{GrantForm, Name};
 use crate::{
-    Backup, Error, Progress, Target, definitions, foreign_keys, indexes, load, user_types,
+    Backup, Error, Progress, Target, definitions, foreign_keys, indexes, load, triggers, user_types,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -166,7 +166,7 @@ impl Restore<'_> {
         Ok(())
     }
 
-    /// Restores views, sequences and functions. The value of a sequence is there before the sequence is.
+    /// Restores views, sequences, functions and triggers. The value of a sequence is there before the sequence is.
     fn others(&self) -> Result<(), Error> {
         let mut transaction = self.store.begin();
         for form in &self.backup.manifest.sequences {
@@ -186,6 +186,12 @@ impl Restore<'_> {
         for form in functions {
             let function = definitions::function(form, &ids, transaction.catalog());
             transaction.change_catalog(CatalogChange::put_function(function))?;
+        }
+        for form in &self.backup.manifest.triggers {
+            let id = self.store.next_relation_id();
+            let flaw = || self.backup.flaw()("a trigger is of no table or function".to_owned());
+            let trigger = triggers::restored(form, id, transaction.catalog()).ok_or_else(flaw)?;
+            transaction.change_catalog(CatalogChange::PutTrigger(trigger))?;
         }
         transaction.commit()?;
         Ok(())

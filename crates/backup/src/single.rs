@@ -22,7 +22,7 @@ pub struct NewTable {
 }
 
 /// Restores one table with its rows and the sequences of its columns, in one transaction. Returns the number of rows.
-/// Privileges, foreign keys and colocation are not restored.
+/// Privileges, foreign keys, triggers and colocation are not restored.
 ///
 /// # Errors
 /// [`Error::TableMissing`], [`Error::TableAmbiguous`]; [`Error::TypeMissing`], [`Error::TypeDiffers`]; those of the store

@@ -63,6 +63,7 @@ pub async fn write(
         public: Vec::new(),
         functions: Vec::new(),
         types: Vec::new(),
+        triggers: Vec::new(),
     };
     definitions::put(&frozen, &mut manifest)?;
     let mut writer = Writer::new(target.clone(), known, Arc::clone(progress));

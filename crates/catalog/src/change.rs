@@ -2,7 +2,7 @@
 
 use crate::{
     Catalog, Error, Extension, Function, Object, PUBLIC, Privileges, RESERVED_SCHEMAS, Relation,
-    RelationId, Role, Schema, TableId, TypeId, UserType, is_temporary_schema,
+    RelationId, Role, Schema, TableId, Trigger, TypeId, UserType, is_temporary_schema,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -58,6 +58,15 @@ pub enum CatalogChange {
     PutExtended(Function, Extension),
     /// Drops a function.
     DropFunction(RelationId),
+    /// Creates a trigger, or replaces the one with its id. The name may change.
+    PutTrigger(Trigger),
+    /// Drops a trigger.
+    DropTrigger {
+        /// Its table.
+        table: TableId,
+        /// Its id.
+        id: RelationId,
+    },
 }
 
 impl CatalogChange {
@@ -105,6 +114,8 @@ impl CatalogChange {
                 Object::Schema(name) => is_temporary_schema(name),
                 Object::Relation(id) => is_temporary(*id),
             },
+            Self::PutTrigger(trigger) => is_temporary(trigger.table.relation()),
+            Self::DropTrigger { table, .. } => is_temporary(table.relation()),
             // There are no temporary functions.
             Self::PutFunction(_) | Self::PutExtended(..) | Self::DropFunction(_) => false,
             Self::PutRole(_)
@@ -185,6 +196,8 @@ impl Catalog {
             CatalogChange::PutFunction(function) => next.put_function(function)?,
             CatalogChange::PutExtended(function, of) => next.put_extended(function, of)?,
             CatalogChange::DropFunction(id) => next.drop_function(*id)?,
+            CatalogChange::PutTrigger(trigger) => next.put_trigger(trigger)?,
+            CatalogChange::DropTrigger { table, id } => next.drop_trigger(*table, *id)?,
             CatalogChange::Truncate(id) => {
                 self.table_by_id(*id).ok_or_else(|| Error::missing(id.relation()))?;
             }
@@ -276,6 +289,7 @@ impl Catalog {
         self.names.remove(&(old.schema().to_owned(), old.name().to_owned()));
         self.index_changed(&old);
         self.references_changed(Some(&old), &old);
+        self.triggers.remove(&TableId(id.0));
         self.forget(&Object::Relation(id));
         Ok(())
     }

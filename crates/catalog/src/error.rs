@@ -56,6 +56,12 @@ pub enum Error {
         /// Its name.
         function: String,
     },
+    /// The table has a trigger with this name.
+    #[error("trigger \"{trigger}\" already exists")]
+    TriggerExists {
+        /// Its name.
+        trigger: String,
+    },
     /// The name is reserved for the system.
     #[error("\"{name}\" is a reserved name")]
     ReservedName {

@@ -15,6 +15,7 @@ mod role;
 mod serialized;
 mod sql_type;
 pub mod stable;
+mod trigger;
 mod user_type;
 
 pub use change::CatalogChange;
@@ -30,6 +31,7 @@ pub use function::{
 };
 pub use role::{Object, PUBLIC, Privileges, Role};
 pub use sql_type::{Domain, DomainCheck, EnumLabel, SqlType, TypeId, UserType, UserTypeKind};
+pub use trigger::{Trigger, TriggerEvents, TriggerState};
 pub use user_type::{LABEL_DISTANCE, labels, order_between};
 
 use imbl::OrdMap;
@@ -58,6 +60,8 @@ pub struct Catalog {
     functions: OrdMap<RelationId, Arc<Function>>,
     /// The functions of each schema and name, in the order of their ids.
     function_names: OrdMap<(String, String), Arc<[Arc<Function>]>>,
+    /// The triggers of each table that has some, ordered by name.
+    triggers: OrdMap<TableId, Arc<[Arc<Trigger>]>>,
     roles: OrdMap<String, Arc<Role>>,
     public: Arc<Role>,
 }
@@ -81,6 +85,7 @@ impl Catalog {
             types: OrdMap::new(),
             functions: OrdMap::new(),
             function_names: OrdMap::new(),
+            triggers: OrdMap::new(),
             roles: OrdMap::new(),
             public: Arc::new(public_role()),
         }

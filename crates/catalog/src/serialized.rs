@@ -1,7 +1,8 @@
 //! The serialized form of a catalog: its definitions. The index of names is rebuilt.
 
 use crate::{
-    Catalog, Function, Relation, RelationId, Role, Schema, TableId, UserType, is_temporary_schema,
+    Catalog, Function, Relation, RelationId, Role, Schema, TableId, Trigger, UserType,
+    is_temporary_schema,
 };
 use imbl::OrdMap;
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,7 @@ pub(super) struct Definitions {
     pub(super) roles: Vec<Role>,
     pub(super) public: Role,
     pub(super) functions: Vec<Function>,
+    pub(super) triggers: Vec<Trigger>,
 }
 
 /// A relation or a type.
@@ -35,13 +37,15 @@ impl From<Catalog> for Definitions {
             roles: catalog.roles.values().map(|role| Role::clone(role)).collect(),
             public: Role::clone(&catalog.public),
             functions: catalog.functions().map(|function| Function::clone(function)).collect(),
+            triggers: catalog.triggers().map(|trigger| Trigger::clone(trigger)).collect(),
         }
     }
 }
 
 impl From<Definitions> for Catalog {
     fn from(definitions: Definitions) -> Self {
-        let Definitions { schemas, relations: entries, roles, public, functions } = definitions;
+        let Definitions { schemas, relations: entries, roles, public, functions, triggers } =
+            definitions;
         let (mut relations, mut types) = (Vec::new(), OrdMap::new());
         for entry in entries {
             match entry {
@@ -73,6 +77,7 @@ impl From<Definitions> for Catalog {
             types,
             functions: OrdMap::new(),
             function_names: OrdMap::new(),
+            triggers: OrdMap::new(),
             roles: roles.into_iter().map(|r| (r.name.clone(), Arc::new(r))).collect(),
             public: Arc::new(public),
         };
@@ -82,6 +87,12 @@ impl From<Definitions> for Catalog {
             let function = Arc::new(function);
             catalog.functions.insert(function.id, Arc::clone(&function));
             catalog.list_functions(&function);
+        }
+        for trigger in triggers {
+            let mut listed = catalog.triggers_of(trigger.table).to_vec();
+            let table = trigger.table;
+            listed.push(Arc::new(trigger));
+            catalog.list_triggers(table, listed);
         }
         catalog
     }
@@ -100,6 +111,7 @@ impl Catalog {
         // Ids of temporary relations are used again after a restart: nobody keeps privileges on them.
         let is_shared =
             |id: &RelationId| !self.relation_by_id(*id).is_some_and(Relation::is_temporary);
+        definitions.triggers.retain(|trigger| is_shared(&trigger.table.relation()));
         for role in definitions.roles.iter_mut().chain([&mut definitions.public]) {
             role.relations.retain(|id, _| is_shared(id));
             role.schemas.retain(|name, _| !is_temporary_schema(name));

@@ -58,6 +58,8 @@ pub trait SessionContext: fmt::Debug + Send + Sync {
     fn notify(&self, channel: &str, payload: &str) -> Result<(), Error>;
     /// The channels that the session listens to.
     fn listening_channels(&self) -> Vec<String>;
+    /// The number of functions of triggers that are running, one within the other.
+    fn trigger_depth(&self) -> i64;
     /// The advisory locks of the session.
     fn advisory(&self) -> &AdvisoryLocks;
     /// Cancels the running statement, if any.

@@ -81,7 +81,9 @@ impl ViewContext<'_> {
 
     /// Whether a table has triggers in PostgreSQL: those of foreign keys, its own and those that refer to it.
     pub(crate) fn has_triggers(&self, table: &Table) -> bool {
-        !table.foreign_keys.is_empty() || !self.catalog.referring_to(table.id).is_empty()
+        !table.foreign_keys.is_empty()
+            || !self.catalog.referring_to(table.id).is_empty()
+            || !self.catalog.triggers_of(table.id).is_empty()
     }
 
     /// Number of live rows of a table on this server.

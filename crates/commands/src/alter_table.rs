@@ -7,6 +7,7 @@ use crate::data_type::DataType;
 use crate::identity::IdentityChange;
 use crate::names::{ObjectKind, RelationName, incomplete, node, words_of};
 use crate::roles::{RoleName, RoleStatement};
+use crate::trigger::TriggerSwitch;
 use crate::{Error, Result};
 use grammar::expression_text;
 use grammar::tree::{AlterTableCmd, AlterTableStmt, AlterTableType, DropBehavior, NodeEnum};
@@ -95,6 +96,8 @@ pub enum AlterOperation {
         /// INITIALLY DEFERRED.
         is_deferred: bool,
     },
+    /// ENABLE or DISABLE TRIGGER.
+    SwitchTriggers(TriggerSwitch),
 }
 
 /// ALTER TABLE, or ALTER ... OWNER TO.
@@ -135,6 +138,9 @@ fn read(kind: ObjectKind, table: &str, operation: &AlterTableCmd) -> Result<Alte
         (operation.name.clone(), operation.behavior() == DropBehavior::DropCascade);
     if let Some(change) = IdentityChange::of(operation)? {
         return Ok(AlterOperation::Identity { column: name, change });
+    }
+    if let Some(switch) = TriggerSwitch::of(operation) {
+        return Ok(AlterOperation::SwitchTriggers(switch));
     }
     Ok(match operation.subtype() {
         AlterTableType::AtAddColumn => {

@@ -1,8 +1,8 @@
 //! A statement that is neither a query nor a change of rows.
 
 use crate::{
-    AlterSystem, Copy, Declaration, Definition, Discard, Do, Execute, Explain, Fetch, Prepare,
-    RoleStatement, SettingStatement, Transaction,
+    AlterSystem, Call, Copy, Declaration, Definition, Discard, Do, Execute, Explain, Fetch,
+    Prepare, RoleStatement, SettingStatement, Transaction,
 };
 
 /// A statement that is neither a query nor a change of rows.
@@ -44,4 +44,6 @@ pub enum Command {
     Unlisten(Option<String>),
     /// DO.
     Do(Do),
+    /// CALL.
+    Call(Call),
 }

@@ -4,7 +4,7 @@ use crate::locking::LockTables;
 use crate::{
     AlterSequence, AlterTable, AlterType, Comment, CreateIndex, CreateSchema, CreateSequence,
     CreateTable, CreateTableAs, CreateType, CreateView, Drop, NewType, ObjectKind, Reindex,
-    RelationName, Rename, RoutineDefinition, SetConstraints, Truncate,
+    RelationName, Rename, RoutineDefinition, SetConstraints, TriggerDefinition, Truncate,
 };
 
 /// A statement that changes definitions.
@@ -46,6 +46,8 @@ pub enum Definition {
     SetConstraints(SetConstraints),
     /// A statement about a function or procedure.
     Routine(RoutineDefinition),
+    /// A statement about a trigger.
+    Trigger(TriggerDefinition),
     /// VACUUM and ANALYZE.
     Maintenance(Maintenance),
     /// DISCARD TEMP, and what DISCARD ALL drops.
@@ -112,6 +114,7 @@ impl Definition {
             Self::Comment(_) => "COMMENT",
             Self::SetConstraints(_) => "SET CONSTRAINTS",
             Self::Routine(definition) => definition.tag(),
+            Self::Trigger(definition) => definition.tag(),
             Self::Maintenance(maintenance) if maintenance.is_vacuum => "VACUUM",
             Self::Maintenance(_) => "ANALYZE",
             Self::DropTemporary { all: true } => "DISCARD ALL",

@@ -10,9 +10,6 @@ pub(crate) fn missing(statement: &NodeEnum) -> Error {
         NodeEnum::CompositeTypeStmt(_) | NodeEnum::CreateRangeStmt(_) => {
             ("user-defined types", "Use several columns, or json.")
         }
-        NodeEnum::CreateTrigStmt(_) => {
-            ("triggers", "Use GENERATED ALWAYS AS (...) STORED, DEFAULT or CHECK.")
-        }
         other => return Error::missing(tag(other)),
     };
     Error::new("0A000", format!("{what} are not supported")).hint(hint)

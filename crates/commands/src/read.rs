@@ -4,11 +4,11 @@ use crate::alter_table::Altered;
 use crate::locking::LockTables;
 use crate::rename::AnyRename;
 use crate::{
-    AlterSequence, AlterSystem, AlterType, Command, Comment, Copy, CreateIndex, CreateSchema,
+    AlterSequence, AlterSystem, AlterType, Call, Command, Comment, Copy, CreateIndex, CreateSchema,
     CreateSequence, CreateTable, CreateTableAs, CreateType, CreateView, Declaration, Definition,
     Discard, Do, Drop, Execute, Explain, Fetch, Maintenance, Prepare, Reindex, RelationName,
     Result, RoleStatement, RoutineDefinition, SetConstraints, SettingStatement, Transaction,
-    Truncate, kinds, names,
+    TriggerDefinition, Truncate, kinds, names,
 };
 use grammar::tree::{Node, NodeEnum, VacuumStmt};
 
@@ -19,6 +19,9 @@ use grammar::tree::{Node, NodeEnum, VacuumStmt};
 pub fn read(statement: &NodeEnum) -> Result<Option<Command>> {
     if let Some(routine) = RoutineDefinition::of(statement)? {
         return Ok(Some(Command::Definition(Box::new(Definition::Routine(routine)))));
+    }
+    if let Some(trigger) = TriggerDefinition::of(statement)? {
+        return Ok(Some(Command::Definition(Box::new(Definition::Trigger(trigger)))));
     }
     let definition = |definition| Command::Definition(Box::new(definition));
     Ok(Some(match statement {
@@ -126,6 +129,7 @@ fn of_session(statement: &NodeEnum) -> Result<Command> {
             Command::Unlisten(names::some(&statement.conditionname))
         }
         NodeEnum::DoStmt(statement) => Command::Do(Do::of(statement)?),
+        NodeEnum::CallStmt(statement) => Command::Call(Call::of(statement)?),
         NodeEnum::CreateRoleStmt(statement) => Command::Role(RoleStatement::create(statement)?),
         NodeEnum::AlterRoleStmt(statement) => Command::Role(RoleStatement::alter(statement)?),
         NodeEnum::DropRoleStmt(statement) => Command::Role(RoleStatement::drop_roles(statement)?),

@@ -28,11 +28,10 @@ pub(crate) async fn carry_out(
     if rows.num_rows() == 0 {
         return Ok(());
     }
-    let keys = store::key::of_rows(table, &rows).map_err(store::Error::from)?;
     let action = if new.is_some() { key.on_update } else { key.on_delete };
     let set: Vec<ArrayRef> = match (action, new) {
         (ReferentialAction::Cascade, None) => {
-            return Ok(transaction.delete(table.id, &keys).await?);
+            return surroundings.delete(transaction, table, rows).await;
         }
         (ReferentialAction::Cascade, Some(new)) => following(table, key, &rows, old, new)?,
         (ReferentialAction::SetDefault, _) => {
@@ -46,21 +45,16 @@ pub(crate) async fn carry_out(
         }
     };
     let mut columns = rows.columns().to_vec();
-    let mut changes_key = false;
+    let mut assigned = Vec::new();
     for ((id, at), value) in key.columns.iter().zip(key.positions(table)).zip(set) {
         let is_set =
             new.is_some() || key.on_delete_set.is_empty() || key.on_delete_set.contains(id);
         if is_set {
-            changes_key |= table.key.contains(id);
+            assigned.push(at);
             columns[at] = value;
         }
     }
-    let changed = surroundings.checked(transaction, table, columns)?;
-    match changes_key {
-        true => transaction.replace(table.id, &keys, &[changed]).await?,
-        false => transaction.upsert(table.id, &changed).await?,
-    }
-    Ok(())
+    surroundings.update(transaction, table, (rows, columns), &assigned).await
 }
 
 /// The new values of the rows that refer to old ones.

@@ -30,6 +30,29 @@ pub trait Surroundings: Sync {
         columns: Vec<ArrayRef>,
     ) -> Result<RecordBatch>;
 
+    /// Deletes rows that refer to one that is gone.
+    ///
+    /// # Errors
+    /// Those of the change.
+    fn delete(
+        &self,
+        transaction: &mut DistributedTransaction,
+        table: &Arc<Table>,
+        rows: RecordBatch,
+    ) -> impl Future<Output = Result<()>> + Send;
+
+    /// Gives rows that refer to one new values, in columns at the `assigned` positions.
+    ///
+    /// # Errors
+    /// Those of the change.
+    fn update(
+        &self,
+        transaction: &mut DistributedTransaction,
+        table: &Arc<Table>,
+        rows: (RecordBatch, Vec<ArrayRef>),
+        assigned: &[usize],
+    ) -> impl Future<Output = Result<()>> + Send;
+
     /// Allocates row ids for tables without a primary key, and returns the first.
     fn row_ids(&self, count: u64) -> i64;
 

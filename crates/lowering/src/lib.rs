@@ -21,6 +21,7 @@ mod long;
 mod names;
 mod order;
 mod query;
+mod record_fields;
 mod records;
 mod refusal;
 mod result;
@@ -32,6 +33,7 @@ mod sets;
 mod together;
 mod typed;
 mod types;
+mod user_functions;
 mod values_body;
 mod windows;
 
@@ -39,6 +41,7 @@ pub use callable::callable;
 pub use refusal::{Refusal, Result};
 pub use result::{label, with_labels};
 pub use rows::{Rows, lower_output, lower_over};
+pub use user_functions::{Shape, UserFunctions};
 
 use analyzer::tree::{CteId, Query};
 use datafusion::common::{ScalarValue, TableReference};
@@ -54,6 +57,8 @@ pub struct Surroundings<'a> {
     pub engine: &'a SessionState,
     /// The functions by name.
     pub functions: &'a catalog_views::functions::Functions<'a>,
+    /// The functions of users that are executed; `None` where none can be called.
+    pub user_functions: Option<&'a dyn UserFunctions>,
     /// The tables, by the handles in the tree.
     pub sources: &'a [SourceTable],
     /// The catalog that has the functions of users; `None` where they cannot be called.

@@ -1,6 +1,7 @@
 //! Set-returning functions: each column is an array that the engine expands to rows.
 
 use crate::functions::{arrays, take};
+use crate::record_fields::fields_of;
 use crate::refusal::{Result, missing, unsupported};
 use crate::scope::{Lowering, Slot};
 use crate::typed::Typed;
@@ -22,11 +23,25 @@ const SET: &str = "?set";
 /// A column of a set-returning function.
 pub(crate) struct SetColumn {
     /// The array of its values.
-    array: Typed,
+    pub(crate) array: Typed,
     /// The type of a value.
-    item: SqlType,
+    pub(crate) item: SqlType,
     /// The function that restores the type of a value, which the engine loses when it expands the array.
-    marker: Option<&'static str>,
+    pub(crate) marker: Option<&'static str>,
+    /// The types of the fields of a value that stand for it as columns; none if it is a column itself.
+    pub(crate) fields: Vec<SqlType>,
+}
+
+impl SetColumn {
+    /// A column of the values themselves.
+    fn plain(array: Typed, item: SqlType) -> Self {
+        Self { array, item, marker: None, fields: Vec::new() }
+    }
+
+    /// The number of values that it has in a row.
+    fn width(&self) -> usize {
+        self.fields.len().max(1)
+    }
 }
 
 /// A plan with expanded columns.
@@ -68,7 +83,7 @@ impl Lowering<'_> {
         let (mut columns, mut counts) = (Vec::new(), Vec::with_capacity(sets.len()));
         for (_, set) in sets {
             let of_set = self.set_columns(set)?;
-            counts.push(of_set.len());
+            counts.push(of_set.iter().map(SetColumn::width).sum());
             columns.extend(of_set);
         }
         let Expanded { plan, values } = self.expanded(plan, columns, NullHandling::Drop)?;
@@ -76,7 +91,7 @@ impl Lowering<'_> {
         for ((index, set), count) in sets.iter().zip(counts) {
             let mut of_set: Vec<Typed> = values.by_ref().take(count).collect();
             let value = match of_set.pop() {
-                Some(value) if of_set.is_empty() && set.columns.len() == 1 => value,
+                Some(value) if of_set.is_empty() && set.columns.len() == 1 && !is_row(set) => value,
                 last => {
                     of_set.extend(last);
                     let names = set.columns.iter().map(|column| column.name.clone());
@@ -90,6 +105,13 @@ impl Lowering<'_> {
 
     /// The columns of a function; one array of a single item if it returns no set.
     pub(crate) fn set_columns(&mut self, set: &SetCall) -> Result<Vec<SetColumn>> {
+        match &set.call.executed {
+            Some(executed) => self.executed_set(set, executed),
+            None => self.columns_of_system(set),
+        }
+    }
+
+    fn columns_of_system(&mut self, set: &SetCall) -> Result<Vec<SetColumn>> {
         let function = procedures::of(set.call.function);
         let name = function.map_or("?", |function| function.name);
         let types: Vec<SqlType> = set.columns.iter().map(|column| column.sql_type).collect();
@@ -100,10 +122,10 @@ impl Lowering<'_> {
         let arguments = self.exprs(&set.call.arguments)?;
         if name == "generate_subscripts" {
             let array = self.subscripts_of(arguments)?;
-            return Ok(vec![SetColumn { array, item: first, marker: None }]);
+            return Ok(vec![SetColumn::plain(array, first)]);
         }
         let array_of = |item: SqlType| item.oid.array().unwrap_or(Oid::TEXT_ARRAY).into();
-        let plain = |array: Typed| vec![SetColumn { array, item: first, marker: None }];
+        let plain = |array: Typed| vec![SetColumn::plain(array, first)];
         let mut values = arguments.iter().cloned();
         Ok(match name {
             "unnest" => match (values.next(), values.next()) {
@@ -120,8 +142,8 @@ impl Lowering<'_> {
             "_pg_expandarray" => {
                 let [array] = take(arguments.clone())?;
                 let numbers = self.subscripts(array.clone(), 1)?;
-                let items = SetColumn { array, item: first, marker: None };
-                vec![items, SetColumn { array: numbers, item: Oid::INT4.into(), marker: None }]
+                let items = SetColumn::plain(array, first);
+                vec![items, SetColumn::plain(numbers, Oid::INT4.into())]
             }
             "pg_listening_channels" => {
                 plain(self.registered(CHANNELS, arguments, Oid::TEXT_ARRAY.into())?)
@@ -151,7 +173,8 @@ impl Lowering<'_> {
                     let call = self.engine_function(column.values, arguments.clone())?;
                     let (expr, data_type) = call;
                     let array = Typed { expr, sql_type: array_of(item), data_type };
-                    columns.push(SetColumn { array, item, marker: column.marker });
+                    columns
+                        .push(SetColumn { marker: column.marker, ..SetColumn::plain(array, item) });
                 }
                 columns
             }
@@ -162,7 +185,7 @@ impl Lowering<'_> {
     fn options(&self, arguments: &[Typed], item: SqlType) -> Result<Vec<SetColumn>> {
         let of = |name: &str| -> Result<SetColumn> {
             let array = self.registered(name, arguments.to_vec(), Oid::TEXT_ARRAY.into())?;
-            Ok(SetColumn { array, item, marker: None })
+            Ok(SetColumn::plain(array, item))
         };
         Ok(vec![of(OPTION_NAMES)?, of(OPTION_VALUES)?])
     }
@@ -172,7 +195,7 @@ impl Lowering<'_> {
         let of = |item: &SqlType| -> Result<SetColumn> {
             let arrays = item.oid.array().unwrap_or(Oid::TEXT_ARRAY);
             let array = self.registered(PARTITIONS, arguments.to_vec(), arrays.into())?;
-            Ok(SetColumn { array, item: *item, marker: None })
+            Ok(SetColumn::plain(array, *item))
         };
         types.iter().map(of).collect()
     }
@@ -199,7 +222,7 @@ impl Lowering<'_> {
         let value = self.expr(&expr)?;
         let (expr, data_type) = self.engine_function("make_array", vec![value])?;
         let sql_type = item.oid.array().unwrap_or(Oid::TEXT_ARRAY).into();
-        Ok(SetColumn { array: Typed { expr, sql_type, data_type }, item, marker: None })
+        Ok(SetColumn::plain(Typed { expr, sql_type, data_type }, item))
     }
 
     /// The array that `generate_subscripts` returns.
@@ -246,7 +269,7 @@ impl Lowering<'_> {
     pub(crate) fn ordinality(&self, of: &[SetColumn], item: SqlType) -> Result<SetColumn> {
         if let [of] = of {
             let array = self.subscripts(of.array.clone(), 1)?;
-            return Ok(SetColumn { array, item, marker: None });
+            return Ok(SetColumn::plain(array, item));
         }
         let zero = || Typed::constant(ScalarValue::Int64(Some(0)), Oid::INT8.into());
         let mut lengths = Vec::with_capacity(of.len());
@@ -263,7 +286,7 @@ impl Lowering<'_> {
         let one = Typed::constant(ScalarValue::Int64(Some(1)), Oid::INT8.into());
         let (expr, data_type) = self.engine_function(SERIES, vec![one, longest])?;
         let array = Typed { expr, sql_type: Oid(1016).into(), data_type };
-        Ok(SetColumn { array, item, marker: None })
+        Ok(SetColumn::plain(array, item))
     }
 
     /// A plan with the items of arrays, a row for each, side by side.
@@ -287,21 +310,22 @@ impl Lowering<'_> {
             .unnest_columns_with_options(sets, options)?
             .build()?;
         let plan = without_keys(plan)?;
-        let values = columns.into_iter().zip(names).map(|(column, name)| {
+        let mut values = Vec::with_capacity(columns.len());
+        for (column, name) in columns.into_iter().zip(names) {
             let expr = Expr::Column(Column::from_name(name));
             let DataType::List(field) = &column.array.data_type else {
                 return missing("a set of this type");
             };
-            let value = Typed::of(expr, field.data_type().clone(), column.item);
+            let value = Typed::of(expr, field.data_type().clone(), column.item)?;
             match column.marker {
                 Some(marker) => {
-                    let text = value?.named(Oid::TEXT.into());
-                    self.registered(marker, vec![text], column.item)
+                    let text = value.named(Oid::TEXT.into());
+                    values.push(self.registered(marker, vec![text], column.item)?);
                 }
-                None => value,
+                None if column.fields.is_empty() => values.push(value),
+                None => values.extend(fields_of(&value, &column.fields)?),
             }
-        });
-        let values = values.collect::<Result<_>>()?;
+        }
         Ok(Expanded { plan, values })
     }
 }
@@ -319,6 +343,11 @@ impl Lowering<'_> {
             false => Ok(()),
         }
     }
+}
+
+/// Whether the values of a set are records, also of one field.
+fn is_row(set: &SetCall) -> bool {
+    set.call.executed.as_ref().is_some_and(|executed| !executed.columns.is_empty())
 }
 
 /// Whether a set has another one of the select list in its arguments.

@@ -3,6 +3,7 @@
 
 mod few_groups;
 mod float_groups;
+mod guarded;
 mod kept_orders;
 mod null_keys;
 mod outer_constants;
@@ -15,12 +16,9 @@ mod whole_orders;
 
 pub use few_groups::FewGroups;
 pub use float_groups::FloatGroups;
-pub use kept_orders::KeptOrders;
-pub use null_keys::{JoinKeys, JoinOrders};
+pub use guarded::{Rule, guarded};
 pub use outer_constants::OuterConstants;
-pub use pushed_filters::PushedFilters;
 pub use repeated_orders::RepeatedOrders;
-pub use repeated_rows::RepeatedRows;
 pub use same_names::ByUniqueNames;
 pub use skipped_rows::{AllRows, SkippedRows};
 pub use whole_orders::WholeOrders;

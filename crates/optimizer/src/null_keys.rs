@@ -7,35 +7,19 @@
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{NullEquality, Result};
 use datafusion::logical_expr::{Join, JoinType, LogicalPlan, Projection};
-use datafusion::optimizer::eliminate_cross_join::EliminateCrossJoin;
-use datafusion::optimizer::extract_equijoin_predicate::ExtractEquijoinPredicate;
-use datafusion::optimizer::optimizer::ApplyOrder;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 use std::sync::Arc;
 
-/// The rule that orders inner joins, in the place of the engine's. Joins with the other kind of keys stay as they are.
-#[derive(Debug, Default)]
-pub struct JoinOrders(EliminateCrossJoin);
-
-impl OptimizerRule for JoinOrders {
-    fn name(&self) -> &str {
-        self.0.name()
+/// Orders inner joins. Joins with the other kind of keys stay as they are.
+pub(crate) fn order_joins(
+    rule: &dyn OptimizerRule,
+    plan: LogicalPlan,
+    config: &dyn OptimizerConfig,
+) -> Result<Transformed<LogicalPlan>> {
+    if !plan.exists(|node| Ok(inner(node).is_some_and(matches_nulls)))? {
+        return rule.rewrite(plan, config);
     }
-
-    fn apply_order(&self) -> Option<ApplyOrder> {
-        self.0.apply_order()
-    }
-
-    fn rewrite(
-        &self,
-        plan: LogicalPlan,
-        config: &dyn OptimizerConfig,
-    ) -> Result<Transformed<LogicalPlan>> {
-        if !plan.exists(|node| Ok(inner(node).is_some_and(matches_nulls)))? {
-            return self.0.rewrite(plan, config);
-        }
-        self.0.rewrite(plan.transform_up_with_subqueries(set_apart).data()?, config)
-    }
+    rule.rewrite(plan.transform_up_with_subqueries(set_apart).data()?, config)
 }
 
 /// Puts a projection on inner joins below another one, or below a condition, that has the other kind of keys.
@@ -68,27 +52,14 @@ fn projected(plan: LogicalPlan) -> LogicalPlan {
     LogicalPlan::Projection(Projection::new_from_schema(Arc::new(plan), schema))
 }
 
-/// The rule that makes keys of conditions, in the place of the engine's.
-#[derive(Debug, Default)]
-pub struct JoinKeys(ExtractEquijoinPredicate);
-
-impl OptimizerRule for JoinKeys {
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-
-    fn apply_order(&self) -> Option<ApplyOrder> {
-        self.0.apply_order()
-    }
-
-    fn rewrite(
-        &self,
-        plan: LogicalPlan,
-        config: &dyn OptimizerConfig,
-    ) -> Result<Transformed<LogicalPlan>> {
-        match &plan {
-            LogicalPlan::Join(join) if matches_nulls(join) => Ok(Transformed::no(plan)),
-            _ => self.0.rewrite(plan, config),
-        }
+/// Makes keys of conditions.
+pub(crate) fn find_keys(
+    rule: &dyn OptimizerRule,
+    plan: LogicalPlan,
+    config: &dyn OptimizerConfig,
+) -> Result<Transformed<LogicalPlan>> {
+    match &plan {
+        LogicalPlan::Join(join) if matches_nulls(join) => Ok(Transformed::no(plan)),
+        _ => rule.rewrite(plan, config),
     }
 }

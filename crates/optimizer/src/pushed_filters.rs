@@ -10,54 +10,36 @@
 use datafusion::common::Result;
 use datafusion::common::tree_node::Transformed;
 use datafusion::logical_expr::{Expr, LogicalPlan, SubqueryAlias};
-use datafusion::optimizer::optimizer::ApplyOrder;
-use datafusion::optimizer::push_down_filter::PushDownFilter;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 use std::sync::Arc;
 
-/// The rule of the logical optimizer, in the place of the engine's.
-#[derive(Debug, Default)]
-pub struct PushedFilters(PushDownFilter);
-
-impl OptimizerRule for PushedFilters {
-    fn name(&self) -> &str {
-        self.0.name()
+/// Moves a condition down.
+pub(crate) fn push_down(
+    rule: &dyn OptimizerRule,
+    plan: LogicalPlan,
+    config: &dyn OptimizerConfig,
+) -> Result<Transformed<LogicalPlan>> {
+    let LogicalPlan::Filter(mut filter) = plan else { return rule.rewrite(plan, config) };
+    // The engine's rule takes conditions above each other together.
+    let mut input = &*filter.input;
+    while let LogicalPlan::Filter(below) = input {
+        input = &below.input;
     }
-
-    fn apply_order(&self) -> Option<ApplyOrder> {
-        self.0.apply_order()
-    }
-
-    fn rewrite(
-        &self,
-        plan: LogicalPlan,
-        config: &dyn OptimizerConfig,
-    ) -> Result<Transformed<LogicalPlan>> {
-        let LogicalPlan::Filter(mut filter) = plan else { return self.0.rewrite(plan, config) };
-        // The engine's rule takes conditions above each other together.
-        let mut input = &*filter.input;
-        while let LogicalPlan::Filter(below) = input {
-            input = &below.input;
+    match input {
+        LogicalPlan::Aggregate(aggregate)
+            if aggregate.group_expr.is_empty()
+                || aggregate.group_expr.iter().any(|key| matches!(key, Expr::GroupingSet(_))) =>
+        {
+            return Ok(Transformed::no(LogicalPlan::Filter(filter)));
         }
-        match input {
-            LogicalPlan::Aggregate(aggregate)
-                if aggregate.group_expr.is_empty()
-                    || aggregate
-                        .group_expr
-                        .iter()
-                        .any(|key| matches!(key, Expr::GroupingSet(_))) =>
-            {
-                return Ok(Transformed::no(LogicalPlan::Filter(filter)));
-            }
-            LogicalPlan::SubqueryAlias(named)
-                if std::ptr::eq(input, &*filter.input)
-                    && named.schema.fields().len() != named.input.schema().fields().len() =>
-            {
-                let whole = SubqueryAlias::try_new(Arc::clone(&named.input), named.alias.clone())?;
-                filter.input = Arc::new(LogicalPlan::SubqueryAlias(whole));
-            }
-            _ => {}
+        LogicalPlan::SubqueryAlias(named)
+            if std::ptr::eq(input, &*filter.input)
+                && named.schema.fields().len() != named.input.schema().fields().len() =>
+        {
+            let whole = SubqueryAlias::try_new(Arc::clone(&named.input), named.alias.clone())?;
+            filter.input = Arc::new(LogicalPlan::SubqueryAlias(whole));
         }
-        self.0.rewrite(LogicalPlan::Filter(filter), config)
+        _ => {}
     }
+    rule.rewrite(LogicalPlan::Filter(filter), config)
 }

@@ -30,6 +30,7 @@ use datafusion::physical_plan::ExecutionPlan;
 pub use deep::refuse_deep;
 use futures::future::BoxFuture;
 use inputs::Inputs;
+use lowering::UserFunctions;
 use scan::extremes;
 use scan::tables::Tables;
 use std::sync::Arc;
@@ -63,6 +64,8 @@ pub struct NamedParameter {
     pub name: String,
     /// The type.
     pub sql_type: store::catalog::SqlType,
+    /// Whether a column of the same name hides it, as in a SQL function.
+    pub yields: bool,
 }
 
 /// Plans one statement.
@@ -81,6 +84,8 @@ pub struct Planner<'a> {
     pub parameters: &'a [ScalarValue],
     /// The names of the first parameters.
     pub names: &'a [NamedParameter],
+    /// The functions of users that are executed; `None` if there are none.
+    pub user_functions: Option<Arc<dyn UserFunctions>>,
     plan_view: PlanView,
     /// The views within which the statement is expanded, outermost first.
     expanded: Vec<RelationId>,
@@ -107,6 +112,7 @@ impl<'a> Planner<'a> {
             search_path,
             parameters,
             names: &[],
+            user_functions: None,
             plan_view,
             expanded: Vec::new(),
             describes_views: false,
@@ -184,6 +190,20 @@ impl<'a> Planner<'a> {
         let partitions = &mut options.execution.target_partitions;
         *partitions = (*partitions).max(2);
         options.execution.sort_spill_reservation_bytes = MERGE_BYTES;
+        let physical = self.physical_in(&engine, plan).await?;
+        Ok((physical, engine.task_ctx()))
+    }
+
+    /// A physical plan of a logical one that computes rows one after the other, and what it runs in.
+    ///
+    /// # Errors
+    /// Errors of the engine.
+    pub async fn physical_in_turn(
+        &self,
+        plan: &LogicalPlan,
+    ) -> Result<(Arc<dyn ExecutionPlan>, Arc<TaskContext>)> {
+        let mut engine = self.engine.clone();
+        engine.config_mut().options_mut().execution.target_partitions = 1;
         let physical = self.physical_in(&engine, plan).await?;
         Ok((physical, engine.task_ctx()))
     }

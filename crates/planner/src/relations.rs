@@ -110,6 +110,7 @@ impl Planner<'_> {
             &[],
             self.plan_view,
         );
+        planner.user_functions = self.user_functions.clone();
         planner.describes_views = self.describes_views;
         planner.expanded = self.expanded.iter().copied().chain([view.id]).collect();
         planner
@@ -140,6 +141,7 @@ impl Planner<'_> {
             &[],
             self.plan_view,
         );
+        planner.user_functions = self.user_functions.clone();
         planner.describes_views = true;
         for relation in self.tables.catalog().relations() {
             let Relation::View(view) = relation else { continue };

@@ -10,5 +10,8 @@ mod run;
 mod tokens;
 pub mod tree;
 
-pub use parse::parse;
-pub use run::{Answer, Ended, Given, Host, Raised, Severity, Variable, run};
+pub use parse::{parse, with_usual_subscripts, with_written_rows};
+pub use run::{
+    Answer, Compute, Ended, Form, Given, Host, Programs, Raised, Row, Severity, Triggered,
+    Variable, call, run, run_trigger,
+};

@@ -164,6 +164,13 @@ pub enum Kind {
     Perform(Sql),
     /// A statement of SQL.
     Execute(Rows, Option<Into>),
+    /// CALL, with the variables that its arguments are.
+    Call(Sql, Vec<Option<Target>>),
+    /// COMMIT or ROLLBACK.
+    EndTransaction {
+        /// COMMIT.
+        commits: bool,
+    },
     /// GET DIAGNOSTICS: variables and items.
     Diagnostics {
         /// STACKED.

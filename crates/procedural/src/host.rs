@@ -1,6 +1,7 @@
 //! The host of PL/pgSQL, over what runs statements.
 
 use crate::evaluation::Compiled;
+use crate::scalar::Scalar;
 use crate::value::{Value, answer};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
@@ -9,8 +10,9 @@ use grammar::tree::NodeEnum;
 use parser::Statement;
 use planner::NamedParameter;
 use plpgsql::tree::Sql;
-use plpgsql::{Answer, Host, Raised, Severity, Variable};
+use plpgsql::{Answer, Host, Programs, Raised, Severity, Variable};
 use std::collections::HashMap;
+use std::sync::Arc;
 use store::catalog::SqlType;
 use values::error::{Error, Result, SqlState};
 use values::field::Field;
@@ -49,6 +51,16 @@ pub trait Statements: Send {
         values: &[ScalarValue],
     ) -> impl Future<Output = Option<Compiled>> + Send;
 
+    /// The expression of plain values that a query consists of. `None` for other queries.
+    fn scalar(
+        &mut self,
+        _statement: &Statement,
+        _names: &[NamedParameter],
+        _values: &[ScalarValue],
+    ) -> impl Future<Output = Option<Scalar>> + Send {
+        std::future::ready(None)
+    }
+
     /// Says something to the client.
     fn say(&mut self, severity: &'static str, error: Error);
 
@@ -56,10 +68,24 @@ pub trait Statements: Send {
     ///
     /// # Errors
     /// There is no transaction.
-    fn savepoint(&mut self) -> Result<Self::Savepoint>;
+    fn savepoint(&mut self) -> impl Future<Output = Result<Self::Savepoint>> + Send;
 
     /// Returns to a place.
     fn roll_back(&mut self, to: Self::Savepoint) -> impl Future<Output = Result<()>> + Send;
+
+    /// Commits the transaction, or rolls it back, and begins another one.
+    ///
+    /// # Errors
+    /// 2D000 where it may not be ended; errors of the commit.
+    fn end_transaction(&mut self, commits: bool) -> impl Future<Output = Result<()>> + Send {
+        let _ = commits;
+        async { Err(termination()) }
+    }
+
+    /// Whether loops let others run, on a thread that others need.
+    fn yields(&self) -> bool {
+        true
+    }
 
     /// Whether the client's statement has to end.
     ///
@@ -72,31 +98,41 @@ pub trait Statements: Send {
 const TURNS: u32 = 64;
 
 /// An expression or statement, and the type to which its value is converted.
-type Key = (usize, Option<String>);
+pub(crate) type Key = (usize, Option<String>);
 
 /// An expression that is evaluated again and again.
-struct Known {
+pub(crate) struct Known {
     statement: Statement,
     /// Whether the statement converts the value.
     converts: bool,
     compiled: Option<Compiled>,
-    /// How often it has been planned.
-    planned: u32,
+    /// The names of the variables for which it was looked at, and what was found.
+    scalar: Option<(Vec<NamedParameter>, Option<Arc<Scalar>>)>,
+    /// Whether it has been planned to be kept.
+    is_planned: bool,
 }
 
 /// A host that remembers what it has planned.
 pub struct StatementHost<S> {
-    statements: S,
-    known: HashMap<Key, Known>,
+    pub(crate) statements: S,
+    pub(crate) known: HashMap<Key, Known>,
     nulls: HashMap<String, Value>,
     turns: u32,
+    /// Whether columns hide variables.
+    yields: bool,
+    programs: Programs<Scalar>,
 }
 
 impl<S: Statements> StatementHost<S> {
     /// A host that has planned nothing yet.
     pub fn new(statements: S) -> Self {
         let (known, nulls) = Default::default();
-        Self { statements, known, nulls, turns: 0 }
+        Self { statements, known, nulls, turns: 0, yields: false, programs: Programs::default() }
+    }
+
+    /// A host for the statements of SQL functions, in which columns hide parameters.
+    pub fn of_sql(statements: S) -> Self {
+        Self { yields: true, ..Self::new(statements) }
     }
 
     async fn run(
@@ -135,10 +171,11 @@ impl<S: Statements> StatementHost<S> {
                 Some(statement) => statement,
                 None => parser::one(&format!("SELECT {}", sql.text)).map_err(inside)?,
             };
-            let known = Known { statement, converts, compiled: None, planned: 0 };
+            let known =
+                Known { statement, converts, compiled: None, scalar: None, is_planned: false };
             self.known.insert(key.clone(), known);
         }
-        let (names, values) = parameters(variables);
+        let (names, values) = parameters(variables, self.yields);
         let value = self.value_of(&key, &names, &values).await.map_err(inside)?;
         let converts = self.known.get(&key).is_none_or(|known| known.converts);
         Ok((value, converts))
@@ -151,21 +188,35 @@ impl<S: Statements> StatementHost<S> {
         names: &[NamedParameter],
         values: &[ScalarValue],
     ) -> Result<Value> {
-        let Some(known) = self.known.get_mut(key) else {
-            return Err(Error::new(SqlState::InternalError, "an expression is not known"));
-        };
+        let Some(known) = self.known.get_mut(key) else { return Err(unknown()) };
+        if known.scalar.is_none() {
+            let statement = known.statement.clone();
+            let scalar = self.statements.scalar(&statement, names, values).await.map(Arc::new);
+            let Some(known) = self.known.get_mut(key) else { return Err(unknown()) };
+            known.scalar = Some((names.to_vec(), scalar));
+        }
+        let Some(known) = self.known.get_mut(key) else { return Err(unknown()) };
+        if let Some((of, Some(scalar))) = &known.scalar
+            && of == names
+            && let Some(value) = scalar.of_values(names, values)
+        {
+            return value;
+        }
         if let Some(compiled) = &known.compiled
             && let Some(value) = compiled.value(names, values)?
         {
             return Ok(value);
         }
-        known.planned += 1;
         let statement = known.statement.clone();
-        // The second time it pays to keep the expression.
-        if known.planned == 2 {
+        if !known.is_planned {
             let compiled = self.statements.expression(&statement, names, values).await;
-            if let Some(known) = self.known.get_mut(key) {
-                known.compiled = compiled;
+            let Some(known) = self.known.get_mut(key) else { return Err(unknown()) };
+            known.is_planned = true;
+            known.compiled = compiled;
+            if let Some(compiled) = &known.compiled
+                && let Some(value) = compiled.value(names, values)?
+            {
+                return Ok(value);
             }
         }
         let (_, answer) = self.run(&statement, names, values, Some(2)).await?;
@@ -184,16 +235,24 @@ impl<S: Statements> StatementHost<S> {
     }
 }
 
+fn unknown() -> Error {
+    Error::new(SqlState::InternalError, "an expression is not known")
+}
+
 fn text_value(text: Option<String>) -> Value {
     Value { scalar: ScalarValue::Utf8View(text), of: SqlType::Text }
 }
 
-/// The names and values of variables.
-fn parameters(variables: &[Variable<Value>]) -> (Vec<NamedParameter>, Vec<ScalarValue>) {
+/// The names and values of variables, which columns may hide.
+fn parameters(
+    variables: &[Variable<Value>],
+    yields: bool,
+) -> (Vec<NamedParameter>, Vec<ScalarValue>) {
     let name = |variable: &Variable<Value>| NamedParameter {
         qualifier: variable.qualifier.clone(),
         name: variable.name.clone(),
         sql_type: variable.value.of.clone(),
+        yields,
     };
     let values = variables.iter().map(|variable| variable.value.scalar.clone());
     (variables.iter().map(name).collect(), values.collect())
@@ -207,6 +266,26 @@ fn inside(error: Error) -> Error {
 impl<S: Statements> Host for StatementHost<S> {
     type Value = Value;
     type Savepoint = S::Savepoint;
+    type Program = Scalar;
+
+    fn program(
+        &self,
+        sql: &Sql,
+        variables: &[Variable<Value>],
+        to: Option<&str>,
+    ) -> Option<Arc<Scalar>> {
+        let known = self.known.get(&(sql.id, to.map(str::to_owned)))?;
+        let (names, scalar) = known.scalar.as_ref().filter(|_| known.converts || to.is_none())?;
+        let is_same = |(name, variable): (&NamedParameter, &Variable<Value>)| {
+            name.name == variable.name && name.qualifier == variable.qualifier
+        };
+        let are_same = names.len() == variables.len() && names.iter().zip(variables).all(is_same);
+        scalar.clone().filter(|_| are_same)
+    }
+
+    fn programs(&mut self) -> &mut Programs<Scalar> {
+        &mut self.programs
+    }
 
     async fn evaluate(
         &mut self,
@@ -236,13 +315,14 @@ impl<S: Statements> Host for StatementHost<S> {
                     statement: statement.clone(),
                     converts: false,
                     compiled: None,
-                    planned: 0,
+                    scalar: None,
+                    is_planned: false,
                 };
                 self.known.insert(key, known);
                 statement
             }
         };
-        let (names, values) = parameters(variables);
+        let (names, values) = parameters(variables, self.yields);
         let done = self.run(&statement, &names, &values, limit).await;
         done.map(|(_, answer)| answer).map_err(inside)
     }
@@ -260,7 +340,7 @@ impl<S: Statements> Host for StatementHost<S> {
             value: value.clone(),
         };
         let variables: Vec<Variable<Value>> = given.iter().enumerate().map(variable).collect();
-        let (names, values) = parameters(&variables);
+        let (names, values) = parameters(&variables, self.yields);
         let done = self.run(&statement, &names, &values, limit).await;
         done.map(|(_, answer)| answer).map_err(inside)
     }
@@ -293,17 +373,21 @@ impl<S: Statements> Host for StatementHost<S> {
         self.statements.say(severity, raised.error);
     }
 
-    fn savepoint(&mut self) -> Result<S::Savepoint> {
-        self.statements.savepoint()
+    async fn savepoint(&mut self) -> Result<S::Savepoint> {
+        self.statements.savepoint().await
     }
 
     async fn roll_back(&mut self, to: S::Savepoint) -> Result<()> {
         self.statements.roll_back(to).await
     }
 
+    async fn end_transaction(&mut self, commits: bool) -> Result<()> {
+        self.statements.end_transaction(commits).await
+    }
+
     async fn check(&mut self) -> Result<()> {
-        self.turns += 1;
-        if self.turns.is_multiple_of(TURNS) {
+        self.turns = self.turns.wrapping_add(1);
+        if self.turns.is_multiple_of(TURNS) && self.statements.yields() {
             tokio::task::yield_now().await;
         }
         self.statements.check()
@@ -356,6 +440,10 @@ impl<S: Statements> Host for StatementHost<S> {
         value.scalar.try_as_str().flatten().map(str::to_owned)
     }
 
+    fn type_of(&self, value: &Value) -> String {
+        value.of.to_string()
+    }
+
     fn is_null(&self, value: &Value) -> bool {
         value.scalar.is_null()
     }
@@ -377,4 +465,9 @@ fn held(of: &str) -> Result<SqlType> {
     let Some(NodeEnum::TypeCast(cast)) = value else { return Err(unknown()) };
     let found = cast.type_name.as_ref().and_then(parser::types::of_name);
     found.ok_or_else(unknown)
+}
+
+/// The error for COMMIT and ROLLBACK where the transaction cannot be ended.
+pub fn termination() -> Error {
+    Error::new(SqlState::chosen("2D000"), "invalid transaction termination")
 }

@@ -1,9 +1,20 @@
 //! PL/pgSQL over what runs statements: values with their types, and expressions that are planned once.
 
+mod body;
 mod evaluation;
 mod host;
+mod memory;
+mod purity;
+mod scalar;
+mod script;
 mod value;
+mod waiting;
 
+pub use body::{Prepared, changes_settings};
 pub use evaluation::Compiled;
-pub use host::{Done, StatementHost, Statements};
+pub use host::{Done, StatementHost, Statements, termination};
+pub use memory::Memory;
+pub use purity::reads_tables;
+pub use scalar::Scalar;
 pub use value::Value;
+pub use waiting::{awaited, task};

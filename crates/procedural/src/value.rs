@@ -18,7 +18,10 @@ pub struct Value {
 
 impl Value {
     /// The value of a row in a column.
-    pub(crate) fn at(array: &dyn Array, row: usize, of: &SqlType) -> Result<Self> {
+    ///
+    /// # Errors
+    /// The array is of an unknown type.
+    pub fn at(array: &dyn Array, row: usize, of: &SqlType) -> Result<Self> {
         let scalar = ScalarValue::try_from_array(array, row)?;
         // The type of a NULL is that of the variable.
         let scalar = match scalar {

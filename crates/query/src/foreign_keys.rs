@@ -4,6 +4,7 @@ use crate::context::transactions::Conversation;
 use crate::context::{Frame, Inner, start};
 use crate::dml::constraints::Constraints;
 use crate::dml::default_values::DefaultValue;
+use crate::dml::referring;
 use catalog_views::session_context::TransactionStatus;
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use datafusion::logical_expr::LogicalPlan;
@@ -32,6 +33,25 @@ impl Surroundings for Frame<'_> {
         columns: Vec<ArrayRef>,
     ) -> Result<RecordBatch> {
         Constraints::new(&self.planner(transaction), table)?.batch(columns)
+    }
+
+    async fn delete(
+        &self,
+        transaction: &mut DistributedTransaction,
+        table: &Arc<Table>,
+        rows: RecordBatch,
+    ) -> Result<()> {
+        referring::delete(self, transaction, table, rows).await
+    }
+
+    async fn update(
+        &self,
+        transaction: &mut DistributedTransaction,
+        table: &Arc<Table>,
+        rows: (RecordBatch, Vec<ArrayRef>),
+        assigned: &[usize],
+    ) -> Result<()> {
+        referring::update(self, transaction, table, rows, assigned).await
     }
 
     fn row_ids(&self, count: u64) -> i64 {

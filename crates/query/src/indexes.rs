@@ -1,6 +1,6 @@
 //! The expressions and conditions of indexes: planned once, computed where rows change, known to scans.
 
-use crate::analysis::row::{self, OverRow};
+use crate::analysis::row::{self, OverRow, With};
 use catalog_views::functions::Functions;
 use datafusion::arrow::array::{ArrayRef, AsArray, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::compute::cast;
@@ -83,8 +83,9 @@ impl Indexes {
 
     fn plan(&self, index: &Arc<Index>, table: &Arc<Table>) -> Result<Planned> {
         let functions = Functions::without_session(&self.engine);
-        let OverRow { schema, exprs, .. } =
-            row::plan_index((&self.engine, &functions), table, index)?;
+        // An index is kept up where there is no session.
+        let with = With { engine: &self.engine, functions: &functions, user_functions: None };
+        let OverRow { schema, exprs, .. } = row::plan_index(with, table, index)?;
         let inputs = Arc::new(plan_schema(table, &index.input_positions(table)));
         let inputs = DFSchema::try_from(inputs)?;
         let (mut meanings, mut expressions) = (Vec::new(), Vec::new());

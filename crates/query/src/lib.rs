@@ -5,9 +5,10 @@
 //! its key take a short path without the planner ([`Prepared`]).
 //!
 //! From the bottom up: `context` is what statements run in; `dml`, `ddl`, `copy` and `roles` execute statements, one file a
-//! kind; `short` is the short path; `session` is the interface; `receiver` executes other servers' requests.
+//! kind, and `triggers` what they fire; `short` is the short path; `session` is the interface; `receiver` executes other servers' requests.
 
 mod analysis;
+mod calls;
 mod context;
 mod copy;
 mod database;
@@ -21,6 +22,7 @@ mod roles;
 mod row_locks;
 mod session;
 mod short;
+mod triggers;
 
 pub use crate::context::cancel::CancelHandle;
 pub use crate::context::outcome::{Outcome, Progress, Rows, Tag};

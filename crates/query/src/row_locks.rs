@@ -101,6 +101,20 @@ impl Inner {
     }
 }
 
+/// The rows of a query that locks them, in the transaction of a statement around it, which waits for locks.
+///
+/// # Errors
+/// Those of the query, and of locks.
+pub(crate) async fn rows_of(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    statement: &Statement,
+) -> Result<(Vec<Field>, RecordBatch)> {
+    let query = analysis::query_of(statement)?;
+    let Selected { fields, rows } = selected(frame, transaction, query).await?;
+    Ok((fields, rows))
+}
+
 /// A statement in which rows stand for the queries that lock them; `None` if it has none.
 ///
 /// # Errors

@@ -1,5 +1,6 @@
 //! The definition of a function from CREATE FUNCTION.
 
+use crate::text::quoted;
 use analyzer::system::Oid;
 use analyzer::{Error, Result};
 use commands::{
@@ -23,6 +24,9 @@ pub struct NewFunction<'a> {
 /// The id of `void`.
 const VOID: u32 = 2278;
 
+/// The id of `trigger`.
+const TRIGGER: u32 = 2279;
+
 fn wrong(message: impl Into<String>) -> Error {
     Error::new("42P13", message)
 }
@@ -39,13 +43,18 @@ pub fn define(create: &CreateFunction, new: NewFunction<'_>) -> Result<Function>
         return Err(wrong(format!("only one AS item needed for language \"{language}\"")));
     }
     let parameters = parameters(&create.parameters, &language)?;
-    let (result_id, result_relation) = result(create, &parameters, &new)?;
+    let (result_id, result_relation) = result(create, &parameters, &language, &new)?;
     let returns_set = create.result.as_ref().is_some_and(|result| result.is_set);
     if let (Some((_, _)), false) = (&create.options.rows, returns_set) {
         let message = "ROWS is not applicable when function does not return a set";
         return Err(Error::new("22023", message));
     }
     refuse_undetermined(&parameters, result_id)?;
+    if result_id == TRIGGER && !parameters.is_empty() {
+        return Err(wrong("trigger functions cannot have declared arguments").hint(
+            "The arguments of the trigger can be accessed through TG_NARGS and TG_ARGV instead.",
+        ));
+    }
     let function = Function {
         id: new.id,
         schema: new.schema,
@@ -91,9 +100,25 @@ pub fn apply(options: &FunctionOptions, function: Function) -> Function {
         is_leakproof: options.leakproof.unwrap_or(function.is_leakproof),
         parallel: options.parallel.map_or(function.parallel, parallel),
         cost: options.cost.clone().or(function.cost),
+        is_security_definer: options.definer.unwrap_or(function.is_security_definer),
+        settings: settings(options, &function.settings),
         rows: options.rows.as_ref().map(|(rows, _)| rows.clone()).or(function.rows),
         ..function
     }
+}
+
+/// The settings, of which the given ones replace others of the same names.
+fn settings(options: &FunctionOptions, known: &[(String, String)]) -> Vec<(String, String)> {
+    let mut all = known.to_vec();
+    for (name, values) in &options.settings {
+        all.retain(|(other, _)| other != name);
+        let quoted = values.iter().map(|value| match name.as_str() {
+            "search_path" => quoted(value),
+            _ => value.clone(),
+        });
+        all.push((name.clone(), quoted.collect::<Vec<_>>().join(", ")));
+    }
+    all
 }
 
 /// The language, if functions can be written in it.
@@ -211,6 +236,7 @@ pub fn type_of(given: &FunctionType) -> Result<Oid> {
 fn result(
     create: &CreateFunction,
     parameters: &[Parameter],
+    language: &str,
     new: &NewFunction<'_>,
 ) -> Result<(u32, Option<RelationId>)> {
     let outputs: Vec<&Parameter> =
@@ -237,6 +263,11 @@ fn result(
         }
         (Ok(oid), _) if is_pseudo(*oid) && !oid.is_polymorphic() => match oid.catalog_name() {
             "void" | "record" => Ok((oid.0, None)),
+            "trigger" if language == "plpgsql" => Ok((oid.0, None)),
+            _ if language == "plpgsql" => {
+                let message = format!("PL/pgSQL functions cannot return type {oid}");
+                Err(Error::new("0A000", message))
+            }
             _ => Err(wrong(format!("SQL functions cannot return type {oid}"))),
         },
         (Ok(oid), _) => Ok((oid.0, None)),

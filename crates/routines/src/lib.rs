@@ -14,4 +14,6 @@ pub use define::{NewFunction, apply, define, is_foreign, type_of};
 pub use find::{absent, find, missing, takes};
 pub use replace::refuse_change;
 pub use signature::{aggregate, columns, routine};
-pub use text::{arguments, definition, identity_arguments, result, signature, sql_body};
+pub use text::{
+    arguments, definition, identity_arguments, result, setting_values, signature, sql_body,
+};

@@ -52,7 +52,7 @@ fn named(parameter: &Parameter) -> String {
 }
 
 /// A name as it is written in SQL.
-fn quoted(name: &str) -> String {
+pub(crate) fn quoted(name: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_lowercase() || letter == '_';
     let is_part = |letter: char| is_plain(letter) || letter.is_ascii_digit();
     match name.starts_with(is_plain) && name.chars().all(is_part) {
@@ -98,6 +98,13 @@ pub fn definition(catalog: &Catalog, function: &Function) -> String {
     if !options.is_empty() {
         let _ = writeln!(text, "{options}");
     }
+    for (name, value) in &function.settings {
+        let literal = |value: &str| format!("'{}'", value.replace('\'', "''"));
+        let values = setting_values(name, value);
+        let shown: Vec<String> = values.iter().map(|value| literal(value)).collect();
+        let shown = shown.join(", ");
+        let _ = writeln!(text, " SET {} TO {shown}", quoted(name));
+    }
     if function.is_sql_body {
         let _ = writeln!(text, "{}", sql_body(function));
         return text;
@@ -112,6 +119,34 @@ pub fn definition(catalog: &Catalog, function: &Function) -> String {
     }
     text.push('\n');
     text
+}
+
+/// The names in a list, such as the value of `search_path`. Names in double quotes are as they are.
+fn names_in(list: &str) -> Vec<String> {
+    let (mut names, mut name) = (Vec::new(), String::new());
+    let (mut is_quoted, mut letters) = (false, list.chars().peekable());
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' if is_quoted && letters.peek() == Some(&'"') => {
+                letters.next();
+                name.push('"');
+            }
+            '"' => is_quoted = !is_quoted,
+            ',' if !is_quoted => names.push(std::mem::take(&mut name)),
+            ' ' if !is_quoted => {}
+            letter => name.push(letter),
+        }
+    }
+    names.push(name);
+    names
+}
+
+/// The values of a setting, as SET takes them.
+pub fn setting_values(name: &str, value: &str) -> Vec<String> {
+    match name {
+        "search_path" => names_in(value),
+        _ => vec![value.to_owned()],
+    }
 }
 
 /// RETURN or BEGIN ATOMIC.
@@ -136,6 +171,9 @@ fn options(function: &Function) -> String {
     });
     if function.is_strict {
         text.push_str(" STRICT");
+    }
+    if function.is_security_definer {
+        text.push_str(" SECURITY DEFINER");
     }
     if function.is_leakproof {
         text.push_str(" LEAKPROOF");

@@ -10,6 +10,10 @@ pub trait Tables: Send + Sync {
     fn catalog(&self) -> &Arc<Catalog>;
     /// A table as the statement sees it; `None` if there is no such table.
     fn table(&self, id: TableId) -> Option<TableView>;
+    /// The source, to be kept; `None` if it is none of statements.
+    fn reading(&self) -> Option<Reading> {
+        None
+    }
 }
 
 /// Only the rows of this server: for looking at definitions.
@@ -31,6 +35,10 @@ impl Tables for Reading {
     fn table(&self, id: TableId) -> Option<TableView> {
         Reading::table(self, id)
     }
+
+    fn reading(&self) -> Option<Reading> {
+        Some(self.clone())
+    }
 }
 
 impl Tables for DistributedTransaction {
@@ -40,5 +48,9 @@ impl Tables for DistributedTransaction {
 
     fn table(&self, id: TableId) -> Option<TableView> {
         DistributedTransaction::table(self, id)
+    }
+
+    fn reading(&self) -> Option<Reading> {
+        Some(DistributedTransaction::reading(self))
     }
 }

@@ -45,7 +45,7 @@ mod write_set;
 pub use bucket::arrays::compact_views;
 pub use bucket::zone::{Zone, ZoneValue};
 pub use bucket::{CHUNK_ROWS, End, IndexChanges, IndexedRows, Morsel, VALUE_BYTES_MAX, key, zone};
-pub use distributed::{DistributedSavepoint, DistributedTransaction, within};
+pub use distributed::{Around, DistributedSavepoint, DistributedTransaction, within};
 pub use durable::{Frozen, KeptCheckpoint, inspection};
 pub use error::{Error, Failure};
 pub use info::{BucketInfo, Counters, Holdings, RunInfo, SplitInfo};

@@ -1,6 +1,7 @@
 //! Expressions.
 
 use super::query::{Column, Query, RelationId, SelectId};
+use std::sync::Arc;
 use system_catalog::functions::Volatility;
 use system_catalog::{Oid, SqlType};
 
@@ -171,6 +172,28 @@ pub struct Call {
     pub arguments: Vec<Expr>,
     /// Whether the last argument is the array of variadic ones (VARIADIC).
     pub is_variadic_array: bool,
+    /// The function of a user that is executed; `None` for a function of the system.
+    pub executed: Option<Arc<Executed>>,
+}
+
+impl Call {
+    /// A call of a function of the system.
+    pub fn of_system(function: Oid, arguments: Vec<Expr>) -> Self {
+        Self { function, operator: None, arguments, is_variadic_array: false, executed: None }
+    }
+}
+
+/// A function of a user that is executed where it is called, because its body is no expression.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Executed {
+    /// The id in the catalog.
+    pub id: u32,
+    /// The name with the types of the arguments, as messages show it.
+    pub signature: String,
+    /// Whether its value may change within a statement, or it changes rows.
+    pub is_volatile: bool,
+    /// The columns of a row of its result; none if that is a plain value.
+    pub columns: Vec<Column>,
 }
 
 /// A conversion.

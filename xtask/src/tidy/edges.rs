@@ -91,7 +91,20 @@ const EDGES: &[(&str, &[&str])] = &[
             "store",
         ],
     ),
-    ("procedural", &["plpgsql", "planner", "parser", "grammar", "values", "store"]),
+    (
+        "procedural",
+        &[
+            "plpgsql",
+            "planner",
+            "parser",
+            "grammar",
+            "lowering",
+            "system_catalog",
+            "typed_tree",
+            "values",
+            "store",
+        ],
+    ),
     ("copy_formats", &["parser", "values", "store"]),
     ("optimizer", &[]),
     (

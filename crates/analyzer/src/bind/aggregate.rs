@@ -245,6 +245,7 @@ fn is_volatile(aggregate: &AggregateCall) -> bool {
 pub(super) fn is_volatile_expr(expr: &Expr) -> bool {
     use crate::system::functions::{Volatility, of};
     let mut found = match &expr.kind {
+        Kind::Call(call) if let Some(executed) = &call.executed => executed.is_volatile,
         Kind::Call(call) => {
             of(call.function).is_some_and(|function| function.volatility == Volatility::Volatile)
         }

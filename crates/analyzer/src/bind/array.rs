@@ -188,12 +188,7 @@ impl Binder<'_> {
         }
         let text = self.explicit(name, SqlType::plain(Oid::TEXT), location)?;
         let number = |value| Expr::new(Kind::Literal(Literal::Integer(value)), Oid::INT4, location);
-        let call = Call {
-            function: SUBSTRING,
-            operator: None,
-            arguments: vec![text, number(index + 1), number(1)],
-            is_variadic_array: false,
-        };
+        let call = Call::of_system(SUBSTRING, vec![text, number(index + 1), number(1)]);
         let value = Box::new(Expr::new(Kind::Call(call), Oid::TEXT, location));
         let cast = Cast { value, conversion: Conversion::Relabel, is_explicit: true };
         Ok(Expr::new(Kind::Cast(cast), Oid::CHAR, location))

@@ -54,7 +54,7 @@ impl Binder<'_> {
     fn bare_column(&mut self, name: &str, location: i32) -> Result<Expr> {
         for scope in self.named_scopes() {
             if let Some(found) = scope.column(name, location)? {
-                if self.variable(None, name, location).is_some() {
+                if self.variable(None, name, location).is_some() && !self.catalog.columns_hide() {
                     return Err(ambiguous_variable(name).at(location));
                 }
                 return Ok(Expr { location: Location(location), ..found });
@@ -264,6 +264,7 @@ impl Binder<'_> {
             Kind::Column(relation, column) => {
                 self.columns_of_record.get(&(*relation, *column)).cloned()
             }
+            Kind::Call(call) => call.executed.as_ref().map(|executed| executed.columns.clone()),
             Kind::Set(select, place) => {
                 let scope = self.scopes.iter().find(|scope| scope.select == *select)?;
                 Some(scope.sets.get(*place)?.columns.clone())

@@ -69,14 +69,14 @@ impl Binder<'_> {
 fn call(name: &str, arguments: Vec<Expr>, sql_type: SqlType) -> Result<Expr> {
     let function = functions::named(name).next().ok_or_else(|| Error::missing("a domain"))?;
     let location = arguments.first().map_or(-1, |first| first.location.0);
-    let function = function.oid;
-    let call = Call { function, operator: None, arguments, is_variadic_array: false };
+    let call = Call::of_system(function.oid, arguments);
     Ok(Expr::new(Kind::Call(call), sql_type, location))
 }
 
 /// Whether a value may be another one when it is computed twice.
 fn is_volatile(value: &Expr) -> bool {
     super::contains(value, &mut |part: &Expr| match &part.kind {
+        Kind::Call(call) if let Some(executed) = &call.executed => executed.is_volatile,
         Kind::Call(call) => functions::of(call.function)
             .is_none_or(|function| function.volatility == Volatility::Volatile),
         Kind::Subquery(_) => true,

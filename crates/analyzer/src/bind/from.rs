@@ -252,15 +252,24 @@ impl Binder<'_> {
                     .in_clause(Clause::FromFunction, |binder| binder.table_function(call, defined))
             })?);
         }
+        self.sets_in_from(calls, &first_name, range)
+    }
+
+    /// Functions in FROM, side by side.
+    pub(super) fn sets_in_from(
+        &mut self,
+        calls: Vec<SetCall>,
+        first_name: &str,
+        range: &RangeFunction,
+    ) -> Result<Part> {
         let alias = range.alias.as_ref();
-        let name = alias.map_or(first_name.as_str(), |alias| alias.aliasname.as_str());
+        let name = alias.map_or(first_name, |alias| alias.aliasname.as_str());
         let mut columns: Vec<Column> = calls.iter().flat_map(|call| call.columns.clone()).collect();
         // The alias of a function with one plain value names the column, too.
         let is_scalar = calls.len() == 1 && columns.len() == 1;
         if let ([column], Some(alias)) = (columns.as_mut_slice(), alias)
             && calls.len() == 1
-            && crate::system::functions::of(calls[0].call.function)
-                .is_some_and(|function| function.columns.is_empty())
+            && is_plain(&calls[0])
         {
             column.name.clone_from(&alias.aliasname);
         }
@@ -313,9 +322,10 @@ impl Binder<'_> {
     fn table_function(&mut self, call: &FuncCall, defined: Vec<Column>) -> Result<Vec<SetCall>> {
         let location = call.location;
         let (schema, name) = qualified(&call.funcname);
-        let is_known = crate::system::functions::named(name).next().is_some();
-        if !is_known && !self.catalog.routines(schema, name)?.is_empty() {
-            return Err(Error::missing("a user's function in ROWS FROM").at(location));
+        if !self.catalog.routines(schema, name)?.is_empty()
+            && let Some(set) = self.executed_among(call, &defined)?
+        {
+            return Ok(vec![set]);
         }
         let name = self.name_in_schema(schema, name, call)?;
         let (values, names) = self.call_arguments(&call.args)?;
@@ -354,6 +364,19 @@ impl Binder<'_> {
             calls.push(SetCall { call: resolved.call, columns, returns_set });
         }
         Ok(calls)
+    }
+}
+
+/// Whether the result of a function is a plain value, without a name of its own.
+fn is_plain(set: &SetCall) -> bool {
+    match &set.call.executed {
+        // The name of an output parameter stays.
+        Some(executed) => {
+            executed.columns.is_empty()
+                && executed.signature.starts_with(&format!("{}(", set.columns[0].name))
+        }
+        None => crate::system::functions::of(set.call.function)
+            .is_some_and(|function| function.columns.is_empty()),
     }
 }
 

@@ -145,8 +145,18 @@ impl Binder<'_> {
 
     /// A set-returning function in a select list.
     fn set_in_targets(&mut self, resolved: Resolved, location: i32) -> Result<Expr> {
-        let name = resolved.function.name;
-        let columns = result_columns(&resolved, name);
+        let columns = result_columns(&resolved, resolved.function.name);
+        let set = SetCall { call: resolved.call, columns, returns_set: true };
+        self.set_here(set, resolved.sql_type, location)
+    }
+
+    /// The rows of a set in the select list.
+    pub(super) fn set_here(
+        &mut self,
+        set: SetCall,
+        sql_type: SqlType,
+        location: i32,
+    ) -> Result<Expr> {
         let Some(scope) = self.scopes.last_mut() else {
             return Err(Error::missing("a set-returning function here").at(location));
         };
@@ -156,18 +166,17 @@ impl Binder<'_> {
         ) {
             return Err(no_set_here(scope.clause).at(location));
         }
-        let set = SetCall { call: resolved.call, columns, returns_set: true };
         scope.set_location = location;
         // Sets stand side by side: the same one twice is the same rows.
         let place = match scope.sets.iter().position(|known| *known == set) {
-            Some(place) if !set.call.arguments.iter().any(is_volatile_expr) => place,
+            Some(place) if !is_volatile_set(&set) => place,
             _ => {
                 scope.sets.push(set);
                 scope.sets.len() - 1
             }
         };
         let kind = Kind::Set(scope.select, place);
-        Ok(Expr::new(kind, resolved.sql_type, location))
+        Ok(Expr::new(kind, sql_type, location))
     }
 
     /// Binds the arguments of a call and finds its function.
@@ -261,8 +270,7 @@ impl Binder<'_> {
             }
             .at(location)
         })?;
-        let call =
-            Call { function: found.oid, operator: None, arguments: converted, is_variadic_array };
+        let call = Call { is_variadic_array, ..Call::of_system(found.oid, converted) };
         Ok(Resolved { function: found, call, sql_type: SqlType::plain(result) })
     }
 
@@ -304,6 +312,12 @@ impl Binder<'_> {
 
 /// The schema of Pando's own functions.
 const OWN_SCHEMA: &str = "pando";
+
+/// Whether a set may have other rows when it is computed twice.
+fn is_volatile_set(set: &SetCall) -> bool {
+    let is_volatile = set.call.executed.as_ref().is_some_and(|executed| executed.is_volatile);
+    is_volatile || set.call.arguments.iter().any(is_volatile_expr)
+}
 
 fn is_literal(value: &Expr) -> bool {
     matches!(value.kind, Kind::Literal(_))

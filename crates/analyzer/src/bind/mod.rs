@@ -55,7 +55,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 pub use column_name::column_name;
-pub use routine::{check_aggregate, check_routine};
+pub use routine::{check_aggregate, check_routine, is_executed};
 pub use row::{RowExpression, bind_assigned, bind_row};
 pub use star::Star;
 pub use walk::{children, children_mut, contains, whole_rows};
@@ -128,6 +128,11 @@ pub trait Catalog {
         None
     }
 
+    /// Whether columns hide variables of the same name.
+    fn columns_hide(&self) -> bool {
+        false
+    }
+
     /// Checks that the user may call a function.
     ///
     /// # Errors
@@ -156,7 +161,8 @@ pub struct Bound {
     pub calls: Vec<RoutineCall>,
 }
 
-/// Binds a query: SELECT, VALUES or a set operation. `parameters` are the types that the client declares.
+/// Binds a query: SELECT, VALUES or a set operation. `parameters` are the types that the client declares, and
+/// `calls_before` says whether some functions of users may be called before the query.
 ///
 /// # Errors
 /// What PostgreSQL refuses, and what [`Error::missing`] names.
@@ -164,14 +170,16 @@ pub fn bind(
     statement: &NodeEnum,
     catalog: &dyn Catalog,
     parameters: &[Option<SqlType>],
+    calls_before: bool,
 ) -> Result<Bound> {
     let NodeEnum::SelectStmt(select) = statement else {
         return Err(Error::missing("this statement"));
     };
     let mut binder = Binder::new(catalog, parameters);
+    binder.calls_before = calls_before;
     let mut query = binder.query(select)?;
     binder.settle_outputs(&mut query)?;
-    binder.settle_calls(&mut query)?;
+    binder.settle_calls(&mut query);
     let Binder { parameters, stars, calls, .. } = binder;
     Ok(Bound { query, parameters, stars, calls })
 }
@@ -197,7 +205,6 @@ pub fn bind_statement(
     let mut binder = Binder::new(catalog, parameters);
     binder.may_change = true;
     let statement = binder.statement(statement)?;
-    binder.refuse_calls()?;
     Ok(BoundStatement { statement, parameters: binder.parameters })
 }
 
@@ -237,6 +244,8 @@ pub(crate) struct Binder<'a> {
     places: u32,
     /// The calls that are made before the query.
     calls: Vec<RoutineCall>,
+    /// Whether there may be such calls.
+    calls_before: bool,
     /// The rows that functions return, with the names of their fields.
     named_rows: Vec<(Expr, Vec<Column>)>,
 }
@@ -264,6 +273,7 @@ impl<'a> Binder<'a> {
             expansions: Vec::new(),
             places: 0,
             calls: Vec::new(),
+            calls_before: false,
             named_rows: Vec::new(),
         }
     }

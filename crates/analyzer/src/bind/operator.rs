@@ -113,12 +113,8 @@ impl Binder<'_> {
             });
         }
         let result = polymorphic.actual(operator.result).unwrap_or(Oid::TEXT);
-        let call = Call {
-            function: operator.function,
-            operator: Some(operator.oid),
-            arguments,
-            is_variadic_array: false,
-        };
+        let call =
+            Call { operator: Some(operator.oid), ..Call::of_system(operator.function, arguments) };
         if functions::of(operator.function).is_some_and(|function| function.returns_set) {
             return Err(Error::missing("an operator that returns a set").at(location));
         }

@@ -6,7 +6,7 @@ use crate::{
     Aggregate, Catalog, CatalogChange, Column, Domain, DomainCheck, EnumLabel, Extension, Function,
     FunctionId, Identity, Index, IndexColumn, IndexExpression, IndexKey, Object, OnCommit,
     Parallel, Parameter, ParameterMode, Privileges, Relation, Role, Schema, Sequence, SqlType,
-    TypeId, UserType, UserTypeKind, View, Volatility,
+    Trigger, TriggerEvents, TriggerState, TypeId, UserType, UserTypeKind, View, Volatility,
 };
 
 wrappers!(Privileges, TypeId);
@@ -140,6 +140,8 @@ variants!(CatalogChange {
     57 => DropType(id),
     60 => PutFunction(function),
     61 => DropFunction(id),
+    70 => PutTrigger(trigger),
+    71 => DropTrigger { table, id },
     90 => PutExtended(function, extension),
 });
 
@@ -226,19 +228,47 @@ fields!(Aggregate { transition, state_id, initial, combine, finish });
 
 fields!(Extension { symbol, aggregate });
 
+variants!(TriggerState {
+    0 => Enabled,
+    1 => Disabled,
+    2 => Replica,
+    3 => Always,
+});
+
+fields!(TriggerEvents { insert, update, delete, truncate });
+
+fields!(Trigger {
+    id,
+    table,
+    name,
+    function,
+    is_before,
+    is_row,
+    events,
+    columns,
+    condition,
+    arguments,
+    state,
+    comment,
+});
+
+/// The ordinal of a trigger among relations.
+const TRIGGER: u8 = 70;
+
 /// The ordinal of a function among relations.
 const FUNCTION: u8 = 60;
 
 /// The ordinal of a function with an extension among relations.
 const EXTENDED: u8 = 90;
 
-/// Schemas, relations, roles and the role of everybody, in order. Functions follow the relations, and
-/// are counted with them: catalogs without functions have the form that they had before there were
-/// any.
+/// Schemas, relations, roles and the role of everybody, in order. Functions and triggers follow the
+/// relations, and are counted with them: catalogs without them have the form that they had before
+/// there were any.
 impl Stable for Definitions {
     fn encode(&self, out: &mut Vec<u8>) {
         self.schemas.encode(out);
-        ((self.relations.len() + self.functions.len()) as u32).encode(out);
+        let others = self.functions.len() + self.triggers.len();
+        ((self.relations.len() + others) as u32).encode(out);
         self.relations.iter().for_each(|relation| relation.encode(out));
         for function in &self.functions {
             let is_extended = function.extension != Extension::default();
@@ -248,13 +278,17 @@ impl Stable for Definitions {
                 function.extension.encode(out);
             }
         }
+        for trigger in &self.triggers {
+            out.push(TRIGGER);
+            trigger.encode(out);
+        }
         self.roles.encode(out);
         self.public.encode(out);
     }
 
     fn decode(from: &mut Source<'_>) -> Result<Self, Malformed> {
         let schemas = Stable::decode(from)?;
-        let (mut relations, mut functions) = (Vec::new(), Vec::new());
+        let (mut relations, mut functions, mut triggers) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..u32::decode(from)? {
             if from.next_is(FUNCTION) {
                 from.take(1)?;
@@ -263,12 +297,15 @@ impl Stable for Definitions {
                 from.take(1)?;
                 let function = Function::decode(from)?;
                 functions.push(Function { extension: Extension::decode(from)?, ..function });
+            } else if from.next_is(TRIGGER) {
+                from.take(1)?;
+                triggers.push(Trigger::decode(from)?);
             } else {
                 relations.push(Entry::decode(from)?);
             }
         }
         let (roles, public) = (Stable::decode(from)?, Stable::decode(from)?);
-        Ok(Self { schemas, relations, roles, public, functions })
+        Ok(Self { schemas, relations, roles, public, functions, triggers })
     }
 }
 

@@ -213,6 +213,23 @@ fn role() -> Role {
     }
 }
 
+fn trigger() -> Trigger {
+    Trigger {
+        id: RelationId(10),
+        table: TableId(5),
+        name: "t".to_owned(),
+        function: RelationId(9),
+        is_before: true,
+        is_row: true,
+        events: TriggerEvents { insert: true, update: true, ..TriggerEvents::default() },
+        columns: vec![ColumnId(1)],
+        condition: Some("n".to_owned()),
+        arguments: vec!["a".to_owned()],
+        state: TriggerState::Enabled,
+        comment: None,
+    }
+}
+
 fn function() -> Function {
     Function {
         id: RelationId(9),
@@ -333,6 +350,11 @@ fn changes_have_their_bytes() {
             CatalogChange::PutExtended(function(), extension()),
             "5a0901730166000373716c 0101610017010131 170000 0853454c4543542031 00 02010000000000 00 010178                 010167 01 0005 17 010130 0101b101 00",
         ),
+        (
+            CatalogChange::PutTrigger(trigger()),
+            "460a 05 0174 09 01 01 01010000 0101 01016e 010161 00 00",
+        ),
+        (CatalogChange::DropTrigger { table: TableId(5), id: RelationId(10) }, "47050a"),
     ];
     for (change, expected) in &changes {
         golden(change, &expected.replace(' ', ""));
@@ -351,8 +373,10 @@ fn a_catalog_is_read_back_with_its_names_and_values() {
         .expect("valid changes");
     let function = Function { schema: DEFAULT_SCHEMA.to_owned(), ..function() };
     let catalog = catalog.apply(&CatalogChange::PutFunction(function)).expect("a valid change");
+    let catalog = catalog.apply(&CatalogChange::PutTrigger(trigger())).expect("a valid change");
     let bytes = encode(&catalog);
     let back: Catalog = decode(&bytes).expect("decoded");
+    assert_eq!(back.triggers_of(TableId(5)).len(), 1);
     assert!(back.relation(DEFAULT_SCHEMA, "t").is_some());
     assert_eq!(back.functions_named(DEFAULT_SCHEMA, "f").len(), 1);
     assert_eq!(format!("{back:?}"), format!("{catalog:?}"));

@@ -31,12 +31,14 @@ fn of_object(scope: &Scope, row: &Row<'_>) -> Option<String> {
     let catalog = row.text(1).map(|name| name.trim_start_matches("pg_catalog."));
     match catalog {
         Some("pg_class") => of_relation(scope, oid),
+        Some("pg_trigger") => of_trigger(&scope.catalog, oid),
         Some("pg_proc") => of_function(&scope.catalog, oid),
         Some("pg_namespace") => of_schema(&scope.catalog, oid),
         Some("pg_type") => of_type(&scope.catalog, oid),
         Some(_) => None,
         None => of_relation(scope, oid)
             .or_else(|| of_function(&scope.catalog, oid))
+            .or_else(|| of_trigger(&scope.catalog, oid))
             .or_else(|| of_schema(&scope.catalog, oid))
             .or_else(|| of_type(&scope.catalog, oid)),
     }
@@ -54,6 +56,11 @@ fn of_relation(scope: &Scope, oid: i64) -> Option<String> {
 
 fn of_function(catalog: &Catalog, oid: i64) -> Option<String> {
     crate::pg_catalog::routines::of_user(catalog, oid)?.comment.clone()
+}
+
+fn of_trigger(catalog: &Catalog, oid: i64) -> Option<String> {
+    let mut all = catalog.triggers();
+    all.find(|trigger| oids::relation(trigger.id) == oid)?.comment.clone()
 }
 
 fn of_type(catalog: &Catalog, oid: i64) -> Option<String> {

@@ -4,7 +4,7 @@
 use super::Scope;
 use crate::catalog_tables::{index_parts, key_columns, tables};
 use crate::pg_catalog::class::Class;
-use crate::pg_catalog::{definitions, oids, quote_ident, type_catalog, user_types};
+use crate::pg_catalog::{definitions, oids, quote_ident, triggers, type_catalog, user_types};
 use crate::session_context::SessionContext;
 use datafusion::logical_expr::ScalarUDF;
 use functions::row_function::{Row, function};
@@ -36,7 +36,7 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
         definition("pg_get_viewdef", 1..=2, view),
         definition("pg_get_ruledef", 1..=2, rule),
         definition("pg_get_serial_sequence", 2..=2, serial_sequence),
-        null("pg_get_triggerdef", 1..=2),
+        definition("pg_get_triggerdef", 1..=2, trigger),
         null("pg_get_partkeydef", 1..=1),
         null("pg_get_partition_constraintdef", 1..=1),
         null("pg_get_statisticsobjdef_columns", 1..=1),
@@ -170,6 +170,20 @@ fn rule(scope: &Scope, row: &Row<'_>) -> Option<String> {
         }
         _ => None,
     })
+}
+
+/// `pg_get_triggerdef`. Pretty-printed, the table has a schema only if it is not in the search path.
+fn trigger(scope: &Scope, row: &Row<'_>) -> Option<String> {
+    let (oid, pretty) = (row.number(0)?, row.flag(1) == Some(true));
+    let mut all = scope.catalog.triggers();
+    let trigger = all.find(|trigger| oids::relation(trigger.id) == oid)?;
+    let table = scope.catalog.table_by_id(trigger.table)?;
+    let name = match pretty {
+        true => scope.shown_name(table),
+        false => format!("{}.{}", quote_ident(&table.schema), quote_ident(&table.name)),
+    };
+    let action = triggers::action(&scope.catalog, scope.path().schemas(), trigger);
+    Some(triggers::definition(table, trigger, (&name, &action), pretty))
 }
 
 /// `pg_get_serial_sequence`: the sequence that a column owns.

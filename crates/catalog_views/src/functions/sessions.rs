@@ -22,12 +22,16 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     };
     let process = i64::from(session.process());
     let (notifying, listening) = (Arc::clone(session), Arc::clone(session));
+    let running = Arc::clone(session);
     vec![
         volatile("pg_notify", 2..=2, Form::Text, move |row| {
             notifying.notify(row.text(0).unwrap_or_default(), row.text(1).unwrap_or_default())?;
             Ok("".into())
         }),
         function(CHANNELS, 0..=0, Form::Texts, move |_| Ok(listening.listening_channels().into())),
+        volatile("pg_trigger_depth", 0..=0, Form::Integer, move |_| {
+            Ok(running.trigger_depth().into())
+        }),
         function("pg_backend_pid", 0..=0, Form::Integer, move |_| Ok(process.into())),
         of_client("inet_client_addr", Form::Text, |client| client.ip().to_string().into()),
         of_client("inet_client_port", Form::Integer, |client| i64::from(client.port()).into()),

@@ -9,6 +9,7 @@ mod constraints;
 mod foreign_keys;
 mod privileges;
 mod routines;
+mod triggers;
 
 use crate::names::{DATABASE, SYSTEM_SCHEMAS};
 use crate::pg_catalog::{definitions, roles};
@@ -49,6 +50,8 @@ pub(crate) fn table(context: &ViewContext<'_>, name: &str) -> Option<TableRows> 
         "check_constraints" => constraints::checks(context, out),
         "table_privileges" | "role_table_grants" => privileges::tables(context, out),
         "column_privileges" | "role_column_grants" => privileges::columns(context, out),
+        "triggers" => triggers::triggers(context, out),
+        "triggered_update_columns" => triggers::columns(context, out),
         "routines" => routines::routines(context, out),
         "parameters" => routines::parameters(context, out),
         "enabled_roles" => enabled_roles(context, out),

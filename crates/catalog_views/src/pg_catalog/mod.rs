@@ -1,7 +1,7 @@
 //! The schema `pg_catalog`, with the relations and columns of PostgreSQL 15.
 //!
 //! Every relation of PostgreSQL exists with all its columns ([`shape`]). The rows of some are
-//! computed from the catalog. The others are empty, because Pando has no such objects: triggers,
+//! computed from the catalog. The others are empty, because Pando has no such objects:
 //! policies, publications and so on. Object ids are in [`oids`].
 //!
 //! `data/make.sql` wrote the files in `data` from a PostgreSQL server.
@@ -18,6 +18,7 @@ mod sequences;
 mod server;
 mod sessions;
 mod summaries;
+pub(crate) mod triggers;
 pub mod type_catalog;
 pub(crate) mod user_types;
 
@@ -72,6 +73,7 @@ pub(crate) fn table(context: &ViewContext<'_>, name: &str) -> Option<TableRows> 
         "pg_timezone_names" => server::time_zones(out),
         "pg_type" => types(context, out),
         "pg_enum" => user_types::labels(context, out),
+        "pg_trigger" => triggers::triggers(context, out),
         "pg_proc" => routines::procedures(context, out),
         "pg_opclass" => {
             out.file(constraints::OPCLASS_FILE, "oid", |_| true);

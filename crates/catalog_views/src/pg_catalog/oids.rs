@@ -53,6 +53,8 @@ pub(crate) fn language(name: &str) -> i64 {
 
 /// `pg_proc` itself.
 pub(crate) const PG_PROC: i64 = 1255;
+/// `pg_trigger`.
+pub(crate) const PG_TRIGGER: i64 = 2620;
 /// `pg_type` itself.
 pub(crate) const PG_TYPE: i64 = 1247;
 

@@ -83,6 +83,7 @@ fn put(context: &ViewContext<'_>, function: &Function, rows: &mut TableRows) {
                 false => Cell::Null,
             },
         ),
+        ("proconfig", settings(function)),
         ("proacl", roles::function_access_list(context.catalog, &object).into()),
     ]);
 }
@@ -93,6 +94,15 @@ fn kind(function: &Function) -> &'static str {
         "procedure" => "p",
         _ => "f",
     }
+}
+
+/// `proconfig`: the settings of SET.
+fn settings(function: &Function) -> Cell {
+    if function.settings.is_empty() {
+        return Cell::Null;
+    }
+    let shown = function.settings.iter().map(|(name, value)| format!("{name}={value}"));
+    shown.collect::<Vec<_>>().into()
 }
 
 fn letter(mode: ParameterMode) -> &'static str {

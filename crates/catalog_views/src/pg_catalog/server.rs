@@ -45,13 +45,13 @@ pub(super) fn access_methods(rows: &mut TableRows) {
 /// `pg_language`.
 pub(super) fn languages(rows: &mut TableRows) {
     for (oid, name) in oids::LANGUAGES {
-        let trusted = (name != "internal").into();
+        let trusted = !matches!(name, "internal" | "javascript");
         let owner = oids::BOOTSTRAP_SUPERUSER.into();
         let cells = [
             ("oid", oid.into()),
             ("lanname", name.into()),
             ("lanispl", (oid >= oids::PLPGSQL).into()),
-            ("lanpltrusted", trusted),
+            ("lanpltrusted", trusted.into()),
             ("lanowner", owner),
         ];
         rows.row(cells);

@@ -100,6 +100,9 @@ pub(super) fn descriptions(context: &ViewContext<'_>, rows: &mut TableRows) {
     for function in context.catalog.functions() {
         describe((oids::PG_PROC, oids::relation(function.id)), 0, &function.comment);
     }
+    for trigger in context.catalog.triggers() {
+        describe((oids::PG_TRIGGER, oids::relation(trigger.id)), 0, &trigger.comment);
+    }
     for user in context.catalog.user_types() {
         describe((oids::PG_TYPE, oids::user_type(user.id)), 0, &user.comment);
     }

@@ -1,6 +1,6 @@
 //! Streams of rows: plan fragments, exchanges, and system tables.
 
-use super::reading::reading;
+use super::reading::reading_of_fragment;
 use crate::messages::{Answer, Reply, WireReader, batches, encode_reply};
 use crate::node::Node;
 use crate::peers::NodePeers;
@@ -32,7 +32,7 @@ async fn begin(
 ) -> Result<Answers, Error> {
     let peers = NodePeers::serving(node, hops);
     let fragments = node.fragments()?;
-    let reading = reading(node, reader, &peers).await?;
+    let reading = reading_of_fragment(node, reader, &peers).await?;
     let rows = answers(fragments.run(reading, fragment)).fuse();
     let told = async move {
         let (first, rest) = rows.into_future().await;

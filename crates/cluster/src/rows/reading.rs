@@ -19,7 +19,7 @@ pub(super) async fn reading(
     let peers = Arc::new(peers.clone()) as Arc<dyn Peers>;
     let participants = &node.transactions.participants;
     node.transactions.check_horizon(reader.timestamp)?;
-    if reader.transaction.is_some_and(|id| id.coordinator == node.membership.here) {
+    if is_coordinated_here(node, reader) {
         // The session of the client has the writes of the transaction: it reads local rows itself.
         return Err(Error::NotOwned { range: KeyRange::all() });
     }
@@ -30,13 +30,39 @@ pub(super) async fn reading(
     if reader.has_written && !is_planted(Bug::LostWrites) {
         return Err(ended());
     }
+    at_snapshot(node, reader, peers).await
+}
+
+/// What a fragment of a transaction reads here. The transaction's own server gets one when rows have moved there since the
+/// statement began: then it has not written to these rows, because a range with uncommitted changes does not move.
+pub(super) async fn reading_of_fragment(
+    node: &Arc<Node>,
+    reader: &WireReader,
+    peers: &NodePeers,
+) -> Result<Reading, Error> {
+    if !is_coordinated_here(node, reader) {
+        return reading(node, reader, peers).await;
+    }
+    node.transactions.check_horizon(reader.timestamp)?;
+    at_snapshot(node, reader, Arc::new(peers.clone())).await
+}
+
+fn is_coordinated_here(node: &Node, reader: &WireReader) -> bool {
+    reader.transaction.is_some_and(|id| id.coordinator == node.membership.here)
+}
+
+/// What a transaction reads that has written no rows here.
+async fn at_snapshot(
+    node: &Arc<Node>,
+    reader: &WireReader,
+    peers: Arc<dyn Peers>,
+) -> Result<Reading, Error> {
     let snapshot = node.store.snapshot_at(reader.timestamp).await;
     let peers = Some((peers, reader.reader()));
     if reader.changes.is_empty() {
         return Ok(snapshot.reading(peers));
     }
-    // The transaction has written no rows here: its catalog changes are applied for this request
-    // only.
+    // Its catalog changes are applied for this request only.
     let mut transaction = node.store.begin_at(snapshot);
     for change in &reader.changes {
         transaction.change_catalog(change.clone())?;

@@ -1,6 +1,7 @@
 //! The options of functions: volatility, STRICT, COST and the like.
 
 use crate::options::{elements, is_on, refuse_repeated, text};
+use crate::setting::{SettingStatement, SettingValue};
 use crate::{Error, Result};
 use grammar::tree::{DefElem, Node, NodeEnum};
 
@@ -47,11 +48,17 @@ pub struct FunctionOptions {
     pub cost: Option<String>,
     /// ROWS, and where it stands.
     pub rows: Option<(String, i32)>,
+    /// SECURITY DEFINER, or INVOKER.
+    pub definer: Option<bool>,
+    /// SET: names in lower case, and values.
+    pub settings: Vec<(String, Vec<String>)>,
 }
 
 impl FunctionOptions {
     pub(super) fn of(nodes: &[Node]) -> Result<Self> {
-        refuse_repeated(nodes)?;
+        let is_setting = |node: &Node| matches!(&node.node, Some(NodeEnum::DefElem(element)) if element.defname == "set");
+        let others: Vec<Node> = nodes.iter().filter(|node| !is_setting(node)).cloned().collect();
+        refuse_repeated(&others)?;
         let mut options = Self::default();
         elements(nodes).try_for_each(|element| options.set(element))?;
         Ok(options)
@@ -76,8 +83,7 @@ impl FunctionOptions {
             }
             "strict" => self.strict = Some(is_on(element)),
             "leakproof" => self.leakproof = Some(is_on(element)),
-            "security" if is_on(element) => return missing("SECURITY DEFINER"),
-            "security" => {}
+            "security" => self.definer = Some(is_on(element)),
             "parallel" => {
                 self.parallel = Some(match word.as_str() {
                     "safe" => ParallelSafety::Safe,
@@ -91,13 +97,32 @@ impl FunctionOptions {
             }
             "cost" => self.cost = Some(positive(&word, "COST")?),
             "rows" => self.rows = Some((positive(&word, "ROWS")?, location)),
-            "set" => return missing("SET of a function"),
+            "set" => self.settings.push(setting(element)?),
             "window" => return missing("a window function of a user"),
             "support" => return missing("SUPPORT of a function"),
             "transform" => return missing("TRANSFORM of a function"),
             _ => return missing("this option of a function"),
         }
         Ok(())
+    }
+}
+
+/// SET name TO values.
+fn setting(element: &DefElem) -> Result<(String, Vec<String>)> {
+    let missing = |what: &str| Err(Error::missing(what).at(element.location));
+    let Some(NodeEnum::VariableSetStmt(set)) =
+        element.arg.as_deref().and_then(|node| node.node.as_ref())
+    else {
+        return missing("this SET of a function");
+    };
+    match SettingStatement::of(set)? {
+        SettingStatement::Set { name, value: SettingValue::Values(values), .. } => {
+            Ok((name, values))
+        }
+        SettingStatement::Set { value: SettingValue::Current, .. } => {
+            missing("SET ... FROM CURRENT of a function")
+        }
+        _ => missing("this SET of a function"),
     }
 }
 

@@ -104,6 +104,9 @@ impl Lowering<'_> {
         if has_row && functions::of(call.function).is_some_and(|f| f.name == "pg_typeof") {
             return missing("pg_typeof of the row of a relation");
         }
+        if let Some(executed) = &call.executed {
+            return self.executed(call, executed, sql_type);
+        }
         let Some(make) = crate::functions::of(call.function) else {
             return missing(described(call));
         };

@@ -253,11 +253,14 @@ pub(crate) fn outputs_of(plan: &LogicalPlan, query: &Query) -> Vec<Typed> {
 
 /// A plan whose only column is a value over its columns.
 fn with_column(plan: LogicalPlan, value: Engine) -> Result<LogicalPlan> {
+    // The engine does not know by which expression rows of VALUES make their column.
+    let is_known = plan.head_output_expr()?.is_some();
     let columns = plan.schema().columns();
-    if matches!((&value, &columns[..]), (Engine::Column(column), [only]) if column == only) {
+    if matches!((&value, &columns[..]), (Engine::Column(column), [only]) if column == only && is_known)
+    {
         return Ok(plan);
     }
-    let name =
-        columns.into_iter().next().map_or_else(|| "value".to_owned(), |Column { name, .. }| name);
+    let name = columns.into_iter().next().filter(|_| is_known);
+    let name = name.map_or_else(|| "value".to_owned(), |Column { name, .. }| name);
     Ok(LogicalPlanBuilder::from(plan).project([value.alias(name)])?.build()?)
 }

@@ -58,7 +58,7 @@ const MADE: &str = "
 
 /// Types, functions, and what relates tables and rows. Each statement is a transaction, as a new label may be used only
 /// behind the one that adds it.
-const RELATED: [&str; 20] = [
+const RELATED: [&str; 22] = [
     "CREATE TYPE mood AS ENUM ('sad', 'happy')",
     "ALTER TYPE mood ADD VALUE 'calm' BEFORE 'happy'",
     "ALTER TYPE mood OWNER TO clerk",
@@ -82,6 +82,10 @@ const RELATED: [&str; 20] = [
     "INSERT INTO message VALUES (1, 1, 'Bob@x'), (2, NULL, NULL)",
     "CREATE FUNCTION doubled(a int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT a * 2'",
     "CREATE FUNCTION stays(n int) RETURNS SETOF visit LANGUAGE sql AS 'SELECT * FROM visit WHERE id <= n'",
+    "CREATE FUNCTION lowered() RETURNS trigger LANGUAGE plpgsql AS
+        'BEGIN NEW.email := lower(NEW.email); RETURN NEW; END'",
+    "CREATE TRIGGER person_lowers BEFORE UPDATE OF email, m ON person
+        FOR EACH ROW WHEN (NEW.id > 0) EXECUTE FUNCTION lowered('x')",
     "CREATE VIEW calm AS SELECT id, m FROM person WHERE m = 'calm'",
 ];
 
@@ -98,6 +102,7 @@ const READ_RELATED: &str = "
     SELECT pg_get_userbyid(typowner), obj_description(oid, 'pg_type') FROM pg_type WHERE typname = 'mood';
     SELECT indexname, indexdef FROM pg_indexes ORDER BY 1;
     SELECT proname, prosrc, provolatile FROM pg_proc WHERE proname IN ('doubled', 'stays') ORDER BY 1;
+    SELECT pg_get_triggerdef(oid) FROM pg_trigger;
     SELECT doubled(21);
     SELECT id, note FROM stays(2) ORDER BY 1";
 

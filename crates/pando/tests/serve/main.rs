@@ -19,6 +19,7 @@ mod sql_seeds;
 mod stopped;
 mod stopping;
 mod stored;
+mod triggers;
 mod wire;
 
 use harness::{command, connect, get, serve, signal};

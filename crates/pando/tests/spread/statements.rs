@@ -1,7 +1,9 @@
 //! All kinds of statements on a table on three servers.
 
 use crate::random_moves::RandomMoves;
+use arrow::array::AsArray;
 use futures::TryStreamExt;
+use pando::catalog::{Relation, TableId};
 use pando::{Database, Options};
 use query::ScalarValue;
 use workloads::InProcess;
@@ -12,7 +14,6 @@ pub(crate) async fn servers() -> InProcess {
 }
 
 pub(crate) async fn number(database: &Database, sql: &str) -> i64 {
-    use arrow::array::AsArray;
     use arrow::datatypes::Int64Type;
     let rows = database.session().query(sql).await.unwrap_or_else(|e| panic!("{sql}: {e}"));
     let batches: Vec<_> = rows.stream.try_collect().await.unwrap_or_else(|e| panic!("{sql}: {e}"));
@@ -132,7 +133,6 @@ async fn only_the_transaction_sees_its_own_writes_on_all_servers() {
     session.execute("UPDATE t SET v = 1 WHERE id % 2 = 0").await.expect("updated");
     let rows = session.query("SELECT sum(v)::bigint FROM t").await.expect("read");
     let batches: Vec<_> = rows.stream.try_collect().await.expect("read");
-    use arrow::array::AsArray;
     let sum = batches[0].column(0).as_primitive::<arrow::datatypes::Int64Type>().value(0);
     assert_eq!(sum, 1500);
     assert_eq!(number(of(2), "SELECT sum(v)::bigint FROM t").await, 0);
@@ -193,5 +193,49 @@ async fn queries_survive_changes_of_definitions() {
     is_over.store(true, std::sync::atomic::Ordering::Relaxed);
     for reader in readers {
         assert!(reader.await.expect("no query fails") > 0);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_transaction_reads_rows_that_come_to_its_own_server_while_it_reads() {
+    let servers = servers().await;
+    let member = |server: usize| &servers.servers()[server];
+    execute(&member(0).database, "CREATE TABLE other (id bigint PRIMARY KEY)").await;
+    execute(&member(1).database, "CREATE TABLE t (id bigint PRIMARY KEY, v bigint)").await;
+    execute(&member(1).database, "INSERT INTO t VALUES (1, 10), (2, 20)").await;
+    let table =
+        member(0).cluster.store().catalog().relations().find_map(|relation| match relation {
+            Relation::Table(table) if table.name == "t" => Some(table.id),
+            _ => None,
+        });
+    let table = table.expect("it was created");
+    give_all(&servers, table, 1).await;
+    let session = member(0).database.session();
+    for setting in ["pando.gather = pull", "pando.pull_window = 1"] {
+        session.execute(&format!("SET {setting}")).await.expect("set");
+    }
+    session.begin().await.expect("begun");
+    session.execute("INSERT INTO other VALUES (1)").await.expect("written");
+    let rows = session.query("SELECT sum(v)::bigint FROM t").await.expect("planned");
+    give_all(&servers, table, 0).await;
+    let batches: Vec<_> = rows.stream.try_collect().await.expect("read where they are now");
+    let sums = batches.iter().filter(|batch| batch.num_rows() > 0);
+    let sums: Vec<i64> = sums
+        .map(|batch| batch.column(0).as_primitive::<arrow::datatypes::Int64Type>().value(0))
+        .collect();
+    assert_eq!(sums, [30]);
+    session.commit().await.expect("committed");
+}
+
+/// Moves a table to one server, whatever else moves it meanwhile.
+async fn give_all(servers: &InProcess, table: TableId, to: usize) {
+    let to = servers.servers()[to].cluster.here();
+    for server in servers.servers() {
+        while server.cluster.here() != to {
+            let buckets = server.cluster.store().bucket_infos(table);
+            let Some(bucket) = buckets.first() else { break };
+            let _ = server.cluster.give(table, &bucket.range, to).await;
+            tokio::task::yield_now().await;
+        }
     }
 }

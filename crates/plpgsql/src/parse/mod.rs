@@ -1,15 +1,21 @@
 //! Sources to trees.
 
 mod block;
+mod call;
 mod conditions;
 mod cursor;
 mod loops;
 mod raise;
 mod statement;
+mod subscripts;
+mod whole_rows;
 
 use crate::tree::Block;
 use cursor::Cursor;
 use values::error::Result;
+
+pub use subscripts::with_usual_subscripts;
+pub use whole_rows::with_written_rows;
 
 /// The block that a source is.
 ///

@@ -1,7 +1,7 @@
 //! Statements.
 
 use super::cursor::Cursor;
-use super::{block, loops, raise};
+use super::{block, call, loops, raise};
 use crate::tokens::Kind as Token;
 use crate::tree::{Into, Kind, Rows, Sql, Statement};
 use values::error::Result;
@@ -72,9 +72,25 @@ fn kind(cursor: &mut Cursor<'_>, label: Option<String>) -> Result<Kind> {
             Kind::Null
         }
         "open" | "fetch" | "move" | "close" => return Err(cursor.missing("a cursor")),
-        "commit" | "rollback" => return Err(cursor.missing(&word.to_uppercase())),
+        "call" => return call::call(cursor),
+        "commit" | "rollback" => return end_of_transaction(cursor),
         _ => return of_sql(cursor),
     })
+}
+
+/// COMMIT or ROLLBACK.
+fn end_of_transaction(cursor: &mut Cursor<'_>) -> Result<Kind> {
+    let commits = cursor.is("commit");
+    cursor.advance();
+    if cursor.is("and") {
+        let is_plain = cursor.is_ahead(1, "no");
+        if !is_plain {
+            return Err(cursor.missing("AND CHAIN"));
+        }
+        cursor.expect(&["and", "no", "chain"])?;
+    }
+    cursor.expect(&[";"])?;
+    Ok(Kind::EndTransaction { commits })
 }
 
 /// Whether a name with `:=` or `=` follows.

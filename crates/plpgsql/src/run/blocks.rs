@@ -1,6 +1,7 @@
 //! Blocks and their handlers.
 
 use super::host::Host;
+use super::quick::Quick;
 use super::scope::{Content, Slot};
 use super::{Flow, Machine};
 use crate::tree::{Block, Condition, Handler, Statement};
@@ -28,8 +29,11 @@ impl<H: Host> Machine<'_, H> {
             return self.all(&block.body).await;
         }
         let depth = self.scopes.depth();
-        let savepoint = self.host.savepoint()?;
-        let error = match self.all(&block.body).await {
+        let savepoint = self.host.savepoint().await?;
+        self.protected += 1;
+        let done = self.all(&block.body).await;
+        self.protected -= 1;
+        let error = match done {
             Ok(flow) => return Ok(flow),
             Err(error) => error,
         };
@@ -63,13 +67,10 @@ impl<H: Host> Machine<'_, H> {
         statements: &'a [Statement],
     ) -> Pin<Box<dyn Future<Output = Result<Flow<H::Value>>> + Send + 'a>> {
         Box::pin(async move {
-            for statement in statements {
-                match self.statement(statement).await? {
-                    Flow::Next => {}
-                    flow => return Ok(flow),
-                }
+            match self.quickly(statements)? {
+                Quick::Flow(flow) => Ok(flow),
+                reached => self.rest(statements, reached).await,
             }
-            Ok(Flow::Next)
         })
     }
 }

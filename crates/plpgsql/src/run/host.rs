@@ -1,6 +1,8 @@
 //! What the interpreter needs of its surroundings.
 
+use super::programs::{Compute, Programs};
 use crate::tree::Sql;
+use std::sync::Arc;
 use values::error::{Error, Result};
 
 /// A variable that an expression may name.
@@ -57,6 +59,19 @@ pub trait Host: Send {
     type Value: Clone + Send + Sync;
     /// A place to return to.
     type Savepoint: Send;
+    /// A program that computes an expression.
+    type Program: Compute<Self::Value>;
+
+    /// The program of an expression that has been evaluated for some variables, if it has one.
+    fn program(
+        &self,
+        sql: &Sql,
+        variables: &[Variable<Self::Value>],
+        to: Option<&str>,
+    ) -> Option<Arc<Self::Program>>;
+
+    /// The programs that are known.
+    fn programs(&mut self) -> &mut Programs<Self::Program>;
 
     /// The value of an expression, converted to a type.
     fn evaluate(
@@ -99,10 +114,16 @@ pub trait Host: Send {
     fn say(&mut self, raised: Raised);
 
     /// Marks a place to return to.
-    fn savepoint(&mut self) -> Result<Self::Savepoint>;
+    fn savepoint(&mut self) -> impl Future<Output = Result<Self::Savepoint>> + Send;
 
     /// Returns to a place.
     fn roll_back(&mut self, to: Self::Savepoint) -> impl Future<Output = Result<()>> + Send;
+
+    /// Commits the transaction, or rolls it back, and begins another one.
+    ///
+    /// # Errors
+    /// 2D000: the function is not called where it may do that; errors of the commit.
+    fn end_transaction(&mut self, commits: bool) -> impl Future<Output = Result<()>> + Send;
 
     /// Ends the function, if its statement was cancelled.
     ///
@@ -130,6 +151,9 @@ pub trait Host: Send {
 
     /// A text; `None` for NULL.
     fn text(&self, value: &Self::Value) -> Option<String>;
+
+    /// The name of a value's type.
+    fn type_of(&self, value: &Self::Value) -> String;
 
     /// Whether it is NULL.
     fn is_null(&self, value: &Self::Value) -> bool;

@@ -1,6 +1,7 @@
 //! Loops.
 
 use super::host::Host;
+use super::quick::Quick;
 use super::scope::{Content, Slot};
 use super::{Flow, Machine};
 use crate::tree::{ForRange, Rows, Sql, Statement, Target};
@@ -17,8 +18,12 @@ impl<H: Host> Machine<'_, H> {
     /// One turn of a loop.
     async fn turn(&mut self, label: Option<&String>, body: &[Statement]) -> Result<Turn<H::Value>> {
         self.host.check().await?;
+        let flow = match self.quickly(body)? {
+            Quick::Flow(flow) => flow,
+            reached => self.rest(body, reached).await?,
+        };
         let is_own = |name: &Option<String>| name.is_none() || name.as_ref() == label;
-        Ok(match self.all(body).await? {
+        Ok(match flow {
             Flow::Next => Turn::Again,
             Flow::Continue(name) if is_own(&name) => Turn::Again,
             Flow::Exit(name) if is_own(&name) => Turn::End,
@@ -73,13 +78,12 @@ impl<H: Host> Machine<'_, H> {
         let content = Content::Value { of: "integer".to_owned(), value };
         let name = range.variable.clone();
         self.scopes.declare(Slot { name, content, is_constant: false, not_null: false });
-        let target = Target { parts: vec![range.variable.clone()] };
         let (mut flow, mut turns) = (Flow::Next, 0_u64);
         let inside = self.scopes.depth();
         while if range.is_reverse { at >= to } else { at <= to } {
             turns += 1;
             let value = self.host.of_number(at, "integer");
-            self.set(&target, value)?;
+            self.scopes.put_first(inside, value);
             let turn = self.turn(range.label.as_ref(), &range.body).await;
             self.scopes.close_to(inside);
             match turn? {

@@ -1,14 +1,22 @@
 //! The interpreter.
 
 mod blocks;
+mod call;
 mod host;
 mod loops;
+mod programs;
+mod quick;
 mod raise;
+mod returned;
 mod scope;
 mod statements;
+mod trigger;
 mod variables;
 
 pub use host::{Answer, Host, Raised, Severity, Variable};
+pub use programs::{Compute, Programs};
+pub use returned::{Form, call};
+pub use trigger::{Row, Triggered, run_trigger};
 
 use crate::tree::Block;
 use scope::{Content, Scopes, Slot};
@@ -61,6 +69,9 @@ pub async fn run<H: Host>(
         row_count: 0,
         errors: Vec::new(),
         outputs,
+        returned_row: None,
+        protected: 0,
+        form: None,
     };
     let value = machine.host.of_truth(false);
     let content = Content::Value { of: BOOLEAN.to_owned(), value };
@@ -92,4 +103,10 @@ struct Machine<'h, H: Host> {
     errors: Vec<Error>,
     /// The places of the parameters that make a result.
     outputs: &'h [usize],
+    /// The row that a function of a trigger has returned; `None` for other functions.
+    returned_row: Option<Option<Vec<H::Value>>>,
+    /// The blocks with handlers around.
+    protected: usize,
+    /// The form of its result, if it is checked.
+    form: Option<Form<'h>>,
 }

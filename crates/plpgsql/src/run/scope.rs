@@ -2,6 +2,7 @@
 
 use super::Given;
 use super::host::Variable;
+use super::programs::Place;
 use crate::tree::{Sql, Target};
 use values::error::{Error, Result, SqlState};
 
@@ -71,6 +72,33 @@ impl<V: Clone> Scopes<V> {
         values.collect()
     }
 
+    /// The names and values of the fields of a record that has a row, if a text is nothing but its name.
+    pub(super) fn named_fields(&self, text: &str) -> Option<Vec<(String, V)>> {
+        let (scope, slot) = self.place(&text.trim().to_lowercase())?;
+        match &self.0[scope].slots[slot].content {
+            Content::Row(fields) => {
+                Some(fields.iter().map(|(name, _, value)| (name.clone(), value.clone())).collect())
+            }
+            Content::Record(fields) => fields.clone(),
+            Content::Value { .. } | Content::Alias(_) => None,
+        }
+    }
+
+    /// The fields of a record; `None` for other variables, and within that for a record without a row.
+    pub(super) fn fields(&self, name: &str) -> Option<Option<Vec<V>>> {
+        let (place, _) = self.found(std::slice::from_ref(&name.to_owned()))?;
+        match &self.0[place.0].slots[place.1].content {
+            Content::Row(fields) => Some(Some(fields.iter().map(|of| of.2.clone()).collect())),
+            Content::Record(fields) => {
+                let values = |fields: &Vec<(String, V)>| {
+                    fields.iter().map(|(_, value)| value.clone()).collect()
+                };
+                Some(fields.as_ref().map(values))
+            }
+            Content::Value { .. } | Content::Alias(_) => None,
+        }
+    }
+
     /// The number of blocks.
     pub(super) fn depth(&self) -> usize {
         self.0.len()
@@ -137,6 +165,69 @@ impl<V: Clone> Scopes<V> {
             [] => Ok((slot, None)),
             [field] if !matches!(slot.content, Content::Value { .. }) => Ok((slot, Some(field))),
             _ => Err(unknown()),
+        }
+    }
+
+    /// The type of a target that is a plain variable and no constant.
+    pub(super) fn plain_type(&self, target: &Target) -> Option<&str> {
+        let (place, rest) = self.found(&target.parts)?;
+        let slot = &self.0[place.0].slots[place.1];
+        match &slot.content {
+            Content::Value { of, .. } if rest.is_empty() && !slot.is_constant => Some(of),
+            _ => None,
+        }
+    }
+
+    /// Gives the first variable of the innermost of some blocks a value.
+    pub(super) fn put_first(&mut self, depth: usize, new: V) {
+        let scope = depth.checked_sub(1).and_then(|at| self.0.get_mut(at));
+        let slot = scope.and_then(|scope| scope.slots.first_mut());
+        if let Some(Slot { content: Content::Value { value, .. }, .. }) = slot {
+            *value = new;
+        }
+    }
+
+    /// The places of the variables that a text may mean, in the order of [`Self::variables`].
+    pub(super) fn places(&self, sql: &Sql) -> Vec<Place> {
+        let mut all = Vec::new();
+        for name in &sql.names {
+            if let Some((place, _)) = self.found(std::slice::from_ref(name)) {
+                self.put_places(&mut all, place);
+            }
+            let labelled = self.0.iter().enumerate();
+            for (at, scope) in labelled.filter(|(_, scope)| scope.label.as_ref() == Some(name)) {
+                for (slot, known) in scope.slots.iter().enumerate() {
+                    if sql.names.contains(&known.name) {
+                        self.put_places(&mut all, (at, slot));
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    fn put_places(&self, all: &mut Vec<Place>, (scope, slot): (usize, usize)) {
+        let field = |field: &String| Place { scope, slot, field: Some(field.clone()) };
+        match &self.0[scope].slots[slot].content {
+            Content::Value { .. } => all.push(Place { scope, slot, field: None }),
+            Content::Record(Some(fields)) => all.extend(fields.iter().map(|(name, _)| field(name))),
+            Content::Row(fields) => all.extend(fields.iter().map(|(name, ..)| field(name))),
+            Content::Record(None) | Content::Alias(_) => {}
+        }
+    }
+
+    /// The value at a place, if it is still one of a variable or of the field.
+    pub(super) fn at_place(&self, place: &Place) -> Option<&V> {
+        let slot = self.0.get(place.scope)?.slots.get(place.slot)?;
+        match (&slot.content, &place.field) {
+            (Content::Value { value, .. }, None) => Some(value),
+            (Content::Row(fields), Some(field)) => {
+                fields.iter().find(|(name, ..)| name == field).map(|(.., value)| value)
+            }
+            (Content::Record(Some(fields)), Some(field)) => {
+                fields.iter().find(|(name, _)| name == field).map(|(_, value)| value)
+            }
+            _ => None,
         }
     }
 

@@ -50,6 +50,12 @@ impl<H: Host> Machine<'_, H> {
                     (true, false) => Flow::Exit(label.clone()),
                 });
             }
+            Kind::Return(value) if self.returned_row.is_some() => {
+                return self.return_changed_row(value.as_ref());
+            }
+            Kind::Return(Some(value)) if self.row_form().is_some() => {
+                return self.return_row(value).await;
+            }
             Kind::Return(value) => {
                 let value = match value {
                     Some(value) => Some(self.value(value, None).await?),
@@ -74,20 +80,16 @@ impl<H: Host> Machine<'_, H> {
                 self.count(answer.count)
             }
             Kind::Execute(rows, into) => self.execute(rows, into.as_ref()).await,
-            Kind::ReturnNext(value) => {
-                let row = match value {
-                    Some(value) => vec![self.value(value, None).await?],
-                    None => self.scopes.at(self.outputs),
-                };
-                self.rows.push(row);
-                Ok(())
-            }
+            Kind::ReturnNext(value) => self.return_next(value.as_ref()).await,
             Kind::ReturnQuery(rows) => {
                 let answer = self.rows_of(rows, None).await?;
+                self.check_query(&answer)?;
                 self.count(answer.rows.len() as u64)?;
                 self.rows.extend(answer.rows);
                 Ok(())
             }
+            Kind::Call(sql, targets) => self.call(sql, targets).await,
+            Kind::EndTransaction { commits } => self.end_transaction(*commits).await,
             Kind::Diagnostics { is_stacked, items } => self.diagnostics(*is_stacked, items).await,
             _ => Ok(()),
         }

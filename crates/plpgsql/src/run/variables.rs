@@ -26,7 +26,13 @@ impl<H: Host> Machine<'_, H> {
         let content = match of {
             TypeName::Record => Content::Record(None),
             TypeName::RowOf(relation) => self.row_of(relation).await?,
-            TypeName::Plain(of) => self.value_of(of.clone(), default.as_ref()).await?,
+            TypeName::Plain(of) => match self.host.null(of) {
+                Err(error) if error.state() == SqlState::UndefinedObject => {
+                    let content = self.of_user(of, default.as_ref()).await;
+                    content.map_err(|error| error.at(declaration.position))?
+                }
+                _ => self.value_of(of.clone(), default.as_ref()).await?,
+            },
             TypeName::TypeOf(parts) => {
                 let of = self.type_of(parts).await.map_err(|e| e.at(declaration.position))?;
                 self.value_of(of, default.as_ref()).await?
@@ -56,10 +62,33 @@ impl<H: Host> Machine<'_, H> {
         Ok(Content::Value { of, value })
     }
 
+    /// A variable of a type that a user has defined, also by a table.
+    async fn of_user(&mut self, of: &str, default: Option<&Sql>) -> Result<Content<H::Value>> {
+        let value = match self.null_of(of).await {
+            Ok(null) => match default {
+                Some(default) => self.value(default, Some(of)).await?,
+                None => null,
+            },
+            // The name of a table is the type of its rows.
+            Err(error) => return self.row_of(of).await.map_err(|_| error),
+        };
+        Ok(Content::Value { of: of.to_owned(), value })
+    }
+
+    /// NULL of a type, also of a user's.
+    async fn null_of(&mut self, of: &str) -> Result<H::Value> {
+        if let Ok(null) = self.host.null(of) {
+            return Ok(null);
+        }
+        let (text, names) = ("NULL".to_owned(), Vec::new());
+        let null = Sql { id: usize::MAX, text, position: 0, names };
+        self.host.evaluate(&null, &[], Some(of)).await
+    }
+
     async fn row_of(&mut self, relation: &str) -> Result<Content<H::Value>> {
         let mut fields = Vec::new();
         for (name, of) in self.host.columns_of(relation).await? {
-            let value = self.host.null(&of)?;
+            let value = self.null_of(&of).await?;
             fields.push((name, of, value));
         }
         Ok(Content::Row(fields))
@@ -84,8 +113,13 @@ impl<H: Host> Machine<'_, H> {
 
     /// The value of an expression.
     pub(super) async fn value(&mut self, sql: &Sql, to: Option<&str>) -> Result<H::Value> {
+        if let Some(value) = self.computed(sql, to) {
+            return value;
+        }
         let variables = self.scopes.variables(sql);
-        self.host.evaluate(sql, &variables, to).await
+        let value = self.host.evaluate(sql, &variables, to).await?;
+        self.learn(sql, &variables, to);
+        Ok(value)
     }
 
     /// Whether a condition is true.
@@ -111,6 +145,11 @@ impl<H: Host> Machine<'_, H> {
                 self.assign(target, value).await
             }
             (_, None) => {
+                if let Some(fields) = self.scopes.named_fields(&sql.text) {
+                    let (columns, row) = fields.into_iter().unzip();
+                    let answer = Answer { columns, rows: vec![row], count: 1, has_rows: true };
+                    return self.assign_row(std::slice::from_ref(target), &answer, 0).await;
+                }
                 // A whole row: its fields are those of the one row of a query.
                 let text = format!("SELECT ({}).*", sql.text);
                 let query = Sql { text, id: usize::MAX - sql.id, ..sql.clone() };

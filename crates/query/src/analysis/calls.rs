@@ -43,11 +43,24 @@ pub(crate) async fn check(planner: &Planner<'_>, text: &str, function: &Function
             continue;
         }
         let body = text.find(&function.body);
+        // Bodies that are no expressions are executed, and checked then.
+        let is_executed = routine.aggregate.is_none() && is_executed(&function.body);
+        if is_executed && matches!(&checked, Err(error) if error.is_missing) {
+            return Ok(());
+        }
         return checked.map_err(|error| {
             let position = error.position.and_then(|at| Some(at + body?));
             refused(analyzer::Error { position, ..error }, text).into()
         });
     }
+}
+
+/// Whether a body is not one SELECT.
+fn is_executed(body: &str) -> bool {
+    let Ok(script) = grammar::parse(body) else { return false };
+    let mut statements = script.statements().into_iter();
+    let first = statements.next().and_then(|raw| raw.stmt.as_ref()?.node.as_ref());
+    statements.next().is_some() || !matches!(first, Some(NodeEnum::SelectStmt(_)))
 }
 
 /// An error in a source, at its place in the statement that has it.
@@ -56,13 +69,6 @@ pub(crate) fn in_statement(error: Error, text: &str, source: &str) -> Error {
         (Some(position), Some(byte)) => error.at(text[..byte].chars().count() + position),
         _ => error.without_position(),
     }
-}
-
-/// Refuses a query that calls functions which are no SQL.
-pub(super) fn refuse_calls(bound: &Bound) -> Result<(), Refused> {
-    let Some(call) = bound.calls.first() else { return Ok(()) };
-    let what = format!("a call of {} in this place is not supported", call.routine.signature());
-    Err(Refused::Missing(Error::unsupported(what)))
 }
 
 /// A query whose functions are called before it.
@@ -83,7 +89,7 @@ impl Calls {
     ) -> Result<Option<Self>> {
         let declared: Vec<_> =
             planner.parameters.iter().map(super::parameters::type_of_value).collect();
-        let (bound, relations) = super::bind(planner, query, &declared, text).await?;
+        let (bound, relations) = super::bind(planner, query, &declared, text, true).await?;
         Ok((!bound.calls.is_empty()).then_some(Self { bound, relations }))
     }
 

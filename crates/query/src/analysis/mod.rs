@@ -91,11 +91,41 @@ pub(crate) async fn plan_without_values(
 ) -> Result<(LogicalPlan, Vec<Field>)> {
     let declared = frame.parameters.iter().map(parameters::type_of_value);
     let declared: Vec<Option<SqlType>> = declared.collect();
-    let (bound, relations) = bind(planner, query, &declared, frame.text).await?;
-    calls::refuse_calls(&bound).map_err(Error::from)?;
+    let (bound, relations) = bind(planner, query, &declared, frame.text, false).await?;
     let (plan, fields) = lower(planner, &bound.query, &relations, &[], frame.text, true)?;
     let plan = lowering::with_labels(plan, &fields)?;
     Ok((refuse_deep(plan).map_err(Error::from)?, fields))
+}
+
+/// The type of the first column of a query.
+///
+/// # Errors
+/// What is wrong with the query.
+pub(crate) async fn type_of_query(
+    planner: &Planner<'_>,
+    query: &NodeEnum,
+    text: &str,
+) -> Result<analyzer::system::Oid> {
+    let declared: Vec<Option<SqlType>> =
+        planner.parameters.iter().map(parameters::type_of_value).collect();
+    let (bound, _) = bind(planner, query, &declared, text, false).await?;
+    let column = bound.query.columns.first();
+    Ok(column.map_or(analyzer::system::Oid::UNKNOWN, |column| column.sql_type.oid))
+}
+
+/// The typed tree of a query with places for the parameters, whose values are a frame's.
+///
+/// # Errors
+/// As of [`plan`].
+pub(crate) async fn tree_without_values(
+    frame: &Frame<'_>,
+    planner: &Planner<'_>,
+    query: &NodeEnum,
+) -> Result<Query> {
+    let declared = frame.parameters.iter().map(parameters::type_of_value);
+    let declared: Vec<Option<SqlType>> = declared.collect();
+    let (bound, _) = bind(planner, query, &declared, frame.text, false).await?;
+    Ok(bound.query)
 }
 
 /// The plan of a query that is no statement's, and the columns of its result.
@@ -166,7 +196,7 @@ pub(crate) async fn without_stars(planner: &Planner<'_>, text: &str) -> Result<S
     let script = grammar::parse(text).map_err(|_| unread(text))?;
     let statement = script.statements().first().and_then(|raw| raw.stmt.as_ref()?.node.as_ref());
     let query = statement.ok_or_else(|| unread(text))?;
-    let (bound, _) = bind(planner, query, &[], text).await?;
+    let (bound, _) = bind(planner, query, &[], text, false).await?;
     Ok(stars::written_out(text, bound.stars))
 }
 
@@ -206,11 +236,10 @@ async fn planned(
 ) -> Result<(LogicalPlan, Vec<Field>), Refused> {
     let declared: Vec<Option<SqlType>> =
         planner.parameters.iter().map(parameters::type_of_value).collect();
-    let (bound, relations) = bind(planner, query, &declared, text).await?;
+    let (bound, relations) = bind(planner, query, &declared, text, false).await?;
     if bound.parameters.len() > planner.parameters.len() {
         return Err(Refused::Wrong(parameters::undefined(planner.parameters.len() + 1)));
     }
-    calls::refuse_calls(&bound)?;
     let (plan, fields) = lower(planner, &bound.query, &relations, &[], text, is_executed)?;
     Ok((refuse_deep(plan).map_err(Error::from)?, fields))
 }
@@ -223,7 +252,7 @@ async fn described(
 ) -> Result<Described, Refused> {
     let declared: Vec<Option<SqlType>> =
         given.iter().map(|given| given.as_ref().and_then(types::of_held)).collect();
-    let (bound, relations) = bind(planner, query, &declared, frame.text).await?;
+    let (bound, relations) = bind(planner, query, &declared, frame.text, false).await?;
     let (_, fields) = lower(planner, &bound.query, &relations, &[], frame.text, false)?;
     let parameters = parameters::described(given, &bound.parameters)?;
     Ok((parameters, fields))
@@ -234,10 +263,11 @@ async fn bind(
     query: &NodeEnum,
     declared: &[Option<SqlType>],
     text: &str,
+    calls_before: bool,
 ) -> Result<(Bound, Relations), Refused> {
     let mut relations = Relations::of(planner, query).await?;
     loop {
-        let bound = grammar::growing(|| analyzer::bind(query, &relations, declared));
+        let bound = grammar::growing(|| analyzer::bind(query, &relations, declared, calls_before));
         // The parse tree did not show all names.
         if relations.look_up_more(planner).await? {
             continue;
@@ -263,6 +293,7 @@ fn lowered<'a>(
     Surroundings {
         engine: planner.engine,
         functions: planner.functions,
+        user_functions: planner.user_functions.as_deref(),
         sources: relations.sources(),
         catalog: Some(planner.tables.catalog()),
         returned,

@@ -44,17 +44,21 @@ pub(super) struct Relations {
     names: Vec<NamedParameter>,
 }
 
-/// The types of users that names can mean; a catalog without relations.
-pub(super) struct Types(Visible);
+/// The types and functions of users that names can mean; a catalog without relations.
+pub(super) struct Types {
+    types: Visible,
+    routines: Option<Routines>,
+}
 
 impl Types {
     pub(super) fn of(planner: &Planner<'_>) -> Self {
-        Self(Visible::new(planner.tables.catalog(), planner.search_path.schemas()))
+        let types = Visible::new(planner.tables.catalog(), planner.search_path.schemas());
+        Self { types, routines: Routines::of(planner) }
     }
 
     /// The types of a table's columns: what an index is computed with, where no catalog is.
     pub(super) fn of_columns(table: &store::catalog::Table) -> Self {
-        Self(Visible::of_columns(table))
+        Self { types: Visible::of_columns(table), routines: None }
     }
 }
 
@@ -68,7 +72,7 @@ impl Catalog for Types {
     }
 
     fn user_type(&self, schema: Option<&str>, name: &str) -> Option<Oid> {
-        let (user, is_array) = self.0.find(schema, name)?;
+        let (user, is_array) = self.types.find(schema, name)?;
         let oid = types::of_held(&SqlType::User(Arc::clone(user)))?.oid;
         if is_array { oid.array() } else { Some(oid) }
     }
@@ -82,6 +86,18 @@ impl Catalog for Types {
             nullable: domain.nullable,
             checks: checks.map(|check| (check.name.clone(), check.expression.clone())).collect(),
         })
+    }
+
+    fn routines(
+        &self,
+        schema: Option<&str>,
+        name: &str,
+    ) -> Result<Vec<Arc<Routine>>, analyzer::Error> {
+        self.routines.as_ref().map_or(Ok(Vec::new()), |routines| routines.named(schema, name))
+    }
+
+    fn may_call(&self, routine: &Routine) -> Result<(), analyzer::Error> {
+        self.routines.as_ref().map_or(Ok(()), |routines| routines.may_call(routine))
     }
 }
 
@@ -334,6 +350,10 @@ impl Catalog for Relations {
             |known: &NamedParameter| known.name == name && known.qualifier.as_deref() == qualifier;
         let place = self.names.iter().position(is_meant)?;
         Some((place as u32 + 1, types::of_held(&self.names[place].sql_type)?))
+    }
+
+    fn columns_hide(&self) -> bool {
+        self.names.iter().any(|known| known.yields)
     }
 
     fn may_call(&self, routine: &Routine) -> Result<(), analyzer::Error> {

@@ -11,7 +11,7 @@ use datafusion::common::{DFSchema, DFSchemaRef};
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::Expr;
 use grammar::tree::NodeEnum;
-use lowering::{Rows, Surroundings, lower_over};
+use lowering::{Rows, Surroundings, UserFunctions, lower_over};
 use planner::Planner;
 use scan::provider::row_schema;
 use std::sync::Arc;
@@ -168,10 +168,22 @@ pub(crate) fn plan_assigned(
 }
 
 /// What expressions are planned with.
-type With<'a> = (&'a SessionState, &'a Functions<'a>);
+#[derive(Clone, Copy)]
+pub(crate) struct With<'a> {
+    /// The engine.
+    pub(crate) engine: &'a SessionState,
+    /// The functions of the system.
+    pub(crate) functions: &'a Functions<'a>,
+    /// The functions of users; `None` where none can be called.
+    pub(crate) user_functions: Option<&'a dyn UserFunctions>,
+}
 
-fn of<'a>(planner: &Planner<'a>) -> With<'a> {
-    (planner.engine, planner.functions)
+fn of<'p>(planner: &'p Planner<'_>) -> With<'p> {
+    With {
+        engine: planner.engine,
+        functions: planner.functions,
+        user_functions: planner.user_functions.as_deref(),
+    }
 }
 
 fn planned(
@@ -203,7 +215,7 @@ fn schema_of(table: &Table) -> Result<DFSchemaRef> {
 
 /// Expressions over the row of a relation.
 fn over(
-    (engine, functions): With<'_>,
+    with: With<'_>,
     schema: &DFSchemaRef,
     (relation, row): (RelationId, &analyzer::Table),
     bound: &[Tree],
@@ -212,8 +224,9 @@ fn over(
     let rows = Rows { schema, relations: &[(relation, types)], row: &[], with: &[] };
     let surroundings = Surroundings {
         folds: false,
-        engine,
-        functions,
+        engine: with.engine,
+        functions: with.functions,
+        user_functions: with.user_functions,
         sources: &[],
         catalog: None,
         returned: &[],
@@ -250,6 +263,10 @@ fn volatility(part: &Tree) -> Volatility {
                 false => Volatility::Immutable,
             }
         }
+        Kind::Call(call) if let Some(executed) = &call.executed => match executed.is_volatile {
+            true => Volatility::Volatile,
+            false => Volatility::Stable,
+        },
         Kind::Call(call) | Kind::IsDistinct(call) | Kind::NullIf(call) => of(call.function),
         Kind::Cast(cast) => match cast.conversion {
             Conversion::Function(function) => of(function),

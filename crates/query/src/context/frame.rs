@@ -1,8 +1,10 @@
 //! The surroundings of one running statement: settings, privileges, parameters, the engine's state.
 
+use super::call_site::CallSite;
 use super::inner::Inner;
 use super::ownership;
 use super::session_context::Context;
+use super::triggered::Changed;
 use catalog_views::Origin;
 use catalog_views::access::Access;
 use catalog_views::functions::Functions;
@@ -13,6 +15,8 @@ use datafusion::common::ScalarValue;
 use datafusion::execution::{SendableRecordBatchStream, SessionState};
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use distributed::bundles::Bundling;
+use lowering::UserFunctions;
+use parking_lot::Mutex;
 use parser::Statement;
 use parser::commands::RoleName;
 use planner::{NamedParameter, Planner};
@@ -40,6 +44,12 @@ pub(crate) struct Frame<'a> {
     pub(crate) text: &'a str,
     /// The statement; `None` for what no statement asks for.
     pub(crate) statement: Option<&'a Statement>,
+    /// The functions around it.
+    pub(crate) depth: usize,
+    /// The changes for which triggers fire at the end of the statement.
+    pub(crate) changed: Mutex<Vec<Changed>>,
+    /// The place of its calls of users' functions.
+    pub(crate) site: CallSite,
 }
 
 impl Inner {
@@ -59,6 +69,9 @@ impl Inner {
             names: &[],
             text,
             statement: None,
+            depth: 0,
+            changed: Mutex::default(),
+            site: CallSite::default(),
         }
     }
 
@@ -84,6 +97,16 @@ impl<'a> Frame<'a> {
     /// Gives names to the first parameters.
     pub(crate) fn with_names(self, names: &'a [NamedParameter]) -> Self {
         Self { names, ..self }
+    }
+
+    /// Notes how many functions are around the statement.
+    pub(crate) fn with_depth(self, depth: usize) -> Self {
+        Self { depth, ..self }
+    }
+
+    /// The statement at a place of calls.
+    pub(crate) fn at(self, site: CallSite) -> Self {
+        Self { site, ..self }
     }
 }
 
@@ -176,7 +199,7 @@ impl Frame<'_> {
 
     /// A planner for this statement that reads `tables`.
     pub(crate) fn planner<'b>(&'b self, tables: &'b dyn Tables) -> Planner<'b> {
-        Planner::new(
+        let mut planner = Planner::new(
             self.engine(),
             &self.functions,
             self.access(tables.catalog()),
@@ -185,7 +208,21 @@ impl Frame<'_> {
             self.parameters,
             self.session.shared.plan_view,
         )
-        .with_names(self.names)
+        .with_names(self.names);
+        planner.user_functions = self.user_functions(tables, &self.site);
+        planner
+    }
+
+    /// The functions of users that are called at a place; `None` if there are none.
+    pub(crate) fn user_functions(
+        &self,
+        tables: &dyn Tables,
+        site: &CallSite,
+    ) -> Option<Arc<dyn UserFunctions>> {
+        tables.catalog().functions().next()?;
+        let make = self.session.user_functions;
+        let catalog = Arc::clone(tables.catalog());
+        Some(make(&self.session.me, catalog, tables.reading(), site.clone()))
     }
 }
 

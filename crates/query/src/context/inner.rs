@@ -1,5 +1,7 @@
 //! The state of a session.
 
+use super::borrowed::Borrowed;
+use super::call_site::CallSite;
 use super::current::Current;
 use super::kept_plans::KeptPlans;
 use super::outcome::Progress;
@@ -8,22 +10,37 @@ use super::session_context::Context;
 use super::shared::Shared;
 use super::temporary;
 use super::transactions::Waiting;
+use super::triggered::{TriggerAnswer, TriggerCall};
 use arc_swap::ArcSwap;
 use catalog_views::advisory::AdvisoryLocks;
 use catalog_views::session_context::SessionContext;
 use catalog_views::settings::Settings;
 use catalog_views::settings::isolation::Isolation;
 use executor::Control;
+use futures::future::BoxFuture;
+use lowering::UserFunctions;
 use notifications::Listening;
 use parking_lot::Mutex;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use store::catalog::temporary_schema;
+use std::sync::atomic::{AtomicBool, AtomicI64};
+use std::sync::{Arc, Weak};
+use store::catalog::{Catalog, temporary_schema};
 use store::locks::Party;
-use values::error::{Error, SqlState};
+use store::{DistributedTransaction, Reading};
+use values::error::{Error, Result, SqlState};
 
 /// Receives the progress of a load.
 pub type ProgressCallback = Arc<dyn Fn(Progress) + Send + Sync>;
+
+/// Runs the function of a trigger in an open transaction.
+pub(crate) type RunTrigger = for<'a> fn(
+    &'a Inner,
+    &'a mut DistributedTransaction,
+    TriggerCall<'a>,
+) -> BoxFuture<'a, Result<TriggerAnswer>>;
+
+/// Makes the functions of users of a session, at a snapshot and a place.
+pub(crate) type MakeUserFunctions =
+    fn(&Weak<Inner>, Arc<Catalog>, Option<Reading>, CallSite) -> Arc<dyn UserFunctions>;
 
 /// The state of a session.
 pub(crate) struct Inner {
@@ -35,13 +52,25 @@ pub(crate) struct Inner {
     pub(crate) first_settings: ArcSwap<Settings>,
     pub(crate) progress: Mutex<Option<ProgressCallback>>,
     pub(crate) context: Arc<Context>,
+    /// The session itself, for functions that it calls.
+    pub(crate) me: Weak<Self>,
+    /// Makes the functions of users that its statements call.
+    pub(crate) user_functions: MakeUserFunctions,
+    /// The settings of the session while its functions have others.
+    pub(crate) borrowed: Borrowed,
     /// The plans of statements that the session repeats.
     pub(crate) plans: Arc<KeptPlans>,
+    /// Runs the functions of triggers.
+    pub(crate) run_trigger: RunTrigger,
 }
 
 impl Inner {
     /// A new session of a database.
-    pub(crate) fn open(shared: Arc<Shared>) -> Arc<Self> {
+    pub(crate) fn open(
+        shared: Arc<Shared>,
+        user_functions: MakeUserFunctions,
+        run_trigger: RunTrigger,
+    ) -> Arc<Self> {
         let settings = Arc::new(ArcSwap::from_pointee(Settings::default()));
         let presence = Presence::new(shared.sessions.number());
         let advisory = AdvisoryLocks::new(&shared.store, presence.process);
@@ -59,11 +88,15 @@ impl Inner {
             last_values: Mutex::default(),
             announcements: Arc::default(),
             advisory,
+            trigger_depth: AtomicI64::new(0),
             shared: Arc::clone(&shared),
         });
         let seen: Arc<dyn SessionContext> = Arc::clone(&context) as _;
         shared.sessions.put(&seen);
-        Arc::new(Self {
+        Arc::new_cyclic(|me| Self {
+            me: Weak::clone(me),
+            user_functions,
+            borrowed: Borrowed::default(),
             number: shared.next_number(),
             conversation: Current::new(Arc::clone(&settings), Arc::clone(&context.announcements)),
             first_settings: ArcSwap::new(settings.load_full()),
@@ -71,12 +104,14 @@ impl Inner {
             progress: Mutex::new(None),
             context,
             plans: Arc::default(),
+            run_trigger,
             shared,
         })
     }
 
     /// Begins a statement. The result ends it early, after a cancel request or a time-out.
     pub(crate) fn begin_statement(&self) -> Control {
+        self.borrowed.begin(&self.settings);
         let timeout = self.settings.load().statement_timeout;
         let memory = Some(Arc::clone(self.shared.store.memory()));
         Control::with_memory(self.context.presence.cancellation.begin(), timeout, memory)

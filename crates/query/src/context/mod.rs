@@ -5,6 +5,8 @@
 //! surroundings of one statement. Executing statements is not here: see `dml`, `ddl`, `copy`, `roles` and `session`.
 
 pub(crate) mod announcements;
+mod borrowed;
+pub(crate) mod call_site;
 pub(crate) mod cancel;
 mod current;
 pub(crate) mod engine;
@@ -25,7 +27,9 @@ pub(crate) mod settings_scopes;
 mod shared;
 pub(crate) mod temporary;
 pub(crate) mod transactions;
+pub(crate) mod triggered;
 
+pub(crate) use borrowed::Loan;
 pub(crate) use frame::{Frame, start};
 pub use inner::ProgressCallback;
 pub(crate) use inner::{Inner, writes_nothing};

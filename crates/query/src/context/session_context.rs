@@ -14,7 +14,7 @@ use catalog_views::settings::Settings;
 use notifications::Notification;
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::SystemTime;
 use store::catalog::Catalog;
 use values::error::Error;
@@ -50,6 +50,8 @@ pub(crate) struct Context {
     pub(crate) last_values: Mutex<LastValues>,
     pub(crate) announcements: Arc<Announcements>,
     pub(crate) advisory: AdvisoryLocks,
+    /// The functions of triggers that are running.
+    pub(crate) trigger_depth: AtomicI64,
 }
 
 impl Context {
@@ -142,6 +144,10 @@ impl SessionContext for Context {
 
     fn listening_channels(&self) -> Vec<String> {
         self.shared.hub.channels(self.presence.process)
+    }
+
+    fn trigger_depth(&self) -> i64 {
+        self.trigger_depth.load(Ordering::Relaxed)
     }
 
     fn advisory(&self) -> &AdvisoryLocks {

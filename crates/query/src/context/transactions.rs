@@ -240,6 +240,25 @@ impl Conversation {
         committed
     }
 
+    /// Commits the transaction of a statement that goes on in another one.
+    pub(crate) async fn commit_and_go_on(&mut self, control: &Control) -> Result<()> {
+        let Some(open) = self.take_open() else { return Ok(()) };
+        let committed = match control.begin_commit() {
+            Ok(guard) => {
+                let committed = open.transaction.commit().await.map_err(Error::from);
+                drop(guard);
+                committed.map(|_| ())
+            }
+            Err(ended) => Err(ended),
+        };
+        settings_scopes::end(open.scope, &self.settings, committed.is_ok());
+        match committed {
+            Ok(()) => self.announcements.committed(),
+            Err(_) => self.announcements.rolled_back(),
+        }
+        committed
+    }
+
     /// Rolls the transaction back.
     pub(crate) fn rollback(&mut self) {
         if let Some(open) = self.take_open() {

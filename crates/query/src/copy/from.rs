@@ -3,9 +3,10 @@
 use super::client::{BATCHES_AHEAD, Piece, check_row_bytes};
 use super::copied_columns;
 use super::options::{Format, Options};
-use crate::context::Frame;
 use crate::context::outcome::{Outcome, Tag};
+use crate::context::{Frame, start};
 use crate::dml::assembly::Assembly;
+use crate::dml::firing_load::FiringLoad;
 use crate::dml::{declared_column, ingest, named_target};
 use catalog_views::access::FileUse;
 use copy_formats::RowReader;
@@ -77,6 +78,9 @@ async fn engine_file(
         let assembly = Assembly::new(&planner, &frame.session.shared.store, table, given)?;
         (planner.physical(&plan).await?, assembly)
     };
+    if let Some(load) = FiringLoad::begin(frame, transaction, table).await? {
+        return load.run(frame, transaction, start(frame, physical)?, &assembly).await;
+    }
     ingest(frame, transaction, table.id, physical, assembly).await
 }
 

@@ -10,6 +10,7 @@ use super::identity;
 use super::index;
 use super::index_columns;
 use super::rename::refuse_taken;
+use super::triggers;
 use crate::context::Frame;
 use crate::dml::default_values::DefaultValue;
 use crate::dml::{declared_column, named_target};
@@ -96,6 +97,9 @@ async fn changes_keys(
         AlterOperation::AlterConstraint { name, is_deferrable, is_deferred } => {
             integrity::alter(transaction, table, name, (*is_deferrable, *is_deferred))?;
         }
+        AlterOperation::SwitchTriggers(switch) => {
+            triggers::switch(transaction, table, switch)?;
+        }
         AlterOperation::ValidateConstraint(name) => {
             let Some(key) = integrity::named(transaction.catalog(), table, name) else {
                 return Ok(false);
@@ -120,6 +124,7 @@ async fn changes_keys(
         }
         AlterOperation::DropColumn { name, cascade, .. } => {
             foreign_keys::drop_of_column(frame, transaction, table, name, *cascade)?;
+            triggers::drop_with_column(frame, transaction, table, name, *cascade)?;
             return Ok(false);
         }
         _ => return Ok(false),
@@ -193,7 +198,8 @@ async fn change(
             | TableConstraint::Unique(_)
             | TableConstraint::ForeignKey(_),
         )
-        | AlterOperation::AlterConstraint { .. } => {}
+        | AlterOperation::AlterConstraint { .. }
+        | AlterOperation::SwitchTriggers(_) => {}
         AlterOperation::DropConstraint { name, if_exists, .. } => {
             if !checks::remove(table, name, *if_exists)? {
                 let what = format!("constraint \"{name}\" of relation");

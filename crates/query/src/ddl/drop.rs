@@ -166,6 +166,7 @@ fn drop_schema(
             }
         }
         for function in catalog.functions_in(name) {
+            super::triggers::drop_with_function(frame, transaction, function, true)?;
             transaction.change_catalog(CatalogChange::DropFunction(function.id))?;
         }
     }

@@ -3,11 +3,12 @@
 mod aggregate;
 mod source;
 
-use super::{dependents, place};
+use super::{dependents, place, sql_procedure, triggers};
 use crate::analysis;
 use crate::context::Frame;
 use crate::context::named_functions::{find, owned, require_owner, undefined};
 use catalog_views::relation_names::find_named;
+use catalog_views::settings::Settings;
 use foreign::Language;
 use parser::commands::{
     AlterFunction, CreateFunction, DropFunctions, RelationName, RoutineDefinition,
@@ -86,9 +87,24 @@ async fn create(
     let mut defined =
         routines::define(create, new).map_err(|error| of_analyzer(error, frame.text))?;
     if let Some(language) = Language::of(&defined.language) {
+        may_use(frame, transaction, language)?;
         defined.body = source::kept(frame, transaction, language, &defined.body).await?;
     }
     keep(frame, transaction, defined, create.replaces).await
+}
+
+/// JavaScript is untrusted: operations of its engine on long values do not end with the statement.
+fn may_use(
+    frame: &Frame<'_>,
+    transaction: &DistributedTransaction,
+    language: Language,
+) -> Result<()> {
+    if language == Language::JavaScript && !frame.access(transaction.catalog()).is_superuser() {
+        let message = "permission denied for language javascript";
+        return Err(Error::new(SqlState::InsufficientPrivilege, message)
+            .with_hint("Only superusers can create functions in it."));
+    }
+    Ok(())
 }
 
 /// Puts a new function into the catalog, after a check.
@@ -114,7 +130,13 @@ async fn keep(
         }
         None => defined.clone(),
     };
-    analysis::calls::check(&frame.planner(transaction), frame.text, &function).await?;
+    check_settings(frame, &function)?;
+    match function.is_procedure && function.language == "sql" {
+        true => sql_procedure::check(frame, transaction, &function).await?,
+        false => {
+            analysis::calls::check(&frame.planner(transaction), frame.text, &function).await?;
+        }
+    }
     let (id, is_new) = (function.id, function.id == defined.id);
     put(transaction, function)?;
     if is_new {
@@ -136,7 +158,25 @@ fn alter(
         let message = "ROWS is not applicable when function does not return a set";
         return Err(Error::new(SqlState::InvalidParameterValue, message));
     }
-    put(transaction, routines::apply(&alter.options, Function::clone(&function)))
+    let function = routines::apply(&alter.options, Function::clone(&function));
+    check_settings(frame, &function)?;
+    put(transaction, function)
+}
+
+/// Checks the settings of a function.
+///
+/// # Errors
+/// There is no such setting, or it cannot have the value; the language of the function knows none.
+fn check_settings(frame: &Frame<'_>, function: &Function) -> Result<()> {
+    let is_set = function.is_security_definer || !function.settings.is_empty();
+    if is_set && routines::is_foreign(&function.language) {
+        let language = &function.language;
+        let what = format!("SECURITY DEFINER and SET in the language {language}");
+        return Err(Error::unsupported(format!("{what} are not supported")));
+    }
+    let mut settings = Settings::clone(&frame.settings);
+    let mut all = function.settings.iter();
+    all.try_for_each(|(name, value)| settings.set(name, &routines::setting_values(name, value)))
 }
 
 /// Runs a DROP FUNCTION.
@@ -190,6 +230,7 @@ fn drop_one(
         }
         dependents::drop_view(frame, transaction, view)?;
     }
+    triggers::drop_with_function(frame, transaction, function, cascade)?;
     transaction.change_catalog(CatalogChange::DropFunction(function.id))?;
     Ok(())
 }

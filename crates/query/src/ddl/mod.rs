@@ -24,7 +24,9 @@ mod place;
 mod primary_key;
 mod reindex;
 mod rename;
+mod sql_procedure;
 mod table_options;
+mod triggers;
 mod truncate;
 pub(crate) mod user_type;
 
@@ -63,6 +65,7 @@ pub(crate) async fn run(
         Definition::Lock(lock) => lock_table::run(frame, transaction, lock).await?,
         Definition::Comment(comment) => comment::run(frame, transaction, comment)?,
         Definition::Routine(routine) => functions::run(frame, transaction, routine).await?,
+        Definition::Trigger(trigger) => triggers::run(frame, transaction, trigger).await?,
         Definition::Maintenance(maintenance) => maintain(frame, transaction, maintenance)?,
         Definition::DropTemporary { .. } => {
             for change in temporary::drops(transaction.catalog(), frame.path().own()) {

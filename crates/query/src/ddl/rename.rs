@@ -4,6 +4,7 @@ use super::checks;
 use super::generated::renamed;
 use super::index;
 use super::index_columns;
+use super::triggers;
 use crate::context::Frame;
 use crate::dml::declared_column;
 use catalog_views::pg_catalog::quote_ident;
@@ -73,6 +74,7 @@ pub(super) fn run(
         && let Some((_, column)) = table.column(old)
     {
         index_columns::follow_name(transaction, table.id, (column.id, old, to))?;
+        triggers::follow_name(transaction, table.id, old, to)?;
     }
     Ok(())
 }

@@ -91,6 +91,16 @@ impl Assembly {
 
     /// Converts a batch: the result has all columns of the table and satisfies its constraints.
     pub(crate) fn assemble(&self, input: &RecordBatch) -> Result<RecordBatch> {
+        self.constraints.batch(self.columns(input)?)
+    }
+
+    /// The constraints of the table.
+    pub(crate) fn constraints(&self) -> &Constraints {
+        &self.constraints
+    }
+
+    /// Converts a batch: the result has all columns of the table, but need not satisfy its constraints.
+    pub(crate) fn columns(&self, input: &RecordBatch) -> Result<Vec<ArrayRef>> {
         let rows = input.num_rows();
         let mut columns: Vec<ArrayRef> = Vec::with_capacity(self.origins.len());
         for (origin, column) in self.origins.iter().zip(&self.table.columns) {
@@ -106,6 +116,6 @@ impl Assembly {
                 Origin::Null => new_null_array(&column.sql_type.arrow(), rows),
             });
         }
-        self.constraints.batch(columns)
+        Ok(columns)
     }
 }

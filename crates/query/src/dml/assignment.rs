@@ -26,10 +26,23 @@ pub(crate) fn new_rows(
     targets: &[usize],
     constraints: &Constraints,
 ) -> Result<RecordBatch> {
+    constraints.batch(assigned_rows(table, columns, targets, constraints)?)
+}
+
+/// The columns of the new rows, which are not checked yet.
+///
+/// # Errors
+/// A value cannot be assigned to its column.
+pub(super) fn assigned_rows(
+    table: &Table,
+    columns: &[ArrayRef],
+    targets: &[usize],
+    constraints: &Constraints,
+) -> Result<Vec<ArrayRef>> {
     let (old, values) = columns.split_at(table.columns.len());
     let mut new = old.to_vec();
     for (value, target) in values.iter().zip(targets) {
         new[*target] = assign(value, &table.columns[*target], constraints.style())?;
     }
-    constraints.batch(new)
+    Ok(new)
 }

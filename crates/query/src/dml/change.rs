@@ -1,27 +1,36 @@
 //! One change of a table.
 
+use super::called::{InStatement, RunChange};
 use super::coordinator;
 use super::delete::Delete;
 use super::insert::{Insert, Source};
 use super::merge::Merge;
 use super::pushdown::DmlPushdown;
+use super::triggered::Firings;
 use super::update::Update;
 use super::writer::Writer;
 use crate::analysis::changes::{Planned, PlannedAction, Returning, rows_of};
+use crate::calls::served;
 use crate::context::Frame;
+use crate::context::call_site::{CallSite, Requests};
 use crate::context::outcome::{Outcome, Rows, Tag};
+use crate::context::triggered::Operation;
+use crate::triggers::Firing;
 use datafusion::arrow::array::RecordBatch;
+use datafusion::datasource::memory::MemorySourceConfig;
 use datafusion::logical_expr::TableSource;
-use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::memory::MemoryStream;
+use datafusion::physical_plan::{ExecutionPlan, collect};
 use planner::Planner;
 use std::sync::Arc;
+use store::DistributedTransaction;
 use values::error::Result;
 
 /// A change, ready to be executed.
 pub(super) struct Ready {
     kind: Kind,
     returning: Option<Returning>,
+    firings: Firings,
 }
 
 enum Kind {
@@ -50,6 +59,10 @@ impl Ready {
         constants: Option<RecordBatch>,
     ) -> Result<Self> {
         let Planned { view, rows, action, returning } = planned;
+        let (catalog, table) = (planner.tables.catalog(), Arc::clone(view.table()));
+        let firing =
+            |operation, assigned: &[usize]| Firing::of(catalog, &table, operation, assigned);
+        let mut firings = Firings::default();
         let kind = match action {
             PlannedAction::Insert { targets, overriding, is_values, conflict } => {
                 let columns = super::insert::given(view.table(), &targets, overriding)?;
@@ -58,31 +71,43 @@ impl Ready {
                     // This evaluates the rows of VALUES.
                     None => Source::Plan { query: planner.physical(&rows).await?, is_values },
                 };
+                firings.insert = firing(Operation::Insert, &[]);
+                if let Some(update) = conflict.as_ref().and_then(|on| on.update.as_ref()) {
+                    let targets: Vec<usize> = update.targets.iter().map(|of| of.column).collect();
+                    firings.update = firing(Operation::Update, &targets);
+                }
                 Kind::Insert(Insert::new(frame, planner, view, source, &columns, conflict)?)
             }
             PlannedAction::Update { targets, joins } => {
                 let targets = super::update::assigned(view.table(), &targets)?;
                 let query = planner.physical(&rows).await?;
+                firings.update = firing(Operation::Update, &targets);
                 Kind::Update(Update::new(planner, view, query, targets, joins)?)
             }
             PlannedAction::Delete { joins } => {
                 let query = planner.physical(&rows).await?;
-                let catalog = planner.tables.catalog();
+                firings.delete = firing(Operation::Delete, &[]);
                 let is_watched = !catalog.referring_to(view.table().id).is_empty();
                 Kind::Delete(Delete { view, query, joins, is_watched })
             }
             PlannedAction::Merge(whens) => {
                 let query = planner.physical(&rows).await?;
-                Kind::Merge(Merge::new(frame, planner, view, query, whens)?)
+                let merge = Merge::new(frame, planner, view, query, whens)?;
+                let done = merge.operations();
+                firings.insert = done.insert.then(|| firing(Operation::Insert, &[])).flatten();
+                firings.delete = done.delete.then(|| firing(Operation::Delete, &[])).flatten();
+                firings.update =
+                    done.update.and_then(|targets| firing(Operation::Update, &targets));
+                Kind::Merge(merge)
             }
         };
-        Ok(Self { kind, returning })
+        Ok(Self { kind, returning, firings })
     }
 
     /// The change as a DML pushdown, if the owners of the rows can execute it.
     pub(super) fn at_owners(&self, frame: &Frame<'_>) -> Result<Option<DmlPushdown>> {
         match &self.kind {
-            _ if self.returning.is_some() => Ok(None),
+            _ if self.returning.is_some() || self.firings.are_of_rows() => Ok(None),
             Kind::Update(update) => update.at_owners(frame),
             Kind::Delete(delete) => delete.at_owners(frame),
             Kind::Insert(_) | Kind::Merge(_) => Ok(None),
@@ -99,32 +124,71 @@ impl Ready {
         }
     }
 
+    /// Computes the rows of the query, whose functions are called at a place, before the change begins.
+    ///
+    /// # Errors
+    /// Those of the query.
+    pub(super) async fn compute_first(
+        &mut self,
+        frame: &Frame<'_>,
+        (site, requests): (&CallSite, &mut Requests),
+        transaction: &mut DistributedTransaction,
+        run: RunChange,
+    ) -> Result<()> {
+        let Some(query) = self.query_mut().filter(|_| site.needs_driver()) else { return Ok(()) };
+        let mut server = InStatement::new(frame.session, transaction, site.depth, run);
+        let (plan, task) = (Arc::clone(query), frame.engine().task_ctx());
+        let rows = async move { Ok(collect(plan, task).await?) };
+        let batches = served(requests, &mut server, rows).await?;
+        let schema = query.schema();
+        *query = MemorySourceConfig::try_new_exec(&[batches], schema, None)?;
+        Ok(())
+    }
+
+    fn query_mut(&mut self) -> Option<&mut Arc<dyn ExecutionPlan>> {
+        match &mut self.kind {
+            Kind::Insert(insert) => insert.query_mut(),
+            Kind::Update(update) => Some(&mut update.query),
+            Kind::Delete(delete) => Some(&mut delete.query),
+            Kind::Merge(merge) => Some(&mut merge.query),
+        }
+    }
+
     /// Executes the change.
     ///
     /// # Errors
     /// Those of the query, of constraints and of the transaction.
     pub(super) async fn run(
-        self,
+        mut self,
         frame: &Frame<'_>,
         planner: &Planner<'_>,
         writer: &mut Writer<'_>,
     ) -> Result<Done> {
         let command = self.command();
+        self.firings.before(frame, writer).await?;
         if writer.is_direct()
             && !writer.transaction.chooses_here()
             && let Some(pushdown) = self.at_owners(frame)?
         {
             let count = coordinator::run(frame, writer.transaction, &pushdown).await?;
+            self.firings.after(frame);
             return Ok(Done { command, count, returned: None });
         }
-        let Self { kind, returning } = self;
+        let Self { kind, returning, mut firings } = self;
         let returns = returning.is_some();
         let changed = match kind {
-            Kind::Insert(insert) => insert.run(frame, planner, writer, returns).await?,
-            Kind::Update(update) => update.run(frame, writer, returns).await?,
-            Kind::Delete(delete) => delete.run(frame, writer, returns).await?,
-            Kind::Merge(merge) => merge.run(frame, planner, writer).await?,
+            Kind::Insert(insert) => {
+                insert.run(frame, planner, writer, (returns, &mut firings)).await?
+            }
+            Kind::Update(update) => {
+                update.run(frame, writer, (returns, &mut firings.update)).await?
+            }
+            Kind::Delete(delete) => {
+                delete.run(frame, writer, (returns, &mut firings.delete)).await?
+            }
+            Kind::Merge(merge) => merge.run(frame, planner, writer, &mut firings).await?,
         };
+        firings.after(frame);
         let returned = match returning {
             None => None,
             Some(returning) => {

@@ -1,12 +1,14 @@
 //! INSERT ... ON CONFLICT.
 
 use super::arbiters::{Arbiters, Candidate, Probe};
-use super::assignment::new_rows;
+use super::assignment::assigned_rows;
 use super::constraints::Constraints;
+use super::triggered::{self, Firings, of_rows};
 use super::update::{assigned, moves_keys};
 use super::writer::Writer;
 use crate::analysis::changes::OnConflict;
 use crate::analysis::over_rows::OverRows;
+use crate::context::Frame;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, UInt32Array};
 use datafusion::arrow::compute::{filter_record_batch, take_record_batch};
 use datafusion::arrow::datatypes::Schema;
@@ -71,6 +73,85 @@ impl Resolution {
         rows: &RecordBatch,
         seen: &mut Seen,
     ) -> Result<Vec<RecordBatch>> {
+        let Sorted { new, conflicting, keys } = self.sort(writer, view, rows, seen).await?;
+        let mut written = Vec::new();
+        if !new.is_empty() {
+            let rows = take_record_batch(rows, &UInt32Array::from(new))?;
+            writer.insert(view, rows.clone()).await?;
+            written.push(rows);
+        }
+        if let (Some(update), false) = (&self.update, conflicting.is_empty()) {
+            let all: Vec<usize> = (0..view.table().columns.len()).collect();
+            let (existing, _) = view.find_many(&keys, &all).await?;
+            let excluded = take_record_batch(rows, &UInt32Array::from(conflicting))?;
+            let (old, new) = update.rows(planner, view.table(), existing, &excluded).await?;
+            let rows = update.constraints.batch(new)?;
+            seen.new.extend(self.arbiters.probes(writer, view, &rows)?);
+            if moves_keys(view.table(), &update.targets) {
+                writer.replace(view, view.encode_keys(&old)?, vec![rows.clone()]).await?;
+            } else {
+                writer.upsert(view, rows.clone()).await?;
+            }
+            written.push(rows);
+        }
+        Ok(written)
+    }
+
+    /// As [`Self::insert`], of rows that are not checked yet, and with the triggers that fire for each row.
+    ///
+    /// # Errors
+    /// As of [`Self::insert`]; those of functions.
+    pub(super) async fn insert_firing(
+        &self,
+        frame: &Frame<'_>,
+        planner: &Planner<'_>,
+        writer: &mut Writer<'_>,
+        (view, constraints): (&TableView, &Constraints),
+        (columns, seen): (Vec<ArrayRef>, &mut Seen),
+        firings: &mut Firings,
+    ) -> Result<Vec<RecordBatch>> {
+        let mut written = Vec::new();
+        for row in 0..columns.first().map_or(0, |column| column.len()) {
+            let new = match of_rows(&mut firings.insert) {
+                Some(firing) if firing.is_before_rows() => {
+                    triggered::before_insert(firing, frame, writer, &columns, row).await?
+                }
+                _ => Some(columns.iter().map(|column| column.slice(row, 1)).collect()),
+            };
+            let Some(new) = new else { continue };
+            let rows = constraints.batch(new)?;
+            let Sorted { new, keys, .. } = self.sort(writer, view, &rows, seen).await?;
+            if !new.is_empty() {
+                writer.insert(view, rows.clone()).await?;
+                if let Some(firing) = &firings.insert {
+                    firing.after_rows(frame, None, Some(rows.clone()));
+                }
+                written.push(rows);
+            } else if let (Some(update), false) = (&self.update, keys.is_empty()) {
+                let all: Vec<usize> = (0..view.table().columns.len()).collect();
+                let (existing, _) = view.find_many(&keys, &all).await?;
+                let (old, new) = update.rows(planner, view.table(), existing, &rows).await?;
+                if old.num_rows() == 0 {
+                    continue;
+                }
+                let now = update.write(frame, writer, view, (&old, new), firings).await?;
+                for rows in &now {
+                    seen.new.extend(self.arbiters.probes(writer, view, rows)?);
+                }
+                written.extend(now);
+            }
+        }
+        Ok(written)
+    }
+
+    /// Finds out which rows are new, and which conflict with rows that exist.
+    async fn sort(
+        &self,
+        writer: &Writer<'_>,
+        view: &TableView,
+        rows: &RecordBatch,
+        seen: &mut Seen,
+    ) -> Result<Sorted> {
         let candidates = self.arbiters.candidates(writer, view, rows).await?;
         let (mut new, mut conflicting, mut keys) = (Vec::new(), Vec::new(), Vec::new());
         for (row, candidate) in candidates.into_iter().enumerate() {
@@ -89,27 +170,17 @@ impl Resolution {
                 _ => return Err(again()),
             }
         }
-        let mut written = Vec::new();
-        if !new.is_empty() {
-            let rows = take_record_batch(rows, &UInt32Array::from(new))?;
-            writer.insert(view, rows.clone()).await?;
-            written.push(rows);
-        }
-        if let (Some(update), false) = (&self.update, conflicting.is_empty()) {
-            let all: Vec<usize> = (0..view.table().columns.len()).collect();
-            let (existing, _) = view.find_many(&keys, &all).await?;
-            let excluded = take_record_batch(rows, &UInt32Array::from(conflicting))?;
-            let (old, rows) = update.rows(planner, view.table(), existing, &excluded).await?;
-            seen.new.extend(self.arbiters.probes(writer, view, &rows)?);
-            if moves_keys(view.table(), &update.targets) {
-                writer.replace(view, view.encode_keys(&old)?, vec![rows.clone()]).await?;
-            } else {
-                writer.upsert(view, rows.clone()).await?;
-            }
-            written.push(rows);
-        }
-        Ok(written)
+        Ok(Sorted { new, conflicting, keys })
     }
+}
+
+/// Rows that are inserted, by their places.
+struct Sorted {
+    new: Vec<u32>,
+    /// Those that conflict with rows that exist, and are to be updated.
+    conflicting: Vec<u32>,
+    /// The keys of the latter.
+    keys: Vec<Key>,
 }
 
 /// The error for a row that DO UPDATE would change twice.
@@ -122,14 +193,36 @@ fn again() -> Error {
 }
 
 impl Update {
-    /// Those rows that exist and fulfil the condition, and the new rows for them.
+    /// Writes new rows, which are not checked yet, with the triggers that fire for each.
+    async fn write(
+        &self,
+        frame: &Frame<'_>,
+        writer: &mut Writer<'_>,
+        view: &TableView,
+        (old, new): (&RecordBatch, Vec<ArrayRef>),
+        firings: &mut Firings,
+    ) -> Result<Vec<RecordBatch>> {
+        if let Some(firing) = of_rows(&mut firings.update) {
+            let (target, rows) = ((view, &self.constraints), (old.columns(), &new[..]));
+            return Ok(triggered::update(firing, frame, writer, target, rows).await?.rows);
+        }
+        let rows = self.constraints.batch(new)?;
+        if moves_keys(view.table(), &self.targets) {
+            writer.replace(view, view.encode_keys(old)?, vec![rows.clone()]).await?;
+        } else {
+            writer.upsert(view, rows.clone()).await?;
+        }
+        Ok(vec![rows])
+    }
+
+    /// Those rows that exist and fulfil the condition, and the new rows for them, which are not checked yet.
     async fn rows(
         &self,
         planner: &Planner<'_>,
         table: &Table,
         existing: Vec<ArrayRef>,
         excluded: &RecordBatch,
-    ) -> Result<(RecordBatch, RecordBatch)> {
+    ) -> Result<(RecordBatch, Vec<ArrayRef>)> {
         let mut both = join_columns(table, existing, excluded)?;
         if let Some(filter) = &self.filter {
             let holds = filter.of(planner, both.columns(), both.num_rows()).await?;
@@ -141,7 +234,7 @@ impl Update {
         let values = self.values.of(planner, both.columns(), both.num_rows()).await?;
         let old = &both.columns()[..table.columns.len()];
         let columns = [old, values.columns()].concat();
-        let new = new_rows(table, &columns, &self.targets, &self.constraints)?;
+        let new = assigned_rows(table, &columns, &self.targets, &self.constraints)?;
         Ok((RecordBatch::try_new(table.arrow_schema(), old.to_vec())?, new))
     }
 }

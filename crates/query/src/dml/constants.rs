@@ -18,7 +18,7 @@ use scan::BATCH_ROWS;
 use std::borrow::Cow;
 use std::sync::Arc;
 use store::DistributedTransaction;
-use store::catalog::{Privileges, Relation, SqlType, Table};
+use store::catalog::{Catalog, Privileges, Relation, SqlType, Table};
 use values::error::Result;
 
 /// Digits that every number of a plan can have.
@@ -42,10 +42,15 @@ pub(super) struct Constants {
     /// The values, as input of an assignment.
     pub(super) rows: RecordBatch,
     /// Whether it has ON CONFLICT or RETURNING.
-    pub(super) has_clauses: bool,
+    has_clauses: bool,
 }
 
 impl Constants {
+    /// Whether it does nothing but insert: it has no clauses, and its table no triggers.
+    pub(super) fn is_plain(&self, catalog: &Catalog) -> bool {
+        !self.has_clauses && catalog.triggers_of(self.table.id).is_empty()
+    }
+
     /// Runs the INSERT, which has no clauses.
     ///
     /// # Errors

@@ -1,9 +1,11 @@
 //! DELETE.
 
 use super::pushdown::{Change, DmlPushdown};
+use super::triggered::{self, of_rows};
 use super::update::first_changes;
 use super::writer::{Changed, Writer};
 use crate::context::{Frame, start};
+use crate::triggers::Firing;
 use datafusion::physical_plan::ExecutionPlan;
 use futures::TryStreamExt;
 use std::collections::HashSet;
@@ -36,8 +38,11 @@ impl Delete {
         self,
         frame: &Frame<'_>,
         writer: &mut Writer<'_>,
-        returns: bool,
+        (returns, firing): (bool, &mut Option<Firing>),
     ) -> Result<Changed> {
+        if let Some(firing) = of_rows(firing) {
+            return self.run_firing(frame, writer, returns, firing).await;
+        }
         let Self { view, query, joins, .. } = self;
         let mut stream = start(frame, query)?;
         let mut seen = joins.then(HashSet::new);
@@ -58,6 +63,32 @@ impl Delete {
         writer.transaction.has_chosen(view.table().id)?;
         if !all.is_empty() {
             writer.delete(&view, all).await?;
+        }
+        Ok(changed)
+    }
+
+    /// Runs a DELETE of a table with triggers that fire for each row.
+    async fn run_firing(
+        self,
+        frame: &Frame<'_>,
+        writer: &mut Writer<'_>,
+        returns: bool,
+        firing: &mut Firing,
+    ) -> Result<Changed> {
+        let Self { view, query, joins, .. } = self;
+        let width = view.table().columns.len();
+        let mut stream = start(frame, query)?;
+        let mut seen = joins.then(HashSet::new);
+        let mut chosen = Vec::new();
+        while let Some(batch) = stream.try_next().await? {
+            chosen.push(first_changes(&view, writer, batch, seen.as_mut())?.0);
+        }
+        writer.transaction.has_chosen(view.table().id)?;
+        let mut changed = Changed::default();
+        for batch in chosen {
+            let (old, others) = batch.columns().split_at(width);
+            let written = triggered::delete(firing, frame, writer, &view, old).await?;
+            written.put_into(&mut changed, returns, others)?;
         }
         Ok(changed)
     }

@@ -4,6 +4,7 @@ use super::assembly::Assembly;
 use super::conflict::{Resolution, Seen};
 use super::default_values::{accepts_default_only, generated_always};
 use super::ingest;
+use super::triggered::{self, Firings, of_rows};
 use super::writer::{Changed, Writer};
 use crate::analysis::changes::OnConflict;
 use crate::context::{Frame, start};
@@ -70,6 +71,14 @@ impl Insert {
         Ok(Self { view, source, assembly, resolution })
     }
 
+    /// The query of the rows, to be replaced; `None` if they are constants.
+    pub(super) fn query_mut(&mut self) -> Option<&mut Arc<dyn ExecutionPlan>> {
+        match &mut self.source {
+            Source::Constants(_) => None,
+            Source::Plan { query, .. } => Some(query),
+        }
+    }
+
     /// The query of the rows; `None` if they are constants.
     pub(super) fn query(&self) -> Option<&Arc<dyn ExecutionPlan>> {
         match &self.source {
@@ -83,11 +92,12 @@ impl Insert {
         frame: &Frame<'_>,
         planner: &Planner<'_>,
         writer: &mut Writer<'_>,
-        returns: bool,
+        (returns, firings): (bool, &mut Firings),
     ) -> Result<Changed> {
         let Self { view, source, assembly, resolution } = self;
+        let fires = firings.are_of_rows();
         let mut changed = Changed::default();
-        let is_plain = !returns && resolution.is_none() && writer.is_direct();
+        let is_plain = !returns && !fires && resolution.is_none() && writer.is_direct();
         let mut stream = match source {
             Source::Plan { query, is_values: false } if is_plain => {
                 let id = view.table().id;
@@ -98,6 +108,28 @@ impl Insert {
         };
         let mut seen = Seen::default();
         while let Some(batch) = stream.try_next().await? {
+            if fires {
+                let columns = assembly.columns(&batch)?;
+                let target = (&view, assembly.constraints());
+                let written = match (&resolution, of_rows(&mut firings.insert)) {
+                    (None, Some(firing)) => {
+                        triggered::insert(firing, frame, writer, target, columns).await?.rows
+                    }
+                    (None, None) => {
+                        let rows = assembly.constraints().batch(columns)?;
+                        writer.insert(&view, rows.clone()).await?;
+                        vec![rows]
+                    }
+                    (Some(resolution), _) => {
+                        let given = (columns, &mut seen);
+                        resolution
+                            .insert_firing(frame, planner, writer, target, given, firings)
+                            .await?
+                    }
+                };
+                changed.add(written, returns);
+                continue;
+            }
             let rows = assembly.assemble(&batch)?;
             let written = match &resolution {
                 None => {
@@ -108,12 +140,7 @@ impl Insert {
                     resolution.insert(planner, writer, &view, &rows, &mut seen).await?
                 }
             };
-            for rows in written {
-                changed.count += rows.num_rows() as u64;
-                if returns {
-                    changed.rows.push(rows.columns().to_vec());
-                }
-            }
+            changed.add(written, returns);
         }
         Ok(changed)
     }

@@ -1,6 +1,7 @@
 //! Loading Arrow batches from the embedding program.
 
 use super::assembly::Assembly;
+use super::firing_load::FiringLoad;
 use super::{declared_column, ingest, named_target};
 use crate::context::Frame;
 use datafusion::execution::SendableRecordBatchStream;
@@ -27,5 +28,8 @@ pub(crate) async fn run(
         let planner = frame.planner(transaction);
         Assembly::new(&planner, &frame.session.shared.store, &table, &given?)?
     };
+    if let Some(load) = FiringLoad::begin(frame, transaction, &table).await? {
+        return load.run(frame, transaction, batches, &assembly).await;
+    }
     ingest::load_streams(frame, transaction, table.id, vec![batches], assembly).await
 }

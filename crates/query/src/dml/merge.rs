@@ -1,15 +1,16 @@
 //! MERGE.
 
 use super::assembly::Assembly;
-use super::assignment::new_rows;
+use super::assignment::assigned_rows;
 use super::constraints::Constraints;
 use super::insert::given;
+use super::triggered::{self, Firings, of_rows};
 use super::update::{assigned, keys_of, moves_keys};
 use super::writer::{Changed, Writer};
 use crate::analysis::changes::{When, WhenAction};
 use crate::analysis::over_rows::OverRows;
 use crate::context::{Frame, start};
-use datafusion::arrow::array::{Array, AsArray, RecordBatch, UInt32Array};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch, UInt32Array};
 use datafusion::arrow::compute::take_record_batch;
 use datafusion::physical_plan::ExecutionPlan;
 use futures::TryStreamExt;
@@ -24,7 +25,7 @@ use values::error::{Error, Result, SqlState};
 pub(super) struct Merge {
     view: TableView,
     /// Returns the pairs: the columns of the table, which are NULL in a row without a partner, and those of the source.
-    query: Arc<dyn ExecutionPlan>,
+    pub(super) query: Arc<dyn ExecutionPlan>,
     clauses: Vec<Clause>,
     constraints: Constraints,
 }
@@ -48,17 +49,47 @@ enum Action {
 struct Effects {
     /// The rows of the table that were updated or deleted.
     seen: HashSet<Key>,
-    deleted: Vec<Key>,
-    /// Rows that get another key: their old keys, and the rows.
-    moved: (Vec<Key>, Vec<RecordBatch>),
-    /// New rows whose key is the old one.
-    updated: Vec<RecordBatch>,
-    /// New rows.
-    inserted: Vec<RecordBatch>,
-    count: u64,
+    deleted: Vec<(Vec<Key>, Vec<ArrayRef>)>,
+    /// Old rows, and new ones with their keys.
+    updated: Vec<Update>,
+    /// New rows, and the clause that inserts them.
+    inserted: Vec<(usize, Vec<ArrayRef>)>,
+}
+
+/// New rows in place of old ones.
+struct Update {
+    keys: Vec<Key>,
+    old: Vec<ArrayRef>,
+    /// The new rows. They are not checked yet.
+    new: Vec<ArrayRef>,
+    moves_keys: bool,
+}
+
+/// What a MERGE may do.
+pub(super) struct Operations {
+    pub(super) insert: bool,
+    /// The columns that it may assign, if it may update rows.
+    pub(super) update: Option<Vec<usize>>,
+    pub(super) delete: bool,
 }
 
 impl Merge {
+    /// What its clauses may do.
+    pub(super) fn operations(&self) -> Operations {
+        let mut done = Operations { insert: false, update: None, delete: false };
+        for clause in &self.clauses {
+            match &clause.action {
+                Action::Nothing => {}
+                Action::Delete => done.delete = true,
+                Action::Insert(..) => done.insert = true,
+                Action::Update(targets, _) => {
+                    done.update.get_or_insert_default().extend_from_slice(targets);
+                }
+            }
+        }
+        done
+    }
+
     pub(super) fn new(
         frame: &Frame<'_>,
         planner: &Planner<'_>,
@@ -97,6 +128,7 @@ impl Merge {
         frame: &Frame<'_>,
         planner: &Planner<'_>,
         writer: &mut Writer<'_>,
+        firings: &mut Firings,
     ) -> Result<Changed> {
         let mut stream = start(frame, Arc::clone(&self.query))?;
         let mut effects = Effects::default();
@@ -104,7 +136,7 @@ impl Merge {
         while let Some(batch) = stream.try_next().await? {
             let mut rest: Vec<u32> = (0..batch.num_rows() as u32).collect();
             let partner = Arc::clone(batch.column(key));
-            for clause in &self.clauses {
+            for (number, clause) in self.clauses.iter().enumerate() {
                 let is_kind = |row: &u32| partner.is_valid(*row as usize) == clause.is_matched;
                 let of_kind: Vec<u32> = rest.iter().copied().filter(is_kind).collect();
                 if of_kind.is_empty() {
@@ -114,23 +146,63 @@ impl Merge {
                 let taken: HashSet<u32> = chosen.iter().copied().collect();
                 rest.retain(|row| !taken.contains(row));
                 let rows = take_record_batch(&batch, &UInt32Array::from(chosen))?;
-                self.act(planner, writer, clause, rows, &mut effects).await?;
+                self.act(planner, writer, (number, clause), rows, &mut effects).await?;
             }
         }
-        let Effects { deleted, moved, updated, inserted, count, .. } = effects;
-        if !deleted.is_empty() {
-            writer.delete(&self.view, deleted).await?;
-        }
-        if !moved.0.is_empty() {
-            writer.replace(&self.view, moved.0, moved.1).await?;
-        }
-        for rows in updated {
-            writer.upsert(&self.view, rows).await?;
-        }
-        for rows in inserted {
-            writer.insert(&self.view, rows).await?;
-        }
+        let count = self.write(frame, writer, effects, firings).await?;
         Ok(Changed { count, rows: Vec::new() })
+    }
+
+    /// Writes the effects, and returns how many rows were written.
+    async fn write(
+        &self,
+        frame: &Frame<'_>,
+        writer: &mut Writer<'_>,
+        effects: Effects,
+        firings: &mut Firings,
+    ) -> Result<u64> {
+        let Effects { deleted, updated, inserted, .. } = effects;
+        let (view, mut written) = (&self.view, 0);
+        for (keys, old) in deleted {
+            match of_rows(&mut firings.delete) {
+                Some(firing) => {
+                    let done = triggered::delete(firing, frame, writer, view, &old).await?;
+                    written += done.places.len() as u64;
+                }
+                None => {
+                    written += keys.len() as u64;
+                    writer.delete(view, keys).await?;
+                }
+            }
+        }
+        for Update { keys, old, new, moves_keys } in updated {
+            if let Some(firing) = of_rows(&mut firings.update) {
+                let target = (view, &self.constraints);
+                let done = triggered::update(firing, frame, writer, target, (&old, &new)).await?;
+                written += done.places.len() as u64;
+                continue;
+            }
+            let rows = self.constraints.batch(new)?;
+            written += rows.num_rows() as u64;
+            match moves_keys {
+                true => writer.replace(view, keys, vec![rows]).await?,
+                false => writer.upsert(view, rows).await?,
+            }
+        }
+        for (clause, columns) in inserted {
+            let Action::Insert(assembly, _) = &self.clauses[clause].action else { continue };
+            let constraints = assembly.constraints();
+            if let Some(firing) = of_rows(&mut firings.insert) {
+                let target = (view, constraints);
+                let done = triggered::insert(firing, frame, writer, target, columns).await?;
+                written += done.places.len() as u64;
+                continue;
+            }
+            let rows = constraints.batch(columns)?;
+            written += rows.num_rows() as u64;
+            writer.insert(view, rows).await?;
+        }
+        Ok(written)
     }
 
     /// Adds what a clause does to pairs.
@@ -138,7 +210,7 @@ impl Merge {
         &self,
         planner: &Planner<'_>,
         writer: &Writer<'_>,
-        clause: &Clause,
+        (number, clause): (usize, &Clause),
         pairs: RecordBatch,
         effects: &mut Effects,
     ) -> Result<()> {
@@ -147,25 +219,21 @@ impl Merge {
             Action::Nothing => {}
             Action::Delete => {
                 let keys = self.change(writer, &pairs, effects)?;
-                effects.deleted.extend(keys);
+                let old = pairs.columns()[..table.columns.len()].to_vec();
+                effects.deleted.push((keys, old));
             }
             Action::Update(targets, values) => {
                 let keys = self.change(writer, &pairs, effects)?;
                 let values = values.of(planner, pairs.columns(), pairs.num_rows()).await?;
                 let old = &pairs.columns()[..table.columns.len()];
                 let columns = [old, values.columns()].concat();
-                let rows = new_rows(table, &columns, targets, &self.constraints)?;
-                if moves_keys(table, targets) {
-                    effects.moved.0.extend(keys);
-                    effects.moved.1.push(rows);
-                } else {
-                    effects.updated.push(rows);
-                }
+                let new = assigned_rows(table, &columns, targets, &self.constraints)?;
+                let (old, moves_keys) = (old.to_vec(), moves_keys(table, targets));
+                effects.updated.push(Update { keys, old, new, moves_keys });
             }
             Action::Insert(assembly, values) => {
                 let values = values.of(planner, pairs.columns(), pairs.num_rows()).await?;
-                effects.count += pairs.num_rows() as u64;
-                effects.inserted.push(assembly.assemble(&values)?);
+                effects.inserted.push((number, assembly.columns(&values)?));
             }
         }
         Ok(())
@@ -191,7 +259,6 @@ impl Merge {
                 ));
             }
         }
-        effects.count += keys.len() as u64;
         Ok(keys)
     }
 }

@@ -3,10 +3,12 @@
 //! A [`statement`] consists of changes: what it does itself, and the changes in its WITH. A [`change`] computes rows with a
 //! plan, converts them into rows of the table ([`assembly`]), and writes them in the transaction ([`writer`]). RETURNING is
 //! computed from the written rows. If each row can be changed independently of others, its owner changes it ([`pushdown`]).
+//! Rows whose table has triggers are written by [`triggered`], also by loads and the actions of foreign keys.
 
 mod arbiters;
 pub(crate) mod assembly;
 pub(crate) mod assignment;
+mod called;
 mod change;
 mod conflict;
 pub(crate) mod constants;
@@ -15,12 +17,15 @@ mod coordinator;
 pub(crate) mod default_values;
 mod delete;
 pub(crate) mod explained;
+pub(crate) mod firing_load;
 mod ingest;
 mod insert;
 pub(crate) mod load;
 mod merge;
 pub(crate) mod pushdown;
+pub(crate) mod referring;
 pub(crate) mod statement;
+mod triggered;
 mod update;
 mod writer;
 

@@ -4,14 +4,17 @@ use super::change::Ready;
 use super::constants;
 use super::writer::Writer;
 use crate::analysis::Returned;
-use crate::analysis::changes::{self, Statement};
+use crate::analysis::changes::{self, Planned, Statement};
 use crate::context::Frame;
+use crate::context::call_site::{CallSite, Requests};
 use crate::context::outcome::{Outcome, Rows};
 use crate::row_locks;
 use analyzer::tree::{Main, NamedChange};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::physical_plan::collect;
 use datafusion::physical_plan::memory::MemoryStream;
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use grammar::tree::NodeEnum;
 use planner::Planner;
 use store::DistributedTransaction;
@@ -33,17 +36,20 @@ pub(crate) async fn run(
     let node = plain.as_ref().unwrap_or(node);
     let constants = constants::of(frame, transaction, node);
     let constants = match constants {
-        Some(constants) if !constants.has_clauses => {
+        Some(constants) if constants.is_plain(transaction.catalog()) => {
             return constants.insert(frame, transaction).await;
         }
         constants => constants.map(|constants| constants.rows),
     };
     let reading = transaction.reading();
-    let planner = frame.planner(&reading);
+    let (site, requests) = CallSite::with_driver(frame.site.depth);
+    let mut planner = frame.planner(&reading);
+    planner.user_functions = frame.user_functions(&reading, &site);
     let statement = changes::bind(frame, &planner, node).await?;
     let changes = &statement.tree.changes;
     let writer = Writer::new(transaction, !changes.is_empty());
-    let mut running = Running { frame, planner: &planner, statement: &statement, writer };
+    let place = (site, requests);
+    let mut running = Running { frame, planner: &planner, statement: &statement, writer, place };
     let mut returned = Vec::new();
     let (before, after) = changes.split_at(statement.tree.before);
     running.changes(before, &mut returned).await?;
@@ -53,12 +59,22 @@ pub(crate) async fn run(
     Ok(outcome)
 }
 
+/// As [`run`].
+fn boxed<'f>(
+    frame: &'f Frame<'_>,
+    transaction: &'f mut DistributedTransaction,
+) -> BoxFuture<'f, Result<Outcome>> {
+    run(frame, transaction).boxed()
+}
+
 /// A statement that is running.
 struct Running<'a> {
     frame: &'a Frame<'a>,
     planner: &'a Planner<'a>,
     statement: &'a Statement<'a>,
     writer: Writer<'a>,
+    /// The place of calls of users' functions, and the statements that they ask for.
+    place: (CallSite, Requests),
 }
 
 impl Running<'_> {
@@ -70,11 +86,20 @@ impl Running<'_> {
     ) -> Result<()> {
         for named in changes {
             let planned = self.statement.planned(&named.change, returned, true)?;
-            let ready = Ready::new(self.frame, self.planner, planned, None).await?;
+            let ready = self.ready(planned, None).await?;
             let done = ready.run(self.frame, self.planner, &mut self.writer).await?;
             returned.extend(done.relation()?.map(|rows| (named.id, rows)));
         }
         Ok(())
+    }
+
+    /// A change whose functions have been called, if they change something themselves.
+    async fn ready(&mut self, planned: Planned, constants: Option<RecordBatch>) -> Result<Ready> {
+        let mut ready = Ready::new(self.frame, self.planner, planned, constants).await?;
+        let place = (&self.place.0, &mut self.place.1);
+        let transaction = &mut *self.writer.transaction;
+        Box::pin(ready.compute_first(self.frame, place, transaction, boxed)).await?;
+        Ok(ready)
     }
 
     /// Executes the statement itself.
@@ -95,7 +120,7 @@ impl Running<'_> {
             }
             Main::Change(change) => {
                 let planned = self.statement.planned(change, returned, false)?;
-                let ready = Ready::new(self.frame, self.planner, planned, constants).await?;
+                let ready = self.ready(planned, constants).await?;
                 ready.run(self.frame, self.planner, &mut self.writer).await?.outcome()
             }
         }

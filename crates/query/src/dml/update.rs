@@ -1,10 +1,12 @@
 //! UPDATE.
 
-use super::assignment::{new_rows, require_default};
+use super::assignment::{assigned_rows, new_rows, require_default};
 use super::constraints::Constraints;
 use super::pushdown::{Change, DmlPushdown};
+use super::triggered::{self, of_rows};
 use super::writer::{Changed, Writer};
 use crate::context::{Frame, start};
+use crate::triggers::Firing;
 use analyzer::tree::Target;
 use datafusion::arrow::array::{RecordBatch, UInt32Array};
 use datafusion::arrow::compute::{concat_batches, take_record_batch};
@@ -22,7 +24,7 @@ use values::error::Result;
 pub(super) struct Update {
     view: TableView,
     /// Returns the old rows, each followed by the new values of `targets`, and by columns of other tables.
-    query: Arc<dyn ExecutionPlan>,
+    pub(super) query: Arc<dyn ExecutionPlan>,
     /// The assigned columns.
     targets: Vec<usize>,
     constraints: Arc<Constraints>,
@@ -65,8 +67,11 @@ impl Update {
         self,
         frame: &Frame<'_>,
         writer: &mut Writer<'_>,
-        returns: bool,
+        (returns, firing): (bool, &mut Option<Firing>),
     ) -> Result<Changed> {
+        if let Some(firing) = of_rows(firing) {
+            return self.run_firing(frame, writer, returns, firing).await;
+        }
         let Self { view, query, targets, constraints, joins, .. } = self;
         let table = view.table();
         let width = table.columns.len();
@@ -95,6 +100,38 @@ impl Update {
         }
         for rows in written {
             writer.upsert(&view, rows).await?;
+        }
+        Ok(changed)
+    }
+}
+
+impl Update {
+    /// Runs an UPDATE of a table with triggers that fire for each row.
+    async fn run_firing(
+        self,
+        frame: &Frame<'_>,
+        writer: &mut Writer<'_>,
+        returns: bool,
+        firing: &mut Firing,
+    ) -> Result<Changed> {
+        let Self { view, query, targets, constraints, joins, .. } = self;
+        let table = view.table();
+        let width = table.columns.len();
+        let mut stream = start(frame, query)?;
+        let mut seen = joins.then(HashSet::new);
+        let mut chosen = Vec::new();
+        while let Some(batch) = stream.try_next().await? {
+            chosen.push(first_changes(&view, writer, batch, seen.as_mut())?.0);
+        }
+        writer.transaction.has_chosen(table.id)?;
+        let mut changed = Changed::default();
+        for batch in chosen {
+            let columns = batch.columns();
+            let new = assigned_rows(table, columns, &targets, &constraints)?;
+            let (target, rows) = ((&view, &*constraints), (&columns[..width], &new[..]));
+            let written = triggered::update(firing, frame, writer, target, rows).await?;
+            let others = &columns[width + targets.len()..];
+            written.put_into(&mut changed, returns, others)?;
         }
         Ok(changed)
     }

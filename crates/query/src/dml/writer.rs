@@ -19,6 +19,18 @@ pub(super) struct Changed {
     pub(super) rows: Vec<Vec<ArrayRef>>,
 }
 
+impl Changed {
+    /// Adds rows of the table, which RETURNING shows if it `returns`.
+    pub(super) fn add(&mut self, rows: Vec<RecordBatch>, returns: bool) {
+        for rows in rows {
+            self.count += rows.num_rows() as u64;
+            if returns {
+                self.rows.push(rows.columns().to_vec());
+            }
+        }
+    }
+}
+
 /// A write that waits.
 enum Waiting {
     Insert(RecordBatch),

@@ -55,6 +55,13 @@ impl Inner {
                 let described = Box::pin(self.describe(&inner, given)).await?;
                 return Ok(Description { fields: Some(explain::fields(explain)), ..described });
             }
+            Some(Command::Call(call)) => {
+                let (types, fields) = Box::pin(self.description_of_call(statement, call)).await?;
+                let mut known = Known(given.iter().cloned().enumerate().collect());
+                types.iter().for_each(|(number, of)| known.learn(*number, of));
+                let count = types.iter().map(|(number, _)| number + 1).max().unwrap_or(0);
+                return Ok(known.description(count.max(given.len()), fields));
+            }
             Some(Command::Setting(SettingStatement::Show(name))) => {
                 return Ok(Description { fields: Some(show_fields(name)), ..nothing(given) });
             }

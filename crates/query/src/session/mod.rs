@@ -60,7 +60,7 @@ pub struct SettingsSeen(Option<Arc<Settings>>);
 impl Session {
     /// A new session of a database.
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        Self(Inner::open(shared))
+        Self(Inner::open(shared, crate::calls::user_functions, procedural::run_trigger))
     }
 
     /// Splits a script into statements and parses them.

@@ -123,6 +123,7 @@ impl Prepared {
     async fn execute_short(&self, parameters: &[ScalarValue]) -> Result<Option<Outcome>> {
         let inner = self.session.inner();
         let Some(mut conversation) = inner.conversation.try_lock() else { return Ok(None) };
+        inner.borrowed.begin(&inner.settings);
         let settings = inner.settings.load_full();
         if !may_be_short(&settings) {
             return Ok(None);

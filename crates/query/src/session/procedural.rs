@@ -1,7 +1,12 @@
 //! DO, and calls of functions in PL/pgSQL, whose statements a session runs.
 
 mod call;
+mod in_transaction;
+mod procedures;
 mod statements;
+mod triggered;
+
+pub(super) use triggered::run_trigger;
 
 use crate::analysis::calls::in_statement;
 use crate::context::outcome::{Outcome, Rows, Tag};
@@ -11,7 +16,7 @@ use datafusion::physical_plan::memory::MemoryStream;
 use executor::Control;
 use grammar::tree::{NodeEnum, NodeRef};
 use parser::Statement;
-use parser::commands::Do;
+use parser::commands::{Command, Do};
 use procedural::StatementHost;
 use statements::InSession;
 use std::sync::Arc;
@@ -21,8 +26,25 @@ use values::error::{Error, Result};
 const INLINE: &str = "inline_code_block";
 
 impl Inner {
+    /// Runs a DO block or a CALL.
+    pub(super) async fn run_procedural(
+        &self,
+        conversation: &mut Conversation,
+        frame: &Frame<'_>,
+        command: &Command,
+        control: &Control,
+    ) -> Result<Outcome> {
+        match (command, frame.statement) {
+            (Command::Do(block), _) => self.run_do(conversation, frame, block, control).await,
+            (Command::Call(call), Some(statement)) => {
+                self.run_call(conversation, frame, (statement, call), control).await
+            }
+            _ => Err(Error::unsupported("this form of the statement is not supported")),
+        }
+    }
+
     /// Runs a DO block in the open transaction, or in one of its own.
-    pub(super) async fn run_do(
+    async fn run_do(
         &self,
         conversation: &mut Conversation,
         frame: &Frame<'_>,
@@ -32,21 +54,19 @@ impl Inner {
         let tree = plpgsql::parse(&block.source)
             .map_err(|error| in_statement(error, frame.text, &block.source))?;
         let is_own = self.begin_own(conversation).await?;
-        let inside = InSession { inner: self, conversation, control, depth: 0 };
+        let inside = InSession { inner: self, conversation, control, depth: 0, ends: is_own };
         let mut host = StatementHost::new(inside);
         let done = plpgsql::run(&tree, INLINE, Vec::new(), &[], &mut host).await;
         let done = done.map(|_| Outcome::Done(Tag::plain("DO")));
         self.end_own(conversation, is_own, done, control).await
     }
 
-    /// Runs a query that calls functions which are no SQL. `None` for other queries.
-    pub(super) async fn run_calls(
+    /// Whether a query without FROM calls a function that is no SQL: it may be called before the query.
+    pub(super) fn may_call_before(
         &self,
         conversation: &mut Conversation,
         statement: &Statement,
-        frame: &Frame<'_>,
-        control: &Control,
-    ) -> Result<Option<Outcome>> {
+    ) -> bool {
         let catalog = match conversation.open() {
             Some(open) => Arc::clone(open.transaction.catalog()),
             None => self.shared.store.catalog(),
@@ -55,11 +75,21 @@ impl Inner {
             let mut functions = catalog.functions();
             functions.any(|function| function.name == name && function.language != "sql")
         };
-        if !statement.query().is_some_and(|query| calls_any(query, is_called)) {
-            return Ok(None);
-        }
+        let Some(NodeEnum::SelectStmt(select)) = statement.query() else { return false };
+        select.from_clause.is_empty()
+            && statement.query().is_some_and(|query| calls_any(query, is_called))
+    }
+
+    /// Runs a query that calls functions whose statements are executed in the transaction.
+    pub(super) async fn run_calls(
+        &self,
+        conversation: &mut Conversation,
+        statement: &Statement,
+        frame: &Frame<'_>,
+        control: &Control,
+    ) -> Result<Outcome> {
         let is_own = self.begin_own(conversation).await?;
-        let mut inside = InSession { inner: self, conversation, control, depth: 0 };
+        let mut inside = InSession { inner: self, conversation, control, depth: 0, ends: false };
         let done = inside.query(statement, frame.names, frame.parameters, None).await;
         let outcome = done.and_then(|done| {
             let fields = done.fields.unwrap_or_default();
@@ -69,7 +99,7 @@ impl Inner {
             let stream = MemoryStream::try_new(done.batches, schema, None)?;
             Ok(Outcome::Rows(Rows::ready(fields, stream, "SELECT")))
         });
-        self.end_own(conversation, is_own, outcome, control).await.map(Some)
+        self.end_own(conversation, is_own, outcome, control).await
     }
 
     /// Begins a transaction, unless one is open.

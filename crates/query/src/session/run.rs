@@ -10,7 +10,7 @@ use crate::context::writes_nothing;
 use crate::context::{Frame, Inner};
 use crate::roles;
 use crate::row_locks;
-use crate::{copy, ddl, dml};
+use crate::{copy, ddl, dml, triggers};
 use catalog_views::session_context::Running;
 use catalog_views::session_context::{SessionContext, TransactionStatus};
 use catalog_views::settings::isolation::Isolation;
@@ -151,8 +151,8 @@ impl Inner {
                 Write::Definition(definition)
             }
             Command::Role(role) => Write::Role(role),
-            Command::Do(block) => {
-                return Box::pin(self.run_do(conversation, &frame, block, control)).await;
+            Command::Do(_) | Command::Call(_) => {
+                return Box::pin(self.run_procedural(conversation, &frame, command, control)).await;
             }
             Command::Discard(Discard::All) => {
                 Write::Definition(&Definition::DropTemporary { all: true })
@@ -312,8 +312,8 @@ impl Inner {
         control: &Control,
         mark: RunningMark,
     ) -> Result<Outcome> {
-        if let Some(outcome) = self.run_calls(conversation, statement, frame, control).await? {
-            return Ok(outcome);
+        if self.may_call_before(conversation, statement) {
+            return self.run_calls(conversation, statement, frame, control).await;
         }
         // Other servers refuse a plan after definitions have changed.
         let mut retries = match conversation.open() {
@@ -323,7 +323,8 @@ impl Inner {
         let (reading, fields, stream) = loop {
             let reading = self.reading_for(conversation, statement).await?;
             match self.begin_reading(frame, statement, &reading, retries > 0).await {
-                Ok((fields, stream)) => break (reading, fields, stream),
+                Ok(Some((fields, stream))) => break (reading, fields, stream),
+                Ok(None) => return self.run_calls(conversation, statement, frame, control).await,
                 Err(error) if error.is_retryable() && retries > 0 => {
                     retries -= 1;
                     tokio::task::yield_now().await;
@@ -337,29 +338,33 @@ impl Inner {
     }
 
     /// Plans a query and starts it. If it may be repeated, the first rows are awaited here, before the client sees any; also
-    /// if a join may turn out to be too large ([`large_joins`]).
+    /// if a join may turn out to be too large ([`large_joins`]). `None` if functions of the query have statements that are
+    /// executed in a transaction.
     async fn begin_reading(
         &self,
         frame: &Frame<'_>,
         statement: &Statement,
         reading: &Reading,
         may_repeat: bool,
-    ) -> Result<(Arc<[Field]>, SendableRecordBatchStream)> {
+    ) -> Result<Option<(Arc<[Field]>, SendableRecordBatchStream)>> {
         self.context.see(reading, frame);
         if reading.peers().is_none()
             && let Some(begun) = self.begin_kept(frame, statement, reading).await?
         {
-            return Ok(begun);
+            return Ok(Some(begun));
         }
         let planner = frame.planner(reading);
         let query = analysis::query_of(statement)?;
         let (plan, fields) = analysis::plan(frame, &planner, query).await?;
+        if frame.site.needs_driver() {
+            return Ok(None);
+        }
         let physical = planner.physical(&plan).await?;
         let limit = self.shared.store.memory().limit();
         let has_joins = limit.is_some_and(|limit| large_joins::are_possible(&physical, limit));
         let task = frame.engine().task_ctx();
         if !may_repeat && !has_joins {
-            return Ok((fields.into(), execute_stream(physical, task)?));
+            return Ok(Some((fields.into(), execute_stream(physical, task)?)));
         }
         let stream = match begun(physical, task).await {
             Err(error) if has_joins && large_joins::have_failed(&error) => {
@@ -368,7 +373,7 @@ impl Inner {
             }
             begun => begun?,
         };
-        Ok((fields.into(), stream))
+        Ok(Some((fields.into(), stream)))
     }
 
     /// The snapshot of a statement that changes nothing.
@@ -401,7 +406,10 @@ impl Inner {
             return self.apply_waiting(frame, &mut open.transaction, write, waiting).await;
         }
         // At first without locks: most statements meet nobody.
-        let mut locks = frame.statement.is_some_and(row_locks::are_in);
+        // Functions of triggers may do anything, and should not be run twice.
+        let may_fire = || self.shared.store.catalog().triggers().next().is_some();
+        let mut locks = frame.statement.is_some_and(row_locks::are_in)
+            || matches!(write, Write::Change | Write::Copy(_)) && may_fire();
         for _ in 0..RETRIES {
             let mut transaction = self.shared.store.begin_distributed().await?;
             if waiting.validates {
@@ -451,13 +459,14 @@ impl Inner {
         }
     }
 
-    async fn apply(
+    pub(super) async fn apply(
         &self,
         frame: &Frame<'_>,
         transaction: &mut DistributedTransaction,
         write: Write<'_>,
     ) -> Result<Outcome> {
         self.context.see(transaction, frame);
+        frame.changed.lock().clear();
         let outcome = match write {
             Write::Role(statement) => return roles::run(frame, transaction, statement),
             Write::Definition(definition) => ddl::run(frame, transaction, definition).await,
@@ -465,7 +474,7 @@ impl Inner {
             Write::Change => Box::pin(dml::statement::run(frame, transaction)).await,
         };
         let outcome = match outcome {
-            Ok(outcome) => integrity::settle(frame, transaction).await.map(|()| outcome),
+            Ok(outcome) => settle(frame, transaction).await.map(|()| outcome),
             error => error,
         };
         self.context.see(transaction, frame);
@@ -516,15 +525,22 @@ impl Inner {
         let frame = self.frame(&[], "");
         if let Some(open) = conversation.statement(self.waiting()).await? {
             let rows = dml::load::run(&frame, &mut open.transaction, table, batches).await?;
-            integrity::settle(&frame, &mut open.transaction).await?;
+            settle(&frame, &mut open.transaction).await?;
             return Ok(rows);
         }
         let mut transaction = self.shared.store.begin_distributed().await?;
         let rows = dml::load::run(&frame, &mut transaction, table, batches).await?;
+        triggers::fire_after(&frame, &mut transaction).await?;
         integrity::settle_all(&frame, &mut transaction).await?;
         committed(transaction, control).await?;
         Ok(rows)
     }
+}
+
+/// Looks at the changes of a statement as foreign keys see them, and fires the triggers after them.
+async fn settle(frame: &Frame<'_>, transaction: &mut DistributedTransaction) -> Result<()> {
+    integrity::settle(frame, transaction).await?;
+    triggers::fire_after(frame, transaction).await
 }
 
 /// The rows of a plan, once the first have been computed.

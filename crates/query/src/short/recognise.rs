@@ -60,6 +60,10 @@ fn only_table<'a>(
         {
             // The long path reports missing privileges.
             frame.access(tables.catalog()).require(relation, needed).ok()?;
+            let changes = needed != Privileges::SELECT;
+            if changes && !tables.catalog().triggers_of(table.id).is_empty() {
+                return None;
+            }
             Some((Arc::clone(table), alias.map(|alias| alias.aliasname.as_str())))
         }
         _ => None,
@@ -101,7 +105,8 @@ fn insert(frame: &Frame<'_>, tables: &dyn Tables, insert: &InsertStmt) -> Result
     let table = match find_named(tables.catalog(), frame.path(), &name_of(range)) {
         Ok(Some(relation @ Relation::Table(table))) => {
             let access = frame.access(tables.catalog());
-            if access.require(relation, Privileges::INSERT).is_err() {
+            let has_triggers = !tables.catalog().triggers_of(table.id).is_empty();
+            if has_triggers || access.require(relation, Privileges::INSERT).is_err() {
                 return Ok(None);
             }
             Arc::clone(table)

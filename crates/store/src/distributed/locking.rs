@@ -39,6 +39,10 @@ pub(super) struct Chosen {
     is_final: bool,
 }
 
+/// What a statement has chosen, while another one runs within it.
+#[derive(Debug)]
+pub struct Around(Chosen);
+
 impl DistributedTransaction {
     /// Locks what is written from now on, for a party, and waits for other transactions: at most
     /// `patience` for each lock.
@@ -223,6 +227,16 @@ impl DistributedTransaction {
     /// Begins a statement: it may choose any rows.
     pub fn begin_statement(&mut self) {
         self.chosen = Chosen::default();
+    }
+
+    /// Begins a statement within another one, which may choose any rows. Returns what [`Self::end_nested`] needs.
+    pub fn begin_nested(&mut self) -> Around {
+        Around(std::mem::take(&mut self.chosen))
+    }
+
+    /// Goes on with the statement around.
+    pub fn end_nested(&mut self, around: Around) {
+        self.chosen = around.0;
     }
 
     /// Begins the statement again, on a snapshot with every commit that it may have met. It changes

@@ -21,7 +21,7 @@ use bucket::{IndexChanges, key};
 use catalog::{Catalog, CatalogChange, Table, TableId};
 use futures::future::join_all;
 use locking::Chosen;
-pub use locking::within;
+pub use locking::{Around, within};
 use references::RowChanges;
 use sdds::{Bound, GroupId, Key, KeyRange, Timestamp, TransactionId};
 use std::collections::BTreeMap;

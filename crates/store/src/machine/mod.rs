@@ -198,6 +198,8 @@ impl Machine {
             }
             CatalogChange::PutFunction(_)
             | CatalogChange::PutExtended(..)
+            | CatalogChange::PutTrigger(_)
+            | CatalogChange::DropTrigger { .. }
             | CatalogChange::Create(Relation::View(_))
             | CatalogChange::Replace(_)
             | CatalogChange::CreateSchema(_)
@@ -249,6 +251,7 @@ impl Machine {
             CatalogChange::PutFunction(function) | CatalogChange::PutExtended(function, _) => {
                 self.count_relation(function.id);
             }
+            CatalogChange::PutTrigger(trigger) => self.count_relation(trigger.id),
             _ => {}
         }
     }
@@ -311,6 +314,7 @@ impl Machine {
         let mut next = Published::clone(&self.head);
         next.timestamp = next.timestamp.max(timestamp);
         catalog.functions().for_each(|function| self.count_relation(function.id));
+        catalog.triggers().for_each(|trigger| self.count_relation(trigger.id));
         for user in catalog.user_types() {
             self.count_relation(user.id.object());
             self.count_relation(user.array.object());

@@ -161,8 +161,14 @@ impl Store {
         let catalog = Arc::new(catalog.shared());
         let group = self.group();
         let functions = catalog.functions().map(|function| function.id);
+        let triggers = catalog.triggers().map(|trigger| trigger.id);
         let types = catalog.user_types().flat_map(|user| [user.id.object(), user.array.object()]);
-        let own = catalog.relations().map(catalog::Relation::id).chain(functions).chain(types);
+        let own = catalog
+            .relations()
+            .map(catalog::Relation::id)
+            .chain(functions)
+            .chain(types)
+            .chain(triggers);
         let own = own.filter(|id| ids::is_of_group(*id, group));
         if let Some(last) = own.map(ids::relation_number).max() {
             self.next_relation.fetch_max(last + 1, Ordering::Relaxed);

@@ -73,6 +73,7 @@ impl From<store::catalog::Error> for Error {
                     .with_detail(format!("{kind} {schema}.{name} depends on schema {schema}"))
                     .with_hint("Use DROP ... CASCADE to drop the dependent objects too.")
             }
+            E::TriggerExists { .. } => Self::new(SqlState::DuplicateObject, message),
             E::FunctionExists { .. } => Self::new(SqlState::DuplicateFunction, message),
             E::ReservedName { .. } => Self::new(SqlState::ReservedName, message),
         }

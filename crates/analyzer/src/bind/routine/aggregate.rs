@@ -2,6 +2,7 @@
 
 use super::Expansion;
 use super::choice::Called;
+use super::executed::is_executed;
 use crate::bind::aggregate::order_by_arguments;
 use crate::bind::scope::Clause;
 use crate::bind::{Binder, Catalog, contains};
@@ -129,7 +130,8 @@ impl Binder<'_> {
                 Kind::Subquery(_) | Kind::Aggregate(..) | Kind::Window(..) | Kind::Set(..)
             )
         };
-        if self.calls.len() > calls || contains(&value, &mut { is_other }) {
+        let is_run = self.calls.len() > calls || is_executed(&value);
+        if is_run || contains(&value, &mut { is_other }) {
             return Err(Error::missing(format!(
                 "the {what} function {} of an aggregate",
                 step.name

@@ -1,12 +1,12 @@
-//! Calls of functions that are no SQL: they are made before the query, whose parameters then have their values.
+//! Calls that are made before the query, whose parameters then have their values: a number keeps its own scale there.
 
 use super::choice::Called;
-use super::places;
+use super::{executed, places};
 use crate::bind::scope::Clause;
 use crate::bind::walk::query_expressions_mut;
 use crate::bind::{Binder, children, contains};
-use crate::error::{Error, Result};
-use crate::routine::{Routine, RoutineCall};
+use crate::error::Result;
+use crate::routine::RoutineCall;
 use crate::system::{Oid, SqlType};
 use crate::tree::{Expr, Kind, Query};
 use std::sync::Arc;
@@ -15,37 +15,47 @@ use std::sync::Arc;
 const FIRST_CALL: u32 = 1 << 23;
 
 impl Binder<'_> {
-    /// The value of a call that is made before the query. Only in the select list of a query without FROM it is certain
-    /// that the call is made, and once.
-    pub(super) fn call_before(&mut self, called: Called, location: i32) -> Result<Expr> {
-        let routine = &called.routine;
+    /// Whether a call is made before the query: only in the select list of a query without FROM it is certain that it is
+    /// made, and once. Other values than numbers do not differ.
+    pub(super) fn may_call_before(&self, called: &Called) -> bool {
         let is_alone = match self.scopes.as_slice() {
             [scope] => scope.clause == Clause::Targets && scope.items.is_empty(),
             _ => false,
         };
-        if !is_alone || !self.expansions.is_empty() || routine.returns_set {
-            return Err(refused(routine).at(location));
-        }
-        let oid = match called.result {
-            Oid::RECORD => return Err(refused(routine).at(location)),
-            // A value of this type is an empty text.
-            oid if oid.catalog_name() == "void" => Oid::TEXT,
-            oid => oid,
-        };
+        let is_number = called.result.base() == Oid::NUMERIC;
+        self.calls_before
+            && called.routine.language != "sql"
+            && is_alone
+            && is_number
+            && self.expansions.is_empty()
+            && !called.arguments.iter().any(super::is_executed)
+    }
+
+    /// The value of a call that is made before the query.
+    pub(super) fn call_before(&mut self, called: Called, location: i32) -> Result<Expr> {
         let number = FIRST_CALL + self.calls.len() as u32;
-        let sql_type = SqlType::plain(oid);
-        let (routine, arguments) = (Arc::clone(&called.routine), called.arguments);
-        self.calls.push(RoutineCall { routine, arguments, sql_type });
+        let sql_type = SqlType::plain(called.result);
+        let routine = Arc::clone(&called.routine);
+        let value = executed::executed(called, location);
+        let Kind::Call(call) = &value.kind else { return Ok(value) };
+        let arguments = call.arguments.clone();
+        self.calls.push(RoutineCall { routine, arguments, sql_type, value });
         Ok(Expr::new(Kind::Parameter(number), sql_type, location))
     }
 
-    /// Gives the values of calls the numbers behind the statement's parameters.
-    pub(in crate::bind) fn settle_calls(&mut self, query: &mut Query) -> Result<()> {
-        let Some(first) = self.calls.first() else { return Ok(()) };
+    /// Gives the values of calls the numbers behind the statement's parameters; or makes the calls in their places, if one
+    /// of them may not be needed.
+    pub(in crate::bind) fn settle_calls(&mut self, query: &mut Query) {
+        if self.calls.is_empty() {
+            return;
+        }
         let arguments = self.calls.iter().flat_map(|call| &call.arguments);
-        let outputs = super::value::list_of(query).ok_or_else(|| refused(&first.routine))?;
-        if outputs.iter().map(|output| &output.expr).chain(arguments).any(is_guarded) {
-            return Err(refused(&first.routine));
+        let outputs = super::value::list_of(query);
+        let is_sure = outputs.is_some_and(|outputs| {
+            !outputs.iter().map(|output| &output.expr).chain(arguments).any(is_guarded)
+        });
+        if !is_sure {
+            return self.calls_in_place(query);
         }
         let behind = self.parameters.len() as u32 + 1;
         let mut renumber = |expr: &mut Expr| {
@@ -58,13 +68,29 @@ impl Binder<'_> {
         };
         query_expressions_mut(query, &mut renumber);
         self.calls.iter_mut().flat_map(|call| &mut call.arguments).for_each(renumber);
-        Ok(())
     }
 
-    /// Refuses calls where there can be none before the statement.
-    pub(in crate::bind) fn refuse_calls(&self) -> Result<()> {
-        self.calls.first().map_or(Ok(()), |call| Err(refused(&call.routine)))
+    fn calls_in_place(&mut self, query: &mut Query) {
+        let mut values: Vec<Expr> = Vec::with_capacity(self.calls.len());
+        for call in std::mem::take(&mut self.calls) {
+            let mut value = call.value;
+            replace(&mut value, &values);
+            values.push(value);
+        }
+        query_expressions_mut(query, &mut |expr| replace(expr, &values));
     }
+}
+
+/// Puts calls in the places of their values.
+fn replace(expr: &mut Expr, values: &[Expr]) {
+    places::all(expr, &mut |place| {
+        if let Kind::Parameter(number) = place.kind
+            && is_call(number)
+            && let Some(value) = values.get((number - FIRST_CALL) as usize)
+        {
+            *place = value.clone();
+        }
+    });
 }
 
 fn is_call(number: u32) -> bool {
@@ -83,14 +109,4 @@ fn is_guarded(expr: &Expr) -> bool {
     let mut found = false;
     children(expr, &mut |part| found = found || grammar::growing(|| is_guarded(part)));
     found
-}
-
-fn refused(routine: &Routine) -> Error {
-    let what = format!(
-        "a call of {} in this place, in the language {}",
-        routine.signature(),
-        routine.language
-    );
-    Error::missing(what)
-        .hint("It can be called in a SELECT without FROM, outside of CASE and the like.")
 }

@@ -14,7 +14,7 @@ use grammar::tree::FuncCall;
 use std::sync::Arc;
 
 /// A function of a user with its arguments.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Called {
     pub(super) routine: Arc<Routine>,
     /// The arguments, with the types of the parameters.

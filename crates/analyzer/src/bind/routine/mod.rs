@@ -7,6 +7,7 @@ mod aggregate;
 mod body;
 mod calls;
 mod choice;
+mod executed;
 mod places;
 mod value;
 
@@ -18,6 +19,7 @@ use crate::tree::{Expr, Kind};
 
 pub use aggregate::check_aggregate;
 pub use body::check_routine;
+pub use executed::is_executed;
 
 /// The number of the first place for an argument. Parameters of clients have lower ones.
 const FIRST_PLACE: u32 = 1 << 24;

@@ -10,8 +10,8 @@ use crate::bind::{Binder, contains, names};
 use crate::error::{Error, Result};
 use crate::system::{Oid, SqlType};
 use crate::tree::{
-    Body, Column, Expr, ForeignCall, Kind, Limit, Literal, Output, Query, Select, Source, Subquery,
-    SubqueryKind,
+    Body, Column, Expr, ForeignCall, Kind, Limit, Literal, Output, Query, Select, SetCall, Source,
+    Subquery, SubqueryKind,
 };
 use grammar::tree::{FuncCall, Node, NodeEnum, RangeFunction};
 
@@ -65,25 +65,29 @@ impl Binder<'_> {
         self.value_of_routine(called, location).map(Some)
     }
 
-    /// The value of a function that returns no set.
+    /// The value of a function; in a select list also its rows.
     fn value_of_routine(&mut self, called: Called, location: i32) -> Result<Expr> {
+        if called.routine.is_foreign {
+            return Ok(foreign_value(called, location));
+        }
+        let is_plain = !called.routine.returns_set && called.result.catalog_name() != "void";
+        if called.routine.language == "sql" && is_plain {
+            let before = self.before();
+            match self.expanded_value(&called, location) {
+                Err(error) if error.is_missing => self.go_back(&before),
+                value => return value,
+            }
+        }
+        self.executed_value(called, location)
+    }
+
+    /// The value of a SQL function, as its body says it.
+    fn expanded_value(&mut self, called: &Called, location: i32) -> Result<Expr> {
         let routine = &called.routine;
         let missing = |what: &str| {
             Err(Error::missing(format!("{what} such as {} here", routine.signature())).at(location))
         };
-        if routine.is_foreign {
-            return Ok(foreign_value(called, location));
-        }
-        if routine.language != "sql" {
-            return self.call_before(called, location);
-        }
-        if routine.returns_set {
-            return missing("a set-returning SQL function");
-        }
-        if called.result.catalog_name() == "void" {
-            return missing("a function that returns void");
-        }
-        let body = self.body_of(&called).map_err(|error| elsewhere(error, location))?;
+        let body = self.body_of(called).map_err(|error| elsewhere(error, location))?;
         let (query, places) = body;
         let is_row = called.result == Oid::RECORD;
         let mut value = match as_expressions(query) {
@@ -113,13 +117,13 @@ impl Binder<'_> {
         }
         let mut uses = vec![0; places.len()];
         each(&mut value, &places, &mut |_, number| uses[number] += 1);
-        self.refuse_repeated(&called, &uses, location)?;
+        self.refuse_repeated(called, &uses, location)?;
         each(&mut value, &places, &mut |place, number| {
             *place = called.arguments[number].clone();
         });
         value.location = crate::tree::Location(location);
         if is_row {
-            self.named_rows.push((value.clone(), called.columns));
+            self.named_rows.push((value.clone(), called.columns.clone()));
         }
         Ok(value)
     }
@@ -150,38 +154,57 @@ impl Binder<'_> {
         let Some(Node { node: Some(NodeEnum::FuncCall(call)) }) = list.items.first() else {
             return Ok(None);
         };
+        if list.items.get(1).is_some_and(|node| matches!(node.node, Some(NodeEnum::List(_)))) {
+            return Ok(None);
+        }
         let meant = self.laterally(|binder| {
             binder.in_clause(Clause::FromFunction, |binder| binder.meant(call))
         })?;
-        let Some(Meant::Routine(mut called)) = meant else { return Ok(None) };
+        let Some(Meant::Routine(called)) = meant else { return Ok(None) };
         let location = call.location;
-        if called.routine.aggregate.is_some() {
-            let message = "aggregate functions are not allowed in functions in FROM";
-            return Err(Error::new("42803", message).at(location));
-        }
-        if called.routine.is_procedure {
-            let message = format!("{} is a procedure", called.routine.signature());
-            return Err(Error::new("42809", message)
-                .hint("To call a procedure, use CALL.")
-                .at(location));
-        }
-        if range.ordinality {
-            return Err(Error::missing("WITH ORDINALITY of a user's function").at(location));
-        }
         let defined = self.defined_columns(&range.coldeflist)?;
-        match (called.result == Oid::RECORD && called.columns.is_empty(), defined.is_empty()) {
-            (true, true) => {
-                let message =
-                    "a column definition list is required for functions returning \"record\"";
-                return Err(Error::new("42601", message).at(location));
+        refuse_in_from(&called, &defined, location)?;
+        if called.routine.is_foreign {
+            if range.functions.len() > 1 || range.ordinality {
+                return Err(among_others(&called, location));
             }
-            (false, false) => {
-                let message =
-                    "a column definition list is only allowed for functions returning \"record\"";
-                return Err(Error::new("42601", message).at(location));
-            }
-            _ => called.columns.extend(defined),
+            return self.expanded_in_from(called, defined, range, location).map(Some);
         }
+        if called.routine.language == "sql" && range.functions.len() == 1 && !range.ordinality {
+            let before = self.before();
+            match self.expanded_in_from(called.clone(), defined.clone(), range, location) {
+                Err(error) if error.is_missing => self.go_back(&before),
+                part => return part.map(Some),
+            }
+        }
+        let name = called.routine.name.clone();
+        let set = self.executed_set(called, defined);
+        self.sets_in_from(vec![set], &name, range).map(Some)
+    }
+
+    /// The rows of an executed function in ROWS FROM. `None` if it is none of a user.
+    pub(in crate::bind) fn executed_among(
+        &mut self,
+        call: &FuncCall,
+        defined: &[Column],
+    ) -> Result<Option<SetCall>> {
+        let Some(Meant::Routine(called)) = self.meant(call)? else { return Ok(None) };
+        refuse_in_from(&called, defined, call.location)?;
+        if called.routine.is_foreign {
+            return Err(among_others(&called, call.location));
+        }
+        Ok(Some(self.executed_set(called, defined.to_vec())))
+    }
+
+    /// The rows of a SQL function, as its body says them.
+    fn expanded_in_from(
+        &mut self,
+        mut called: Called,
+        defined: Vec<Column>,
+        range: &RangeFunction,
+        location: i32,
+    ) -> Result<Part> {
+        called.columns.extend(defined);
         let alias = range.alias.as_ref();
         let is_scalar = called.columns.is_empty();
         let name = called.routine.name.clone();
@@ -201,14 +224,17 @@ impl Binder<'_> {
         }
         self.note_records(id, &query);
         self.columns_of_relation.insert(id, columns.clone());
-        Ok(Some(part(id, shown, None, columns, Source::Query(Box::new(query)), is_lateral)))
+        Ok(part(id, shown, None, columns, Source::Query(Box::new(query)), is_lateral))
     }
 
     /// The rows of a function in FROM.
     fn rows_of_routine(&mut self, called: Called, location: i32) -> Result<Query> {
         if !called.routine.returns_set && called.columns.is_empty() {
             let name = called.routine.name.clone();
-            let expr = self.value_of_routine(called, location)?;
+            let expr = match called.routine.is_foreign {
+                true => foreign_value(called, location),
+                false => self.expanded_value(&called, location)?,
+            };
             let select = self.next_select();
             return Ok(Select::plain(select, Vec::new(), vec![Output { name, expr }]).into());
         }
@@ -241,6 +267,35 @@ fn foreign_value(called: Called, location: i32) -> Expr {
         arguments: called.arguments,
     };
     Expr::new(Kind::Foreign(call), SqlType::plain(called.result), location)
+}
+
+/// A function that runs for rows has no rows of its own.
+fn among_others(called: &Called, location: i32) -> Error {
+    let signature = called.routine.signature();
+    Error::missing(format!("{signature} in ROWS FROM and WITH ORDINALITY")).at(location)
+}
+
+/// Refuses a call in FROM whose columns nothing says, or two things say.
+fn refuse_in_from(called: &Called, defined: &[Column], location: i32) -> Result<()> {
+    if called.routine.aggregate.is_some() {
+        let message = "aggregate functions are not allowed in functions in FROM";
+        return Err(Error::new("42803", message).at(location));
+    }
+    if called.routine.is_procedure {
+        let message = format!("{} is a procedure", called.routine.signature());
+        return Err(Error::new("42809", message)
+            .hint("To call a procedure, use CALL.")
+            .at(location));
+    }
+    let is_open = called.result == Oid::RECORD && called.columns.is_empty();
+    let message = match (is_open, defined.is_empty()) {
+        (true, true) => "a column definition list is required for functions returning \"record\"",
+        (false, false) => {
+            "a column definition list is only allowed for functions returning \"record\""
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::new("42601", message).at(location))
 }
 
 /// An error in the body of a function, at its call.

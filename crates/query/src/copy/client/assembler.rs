@@ -2,7 +2,7 @@
 //! With ON_ERROR ignore, rows that cannot be converted are skipped.
 
 use crate::dml::assembly::Assembly;
-use datafusion::arrow::array::{Array, AsArray, RecordBatch};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use datafusion::arrow::datatypes::DataType;
 use values::error::{Error, Result, SqlState};
 
@@ -33,7 +33,28 @@ impl Assembler {
         batch: &RecordBatch,
         first_line: u64,
     ) -> Result<Vec<RecordBatch>> {
-        match self.assembly.assemble(batch) {
+        self.converted(batch, first_line, Assembly::assemble)
+    }
+
+    /// As [`Self::assemble`], without constraints: columns of rows.
+    ///
+    /// # Errors
+    /// As of [`Self::assemble`].
+    pub(crate) fn unchecked(
+        &mut self,
+        batch: &RecordBatch,
+        first_line: u64,
+    ) -> Result<Vec<Vec<ArrayRef>>> {
+        self.converted(batch, first_line, Assembly::columns)
+    }
+
+    fn converted<T>(
+        &mut self,
+        batch: &RecordBatch,
+        first_line: u64,
+        convert: fn(&Assembly, &RecordBatch) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        match convert(&self.assembly, batch) {
             Ok(batch) => Ok(vec![batch]),
             Err(error) if batch.num_rows() <= 1 => {
                 let error = error.with_context(self.place(batch, first_line));
@@ -43,8 +64,8 @@ impl Assembler {
             Err(_) => {
                 let half = batch.num_rows() / 2;
                 let upper = batch.slice(half, batch.num_rows() - half);
-                let mut rows = self.assemble(&batch.slice(0, half), first_line)?;
-                rows.extend(self.assemble(&upper, first_line + half as u64)?);
+                let mut rows = self.converted(&batch.slice(0, half), first_line, convert)?;
+                rows.extend(self.converted(&upper, first_line + half as u64, convert)?);
                 Ok(rows)
             }
         }

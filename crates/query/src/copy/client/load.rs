@@ -6,6 +6,8 @@ use crate::context::Inner;
 use crate::context::transactions::committed;
 use crate::context::writes_nothing;
 use crate::dml::assembly::Assembly;
+use crate::dml::firing_load::FiringLoad;
+use crate::triggers;
 use executor::Control;
 use parser::client_copy::Options;
 use scan::tables::Tables;
@@ -83,9 +85,18 @@ impl Inner {
             first_rejected: Vec::new(),
         };
         let mut part = transaction.ingest(table.id)?;
+        let mut firing = FiringLoad::begin(&frame, transaction, table).await?;
+        let mut fired = 0;
         loop {
             match pieces.recv().await {
                 Some(Piece::Rows(batch, first_line)) => {
+                    if let Some(load) = &mut firing {
+                        for columns in assembler.unchecked(&batch, first_line)? {
+                            let constraints = assembler.assembly.constraints();
+                            fired += load.write(&frame, transaction, columns, constraints).await?;
+                        }
+                        continue;
+                    }
                     for rows in assembler.assemble(&batch, first_line)? {
                         part.append(rows)?;
                     }
@@ -105,8 +116,15 @@ impl Inner {
                 assembler.first_rejected.join("; "),
             );
         }
-        let rows = transaction.finish_ingest(table.id, vec![part]).await?;
+        let rows = match firing {
+            Some(load) => {
+                load.finish(&frame);
+                fired
+            }
+            None => transaction.finish_ingest(table.id, vec![part]).await?,
+        };
         integrity::settle(&frame, transaction).await?;
+        triggers::fire_after(&frame, transaction).await?;
         Ok(Loaded { rows })
     }
 }

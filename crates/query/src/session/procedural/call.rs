@@ -1,8 +1,10 @@
-//! Calls of functions in PL/pgSQL, before the query that has their values.
+//! Queries of functions and DO blocks, and calls that are made before a query that has their values.
 
 use super::statements::InSession;
 use crate::analysis;
 use crate::analysis::calls::Calls;
+use crate::calls::{Serves, collected, identity};
+use crate::context::call_site::{CallSite, DEPTH_MAX};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
@@ -19,14 +21,18 @@ use std::task::{Context, Poll};
 use store::catalog::{Function, RelationId};
 use values::error::{Error, Result, SqlState};
 
-/// The most functions within each other.
-const DEPTH_MAX: usize = 100;
-
 /// The bytes of stack that the statements of one function may need.
 const ROOM: usize = 2 << 20;
 
 /// A call, which may be within others, on a stack with enough room.
-struct Deep<'a, T>(BoxFuture<'a, T>);
+pub(super) struct Deep<'a, T>(BoxFuture<'a, T>);
+
+impl<'a, T: Send + 'a> Deep<'a, T> {
+    /// The call as a future of its own.
+    pub(super) fn boxed(call: BoxFuture<'a, T>) -> BoxFuture<'a, T> {
+        Box::pin(Self(call))
+    }
+}
 
 impl<T> Future for Deep<'_, T> {
     type Output = T;
@@ -36,8 +42,14 @@ impl<T> Future for Deep<'_, T> {
     }
 }
 
+impl Serves for InSession<'_> {
+    fn set_depth(&mut self, depth: usize) {
+        self.depth = depth;
+    }
+}
+
 impl InSession<'_> {
-    /// Runs a query, after the functions that it calls.
+    /// Runs a query, and the functions that it calls.
     pub(super) fn query<'b>(
         &'b mut self,
         statement: &'b Statement,
@@ -46,47 +58,49 @@ impl InSession<'_> {
         limit: Option<usize>,
     ) -> BoxFuture<'b, Result<Done>> {
         async move {
-            let frame = self.inner.frame_of(values, statement).with_names(names);
+            let inner = self.inner;
+            let (site, mut requests) = CallSite::with_driver(self.depth);
+            let frame = inner.frame_of(values, statement).with_names(names).at(site.clone());
             let query = analysis::query_of(statement)?;
-            let reading = self.inner.reading(self.conversation).await?;
-            self.inner.context.see(&reading, &frame);
-            let has_functions = reading.catalog().functions().any(|of| of.language != "sql");
+            let mut reading = inner.reading(self.conversation).await?;
+            inner.context.see(&reading, &frame);
+            let has_functions = reading.catalog().functions().next().is_some();
             let calls = match has_functions {
                 true => Calls::of(&frame.planner(&reading), query, frame.text).await?,
                 false => None,
             };
-            let Some(calls) = calls else {
-                let planner = frame.planner(&reading);
-                let (plan, fields) = analysis::plan(&frame, &planner, query).await?;
-                let batches = rows(&planner, plan, limit).await?;
-                return Ok(of_batches(fields, batches));
+            let place = (&site, &mut requests);
+            let (fields, (schema, batches)) = match calls {
+                None => {
+                    let planner = frame.planner(&reading);
+                    let (plan, fields) = analysis::plan(&frame, &planner, query).await?;
+                    (fields, collected(&planner, plan, limit, place, self).await?)
+                }
+                Some(calls) => {
+                    let mut values = values.to_vec();
+                    for (call, id) in calls.functions().into_iter().enumerate() {
+                        let mut planner = frame.planner(&reading);
+                        planner.parameters = &values;
+                        let plan = calls.arguments(&planner, call, frame.text)?;
+                        let arguments = one_row(&planner, plan).await?;
+                        let value = Deep(self.call(id, arguments).boxed()).await?;
+                        values.push(value.scalar);
+                    }
+                    reading = inner.reading(self.conversation).await?;
+                    let mut planner = frame.planner(&reading);
+                    planner.parameters = &values;
+                    let (plan, fields) = calls.plan(&planner, frame.text)?;
+                    (fields, collected(&planner, plan, limit, place, self).await?)
+                }
             };
-            let mut values = values.to_vec();
-            for (call, id) in calls.functions().into_iter().enumerate() {
-                let mut planner = frame.planner(&reading);
-                planner.parameters = &values;
-                let plan = calls.arguments(&planner, call, frame.text)?;
-                let batches = rows(&planner, plan, None).await?;
-                let batch = batches.iter().find(|batch| batch.num_rows() == 1);
-                let arguments = batch.into_iter().flat_map(RecordBatch::columns);
-                let arguments = arguments.map(|array| ScalarValue::try_from_array(array, 0));
-                let arguments = arguments.collect::<Result<Vec<_>, _>>()?;
-                let value = Deep(self.call(id, arguments).boxed()).await?;
-                values.push(value.scalar);
-            }
-            let reading = self.inner.reading(self.conversation).await?;
-            let mut planner = frame.planner(&reading);
-            planner.parameters = &values;
-            let (plan, fields) = calls.plan(&planner, frame.text)?;
-            let batches = rows(&planner, plan, limit).await?;
-            Ok(of_batches(fields, batches))
+            Ok(Done { fields: Some(fields), schema: Some(schema), batches, count: 0 })
         }
         .boxed()
     }
 
     /// The value of a function.
     async fn call(&mut self, id: RelationId, arguments: Vec<ScalarValue>) -> Result<Value> {
-        if self.depth == DEPTH_MAX {
+        if self.depth >= DEPTH_MAX {
             let message = "stack depth limit exceeded";
             return Err(Error::new(SqlState::StatementTooComplex, message));
         }
@@ -96,32 +110,50 @@ impl InSession<'_> {
         };
         let gone = || Error::new(SqlState::UndefinedFunction, "the function does not exist");
         let function = Arc::clone(catalog.function_by_id(id).ok_or_else(gone)?);
-        let of = type_name(function.result_id);
-        let tree = plpgsql::parse(&function.body).map_err(Error::without_position)?;
+        let statement = self.inner.borrowed.statement();
+        let _identity = identity(self.inner, statement, &catalog, &function)?;
         let inside = InSession {
             inner: self.inner,
             conversation: self.conversation,
             control: self.control,
             depth: self.depth + 1,
+            ends: false,
         };
-        let mut host = StatementHost::new(inside);
-        if function.is_strict && arguments.iter().any(ScalarValue::is_null) {
-            return host.null(&of);
-        }
-        let (parameters, outputs) = parameters(&function, arguments, &mut host)?;
-        let ended = plpgsql::run(&tree, &function.name, parameters, &outputs, &mut host).await?;
-        let value = match outputs.as_slice() {
-            [output] => ended.parameters.into_iter().nth(*output),
-            _ => ended.returned,
-        };
-        match value {
-            _ if of == "void" => Ok(host.of_text(Some(String::new()))),
-            Some(value) => host.convert(value, &of).await,
-            None => Err(Error::new(
-                SqlState::FunctionExecutedNoReturnStatement,
-                "control reached end of function without RETURN",
-            )),
-        }
+        value_of(&function, arguments, &mut StatementHost::new(inside)).await
+    }
+}
+
+/// The value of a function for arguments, which a host runs.
+///
+/// # Errors
+/// Those of the function.
+pub(super) async fn value_of<H: Host<Value = Value>>(
+    function: &Function,
+    arguments: Vec<ScalarValue>,
+    host: &mut H,
+) -> Result<Value> {
+    let of = type_name(function.result_id);
+    if of == "trigger" {
+        let message = "trigger functions can only be called as triggers";
+        return Err(Error::new(SqlState::FeatureNotSupported, message));
+    }
+    let tree = plpgsql::parse(&function.body).map_err(Error::without_position)?;
+    if function.is_strict && arguments.iter().any(ScalarValue::is_null) {
+        return host.null(&of);
+    }
+    let (parameters, outputs) = parameters(function, arguments, host)?;
+    let ended = plpgsql::run(&tree, &function.name, parameters, &outputs, host).await?;
+    let value = match outputs.as_slice() {
+        [output] => ended.parameters.into_iter().nth(*output),
+        _ => ended.returned,
+    };
+    match value {
+        _ if of == "void" => Ok(host.of_text(Some(String::new()))),
+        Some(value) => host.convert(value, &of).await,
+        None => Err(Error::new(
+            SqlState::FunctionExecutedNoReturnStatement,
+            "control reached end of function without RETURN",
+        )),
     }
 }
 
@@ -149,12 +181,12 @@ fn parameters<H: Host<Value = Value>>(
     Ok((all, outputs))
 }
 
-fn type_name(id: u32) -> String {
+pub(super) fn type_name(id: u32) -> String {
     analyzer::system::Oid(id).to_string()
 }
 
 /// The rows of a plan.
-async fn rows(
+pub(super) async fn rows(
     planner: &Planner<'_>,
     plan: LogicalPlan,
     limit: Option<usize>,
@@ -167,7 +199,17 @@ async fn rows(
     Ok(collect(physical, planner.engine.task_ctx()).await?)
 }
 
-fn of_batches(fields: Vec<values::field::Field>, batches: Vec<RecordBatch>) -> Done {
+pub(super) fn of_batches(fields: Vec<values::field::Field>, batches: Vec<RecordBatch>) -> Done {
     let schema = batches.first().map(RecordBatch::schema);
     Done { fields: Some(fields), schema, batches, count: 0 }
+}
+
+/// The values of the one row of a plan.
+async fn one_row(planner: &Planner<'_>, plan: LogicalPlan) -> Result<Vec<ScalarValue>> {
+    let physical = planner.physical(&plan).await?;
+    let batches = collect(physical, planner.engine.task_ctx()).await?;
+    let batch = batches.iter().find(|batch| batch.num_rows() == 1);
+    let arguments = batch.into_iter().flat_map(RecordBatch::columns);
+    let arguments = arguments.map(|array| ScalarValue::try_from_array(array, 0));
+    Ok(arguments.collect::<Result<Vec<_>, _>>()?)
 }

@@ -2,8 +2,10 @@
 
 use crate::analysis;
 use crate::context::Inner;
+use crate::context::call_site::CallSite;
 use crate::context::outcome::Outcome;
 use crate::context::transactions::Conversation;
+use crate::row_locks;
 use crate::session::run::Write;
 use datafusion::common::ScalarValue;
 use executor::Control;
@@ -11,7 +13,7 @@ use futures::TryStreamExt;
 use parser::commands::Command;
 use parser::{Body, Statement};
 use planner::NamedParameter;
-use procedural::{Compiled, Done, Statements};
+use procedural::{Compiled, Done, Scalar, Statements, termination};
 use store::DistributedSavepoint;
 use values::error::{Error, Result, SqlState};
 
@@ -22,6 +24,8 @@ pub(super) struct InSession<'a> {
     pub(super) control: &'a Control,
     /// The functions around.
     pub(super) depth: usize,
+    /// Whether the function may end the transaction.
+    pub(super) ends: bool,
 }
 
 impl Statements for InSession<'_> {
@@ -35,6 +39,11 @@ impl Statements for InSession<'_> {
         limit: Option<usize>,
     ) -> Result<Done> {
         let write = match statement.body() {
+            Body::Query if row_locks::are_in(statement) => {
+                let frame = self.inner.frame_of(values, statement).with_names(names);
+                let locked = self.inner.read_locking(self.conversation, &frame, statement);
+                return done(Box::pin(locked).await?).await;
+            }
             Body::Query => return self.query(statement, names, values, limit).await,
             Body::Change => Write::Change,
             Body::Refused(error) => return Err(error.clone()),
@@ -42,6 +51,9 @@ impl Statements for InSession<'_> {
                 if definition.outside_transactions().is_none() =>
             {
                 Write::Definition(definition)
+            }
+            Body::Command(Command::Call(call)) => {
+                return self.call_procedure(statement, call, (names, values)).await;
             }
             Body::Command(Command::Role(role)) => Write::Role(role),
             Body::Command(Command::Setting(setting)) => {
@@ -51,9 +63,24 @@ impl Statements for InSession<'_> {
                 return Err(Error::unsupported("this statement in PL/pgSQL is not supported"));
             }
         };
-        let frame = self.inner.frame_of(values, statement).with_names(names);
+        let site = CallSite::alone(self.depth);
+        let frame = self.inner.frame_of(values, statement).with_names(names).at(site);
         let written = self.inner.write(self.conversation, &frame, write, self.control);
         done(Box::pin(written).await?).await
+    }
+
+    async fn scalar(
+        &mut self,
+        statement: &Statement,
+        names: &[NamedParameter],
+        values: &[ScalarValue],
+    ) -> Option<Scalar> {
+        let frame = self.inner.frame_of(values, statement).with_names(names);
+        let reading = self.inner.reading(self.conversation).await.ok()?;
+        let planner = frame.planner(&reading);
+        let query = analysis::query_of(statement).ok()?;
+        let tree = Box::pin(analysis::tree_without_values(&frame, &planner, query)).await.ok()?;
+        Scalar::of(&tree, names)
     }
 
     async fn expression(
@@ -62,7 +89,8 @@ impl Statements for InSession<'_> {
         names: &[NamedParameter],
         values: &[ScalarValue],
     ) -> Option<Compiled> {
-        let frame = self.inner.frame_of(values, statement).with_names(names);
+        let site = CallSite::alone(self.depth);
+        let frame = self.inner.frame_of(values, statement).with_names(names).at(site.clone());
         let reading = self.inner.reading(self.conversation).await.ok()?;
         self.inner.context.see(&reading, &frame);
         let mut planner = frame.planner(&reading);
@@ -70,6 +98,9 @@ impl Statements for InSession<'_> {
         let query = analysis::query_of(statement).ok()?;
         let planned = analysis::plan_without_values(&frame, &planner, query).await;
         let (plan, fields) = planned.ok()?;
+        if site.needs_driver() {
+            return None;
+        }
         Compiled::of(&planner, &plan, &fields)
     }
 
@@ -78,7 +109,7 @@ impl Statements for InSession<'_> {
         self.inner.context.say(severity, error);
     }
 
-    fn savepoint(&mut self) -> Result<DistributedSavepoint> {
+    async fn savepoint(&mut self) -> Result<DistributedSavepoint> {
         let open = self.conversation.open().ok_or_else(no_transaction)?;
         Ok(open.transaction.savepoint())
     }
@@ -88,13 +119,21 @@ impl Statements for InSession<'_> {
         Ok(open.transaction.rollback_to(&to).await?)
     }
 
+    async fn end_transaction(&mut self, commits: bool) -> Result<()> {
+        if !self.ends {
+            return Err(termination());
+        }
+        let Self { inner, conversation, control, .. } = self;
+        inner.end_and_begin(conversation, commits, control).await
+    }
+
     fn check(&self) -> Result<()> {
         self.control.check()
     }
 }
 
 /// What an outcome says.
-async fn done(outcome: Outcome) -> Result<Done> {
+pub(super) async fn done(outcome: Outcome) -> Result<Done> {
     Ok(match outcome {
         Outcome::Rows(rows) => {
             let (fields, schema) = (rows.fields.to_vec(), rows.stream.schema());

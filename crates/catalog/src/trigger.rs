@@ -1,0 +1,112 @@
+//! Triggers: functions that run when rows of a table change.
+
+use crate::{Catalog, ColumnId, Error, RelationId, TableId};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// When a trigger fires in sessions of an ordinary role, and in those that apply what another server has changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TriggerState {
+    /// In ordinary sessions.
+    Enabled,
+    /// Never.
+    Disabled,
+    /// Only where changes of another server are applied.
+    Replica,
+    /// In both.
+    Always,
+}
+
+/// The statements that fire a trigger.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TriggerEvents {
+    /// INSERT.
+    pub insert: bool,
+    /// UPDATE.
+    pub update: bool,
+    /// DELETE.
+    pub delete: bool,
+    /// TRUNCATE.
+    pub truncate: bool,
+}
+
+/// A trigger. Its name is unique among those of its table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trigger {
+    /// The id, of the same numbers as those of relations.
+    pub id: RelationId,
+    /// The table.
+    pub table: TableId,
+    /// The name.
+    pub name: String,
+    /// The function that it calls.
+    pub function: RelationId,
+    /// BEFORE; otherwise AFTER.
+    pub is_before: bool,
+    /// FOR EACH ROW; otherwise FOR EACH STATEMENT.
+    pub is_row: bool,
+    /// The statements that fire it.
+    pub events: TriggerEvents,
+    /// The columns of UPDATE OF; if there are none, every UPDATE fires it.
+    pub columns: Vec<ColumnId>,
+    /// The condition of WHEN, as SQL text.
+    pub condition: Option<String>,
+    /// The arguments of the function.
+    pub arguments: Vec<String>,
+    /// When it fires.
+    pub state: TriggerState,
+    /// The text of COMMENT ON.
+    pub comment: Option<String>,
+}
+
+impl Trigger {
+    /// Whether it fires in ordinary sessions.
+    pub fn is_enabled(&self) -> bool {
+        matches!(self.state, TriggerState::Enabled | TriggerState::Always)
+    }
+}
+
+impl Catalog {
+    /// Returns the triggers of a table, ordered by name.
+    pub fn triggers_of(&self, table: TableId) -> &[Arc<Trigger>] {
+        self.triggers.get(&table).map_or(&[], |triggers| triggers)
+    }
+
+    /// Returns all triggers, ordered by table and name.
+    pub fn triggers(&self) -> impl Iterator<Item = &Arc<Trigger>> {
+        self.triggers.values().flat_map(|triggers| triggers.iter())
+    }
+
+    pub(super) fn put_trigger(&mut self, trigger: &Trigger) -> Result<(), Error> {
+        let missing = || Error::missing(trigger.table.relation());
+        self.table_by_id(trigger.table).ok_or_else(missing)?;
+        let others = self.triggers_of(trigger.table).iter();
+        let mut listed: Vec<_> = others.filter(|other| other.id != trigger.id).cloned().collect();
+        if listed.iter().any(|other| other.name == trigger.name) {
+            return Err(Error::TriggerExists { trigger: trigger.name.clone() });
+        }
+        listed.push(Arc::new(trigger.clone()));
+        self.list_triggers(trigger.table, listed);
+        Ok(())
+    }
+
+    pub(super) fn drop_trigger(&mut self, table: TableId, id: RelationId) -> Result<(), Error> {
+        let mut listed = self.triggers_of(table).to_vec();
+        let before = listed.len();
+        listed.retain(|trigger| trigger.id != id);
+        if listed.len() == before {
+            return Err(Error::missing(id));
+        }
+        self.list_triggers(table, listed);
+        Ok(())
+    }
+
+    pub(super) fn list_triggers(&mut self, table: TableId, mut listed: Vec<Arc<Trigger>>) {
+        listed.sort_by(|one, other| one.name.cmp(&other.name));
+        if listed.is_empty() {
+            self.triggers.remove(&table);
+        } else {
+            self.triggers.insert(table, listed.into());
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! CALL of a procedure.
+
+use crate::names::{RelationName, incomplete, texts};
+use crate::{Error, Result};
+use grammar::expression_text;
+use grammar::tree::a_const::Val;
+use grammar::tree::{CallStmt, Node, NodeEnum};
+
+/// CALL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// The procedure.
+    pub name: RelationName,
+    /// The arguments, those with names at the end.
+    pub arguments: Vec<CallArgument>,
+    /// The byte of the statement at which the name begins, or -1.
+    pub location: i32,
+}
+
+/// An argument of CALL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallArgument {
+    /// The name of the parameter, if it is written.
+    pub name: Option<String>,
+    /// The expression.
+    pub text: String,
+    /// Whether it is a string, NULL or a parameter, which may become a value of any type.
+    pub is_unknown: bool,
+}
+
+impl Call {
+    pub(crate) fn of(statement: &CallStmt) -> Result<Self> {
+        let call = statement.funccall.as_deref().ok_or_else(incomplete)?;
+        if call.func_variadic {
+            return Err(Error::missing("VARIADIC in CALL").at(call.location));
+        }
+        Ok(Self {
+            name: RelationName::of_parts(&texts(&call.funcname))?,
+            arguments: call.args.iter().map(CallArgument::of).collect::<Result<_>>()?,
+            location: call.location,
+        })
+    }
+}
+
+impl CallArgument {
+    fn of(node: &Node) -> Result<Self> {
+        let (name, value) = match &node.node {
+            Some(NodeEnum::NamedArgExpr(named)) => {
+                (Some(named.name.clone()), named.arg.as_deref().ok_or_else(incomplete)?)
+            }
+            _ => (None, node),
+        };
+        let is_unknown = match &value.node {
+            Some(NodeEnum::AConst(constant)) => {
+                constant.isnull || matches!(constant.val, Some(Val::Sval(_)))
+            }
+            Some(NodeEnum::ParamRef(_)) => true,
+            _ => false,
+        };
+        Ok(Self { name, text: expression_text(value).ok_or_else(incomplete)?, is_unknown })
+    }
+}

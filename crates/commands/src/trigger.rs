@@ -1,0 +1,208 @@
+//! CREATE, ALTER, DROP and COMMENT ON of triggers.
+
+use crate::names::{RelationName, incomplete, node, some, texts};
+use crate::{Error, Result};
+use grammar::expression_text;
+use grammar::tree::{
+    AlterTableCmd, AlterTableType, CommentStmt, CreateTrigStmt, DropStmt, Node, NodeEnum,
+    ObjectType,
+};
+
+/// PostgreSQL's bits of timings and events.
+const BEFORE: i32 = 2;
+const INSERT: i32 = 4;
+const DELETE: i32 = 8;
+const UPDATE: i32 = 16;
+const TRUNCATE: i32 = 32;
+const INSTEAD: i32 = 64;
+
+/// A statement that changes the definition of a trigger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TriggerDefinition {
+    /// CREATE TRIGGER.
+    Create(Box<CreateTrigger>),
+    /// DROP TRIGGER.
+    Drop {
+        /// The trigger.
+        trigger: TriggerName,
+        /// IF EXISTS.
+        if_exists: bool,
+    },
+    /// ALTER TRIGGER ... RENAME TO.
+    Rename {
+        /// The trigger.
+        trigger: TriggerName,
+        /// The new name.
+        to: String,
+    },
+    /// COMMENT ON TRIGGER.
+    Comment {
+        /// The trigger.
+        trigger: TriggerName,
+        /// The text; `None` removes it.
+        text: Option<String>,
+    },
+}
+
+/// A trigger as statements name it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TriggerName {
+    /// The table.
+    pub table: RelationName,
+    /// The name.
+    pub name: String,
+}
+
+/// CREATE TRIGGER.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CreateTrigger {
+    /// The name.
+    pub trigger: TriggerName,
+    /// OR REPLACE.
+    pub replaces: bool,
+    /// BEFORE; otherwise AFTER.
+    pub is_before: bool,
+    /// FOR EACH ROW; otherwise FOR EACH STATEMENT.
+    pub is_row: bool,
+    /// INSERT.
+    pub insert: bool,
+    /// UPDATE.
+    pub update: bool,
+    /// DELETE.
+    pub delete: bool,
+    /// The columns of UPDATE OF.
+    pub columns: Vec<String>,
+    /// WHEN.
+    pub condition: Option<String>,
+    /// The function.
+    pub function: RelationName,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+}
+
+/// Which triggers of a table ALTER TABLE enables or disables, and how.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TriggerSwitch {
+    /// The trigger; `None` for all.
+    pub name: Option<String>,
+    /// The new state.
+    pub to: SwitchedTo,
+}
+
+/// The state of a trigger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SwitchedTo {
+    /// ENABLE.
+    Enabled,
+    /// DISABLE.
+    Disabled,
+    /// ENABLE REPLICA.
+    Replica,
+    /// ENABLE ALWAYS.
+    Always,
+}
+
+impl TriggerDefinition {
+    /// The definition that a statement is. `None` for statements about other objects.
+    pub(crate) fn of(statement: &NodeEnum) -> Result<Option<Self>> {
+        Ok(match statement {
+            NodeEnum::CreateTrigStmt(create) => {
+                Some(Self::Create(Box::new(CreateTrigger::of(create)?)))
+            }
+            NodeEnum::DropStmt(drop) if drop.remove_type() == ObjectType::ObjectTrigger => {
+                Some(Self::drop(drop)?)
+            }
+            NodeEnum::RenameStmt(rename) if rename.rename_type() == ObjectType::ObjectTrigger => {
+                let table = RelationName::of(rename.relation.as_ref())?;
+                let trigger = TriggerName { table, name: rename.subname.clone() };
+                Some(Self::Rename { trigger, to: rename.newname.clone() })
+            }
+            NodeEnum::CommentStmt(comment) if comment.objtype() == ObjectType::ObjectTrigger => {
+                Some(Self::comment(comment)?)
+            }
+            _ => None,
+        })
+    }
+
+    fn drop(statement: &DropStmt) -> Result<Self> {
+        let trigger = TriggerName::of(statement.objects.first())?;
+        Ok(Self::Drop { trigger, if_exists: statement.missing_ok })
+    }
+
+    fn comment(statement: &CommentStmt) -> Result<Self> {
+        let trigger = TriggerName::of(statement.object.as_deref())?;
+        Ok(Self::Comment { trigger, text: some(&statement.comment) })
+    }
+
+    /// The command tag.
+    pub(crate) fn tag(&self) -> &'static str {
+        match self {
+            Self::Create(_) => "CREATE TRIGGER",
+            Self::Drop { .. } => "DROP TRIGGER",
+            Self::Rename { .. } => "ALTER TRIGGER",
+            Self::Comment { .. } => "COMMENT",
+        }
+    }
+}
+
+impl TriggerName {
+    /// The name of a list: the parts of the table's, and the trigger's.
+    fn of(list: Option<&Node>) -> Result<Self> {
+        let NodeEnum::List(list) = node(list)? else { return Err(incomplete()) };
+        let mut parts = texts(&list.items);
+        let name = parts.pop().ok_or_else(incomplete)?;
+        Ok(Self { table: RelationName::of_parts(&parts)?, name })
+    }
+}
+
+impl CreateTrigger {
+    fn of(statement: &CreateTrigStmt) -> Result<Self> {
+        let table = RelationName::of(statement.relation.as_ref())?;
+        let location = statement.relation.as_ref().map_or(-1, |relation| relation.location);
+        let missing = |what: &str| Err(Error::missing(what).at(location));
+        if statement.isconstraint {
+            return missing("CREATE CONSTRAINT TRIGGER");
+        }
+        if statement.timing & INSTEAD != 0 {
+            return missing("INSTEAD OF in CREATE TRIGGER");
+        }
+        if statement.events & TRUNCATE != 0 {
+            return missing("a trigger for TRUNCATE");
+        }
+        if !statement.transition_rels.is_empty() {
+            return missing("REFERENCING in CREATE TRIGGER");
+        }
+        let condition = statement.when_clause.as_deref();
+        let condition = condition.map(|of| expression_text(of).ok_or_else(incomplete));
+        Ok(Self {
+            trigger: TriggerName { table, name: statement.trigname.clone() },
+            replaces: statement.replace,
+            is_before: statement.timing & BEFORE != 0,
+            is_row: statement.row,
+            insert: statement.events & INSERT != 0,
+            update: statement.events & UPDATE != 0,
+            delete: statement.events & DELETE != 0,
+            columns: texts(&statement.columns),
+            condition: condition.transpose()?,
+            function: RelationName::of_parts(&texts(&statement.funcname))?,
+            arguments: texts(&statement.args),
+        })
+    }
+}
+
+impl TriggerSwitch {
+    /// ENABLE or DISABLE TRIGGER. `None` for other operations.
+    pub(crate) fn of(operation: &AlterTableCmd) -> Option<Self> {
+        use SwitchedTo::{Always, Disabled, Enabled, Replica};
+        let (is_named, to) = match operation.subtype() {
+            AlterTableType::AtEnableTrig => (true, Enabled),
+            AlterTableType::AtEnableAlwaysTrig => (true, Always),
+            AlterTableType::AtEnableReplicaTrig => (true, Replica),
+            AlterTableType::AtDisableTrig => (true, Disabled),
+            AlterTableType::AtEnableTrigAll | AlterTableType::AtEnableTrigUser => (false, Enabled),
+            AlterTableType::AtDisableTrigUser => (false, Disabled),
+            _ => return None,
+        };
+        Some(Self { name: is_named.then(|| operation.name.clone()), to })
+    }
+}

@@ -1,0 +1,179 @@
+//! NEW and OLD as whole rows, written out by their columns.
+//!
+//! A function of a trigger belongs to a table when it runs, so the columns of the two rows are known. `NEW.*` becomes a list
+//! of columns, a row that is compared becomes `ROW(...)`, and the argument of a function that makes JSON of a row becomes a
+//! row of a subquery with these columns. Everything else stays as it is.
+
+use crate::tokens::{Kind, Token, tokens};
+
+/// Functions that make JSON of a row.
+const OF_ROW: [&str; 3] = ["row_to_json", "to_json", "to_jsonb"];
+
+/// Functions that make JSON of any arguments.
+const OF_ALL: [&str; 4] =
+    ["json_build_array", "json_build_object", "jsonb_build_array", "jsonb_build_object"];
+
+/// A source or a condition, in which NEW and OLD of a table with these columns are written out. A text that cannot be read
+/// stays as it is.
+pub fn with_written_rows(source: &str, columns: &[&str]) -> String {
+    let Ok(all) = tokens(source) else { return source.to_owned() };
+    let mut result = String::with_capacity(source.len());
+    let (mut copied, mut around) = (0, Vec::new());
+    for (at, token) in all.iter().enumerate() {
+        match &token.kind {
+            Kind::Symbol("(") => around.push(at.checked_sub(1).and_then(|at| word(&all, at))),
+            Kind::Symbol(")") => drop(around.pop()),
+            Kind::Word(row) if matches!(row.as_str(), "new" | "old") && token.start >= copied => {
+                let place = Place { all: &all, at, function: around.last().copied().flatten() };
+                let row = Row { name: row, columns };
+                if let Some((from, to, text)) = place.written(&row) {
+                    let start = all[from].start.max(copied);
+                    result.push_str(&source[copied..start]);
+                    result.push_str(&text);
+                    copied = all[to].end;
+                }
+            }
+            _ => {}
+        }
+    }
+    result.push_str(&source[copied..]);
+    result
+}
+
+/// The word at a place.
+fn word(all: &[Token], at: usize) -> Option<&str> {
+    match &all.get(at)?.kind {
+        Kind::Word(word) => Some(word),
+        _ => None,
+    }
+}
+
+/// A row by its columns.
+struct Row<'a> {
+    name: &'a str,
+    columns: &'a [&'a str],
+}
+
+impl Row<'_> {
+    fn list(&self) -> String {
+        let quoted = |column: &&str| format!("{}.\"{}\"", self.name, column.replace('"', "\"\""));
+        self.columns.iter().map(quoted).collect::<Vec<_>>().join(", ")
+    }
+
+    /// What a function makes of it.
+    fn in_function(&self, function: &str) -> String {
+        format!("(SELECT {function}(r_) FROM (SELECT {}) AS r_)", self.list())
+    }
+}
+
+/// Where a row stands.
+struct Place<'a> {
+    all: &'a [Token],
+    at: usize,
+    /// The function whose arguments are around.
+    function: Option<&'a str>,
+}
+
+impl Place<'_> {
+    fn is(&self, at: usize, text: &str) -> bool {
+        match self.all.get(at).map(|token| &token.kind) {
+            Some(Kind::Word(word)) => word == text,
+            Some(Kind::Symbol(symbol)) => *symbol == text,
+            Some(Kind::Other(other)) => text.chars().eq([*other]),
+            _ => false,
+        }
+    }
+
+    fn is_before(&self, text: &str) -> bool {
+        self.at.checked_sub(1).is_some_and(|at| self.is(at, text))
+    }
+
+    /// The first and the last token that are replaced, and the text in their place.
+    fn written(&self, row: &Row<'_>) -> Option<(usize, usize, String)> {
+        if self.is_before(".") {
+            return None;
+        }
+        let has_star = self.is(self.at + 1, ".") && self.is(self.at + 2, "*");
+        if !has_star && self.is(self.at + 1, ".") {
+            return None;
+        }
+        let last = if has_star { self.at + 2 } else { self.at };
+        let operators = ["=", "<>", "!="];
+        let is_compared = operators.iter().any(|of| self.is(last + 1, of) || self.is_before(of))
+            || self.is(last + 1, "is")
+            || self.is_before("from") && self.at >= 2 && self.is(self.at - 2, "distinct");
+        if is_compared && !self.is_target() {
+            return Some((self.at, last, format!("ROW({})", row.list())));
+        }
+        if has_star {
+            return Some((self.at, last, row.list()));
+        }
+        let is_argument = (self.is_before("(") || self.is_before(","))
+            && (self.is(last + 1, ")") || self.is(last + 1, ","));
+        let function = self.function.filter(|_| is_argument)?;
+        let is_only = self.is_before("(") && self.is(last + 1, ")");
+        if OF_ROW.contains(&function) && is_only {
+            return Some((self.at - 2, last + 1, row.in_function(function)));
+        }
+        OF_ALL.contains(&function).then(|| (self.at, last, row.in_function("to_jsonb")))
+    }
+
+    /// Whether the row begins an assignment: `NEW = r`.
+    fn is_target(&self) -> bool {
+        let Some(before) = self.at.checked_sub(1) else { return false };
+        let begins = [";", "begin", "then", "else", "loop"];
+        self.is(self.at + 1, "=") && begins.iter().any(|word| self.is(before, word))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_written_rows;
+
+    fn written(source: &str) -> String {
+        with_written_rows(source, &["a", "b"])
+    }
+
+    #[test]
+    fn rows_are_written_out_where_they_stand_for_all_columns() {
+        let list = |row: &str| format!("{row}.\"a\", {row}.\"b\"");
+        let (new, old) = (list("new"), list("old"));
+        assert_eq!(written("VALUES (NEW.*, 1)"), format!("VALUES ({new}, 1)"));
+        assert_eq!(
+            written("IF OLD.* IS DISTINCT FROM NEW.* THEN"),
+            format!("IF ROW({old}) IS DISTINCT FROM ROW({new}) THEN")
+        );
+        assert_eq!(written("(old <> new)"), format!("(ROW({old}) <> ROW({new}))"));
+        let json = |function: &str, list: &str| {
+            format!("(SELECT {function}(r_) FROM (SELECT {list}) AS r_)")
+        };
+        assert_eq!(
+            written("f(to_jsonb(OLD), 1, row_to_json(new)::text)"),
+            format!("f({}, 1, {}::text)", json("to_jsonb", &old), json("row_to_json", &new))
+        );
+        assert_eq!(
+            written("json_build_object('o', OLD, 'n', NEW)"),
+            format!(
+                "json_build_object('o', {}, 'n', {})",
+                json("to_jsonb", &old),
+                json("to_jsonb", &new)
+            )
+        );
+    }
+
+    #[test]
+    fn everything_else_stays() {
+        for source in [
+            "RETURN NEW;",
+            "NEW.a := OLD.a + 1;",
+            "SELECT * INTO NEW FROM t;",
+            "x := t.new;",
+            "'NEW.*' || $q$ old.* $q$",
+            "BEGIN NEW = r; END",
+            "f(NEW)",
+            "'unterminated NEW.*",
+        ] {
+            assert_eq!(written(source), source);
+        }
+    }
+}

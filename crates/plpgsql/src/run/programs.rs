@@ -1,0 +1,58 @@
+//! Programs of expressions, and where their variables are.
+
+use std::sync::Arc;
+use values::error::Result;
+
+/// Expressions with greater numbers have no program.
+pub(super) const PROGRAMS_MAX: usize = 100_000;
+
+/// A program that computes an expression.
+pub trait Compute<V>: Send + Sync {
+    /// The value for variables by their places among those of the expression. `None` if it must be evaluated otherwise.
+    fn compute<'v>(&self, variable: &dyn Fn(usize) -> Option<&'v V>) -> Option<Result<V>>
+    where
+        V: 'v;
+
+    /// The places of the variables that it reads.
+    fn variables(&self) -> Vec<usize>;
+}
+
+/// The programs of the expressions of a source, by their numbers.
+#[derive(Debug)]
+pub struct Programs<P>(Vec<Option<Known<P>>>);
+
+#[derive(Debug)]
+pub(super) struct Known<P> {
+    /// The type to which it converts.
+    pub(super) to: Option<String>,
+    pub(super) program: Arc<P>,
+    /// The places of the variables that it reads.
+    pub(super) places: Vec<Option<Place>>,
+}
+
+impl<P> Default for Programs<P> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<P> Programs<P> {
+    pub(super) fn get(&self, number: usize) -> Option<&Known<P>> {
+        self.0.get(number)?.as_ref()
+    }
+
+    pub(super) fn put(&mut self, number: usize, known: Known<P>) {
+        if self.0.len() <= number {
+            self.0.resize_with(number + 1, || None);
+        }
+        self.0[number] = Some(known);
+    }
+}
+
+/// Where a variable or field is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) scope: usize,
+    pub(super) slot: usize,
+    pub(super) field: Option<String>,
+}

@@ -1,0 +1,184 @@
+//! What functions return: values, records, and sets of them.
+
+use super::host::{Answer, Host};
+use super::variables::BOOLEAN;
+use super::{Content, Flow, Given, Machine, Scopes, Slot, outside};
+use crate::tree::{Block, Sql};
+use values::error::{Error, Result, SqlState};
+
+/// The form of a function's result.
+#[derive(Debug, Clone, Copy)]
+pub struct Form<'a> {
+    /// The places of the parameters that make the result.
+    pub outputs: &'a [usize],
+    /// The types of the columns of a row; of a plain value, that one.
+    pub types: &'a [String],
+    /// Whether a row is returned, not a plain value.
+    pub is_row: bool,
+    /// Whether a set is returned.
+    pub is_set: bool,
+    /// Whether nothing is returned.
+    pub is_void: bool,
+}
+
+/// Calls a function of this name with its parameters; `$n` is the n-th. The answer are the rows of its result: one, unless
+/// it returns a set.
+///
+/// # Errors
+/// Errors of the host, and of the function itself.
+pub async fn call<H: Host>(
+    block: &Block,
+    name: &str,
+    parameters: Vec<Given<H::Value>>,
+    form: Form<'_>,
+    host: &mut H,
+) -> Result<Vec<Vec<H::Value>>> {
+    let mut machine = Machine {
+        host,
+        scopes: Scopes::new(name, parameters),
+        rows: Vec::new(),
+        row_count: 0,
+        errors: Vec::new(),
+        outputs: form.outputs,
+        returned_row: None,
+        protected: 0,
+        form: Some(form),
+    };
+    let value = machine.host.of_truth(false);
+    let content = Content::Value { of: BOOLEAN.to_owned(), value };
+    let name = "found".to_owned();
+    machine.scopes.declare(Slot { name, content, is_constant: false, not_null: false });
+    let has_returned = match machine.block(block).await? {
+        Flow::Return(Some(value)) => {
+            machine.rows.push(vec![value]);
+            true
+        }
+        Flow::Return(None) => true,
+        Flow::Next => false,
+        Flow::Exit(_) | Flow::Continue(_) => return Err(outside("EXIT or CONTINUE")),
+    };
+    if form.is_set {
+        return Ok(machine.rows);
+    }
+    if form.is_void {
+        return Ok(vec![vec![machine.host.of_text(Some(String::new()))]]);
+    }
+    if !form.outputs.is_empty() {
+        return Ok(vec![machine.scopes.at(form.outputs)]);
+    }
+    match machine.rows.pop() {
+        Some(row) if has_returned => Ok(vec![row]),
+        _ => Err(Error::new(
+            SqlState::FunctionExecutedNoReturnStatement,
+            "control reached end of function without RETURN",
+        )),
+    }
+}
+
+impl<H: Host> Machine<'_, H> {
+    /// The form of the result, if rows are returned.
+    pub(super) fn row_form(&self) -> Option<Form<'_>> {
+        self.form.filter(|form| form.is_row)
+    }
+
+    /// RETURN of a row.
+    pub(super) async fn return_row(&mut self, value: &Sql) -> Result<Flow<H::Value>> {
+        let row = self.record_of(value).await?;
+        self.rows.push(row);
+        Ok(Flow::Return(None))
+    }
+
+    /// RETURN NEXT.
+    pub(super) async fn return_next(&mut self, value: Option<&Sql>) -> Result<()> {
+        let row = match value {
+            Some(value) if self.row_form().is_some() => self.record_of(value).await?,
+            Some(value) => vec![self.value(value, None).await?],
+            None => self.scopes.at(self.outputs),
+        };
+        self.rows.push(row);
+        Ok(())
+    }
+
+    /// The fields of a record: a variable, or the value of an expression.
+    async fn record_of(&mut self, value: &Sql) -> Result<Vec<H::Value>> {
+        let width = self.row_form().map_or(1, |form| form.types.len());
+        let nulls = |host: &H| vec![host.of_text(None); width];
+        let name = value.text.trim();
+        if name.eq_ignore_ascii_case("null") {
+            return Ok(nulls(&*self.host));
+        }
+        let fields = match value.names.as_slice() {
+            [only] if only.eq_ignore_ascii_case(name.trim_matches('"')) => self.scopes.fields(only),
+            _ => None,
+        };
+        let row = match fields {
+            Some(Some(fields)) => fields,
+            Some(None) => {
+                let message = format!("record \"{name}\" is not assigned yet");
+                return Err(Error::new(SqlState::ObjectNotInPrerequisiteState, message)
+                    .with_detail(
+                        "The tuple structure of a not-yet-assigned record is indeterminate.",
+                    ));
+            }
+            None => {
+                let text = format!("SELECT ({}).*", value.text);
+                let query = Sql { text, id: usize::MAX - value.id, ..value.clone() };
+                let variables = self.scopes.variables(&query);
+                let answer = self.host.execute(&query, &variables, Some(1)).await;
+                let answer = answer.map_err(|error| match error.state() {
+                    SqlState::WrongObjectType => Error::new(
+                        SqlState::DatatypeMismatch,
+                        "cannot return non-composite value from function returning composite type",
+                    ),
+                    _ => error,
+                })?;
+                answer.rows.into_iter().next().unwrap_or_else(|| nulls(&*self.host))
+            }
+        };
+        if row.len() == width {
+            return Ok(row);
+        }
+        let message = "returned record type does not match expected record type";
+        Err(mismatch(message, row.len(), width))
+    }
+
+    /// RETURN QUERY: the rows must have the types of the result.
+    pub(super) fn check_query(&self, answer: &Answer<H::Value>) -> Result<()> {
+        let Some(form) = self.form else { return Ok(()) };
+        let message = "structure of query does not match function result type";
+        if answer.columns.len() != form.types.len() {
+            return Err(mismatch(message, answer.columns.len(), form.types.len()));
+        }
+        let Some(first) = answer.rows.first() else { return Ok(()) };
+        for (at, (value, expected)) in first.iter().zip(form.types).enumerate() {
+            let given = self.host.type_of(value);
+            if plain(&given) != plain(expected) {
+                let detail = format!(
+                    "Returned type {} does not match expected type {} in column {}.",
+                    plain(&given),
+                    plain(expected),
+                    at + 1
+                );
+                return Err(Error::new(SqlState::DatatypeMismatch, message).with_detail(detail));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The name of a type without its length or digits.
+fn plain(name: &str) -> String {
+    match (name.find('('), name.find(')')) {
+        (Some(open), Some(close)) if open < close => {
+            format!("{}{}", name[..open].trim_end(), &name[close + 1..])
+        }
+        _ => name.to_owned(),
+    }
+}
+
+fn mismatch(message: &str, given: usize, expected: usize) -> Error {
+    let detail = format!(
+        "Number of returned columns ({given}) does not match expected column count ({expected})."
+    );
+    Error::new(SqlState::DatatypeMismatch, message).with_detail(detail)
+}

@@ -1,0 +1,81 @@
+//! Functions of triggers: the rows NEW and OLD, and the row that RETURN gives.
+
+use super::host::Host;
+use super::scope::{Content, Scopes, Slot};
+use super::variables::BOOLEAN;
+use super::{Flow, Given, Machine, outside};
+use crate::tree::{Block, Sql};
+use values::error::{Error, Result, SqlState};
+
+/// A row: names, types and values.
+pub type Row<V> = Vec<Given<V>>;
+
+/// What a function of a trigger begins with.
+#[derive(Debug, Clone)]
+pub struct Triggered<V> {
+    /// TG_OP and the like.
+    pub variables: Vec<Given<V>>,
+    /// NEW; `None` for a statement.
+    pub new: Option<Row<V>>,
+    /// OLD; `None` for a statement.
+    pub old: Option<Row<V>>,
+}
+
+/// Runs a function of a trigger. Returns the values of the row that it returns; `None` for NULL.
+///
+/// # Errors
+/// Errors of the host, and of the function itself; 2F005 if it returns nothing.
+pub async fn run_trigger<H: Host>(
+    block: &Block,
+    name: &str,
+    triggered: Triggered<H::Value>,
+    host: &mut H,
+) -> Result<Option<Vec<H::Value>>> {
+    let mut machine = Machine {
+        host,
+        scopes: Scopes::new(name, triggered.variables),
+        rows: Vec::new(),
+        row_count: 0,
+        errors: Vec::new(),
+        outputs: &[],
+        returned_row: Some(None),
+        protected: 0,
+        form: None,
+    };
+    let value = machine.host.of_truth(false);
+    let found = Content::Value { of: BOOLEAN.to_owned(), value };
+    let rows = [("new", triggered.new), ("old", triggered.old)];
+    let rows = rows.map(|(name, row)| (name, row.map_or(Content::Record(None), Content::Row)));
+    for (name, content) in [("found", found)].into_iter().chain(rows) {
+        let name = name.to_owned();
+        machine.scopes.declare(Slot { name, content, is_constant: false, not_null: false });
+    }
+    match machine.block(block).await? {
+        Flow::Return(_) => Ok(machine.returned_row.flatten()),
+        Flow::Next => Err(Error::new(
+            SqlState::FunctionExecutedNoReturnStatement,
+            "control reached end of trigger procedure without RETURN",
+        )),
+        Flow::Exit(_) | Flow::Continue(_) => Err(outside("EXIT or CONTINUE")),
+    }
+}
+
+impl<H: Host> Machine<'_, H> {
+    /// RETURN in a function of a trigger: a record, or NULL.
+    pub(super) fn return_changed_row(&mut self, value: Option<&Sql>) -> Result<Flow<H::Value>> {
+        let Some(value) = value else {
+            let message = "missing expression at or near \";\"";
+            return Err(Error::new(SqlState::SyntaxError, message));
+        };
+        let text = value.text.trim();
+        let row = match text.to_lowercase().as_str() {
+            "null" => None,
+            name => self.scopes.fields(name).ok_or_else(|| {
+                let what = "RETURN of something else than a record or NULL in a trigger";
+                Error::unsupported(format!("{what} is not supported"))
+            })?,
+        };
+        self.returned_row = Some(row);
+        Ok(Flow::Return(None))
+    }
+}

@@ -1,0 +1,233 @@
+//! The body of a function, ready to be executed.
+
+use crate::host::{StatementHost, Statements};
+use crate::purity;
+use crate::script::statements;
+use crate::value::Value;
+use datafusion::common::ScalarValue;
+use lowering::Shape;
+use parser::Body as StatementBody;
+use plpgsql::tree::{Block, Sql};
+use plpgsql::{Form, Host, Variable};
+use std::sync::Arc;
+use store::catalog::{Catalog, Function, Parameter, RelationId, Volatility};
+use values::error::{Error, Result, SqlState};
+
+/// A function, ready to be executed.
+pub struct Prepared {
+    /// The function.
+    pub function: Arc<Function>,
+    body: Body,
+    /// Whether its statements are executed in the transaction.
+    pub needs_driver: bool,
+}
+
+enum Body {
+    Procedural(Block),
+    Sql(Vec<Sql>),
+}
+
+impl Prepared {
+    /// A function of a catalog.
+    ///
+    /// # Errors
+    /// It is gone; what is wrong with its body.
+    pub fn of(catalog: &Catalog, id: RelationId) -> Result<Self> {
+        let gone = || Error::new(SqlState::UndefinedFunction, "the function does not exist");
+        let function = Arc::clone(catalog.function_by_id(id).ok_or_else(gone)?);
+        let body = match function.language.as_str() {
+            "sql" => Body::Sql(statements(&function.body)?),
+            _ => Body::Procedural(plpgsql::parse(&function.body).map_err(Error::without_position)?),
+        };
+        // Where the settings of the session change, nothing else may run.
+        let needs_driver = changes_settings(&function)
+            || function.volatility == Volatility::Volatile
+                && !purity::only_computes(catalog, &function);
+        Ok(Self { function, body, needs_driver })
+    }
+
+    /// Whether it is volatile.
+    pub fn is_volatile(&self) -> bool {
+        self.function.volatility == Volatility::Volatile
+    }
+
+    /// A host for it.
+    pub fn host<S: Statements>(&self, statements: S) -> StatementHost<S> {
+        match self.body {
+            Body::Procedural(_) => StatementHost::new(statements),
+            Body::Sql(_) => StatementHost::of_sql(statements),
+        }
+    }
+
+    /// The rows of its result for some arguments.
+    ///
+    /// # Errors
+    /// Those of the body.
+    pub async fn call<S: Statements>(
+        &self,
+        host: &mut StatementHost<S>,
+        shape: &Shape,
+        arguments: Vec<ScalarValue>,
+    ) -> Result<Vec<Vec<ScalarValue>>> {
+        if self.function.is_strict && arguments.iter().any(ScalarValue::is_null) {
+            return match shape.is_set {
+                true => Ok(Vec::new()),
+                false => Ok(vec![self.nulls(shape)?]),
+            };
+        }
+        let mut rows = match &self.body {
+            Body::Procedural(block) => self.interpreted(block, host, shape, arguments).await?,
+            Body::Sql(statements) => self.executed(statements, host, shape, arguments).await?,
+        };
+        if rows.is_empty() && !shape.is_set {
+            return Ok(vec![self.nulls(shape)?]);
+        }
+        let mut converted = Vec::with_capacity(rows.len());
+        for row in rows.drain(..) {
+            let mut values = Vec::with_capacity(row.len());
+            for (value, of) in row.into_iter().zip(&shape.columns) {
+                let value = match value.of == *of || value.scalar.is_null() {
+                    true => value,
+                    false => host.convert(value, &of.to_string()).await?,
+                };
+                values.push(value.scalar);
+            }
+            converted.push(values);
+        }
+        Ok(converted)
+    }
+
+    fn nulls(&self, shape: &Shape) -> Result<Vec<ScalarValue>> {
+        let null = |of: &store::catalog::SqlType| Ok(ScalarValue::try_from(&of.arrow())?);
+        shape.columns.iter().map(null).collect()
+    }
+
+    async fn interpreted<S: Statements>(
+        &self,
+        block: &Block,
+        host: &mut StatementHost<S>,
+        shape: &Shape,
+        arguments: Vec<ScalarValue>,
+    ) -> Result<Vec<Vec<Value>>> {
+        let types: Vec<String> = shape.columns.iter().map(ToString::to_string).collect();
+        let (parameters, outputs) = self.parameters(host, shape, arguments)?;
+        let form = Form {
+            outputs: &outputs,
+            types: &types,
+            is_row: shape.is_row && outputs.is_empty(),
+            is_set: shape.is_set,
+            is_void: self.is_void(),
+        };
+        plpgsql::call(block, &self.function.name, parameters, form, host).await
+    }
+
+    /// The variables that it begins with, and the places of its output parameters.
+    fn parameters<S: Statements>(
+        &self,
+        host: &mut StatementHost<S>,
+        shape: &Shape,
+        arguments: Vec<ScalarValue>,
+    ) -> Result<(Vec<plpgsql::Given<Value>>, Vec<usize>)> {
+        let (mut all, mut outputs) = (Vec::new(), Vec::new());
+        let mut given = arguments.into_iter().zip(&shape.arguments);
+        let mut columns = shape.columns.iter();
+        for (at, parameter) in self.function.parameters.iter().enumerate() {
+            let column = parameter.mode.is_output().then(|| columns.next()).flatten();
+            if parameter.mode.is_output() {
+                outputs.push(at);
+            }
+            let argument = parameter.mode.is_input().then(|| given.next()).flatten();
+            let value = match (argument, column) {
+                (Some((scalar, of)), _) => Value { scalar, of: of.clone() },
+                (None, Some(of)) => {
+                    Value { scalar: ScalarValue::try_from(&of.arrow())?, of: of.clone() }
+                }
+                (None, None) => host.null(&type_name(parameter))?,
+            };
+            all.push((parameter.name.clone(), value.of.to_string(), value));
+        }
+        Ok((all, outputs))
+    }
+
+    /// The parameters of a SQL function: `$n` first, then by their names.
+    fn variables(&self, shape: &Shape, arguments: Vec<ScalarValue>) -> Vec<Variable<Value>> {
+        let values = arguments.into_iter().zip(&shape.arguments);
+        let values: Vec<Value> =
+            values.map(|(scalar, of)| Value { scalar, of: of.clone() }).collect();
+        let numbered = values.iter().enumerate().map(|(at, value)| Variable {
+            qualifier: None,
+            name: format!("${}", at + 1),
+            value: value.clone(),
+        });
+        let inputs = self.function.inputs().zip(&values);
+        let inputs = inputs.filter(|(parameter, _)| !parameter.name.is_empty());
+        let named = inputs.flat_map(|(parameter, value)| {
+            [None, Some(self.function.name.clone())].map(|qualifier| Variable {
+                qualifier,
+                name: parameter.name.clone(),
+                value: value.clone(),
+            })
+        });
+        numbered.chain(named).collect()
+    }
+
+    async fn executed<S: Statements>(
+        &self,
+        statements: &[Sql],
+        host: &mut StatementHost<S>,
+        shape: &Shape,
+        arguments: Vec<ScalarValue>,
+    ) -> Result<Vec<Vec<Value>>> {
+        let variables = self.variables(shape, arguments);
+        let mut last = None;
+        for (at, statement) in statements.iter().enumerate() {
+            host.check().await?;
+            let is_last = at + 1 == statements.len();
+            let is_query = parser::one(&statement.text)
+                .is_ok_and(|one| matches!(one.body(), StatementBody::Query));
+            let limit = (is_last && !shape.is_set && is_query).then_some(1);
+            last = Some(host.execute(statement, &variables, limit).await?);
+        }
+        if self.is_void() {
+            return Ok(vec![vec![host.of_text(None)]]);
+        }
+        let mismatch = |detail: String| {
+            let oid = system_catalog::Oid(self.function.result_id);
+            let message = format!("return type mismatch in function declared to return {oid}");
+            Error::new(SqlState::InvalidFunctionDefinition, message).with_detail(detail)
+        };
+        let Some(mut last) = last.filter(|last| last.has_rows) else {
+            return Err(mismatch(
+                "Function's final statement must be SELECT or INSERT/UPDATE/DELETE RETURNING."
+                    .to_owned(),
+            ));
+        };
+        if last.columns.len() != shape.columns.len() {
+            return Err(mismatch(match shape.columns.len() {
+                1 if !shape.is_row => "Final statement must return exactly one column.".to_owned(),
+                wanted if last.columns.len() < wanted => {
+                    "Final statement returns too few columns.".to_owned()
+                }
+                _ => "Final statement returns too many columns.".to_owned(),
+            }));
+        }
+        if !shape.is_set {
+            last.rows.truncate(1);
+        }
+        Ok(last.rows)
+    }
+
+    fn is_void(&self) -> bool {
+        system_catalog::Oid(self.function.result_id).catalog_name() == "void"
+    }
+}
+
+/// Whether a function runs with other settings than its caller.
+pub fn changes_settings(function: &Function) -> bool {
+    function.is_security_definer || !function.settings.is_empty()
+}
+
+/// The name of a parameter's type.
+fn type_name(parameter: &Parameter) -> String {
+    system_catalog::Oid(parameter.type_id).to_string()
+}

@@ -1,0 +1,144 @@
+//! Operators of two values.
+
+use super::Stop;
+use super::datum::Datum;
+use super::integers::{Arithmetic, Size};
+use super::{floats, numbers};
+use std::cmp::Ordering;
+
+/// An operator of two values.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Operation {
+    /// Of integers, with a result of a size.
+    Integers(Arithmetic, Size),
+    /// Of other numbers.
+    Numbers(Arithmetic),
+    /// A comparison.
+    Compare(Comparison),
+    /// `||` of texts.
+    Join,
+}
+
+/// A comparison.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Comparison {
+    Equal,
+    Unequal,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+impl Comparison {
+    fn holds(self, order: Ordering) -> bool {
+        match self {
+            Self::Equal => order.is_eq(),
+            Self::Unequal => order.is_ne(),
+            Self::Less => order.is_lt(),
+            Self::LessOrEqual => order.is_le(),
+            Self::Greater => order.is_gt(),
+            Self::GreaterOrEqual => order.is_ge(),
+        }
+    }
+}
+
+impl Operation {
+    /// The operator of a function of the system.
+    pub(super) fn of(name: &str, result: Option<Size>) -> Option<Self> {
+        if matches!(name, "textcat" | "textanycat" | "anytextcat") {
+            return Some(Self::Join);
+        }
+        let is_of = |prefixes: &[&str]| {
+            prefixes.iter().find_map(|prefix| name.strip_prefix(prefix)).filter(|rest| {
+                // `int84div` begins with `int8`, too.
+                !rest.starts_with(|letter: char| letter.is_ascii_digit())
+            })
+        };
+        let integers =
+            ["int24", "int28", "int42", "int48", "int82", "int84", "int2", "int4", "int8"];
+        let compares = ["float8", "numeric_", "text_", "text", "bool"];
+        if let Some(rest) = is_of(&integers) {
+            return match (arithmetic(rest), result) {
+                (Some(how), Some(size)) => Some(Self::Integers(how, size)),
+                _ => comparison(rest).map(Self::Compare),
+            };
+        }
+        if let Some(how) = is_of(&["float8"]).and_then(arithmetic) {
+            return Some(Self::Numbers(how));
+        }
+        let how = match name {
+            "numeric_add" => Some(Arithmetic::Add),
+            "numeric_sub" => Some(Arithmetic::Subtract),
+            "numeric_mul" => Some(Arithmetic::Multiply),
+            _ => None,
+        };
+        how.map(Self::Numbers).or_else(|| is_of(&compares).and_then(comparison).map(Self::Compare))
+    }
+
+    /// The result for two values that are not NULL. `None` if they are of other types.
+    pub(super) fn apply(self, left: Datum, right: Datum) -> Result<Option<Datum>, Stop> {
+        use Datum::{Double, Integer, Number, Text, Truth};
+        Ok(Some(match (self, left, right) {
+            (Self::Integers(how, size), Integer(left), Integer(right)) => {
+                Integer(how.apply(left, right, size)?)
+            }
+            (Self::Numbers(how), Double(left), Double(right)) => {
+                match floats::apply(how, left, right)? {
+                    Some(result) => Double(result),
+                    None => return Ok(None),
+                }
+            }
+            (Self::Numbers(how), Number(left, of_left), Number(right, of_right)) => {
+                match numbers::apply(how, (left, of_left), (right, of_right)) {
+                    Some((digits, scale)) => Number(digits, scale),
+                    None => return Ok(None),
+                }
+            }
+            (Self::Compare(how), left, right) => {
+                let order = match (&left, &right) {
+                    (Integer(left), Integer(right)) => left.cmp(right),
+                    (Double(left), Double(right)) => floats::order(*left, *right),
+                    (Text(left), Text(right)) => left.cmp(right),
+                    (Truth(left), Truth(right)) => left.cmp(right),
+                    (Number(left, of_left), Number(right, of_right)) => {
+                        match numbers::order((*left, *of_left), (*right, *of_right)) {
+                            Some(order) => order,
+                            None => return Ok(None),
+                        }
+                    }
+                    _ => return Ok(None),
+                };
+                Truth(how.holds(order))
+            }
+            (Self::Join, Text(mut left), Text(right)) => {
+                left.push_str(&right);
+                Text(left)
+            }
+            _ => return Ok(None),
+        }))
+    }
+}
+
+fn arithmetic(name: &str) -> Option<Arithmetic> {
+    Some(match name {
+        "pl" => Arithmetic::Add,
+        "mi" => Arithmetic::Subtract,
+        "mul" => Arithmetic::Multiply,
+        "div" => Arithmetic::Divide,
+        "mod" => Arithmetic::Remainder,
+        _ => return None,
+    })
+}
+
+fn comparison(name: &str) -> Option<Comparison> {
+    Some(match name {
+        "eq" => Comparison::Equal,
+        "ne" => Comparison::Unequal,
+        "lt" => Comparison::Less,
+        "le" => Comparison::LessOrEqual,
+        "gt" => Comparison::Greater,
+        "ge" => Comparison::GreaterOrEqual,
+        _ => return None,
+    })
+}

@@ -1,0 +1,422 @@
+//! CREATE, ALTER, DROP and COMMENT ON of triggers.
+
+use super::generated::renamed;
+use crate::analysis;
+use crate::context::Frame;
+use crate::dml::declared_column;
+use crate::triggers::{NEW, OLD, named_columns, written_out};
+use catalog_views::pg_catalog::quote_ident;
+use catalog_views::relation_names::{find_named, undefined};
+use grammar::tree::{ColumnRef, Node, NodeEnum, NodeRef};
+use parser::commands::{CreateTrigger, SwitchedTo, TriggerDefinition, TriggerName, TriggerSwitch};
+use std::sync::Arc;
+use store::DistributedTransaction;
+use store::catalog::{
+    Catalog, CatalogChange, ColumnId, Function, Object, Privileges, Relation, SqlType, Table,
+    TableId, Trigger, TriggerEvents, TriggerState,
+};
+use values::error::{Error, Result, SqlState};
+
+/// PostgreSQL's id of the type `trigger`.
+const TRIGGER: u32 = 2279;
+
+/// Runs a statement about a trigger.
+pub(super) async fn run(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    definition: &TriggerDefinition,
+) -> Result<()> {
+    match definition {
+        TriggerDefinition::Create(create) => self::create(frame, transaction, create).await,
+        TriggerDefinition::Drop { trigger, if_exists } => {
+            drop(frame, transaction, trigger, *if_exists)
+        }
+        TriggerDefinition::Rename { trigger, to } => {
+            let (table, found) = owned(frame, transaction.catalog(), trigger)?;
+            if transaction.catalog().triggers_of(table.id).iter().any(|of| of.name == *to) {
+                return Err(taken(to, &table));
+            }
+            put(transaction, Trigger { name: to.clone(), ..Trigger::clone(&found) })
+        }
+        TriggerDefinition::Comment { trigger, text } => {
+            let (_, found) = owned(frame, transaction.catalog(), trigger)?;
+            put(transaction, Trigger { comment: text.clone(), ..Trigger::clone(&found) })
+        }
+    }
+}
+
+/// Puts a trigger into the catalog, and its table with another version: transactions that have written its rows without
+/// knowing of the trigger fail.
+fn put(transaction: &mut DistributedTransaction, trigger: Trigger) -> Result<()> {
+    let table = trigger.table;
+    transaction.change_catalog(CatalogChange::PutTrigger(trigger))?;
+    integrity::put(transaction, table, table, |_| {})
+}
+
+fn remove(transaction: &mut DistributedTransaction, trigger: &Trigger) -> Result<()> {
+    let (table, id) = (trigger.table, trigger.id);
+    transaction.change_catalog(CatalogChange::DropTrigger { table, id })?;
+    integrity::put(transaction, table, table, |_| {})
+}
+
+/// Runs a CREATE TRIGGER.
+async fn create(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    create: &CreateTrigger,
+) -> Result<()> {
+    let catalog = Arc::clone(transaction.catalog());
+    let table = target(frame, &catalog, create)?;
+    let mut columns: Vec<ColumnId> = Vec::new();
+    for name in &create.columns {
+        let column = table.columns[declared_column(&table, name)?].id;
+        if columns.contains(&column) {
+            let message = format!("column \"{name}\" specified more than once");
+            return Err(Error::new(SqlState::DuplicateColumn, message));
+        }
+        columns.push(column);
+    }
+    if let Some(condition) = &create.condition {
+        check_condition(frame, transaction, create, &table, condition).await?;
+    }
+    let function = function(frame, &catalog, create)?;
+    let mut others = catalog.triggers_of(table.id).iter();
+    let existing = others.find(|other| other.name == create.trigger.name);
+    if existing.is_some() && !create.replaces {
+        return Err(taken(&create.trigger.name, &table));
+    }
+    let id = match existing {
+        Some(existing) => existing.id,
+        None => frame.session.shared.store.next_relation_id(),
+    };
+    let CreateTrigger { insert, update, delete, .. } = *create;
+    let events = TriggerEvents { insert, update, delete, truncate: false };
+    put(
+        transaction,
+        Trigger {
+            id,
+            table: table.id,
+            name: create.trigger.name.clone(),
+            function: function.id,
+            is_before: create.is_before,
+            is_row: create.is_row,
+            events,
+            columns,
+            condition: create.condition.clone(),
+            arguments: create.arguments.clone(),
+            state: TriggerState::Enabled,
+            comment: existing.and_then(|existing| existing.comment.clone()),
+        },
+    )
+}
+
+/// The table of a new trigger.
+///
+/// # Errors
+/// 42501 without the privilege TRIGGER; 42809 if it is no table.
+fn target(frame: &Frame<'_>, catalog: &Catalog, create: &CreateTrigger) -> Result<Arc<Table>> {
+    let name = &create.trigger.table;
+    let relation = find_named(catalog, frame.path(), name)?.ok_or_else(|| undefined(name))?;
+    match relation {
+        Relation::Table(table) => {
+            frame.access(catalog).require(relation, Privileges::TRIGGER)?;
+            Ok(Arc::clone(table))
+        }
+        Relation::View(view) if create.is_row => {
+            let message = format!("\"{}\" is a view", view.name);
+            Err(Error::new(SqlState::WrongObjectType, message)
+                .with_detail("Views cannot have row-level BEFORE or AFTER triggers."))
+        }
+        Relation::View(_) => Err(Error::unsupported("triggers of views are not supported")),
+        other => {
+            let message = format!("relation \"{}\" cannot have triggers", other.name());
+            Err(Error::new(SqlState::WrongObjectType, message).with_detail(format!(
+                "This operation is not supported for {}.",
+                if other.kind() == "sequence" { "sequences" } else { "indexes" }
+            )))
+        }
+    }
+}
+
+/// The function of a new trigger.
+///
+/// # Errors
+/// 42883, 42P17, 42501.
+fn function(frame: &Frame<'_>, catalog: &Catalog, create: &CreateTrigger) -> Result<Arc<Function>> {
+    let (path, name) = (frame.path(), &create.function);
+    let schemas: Vec<&str> = match &name.schema {
+        Some(schema) => vec![path.resolve(schema)],
+        None => path.schemas().collect(),
+    };
+    let named = schemas.iter().flat_map(|schema| catalog.functions_named(schema, &name.name));
+    let mut found = named.filter(|of| of.inputs().next().is_none() && !of.is_procedure);
+    let Some(function) = found.next() else {
+        let message = format!("function {name}() does not exist");
+        return Err(Error::new(SqlState::UndefinedFunction, message));
+    };
+    let held = frame.access(catalog).privileges(&Object::Relation(function.id));
+    if !held.contains(Privileges::EXECUTE) {
+        let message = format!("permission denied for function {}", function.name);
+        return Err(Error::new(SqlState::InsufficientPrivilege, message));
+    }
+    if function.result_id != TRIGGER {
+        let message = format!("function {} must return type trigger", function.name);
+        return Err(Error::new(SqlState::InvalidObjectDefinition, message));
+    }
+    Ok(Arc::clone(function))
+}
+
+/// Checks a condition of WHEN.
+async fn check_condition(
+    frame: &Frame<'_>,
+    transaction: &DistributedTransaction,
+    create: &CreateTrigger,
+    table: &Table,
+    condition: &str,
+) -> Result<()> {
+    let refused = |message: &str| Err(Error::new(SqlState::InvalidObjectDefinition, message));
+    let statement = parser::one(&format!("SELECT {condition}"))?;
+    let query = analysis::query_of(&statement)?;
+    for (node, ..) in query.nodes() {
+        let NodeRef::ColumnRef(reference) = node else {
+            if matches!(node, NodeRef::SubLink(_)) {
+                return refused("cannot use subquery in trigger WHEN condition").map_err(|error| {
+                    Error::new(SqlState::FeatureNotSupported, error.message().to_owned())
+                });
+            }
+            continue;
+        };
+        let (row, column) = parts(reference);
+        match row {
+            NEW | OLD if !create.is_row => {
+                return refused(
+                    "statement trigger's WHEN condition cannot reference column values",
+                );
+            }
+            OLD if create.insert => {
+                return refused("INSERT trigger's WHEN condition cannot reference OLD values");
+            }
+            NEW if create.delete => {
+                return refused("DELETE trigger's WHEN condition cannot reference NEW values");
+            }
+            _ => {}
+        }
+        let found = column.and_then(|name| table.column(name));
+        if let (NEW | OLD, Some(name), None) = (row, column, found)
+            && !name.is_empty()
+        {
+            let message = format!("column {row}.{name} does not exist");
+            return Err(Error::new(SqlState::UndefinedColumn, message));
+        }
+        if let (NEW, true, Some((_, column))) = (row, create.is_before, found)
+            && column.generated.is_some()
+        {
+            let message = "BEFORE trigger's WHEN condition cannot reference NEW generated columns";
+            return Err(Error::new(SqlState::InvalidObjectDefinition, message)
+                .with_detail(format!("Column \"{}\" is a generated column.", column.name)));
+        }
+    }
+    let names = named_columns(table);
+    let statement = parser::one(&format!("SELECT {}", written_out(table, condition)))?;
+    let query = analysis::query_of(&statement)?;
+    let inner = frame.session.frame_of(&[], &statement).with_names(&names);
+    let planner = inner.planner(transaction);
+    let planned = analysis::plan_without_values(&inner, &planner, query).await;
+    let (_, fields) = planned.map_err(Error::without_position)?;
+    match fields.first().map(|field| &field.sql_type) {
+        Some(SqlType::Boolean) | None => Ok(()),
+        Some(other) => {
+            let message = format!("argument of WHEN must be type boolean, not type {other}");
+            Err(Error::new(SqlState::DatatypeMismatch, message))
+        }
+    }
+}
+
+/// The first part of a reference, and the second.
+fn parts(reference: &ColumnRef) -> (&str, Option<&str>) {
+    let mut texts = reference.fields.iter().map(|field: &Node| match &field.node {
+        Some(NodeEnum::String(text)) => text.sval.as_str(),
+        _ => "",
+    });
+    (texts.next().unwrap_or_default(), texts.next())
+}
+
+fn taken(name: &str, table: &Table) -> Error {
+    let message = format!("trigger \"{name}\" for relation \"{}\" already exists", table.name);
+    Error::new(SqlState::DuplicateObject, message)
+}
+
+fn unknown(name: &str, table: &str) -> Error {
+    let message = format!("trigger \"{name}\" for table \"{table}\" does not exist");
+    Error::new(SqlState::UndefinedObject, message)
+}
+
+/// The trigger that a statement names, of whose table the user is the owner.
+fn owned(
+    frame: &Frame<'_>,
+    catalog: &Catalog,
+    name: &TriggerName,
+) -> Result<(Arc<Table>, Arc<Trigger>)> {
+    let relation = find_named(catalog, frame.path(), &name.table)?;
+    let relation = relation.ok_or_else(|| undefined(&name.table))?;
+    let unknown = || unknown(&name.name, relation.name());
+    let Relation::Table(table) = relation else { return Err(unknown()) };
+    let found = catalog.triggers_of(table.id).iter().find(|of| of.name == name.name);
+    let found = found.ok_or_else(unknown)?;
+    frame.access(catalog).require(relation, Privileges::OWNER)?;
+    Ok((Arc::clone(table), Arc::clone(found)))
+}
+
+/// Runs a DROP TRIGGER.
+fn drop(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    name: &TriggerName,
+    if_exists: bool,
+) -> Result<()> {
+    let catalog = Arc::clone(transaction.catalog());
+    if if_exists && find_named(&catalog, frame.path(), &name.table)?.is_none() {
+        frame.skip_missing("relation", &name.table.name);
+        return Ok(());
+    }
+    match owned(frame, &catalog, name) {
+        Ok((_, trigger)) => remove(transaction, &trigger),
+        Err(error) if if_exists && error.state() == SqlState::UndefinedObject => {
+            let message = format!(
+                "trigger \"{}\" for relation \"{}\" does not exist, skipping",
+                name.name, name.table.name
+            );
+            frame.session.notice(SqlState::SuccessfulCompletion, message);
+            Ok(())
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// ALTER TABLE ... ENABLE or DISABLE TRIGGER.
+///
+/// # Errors
+/// 42704 if the table has no such trigger.
+pub(super) fn switch(
+    transaction: &mut DistributedTransaction,
+    table: TableId,
+    switch: &TriggerSwitch,
+) -> Result<()> {
+    let catalog = Arc::clone(transaction.catalog());
+    let state = match switch.to {
+        SwitchedTo::Enabled => TriggerState::Enabled,
+        SwitchedTo::Disabled => TriggerState::Disabled,
+        SwitchedTo::Replica => TriggerState::Replica,
+        SwitchedTo::Always => TriggerState::Always,
+    };
+    let triggers = catalog.triggers_of(table).iter();
+    let meant = triggers.filter(|of| switch.name.as_ref().is_none_or(|name| *name == of.name));
+    let meant: Vec<_> = meant.collect();
+    if let (Some(name), true, Some(table)) =
+        (&switch.name, meant.is_empty(), catalog.table_by_id(table))
+    {
+        return Err(unknown(name, &table.name));
+    }
+    for trigger in meant.into_iter().filter(|of| of.state != state) {
+        put(transaction, Trigger { state, ..Trigger::clone(trigger) })?;
+    }
+    Ok(())
+}
+
+/// With CASCADE, drops the triggers that call a function which is dropped.
+///
+/// # Errors
+/// 2BP01 if there are some, without CASCADE.
+pub(super) fn drop_with_function(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    function: &Function,
+    cascade: bool,
+) -> Result<()> {
+    let catalog = Arc::clone(transaction.catalog());
+    let shown = format!("{} {}", function.kind(), routines::signature(function));
+    let using: Vec<_> = catalog.triggers().filter(|of| of.function == function.id).collect();
+    let name = |trigger: &Trigger| {
+        let table = catalog.table_by_id(trigger.table).map_or("", |table| &table.name);
+        format!("trigger {} on table {table}", trigger.name)
+    };
+    if !cascade && !using.is_empty() {
+        let message = format!("cannot drop {shown} because other objects depend on it");
+        let each = using.iter().map(|trigger| format!("{} depends on {shown}", name(trigger)));
+        return Err(Error::new(SqlState::DependentObjectsStillExist, message)
+            .with_detail(each.collect::<Vec<_>>().join("\n"))
+            .with_hint("Use DROP ... CASCADE to drop the dependent objects too."));
+    }
+    for trigger in using {
+        remove(transaction, trigger)?;
+        let message = format!("drop cascades to {}", name(trigger));
+        frame.session.notice(SqlState::SuccessfulCompletion, message);
+    }
+    Ok(())
+}
+
+/// With CASCADE, drops the triggers that name a column which is dropped.
+///
+/// # Errors
+/// 2BP01 if there are some, without CASCADE.
+pub(super) fn drop_with_column(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    table: TableId,
+    name: &str,
+    cascade: bool,
+) -> Result<()> {
+    let catalog = Arc::clone(transaction.catalog());
+    let Some(table) = catalog.table_by_id(table) else { return Ok(()) };
+    let Some((_, column)) = table.column(name) else { return Ok(()) };
+    for trigger in catalog.triggers_of(table.id) {
+        let condition = trigger.condition.as_deref();
+        if !trigger.columns.contains(&column.id) && !condition.is_some_and(|of| names(of, name)) {
+            continue;
+        }
+        let what = format!("trigger {} on table {}", trigger.name, table.name);
+        if !cascade {
+            let of = format!("column {name} of table {}", table.name);
+            let message = format!("cannot drop {of} because other objects depend on it");
+            return Err(Error::new(SqlState::DependentObjectsStillExist, message)
+                .with_detail(format!("{what} depends on {of}"))
+                .with_hint("Use DROP ... CASCADE to drop the dependent objects too."));
+        }
+        let (table, id) = (trigger.table, trigger.id);
+        transaction.change_catalog(CatalogChange::DropTrigger { table, id })?;
+        let message = format!("drop cascades to {what}");
+        frame.session.notice(SqlState::SuccessfulCompletion, message);
+    }
+    Ok(())
+}
+
+/// Gives a renamed column its new name in the conditions of triggers.
+///
+/// # Errors
+/// 0A000 if a condition cannot be changed.
+pub(super) fn follow_name(
+    transaction: &mut DistributedTransaction,
+    table: TableId,
+    old: &str,
+    new: &str,
+) -> Result<()> {
+    for trigger in Arc::clone(transaction.catalog()).triggers_of(table) {
+        let Some(condition) = trigger.condition.as_deref().filter(|of| names(of, old)) else {
+            continue;
+        };
+        let condition = Some(renamed(condition, old, &quote_ident(new))?);
+        let changed = Trigger { condition, ..Trigger::clone(trigger) };
+        transaction.change_catalog(CatalogChange::PutTrigger(changed))?;
+    }
+    Ok(())
+}
+
+/// Whether a condition names a column.
+fn names(condition: &str, column: &str) -> bool {
+    let Ok(statement) = parser::one(&format!("SELECT {condition}")) else { return true };
+    let Some(query) = statement.query() else { return true };
+    query.nodes().into_iter().any(|(node, ..)| match node {
+        NodeRef::ColumnRef(reference) => parts(reference).1 == Some(column),
+        _ => false,
+    })
+}

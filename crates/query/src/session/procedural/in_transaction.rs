@@ -1,0 +1,186 @@
+//! The statements of a trigger's function, in the transaction of the statement that fires it.
+
+use super::call::{Deep, of_batches, rows, value_of};
+use super::statements::done;
+use crate::analysis;
+use crate::analysis::calls::Calls;
+use crate::context::Inner;
+use crate::context::call_site::DEPTH_MAX;
+use crate::row_locks;
+use crate::session::run::Write;
+use datafusion::arrow::array::RecordBatch;
+use datafusion::common::ScalarValue;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use parser::commands::Command;
+use parser::{Body, Statement};
+use planner::NamedParameter;
+use procedural::{Compiled, Done, StatementHost, Statements, Value};
+use std::sync::Arc;
+use store::catalog::{Function, RelationId};
+use store::{DistributedSavepoint, DistributedTransaction};
+use values::error::{Error, Result, SqlState};
+
+/// PostgreSQL's id of the type `trigger`, of functions that queries do not call.
+const TRIGGER: u32 = 2279;
+
+/// The transaction of a statement that fires a trigger.
+pub(super) struct InTransaction<'a> {
+    pub(super) inner: &'a Inner,
+    pub(super) transaction: &'a mut DistributedTransaction,
+    /// The functions around.
+    pub(super) depth: usize,
+}
+
+impl InTransaction<'_> {
+    /// Runs a query, after the functions that it calls.
+    fn query<'b>(
+        &'b mut self,
+        statement: &'b Statement,
+        names: &'b [NamedParameter],
+        values: &'b [ScalarValue],
+        limit: Option<usize>,
+    ) -> BoxFuture<'b, Result<Done>> {
+        let done = async move {
+            let frame = self.inner.frame_of(values, statement).with_names(names);
+            let frame = frame.with_depth(self.depth);
+            let reading = self.transaction.reading();
+            self.inner.context.see(&reading, &frame);
+            if row_locks::are_in(statement) {
+                let locked = row_locks::rows_of(&frame, self.transaction, statement).await?;
+                return Ok(of_batches(locked.0, vec![locked.1]));
+            }
+            let query = analysis::query_of(statement)?;
+            let is_called = |of: &Arc<Function>| of.language != "sql" && of.result_id != TRIGGER;
+            let has_functions = reading.catalog().functions().any(is_called);
+            let calls = match has_functions {
+                true => Calls::of(&frame.planner(&reading), query, frame.text).await?,
+                false => None,
+            };
+            let Some(calls) = calls else {
+                let planner = frame.planner(&reading);
+                let (plan, fields) = analysis::plan(&frame, &planner, query).await?;
+                return Ok(of_batches(fields, rows(&planner, plan, limit).await?));
+            };
+            let mut values = values.to_vec();
+            for (call, id) in calls.functions().into_iter().enumerate() {
+                let mut planner = frame.planner(&reading);
+                planner.parameters = &values;
+                let plan = calls.arguments(&planner, call, frame.text)?;
+                let batches = rows(&planner, plan, None).await?;
+                let batch = batches.iter().find(|batch| batch.num_rows() == 1);
+                let arguments = batch.into_iter().flat_map(RecordBatch::columns);
+                let arguments = arguments.map(|array| ScalarValue::try_from_array(array, 0));
+                let arguments = arguments.collect::<Result<Vec<_>, _>>()?;
+                values.push(self.call(id, arguments).await?.scalar);
+            }
+            let reading = self.transaction.reading();
+            let mut planner = frame.planner(&reading);
+            planner.parameters = &values;
+            let (plan, fields) = calls.plan(&planner, frame.text)?;
+            Ok(of_batches(fields, rows(&planner, plan, limit).await?))
+        };
+        Deep::boxed(done.boxed())
+    }
+
+    /// The value of a function that a trigger's function calls.
+    async fn call(&mut self, id: RelationId, arguments: Vec<ScalarValue>) -> Result<Value> {
+        if self.depth >= DEPTH_MAX {
+            return Err(Error::new(SqlState::StatementTooComplex, "stack depth limit exceeded"));
+        }
+        let gone = || Error::new(SqlState::UndefinedFunction, "the function does not exist");
+        let function = self.transaction.catalog().function_by_id(id).ok_or_else(gone)?;
+        let function = Arc::clone(function);
+        let inside = InTransaction {
+            inner: self.inner,
+            transaction: self.transaction,
+            depth: self.depth + 1,
+        };
+        let mut host = StatementHost::new(inside);
+        value_of(&function, arguments, &mut host).await
+    }
+
+    async fn write(
+        &mut self,
+        statement: &Statement,
+        names: &[NamedParameter],
+        values: &[ScalarValue],
+        write: Write<'_>,
+    ) -> Result<Done> {
+        let frame = self.inner.frame_of(values, statement).with_names(names);
+        let frame = frame.with_depth(self.depth);
+        let around = self.transaction.begin_nested();
+        let applied = self.inner.apply(&frame, self.transaction, write).await;
+        self.transaction.end_nested(around);
+        done(applied?).await
+    }
+}
+
+impl Statements for InTransaction<'_> {
+    type Savepoint = DistributedSavepoint;
+
+    async fn run(
+        &mut self,
+        statement: &Statement,
+        names: &[NamedParameter],
+        values: &[ScalarValue],
+        limit: Option<usize>,
+    ) -> Result<Done> {
+        let write = match statement.body() {
+            Body::Query => return self.query(statement, names, values, limit).await,
+            Body::Change => Write::Change,
+            Body::Refused(error) => return Err(error.clone()),
+            Body::Command(Command::Definition(definition))
+                if definition.outside_transactions().is_none() =>
+            {
+                Write::Definition(definition)
+            }
+            Body::Command(Command::Role(role)) => Write::Role(role),
+            Body::Command(Command::Notify(channel, payload)) => {
+                use catalog_views::session_context::SessionContext;
+                self.inner.context.notify(channel, payload)?;
+                return Ok(Done { fields: None, schema: None, batches: Vec::new(), count: 0 });
+            }
+            Body::Command(_) => {
+                let what = "this statement in the function of a trigger is not supported";
+                return Err(Error::unsupported(what));
+            }
+        };
+        Deep::boxed(self.write(statement, names, values, write).boxed()).await
+    }
+
+    async fn expression(
+        &mut self,
+        statement: &Statement,
+        names: &[NamedParameter],
+        values: &[ScalarValue],
+    ) -> Option<Compiled> {
+        let frame = self.inner.frame_of(values, statement).with_names(names);
+        let reading = self.transaction.reading();
+        self.inner.context.see(&reading, &frame);
+        let mut planner = frame.planner(&reading);
+        planner.parameters = &[];
+        let query = analysis::query_of(statement).ok()?;
+        let planned = analysis::plan_without_values(&frame, &planner, query).await;
+        let (plan, fields) = planned.ok()?;
+        Compiled::of(&planner, &plan, &fields)
+    }
+
+    fn say(&mut self, severity: &'static str, error: Error) {
+        use catalog_views::session_context::SessionContext;
+        self.inner.context.say(severity, error);
+    }
+
+    async fn savepoint(&mut self) -> Result<DistributedSavepoint> {
+        Ok(self.transaction.savepoint())
+    }
+
+    async fn roll_back(&mut self, to: DistributedSavepoint) -> Result<()> {
+        Ok(self.transaction.rollback_to(&to).await?)
+    }
+
+    fn check(&self) -> Result<()> {
+        // The statement that fires the trigger is ended from outside, whenever others run.
+        Ok(())
+    }
+}

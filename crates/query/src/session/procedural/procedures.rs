@@ -1,0 +1,392 @@
+//! CALL of procedures.
+
+use super::call::{Deep, type_name};
+use super::statements::InSession;
+use crate::analysis;
+use crate::context::call_site::DEPTH_MAX;
+use crate::context::outcome::{Outcome, Rows, Tag};
+use crate::context::transactions::Conversation;
+use crate::context::{Frame, Inner};
+use analyzer::resolve::{Arguments, NoFunction, Signature, among};
+use analyzer::system::Oid;
+use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use datafusion::arrow::datatypes::{Field as ArrowField, Schema};
+use datafusion::common::ScalarValue;
+use datafusion::physical_plan::memory::MemoryStream;
+use executor::Control;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use parser::Statement;
+use parser::commands::Call;
+use planner::NamedParameter;
+use plpgsql::{Given, Host};
+use procedural::{Done, StatementHost, Statements, Value};
+use std::sync::Arc;
+use store::catalog::{Catalog, Function, Object, ParameterMode, Privileges};
+use values::error::{Error, Result, SqlState};
+use values::field::Field;
+
+/// A value of an output parameter: the place of its argument, its name and the value.
+type Output = (usize, String, Value);
+
+/// The types of parameters of a client, by their numbers from 0, and the columns of a result.
+type Described = (Vec<(usize, store::catalog::SqlType)>, Option<Vec<Field>>);
+
+impl Inner {
+    /// Runs a CALL in the open transaction, or in one of its own, which the procedure may end.
+    pub(super) async fn run_call(
+        &self,
+        conversation: &mut Conversation,
+        frame: &Frame<'_>,
+        (statement, call): (&Statement, &Call),
+        control: &Control,
+    ) -> Result<Outcome> {
+        let is_own = self.begin_own(conversation).await?;
+        let mut inside = InSession { inner: self, conversation, control, depth: 0, ends: is_own };
+        let called = inside.procedure(statement, call, (frame.names, frame.parameters)).await;
+        let outcome = called.and_then(|outputs| {
+            let Some((fields, batch)) = row(outputs, |(_, name, _)| name.clone())? else {
+                return Ok(Outcome::Done(Tag::plain("CALL")));
+            };
+            let stream = MemoryStream::try_new(vec![batch.clone()], batch.schema(), None)?;
+            Ok(Outcome::Rows(Rows::ready(fields, stream, "CALL")))
+        });
+        self.end_own(conversation, is_own, outcome, control).await
+    }
+
+    /// Ends the transaction of a procedure, and begins another one.
+    pub(super) async fn end_and_begin(
+        &self,
+        conversation: &mut Conversation,
+        commits: bool,
+        control: &Control,
+    ) -> Result<()> {
+        match commits {
+            true => {
+                self.check_deferred(conversation).await?;
+                conversation.commit_and_go_on(control).await?;
+            }
+            false => conversation.rollback(),
+        }
+        conversation.begin_implicit(&self.shared.store).await
+    }
+
+    /// The types of the client's parameters that are arguments of a CALL, by their numbers from 0, and the columns that it
+    /// returns; `None` if it returns none.
+    ///
+    /// # Errors
+    /// There is no such procedure.
+    pub(in crate::session) async fn description_of_call(
+        &self,
+        statement: &Statement,
+        call: &Call,
+    ) -> Result<Described> {
+        let frame = self.frame_of(&[], statement);
+        let reading = self.shared.store.reading_here()?;
+        self.context.see(&reading, &frame);
+        let resolved = resolve(&frame, &reading, call).await?;
+        let mut types = Vec::new();
+        for (parameter, place) in resolved.function.parameters.iter().zip(&resolved.places) {
+            let argument = place.and_then(|place| call.arguments.get(place));
+            let number = argument.and_then(|argument| argument.text.strip_prefix('$'));
+            let number = number.and_then(|number| number.parse::<usize>().ok()?.checked_sub(1));
+            if let Some(number) = number {
+                types.push((number, held(parameter.type_id)?));
+            }
+        }
+        let mut fields = Vec::new();
+        for (_, parameter) in outputs(&resolved.function) {
+            let held = held(parameter.type_id)?;
+            fields.push(Field::new(parameter.name.clone(), held));
+        }
+        Ok((types, (!fields.is_empty()).then_some(fields)))
+    }
+}
+
+/// The SQL type of an id.
+fn held(id: u32) -> Result<store::catalog::SqlType> {
+    let sql_type = analyzer::system::SqlType::plain(Oid(id));
+    let unknown =
+        || Error::unsupported(format!("a parameter of type {} is not supported", Oid(id)));
+    parser::types::held(sql_type).ok_or_else(unknown)
+}
+
+/// The output parameters, with their places among all.
+fn outputs(function: &Function) -> impl Iterator<Item = (usize, &store::catalog::Parameter)> {
+    let all = function.parameters.iter().enumerate();
+    all.filter(|(_, parameter)| parameter.mode.is_output())
+}
+
+/// The one row of outputs; `None` if there are none.
+fn row(
+    outputs: Vec<Output>,
+    name: impl Fn(&Output) -> String,
+) -> Result<Option<(Vec<Field>, RecordBatch)>> {
+    if outputs.is_empty() {
+        return Ok(None);
+    }
+    let (mut fields, mut columns, mut arrow) = (Vec::new(), Vec::new(), Vec::new());
+    for output in &outputs {
+        let (name, value) = (name(output), &output.2);
+        let array: ArrayRef = value.scalar.to_array_of_size(1)?;
+        arrow.push(ArrowField::new(&name, array.data_type().clone(), true));
+        fields.push(Field::new(name, value.of.clone()));
+        columns.push(array);
+    }
+    let options = RecordBatchOptions::new().with_row_count(Some(1));
+    let schema = Arc::new(Schema::new(arrow));
+    Ok(Some((fields, RecordBatch::try_new_with_options(schema, columns, &options)?)))
+}
+
+/// A procedure as a candidate of a CALL, which has an argument for each parameter, also for those of mode OUT.
+#[derive(Clone, Copy)]
+struct Candidate<'a> {
+    function: &'a Arc<Function>,
+    types: &'a [Oid],
+}
+
+impl Signature for Candidate<'_> {
+    fn arguments(&self) -> &[Oid] {
+        self.types
+    }
+
+    fn variadic(&self) -> Option<Oid> {
+        None
+    }
+
+    fn defaults(&self) -> usize {
+        let last = self.function.parameters.iter().rev();
+        last.take_while(|parameter| parameter.default.is_some()).count()
+    }
+
+    fn named(&self, name: &str) -> Option<usize> {
+        self.function.parameters.iter().position(|parameter| parameter.name == name)
+    }
+}
+
+/// The procedure that a CALL means.
+struct Resolved {
+    function: Arc<Function>,
+    /// For each parameter the place of its argument; `None` where the default applies.
+    places: Vec<Option<usize>>,
+}
+
+/// Finds the procedure that a CALL means.
+async fn resolve(
+    frame: &Frame<'_>,
+    tables: &dyn scan::tables::Tables,
+    call: &Call,
+) -> Result<Resolved> {
+    let catalog: &Catalog = tables.catalog();
+    let (path, name) = (frame.path(), &call.name);
+    let schemas: Vec<&str> = match &name.schema {
+        Some(schema) => vec![path.resolve(schema)],
+        None => path.schemas().collect(),
+    };
+    let mut types = Vec::with_capacity(call.arguments.len());
+    for argument in &call.arguments {
+        types.push(match argument.is_unknown {
+            true => Oid::UNKNOWN,
+            false => type_of(frame, tables, &argument.text).await?,
+        });
+    }
+    let all = |function: &Function| -> Vec<Oid> {
+        function.parameters.iter().map(|parameter| Oid(parameter.type_id)).collect()
+    };
+    let named = schemas.iter().flat_map(|schema| catalog.functions_named(schema, &name.name));
+    let named: Vec<(&Arc<Function>, Vec<Oid>)> = named.map(|of| (of, all(of))).collect();
+    let names: Vec<&str> = call.arguments.iter().filter_map(|of| of.name.as_deref()).collect();
+    let arguments = Arguments { types: &types, names: &names, is_variadic_array: false };
+    let candidates = named.iter().map(|(function, types)| Candidate { function, types });
+    let chosen = among(candidates, &arguments).map_err(|failure| {
+        let shown: Vec<String> = types.iter().map(ToString::to_string).collect();
+        let shown = format!("{name}({})", shown.join(", "));
+        match failure {
+            NoFunction::Unknown => {
+                let message = format!("procedure {shown} does not exist");
+                Error::new(SqlState::UndefinedFunction, message).with_hint(
+                    "No procedure matches the given name and argument types. You might need to \
+                     add explicit type casts.",
+                )
+            }
+            NoFunction::Ambiguous => {
+                let message = format!("procedure {shown} is not unique");
+                Error::new(SqlState::chosen("42725"), message).with_hint(
+                    "Could not choose a best candidate procedure. You might need to add explicit \
+                     type casts.",
+                )
+            }
+        }
+    });
+    let at_name = |error: Error| match usize::try_from(call.location) {
+        Ok(byte) => {
+            let before = frame.text.get(..byte).map_or(0, |text| text.chars().count());
+            error.at(before + 1)
+        }
+        Err(_) => error,
+    };
+    let chosen = chosen.map_err(at_name)?;
+    let function = Arc::clone(chosen.function.function);
+    if !function.is_procedure {
+        let message = format!("{} is not a procedure", routines::signature(&function));
+        let error = Error::new(SqlState::WrongObjectType, message);
+        return Err(at_name(error.with_hint("To call a function, use SELECT.")));
+    }
+    let held = frame.access(catalog).privileges(&Object::Relation(function.id));
+    if !held.contains(Privileges::EXECUTE) {
+        let message = format!("permission denied for procedure {}", function.name);
+        return Err(Error::new(SqlState::InsufficientPrivilege, message));
+    }
+    if function.parameters.iter().any(|of| of.mode == ParameterMode::Variadic) {
+        return Err(Error::unsupported("CALL of a procedure with VARIADIC is not supported"));
+    }
+    Ok(Resolved { places: chosen.places.clone(), function })
+}
+
+/// The type of an argument.
+async fn type_of(frame: &Frame<'_>, tables: &dyn scan::tables::Tables, text: &str) -> Result<Oid> {
+    let statement = parser::one(&format!("SELECT {text}")).map_err(Error::without_position)?;
+    let inner = frame.session.frame_of(frame.parameters, &statement).with_names(frame.names);
+    let planner = inner.planner(tables);
+    let query = analysis::query_of(&statement)?;
+    let oid = analysis::type_of_query(&planner, query, &statement.text).await;
+    oid.map_err(Error::without_position)
+}
+
+impl InSession<'_> {
+    /// CALL within a function: its outputs are named by the places of their arguments and the parameters.
+    pub(super) fn call_procedure<'b>(
+        &'b mut self,
+        statement: &'b Statement,
+        call: &'b Call,
+        given: (&'b [NamedParameter], &'b [ScalarValue]),
+    ) -> BoxFuture<'b, Result<Done>> {
+        let called = async move {
+            let called = self.procedure(statement, call, given).await?;
+            let named = |(place, name, _): &Output| format!("{place} {name}");
+            let Some((fields, batch)) = row(called, named)? else {
+                return Ok(Done { fields: None, schema: None, batches: Vec::new(), count: 0 });
+            };
+            let schema = Some(batch.schema());
+            Ok(Done { fields: Some(fields), schema, batches: vec![batch], count: 0 })
+        };
+        Deep::boxed(called.boxed())
+    }
+
+    /// Calls a procedure, and returns the values of its output parameters.
+    async fn procedure(
+        &mut self,
+        statement: &Statement,
+        call: &Call,
+        (names, values): (&[NamedParameter], &[ScalarValue]),
+    ) -> Result<Vec<Output>> {
+        if self.depth >= DEPTH_MAX {
+            return Err(Error::new(SqlState::StatementTooComplex, "stack depth limit exceeded"));
+        }
+        let frame = self.inner.frame_of(values, statement).with_names(names);
+        let reading = self.inner.reading(self.conversation).await?;
+        self.inner.context.see(&reading, &frame);
+        let Resolved { function, places } = resolve(&frame, &reading, call).await?;
+        let mut texts = Vec::new();
+        for (parameter, place) in function.parameters.iter().zip(&places) {
+            let of = type_name(parameter.type_id);
+            let given = place.and_then(|place| call.arguments.get(place));
+            let text = match (given, &parameter.default) {
+                _ if parameter.mode == ParameterMode::Out => "NULL",
+                (Some(argument), _) => &argument.text,
+                (None, Some(default)) => default,
+                (None, None) => "NULL",
+            };
+            texts.push(format!("CAST(({text}) AS {of})"));
+        }
+        let (inner, control) = (self.inner, self.control);
+        let (depth, ends) = (self.depth + 1, self.ends);
+        let arguments = match texts.is_empty() {
+            true => Vec::new(),
+            false => {
+                let text = format!("SELECT {}", texts.join(", "));
+                let query = parser::one(&text).map_err(Error::without_position)?;
+                let done = self.query(&query, names, values, None).await;
+                done.map_err(Error::without_position)?.batches
+            }
+        };
+        let conversation = &mut *self.conversation;
+        let inside = InSession { inner, conversation, control, depth, ends };
+        let row = arguments.iter().find(|batch| batch.num_rows() == 1);
+        let mut parameters: Vec<Given<Value>> = Vec::new();
+        let mut host = StatementHost::new(inside);
+        for (at, parameter) in function.parameters.iter().enumerate() {
+            let of = type_name(parameter.type_id);
+            let mut value = host.null(&of)?;
+            if let Some(column) = row.and_then(|row| row.columns().get(at)) {
+                value = Value::at(column, 0, &value.of)?;
+            }
+            parameters.push((parameter.name.clone(), of, value));
+        }
+        let returned = match function.language.as_str() {
+            "sql" => of_sql(&function, parameters, host).await?,
+            _ => {
+                let tree = plpgsql::parse(&function.body).map_err(Error::without_position)?;
+                let places: Vec<usize> = outputs(&function).map(|(at, _)| at).collect();
+                let name = &function.name;
+                plpgsql::run(&tree, name, parameters, &places, &mut host).await?.parameters
+            }
+        };
+        let output = |(at, parameter): (usize, &store::catalog::Parameter)| {
+            let place = places.get(at).copied().flatten().unwrap_or(usize::MAX);
+            Some((place, parameter.name.clone(), returned.get(at)?.clone()))
+        };
+        Ok(outputs(&function).filter_map(output).collect())
+    }
+}
+
+/// Runs a procedure in SQL: its statements, the last of which gives the values of output parameters.
+async fn of_sql(
+    function: &Function,
+    parameters: Vec<Given<Value>>,
+    mut host: StatementHost<InSession<'_>>,
+) -> Result<Vec<Value>> {
+    let mut returned: Vec<Value> = parameters.iter().map(|given| given.2.clone()).collect();
+    let inputs = function.parameters.iter().zip(parameters);
+    let inputs = inputs.filter(|(parameter, _)| parameter.mode.is_input());
+    let (names, values): (Vec<NamedParameter>, Vec<ScalarValue>) = inputs
+        .map(|(_, (name, _, value))| {
+            (
+                NamedParameter { qualifier: None, name, sql_type: value.of, yields: true },
+                value.scalar,
+            )
+        })
+        .unzip();
+    let statements = parser::parse(&function.body).map_err(Error::without_position)?;
+    let mut last = None;
+    for statement in &statements {
+        let statements = host.statements_mut();
+        let done = statements.run(statement, &names, &values, None).await;
+        last = Some(done.map_err(Error::without_position)?);
+    }
+    let places: Vec<usize> = outputs(function).map(|(at, _)| at).collect();
+    if places.is_empty() {
+        return Ok(returned);
+    }
+    let wrong = || {
+        let message = "return type mismatch in procedure: its last statement must give the values \
+                       of its output parameters";
+        Error::new(SqlState::chosen("42P13"), message)
+    };
+    let Some(Done { fields: Some(fields), batches, .. }) = last else { return Err(wrong()) };
+    if fields.len() != places.len() {
+        return Err(wrong());
+    }
+    let row = batches.iter().find(|batch| batch.num_rows() > 0);
+    for ((at, field), column) in places.into_iter().zip(&fields).zip(0..) {
+        let of = type_name(function.parameters[at].type_id);
+        returned[at] = match row {
+            Some(row) => {
+                let value = Value::at(row.column(column), 0, &field.sql_type)?;
+                host.convert(value, &of).await?
+            }
+            None => host.null(&of)?,
+        };
+    }
+    Ok(returned)
+}

@@ -1,0 +1,179 @@
+//! Functions of triggers, in the transaction of the statement that fires them.
+
+use super::call::Deep;
+use super::in_transaction::InTransaction;
+use crate::context::Inner;
+use crate::context::call_site::DEPTH_MAX;
+use crate::context::triggered::{RowValues, TriggerAnswer, TriggerCall};
+use crate::triggers::{NEW, OLD, written_out};
+use datafusion::common::ScalarValue;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use plpgsql::tree::{Block, Sql};
+use plpgsql::{Given, Host, Row, Triggered, Variable};
+use procedural::{StatementHost, Value};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use store::DistributedTransaction;
+use store::catalog::{Function, SqlType, Table};
+use values::error::{Error, Result, SqlState};
+
+/// The number of a condition among the texts of a function.
+const CONDITION: usize = usize::MAX / 2;
+
+/// Runs the function of a trigger.
+pub(crate) fn run_trigger<'a>(
+    inner: &'a Inner,
+    transaction: &'a mut DistributedTransaction,
+    call: TriggerCall<'a>,
+) -> BoxFuture<'a, Result<TriggerAnswer>> {
+    Deep::boxed(run(inner, transaction, call).boxed())
+}
+
+async fn run(
+    inner: &Inner,
+    transaction: &mut DistributedTransaction,
+    call: TriggerCall<'_>,
+) -> Result<TriggerAnswer> {
+    if call.depth >= DEPTH_MAX {
+        return Err(Error::new(SqlState::StatementTooComplex, "stack depth limit exceeded"));
+    }
+    let gone = || Error::new(SqlState::UndefinedFunction, "the function of a trigger is gone");
+    let function = transaction.catalog().function_by_id(call.trigger.function);
+    let function = Arc::clone(function.ok_or_else(gone)?);
+    let memory = std::mem::take(&mut call.memory.texts);
+    let inside = InTransaction { inner, transaction, depth: call.depth + 1 };
+    let mut host = StatementHost::resume(inside, memory);
+    let answer = answer(&mut host, &function, &call).await;
+    call.memory.texts = host.into_memory();
+    let (answer, tree) = answer?;
+    call.memory.function = tree;
+    Ok(answer)
+}
+
+type Answer = (TriggerAnswer, Option<Arc<Block>>);
+
+async fn answer(
+    host: &mut StatementHost<InTransaction<'_>>,
+    function: &Function,
+    call: &TriggerCall<'_>,
+) -> Result<Answer> {
+    let known = call.memory.function.clone();
+    if let Some(condition) = &call.trigger.condition
+        && !holds(host, condition, call).await?
+    {
+        return Ok((TriggerAnswer::NotCalled, known));
+    }
+    let tree = match known {
+        Some(tree) => tree,
+        None => {
+            let source = plpgsql::with_usual_subscripts(&function.body);
+            let source = written_out(call.table, &source);
+            Arc::new(plpgsql::parse(&source).map_err(Error::without_position)?)
+        }
+    };
+    let is_row = call.trigger.is_row;
+    let row =
+        |values: &Option<RowValues>| is_row.then(|| row(call.table, values.as_ref())).transpose();
+    let (new, old) = (row(&call.new)?, row(&call.old)?);
+    let triggered = Triggered { variables: variables(call), new, old };
+    let _inside = Inside::new(host.statements_mut().inner);
+    let returned = plpgsql::run_trigger(&tree, &function.name, triggered, host).await?;
+    Ok((TriggerAnswer::Row(returned), Some(tree)))
+}
+
+/// Counts a function of a trigger while it runs.
+struct Inside<'a>(&'a Inner);
+
+impl<'a> Inside<'a> {
+    fn new(inner: &'a Inner) -> Self {
+        inner.context.trigger_depth.fetch_add(1, Ordering::Relaxed);
+        Self(inner)
+    }
+}
+
+impl Drop for Inside<'_> {
+    fn drop(&mut self) {
+        self.0.context.trigger_depth.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Whether the condition of a trigger holds.
+async fn holds(
+    host: &mut StatementHost<InTransaction<'_>>,
+    condition: &str,
+    call: &TriggerCall<'_>,
+) -> Result<bool> {
+    let mut variables = Vec::new();
+    for (name, values) in [(NEW, &call.new), (OLD, &call.old)] {
+        let Some(values) = values else { continue };
+        for (column, value) in shown(call.table).zip(values) {
+            let (qualifier, value) = (Some(name.to_owned()), value.clone());
+            variables.push(Variable { qualifier, name: column.name.clone(), value });
+        }
+    }
+    let text = written_out(call.table, condition);
+    let sql = Sql { id: CONDITION, text, position: 0, names: Vec::new() };
+    let value = host.evaluate(&sql, &variables, Some("boolean")).await?;
+    Ok(host.truth(&value) == Some(true))
+}
+
+fn shown(table: &Table) -> impl Iterator<Item = &store::catalog::Column> {
+    table.columns.iter().filter(|column| !column.hidden)
+}
+
+/// A row as a variable. One that the change does not have is NULL in all columns.
+fn row(table: &Table, values: Option<&RowValues>) -> Result<Row<Value>> {
+    let mut row = Vec::with_capacity(table.columns.len());
+    for (at, column) in shown(table).enumerate() {
+        let of = column.sql_type.clone();
+        let value = match values.and_then(|values| values.get(at)) {
+            Some(value) => value.clone(),
+            None => Value { scalar: ScalarValue::try_from(&of.arrow())?, of },
+        };
+        // A text that is too long is refused when the row is written, and not cut off.
+        let name = match &column.sql_type {
+            SqlType::Varchar(Some(_)) => SqlType::Varchar(None).to_string(),
+            other => other.to_string(),
+        };
+        row.push((column.name.clone(), name, value));
+    }
+    Ok(row)
+}
+
+/// The variables that tell a function what has fired it.
+fn variables(call: &TriggerCall<'_>) -> Vec<Given<Value>> {
+    let TriggerCall { trigger, table, .. } = call;
+    let text = |name: &str, of: &str, text: &str| {
+        let scalar = ScalarValue::Utf8View(Some(text.to_owned()));
+        (name.to_owned(), of.to_owned(), Value { scalar, of: SqlType::Text })
+    };
+    let number = |name: &str, of: &str, number: i32| {
+        let scalar = ScalarValue::Int32(Some(number));
+        (name.to_owned(), of.to_owned(), Value { scalar, of: SqlType::Integer })
+    };
+    let relation = catalog_views::pg_catalog::oids::relation(table.id.relation());
+    let oid = ScalarValue::Int64(Some(relation));
+    let count = i32::try_from(trigger.arguments.len()).unwrap_or(i32::MAX);
+    vec![
+        text("tg_name", "text", &trigger.name),
+        text("tg_when", "text", if trigger.is_before { "BEFORE" } else { "AFTER" }),
+        text("tg_level", "text", if trigger.is_row { "ROW" } else { "STATEMENT" }),
+        text("tg_op", "text", call.operation.name()),
+        text("tg_table_name", "text", &table.name),
+        text("tg_relname", "text", &table.name),
+        text("tg_table_schema", "text", &table.schema),
+        ("tg_relid".to_owned(), "bigint".to_owned(), Value { scalar: oid, of: SqlType::BigInt }),
+        number("tg_nargs", "integer", count),
+        ("tg_argv".to_owned(), "text[]".to_owned(), arguments(&trigger.arguments)),
+    ]
+}
+
+/// The arguments of a trigger as an array.
+fn arguments(of: &[String]) -> Value {
+    let items: Vec<ScalarValue> =
+        of.iter().map(|text| ScalarValue::Utf8View(Some(text.clone()))).collect();
+    let item = SqlType::Text.arrow();
+    let scalar = ScalarValue::List(ScalarValue::new_list_nullable(&items, &item));
+    Value { scalar, of: SqlType::Array(Box::new(SqlType::Text)) }
+}

@@ -1,0 +1,41 @@
+//! The triggers that fire at the end of a statement.
+
+use super::firing::Firing;
+use super::rows::of_arrays;
+use crate::context::Frame;
+use crate::context::triggered::{Changed, ChangedRows};
+use datafusion::arrow::array::RecordBatch;
+use std::sync::Arc;
+use store::DistributedTransaction;
+use values::error::Result;
+
+/// Fires the triggers after the changes that a statement has noted, in their order.
+///
+/// # Errors
+/// Those of functions.
+pub(crate) async fn fire_after(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+) -> Result<()> {
+    let changes = std::mem::take(&mut *frame.changed.lock());
+    for change in changes {
+        let Changed { table, operation, assigned, rows } = change;
+        let catalog = Arc::clone(transaction.catalog());
+        let Some(mut firing) = Firing::with_ids(&catalog, &table, operation, assigned) else {
+            continue;
+        };
+        let Some(ChangedRows { old, new }) = rows else {
+            firing.fire(frame, transaction, (false, false), (None, None)).await?;
+            continue;
+        };
+        let count = new.as_ref().or(old.as_ref()).map_or(0, RecordBatch::num_rows);
+        for row in 0..count {
+            let values = |batch: &RecordBatch| of_arrays(&table, batch.columns(), row);
+            let rows =
+                (old.as_ref().map(values).transpose()?, new.as_ref().map(values).transpose()?);
+            firing.fire(frame, transaction, (true, false), rows).await?;
+            tokio::task::consume_budget().await;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,74 @@
+//! Rows of tables as functions of triggers see them: without hidden columns, value by value.
+
+use crate::context::triggered::RowValues;
+use datafusion::arrow::array::ArrayRef;
+use planner::NamedParameter;
+use procedural::Value;
+use store::catalog::{Column, Table};
+use values::assign::assign;
+use values::error::{Error, Result, SqlState};
+use values::style::Style;
+
+/// The name of the new row.
+pub(crate) const NEW: &str = "new";
+
+/// The name of the old row.
+pub(crate) const OLD: &str = "old";
+
+/// The columns that functions see, with their positions in the table.
+fn shown(table: &Table) -> impl Iterator<Item = (usize, &Column)> {
+    table.columns.iter().enumerate().filter(|(_, column)| !column.hidden)
+}
+
+/// The columns of NEW and OLD, as parameters.
+pub(crate) fn named_columns(table: &Table) -> Vec<NamedParameter> {
+    let of = |row: &'static str| {
+        shown(table).map(move |(_, column)| NamedParameter {
+            qualifier: Some(row.to_owned()),
+            name: column.name.clone(),
+            sql_type: column.sql_type.clone(),
+            yields: false,
+        })
+    };
+    of(NEW).chain(of(OLD)).collect()
+}
+
+/// A source or condition, in which NEW and OLD as whole rows are written out.
+pub(crate) fn written_out(table: &Table, source: &str) -> String {
+    let columns: Vec<&str> = shown(table).map(|(_, column)| column.name.as_str()).collect();
+    plpgsql::with_written_rows(source, &columns)
+}
+
+/// The values of a row of a table's columns.
+///
+/// # Errors
+/// A column has an unknown type.
+pub(crate) fn of_arrays(table: &Table, columns: &[ArrayRef], row: usize) -> Result<RowValues> {
+    shown(table).map(|(at, column)| Value::at(&columns[at], row, &column.sql_type)).collect()
+}
+
+/// A row that a function has returned, as columns of the table. `from` are the columns that its hidden columns are taken
+/// from.
+///
+/// # Errors
+/// 42804: it has not the columns of the table.
+pub(crate) fn to_arrays(
+    table: &Table,
+    row: &[Value],
+    (from, at): (&[ArrayRef], usize),
+) -> Result<Vec<ArrayRef>> {
+    let count = shown(table).count();
+    if row.len() != count {
+        let message = "returned row structure does not match the structure of the triggering table";
+        return Err(Error::new(SqlState::DatatypeMismatch, message).with_detail(format!(
+            "Number of returned columns ({}) does not match expected column count ({count}).",
+            row.len()
+        )));
+    }
+    let mut columns: Vec<ArrayRef> = from.iter().map(|column| column.slice(at, 1)).collect();
+    for ((position, column), value) in shown(table).zip(row) {
+        let array = value.scalar.to_array_of_size(1)?;
+        columns[position] = assign(&array, column, Style::default())?;
+    }
+    Ok(columns)
+}
