@@ -141,6 +141,10 @@ impl<'js> Program<'_, 'js> {
         if let Some(ended) = self.ended() {
             return ended;
         }
+        // The engine throws null if a full heap has no room for an error. Functions of users do so hardly ever.
+        if thrown.is_null() {
+            return self.full().with_detail("It threw null, as a full heap does.");
+        }
         let (what, place) = self.shown(&thrown);
         // Reading what was thrown may run the script's code.
         if let Some(ended) = self.ended() {

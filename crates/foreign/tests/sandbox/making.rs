@@ -55,7 +55,12 @@ const END_MAX: Duration = Duration::from_secs(20);
 
 /// Runs a call as part of a statement that times out.
 pub(crate) fn within_statement<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    let control = Control::new(CancellationToken::new(), Some(STATEMENT_TIME));
+    within(STATEMENT_TIME, work)
+}
+
+/// Runs a call as part of a statement that has some time.
+pub(crate) fn within<T>(time: Duration, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let control = Control::new(CancellationToken::new(), Some(time));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let began = Instant::now();
     let done = runtime.expect("a runtime").block_on(control.scope(async { work() }));
