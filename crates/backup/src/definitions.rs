@@ -85,6 +85,7 @@ fn table_form(catalog: &Catalog, table: &Table) -> Result<TableForm, Error> {
         bucket_size: table.bucket_size,
         colocate_with: other
             .map(|other| Name { schema: other.schema.clone(), name: other.name.clone() }),
+        materialized: table.materialized.clone(),
         comment: table.comment.clone(),
         rows: 0,
         files: Vec::new(),
@@ -315,6 +316,7 @@ pub(crate) fn table(
         on_commit: OnCommit::default(),
         home,
         version: 1,
+        materialized: form.materialized.clone(),
         comment: form.comment.clone(),
     })
 }

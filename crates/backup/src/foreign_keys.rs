@@ -79,15 +79,20 @@ fn restored_key(form: &ForeignKeyForm, catalog: &Catalog, table: &Table) -> Opti
         on_update: action(form.on_update),
         on_delete_set: ids(table, &form.on_delete_set)?,
         is_full: form.is_full,
-        timing: match (form.is_deferrable, form.is_deferred) {
-            (_, true) => Timing::InitiallyDeferred,
-            (true, false) => Timing::InitiallyImmediate,
-            (false, false) => Timing::NotDeferrable,
-        },
+        timing: timing(form.is_deferrable, form.is_deferred),
         is_valid: form.is_valid,
     })
 }
 
 fn ids(table: &Table, names: &[String]) -> Option<Vec<ColumnId>> {
     names.iter().map(|name| table.column(name).map(|(_, column)| column.id)).collect()
+}
+
+/// When a constraint with these attributes is checked.
+pub(crate) fn timing(is_deferrable: bool, is_deferred: bool) -> Timing {
+    match (is_deferrable, is_deferred) {
+        (_, true) => Timing::InitiallyDeferred,
+        (true, false) => Timing::InitiallyImmediate,
+        (false, false) => Timing::NotDeferrable,
+    }
 }

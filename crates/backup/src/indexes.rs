@@ -1,10 +1,12 @@
 //! Indexes as the forms of a manifest, and back.
 
+use crate::foreign_keys::timing;
 use crate::manifest::{IndexColumnForm, IndexExpressionForm, IndexForm};
 use crate::{Error, sql_types};
 use std::sync::Arc;
 use store::catalog::{
     Catalog, Column, ColumnId, Index, IndexColumn, IndexExpression, IndexKey, Table, TableId,
+    Timing,
 };
 
 /// The form of an index.
@@ -33,6 +35,8 @@ pub(crate) fn form(catalog: &Catalog, table: &Table, index: &Index) -> Result<In
         nulls_equal: index.nulls_equal,
         is_constraint: index.is_constraint,
         is_hash: index.is_hash,
+        is_deferrable: index.is_deferrable(),
+        is_deferred: index.timing == Timing::InitiallyDeferred,
         comment: index.file.comment.clone(),
     })
 }
@@ -94,6 +98,7 @@ pub(crate) fn index(
         nulls_equal: form.nulls_equal,
         is_constraint: form.is_constraint,
         is_hash: form.is_hash,
+        timing: timing(form.is_deferrable, form.is_deferred),
         ..new
     })
 }

@@ -132,6 +132,9 @@ pub(crate) struct TableForm {
     pub(crate) foreign_keys: Vec<ForeignKeyForm>,
     pub(crate) bucket_size: u64,
     pub(crate) colocate_with: Option<Name>,
+    /// What makes it a materialized view.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) materialized: Option<store::catalog::Materialized>,
     pub(crate) comment: Option<String>,
     pub(crate) rows: u64,
     /// In key order.
@@ -211,6 +214,10 @@ pub(crate) struct IndexForm {
     pub(crate) nulls_equal: bool,
     pub(crate) is_constraint: bool,
     pub(crate) is_hash: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_deferrable: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_deferred: bool,
     pub(crate) comment: Option<String>,
 }
 

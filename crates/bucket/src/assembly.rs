@@ -61,7 +61,7 @@ impl Assembly {
                     None
                 }
             };
-            chain = Some((key, Arc::new(Version { timestamp, row, older })));
+            chain = Some((key, Arc::new(Version::new(timestamp, row, older))));
         }
         put_chain(&mut self.state, chain)
     }

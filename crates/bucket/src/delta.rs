@@ -30,6 +30,10 @@ pub struct Version {
     pub row: Option<Row>,
     /// The version before this one, if it is still needed.
     pub older: Option<Arc<Version>>,
+    /// The bytes of the chain, without the key.
+    bytes: u64,
+    /// The timestamp of the oldest version but one in the chain; `None` if there is only one.
+    oldest_but_one: Option<Timestamp>,
 }
 
 /// Versions are immutable, so they are compared by identity.
@@ -39,39 +43,59 @@ impl PartialEq for Version {
     }
 }
 
+/// A chain is as long as a row has changed while a snapshot was open, and is not dropped by recursion.
+impl Drop for Version {
+    fn drop(&mut self) {
+        let mut next = self.older.take();
+        while let Some(mut version) = next.and_then(Arc::into_inner) {
+            next = version.older.take();
+        }
+    }
+}
+
 impl Version {
+    /// A version before which there are older ones.
+    pub fn new(timestamp: Timestamp, row: Option<Row>, older: Option<Arc<Self>>) -> Self {
+        let own = VERSION_OVERHEAD + row.as_ref().map_or(0, |row| row.bytes());
+        let bytes = own + older.as_ref().map_or(0, |older| older.bytes);
+        let oldest_but_one = older.as_ref().map(|older| older.oldest_but_one.unwrap_or(timestamp));
+        Self { timestamp, row, older, bytes, oldest_but_one }
+    }
+
+    /// The versions of the chain, the newest first.
+    fn versions(self: &Arc<Self>) -> impl Iterator<Item = &Arc<Self>> {
+        std::iter::successors(Some(self), |version| version.older.as_ref())
+    }
+
     /// Returns the newest version at or before a timestamp.
     pub(crate) fn at(self: &Arc<Self>, snapshot: Timestamp) -> Option<&Arc<Self>> {
-        let mut version = self;
-        while version.timestamp > snapshot {
-            version = version.older.as_ref()?;
-        }
-        Some(version)
+        self.versions().find(|version| version.timestamp <= snapshot)
     }
 
     /// Returns the chain without the versions at or before a timestamp; `None` if it is empty.
     pub(crate) fn newer_than(self: &Arc<Self>, horizon: Timestamp) -> Option<Arc<Self>> {
-        if self.timestamp <= horizon {
-            return None;
-        }
-        let Some(older) = &self.older else { return Some(Arc::clone(self)) };
-        let older = older.newer_than(horizon);
-        Some(Arc::new(Self { timestamp: self.timestamp, row: self.row.clone(), older }))
+        self.first(self.versions().take_while(|version| version.timestamp > horizon).count())
     }
 
-    /// Returns the chain without the versions that no snapshot at or after the horizon can see.
+    /// Returns the chain without the versions that no snapshot at or after the horizon can see. Takes no longer for a long
+    /// chain from which nothing goes.
     fn visible_from(self: &Arc<Self>, horizon: Timestamp) -> Arc<Self> {
-        let older = match &self.older {
-            None => return Arc::clone(self),
-            Some(_) if self.timestamp <= horizon => None,
-            Some(older) => Some(older.visible_from(horizon)),
-        };
-        Arc::new(Self { timestamp: self.timestamp, row: self.row.clone(), older })
+        if self.oldest_but_one.is_none_or(|timestamp| timestamp > horizon) {
+            return Arc::clone(self);
+        }
+        let newer = self.versions().take_while(|version| version.timestamp > horizon).count();
+        self.first(newer + 1).unwrap_or_else(|| Arc::clone(self))
     }
 
-    fn bytes(&self) -> u64 {
-        let own = VERSION_OVERHEAD + self.row.as_ref().map_or(0, |row| row.bytes());
-        own + self.older.as_ref().map_or(0, |older| older.bytes())
+    /// Returns the chain of its first versions; `None` if it is empty.
+    fn first(self: &Arc<Self>, length: usize) -> Option<Arc<Self>> {
+        let kept: Vec<&Arc<Self>> = self.versions().take(length).collect();
+        if kept.last()?.older.is_none() {
+            return Some(Arc::clone(self));
+        }
+        kept.into_iter().rev().fold(None, |older, version| {
+            Some(Arc::new(Self::new(version.timestamp, version.row.clone(), older)))
+        })
     }
 }
 
@@ -147,13 +171,13 @@ impl Delta {
     ) {
         let older = self.chains.get(&key).map(|chain| chain.visible_from(horizon));
         debug_assert!(older.as_ref().is_none_or(|older| older.timestamp <= timestamp));
-        self.put(key, Some(Arc::new(Version { timestamp, row, older })));
+        self.put(key, Some(Arc::new(Version::new(timestamp, row, older))));
     }
 
     /// Replaces the chain of a key; `None` removes it.
     pub fn put(&mut self, key: Key, chain: Option<Arc<Version>>) {
         let key_bytes = (std::mem::size_of::<Key>() + key.heap_bytes()) as u64;
-        let after = chain.as_ref().map_or(0, |chain| key_bytes + chain.bytes());
+        let after = chain.as_ref().map_or(0, |chain| key_bytes + chain.bytes);
         let row_bytes = |chain: &Arc<Version>| chain.row.as_ref().map_or(0, |row| row.bytes());
         self.row_bytes += chain.as_ref().map_or(0, row_bytes);
         let before = match chain {
@@ -161,7 +185,7 @@ impl Delta {
             None => self.chains.remove(&key),
         };
         self.bytes += after;
-        self.bytes -= before.as_ref().map_or(0, |before| key_bytes + before.bytes());
+        self.bytes -= before.as_ref().map_or(0, |before| key_bytes + before.bytes);
         self.row_bytes -= before.as_ref().map_or(0, row_bytes);
     }
 
@@ -189,7 +213,7 @@ impl Delta {
     /// Recomputes the byte count.
     pub(crate) fn count_bytes(&self) -> u64 {
         let key_bytes = |key: &Key| (std::mem::size_of::<Key>() + key.heap_bytes()) as u64;
-        self.iter().map(|(key, chain)| key_bytes(key) + chain.bytes()).sum()
+        self.iter().map(|(key, chain)| key_bytes(key) + chain.bytes).sum()
     }
 }
 
@@ -204,4 +228,29 @@ pub(crate) fn std_range(range: &KeyRange) -> (RangeBound<&Key>, RangeBound<&Key>
         _ => RangeBound::Unbounded,
     };
     (low, high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An open snapshot keeps all versions since; a chain of them was once walked by recursion.
+    #[test]
+    fn a_long_chain_is_neither_copied_nor_dropped_by_recursion() {
+        let horizon = Timestamp(1);
+        let mut delta = Delta::default();
+        let key = || Key::from(&[1_u8][..]);
+        for time in 1..=300_000 {
+            delta.write(key(), Timestamp(time), None, horizon);
+        }
+        let chain = delta.get(&key()).expect("it is there");
+        assert_eq!(chain.versions().count(), 300_000);
+        assert_eq!(chain.at(Timestamp(7)).map(|version| version.timestamp), Some(Timestamp(7)));
+        let newer = chain.newer_than(Timestamp(299_998)).expect("two are newer");
+        assert_eq!(newer.versions().count(), 2);
+        delta.write(key(), Timestamp(300_001), None, Timestamp(300_000));
+        let chain = delta.get(&key()).expect("it is there");
+        let times: Vec<u64> = chain.versions().map(|version| version.timestamp.0).collect();
+        assert_eq!(times, [300_001, 300_000]);
+    }
 }

@@ -82,15 +82,14 @@ impl BucketState {
         }
     }
 
-    /// Writes a row, or removes it (`None`). No snapshot before `horizon` will read it.
+    /// Writes a row, or removes it (`None`). No snapshot before `horizon` will read it. The removal of a row that is not there
+    /// is remembered, too: whoever has written the key since an earlier snapshot conflicts with it.
     pub fn write(&mut self, key: Key, row: Option<Row>, timestamp: Timestamp, horizon: Timestamp) {
         let traced = self.delta.get(&key).is_some() || self.find_in_runs(&key).is_some();
         self.rows += u64::from(row.is_some());
         self.rows -= u64::from(traced && self.is_live(&key));
         self.newest = self.newest.max(timestamp);
-        if row.is_some() || traced {
-            self.delta.write(key, timestamp, row, horizon);
-        }
+        self.delta.write(key, timestamp, row, horizon);
     }
 
     /// Adds a run. The bucket must not contain any of its keys, not even as tombstones.

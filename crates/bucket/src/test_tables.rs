@@ -38,6 +38,7 @@ pub(crate) fn table(name: &str, types: Vec<(&str, SqlType)>) -> Table {
         next_column: columns.len() as u32,
         columns,
         version: 1,
+        materialized: None,
         comment: None,
     }
 }

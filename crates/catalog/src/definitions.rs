@@ -211,7 +211,18 @@ impl ForeignKey {
     }
 }
 
-/// A table.
+/// What makes a table a materialized view, whose rows are those of a query when it was last refreshed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Materialized {
+    /// The query, as SQL text. Its columns are those of the table, in order, under names of its own.
+    pub sql: String,
+    /// The search path for unqualified names in the query.
+    pub search_path: Vec<String>,
+    /// Whether it may be read: not after WITH NO DATA.
+    pub is_populated: bool,
+}
+
+/// A table, or a materialized view.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Table {
     /// The id.
@@ -242,6 +253,8 @@ pub struct Table {
     pub next_column: u32,
     /// Incremented by each change of the definition.
     pub version: u32,
+    /// What makes it a materialized view; `None` for a table.
+    pub materialized: Option<Materialized>,
     /// The text of COMMENT ON.
     pub comment: Option<String>,
 }
@@ -271,6 +284,21 @@ impl Table {
     /// Whether the key is a generated row id.
     pub fn has_hidden_key(&self) -> bool {
         self.columns.iter().any(|column| column.hidden)
+    }
+
+    /// Returns the definition of a materialized view as a view; `None` for a table.
+    pub fn as_view(&self) -> Option<View> {
+        let materialized = self.materialized.as_ref()?;
+        let shown = self.columns.iter().filter(|column| !column.hidden);
+        Some(View {
+            id: self.id.relation(),
+            schema: self.schema.clone(),
+            name: self.name.clone(),
+            sql: materialized.sql.clone(),
+            columns: shown.map(|column| column.name.clone()).collect(),
+            search_path: materialized.search_path.clone(),
+            comment: self.comment.clone(),
+        })
     }
 
     /// Returns the name of the primary key constraint.
@@ -434,6 +462,9 @@ pub struct Index {
     pub is_constraint: bool,
     /// Whether it was created as a hash index, which says nothing about its form.
     pub is_hash: bool,
+    /// When its UNIQUE constraint is checked. If that is not when rows are written, its entries are those of an index that is
+    /// not unique.
+    pub timing: Timing,
 }
 
 impl Index {
@@ -460,6 +491,7 @@ impl Index {
             home: of.home,
             next_column: 2,
             version: 1,
+            materialized: None,
             comment: None,
         };
         Self {
@@ -472,7 +504,18 @@ impl Index {
             nulls_equal: false,
             is_constraint: false,
             is_hash: false,
+            timing: Timing::NotDeferrable,
         }
+    }
+
+    /// Whether its UNIQUE constraint is checked later than rows are written.
+    pub fn is_deferrable(&self) -> bool {
+        self.timing != Timing::NotDeferrable
+    }
+
+    /// Whether its entries refuse two rows with the same values.
+    pub fn is_enforced(&self) -> bool {
+        self.is_unique && !self.is_deferrable()
     }
 
     /// Returns the index with another home.
@@ -533,7 +576,7 @@ impl Index {
 /// A table, view, sequence or index.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Relation {
-    /// A table.
+    /// A table or a materialized view.
     Table(#[serde(with = "crate::arrow_serde::shared")] Arc<Table>),
     /// A view.
     View(#[serde(with = "crate::arrow_serde::shared")] Arc<View>),
@@ -588,9 +631,10 @@ impl Relation {
         }
     }
 
-    /// Returns `table`, `view`, `sequence` or `index`.
+    /// Returns `table`, `materialized view`, `view`, `sequence` or `index`.
     pub fn kind(&self) -> &'static str {
         match self {
+            Self::Table(table) if table.materialized.is_some() => "materialized view",
             Self::Table(_) => "table",
             Self::View(_) => "view",
             Self::Sequence(_) => "sequence",

@@ -21,9 +21,9 @@ mod user_type;
 pub use change::CatalogChange;
 pub use definitions::{
     BUCKET_SIZE_MAX, BUCKET_SIZE_MIN, Check, Column, ColumnId, DEFAULT_BUCKET_SIZE, ForeignKey,
-    Identity, Index, IndexColumn, IndexExpression, IndexKey, OnCommit, ReferentialAction, Relation,
-    RelationId, Schema, Sequence, Table, TableId, Timing, View, is_temporary_schema,
-    temporary_schema,
+    Identity, Index, IndexColumn, IndexExpression, IndexKey, Materialized, OnCommit,
+    ReferentialAction, Relation, RelationId, Schema, Sequence, Table, TableId, Timing, View,
+    is_temporary_schema, temporary_schema,
 };
 pub use error::Error;
 pub use function::{

@@ -9,6 +9,11 @@ impl Catalog {
         self.referring.get(&table).map_or(&[], |tables| tables)
     }
 
+    /// Whether a table has a UNIQUE constraint that is checked later than its rows are written.
+    pub fn has_deferrable(&self, table: TableId) -> bool {
+        self.indexes_of(table).iter().any(|index| index.is_deferrable())
+    }
+
     /// Returns the foreign keys that refer to a table, each with its own table.
     pub fn references_to(
         &self,

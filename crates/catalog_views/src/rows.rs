@@ -87,6 +87,17 @@ impl TableRows {
         }
     }
 
+    /// Sets a column of the rows in which another one has a value.
+    pub(crate) fn set_where(&mut self, (of, is): (&str, &Cell), name: &str, cell: &Cell) {
+        let (Some(of), Some(position)) = (self.shape.position(of), self.shape.position(name))
+        else {
+            return;
+        };
+        for row in self.rows.iter_mut().filter(|row| row[of] == *is) {
+            row[position] = cell.clone();
+        }
+    }
+
     /// The rows as a record batch.
     pub(crate) fn batch(&self) -> Result<RecordBatch> {
         let columns = self.shape.columns.iter().enumerate();

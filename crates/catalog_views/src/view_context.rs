@@ -42,7 +42,12 @@ impl ViewContext<'_> {
         self.access.shown_text(user, text)
     }
 
-    /// The tables.
+    /// The tables without the materialized views.
+    pub(crate) fn base_tables(&self) -> impl Iterator<Item = &Arc<Table>> {
+        self.tables().filter(|table| table.materialized.is_none())
+    }
+
+    /// The tables and the materialized views.
     pub(crate) fn tables(&self) -> impl Iterator<Item = &Arc<Table>> {
         tables(self.catalog)
     }
@@ -69,6 +74,15 @@ impl ViewContext<'_> {
             Relation::Table(_) | Relation::Sequence(_) | Relation::Index(_) => None,
         });
         views.map(|view| (view, self.views.get(&view.id).map_or(&[][..], Vec::as_slice)))
+    }
+
+    /// The definitions of the views and the materialized views.
+    pub(crate) fn queries(&self) -> impl Iterator<Item = Arc<View>> {
+        self.catalog.relations().filter_map(|relation| match relation {
+            Relation::View(view) => Some(Arc::clone(view)),
+            Relation::Table(table) => table.as_view().map(Arc::new),
+            Relation::Sequence(_) | Relation::Index(_) => None,
+        })
     }
 
     /// The sequences.

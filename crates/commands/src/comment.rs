@@ -38,6 +38,7 @@ impl Comment {
         let on = match statement.objtype() {
             of @ (ObjectType::ObjectTable
             | ObjectType::ObjectView
+            | ObjectType::ObjectMatview
             | ObjectType::ObjectSequence
             | ObjectType::ObjectIndex) => {
                 let kind = ObjectKind::of(of).ok_or_else(incomplete)?;

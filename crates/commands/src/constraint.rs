@@ -80,8 +80,9 @@ pub(crate) fn with_attributes(nodes: &[Node]) -> Result<Vec<Constraint>> {
             let message = "constraint declared INITIALLY DEFERRED must be DEFERRABLE";
             return wrong(message.to_owned());
         }
-        let is_foreign = last.contype() == ConstrType::ConstrForeign;
-        if is && !is_foreign {
+        let may_wait =
+            matches!(last.contype(), ConstrType::ConstrForeign | ConstrType::ConstrUnique);
+        if is && !may_wait {
             return Err(conflicting(constraint.contype()).at(constraint.location));
         }
         last.initdeferred = initially == Some(true);
@@ -118,10 +119,11 @@ pub(crate) fn conflicting(kind: ConstrType) -> Error {
 /// Refuses the attributes of constraints that are not supported.
 pub(crate) fn missing_attributes(constraint: &Constraint) -> Result<()> {
     let is_foreign = constraint.contype() == ConstrType::ConstrForeign;
+    let may_wait = is_foreign || constraint.contype() == ConstrType::ConstrUnique;
     let may_skip = is_foreign || constraint.contype() == ConstrType::ConstrCheck;
     let attributes = [
-        (constraint.deferrable && !is_foreign, "DEFERRABLE"),
-        (constraint.initdeferred && !is_foreign, "INITIALLY DEFERRED"),
+        (constraint.deferrable && !may_wait, "DEFERRABLE"),
+        (constraint.initdeferred && !may_wait, "INITIALLY DEFERRED"),
         (constraint.skip_validation && constraint.is_enforced && !may_skip, "NOT VALID"),
         (constraint.skip_validation && !constraint.is_enforced, "NOT ENFORCED"),
         (constraint.is_no_inherit, "NO INHERIT"),

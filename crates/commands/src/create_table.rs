@@ -1,11 +1,14 @@
 //! CREATE TABLE and CREATE TABLE AS.
 
 use crate::column::ColumnDefinition;
-use crate::constraint::TableConstraint;
+use crate::constraint::{TableConstraint, too_deep};
 use crate::names::{RelationName, incomplete, is_temporary, node, texts};
 use crate::options::Given;
 use crate::{Error, Result};
-use grammar::tree::{CreateStmt, CreateTableAsStmt, NodeEnum, ObjectType, OnCommitAction};
+use grammar::statement_text;
+use grammar::tree::{
+    CreateStmt, CreateTableAsStmt, NodeEnum, ObjectType, OnCommitAction, TableLikeClause,
+};
 
 /// What CREATE TABLE and CREATE TABLE AS have in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,8 +43,33 @@ pub struct CreateTable {
     pub table: NewTable,
     /// The columns.
     pub columns: Vec<ColumnDefinition>,
+    /// The LIKEs, in their order.
+    pub likes: Vec<Like>,
     /// The constraints that belong to no column.
     pub constraints: Vec<TableConstraint>,
+}
+
+/// LIKE in CREATE TABLE, and what it includes. What tables do not have is included without effect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Like {
+    /// The relation whose columns are copied.
+    pub relation: RelationName,
+    /// The byte of the statement where the relation stands; -1 if unknown.
+    pub location: i32,
+    /// How many of the table's own columns stand before it.
+    pub after: usize,
+    /// INCLUDING COMMENTS.
+    pub comments: bool,
+    /// INCLUDING CONSTRAINTS.
+    pub constraints: bool,
+    /// INCLUDING DEFAULTS.
+    pub defaults: bool,
+    /// INCLUDING GENERATED.
+    pub generated: bool,
+    /// INCLUDING IDENTITY.
+    pub identity: bool,
+    /// INCLUDING INDEXES.
+    pub indexes: bool,
 }
 
 /// CREATE TABLE AS and SELECT INTO.
@@ -55,6 +83,8 @@ pub struct CreateTableAs {
     pub with_data: bool,
     /// Whether it is SELECT INTO.
     pub is_into: bool,
+    /// The text of the query of CREATE MATERIALIZED VIEW, and the relations that it names.
+    pub materialized: Option<(String, Vec<RelationName>)>,
 }
 
 impl CreateTable {
@@ -68,7 +98,7 @@ impl CreateTable {
             options: Given::all(&statement.options),
             on_commit: on_commit(statement.oncommit()),
         };
-        let (mut columns, mut constraints) = (Vec::new(), Vec::new());
+        let (mut columns, mut likes, mut constraints) = (Vec::new(), Vec::new(), Vec::new());
         for element in &statement.table_elts {
             match node(Some(element))? {
                 NodeEnum::ColumnDef(column) => {
@@ -77,14 +107,30 @@ impl CreateTable {
                 NodeEnum::Constraint(constraint) => {
                     constraints.push(TableConstraint::of(constraint)?);
                 }
-                NodeEnum::TableLikeClause(like) => {
-                    let at = like.relation.as_ref().map_or(-1, |relation| relation.location);
-                    return Err(Error::missing("CREATE TABLE LIKE").at(at));
-                }
+                NodeEnum::TableLikeClause(like) => likes.push(Like::of(like, columns.len())?),
                 _ => return Err(incomplete()),
             }
         }
-        Ok(Self { table, columns, constraints })
+        Ok(Self { table, columns, likes, constraints })
+    }
+}
+
+impl Like {
+    fn of(clause: &TableLikeClause, after: usize) -> Result<Self> {
+        // PostgreSQL's TableLikeOption. Compression, statistics and storage are 1, 7 and 8.
+        let includes = |bit: u32| clause.options & (1 << bit) != 0;
+        let relation = clause.relation.as_ref();
+        Ok(Self {
+            relation: RelationName::of(relation)?,
+            location: relation.map_or(-1, |relation| relation.location),
+            after,
+            comments: includes(0),
+            constraints: includes(2),
+            defaults: includes(3),
+            generated: includes(4),
+            identity: includes(5),
+            indexes: includes(6),
+        })
     }
 }
 
@@ -107,10 +153,6 @@ fn refuse_unsupported(statement: &CreateStmt) -> Result<()> {
 
 impl CreateTableAs {
     pub(crate) fn of(statement: &CreateTableAsStmt) -> Result<Self> {
-        if statement.objtype() == ObjectType::ObjectMatview {
-            return Err(Error::new("0A000", "materialized views are not supported")
-                .hint("CREATE TABLE ... AS stores the current result of a query."));
-        }
         let into = statement.into.as_deref().ok_or_else(incomplete)?;
         let relation = into.rel.as_ref().ok_or_else(incomplete)?;
         if !into.access_method.is_empty() {
@@ -119,9 +161,18 @@ impl CreateTableAs {
         if !into.table_space_name.is_empty() {
             return Err(Error::missing("TABLESPACE"));
         }
-        if !matches!(node(statement.query.as_deref())?, NodeEnum::SelectStmt(_)) {
+        let query = node(statement.query.as_deref())?;
+        if !matches!(query, NodeEnum::SelectStmt(_)) {
             return Err(Error::missing("CREATE TABLE AS EXECUTE"));
         }
+        let materialized = match statement.objtype() {
+            ObjectType::ObjectMatview => {
+                let relations = grammar::relations(query).into_iter();
+                let relations = relations.map(|(schema, name)| RelationName { schema, name });
+                Some((statement_text(query).ok_or_else(too_deep)?, relations.collect()))
+            }
+            _ => None,
+        };
         let table = NewTable {
             name: RelationName::of(Some(relation))?,
             is_temporary: is_temporary(relation)?,
@@ -134,6 +185,7 @@ impl CreateTableAs {
             columns: texts(&into.col_names),
             with_data: !into.skip_data,
             is_into: statement.is_select_into,
+            materialized,
         })
     }
 }

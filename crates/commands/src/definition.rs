@@ -3,8 +3,9 @@
 use crate::locking::LockTables;
 use crate::{
     AlterSequence, AlterTable, AlterType, Comment, CreateIndex, CreateSchema, CreateSequence,
-    CreateTable, CreateTableAs, CreateType, CreateView, Drop, NewType, ObjectKind, Reindex,
-    RelationName, Rename, RoutineDefinition, SetConstraints, TriggerDefinition, Truncate,
+    CreateTable, CreateTableAs, CreateType, CreateView, Drop, NewType, ObjectKind, Refresh,
+    Reindex, RelationName, Rename, RoutineDefinition, SetConstraints, SetSchema, TriggerDefinition,
+    Truncate,
 };
 
 /// A statement that changes definitions.
@@ -12,8 +13,10 @@ use crate::{
 pub enum Definition {
     /// CREATE TABLE.
     CreateTable(CreateTable),
-    /// CREATE TABLE AS. The query is in the tree.
+    /// CREATE TABLE AS and CREATE MATERIALIZED VIEW. The query is in the tree.
     CreateTableAs(CreateTableAs),
+    /// REFRESH MATERIALIZED VIEW.
+    Refresh(Refresh),
     /// CREATE VIEW. The query is also in the tree.
     CreateView(CreateView),
     /// CREATE SCHEMA.
@@ -34,6 +37,8 @@ pub enum Definition {
     AlterTable(AlterTable),
     /// ALTER ... RENAME.
     Rename(Rename),
+    /// ALTER ... SET SCHEMA.
+    SetSchema(SetSchema),
     /// DROP.
     Drop(Drop),
     /// TRUNCATE.
@@ -82,6 +87,10 @@ impl Definition {
     pub fn tag(&self) -> &'static str {
         match self {
             Self::CreateTable(_) => "CREATE TABLE",
+            Self::CreateTableAs(create) if create.materialized.is_some() => {
+                "CREATE MATERIALIZED VIEW"
+            }
+            Self::Refresh(_) => "REFRESH MATERIALIZED VIEW",
             Self::CreateTableAs(create) if create.is_into => "SELECT INTO",
             Self::CreateTableAs(_) => "CREATE TABLE AS",
             Self::CreateView(_) => "CREATE VIEW",
@@ -98,9 +107,11 @@ impl Definition {
             Self::AlterSequence(_) => "ALTER SEQUENCE",
             Self::AlterTable(alter) => alter.kind.alter_tag(),
             Self::Rename(rename) => rename.kind.alter_tag(),
+            Self::SetSchema(change) => change.kind.alter_tag(),
             Self::Drop(drop) => match drop.kind {
                 ObjectKind::Table => "DROP TABLE",
                 ObjectKind::View => "DROP VIEW",
+                ObjectKind::MaterializedView => "DROP MATERIALIZED VIEW",
                 ObjectKind::Sequence => "DROP SEQUENCE",
                 ObjectKind::Index => "DROP INDEX",
                 ObjectKind::Schema => "DROP SCHEMA",

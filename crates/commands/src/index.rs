@@ -73,6 +73,10 @@ pub struct Unique {
     pub columns: Vec<String>,
     /// NULLS NOT DISTINCT.
     pub nulls_equal: bool,
+    /// DEFERRABLE.
+    pub is_deferrable: bool,
+    /// INITIALLY DEFERRED.
+    pub is_deferred: bool,
 }
 
 impl Unique {
@@ -83,6 +87,10 @@ impl Unique {
             return Err(Error::missing("UNIQUE USING INDEX").at(constraint.location));
         }
         refuse_storage(&constraint.options)?;
+        if constraint.nulls_not_distinct && constraint.deferrable {
+            let what = "NULLS NOT DISTINCT of a deferrable constraint";
+            return Err(Error::missing(what).at(constraint.location));
+        }
         Ok(Self {
             name: some(&constraint.conname),
             columns: match column {
@@ -90,6 +98,8 @@ impl Unique {
                 None => texts(&constraint.keys),
             },
             nulls_equal: constraint.nulls_not_distinct,
+            is_deferrable: constraint.deferrable,
+            is_deferred: constraint.initdeferred,
         })
     }
 }

@@ -61,6 +61,8 @@ pub enum ObjectKind {
     Table,
     /// A view.
     View,
+    /// A materialized view.
+    MaterializedView,
     /// A sequence.
     Sequence,
     /// An index.
@@ -83,6 +85,7 @@ impl ObjectKind {
         Some(match kind {
             ObjectType::ObjectTable => Self::Table,
             ObjectType::ObjectView => Self::View,
+            ObjectType::ObjectMatview => Self::MaterializedView,
             ObjectType::ObjectSequence => Self::Sequence,
             ObjectType::ObjectIndex => Self::Index,
             ObjectType::ObjectSchema => Self::Schema,
@@ -98,6 +101,7 @@ impl ObjectKind {
         match self {
             Self::Table => "ALTER TABLE",
             Self::View => "ALTER VIEW",
+            Self::MaterializedView => "ALTER MATERIALIZED VIEW",
             Self::Sequence => "ALTER SEQUENCE",
             Self::Index => "ALTER INDEX",
             Self::Schema => "ALTER SCHEMA",
@@ -113,6 +117,7 @@ impl ObjectKind {
         match self {
             Self::Table => "table",
             Self::View => "view",
+            Self::MaterializedView => "materialized view",
             Self::Sequence => "sequence",
             Self::Index => "index",
             Self::Schema => "schema",

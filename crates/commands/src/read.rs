@@ -6,9 +6,9 @@ use crate::rename::AnyRename;
 use crate::{
     AlterSequence, AlterSystem, AlterType, Call, Command, Comment, Copy, CreateIndex, CreateSchema,
     CreateSequence, CreateTable, CreateTableAs, CreateType, CreateView, Declaration, Definition,
-    Discard, Do, Drop, Execute, Explain, Fetch, Maintenance, Prepare, Reindex, RelationName,
-    Result, RoleStatement, RoutineDefinition, SetConstraints, SettingStatement, Transaction,
-    TriggerDefinition, Truncate, kinds, names,
+    Discard, Do, Drop, Execute, Explain, Fetch, Maintenance, Prepare, Refresh, Reindex,
+    RelationName, Result, RoleStatement, RoutineDefinition, SetConstraints, SetSchema,
+    SettingStatement, Transaction, TriggerDefinition, Truncate, kinds, names,
 };
 use grammar::tree::{Node, NodeEnum, VacuumStmt};
 
@@ -56,6 +56,9 @@ pub fn read(statement: &NodeEnum) -> Result<Option<Command>> {
                 AnyRename::Role(rename) => Command::Role(rename),
             },
         },
+        NodeEnum::AlterObjectSchemaStmt(statement) => {
+            definition(Definition::SetSchema(SetSchema::of(statement)?))
+        }
         NodeEnum::CreateEnumStmt(_)
         | NodeEnum::CreateDomainStmt(_)
         | NodeEnum::AlterEnumStmt(_)
@@ -67,6 +70,9 @@ pub fn read(statement: &NodeEnum) -> Result<Option<Command>> {
         NodeEnum::LockStmt(statement) => definition(Definition::Lock(LockTables::of(statement)?)),
         NodeEnum::CommentStmt(statement) => {
             definition(Definition::Comment(Comment::of(statement)?))
+        }
+        NodeEnum::RefreshMatViewStmt(statement) => {
+            definition(Definition::Refresh(Refresh::of(statement)?))
         }
         NodeEnum::ReindexStmt(statement) => {
             definition(Definition::Reindex(Reindex::of(statement)?))

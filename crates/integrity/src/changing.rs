@@ -104,7 +104,8 @@ pub fn alter(
     })
 }
 
-pub(crate) fn timing(is_deferrable: bool, is_deferred: bool) -> Timing {
+/// When a constraint with these attributes is checked.
+pub fn timing(is_deferrable: bool, is_deferred: bool) -> Timing {
     match (is_deferrable, is_deferred) {
         (_, true) => Timing::InitiallyDeferred,
         (true, false) => Timing::InitiallyImmediate,
@@ -131,6 +132,18 @@ pub fn deferrable(
                     return Err(Error::new(SqlState::WrongObjectType, message));
                 }
                 found.push((table.id, key.name.clone()));
+            }
+            let is_key = !table.has_hidden_key() && table.key_name() == name;
+            let mut others = table.checks.iter().map(|check| &check.name);
+            let unique = catalog
+                .indexes_of(table.id)
+                .iter()
+                .find(|index| index.is_constraint && index.file.name == name);
+            if unique.is_some_and(|index| index.is_deferrable()) {
+                found.push((table.id, name.to_owned()));
+            } else if is_key || unique.is_some() || others.any(|other| other == name) {
+                let message = format!("constraint \"{name}\" is not deferrable");
+                return Err(Error::new(SqlState::WrongObjectType, message));
             }
         }
         if !found.is_empty() {

@@ -1,6 +1,7 @@
 //! Definitions of foreign keys.
 
 use crate::changing::{timing, with_version};
+use crate::unique;
 use datafusion::arrow::datatypes::DataType;
 use parser::commands::{self, ForeignKeyDefinition};
 use std::collections::HashSet;
@@ -112,9 +113,17 @@ fn unique_index(catalog: &Catalog, table: &Table, columns: &[ColumnId]) -> Resul
         return Ok(None);
     }
     let mut indexes = catalog.indexes_of(table.id).iter();
-    match indexes.find(|index| is_unique_index_of(index, &wanted)) {
-        Some(index) => Ok(Some(index.file.id)),
-        None => {
+    let is_deferrable = |index: &&Arc<Index>| index.is_deferrable();
+    let of_columns = |index: &&Arc<Index>| is_unique_index_of(index, &wanted);
+    let (deferrable, enforced): (Vec<_>, Vec<_>) =
+        indexes.by_ref().filter(of_columns).partition(is_deferrable);
+    match (enforced.first(), deferrable.first()) {
+        (Some(index), _) => Ok(Some(index.file.id)),
+        (None, Some(_)) => Err(unique::is_deferrable(format!(
+            "cannot use a deferrable unique constraint for referenced table \"{}\"",
+            table.name
+        ))),
+        (None, None) => {
             let message = format!(
                 "there is no unique constraint matching given keys for referenced table \"{}\"",
                 table.name

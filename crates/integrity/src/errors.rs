@@ -1,7 +1,7 @@
-//! Violations of foreign keys, in PostgreSQL's words.
+//! Violations of foreign keys and of unique constraints, in PostgreSQL's words.
 
 use datafusion::arrow::array::ArrayRef;
-use store::catalog::{ColumnId, ForeignKey, Table};
+use store::catalog::{ColumnId, ForeignKey, Index, Table};
 use values::error::{Error, Result, SqlState};
 use values::text;
 
@@ -54,6 +54,35 @@ fn violation(message: String, detail: Result<String>, table: &Table, key: &Forei
         Err(_) => error,
     };
     error.of_table(&table.schema, &table.name).of_constraint(&key.name)
+}
+
+/// The error for a value that two rows have in a unique constraint.
+pub(crate) fn repeated(table: &Table, index: &Index, values: &[ArrayRef]) -> Error {
+    let name = &index.file.name;
+    let message = format!("duplicate key value violates unique constraint \"{name}\"");
+    unique_violation(message, "already exists", (table, index), values)
+}
+
+/// The error for a value that two rows have in a unique constraint that is to be added.
+pub(crate) fn repeated_in_new(table: &Table, index: &Index, values: &[ArrayRef]) -> Error {
+    let message = format!("could not create unique index \"{}\"", index.file.name);
+    unique_violation(message, "is duplicated", (table, index), values)
+}
+
+fn unique_violation(
+    message: String,
+    what: &str,
+    (table, index): (&Table, &Index),
+    values: &[ArrayRef],
+) -> Error {
+    let columns: Vec<ColumnId> =
+        index.columns.iter().filter_map(|column| column.key.column()).collect();
+    let error = Error::new(SqlState::UniqueViolation, message);
+    let error = match described(table, &columns, values, 0) {
+        Ok(key) => error.with_detail(format!("Key {key} {what}.")),
+        Err(_) => error,
+    };
+    error.of_table(&table.schema, &table.name).of_constraint(&index.file.name)
 }
 
 /// The columns and the values of a row: `(a, b)=(1, x)`.

@@ -1,4 +1,5 @@
-//! Foreign keys: their definitions, their checks, and their actions; and changes of primary keys.
+//! Foreign keys: their definitions, their checks, and their actions; checks of deferrable unique constraints; and changes
+//! of primary keys.
 //!
 //! A transaction notes how rows change that foreign keys watch ([`store::RowChanges`]). At the end of
 //! a statement [`settle`] looks at all of its changes together: it carries out the actions, whose
@@ -20,9 +21,11 @@ mod primary_key;
 mod settle;
 mod surroundings;
 mod tuples;
+mod unique;
 
-pub use changing::{alter, deferrable, drop, make_valid, named, put};
+pub use changing::{alter, deferrable, drop, make_valid, named, put, timing};
 pub use definition::{Wanted, define, refuse_dependents};
 pub use primary_key::{add_key, drop_key};
 pub use settle::{set_constraints, settle, settle_all, validate};
 pub use surroundings::Surroundings;
+pub use unique::check_all;

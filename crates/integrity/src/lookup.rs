@@ -18,7 +18,7 @@ use store::{DistributedTransaction, TableView};
 use values::error::{Error, Result, SqlState};
 
 /// The most values in a condition. More become a table to join with.
-const VALUES_MAX: usize = 256;
+pub(crate) const VALUES_MAX: usize = 256;
 
 /// The name of the rows that refer, in plans.
 const REFERRING: &str = "?referring";
@@ -109,6 +109,15 @@ fn plan(
         let condition = condition(column, values)?;
         return Ok(scan.filter(condition)?.build()?);
     }
+    Ok(joined(scan, (0..columns.len()).map(column).collect(), values)?.build()?)
+}
+
+/// The rows of a plan whose columns have one of some values.
+pub(crate) fn joined(
+    scan: LogicalPlanBuilder,
+    columns: Vec<Column>,
+    values: &[ArrayRef],
+) -> Result<LogicalPlanBuilder> {
     let field = |(at, value): (usize, &ArrayRef)| {
         Field::new(format!("v{at}"), value.data_type().clone(), false)
     };
@@ -116,10 +125,9 @@ fn plan(
     let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), values.to_vec())?;
     let rows = MemTable::try_new(batch.schema(), vec![vec![batch]])?;
     let rows = LogicalPlanBuilder::scan(VALUES, provider_as_source(Arc::new(rows)), None)?;
-    let left: Vec<Column> = (0..columns.len()).map(column).collect();
     let right = (0..columns.len()).map(|at| Column::new(Some(VALUES), format!("v{at}")));
-    let joined = scan.join(rows.build()?, JoinType::LeftSemi, (left, right.collect()), None)?;
-    Ok(joined.build()?)
+    let right: Vec<Column> = right.collect();
+    Ok(scan.join(rows.build()?, JoinType::LeftSemi, (columns, right), None)?)
 }
 
 /// The plan of all rows with all columns; `None` if there are none.
@@ -149,7 +157,7 @@ pub(crate) fn all_values(
 }
 
 /// The condition that columns have one of some values.
-fn condition(column: impl Fn(usize) -> Column, values: &[ArrayRef]) -> Result<Expr> {
+pub(crate) fn condition(column: impl Fn(usize) -> Column, values: &[ArrayRef]) -> Result<Expr> {
     let value = |at: usize, row: usize| Ok(lit(ScalarValue::try_from_array(&values[at], row)?));
     let rows = 0..tuples::len(values);
     if values.len() == 1 && rows.len() > 1 {

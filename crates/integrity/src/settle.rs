@@ -2,10 +2,10 @@
 
 use crate::lookup::{self, missing};
 use crate::surroundings::Surroundings;
-use crate::{actions, errors, tuples};
+use crate::{actions, errors, tuples, unique};
 use datafusion::arrow::array::ArrayRef;
 use std::sync::Arc;
-use store::catalog::{Catalog, ForeignKey, ReferentialAction, Table, TableId};
+use store::catalog::{Catalog, ForeignKey, Index, ReferentialAction, Table, TableId, Timing};
 use store::{DeferredCheck, DistributedTransaction, RowChange, Side};
 use values::error::Result;
 
@@ -34,12 +34,12 @@ enum Rows {
 /// end of the transaction.
 ///
 /// # Errors
-/// 23503 for a violation; the errors of actions.
+/// 23503 and 23505 for a violation; the errors of actions.
 pub async fn settle(
     surroundings: &impl Surroundings,
     transaction: &mut DistributedTransaction,
 ) -> Result<()> {
-    let mut checks = Vec::new();
+    let (mut checks, mut uniques) = (Vec::new(), Vec::new());
     while !transaction.row_changes().has_no_changes() {
         for change in transaction.row_changes().take() {
             let catalog = Arc::clone(transaction.catalog());
@@ -54,14 +54,73 @@ pub async fn settle(
                 };
                 checks.extend(unless_deferred(transaction, check));
             }
+            for index in catalog.indexes_of(table.id).iter().filter(|index| index.is_deferrable()) {
+                let Some(values) = unique::changed(&change, table, index)? else { continue };
+                let (table, index) = (Arc::clone(table), Arc::clone(index));
+                uniques.extend(unless_deferred_unique(transaction, (table, index), values));
+            }
             let gone = gone(surroundings, transaction, &catalog, &change).await?;
             checks.extend(gone);
         }
+    }
+    for ((table, index), values) in uniques {
+        unique::check(surroundings, transaction, (&table, &index), &values).await?;
     }
     for check in checks {
         check.run(surroundings, transaction, Rows::OfStatement).await?;
     }
     Ok(())
+}
+
+/// A unique constraint, and the values that must be checked.
+type UniqueCheck = ((Arc<Table>, Arc<Index>), Vec<ArrayRef>);
+
+/// Keeps the check of a unique constraint for the end of the transaction, if it is to wait.
+fn unless_deferred_unique(
+    transaction: &mut DistributedTransaction,
+    (table, index): (Arc<Table>, Arc<Index>),
+    values: Vec<ArrayRef>,
+) -> Option<UniqueCheck> {
+    let changes = transaction.row_changes();
+    let constraint = &index.file.name;
+    if !changes.waits(table.id, constraint, index.timing) {
+        return Some(((table, index), values));
+    }
+    let (constraint, side) = (constraint.clone(), Side::Unique);
+    changes.defer(DeferredCheck { table: table.id, constraint, side, values });
+    None
+}
+
+/// A check that waited, now that it is due.
+async fn run_deferred(
+    surroundings: &impl Surroundings,
+    transaction: &mut DistributedTransaction,
+    deferred: &DeferredCheck,
+) -> Result<()> {
+    let catalog = Arc::clone(transaction.catalog());
+    if deferred.side != Side::Unique {
+        return match Check::of(&catalog, deferred) {
+            Some(check) => check.run(surroundings, transaction, Rows::OfTransaction).await,
+            None => Ok(()),
+        };
+    }
+    let table = catalog.table_by_id(deferred.table);
+    let mut indexes = catalog.indexes_of(deferred.table).iter();
+    let index = indexes.find(|index| index.file.name == deferred.constraint);
+    match table.zip(index) {
+        Some(of) => unique::check(surroundings, transaction, of, &deferred.values).await,
+        None => Ok(()),
+    }
+}
+
+/// When the constraint of a check that waits is checked; `None` if the constraint does not exist any more.
+fn timing_of(catalog: &Catalog, deferred: &DeferredCheck) -> Option<Timing> {
+    let table = catalog.table_by_id(deferred.table)?;
+    let mut keys = table.foreign_keys.iter();
+    let key = keys.find(|key| key.name == deferred.constraint).map(|key| key.timing);
+    let mut indexes = catalog.indexes_of(table.id).iter();
+    let index = indexes.find(|index| index.file.name == deferred.constraint);
+    key.or(index.map(|index| index.timing))
 }
 
 /// As [`settle`], with the checks that wait for the end of the transaction.
@@ -77,9 +136,7 @@ pub async fn settle_all(
     }
     settle(surroundings, transaction).await?;
     for deferred in transaction.row_changes().take_deferred() {
-        if let Some(check) = Check::of(transaction.catalog(), &deferred) {
-            check.run(surroundings, transaction, Rows::OfTransaction).await?;
-        }
+        run_deferred(surroundings, transaction, &deferred).await?;
     }
     Ok(())
 }
@@ -107,11 +164,12 @@ pub async fn set_constraints(
         return Ok(());
     }
     for deferred in transaction.row_changes().take_deferred() {
-        let Some(check) = Check::of(transaction.catalog(), &deferred) else { continue };
-        if transaction.row_changes().waits(check.table.id, &check.key) {
-            transaction.row_changes().defer_again(vec![deferred]);
+        let Some(timing) = timing_of(transaction.catalog(), &deferred) else { continue };
+        let changes = transaction.row_changes();
+        if changes.waits(deferred.table, &deferred.constraint, timing) {
+            changes.defer_again(vec![deferred]);
         } else {
-            check.run(surroundings, transaction, Rows::OfTransaction).await?;
+            run_deferred(surroundings, transaction, &deferred).await?;
         }
     }
     Ok(())
@@ -156,7 +214,7 @@ async fn check_all(
 /// Keeps a check for the end of the transaction, if it is to wait.
 fn unless_deferred(transaction: &mut DistributedTransaction, check: Check) -> Option<Check> {
     let changes = transaction.row_changes();
-    if !changes.waits(check.table.id, &check.key) {
+    if !changes.waits(check.table.id, &check.key.name, check.key.timing) {
         return Some(check);
     }
     let Check { table, key, side, values } = check;
@@ -184,17 +242,7 @@ fn new_values(
             _ => {}
         }
     }
-    of_rows(&new, &rows)
-}
-
-/// Some rows, each value once; `None` if there are none.
-fn of_rows(values: &[ArrayRef], rows: &[usize]) -> Result<Option<Vec<ArrayRef>>> {
-    if rows.is_empty() {
-        return Ok(None);
-    }
-    let values = tuples::picked(values, rows)?;
-    let distinct = tuples::distinct(&values)?;
-    tuples::picked(&values, &distinct).map(Some)
+    tuples::of_rows(&new, &rows)
 }
 
 /// Carries out the actions of foreign keys for values that are gone; returns the checks that are
@@ -305,7 +353,9 @@ impl Check {
         let of = (&*self.table, &self.key);
         Err(match self.side {
             Side::Referring => errors::not_present(of, referenced, &self.values, row),
-            Side::Referenced => errors::still_referenced(of, referenced, &self.values, row),
+            Side::Referenced | Side::Unique => {
+                errors::still_referenced(of, referenced, &self.values, row)
+            }
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use datafusion::arrow::array::{Array, ArrayRef, BooleanArray, UInt32Array, new_null_array};
 use datafusion::arrow::compute::kernels::cmp::not_distinct;
-use datafusion::arrow::compute::{CastOptions, cast_with_options, take};
+use datafusion::arrow::compute::{CastOptions, cast_with_options, concat, take};
 use datafusion::arrow::datatypes::DataType;
 use sdds::Key;
 use std::collections::HashSet;
@@ -48,6 +48,22 @@ pub(crate) fn distinct(columns: &[ArrayRef]) -> Result<Vec<usize>> {
 /// The values of each row as one key.
 pub(crate) fn keys(columns: &[ArrayRef]) -> Result<Vec<Key>> {
     Ok(encode_columns(columns).map_err(store::Error::from)?)
+}
+
+/// Some rows, each value once; `None` if there are none.
+pub(crate) fn of_rows(columns: &[ArrayRef], rows: &[usize]) -> Result<Option<Vec<ArrayRef>>> {
+    if rows.is_empty() {
+        return Ok(None);
+    }
+    let values = picked(columns, rows)?;
+    let distinct = distinct(&values)?;
+    picked(&values, &distinct).map(Some)
+}
+
+/// The rows of two lists of columns, one behind the other.
+pub(crate) fn appended(first: &[ArrayRef], second: &[ArrayRef]) -> Result<Vec<ArrayRef>> {
+    let both = first.iter().zip(second);
+    Ok(both.map(|(one, two)| concat(&[one, two])).collect::<Result<_, _>>()?)
 }
 
 /// The types of columns of a table.

@@ -38,7 +38,7 @@ impl Condition {
         }
         let Some((values, index, file)) = best else { return Ok(None) };
         let entries = EntryEncoder::new(index, &values).map_err(store::Error::from)?.values(0);
-        let range = match index.is_unique && values.len() == index.columns.len() {
+        let range = match index.is_enforced() && values.len() == index.columns.len() {
             true => KeyRange::point(&of_entry(&entries)),
             false => of_entries_from(&entries),
         };

@@ -30,6 +30,7 @@ fn table() -> Arc<Table> {
         home: GroupId(0),
         next_column: 3,
         version: 0,
+        materialized: None,
         comment: None,
     })
 }

@@ -93,7 +93,8 @@ pub fn at(error: Error, location: i32, text: &str) -> Error {
     }
 }
 
-fn at_byte(error: Error, byte: usize, text: &str) -> Error {
+/// The error, at a byte of the statement whose text is `text`.
+pub fn at_byte(error: Error, byte: usize, text: &str) -> Error {
     match text.get(..byte) {
         Some(before) => error.at(before.chars().count() + 1),
         None => error,

@@ -4,6 +4,7 @@ use commands::{Command, RoleStatement};
 use grammar::Script;
 use grammar::tree::NodeEnum;
 use std::sync::Arc;
+use store::catalog::SqlType;
 use values::error::Error;
 
 /// One parsed statement of a script. Clones share what is parsed.
@@ -18,6 +19,8 @@ pub struct Statement {
     body: Arc<Body>,
     /// What an EXPLAIN EXECUTE explains.
     executed: Option<Arc<Statement>>,
+    /// The types of the parameters, if their values do not say them; empty otherwise.
+    parameter_types: Arc<[SqlType]>,
 }
 
 /// A parsed statement, by what it is.
@@ -36,7 +39,17 @@ pub enum Body {
 impl Statement {
     pub(crate) fn new(text: String, offset: usize, script: Script, body: Body) -> Self {
         let (script, body) = (Arc::new(script), Arc::new(body));
-        Self { text, offset, script, body, executed: None }
+        Self { text, offset, script, body, executed: None, parameter_types: [].into() }
+    }
+
+    /// The statement with the types of its parameters.
+    pub fn with_parameter_types(self, types: &[SqlType]) -> Self {
+        Self { parameter_types: types.into(), ..self }
+    }
+
+    /// The types of its parameters, if their values do not say them; empty otherwise.
+    pub fn parameter_types(&self) -> &[SqlType] {
+        &self.parameter_types
     }
 
     /// The parsed statement.

@@ -148,16 +148,14 @@ pub fn of_written(written: &Written, users: &Visible, text: &str) -> Result<Held
     Ok(found)
 }
 
-/// The types that PREPARE declares for `$1`, `$2`, ...; `None` for `unknown`, and for types of users: which of these a
-/// parameter has, the statement says.
+/// The types that PREPARE declares for `$1`, `$2`, ...; `None` for `unknown`.
 ///
 /// # Errors
 /// As [`of_written`].
 pub fn of_parameters(prepare: &Prepare, users: &Visible, text: &str) -> Result<Vec<Option<Held>>> {
     let of = |written: &Option<Written>| -> Result<Option<Held>> {
         let Some(written) = written else { return Ok(None) };
-        let found = of_written(written, users, text)?;
-        Ok(Some(found).filter(|_| written.of_users.is_none()))
+        of_written(written, users, text).map(Some)
     };
     prepare.types.iter().map(of).collect()
 }

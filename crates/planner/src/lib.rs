@@ -82,6 +82,8 @@ pub struct Planner<'a> {
     pub search_path: SearchPath<'a>,
     /// The values of `$1`, `$2`, ...; empty while the statement is only described.
     pub parameters: &'a [ScalarValue],
+    /// The types of the parameters, if their values do not say them; empty otherwise.
+    pub parameter_types: &'a [store::catalog::SqlType],
     /// The names of the first parameters.
     pub names: &'a [NamedParameter],
     /// The functions of users that are executed; `None` if there are none.
@@ -111,12 +113,18 @@ impl<'a> Planner<'a> {
             tables,
             search_path,
             parameters,
+            parameter_types: &[],
             names: &[],
             user_functions: None,
             plan_view,
             expanded: Vec::new(),
             describes_views: false,
         }
+    }
+
+    /// Gives types to the parameters, whose values do not say them.
+    pub fn with_parameter_types(self, types: &'a [store::catalog::SqlType]) -> Self {
+        Self { parameter_types: types, ..self }
     }
 
     /// Gives names to the first parameters.

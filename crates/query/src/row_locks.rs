@@ -286,6 +286,11 @@ fn targets(
         let table = match find_in(catalog, frame.path(), schema, &range.relname) {
             Some(relation @ Relation::Table(table)) => {
                 frame.access(catalog).require(relation, Privileges::UPDATE)?;
+                if table.materialized.is_some() {
+                    let message =
+                        format!("cannot lock rows in materialized view \"{}\"", table.name);
+                    return Err(Error::new(SqlState::WrongObjectType, message));
+                }
                 table
             }
             Some(Relation::View(_)) => return Err(missing("a view is not supported")),

@@ -178,6 +178,56 @@ async fn a_wait_ends_with_its_statement_or_its_session() {
     assert_eq!(numbers(&waiter, "SELECT v FROM t").await.expect("read"), [11]);
 }
 
+/// The same, of a statement on the short path, outside of a transaction and in one.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wait_on_the_short_path_ends_with_its_statement() {
+    let database =
+        prepared(&["CREATE TABLE t (id int PRIMARY KEY, v int)", "INSERT INTO t VALUES (1, 0)"])
+            .await;
+    let holder = database.session();
+    let update = "UPDATE t SET v = v + 10 WHERE id = 1";
+    for in_block in [false, true] {
+        holder.execute("BEGIN").await.expect("begun");
+        holder.execute("UPDATE t SET v = 1 WHERE id = 1").await.expect("locked");
+        let waiter = database.session();
+        let begin = if in_block { "BEGIN" } else { "SELECT 1" };
+        waiter.execute(begin).await.expect("begun");
+        let cancel = waiter.cancel_handle();
+        let waiting = tokio::spawn({
+            let waiter = waiter.clone();
+            async move {
+                let statement = waiter.prepare(update).await.expect("prepared");
+                statement.execute(&[]).await.map(drop)
+            }
+        });
+        let running = "SELECT count(*) FROM pando.queries WHERE text LIKE 'UPDATE t SET v = v%'";
+        while numbers(&database.session(), running).await.expect("read") != [1] {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        cancel.cancel();
+        let error = waiting.await.expect("ended").expect_err("cancelled");
+        assert_eq!(error.state().code(), "57014");
+        waiter.execute("ROLLBACK").await.expect("rolled back");
+
+        let statement = waiter.prepare(update).await.expect("prepared");
+        for (setting, state) in [("lock_timeout", "55P03"), ("statement_timeout", "57014")] {
+            waiter.execute(begin).await.expect("begun");
+            waiter.execute(&format!("SET {setting} = '50ms'")).await.expect("set");
+            let error = statement.execute(&[]).await.map(drop).expect_err("it waits for too long");
+            assert_eq!(error.state().code(), state);
+            waiter.execute("ROLLBACK").await.expect("rolled back");
+            waiter.execute(&format!("RESET {setting}")).await.expect("reset");
+        }
+        waiter.execute(begin).await.expect("begun");
+        let waiting = tokio::spawn(async move { statement.execute(&[]).await.map(drop) });
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        holder.execute("COMMIT").await.expect("committed");
+        waiting.await.expect("ended").expect("it has waited");
+        waiter.execute("COMMIT").await.expect("committed");
+        assert_eq!(numbers(&holder, "SELECT v FROM t").await.expect("read"), [11]);
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_that_goes_gives_its_locks_back() {
     let database =

@@ -3,7 +3,7 @@
 use arrow::array::{ArrayRef, RecordBatch, UInt32Array};
 use arrow::compute::{concat, take};
 use arrow::error::ArrowError;
-use catalog::{Catalog, ColumnId, ForeignKey, TableId, Timing};
+use catalog::{Catalog, ColumnId, TableId, Timing};
 use imbl::{OrdMap, Vector};
 use std::sync::Arc;
 
@@ -28,25 +28,28 @@ impl RowChange {
     }
 }
 
-/// Which rows of a foreign key have changed.
+/// Which rows of a foreign key, or of a unique constraint, have changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
     /// Rows that refer.
     Referring,
     /// Rows that are referred to.
     Referenced,
+    /// Rows with the values of a unique constraint.
+    Unique,
 }
 
-/// A check of a foreign key that waits for the end of the transaction.
+/// A check of a constraint that waits for the end of the transaction.
 #[derive(Debug, Clone)]
 pub struct DeferredCheck {
-    /// The table with the foreign key.
+    /// The table with the constraint.
     pub table: TableId,
-    /// The name of the foreign key.
+    /// The name of the constraint.
     pub constraint: String,
     /// Which rows have changed.
     pub side: Side,
-    /// The values of the columns that refer, or the former values of those that are referred to.
+    /// The values of the columns that refer, the former values of those that are referred to, or the values that must be
+    /// unique.
     pub values: Vec<ArrayRef>,
 }
 
@@ -73,10 +76,10 @@ impl RowChanges {
         self.fresh.is_empty()
     }
 
-    /// Whether the checks of a foreign key of a table wait for the end of the transaction.
-    pub fn waits(&self, table: TableId, key: &ForeignKey) -> bool {
-        let named = || self.wait.get(&(table, key.name.clone())).copied();
-        match key.timing {
+    /// Whether the checks of a constraint of a table wait for the end of the transaction.
+    pub fn waits(&self, table: TableId, constraint: &str, timing: Timing) -> bool {
+        let named = || self.wait.get(&(table, constraint.to_owned())).copied();
+        match timing {
             Timing::NotDeferrable => false,
             of => named().or(self.all_wait).unwrap_or(of == Timing::InitiallyDeferred),
         }
@@ -195,15 +198,18 @@ fn taken(columns: &[ArrayRef], rows: &[usize]) -> Result<Vec<ArrayRef>, ArrowErr
     columns.iter().map(|column| take(column, &rows, None)).collect()
 }
 
-/// Returns the columns of a table that foreign keys watch; `None` if there are none.
+/// Returns the columns of a table that foreign keys and deferrable unique constraints watch; `None` if there are none.
 pub fn watched(catalog: &Catalog, table: TableId) -> Option<Watched> {
     let definition = catalog.table_by_id(table)?;
-    if definition.foreign_keys.is_empty() && catalog.referring_to(table).is_empty() {
+    let is_referred_to = !catalog.referring_to(table).is_empty();
+    if definition.foreign_keys.is_empty() && !is_referred_to && !catalog.has_deferrable(table) {
         return None;
     }
+    let unique = catalog.indexes_of(table).iter().filter(|index| index.is_deferrable());
+    let unique = unique.flat_map(|index| index.inputs());
     let own = definition.foreign_keys.iter().flat_map(|key| &key.columns);
     let referenced = catalog.references_to(table).flat_map(|(_, key)| &key.referenced);
-    let mut ids: Vec<ColumnId> = own.chain(referenced).copied().collect();
+    let mut ids: Vec<ColumnId> = own.chain(referenced).copied().chain(unique).collect();
     ids.sort_unstable();
     ids.dedup();
     ids.retain(|id| definition.position(*id).is_some());

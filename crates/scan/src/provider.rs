@@ -23,7 +23,8 @@ use sdds::KeyRange;
 use std::fmt;
 use std::sync::Arc;
 use store::TableView;
-use store::catalog::Table;
+use store::catalog::{Materialized, Table};
+use values::error::{Error, SqlState};
 use values::translate::external;
 use values::types::plan_field;
 
@@ -150,6 +151,7 @@ impl TableProvider for BucketTable {
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let table = Arc::clone(self.view.table());
+        refuse_unpopulated(&table)?;
         let valued = parameters::with_values(filters)?;
         let mut ranges = key_ranges::of_filters(&table, &valued);
         let (mut index, mut wanted) = (None, None);
@@ -198,5 +200,20 @@ impl TableProvider for BucketTable {
             let elsewhere = Elsewhere::new(self.view.clone(), here, elsewhere);
             Arc::new(SpreadScan::new(scan, elsewhere, shipping))
         })
+    }
+}
+
+/// Refuses to read a materialized view without data.
+///
+/// # Errors
+/// 55000.
+fn refuse_unpopulated(table: &Table) -> Result<()> {
+    match &table.materialized {
+        Some(Materialized { is_populated: false, .. }) => {
+            let message = format!("materialized view \"{}\" has not been populated", table.name);
+            let error = Error::new(SqlState::ObjectNotInPrerequisiteState, message);
+            Err(external(error.with_hint("Use the REFRESH MATERIALIZED VIEW command.")))
+        }
+        _ => Ok(()),
     }
 }

@@ -37,6 +37,7 @@ pub(crate) fn definition(id: TableId, name: &str, value: SqlType, home: GroupId)
         home,
         next_column: 2,
         version: 1,
+        materialized: None,
         comment: None,
     }
 }

@@ -51,6 +51,7 @@ fn table(store: &Store) -> Table {
         home: GroupId(0),
         next_column: 1,
         version: 1,
+        materialized: None,
         comment: None,
     }
 }

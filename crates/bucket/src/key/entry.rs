@@ -47,7 +47,7 @@ impl<'a> EntryEncoder<'a> {
     pub fn entry(&self, row: usize, key: &Key) -> Vec<u8> {
         let mut bytes = self.values(row);
         let has_null = self.columns.iter().any(|(array, _)| array.is_null(row));
-        if !self.index.is_unique || has_null && !self.index.nulls_equal {
+        if !self.index.is_enforced() || has_null && !self.index.nulls_equal {
             bytes.extend_from_slice(key.as_bytes());
         }
         bytes

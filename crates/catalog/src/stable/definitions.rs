@@ -6,7 +6,7 @@ use crate::{
     Aggregate, Catalog, CatalogChange, Column, Domain, DomainCheck, EnumLabel, Extension, Function,
     FunctionId, Identity, Index, IndexColumn, IndexExpression, IndexKey, Object, OnCommit,
     Parallel, Parameter, ParameterMode, Privileges, Relation, Role, Schema, Sequence, SqlType,
-    Trigger, TriggerEvents, TriggerState, TypeId, UserType, UserTypeKind, View, Volatility,
+    Timing, Trigger, TriggerEvents, TriggerState, TypeId, UserType, UserTypeKind, View, Volatility,
 };
 
 wrappers!(Privileges, TypeId);
@@ -89,17 +89,47 @@ fields!(Domain { base, nullable, default, checks });
 
 fields!(IndexColumn { key, descending, nulls_first, operator_class });
 
-fields!(Index {
-    file,
-    table,
-    columns,
-    included,
-    predicate,
-    is_unique,
-    nulls_equal,
-    is_constraint,
-    is_hash,
-});
+/// Without when it is checked.
+impl Stable for Index {
+    fn encode(&self, out: &mut Vec<u8>) {
+        let Self {
+            file,
+            table,
+            columns,
+            included,
+            predicate,
+            is_unique,
+            nulls_equal,
+            is_constraint,
+            is_hash,
+            timing: _,
+        } = self;
+        file.encode(out);
+        table.encode(out);
+        columns.encode(out);
+        included.encode(out);
+        predicate.encode(out);
+        is_unique.encode(out);
+        nulls_equal.encode(out);
+        is_constraint.encode(out);
+        is_hash.encode(out);
+    }
+
+    fn decode(from: &mut Source<'_>) -> Result<Self, Malformed> {
+        Ok(Self {
+            file: Stable::decode(from)?,
+            table: Stable::decode(from)?,
+            columns: Stable::decode(from)?,
+            included: Stable::decode(from)?,
+            predicate: Stable::decode(from)?,
+            is_unique: Stable::decode(from)?,
+            nulls_equal: Stable::decode(from)?,
+            is_constraint: Stable::decode(from)?,
+            is_hash: Stable::decode(from)?,
+            timing: Timing::NotDeferrable,
+        })
+    }
+}
 
 fields!(Role {
     name,

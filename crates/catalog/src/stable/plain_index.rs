@@ -2,7 +2,7 @@
 //! operator classes.
 
 use super::fields;
-use crate::{ColumnId, Index, IndexColumn, Table, TableId};
+use crate::{ColumnId, Index, IndexColumn, Table, TableId, Timing};
 use std::sync::Arc;
 
 /// An index over columns of its table.
@@ -34,7 +34,7 @@ impl PlainIndex {
             let column = of.key.column().filter(|_| of.operator_class.is_none())?;
             Some(PlainColumn { column, descending, nulls_first })
         };
-        if index.predicate.is_some() || !index.included.is_empty() {
+        if index.predicate.is_some() || !index.included.is_empty() || index.is_deferrable() {
             return None;
         }
         Some(Self {
@@ -66,6 +66,7 @@ impl From<PlainIndex> for Index {
             nulls_equal: plain.nulls_equal,
             is_constraint: plain.is_constraint,
             is_hash: plain.is_hash,
+            timing: Timing::NotDeferrable,
         }
     }
 }

@@ -1,11 +1,12 @@
 //! Relations and tables.
 //!
 //! A table with foreign keys, or with checks that are NOT VALID, has an ordinal of its own: what
-//! earlier versions do not know follows the fields that they know.
+//! earlier versions do not know follows the fields that they know. So has a materialized view, which has
+//! neither.
 
 use super::plain_index::PlainIndex;
 use super::{Malformed, Source, Stable, fields, variants};
-use crate::{Check, ForeignKey, ReferentialAction, Relation, Table, Timing};
+use crate::{Check, ForeignKey, Index, Materialized, ReferentialAction, Relation, Table, Timing};
 use std::sync::Arc;
 
 const TABLE: u8 = 0;
@@ -16,6 +17,9 @@ const PLAIN_INDEX: u8 = 3;
 const CONSTRAINED_TABLE: u8 = 40;
 /// Any other index.
 const INDEX: u8 = 45;
+const MATERIALIZED_VIEW: u8 = 100;
+/// An index of a deferrable UNIQUE constraint.
+const DEFERRABLE_INDEX: u8 = 101;
 
 impl Stable for Relation {
     fn encode(&self, out: &mut Vec<u8>) {
@@ -23,7 +27,11 @@ impl Stable for Relation {
             Self::Table(table) => {
                 let unchecked = table.checks.iter().filter(|check| !check.is_valid);
                 let unchecked: Vec<String> = unchecked.map(|check| check.name.clone()).collect();
-                if table.foreign_keys.is_empty() && unchecked.is_empty() {
+                if let Some(materialized) = &table.materialized {
+                    out.push(MATERIALIZED_VIEW);
+                    table.encode(out);
+                    materialized.encode(out);
+                } else if table.foreign_keys.is_empty() && unchecked.is_empty() {
                     out.push(TABLE);
                     table.encode(out);
                 } else {
@@ -40,6 +48,11 @@ impl Stable for Relation {
             Self::Sequence(sequence) => {
                 out.push(SEQUENCE);
                 sequence.encode(out);
+            }
+            Self::Index(index) if index.is_deferrable() => {
+                out.push(DEFERRABLE_INDEX);
+                index.encode(out);
+                index.timing.encode(out);
             }
             Self::Index(index) => match PlainIndex::of(index) {
                 Some(plain) => {
@@ -70,12 +83,22 @@ impl Stable for Relation {
                 table.foreign_keys = Stable::decode(from)?;
                 Ok(Self::Table(Arc::new(table)))
             }
+            DEFERRABLE_INDEX => {
+                let mut index = Index::decode(from)?;
+                index.timing = Stable::decode(from)?;
+                Ok(Self::Index(Arc::new(index)))
+            }
+            MATERIALIZED_VIEW => {
+                let mut table = Table::decode(from)?;
+                table.materialized = Some(Stable::decode(from)?);
+                Ok(Self::Table(Arc::new(table)))
+            }
             _ => Err(Malformed("a variant of Relation is unknown")),
         }
     }
 }
 
-/// Without what [`CONSTRAINED_TABLE`] adds.
+/// Without what [`CONSTRAINED_TABLE`] and [`MATERIALIZED_VIEW`] add.
 impl Stable for Table {
     fn encode(&self, out: &mut Vec<u8>) {
         let Self {
@@ -92,6 +115,7 @@ impl Stable for Table {
             home,
             next_column,
             version,
+            materialized: _,
             comment,
         } = self;
         id.encode(out);
@@ -124,10 +148,13 @@ impl Stable for Table {
             home: Stable::decode(from)?,
             next_column: Stable::decode(from)?,
             version: Stable::decode(from)?,
+            materialized: None,
             comment: Stable::decode(from)?,
         })
     }
 }
+
+fields!(Materialized { sql, search_path, is_populated });
 
 /// Without whether it is valid.
 impl Stable for Check {

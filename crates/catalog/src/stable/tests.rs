@@ -122,6 +122,7 @@ fn table() -> Table {
         home: GroupId(0),
         next_column: 2,
         version: 3,
+        materialized: None,
         comment: Some("x".to_owned()),
     }
 }
@@ -144,6 +145,11 @@ fn constrained_table() -> Table {
         is_valid: false,
     });
     table
+}
+
+fn materialized_view() -> Table {
+    let (sql, search_path) = ("q".to_owned(), vec!["s".to_owned()]);
+    Table { materialized: Some(Materialized { sql, search_path, is_populated: true }), ..table() }
 }
 
 fn sequence() -> Sequence {
@@ -185,6 +191,10 @@ fn computed_index() -> Index {
     };
     let predicate = Some(expression("p", SqlType::Boolean));
     Index { columns: vec![column], included: vec![ColumnId(0)], predicate, ..index() }
+}
+
+fn deferrable_index() -> Index {
+    Index { timing: Timing::InitiallyDeferred, ..index() }
 }
 
 fn view() -> View {
@@ -313,6 +323,10 @@ fn changes_have_their_bytes() {
             "032805017301740200016102000001010000000001016202010101310000000000010001016305612             03e2030808004010400000203010178 010163 01 0166 0101 05 0100 00 02 03 00 01 02 00",
         ),
         (
+            CatalogChange::Create(Relation::Table(Arc::new(materialized_view()))),
+            "03640501730174020001610200000101000000000101620201010131000000000001000101630561203e2030808004010400000203010178 0171 010173 01",
+        ),
+        (
             CatalogChange::Replace(Relation::View(Arc::new(view()))),
             "040107017301760853454c454354203101016301017300",
         ),
@@ -327,6 +341,10 @@ fn changes_have_their_bytes() {
         (
             CatalogChange::Create(Relation::Index(Arc::new(computed_index()))),
             "032d080173016902 0005656e7472790a00000000000000 0103726f770a00000000000000 01000080800400000002010005 010101650173016e070101 0000 01016f 0100 0101700173016e000101 01000100",
+        ),
+        (
+            CatalogChange::Create(Relation::Index(Arc::new(deferrable_index()))),
+            "0365080173016902 0005656e7472790a00000000000000 0103726f770a00000000000000 01000080800400000002010005 02 0001010000 0000000100 00 00 01000100 02",
         ),
         (CatalogChange::Drop(RelationId(5)), "0505"),
         (CatalogChange::Truncate(TableId(5)), "0605"),

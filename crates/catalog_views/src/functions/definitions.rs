@@ -140,6 +140,9 @@ fn shown(scope: &Scope, class: Class<'_>) -> String {
 fn view(scope: &Scope, row: &Row<'_>) -> Option<String> {
     match scope.class(row, 0)? {
         Class::Relation(Relation::View(view)) => Some(format!(" {};", query_of(scope, view))),
+        Class::Relation(Relation::Table(table)) => {
+            Some(format!(" {};", query_of(scope, &table.as_view()?)))
+        }
         _ => None,
     }
 }
@@ -160,16 +163,19 @@ fn query_of(scope: &Scope, view: &View) -> String {
     grammar::with_schemas(sql, schema_of).unwrap_or_else(|| sql.clone())
 }
 
-/// `pg_get_ruledef`: the rule of a view.
+/// `pg_get_ruledef`: the rule of a view or a materialized view.
 fn rule(scope: &Scope, row: &Row<'_>) -> Option<String> {
     let oid = row.number(0)?;
-    scope.catalog.relations().find_map(|relation| match relation {
-        Relation::View(view) if oids::default(view.id, u32::MAX) == oid => {
-            let name = format!("{}.{}", quote_ident(&view.schema), quote_ident(&view.name));
-            Some(format!("CREATE RULE \"_RETURN\" AS ON SELECT TO {name} DO INSTEAD {};", view.sql))
-        }
-        _ => None,
-    })
+    let shown = |view: &View| {
+        let name = format!("{}.{}", quote_ident(&view.schema), quote_ident(&view.name));
+        format!("CREATE RULE \"_RETURN\" AS ON SELECT TO {name} DO INSTEAD {};", view.sql)
+    };
+    let found = scope.catalog.relations().find(|of| oids::default(of.id(), u32::MAX) == oid)?;
+    match found {
+        Relation::View(view) => Some(shown(view)),
+        Relation::Table(table) => table.as_view().map(|view| shown(&view)),
+        Relation::Sequence(_) | Relation::Index(_) => None,
+    }
 }
 
 /// `pg_get_triggerdef`. Pretty-printed, the table has a schema only if it is not in the search path.

@@ -17,7 +17,7 @@ const TEXT_BYTES: i64 = 1 << 30;
 
 /// The view `columns`.
 pub(super) fn columns(context: &ViewContext<'_>, rows: &mut TableRows) {
-    for table in context.tables() {
+    for table in context.base_tables() {
         for (number, column) in declared(table) {
             let name = (table.schema.as_str(), table.name.as_str(), column.name.as_str());
             column_row(name, number, &column.sql_type, true, rows);
@@ -171,7 +171,7 @@ fn time_digits(sql_type: &SqlType) -> Option<i64> {
 
 /// The view `element_types`: the element types of array columns.
 pub(super) fn element_types(context: &ViewContext<'_>, rows: &mut TableRows) {
-    for table in context.tables() {
+    for table in context.base_tables() {
         for (number, column) in declared(table) {
             let SqlType::Array(element) = &column.sql_type else { continue };
             let named: Cell = udt(element).into();

@@ -8,14 +8,20 @@ use crate::names::DATABASE;
 use crate::pg_catalog::check_columns;
 use crate::rows::TableRows;
 use crate::view_context::ViewContext;
+use store::catalog::Timing;
 
 /// The view `table_constraints`.
 pub(super) fn tables(context: &ViewContext<'_>, rows: &mut TableRows) {
-    for table in context.tables() {
+    for table in context.base_tables() {
         let key = (!table.has_hidden_key()).then(|| (table.key_name(), "PRIMARY KEY"));
         let checks = table.checks.iter().map(|check| (check.name.clone(), "CHECK"));
         let unique = context.unique(table.id).map(|index| (index.file.name.clone(), "UNIQUE"));
+        let timing = |name: &str| {
+            let index = context.unique(table.id).find(|index| index.file.name == name);
+            index.map_or(Timing::NotDeferrable, |index| index.timing)
+        };
         for (name, kind) in key.into_iter().chain(unique).chain(checks) {
+            let timing = if kind == "UNIQUE" { timing(&name) } else { Timing::NotDeferrable };
             rows.row([
                 ("constraint_catalog", DATABASE.into()),
                 ("constraint_schema", table.schema.as_str().into()),
@@ -24,8 +30,8 @@ pub(super) fn tables(context: &ViewContext<'_>, rows: &mut TableRows) {
                 ("table_schema", table.schema.as_str().into()),
                 ("table_name", table.name.as_str().into()),
                 ("constraint_type", kind.into()),
-                ("is_deferrable", yes(false)),
-                ("initially_deferred", yes(false)),
+                ("is_deferrable", yes(timing != Timing::NotDeferrable)),
+                ("initially_deferred", yes(timing == Timing::InitiallyDeferred)),
                 ("enforced", yes(true)),
             ]);
         }
@@ -35,7 +41,7 @@ pub(super) fn tables(context: &ViewContext<'_>, rows: &mut TableRows) {
 /// The view `key_column_usage`.
 pub(super) fn key_columns(context: &ViewContext<'_>, rows: &mut TableRows) {
     let keys = context.keyed().map(|table| (table, table.key_name(), columns_of_key(table)));
-    let unique = context.tables().flat_map(|table| {
+    let unique = context.base_tables().flat_map(|table| {
         let of_table = context.unique(table.id);
         of_table.map(move |index| {
             let parts = index_parts(index, table).into_iter();
@@ -60,7 +66,7 @@ pub(super) fn key_columns(context: &ViewContext<'_>, rows: &mut TableRows) {
 
 /// The view `constraint_column_usage`.
 pub(super) fn column_usage(context: &ViewContext<'_>, rows: &mut TableRows) {
-    for table in context.tables() {
+    for table in context.base_tables() {
         let mut used = Vec::new();
         if !table.has_hidden_key() {
             used.push((table.key_name(), key_numbers(table)));
@@ -88,7 +94,7 @@ pub(super) fn column_usage(context: &ViewContext<'_>, rows: &mut TableRows) {
 /// The view `constraint_table_usage`.
 pub(super) fn table_usage(context: &ViewContext<'_>, rows: &mut TableRows) {
     let keys = context.keyed().map(|table| (table, table.key_name()));
-    let unique = context.tables().flat_map(|table| {
+    let unique = context.base_tables().flat_map(|table| {
         context.unique(table.id).map(move |index| (table, index.file.name.clone()))
     });
     for (table, name) in keys.chain(unique) {
@@ -105,7 +111,7 @@ pub(super) fn table_usage(context: &ViewContext<'_>, rows: &mut TableRows) {
 
 /// The view `check_constraints`.
 pub(super) fn checks(context: &ViewContext<'_>, rows: &mut TableRows) {
-    for table in context.tables() {
+    for table in context.base_tables() {
         for check in &table.checks {
             rows.row([
                 ("constraint_catalog", DATABASE.into()),

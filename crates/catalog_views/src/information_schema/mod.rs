@@ -101,6 +101,7 @@ fn tables(context: &ViewContext<'_>, rows: &mut TableRows) {
     for relation in context.catalog.relations().filter(|relation| context.shows(relation)) {
         let temporary = relation.is_temporary();
         let kind = match relation {
+            Relation::Table(table) if table.materialized.is_some() => continue,
             Relation::Table(_) if temporary => "LOCAL TEMPORARY",
             Relation::Table(_) => "BASE TABLE",
             Relation::View(_) => "VIEW",

@@ -61,8 +61,11 @@ fn on<'a>(
 
 /// The views `table_privileges` and `role_table_grants`.
 pub(super) fn tables(context: &ViewContext<'_>, rows: &mut TableRows) {
-    let named =
-        |relation: &&Relation| !matches!(relation, Relation::Sequence(_) | Relation::Index(_));
+    let named = |relation: &&Relation| match relation {
+        Relation::Table(table) => table.materialized.is_none(),
+        Relation::View(_) => true,
+        Relation::Sequence(_) | Relation::Index(_) => false,
+    };
     for relation in context.catalog.relations().filter(named) {
         for one in on(context, relation.id(), &ON_TABLES) {
             rows.row([
@@ -82,7 +85,7 @@ pub(super) fn tables(context: &ViewContext<'_>, rows: &mut TableRows) {
 /// The views `column_privileges` and `role_column_grants`.
 pub(super) fn columns(context: &ViewContext<'_>, rows: &mut TableRows) {
     let mut all: Vec<(RelationId, &str, &str, &str)> = Vec::new();
-    for table in context.tables() {
+    for table in context.base_tables() {
         let columns = declared(table);
         let id = table.id.relation();
         all.extend(columns.map(|(_, c)| (id, &*table.schema, &*table.name, &*c.name)));

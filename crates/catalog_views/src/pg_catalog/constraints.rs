@@ -29,6 +29,7 @@ pub(super) fn indexes(context: &ViewContext<'_>, rows: &mut TableRows) {
         let option = |c: &IndexColumn| i64::from(c.descending) + 2 * i64::from(c.nulls_first);
         rows.set_last("indoption", options.map(option).collect::<Vec<i64>>().into());
         rows.set_last("indisunique", of.is_unique.into());
+        rows.set_last("indimmediate", (!of.is_deferrable()).into());
         rows.set_last("indnullsnotdistinct", of.nulls_equal.into());
         let shown: Vec<&str> = of
             .columns
@@ -117,6 +118,8 @@ pub(super) fn constraints(context: &ViewContext<'_>, rows: &mut TableRows) {
                 ("conname", name.into()),
                 ("connamespace", oids::schema(&table.schema).into()),
                 ("contype", "u".into()),
+                ("condeferrable", index.is_deferrable().into()),
+                ("condeferred", (index.timing == Timing::InitiallyDeferred).into()),
                 ("convalidated", true.into()),
                 ("conrelid", oids::relation(id).into()),
                 ("conindid", oids::relation(index.file.id.relation()).into()),

@@ -102,7 +102,17 @@ fn order_text(order: &IndexColumn) -> String {
 pub(crate) fn unique(index: &Index, table: &Table) -> String {
     let names =
         index_parts(index, table).iter().map(|of| part(of, false)).collect::<Vec<_>>().join(", ");
-    format!("UNIQUE{} ({names})", if index.nulls_equal { " NULLS NOT DISTINCT" } else { "" })
+    let nulls = if index.nulls_equal { " NULLS NOT DISTINCT" } else { "" };
+    format!("UNIQUE{nulls} ({names}){}", timing(index.timing))
+}
+
+/// When a constraint is checked, with a blank in front.
+fn timing(of: Timing) -> &'static str {
+    match of {
+        Timing::NotDeferrable => "",
+        Timing::InitiallyImmediate => " DEFERRABLE",
+        Timing::InitiallyDeferred => " DEFERRABLE INITIALLY DEFERRED",
+    }
 }
 
 /// The definition of a primary key.
@@ -149,11 +159,7 @@ pub(crate) fn foreign_key(key: &ForeignKey, table: &Table, of: &Table, reference
     if !key.on_delete_set.is_empty() {
         text.push_str(&format!(" ({})", list(table, &key.on_delete_set)));
     }
-    match key.timing {
-        Timing::NotDeferrable => {}
-        Timing::InitiallyImmediate => text.push_str(" DEFERRABLE"),
-        Timing::InitiallyDeferred => text.push_str(" DEFERRABLE INITIALLY DEFERRED"),
-    }
+    text.push_str(timing(key.timing));
     if !key.is_valid {
         text.push_str(" NOT VALID");
     }

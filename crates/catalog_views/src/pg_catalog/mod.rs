@@ -46,6 +46,7 @@ pub(crate) fn table(context: &ViewContext<'_>, name: &str) -> Option<TableRows> 
         "pg_namespace" => summaries::namespaces(context, out),
         "pg_tables" => summaries::tables(context, out),
         "pg_views" => summaries::views(context, out),
+        "pg_matviews" => summaries::materialized_views(context, out),
         "pg_indexes" => summaries::indexes(context, out),
         "pg_description" => summaries::descriptions(context, out),
         "pg_rewrite" => summaries::rules(context, out),

@@ -46,6 +46,12 @@ pub(super) fn classes(context: &ViewContext<'_>, rows: &mut TableRows) {
     }
     shape::all().for_each(|shape| system_class(shape, rows));
     rows.set_all("relispopulated", true.into());
+    for table in context.tables() {
+        if table.materialized.as_ref().is_some_and(|of| !of.is_populated) {
+            let oid = oids::relation(table.id.relation());
+            rows.set_where(("oid", &oid.into()), "relispopulated", &false.into());
+        }
+    }
 }
 
 /// The row types of tables and views, for `pg_type`.
@@ -138,7 +144,8 @@ fn table_class(context: &ViewContext<'_>, table: &Table, rows: &mut TableRows) {
         ("relacl", roles::access_list(context.catalog, &object, all).into()),
         ("relam", oids::HEAP.into()),
         ("relfilenode", oids::relation(id).into()),
-        ("relkind", "r".into()),
+        ("relkind", if table.materialized.is_some() { "m" } else { "r" }.into()),
+        ("relhasrules", table.materialized.is_some().into()),
         ("relnatts", (declared(table).count() as i64).into()),
         ("relchecks", (table.checks.len() as i64).into()),
         ("reltuples", Cell::Double(tuples as f64)),

@@ -116,9 +116,11 @@ fn sequence_of<'a>(
 /// The dependencies of views: rules on their views, and on the relations that they read.
 fn of_views(context: &ViewContext<'_>, depend: &mut dyn FnMut((i64, i64), (i64, i64, i64), &str)) {
     let session = context.session;
-    for (view, _) in context.views() {
+    for view in context.queries() {
         let rule = (oids::PG_REWRITE, oids::default(view.id, u32::MAX));
         let own = (oids::PG_CLASS, oids::relation(view.id), 0);
+        // By these `pg_dump` finds materialized views.
+        depend((own.0, own.1), (oids::PG_NAMESPACE, oids::schema(&view.schema), 0), "n");
         depend(rule, own, "n");
         depend(rule, own, "i");
         let path = SearchPath::new(&view.search_path, session.temporary_schema());

@@ -1,10 +1,9 @@
 //! `pg_namespace`, `pg_description`, `pg_rewrite` and the views `pg_tables`, `pg_views`,
-//! `pg_indexes` and `pg_stat_*`.
+//! `pg_matviews`, `pg_indexes` and `pg_stat_*`.
 
 use super::{definitions, oids, roles};
 use crate::catalog_tables::declared;
 use crate::names::BOOTSTRAP_SUPERUSER;
-use crate::pg_catalog::class::Class;
 use crate::rows::TableRows;
 use crate::shape;
 use crate::view_context::ViewContext;
@@ -25,7 +24,7 @@ pub(super) fn namespaces(context: &ViewContext<'_>, rows: &mut TableRows) {
 
 /// `pg_tables`.
 pub(super) fn tables(context: &ViewContext<'_>, rows: &mut TableRows) {
-    for table in context.tables() {
+    for table in context.base_tables() {
         let owner = roles::owner_name(context.catalog, &Object::Relation(table.id.relation()));
         rows.row([
             ("schemaname", table.schema.as_str().into()),
@@ -58,6 +57,21 @@ pub(super) fn views(context: &ViewContext<'_>, rows: &mut TableRows) {
             ("viewname", view.name.as_str().into()),
             ("viewowner", roles::owner_name(context.catalog, &Object::Relation(view.id)).into()),
             ("definition", definitions::view(view).into()),
+        ]);
+    }
+}
+
+/// `pg_matviews`.
+pub(super) fn materialized_views(context: &ViewContext<'_>, rows: &mut TableRows) {
+    for table in context.tables() {
+        let Some((of, view)) = table.materialized.as_ref().zip(table.as_view()) else { continue };
+        rows.row([
+            ("schemaname", table.schema.as_str().into()),
+            ("matviewname", table.name.as_str().into()),
+            ("matviewowner", roles::owner_name(context.catalog, &Object::Relation(view.id)).into()),
+            ("hasindexes", (!context.catalog.indexes_of(table.id).is_empty()).into()),
+            ("ispopulated", of.is_populated.into()),
+            ("definition", definitions::view(&view).into()),
         ]);
     }
 }
@@ -173,10 +187,10 @@ pub(super) fn index_statistics(context: &ViewContext<'_>, rows: &mut TableRows) 
     }
 }
 
-/// `pg_rewrite`: the SELECT rule of each view.
+/// `pg_rewrite`: the SELECT rule of each view and materialized view.
 pub(super) fn rules(context: &ViewContext<'_>, rows: &mut TableRows) {
-    for (view, _) in context.views() {
-        let class = Class::Relation(&Relation::View(view.clone())).oid();
+    for view in context.queries() {
+        let class = oids::relation(view.id);
         rows.row([
             ("oid", oids::default(view.id, u32::MAX).into()),
             ("rulename", "_RETURN".into()),

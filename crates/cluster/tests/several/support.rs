@@ -432,6 +432,7 @@ fn counters(id: TableId, name: &str, home: sdds::GroupId) -> Table {
         home,
         next_column: 2,
         version: 1,
+        materialized: None,
         comment: None,
     }
 }

@@ -183,6 +183,43 @@ async fn a_named_prepared_statement_takes_values() {
 }
 
 #[tokio::test]
+async fn parameters_have_types_of_users() {
+    let served = serve(&[]);
+    let client = connect(&served, "u", None).await.expect("connected");
+    let create = "CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
+        CREATE TABLE m (id int PRIMARY KEY, v mood);
+        INSERT INTO m VALUES (1, 'ok'), (2, 'happy'), (3, 'sad');
+        CREATE DOMAIN pos AS int CHECK (value > 0)";
+    client.batch_execute(create).await.expect("made");
+    let compare =
+        "PREPARE c (mood) AS SELECT $1 > 'sad', $1::text, id FROM m WHERE v >= $1 ORDER BY id";
+    client.simple_query(compare).await.expect("prepared");
+    assert_eq!(values(&client, "EXECUTE c('ok')").await, ["t", "ok", "1", "t", "ok", "2"]);
+    assert_eq!(values(&client, "EXECUTE c(NULL)").await, [""; 0]);
+    let wrong = "22P02 invalid input value for enum mood: \"bogus\"";
+    assert_eq!(refusal(&client, "EXECUTE c('bogus')").await, wrong);
+    client.simple_query("PREPARE e AS SELECT id FROM m WHERE v = $1").await.expect("prepared");
+    assert_eq!(values(&client, "EXECUTE e('happy')").await, ["2"]);
+    let any = "PREPARE a (mood[]) AS SELECT id FROM m WHERE v = ANY ($1) ORDER BY id";
+    client.simple_query(any).await.expect("prepared");
+    assert_eq!(values(&client, "EXECUTE a('{ok,sad}')").await, ["1", "3"]);
+    let change = "PREPARE u (mood, mood) AS UPDATE m SET v = $1 WHERE v = $2 RETURNING id, v";
+    client.simple_query(change).await.expect("prepared");
+    assert_eq!(values(&client, "EXECUTE u('happy', 'sad')").await, ["3", "happy"]);
+    // The same text, with a number.
+    client.simple_query("PREPARE n (bigint) AS SELECT $1").await.expect("prepared");
+    client.simple_query("PREPARE l (mood) AS SELECT $1").await.expect("prepared");
+    for _ in 0..3 {
+        assert_eq!(values(&client, "EXECUTE n(2)").await, ["2"]);
+        assert_eq!(values(&client, "EXECUTE l('ok')").await, ["ok"]);
+    }
+    client.simple_query("PREPARE d (pos) AS SELECT $1 + 1").await.expect("prepared");
+    assert_eq!(values(&client, "EXECUTE d(4)").await, ["5"]);
+    let refused = "23514 value for domain pos violates check constraint \"pos_check\"";
+    assert_eq!(refusal(&client, "EXECUTE d(-4)").await, refused);
+}
+
+#[tokio::test]
 async fn changes_with_parameters_are_described_before_they_have_values() {
     let served = serve(&[]);
     let client = connect(&served, "u", None).await.expect("connected");

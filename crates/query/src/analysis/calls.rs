@@ -87,8 +87,7 @@ impl Calls {
         query: &NodeEnum,
         text: &str,
     ) -> Result<Option<Self>> {
-        let declared: Vec<_> =
-            planner.parameters.iter().map(super::parameters::type_of_value).collect();
+        let declared = super::parameters::declared(planner.parameters, planner.parameter_types);
         let (bound, relations) = super::bind(planner, query, &declared, text, true).await?;
         Ok((!bound.calls.is_empty()).then_some(Self { bound, relations }))
     }

@@ -147,8 +147,7 @@ pub(crate) async fn bind<'a>(
     planner: &'a Planner<'_>,
     node: &NodeEnum,
 ) -> Result<Statement<'a>> {
-    let declared: Vec<Option<SqlType>> =
-        frame.parameters.iter().map(parameters::type_of_value).collect();
+    let declared = parameters::declared(frame.parameters, frame.parameter_types());
     let statement = bound(frame, planner, node, &declared, true).await?;
     if statement.parameters.len() > frame.parameters.len() {
         return Err(parameters::undefined(frame.parameters.len() + 1));

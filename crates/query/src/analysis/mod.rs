@@ -89,8 +89,7 @@ pub(crate) async fn plan_without_values(
     planner: &Planner<'_>,
     query: &NodeEnum,
 ) -> Result<(LogicalPlan, Vec<Field>)> {
-    let declared = frame.parameters.iter().map(parameters::type_of_value);
-    let declared: Vec<Option<SqlType>> = declared.collect();
+    let declared = parameters::declared(frame.parameters, frame.parameter_types());
     let (bound, relations) = bind(planner, query, &declared, frame.text, false).await?;
     let (plan, fields) = lower(planner, &bound.query, &relations, &[], frame.text, true)?;
     let plan = lowering::with_labels(plan, &fields)?;
@@ -106,8 +105,7 @@ pub(crate) async fn type_of_query(
     query: &NodeEnum,
     text: &str,
 ) -> Result<analyzer::system::Oid> {
-    let declared: Vec<Option<SqlType>> =
-        planner.parameters.iter().map(parameters::type_of_value).collect();
+    let declared = parameters::declared(planner.parameters, planner.parameter_types);
     let (bound, _) = bind(planner, query, &declared, text, false).await?;
     let column = bound.query.columns.first();
     Ok(column.map_or(analyzer::system::Oid::UNKNOWN, |column| column.sql_type.oid))
@@ -122,8 +120,7 @@ pub(crate) async fn tree_without_values(
     planner: &Planner<'_>,
     query: &NodeEnum,
 ) -> Result<Query> {
-    let declared = frame.parameters.iter().map(parameters::type_of_value);
-    let declared: Vec<Option<SqlType>> = declared.collect();
+    let declared = parameters::declared(frame.parameters, frame.parameter_types());
     let (bound, _) = bind(planner, query, &declared, frame.text, false).await?;
     Ok(bound.query)
 }
@@ -152,7 +149,10 @@ pub(crate) async fn plan_source(
 ) -> Result<Option<(LogicalPlan, Vec<Field>)>> {
     let statement = frame.statement;
     if statement.is_some_and(|statement| statement.has_changing_source() && is_view(statement)) {
-        return Err(Error::unsupported("views must not contain data-modifying statements in WITH"));
+        return Err(Error::unsupported(match statement.is_some_and(is_materialized) {
+            true => "materialized views must not use data-modifying statements in WITH",
+            false => "views must not contain data-modifying statements in WITH",
+        }));
     }
     match statement.and_then(Statement::source) {
         Some(query) => {
@@ -165,7 +165,19 @@ pub(crate) async fn plan_source(
 
 fn is_view(statement: &Statement) -> bool {
     match statement.command() {
-        Some(Command::Definition(definition)) => matches!(**definition, Definition::CreateView(_)),
+        Some(Command::Definition(definition)) => {
+            matches!(**definition, Definition::CreateView(_)) || is_materialized(statement)
+        }
+        _ => false,
+    }
+}
+
+fn is_materialized(statement: &Statement) -> bool {
+    match statement.command() {
+        Some(Command::Definition(definition)) => match &**definition {
+            Definition::CreateTableAs(create) => create.materialized.is_some(),
+            _ => false,
+        },
         _ => false,
     }
 }
@@ -234,8 +246,7 @@ async fn planned(
     text: &str,
     is_executed: bool,
 ) -> Result<(LogicalPlan, Vec<Field>), Refused> {
-    let declared: Vec<Option<SqlType>> =
-        planner.parameters.iter().map(parameters::type_of_value).collect();
+    let declared = parameters::declared(planner.parameters, planner.parameter_types);
     let (bound, relations) = bind(planner, query, &declared, text, false).await?;
     if bound.parameters.len() > planner.parameters.len() {
         return Err(Refused::Wrong(parameters::undefined(planner.parameters.len() + 1)));

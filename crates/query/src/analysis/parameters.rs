@@ -6,9 +6,18 @@ use datafusion::common::ScalarValue;
 use store::catalog;
 use values::error::{Error, SqlState};
 
+/// The types of parameters with values: those that are given, if they are types of users, which have the values of other types.
+pub(super) fn declared(values: &[ScalarValue], given: &[catalog::SqlType]) -> Vec<Option<SqlType>> {
+    let declared = |(number, value): (usize, &ScalarValue)| {
+        let given = given.get(number).filter(|given| given.user_type().is_some());
+        given.and_then(types::of_held).or_else(|| type_of_value(value))
+    };
+    values.iter().enumerate().map(declared).collect()
+}
+
 /// The type of a parameter with this value. `None` for texts, which also represent values of other types: their place in the
 /// statement decides, as when the statement was described.
-pub(super) fn type_of_value(value: &ScalarValue) -> Option<SqlType> {
+fn type_of_value(value: &ScalarValue) -> Option<SqlType> {
     let data_type = value.data_type();
     let found = types::of_held(&values::types::of_arrow(&data_type))?;
     let is_text = |oid: Oid| oid.category() == 'S';

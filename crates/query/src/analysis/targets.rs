@@ -114,7 +114,7 @@ pub(super) fn table(
     };
     frame.access(catalog).require(relation, needed)?;
     match relation {
-        Relation::Table(table) => Ok(Some(Arc::clone(table))),
+        Relation::Table(table) if table.materialized.is_none() => Ok(Some(Arc::clone(table))),
         Relation::View(_) => {
             let error = format!("changing the view \"{name}\" is not supported");
             let before = usize::try_from(range.location).ok();

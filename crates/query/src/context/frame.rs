@@ -25,7 +25,7 @@ use scan::shipping::Shipping;
 use scan::tables::Tables;
 use std::sync::{Arc, OnceLock};
 use store::DistributedTransaction;
-use store::catalog::{Catalog, Object};
+use store::catalog::{Catalog, Object, SqlType};
 use user_types::Visible;
 use values::error::{Error, Result, SqlState};
 use values::style::Style;
@@ -197,6 +197,11 @@ impl Frame<'_> {
         self.session.notice(state, format!("{kind} \"{name}\" does not exist, skipping"));
     }
 
+    /// The types of the parameters, if their values do not say them; empty otherwise.
+    pub(crate) fn parameter_types(&self) -> &[SqlType] {
+        self.statement.map_or(&[], Statement::parameter_types)
+    }
+
     /// A planner for this statement that reads `tables`.
     pub(crate) fn planner<'b>(&'b self, tables: &'b dyn Tables) -> Planner<'b> {
         let mut planner = Planner::new(
@@ -208,7 +213,8 @@ impl Frame<'_> {
             self.parameters,
             self.session.shared.plan_view,
         )
-        .with_names(self.names);
+        .with_names(self.names)
+        .with_parameter_types(self.parameter_types());
         planner.user_functions = self.user_functions(tables, &self.site);
         planner
     }

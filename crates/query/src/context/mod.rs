@@ -21,6 +21,7 @@ mod owned_types;
 mod ownership;
 mod parameters;
 mod presence;
+pub(crate) mod running;
 pub(crate) mod session_context;
 mod sessions;
 pub(crate) mod settings_scopes;

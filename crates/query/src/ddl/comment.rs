@@ -70,7 +70,13 @@ fn column(
     (relation, column): (&RelationName, &str),
     comment: Option<String>,
 ) -> Result<CatalogChange> {
-    let table = named_target(frame, transaction, relation, Privileges::OWNER)?;
+    let table = match find_named(transaction.catalog(), frame.path(), relation)? {
+        Some(found @ Relation::Table(table)) if table.materialized.is_some() => {
+            frame.access(transaction.catalog()).require(found, Privileges::OWNER)?;
+            Arc::clone(table)
+        }
+        _ => named_target(frame, transaction, relation, Privileges::OWNER)?,
+    };
     let index = declared_column(&table, column)?;
     let mut table = Table::clone(&table);
     table.columns[index].comment = comment;

@@ -6,6 +6,7 @@ use super::create_sequence::owned_sequence;
 use super::foreign_keys;
 use super::generated;
 use super::index;
+use super::like::{self, Copied, Indexes};
 use super::place;
 use super::primary_key;
 use super::table_options::TableOptions;
@@ -16,18 +17,19 @@ use crate::dml::assembly::Assembly;
 use crate::dml::constraints::Constraints;
 use crate::dml::default_values::DefaultValue;
 use crate::dml::ingest;
+use catalog_views::relation_names::find_named;
 use datafusion::physical_plan::ExecutionPlan;
 use parser::commands::{
     self, Check, ColumnDefinition, CreateTable, CreateTableAs, ForeignKeyDefinition, NewTable,
-    SequenceOptions, TableConstraint, Unique,
+    RelationName, SequenceOptions, TableConstraint, Unique,
 };
 use planner::relations::rename_columns;
 use sdds::GroupId;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{
-    CatalogChange, Column, ColumnId, DEFAULT_BUCKET_SIZE, Object, OnCommit, Relation, SqlType,
-    Table, TableId, is_temporary_schema,
+    Catalog, CatalogChange, Column, ColumnId, DEFAULT_BUCKET_SIZE, Materialized, Object, OnCommit,
+    Relation, SqlType, Table, TableId, is_temporary_schema,
 };
 use user_types::Visible;
 use values::error::{Error, Result, SqlState};
@@ -44,12 +46,22 @@ pub(crate) async fn run(
 ) -> Result<()> {
     let Some(mut builder) = begun(frame, transaction, &create.table)? else { return Ok(()) };
     let users = frame.types(transaction.catalog());
-    builder.add_columns(&create.columns, &users, frame.text)?;
+    let mut after = 0;
+    for written in &create.likes {
+        builder.add_columns(&create.columns[after..written.after], &users, frame.text)?;
+        after = written.after;
+        builder.add_like(like::copied(frame, transaction, written).await?)?;
+    }
+    builder.add_columns(&create.columns[after..], &users, frame.text)?;
     builder.add_constraints(&create.constraints)?;
     let unique = builder.unique.clone();
+    let indexes = std::mem::take(&mut builder.indexes);
     let references = std::mem::take(&mut builder.references);
     let (table, sequences) = builder.finish()?;
     let table = created(frame, transaction, table, &create.table)?;
+    for indexes in &indexes {
+        like::add_indexes(frame, transaction, &table, indexes).await?;
+    }
     index::add_all(frame, transaction, &table, &unique).await?;
     for written in &references {
         foreign_keys::add(frame, transaction, table.id, written, true).await?;
@@ -64,21 +76,29 @@ pub(crate) async fn run(
     Ok(())
 }
 
-/// Runs a CREATE TABLE AS.
+/// Runs a CREATE TABLE AS or a CREATE MATERIALIZED VIEW.
 pub(crate) async fn run_as(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
     create: &CreateTableAs,
 ) -> Result<Outcome> {
-    let done = Outcome::Done(Tag::plain("CREATE TABLE AS"));
+    let is_view = create.materialized.is_some();
+    let tag = if is_view { "CREATE MATERIALIZED VIEW" } else { "CREATE TABLE AS" };
+    let done = Outcome::Done(Tag::plain(tag));
     let Some(mut builder) = begun(frame, transaction, &create.table)? else { return Ok(done) };
     let (columns, physical) = planned(frame, transaction, create).await?;
     builder.add_query_columns(&columns)?;
+    if let Some((query, relations)) = &create.materialized {
+        refuse_temporary(frame, transaction.catalog(), relations)?;
+        builder.table.materialized = Some(Materialized {
+            sql: analysis::without_stars(&frame.planner(transaction), query).await?,
+            search_path: frame.path().named().map(str::to_owned).collect(),
+            is_populated: create.with_data,
+        });
+    }
     let (table, _) = builder.finish()?;
     let table = created(frame, transaction, table, &create.table)?;
-    if !create.with_data {
-        return Ok(done);
-    }
+    let Some(physical) = physical else { return Ok(done) };
     let given: Vec<usize> =
         (0..table.columns.len()).filter(|i| !table.columns[*i].hidden).collect();
     let assembly = {
@@ -126,18 +146,36 @@ fn created(
     Ok(table)
 }
 
-/// The columns of a CREATE TABLE AS, and the plan of its rows.
+/// Refuses the query of a materialized view that reads a temporary relation.
+///
+/// # Errors
+/// 0A000.
+fn refuse_temporary(frame: &Frame<'_>, catalog: &Catalog, names: &[RelationName]) -> Result<()> {
+    for name in names {
+        if find_named(catalog, frame.path(), name)?.is_some_and(Relation::is_temporary) {
+            let message = "materialized views must not use temporary tables or views";
+            return Err(Error::unsupported(message));
+        }
+    }
+    Ok(())
+}
+
+/// The columns of a CREATE TABLE AS, and the plan of its rows; `None` without data.
 async fn planned(
     frame: &Frame<'_>,
     transaction: &DistributedTransaction,
     create: &CreateTableAs,
-) -> Result<(Vec<(String, SqlType)>, Arc<dyn ExecutionPlan>)> {
+) -> Result<(Vec<(String, SqlType)>, Option<Arc<dyn ExecutionPlan>>)> {
     let planner = frame.planner(transaction);
     let names = &create.columns;
     let (plan, fields) = match analysis::plan_source(frame, &planner).await? {
         Some((plan, fields)) => (plan, Some(fields)),
         None => return Err(analysis::missing_source()),
     };
+    if names.len() > plan.schema().fields().len() {
+        let message = "too many column names were specified";
+        return Err(Error::new(SqlState::SyntaxError, message));
+    }
     let plan = rename_columns(plan, names)?;
     let mut columns: Vec<(String, SqlType)> = match fields {
         Some(fields) => fields.into_iter().map(|field| (field.name, field.sql_type)).collect(),
@@ -149,7 +187,10 @@ async fn planned(
     for (column, name) in columns.iter_mut().zip(names) {
         column.0.clone_from(name);
     }
-    let physical = planner.physical(&plan).await?;
+    let physical = match create.with_data {
+        true => Some(planner.physical(&plan).await?),
+        false => None,
+    };
     Ok((columns, physical))
 }
 
@@ -173,6 +214,8 @@ struct Builder {
     keys: Vec<String>,
     checks: Vec<Check>,
     unique: Vec<Unique>,
+    /// The indexes of LIKE.
+    indexes: Vec<Indexes>,
     references: Vec<ForeignKeyDefinition>,
     sequences: OwnedSequences,
 }
@@ -196,10 +239,11 @@ impl Builder {
             home,
             next_column: 0,
             version: 1,
+            materialized: None,
             comment: None,
         };
-        let (keys, checks, unique, references, sequences) = Default::default();
-        Self { table, keys, checks, unique, references, sequences }
+        let (keys, checks, unique, indexes, references, sequences) = Default::default();
+        Self { table, keys, checks, unique, indexes, references, sequences }
     }
 
     fn add_columns(
@@ -211,25 +255,52 @@ impl Builder {
         for definition in definitions {
             let mut column = define(self.table.next_column, definition, users, text)?;
             if has_sequence(definition) {
-                let (schema, name) = match &definition.sequence.name {
-                    Some(name) => (name.schema.as_ref(), name.name.clone()),
-                    None => (None, format!("{}_{}_seq", self.table.name, column.name)),
-                };
-                let name = format!("\"{}\".\"{name}\"", schema.unwrap_or(&self.table.schema));
-                column.default = Some(format!("nextval('{name}')"));
-                self.sequences.push((column.id, definition.sequence.clone()));
+                self.add_sequence(&mut column, definition.sequence.clone());
             }
             if definition.is_key {
-                if !self.keys.is_empty() {
-                    return Err(self.second_key());
-                }
-                self.keys.push(column.name.clone());
+                self.set_keys(vec![column.name.clone()])?;
             }
             self.checks.extend(definition.checks.iter().cloned());
             self.unique.extend(definition.unique.iter().cloned());
             self.references.extend(definition.references.iter().cloned());
             self.add_column(column)?;
         }
+        Ok(())
+    }
+
+    /// Adds what a LIKE copies.
+    fn add_like(&mut self, copied: Copied) -> Result<()> {
+        for like::CopiedColumn { mut column, sequence } in copied.columns {
+            column.id = ColumnId(self.table.next_column);
+            if let Some(options) = sequence {
+                self.add_sequence(&mut column, options);
+            }
+            self.add_column(column)?;
+        }
+        if !copied.keys.is_empty() {
+            self.set_keys(copied.keys)?;
+        }
+        self.checks.extend(copied.checks);
+        self.indexes.extend(copied.indexes);
+        Ok(())
+    }
+
+    /// Gives a column a sequence of its own.
+    fn add_sequence(&mut self, column: &mut Column, options: SequenceOptions) {
+        let (schema, name) = match &options.name {
+            Some(name) => (name.schema.as_ref(), name.name.clone()),
+            None => (None, format!("{}_{}_seq", self.table.name, column.name)),
+        };
+        let name = format!("\"{}\".\"{name}\"", schema.unwrap_or(&self.table.schema));
+        column.default = Some(format!("nextval('{name}')"));
+        self.sequences.push((column.id, options));
+    }
+
+    fn set_keys(&mut self, keys: Vec<String>) -> Result<()> {
+        if !self.keys.is_empty() {
+            return Err(self.second_key());
+        }
+        self.keys = keys;
         Ok(())
     }
 
@@ -270,12 +341,7 @@ impl Builder {
     fn add_constraints(&mut self, constraints: &[TableConstraint]) -> Result<()> {
         for constraint in constraints {
             match constraint {
-                TableConstraint::PrimaryKey(columns) => {
-                    if !self.keys.is_empty() {
-                        return Err(self.second_key());
-                    }
-                    self.keys.clone_from(columns);
-                }
+                TableConstraint::PrimaryKey(columns) => self.set_keys(columns.clone())?,
                 TableConstraint::Check(check) => self.checks.push(check.clone()),
                 TableConstraint::Unique(unique) => self.unique.push(unique.clone()),
                 TableConstraint::ForeignKey(key) => {

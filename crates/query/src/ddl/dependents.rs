@@ -1,4 +1,4 @@
-//! Views that depend on a relation or a column.
+//! Views, also materialized ones, that depend on a relation or a column.
 //!
 //! Views are stored as text, so dependencies are computed on demand: relations from the names in
 //! the text, columns from the optimized plan, in which wildcards are expanded and unused columns
@@ -12,16 +12,29 @@ use datafusion::logical_expr::{LogicalPlan, TableScan};
 use planner::Planner;
 use std::sync::Arc;
 use store::DistributedTransaction;
-use store::catalog::{Catalog, CatalogChange, Function, Relation, RelationId, Table, View};
+use store::catalog::{
+    Catalog, CatalogChange, ForeignKey, Function, Relation, RelationId, Table, TableId, View,
+};
 use values::error::{Error, Result, SqlState};
 
 /// The views that read a relation.
 pub(super) fn of_relation(frame: &Frame<'_>, catalog: &Catalog, id: RelationId) -> Vec<Arc<View>> {
-    let views = catalog.relations().filter_map(|relation| match relation {
-        Relation::View(view) if view.id != id => Some(view),
-        _ => None,
-    });
-    views.filter(|view| names(catalog, frame.path(), view, id)).cloned().collect()
+    let others = all(catalog).filter(|view| view.id != id);
+    others.filter(|view| names(catalog, frame.path(), view, id)).collect()
+}
+
+/// The definitions of all views and materialized views.
+fn all(catalog: &Catalog) -> impl Iterator<Item = Arc<View>> {
+    catalog.relations().filter_map(|relation| match relation {
+        Relation::View(view) => Some(Arc::clone(view)),
+        Relation::Table(table) => table.as_view().map(Arc::new),
+        Relation::Sequence(_) | Relation::Index(_) => None,
+    })
+}
+
+/// What a view is in messages: `view` or `materialized view`.
+fn kind(catalog: &Catalog, view: &View) -> &'static str {
+    catalog.relation_by_id(view.id).map_or("view", Relation::kind)
 }
 
 /// The views whose texts call a function of a name and number of arguments that may be this one.
@@ -30,11 +43,7 @@ pub(super) fn of_function(
     catalog: &Catalog,
     function: &Function,
 ) -> Vec<Arc<View>> {
-    let views = catalog.relations().filter_map(|relation| match relation {
-        Relation::View(view) => Some(view),
-        _ => None,
-    });
-    let may_mean = |view: &&Arc<View>| {
+    let may_mean = |view: &Arc<View>| {
         let path = frame.path().of_view(&view.search_path);
         grammar::calls(&view.sql).into_iter().any(|(schema, name, arguments)| {
             let in_schema = match schema {
@@ -44,7 +53,7 @@ pub(super) fn of_function(
             name == function.name && in_schema && routines::takes(function, arguments)
         })
     };
-    views.filter(may_mean).cloned().collect()
+    all(catalog).filter(may_mean).collect()
 }
 
 /// With CASCADE, drops the views that depend on a relation, directly or indirectly.
@@ -63,7 +72,11 @@ pub(super) fn drop_views(
         if !cascade {
             let message = format!("cannot drop {kind} {name} because other objects depend on it");
             return Err(Error::new(SqlState::DependentObjectsStillExist, message)
-                .with_detail(format!("view {} depends on {kind} {name}", view.name))
+                .with_detail(format!(
+                    "{} {} depends on {kind} {name}",
+                    self::kind(&catalog, &view),
+                    view.name
+                ))
                 .with_hint("Use DROP ... CASCADE to drop the dependent objects too."));
         }
         drop_view(frame, transaction, view)?;
@@ -77,13 +90,36 @@ pub(super) fn drop_view(
     transaction: &mut DistributedTransaction,
     view: Arc<View>,
 ) -> Result<()> {
-    let view = Relation::View(view);
-    if transaction.catalog().relation_by_id(view.id()).is_some() {
+    if let Some(view) = transaction.catalog().relation_by_id(view.id).cloned() {
         drop_views(frame, transaction, &view, true)?;
-        let message = format!("drop cascades to view {}", view.name());
+        let message = format!("drop cascades to {} {}", view.kind(), view.name());
         frame.session.notice(SqlState::SuccessfulCompletion, message);
-        transaction.change_catalog(CatalogChange::Drop(view.id()))?;
+        let catalog = Arc::clone(transaction.catalog());
+        drop_with_owned(transaction, &catalog, &view)?;
     }
+    Ok(())
+}
+
+/// Drops a relation, the sequences that its columns own, and its indexes.
+pub(super) fn drop_with_owned(
+    transaction: &mut DistributedTransaction,
+    catalog: &Catalog,
+    relation: &Relation,
+) -> Result<()> {
+    let owner = TableId(relation.id().0);
+    for other in catalog.relations() {
+        if let Relation::Sequence(sequence) = other
+            && sequence.owned_by.is_some_and(|(table, _)| table == owner)
+        {
+            transaction.change_catalog(CatalogChange::Drop(sequence.id))?;
+        }
+    }
+    let others = |of: &Table, _: &ForeignKey| of.id != owner;
+    integrity::refuse_dependents(transaction, owner, ("", ""), true, others)?;
+    for index in catalog.indexes_of(owner) {
+        transaction.change_catalog(CatalogChange::Drop(index.file.id.relation()))?;
+    }
+    transaction.change_catalog(CatalogChange::Drop(relation.id()))?;
     Ok(())
 }
 
@@ -102,7 +138,11 @@ pub(super) async fn refuse_drop(
     let message =
         format!("cannot drop column {column} of table {table} because other objects depend on it");
     Err(Error::new(SqlState::DependentObjectsStillExist, message)
-        .with_detail(format!("view {} depends on column {column} of table {table}", view.name))
+        .with_detail(format!(
+            "{} {} depends on column {column} of table {table}",
+            kind(transaction.catalog(), &view),
+            view.name
+        ))
         .with_hint("Drop the view first."))
 }
 
@@ -118,7 +158,11 @@ pub(super) async fn refuse_type(
 ) -> Result<()> {
     let Some(view) = of_column(frame, transaction, table, column).await? else { return Ok(()) };
     Err(Error::unsupported("cannot alter type of a column used by a view or rule")
-        .with_detail(format!("rule _RETURN on view {} depends on column \"{column}\"", view.name))
+        .with_detail(format!(
+            "rule _RETURN on {} {} depends on column \"{column}\"",
+            kind(transaction.catalog(), &view),
+            view.name
+        ))
         .with_hint("Drop the view first, and create it again after the change."))
 }
 

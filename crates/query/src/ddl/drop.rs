@@ -1,6 +1,7 @@
 //! DROP TABLE, DROP VIEW, DROP SEQUENCE, DROP INDEX and DROP SCHEMA.
 
-use super::{dependents, foreign_keys, functions, index, user_type};
+use super::dependents::{self, drop_with_owned};
+use super::{foreign_keys, functions, index, user_type};
 use crate::context::Frame;
 use catalog_views::relation_names::{a_kind, find_named};
 use parser::commands::{Drop, ObjectKind, RelationName};
@@ -8,7 +9,6 @@ use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{
     Catalog, CatalogChange, ForeignKey, Index, Privileges, RESERVED_SCHEMAS, Relation, Table,
-    TableId,
 };
 use values::error::{Error, Result, SqlState};
 
@@ -119,29 +119,6 @@ fn may_drop(frame: &Frame<'_>, catalog: &Catalog, relation: &Relation) -> Result
     let access = frame.access(catalog);
     let of_schema = access.require_schema(relation.schema(), Privileges::OWNER);
     of_schema.or_else(|_| access.require(relation, Privileges::OWNER))
-}
-
-/// Drops a relation, the sequences that its columns own, and its indexes.
-fn drop_with_owned(
-    transaction: &mut DistributedTransaction,
-    catalog: &Catalog,
-    relation: &Relation,
-) -> Result<()> {
-    let owner = TableId(relation.id().0);
-    for other in catalog.relations() {
-        if let Relation::Sequence(sequence) = other
-            && sequence.owned_by.is_some_and(|(table, _)| table == owner)
-        {
-            transaction.change_catalog(CatalogChange::Drop(sequence.id))?;
-        }
-    }
-    let others = |of: &Table, _: &ForeignKey| of.id != owner;
-    integrity::refuse_dependents(transaction, owner, ("", ""), true, others)?;
-    for index in catalog.indexes_of(owner) {
-        transaction.change_catalog(CatalogChange::Drop(index.file.id.relation()))?;
-    }
-    transaction.change_catalog(CatalogChange::Drop(relation.id()))?;
-    Ok(())
 }
 
 fn drop_schema(

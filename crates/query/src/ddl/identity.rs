@@ -75,7 +75,7 @@ fn held(identity: commands::Identity) -> Identity {
 }
 
 /// The default of a column that a sequence fills.
-fn next_value(sequence: &Sequence) -> String {
+pub(super) fn next_value(sequence: &Sequence) -> String {
     format!("nextval('\"{}\".\"{}\"')", sequence.schema, sequence.name)
 }
 

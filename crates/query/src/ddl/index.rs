@@ -22,8 +22,8 @@ use scan::provider::{BucketTable, Columns};
 use sdds::Key;
 use std::sync::Arc;
 use store::catalog::{
-    CatalogChange, Column, ForeignKey, Index, IndexColumn, IndexExpression, IndexKey, Privileges,
-    Relation, Table, TableId,
+    CatalogChange, Column, ColumnId, ForeignKey, Index, IndexColumn, IndexExpression, IndexKey,
+    Privileges, Relation, Table, TableId,
 };
 use store::{DistributedTransaction, IndexChanges, IndexedRows};
 use values::error::{Error, Result, SqlState};
@@ -226,6 +226,7 @@ pub(super) async fn add_unique(
         is_unique: true,
         nulls_equal: unique.nulls_equal,
         is_constraint: true,
+        timing: integrity::timing(unique.is_deferrable, unique.is_deferred),
         ..Index::new(id, name, &table, columns)
     };
     add(frame, transaction, index).await
@@ -250,6 +251,55 @@ pub(super) async fn add_all(
     Ok(())
 }
 
+/// Adds a copy of an index of another table, whose columns it finds by their names, to a table.
+///
+/// # Errors
+/// As of CREATE INDEX.
+pub(super) async fn add_copy(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    table: &Table,
+    (of, source): (&Index, &Table),
+    has_comment: bool,
+) -> Result<()> {
+    let name_of = |id: ColumnId| source.columns[source.position(id)?].name.as_str().into();
+    let place = |id: &ColumnId| -> Result<ColumnId> {
+        let name: Option<&str> = name_of(*id);
+        Ok(column_named(table, name.unwrap_or_default())?.id)
+    };
+    let expression = |of: &IndexExpression| -> Result<IndexExpression> {
+        let columns = of.columns.iter().map(place).collect::<Result<_>>()?;
+        Ok(IndexExpression { columns, ..of.clone() })
+    };
+    let mut columns = Vec::with_capacity(of.columns.len());
+    for column in &of.columns {
+        let key = match &column.key {
+            IndexKey::Column(id) => IndexKey::Column(place(id)?),
+            IndexKey::Expression(of) => IndexKey::Expression(expression(of)?),
+        };
+        columns.push(IndexColumn { key, ..column.clone() });
+    }
+    let named = of.columns.iter().filter_map(|column| match &column.key {
+        IndexKey::Column(id) => name_of(*id),
+        IndexKey::Expression(expression) => Some(expression.name.as_str()),
+    });
+    let names = named.chain(of.included.iter().filter_map(|id| name_of(*id)));
+    let label = if of.is_constraint { "key" } else { "idx" };
+    let name = chosen(transaction.catalog(), table, names, label);
+    let id = TableId(frame.session.shared.store.next_relation_id().0);
+    let Index { file, .. } = Index::new(id, name, table, Vec::new());
+    let comment = of.file.comment.clone().filter(|_| has_comment);
+    let index = Index {
+        file: Arc::new(Table { comment, ..Table::clone(&file) }),
+        table: table.id,
+        columns,
+        included: of.included.iter().map(place).collect::<Result<_>>()?,
+        predicate: of.predicate.as_ref().map(expression).transpose()?,
+        ..of.clone()
+    };
+    add(frame, transaction, index).await
+}
+
 /// Adds an index with the entries of the rows that exist.
 async fn add(
     frame: &Frame<'_>,
@@ -262,7 +312,11 @@ async fn add(
     let table = index.table;
     transaction.change_catalog(CatalogChange::Create(Relation::Index(Arc::clone(&index))))?;
     changed(transaction, table)?;
-    transaction.write_entries(entries).await.map_err(not_unique)
+    transaction.write_entries(entries).await.map_err(not_unique)?;
+    match transaction.catalog().table_by_id(table).cloned().filter(|_| index.is_deferrable()) {
+        Some(table) => integrity::check_all(frame, transaction, &table, &index).await,
+        None => Ok(()),
+    }
 }
 
 /// Makes the entries of an index that has none.
@@ -357,6 +411,9 @@ async fn entries(
     let view = transaction.table(index.table);
     let Some(view) = view.filter(|view| view.row_count() != Some(0)) else { return Ok(changes) };
     let table = Arc::clone(view.table());
+    if table.materialized.as_ref().is_some_and(|of| !of.is_populated) {
+        return Ok(changes);
+    }
     let (inputs, key) = (index.input_positions(&table), table.key_indices());
     let mut read = [inputs.clone(), key.clone()].concat();
     read.sort_unstable();

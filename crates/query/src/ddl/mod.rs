@@ -19,11 +19,14 @@ mod identity;
 mod index;
 mod index_columns;
 mod index_names;
+mod like;
 mod lock_table;
 mod place;
 mod primary_key;
+mod refresh;
 mod reindex;
 mod rename;
+mod set_schema;
 mod sql_procedure;
 mod table_options;
 mod triggers;
@@ -53,12 +56,14 @@ pub(crate) async fn run(
         Definition::CreateSchema(create) => create_schema::run(frame, transaction, create)?,
         Definition::CreateSequence(create) => create_sequence::run(frame, transaction, create)?,
         Definition::CreateIndex(create) => index::run(frame, transaction, create).await?,
+        Definition::Refresh(of) => refresh::run(frame, transaction, of).await?,
         Definition::Reindex(reindex) => reindex::run(frame, transaction, reindex).await?,
         Definition::CreateType(create) => user_type::create(frame, transaction, create).await?,
         Definition::AlterType(alter) => user_type::alter(frame, transaction, alter).await?,
         Definition::AlterSequence(alter) => alter_sequence::run(frame, transaction, alter)?,
         Definition::AlterTable(alter) => alter_table::run(frame, transaction, alter).await?,
         Definition::Rename(rename) => rename::run(frame, transaction, rename)?,
+        Definition::SetSchema(change) => set_schema::run(frame, transaction, change)?,
         Definition::Drop(drop) => drop::run(frame, transaction, drop)?,
         Definition::Truncate(truncate) => truncate::run(frame, transaction, truncate)?,
         Definition::SetConstraints(set) => foreign_keys::set(frame, transaction, set).await?,

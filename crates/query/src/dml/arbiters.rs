@@ -20,8 +20,8 @@ use values::error::{Error, Result, SqlState};
 enum Arbiter {
     /// The primary key.
     Key,
-    /// A unique index, with its file at the snapshot of the statement.
-    Index(Arc<Index>, TableView),
+    /// A unique index.
+    Index(Arc<Index>),
 }
 
 /// The unique constraints of a statement.
@@ -58,14 +58,21 @@ impl Arbiters {
         if is_key {
             found.push(Arbiter::Key);
         }
-        for (index, file) in view.indexes().iter().filter(|(index, _)| index.is_unique) {
+        for (index, _) in view.indexes().iter().filter(|(index, _)| index.is_unique) {
             let is_meant = match target {
                 Target::Any => true,
                 Target::Constraint(name) => index.is_constraint && *name == index.file.name,
                 Target::Keys(keys) => is_inferred(planner, table, index, keys)?,
             };
+            if is_meant && index.is_deferrable() {
+                let message = "ON CONFLICT does not support deferrable unique \
+                               constraints/exclusion constraints as arbiters";
+                return Err(Error::new(SqlState::ObjectNotInPrerequisiteState, message)
+                    .of_table(&table.schema, &table.name)
+                    .of_constraint(&index.file.name));
+            }
             if is_meant {
-                found.push(Arbiter::Index(Arc::clone(index), file.clone()));
+                found.push(Arbiter::Index(Arc::clone(index)));
             }
         }
         match target {
@@ -83,7 +90,15 @@ impl Arbiters {
         }
     }
 
-    /// What each of some new rows conflicts with.
+    /// Whether an assignment to some columns may change what makes rows unique, by these or other constraints.
+    pub(super) fn may_change(view: &TableView, columns: &[usize]) -> bool {
+        let table = view.table();
+        let unique = view.indexes().iter().filter(|(index, _)| index.is_unique);
+        let inputs = unique.flat_map(|(index, _)| index.input_positions(table));
+        table.key_indices().into_iter().chain(inputs).any(|column| columns.contains(&column))
+    }
+
+    /// What each of some new rows conflicts with, of the rows of a view.
     ///
     /// # Errors
     /// 0A000 for an index if the statement has changes in WITH, whose entries are not written yet.
@@ -110,12 +125,15 @@ impl Arbiters {
                         candidate.probes.push((number, key));
                     }
                 }
-                Arbiter::Index(index, file) => {
+                Arbiter::Index(index) => {
                     if !writer.is_direct() {
                         let what = "ON CONFLICT on a unique index, with changes in WITH,";
                         return Err(Error::unsupported(format!("{what} is not supported")));
                     }
                     let (at, entries) = entries(writer, index, view.table(), rows)?;
+                    let mut files = view.indexes().iter();
+                    let file = files.find(|(of, _)| of.file.id == index.file.id);
+                    let Some((_, file)) = file else { continue };
                     let (found, present) = file.find_many(&entries, &[1]).await?;
                     for (row, place) in found[0].as_binary_view().iter().zip(present) {
                         let existing = &mut candidates[at[place]].existing;
@@ -141,7 +159,7 @@ impl Arbiters {
         for (number, arbiter) in self.0.iter().enumerate() {
             let keys = match arbiter {
                 Arbiter::Key => view.encode_keys(rows)?,
-                Arbiter::Index(index, _) => entries(writer, index, view.table(), rows)?.1,
+                Arbiter::Index(index) => entries(writer, index, view.table(), rows)?.1,
             };
             probes.extend(keys.into_iter().map(|key| (number, key)));
         }

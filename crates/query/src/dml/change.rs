@@ -87,7 +87,9 @@ impl Ready {
             PlannedAction::Delete { joins } => {
                 let query = planner.physical(&rows).await?;
                 firings.delete = firing(Operation::Delete, &[]);
-                let is_watched = !catalog.referring_to(view.table().id).is_empty();
+                let id = view.table().id;
+                let is_watched =
+                    DistributedTransaction::watches_deletion(planner.tables.catalog(), id);
                 Kind::Delete(Delete { view, query, joins, is_watched })
             }
             PlannedAction::Merge(whens) => {

@@ -26,6 +26,8 @@ pub(crate) struct Resolution {
     arbiters: Arbiters,
     /// DO UPDATE; `None` for DO NOTHING.
     update: Option<Update>,
+    /// Whether a row may change what others conflict with, so that they are resolved one after the other.
+    is_by_row: bool,
 }
 
 /// A planned DO UPDATE. The expressions are over the row that exists, followed by the excluded row.
@@ -43,6 +45,8 @@ pub(super) struct Seen {
     new: HashSet<Probe>,
     /// The keys of the rows that it has updated.
     updated: HashSet<Key>,
+    /// The keys of all rows that it has written, if rows are resolved one after the other.
+    own: HashSet<Key>,
 }
 
 impl Resolution {
@@ -53,11 +57,15 @@ impl Resolution {
     pub(super) fn new(planner: &Planner<'_>, view: &TableView, on: OnConflict) -> Result<Self> {
         let table = view.table();
         let arbiters = Arbiters::of(planner, view, &on.target)?;
-        let Some(update) = on.update else { return Ok(Self { arbiters, update: None }) };
+        let Some(update) = on.update else {
+            return Ok(Self { arbiters, update: None, is_by_row: false });
+        };
         let targets = assigned(table, &update.targets)?;
         let constraints = Constraints::new(planner, table)?;
         let (values, filter) = (update.values, update.filter);
-        Ok(Self { arbiters, update: Some(Update { targets, values, filter, constraints }) })
+        let is_by_row = Arbiters::may_change(view, &targets);
+        let update = Some(Update { targets, values, filter, constraints });
+        Ok(Self { arbiters, update, is_by_row })
     }
 
     /// Inserts rows, resolves conflicts, and returns the inserted and updated rows. `seen` is what the statement has
@@ -73,6 +81,10 @@ impl Resolution {
         rows: &RecordBatch,
         seen: &mut Seen,
     ) -> Result<Vec<RecordBatch>> {
+        if let Some(update) = self.update.as_ref().filter(|_| self.is_by_row && writer.is_direct())
+        {
+            return self.insert_by_row(planner, writer, (view, update), rows, seen).await;
+        }
         let Sorted { new, conflicting, keys } = self.sort(writer, view, rows, seen).await?;
         let mut written = Vec::new();
         if !new.is_empty() {
@@ -171,6 +183,46 @@ impl Resolution {
             }
         }
         Ok(Sorted { new, conflicting, keys })
+    }
+
+    /// As [`Self::insert`], row after row, each of which sees what those before have written.
+    async fn insert_by_row(
+        &self,
+        planner: &Planner<'_>,
+        writer: &mut Writer<'_>,
+        (view, update): (&TableView, &Update),
+        rows: &RecordBatch,
+        seen: &mut Seen,
+    ) -> Result<Vec<RecordBatch>> {
+        let table = view.table();
+        let all: Vec<usize> = (0..table.columns.len()).collect();
+        let mut written = Vec::new();
+        for at in 0..rows.num_rows() {
+            let row = rows.slice(at, 1);
+            let Some(view) = writer.transaction.table(table.id) else { return Ok(written) };
+            let candidates = self.arbiters.candidates(writer, &view, &row).await?;
+            let Some(key) = candidates.into_iter().find_map(|candidate| candidate.existing) else {
+                seen.own.extend(view.encode_keys(&row)?);
+                writer.insert(&view, row.clone()).await?;
+                written.push(row);
+                continue;
+            };
+            if seen.own.contains(&key) {
+                return Err(again());
+            }
+            let (existing, _) = view.find_many(&[key], &all).await?;
+            let (old, new) = update.rows(planner, table, existing, &row).await?;
+            let new = update.constraints.batch(new)?;
+            seen.own.extend(view.encode_keys(&new)?);
+            if moves_keys(table, &update.targets) {
+                writer.replace(&view, view.encode_keys(&old)?, vec![new.clone()]).await?;
+            } else {
+                writer.upsert(&view, new.clone()).await?;
+            }
+            written.push(new);
+            tokio::task::consume_budget().await;
+        }
+        Ok(written)
     }
 }
 

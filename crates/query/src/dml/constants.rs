@@ -86,6 +86,9 @@ pub(super) fn of(
     let relation = find_named(catalog, frame.path(), &name).ok()??;
     frame.access(catalog).require(relation, Privileges::INSERT).ok()?;
     let Relation::Table(table) = relation else { return None };
+    if table.materialized.is_some() {
+        return None;
+    }
     let mut columns = columns(table, &insert.cols)?;
     let rows = batch(rows, insert.cols.is_empty(), table, &columns)?;
     columns.truncate(rows.num_columns());

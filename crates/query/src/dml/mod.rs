@@ -52,7 +52,7 @@ pub(crate) fn named_target(
         frame.access(tables.catalog()).require(relation, needed)?;
     }
     match relation {
-        Some(Relation::Table(table)) => Ok(Arc::clone(table)),
+        Some(Relation::Table(table)) if table.materialized.is_none() => Ok(Arc::clone(table)),
         Some(other) => Err(Error::new(
             SqlState::WrongObjectType,
             format!("\"{}\" is {}, not a table", other.name(), a_kind(other.kind())),

@@ -48,6 +48,11 @@ impl Session {
         let mut values = Vec::with_capacity(types.len());
         for (argument, sql_type) in execute.arguments.iter().zip(types) {
             values.push(match argument {
+                // Its conditions are those of a cast.
+                Argument::Constant(Some(text)) if is_domain(sql_type) => {
+                    let text = format!("'{}'", text.replace('\'', "''"));
+                    evaluate(self, &text, sql_type, parameters).await?
+                }
                 Argument::Constant(Some(text)) => parameter_of_text(text, sql_type, style)?,
                 Argument::Constant(None) => ScalarValue::try_from(sql_type.arrow())?,
                 Argument::Parameter(number) => {
@@ -76,6 +81,10 @@ impl Inner {
         };
         types::of_parameters(prepare, &users, text)
     }
+}
+
+fn is_domain(sql_type: &SqlType) -> bool {
+    matches!(sql_type, SqlType::User(user) if user.domain().is_some())
 }
 
 async fn evaluate(

@@ -31,6 +31,10 @@ impl Inner {
         reading: &Reading,
     ) -> Result<Option<(Arc<[Field]>, SendableRecordBatchStream)>> {
         let (catalog, settings) = (reading.catalog(), &frame.settings);
+        // The values of its parameters do not say their types.
+        if !frame.parameter_types().is_empty() {
+            return Ok(None);
+        }
         let Some(query) = Query::of(frame.text, frame.parameters, catalog, settings) else {
             return Ok(None);
         };

@@ -1,6 +1,6 @@
 //! The rows of a running statement. They end early when the statement is cancelled or times out.
 
-use crate::context::Inner;
+use crate::context::running::RunningMark;
 use crate::context::transactions::Failure;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
@@ -18,18 +18,6 @@ use values::translate::external;
 
 /// Completes with the reason when a statement has to end.
 type Ending = Pin<Box<dyn Future<Output = Error> + Send>>;
-
-/// Marks a statement as running until it is dropped.
-pub(crate) struct RunningMark {
-    pub(crate) session: Arc<Inner>,
-    pub(crate) statement: u64,
-}
-
-impl Drop for RunningMark {
-    fn drop(&mut self) {
-        self.session.shared.running.lock().remove(&self.statement);
-    }
-}
 
 /// A statement's rows.
 pub(crate) struct OutcomeStream {

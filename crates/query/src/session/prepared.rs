@@ -3,6 +3,7 @@
 use super::describe::described;
 use super::{Description, Session};
 use crate::context::outcome::Outcome;
+use crate::context::running::ShortWait;
 use crate::context::transactions::Waiting;
 use crate::short::{Short, ready};
 use catalog_views::session_context::TransactionStatus;
@@ -27,6 +28,8 @@ use values::style::Style;
 pub struct Prepared {
     session: Session,
     statement: Statement,
+    /// The statement with the types of its parameters, once it is described, if they have types of users.
+    typed: Mutex<Option<Statement>>,
     short: Mutex<Option<Recognised>>,
     /// The constants that it asks for; `None` if it asks for anything else.
     constants: Option<Constants>,
@@ -47,7 +50,8 @@ impl Prepared {
             Some(NodeEnum::SelectStmt(query)) => Constants::recognise(query),
             _ => None,
         };
-        Self { session, statement, short: Mutex::new(None), constants, answer: Mutex::new(None) }
+        let (typed, short, answer) = Default::default();
+        Self { session, statement, typed, short, constants, answer }
     }
 
     /// The parameters and result columns of the statement; `given` are the parameter types that the client declares.
@@ -55,10 +59,20 @@ impl Prepared {
     /// # Errors
     /// As planning the statement.
     pub async fn describe(&self, given: &[Option<SqlType>]) -> Result<Description> {
-        match self.describe_short(given) {
-            Some(description) => Ok(description),
-            None => self.session.describe(&self.statement, given).await,
+        let described = match self.describe_short(given) {
+            Some(description) => description,
+            None => self.session.describe(&self.statement, given).await?,
+        };
+        if described.parameters.iter().any(|of| of.user_type().is_some()) {
+            let typed = self.statement.clone().with_parameter_types(&described.parameters);
+            *self.typed.lock() = Some(typed);
         }
+        Ok(described)
+    }
+
+    /// The statement as it is run.
+    fn to_run(&self) -> Statement {
+        self.typed.lock().as_ref().unwrap_or(&self.statement).clone()
     }
 
     /// As [`Self::describe`], a statement with a short form.
@@ -90,7 +104,7 @@ impl Prepared {
             return Ok(outcome);
         }
         let Some(constants) = self.constants.as_ref().filter(|_| self.may_be_constant()) else {
-            return Box::pin(self.session.run(&self.statement, parameters)).await;
+            return Box::pin(self.session.run(&self.to_run(), parameters)).await;
         };
         let settings = self.session.inner().settings.load_full();
         if let Some((under, fields, earlier)) = &*self.answer.lock()
@@ -99,7 +113,7 @@ impl Prepared {
         {
             return ready(fields, answer);
         }
-        match Box::pin(self.session.run(&self.statement, parameters)).await? {
+        match Box::pin(self.session.run(&self.to_run(), parameters)).await? {
             Outcome::Rows(rows) => {
                 let (fields, schema) = (rows.fields, rows.stream.schema());
                 let batches: Vec<_> = rows.stream.try_collect().await?;
@@ -135,7 +149,9 @@ impl Prepared {
                 let waiting = inner.waiting();
                 let outcome = match conversation.statement(waiting).await {
                     Ok(Some(open)) => {
-                        self.execute_in(&settings, &mut open.transaction, parameters, waiting).await
+                        let mut wait = ShortWait::new(inner, &self.statement.text, waiting);
+                        let transaction = &mut open.transaction;
+                        self.execute_in(&settings, transaction, parameters, &mut wait).await
                     }
                     Ok(None) => Ok(None),
                     Err(error) => Err(error),
@@ -150,7 +166,8 @@ impl Prepared {
                 let recognised = self.recognised(&settings, &catalog, tables)?;
                 let Some(short) = recognised else { return Ok(None) };
                 let waiting = Waiting { repeats: true, ..inner.waiting() };
-                let outcome = short.execute(store, &catalog, parameters, waiting).await;
+                let mut wait = ShortWait::new(inner, &self.statement.text, waiting);
+                let outcome = short.execute(store, &catalog, parameters, &mut wait).await;
                 if settings.is_adjusting() {
                     self.adjust(&short, parameters);
                 }
@@ -176,12 +193,12 @@ impl Prepared {
         settings: &Arc<Settings>,
         transaction: &mut DistributedTransaction,
         parameters: &[ScalarValue],
-        waiting: Waiting,
+        wait: &mut ShortWait<'_>,
     ) -> Result<Option<Outcome>> {
         let recognised =
             self.recognised(settings, transaction.catalog(), || transaction.reading())?;
         let Some(short) = recognised else { return Ok(None) };
-        short.execute_unless_locked(transaction, parameters, waiting).await
+        short.execute_waiting(transaction, parameters, wait).await
     }
 
     /// The statement's short form, found once for each catalog and settings.

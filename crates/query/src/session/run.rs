@@ -1,17 +1,17 @@
 //! The life of a statement: checks, dispatch, retries, and the effect of a failure on the transaction.
 
 use super::large_joins;
-use super::outcome_stream::{OutcomeStream, RunningMark};
+use super::outcome_stream::OutcomeStream;
 use super::temporary;
 use crate::analysis;
 use crate::context::outcome::{Outcome, Rows, Tag};
+use crate::context::running::RunningMark;
 use crate::context::transactions::{Conversation, Waiting, committed, rolled_back};
 use crate::context::writes_nothing;
 use crate::context::{Frame, Inner};
 use crate::roles;
 use crate::row_locks;
 use crate::{copy, ddl, dml, triggers};
-use catalog_views::session_context::Running;
 use catalog_views::session_context::{SessionContext, TransactionStatus};
 use catalog_views::settings::isolation::Isolation;
 use datafusion::common::ScalarValue;
@@ -26,7 +26,6 @@ use parser::commands::{Command, Copy, Definition, Discard, Mode, RoleStatement, 
 use parser::errors::at_literal;
 use parser::{Body, Statement};
 use std::sync::Arc;
-use std::time::SystemTime;
 use store::catalog::Catalog;
 use store::{DistributedTransaction, Reading};
 use values::error::{Error, Result, SqlState};
@@ -63,7 +62,7 @@ impl Inner {
         let mut conversation = self.conversation.lock().await;
         self.apply_requested_settings(&mut conversation);
         self.context.advisory.use_transaction(conversation.lock_owner(self.waiting()));
-        let mark = self.mark(me, &statement.text);
+        let mark = RunningMark::new(me, &statement.text);
         let result = tokio::select! {
             biased;
             error = control.ended() => Err(error),
@@ -84,15 +83,6 @@ impl Inner {
             }
         }
         outcome
-    }
-
-    fn mark(&self, me: &Arc<Self>, text: &str) -> RunningMark {
-        let statement = self.shared.next_number();
-        let (user, text) = (self.context.login_user.load_full(), text.to_owned());
-        let running =
-            Running { statement, session: self.number, user, text, started: SystemTime::now() };
-        self.shared.running.lock().insert(statement, running);
-        RunningMark { session: Arc::clone(me), statement }
     }
 
     async fn dispatch(

@@ -19,7 +19,7 @@ mod row_update;
 pub(crate) use operation::{Operations, perform};
 
 use crate::context::outcome::{Outcome, Rows, Tag};
-use crate::context::transactions::{Waiting, rolled_back};
+use crate::context::running::ShortWait;
 use crate::dml::assembly::Assembly;
 use bytes::Bytes;
 use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
@@ -34,7 +34,7 @@ use std::sync::Arc;
 use store::catalog::{Catalog, SqlType, Table};
 use store::{DistributedTransaction, Peers, Store};
 use values::assign::assign;
-use values::error::{Result, SqlState};
+use values::error::{Error, Result, SqlState};
 use values::field::Field;
 use values::style::Style;
 use values::types;
@@ -45,7 +45,7 @@ const RETRIES: usize = 64;
 /// Maximum number of attempts of a write without locks.
 const OPTIMISTIC: usize = 32;
 
-/// Maximum number of attempts at the owner of a row. Then the statement waits for other transactions, on the long path.
+/// Maximum number of attempts at the owner of a row. Then the statement continues on the long path.
 const RETRIES_AT_OWNER: usize = 4;
 
 /// A statement on the short path.
@@ -124,10 +124,10 @@ impl Short {
         store: &Arc<Store>,
         catalog: &Arc<Catalog>,
         parameters: &[ScalarValue],
-        waiting: Waiting,
+        wait: &mut ShortWait<'_>,
     ) -> Result<Option<Outcome>> {
         let Action::Select { read, fields } = &self.action else {
-            return self.write(store, catalog, parameters, waiting).await;
+            return self.write(store, catalog, parameters, wait).await;
         };
         let Some(peers) = store.peers() else {
             let reading = store.reading().await?;
@@ -170,31 +170,38 @@ impl Short {
         Ok(Some(self.done(rows)))
     }
 
-    /// Executes the statement in a transaction that locks what it writes, again whenever it meets changes of other
-    /// transactions. `None` as for [`Self::execute`], and if it would have to wait: the long path can be cancelled meanwhile.
-    pub(crate) async fn execute_unless_locked(
+    /// Executes the statement in a transaction that locks what it writes, again whenever it has waited for other
+    /// transactions or meets their changes. `None` as for [`Self::execute`], and if it would have to wait for another server.
+    ///
+    /// # Errors
+    /// Those of the statement, 40P01, 55P03, 57014.
+    pub(crate) async fn execute_waiting(
         &self,
         transaction: &mut DistributedTransaction,
         parameters: &[ScalarValue],
-        waiting: Waiting,
+        wait: &mut ShortWait<'_>,
     ) -> Result<Option<Outcome>> {
         if let Action::Select { .. } = &self.action {
             return self.execute_in(transaction, parameters).await;
         }
-        loop {
+        let catalog = Arc::clone(transaction.catalog());
+        while Arc::ptr_eq(transaction.catalog(), &catalog) {
             let before = transaction.savepoint();
             transaction.wait_for_locks(false);
             let done = self.execute_in(transaction, parameters).await;
             transaction.wait_for_locks(true);
             match done {
-                Err(error) if error.state() == SqlState::LockNotAvailable => {
+                Err(error)
+                    if error.state() == SqlState::LockNotAvailable && !transaction.has_wait() =>
+                {
                     transaction.rollback_to(&before).await?;
                     return Ok(None);
                 }
-                Err(error) => rolled_back(transaction, &before, error, waiting).await?,
+                Err(error) => wait.rolled_back(transaction, &before, error).await?,
                 done => return done,
             }
         }
+        Ok(None)
     }
 
     async fn write(
@@ -202,27 +209,30 @@ impl Short {
         store: &Arc<Store>,
         catalog: &Arc<Catalog>,
         parameters: &[ScalarValue],
-        waiting: Waiting,
+        wait: &mut ShortWait<'_>,
     ) -> Result<Option<Outcome>> {
         if let Some(peers) = store.peers()
             && self.is_of_one_row()
         {
-            return self.write_at_owner(store, &**peers, catalog, parameters).await;
+            return self.write_at_owner(store, &**peers, catalog, parameters, wait).await;
         }
         for attempt in 0..RETRIES {
             let mut transaction = store.begin_distributed().await?;
             if !Arc::ptr_eq(transaction.catalog(), catalog) {
                 return Ok(None);
             }
-            // Without locks as long as nobody has any: who comes second tries again at once.
-            let done = if attempt == 0 || (attempt < OPTIMISTIC && !store.has_locks()) {
+            // Without locks as long as nobody has any of these rows: who comes second tries again at once.
+            let done = if attempt == 0
+                || (attempt < OPTIMISTIC && !self.meets_locks(store, parameters)?)
+            {
                 self.execute_in(&mut transaction, parameters).await
             } else {
-                transaction.lock_rows(waiting.party, waiting.patience);
-                self.execute_unless_locked(&mut transaction, parameters, waiting).await
+                transaction.lock_rows(wait.waiting.party, wait.waiting.patience);
+                self.execute_waiting(&mut transaction, parameters, wait).await
             };
             let outcome = match done {
-                Err(error) if error.is_retryable() => continue,
+                // It holds nothing from before, and may begin anew without its client.
+                Err(error) if error.is_retryable() || is_deadlock(&error) => continue,
                 done => done?,
             };
             let Some(outcome) = outcome else { return Ok(None) };
@@ -235,6 +245,12 @@ impl Short {
         Ok(None)
     }
 
+    /// Whether another transaction has locked a row that the statement writes.
+    fn meets_locks(&self, store: &Store, parameters: &[ScalarValue]) -> Result<bool> {
+        let changes = self.changes(parameters)?.unwrap_or_default();
+        Ok(changes.iter().any(|change| store.is_locked(change.table.id, &change.key)))
+    }
+
     /// Writes a single row at its owner: this server or another one.
     async fn write_at_owner(
         &self,
@@ -242,17 +258,29 @@ impl Short {
         peers: &dyn Peers,
         catalog: &Arc<Catalog>,
         parameters: &[ScalarValue],
+        wait: &mut ShortWait<'_>,
     ) -> Result<Option<Outcome>> {
         let Some(change) = self.changes(parameters)?.and_then(|mut changes| changes.pop()) else {
             return Ok(None);
         };
         let mut operation = None;
-        for _ in 0..RETRIES_AT_OWNER {
+        for attempt in 0..RETRIES_AT_OWNER {
             let result = match store.begin_newest(peers, self.table.id, &change.key).await? {
-                Some(transaction) if Arc::ptr_eq(transaction.catalog(), catalog) => {
-                    change.commit(transaction).await
+                Some(transaction) if !Arc::ptr_eq(transaction.catalog(), catalog) => {
+                    return Ok(None);
                 }
-                Some(_) => return Ok(None),
+                Some(transaction) if attempt == 0 => change.commit(transaction).await,
+                Some(mut transaction) => {
+                    transaction.lock_rows(wait.waiting.party, wait.waiting.patience);
+                    match self.execute_waiting(&mut transaction, parameters, wait).await {
+                        Ok(None) => return Ok(None),
+                        Ok(Some(outcome)) => match transaction.commit().await {
+                            Ok(_) => return Ok(Some(outcome)),
+                            Err(error) => Err(error.into()),
+                        },
+                        Err(error) => Err(error),
+                    }
+                }
                 None => {
                     if operation.is_none() {
                         operation = operation::to_bytes(&change, self.form())?;
@@ -266,7 +294,9 @@ impl Short {
                 }
             };
             match result {
-                Err(error) if error.is_retryable() => tokio::task::yield_now().await,
+                Err(error) if error.is_retryable() || is_deadlock(&error) => {
+                    tokio::task::yield_now().await;
+                }
                 result => return Ok(Some(self.done(result?))),
             }
         }
@@ -335,6 +365,10 @@ impl Short {
     fn key(&self, key: &[Operand], parameters: &[ScalarValue]) -> Result<Option<Key>> {
         keyed::point(&self.table, key, parameters)
     }
+}
+
+fn is_deadlock(error: &Error) -> bool {
+    error.state() == SqlState::DeadlockDetected
 }
 
 /// The outcome of a SELECT; `None` if its rows require the long path.

@@ -113,8 +113,11 @@ fn insert(frame: &Frame<'_>, tables: &dyn Tables, insert: &InsertStmt) -> Result
         }
         _ => return Ok(None),
     };
-    let is_watched = !table.foreign_keys.is_empty();
-    if is_watched || table.columns.iter().any(|column| column.identity.is_some()) {
+    let is_watched = !table.foreign_keys.is_empty() || tables.catalog().has_deferrable(table.id);
+    if is_watched
+        || table.materialized.is_some()
+        || table.columns.iter().any(|column| column.identity.is_some())
+    {
         return Ok(None);
     }
     let mut given = Vec::new();
@@ -244,7 +247,7 @@ fn delete(frame: &Frame<'_>, tables: &dyn Tables, delete: &DeleteStmt) -> Option
     let range = delete.relation.as_ref().filter(|_| !is_more)?;
     let needed = Privileges::DELETE.union(Privileges::SELECT);
     let (table, None) = only_table(frame, tables, range, needed)? else { return None };
-    if !tables.catalog().referring_to(table.id).is_empty() {
+    if DistributedTransaction::watches_deletion(tables.catalog(), table.id) {
         return None;
     }
     let key = key_of(&table, delete.where_clause.as_deref())?;

@@ -104,7 +104,7 @@ impl Ends {
             (Ordered { expr: expr.clone(), descends, nulls_first }, is_ordered)
         });
         let mut keys: Vec<(Ordered, bool)> = of_index.collect();
-        if !known.index.is_unique {
+        if !known.index.is_enforced() {
             keys.extend(row_keys(table).map(|key| (key, true)));
         }
         let is_fixed = |expr: &Expr| keys[..way.fixed].iter().any(|(key, _)| key.expr == *expr);

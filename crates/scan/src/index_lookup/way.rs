@@ -75,12 +75,12 @@ impl Way {
             }
         }
         let beginning = beginning(index, &fixed)?;
-        let ranges = match index.is_unique {
+        let ranges = match index.is_enforced() {
             true => vec![KeyRange::point(&of_entry(&beginning))],
             false => vec![of_entries_from(&beginning)],
         };
         let (fixed, is_exact) = (fixed.len(), left.is_empty() && is_plain);
-        let rank = (index.is_unique, fixed, 0, is_partial);
+        let rank = (index.is_enforced(), fixed, 0, is_partial);
         Some(Self { ranges, fixed, is_exact, is_useful: true, rank })
     }
 }

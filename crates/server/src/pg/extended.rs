@@ -62,8 +62,10 @@ impl<S: Stream> Connection<S> {
         }
         let prepared = attempt!(self.statement(&bind.statement));
         attempt!(self.refuse_if_failed(&prepared).await);
+        let is_known =
+            |given: &Option<SqlType>| given.as_ref().is_some_and(|of| of.user_type().is_none());
         let known =
-            bind.values.len() == prepared.given.len() && prepared.given.iter().all(Option::is_some);
+            bind.values.len() == prepared.given.len() && prepared.given.iter().all(is_known);
         let values = if known {
             let types: Vec<SqlType> = prepared.given.iter().flatten().cloned().collect();
             attempt!(parameters::decode(&bind, &types, self.session.style()))

@@ -52,7 +52,7 @@ impl DistributedTransaction {
     }
 
     /// Sets whether writes wait for locks of other transactions. Otherwise they fail with
-    /// [`Error::Locked`].
+    /// [`Error::Locked`]; [`Self::await_lock`] waits then, if the lock is of this server.
     pub fn wait_for_locks(&mut self, waits: bool) {
         self.gives_up = !waits;
     }
@@ -84,7 +84,10 @@ impl DistributedTransaction {
             let before = self.here.savepoint();
             let done = write(&mut self.here);
             let Err(Error::Locked { .. }) = &done else { return done };
-            let Some(wait) = self.here.take_wait().filter(|_| !self.gives_up) else { return done };
+            if self.gives_up {
+                return done;
+            }
+            let Some(wait) = self.here.take_wait() else { return done };
             self.here.rollback_to(&before);
             self.granted(wait).await?;
         }
@@ -153,6 +156,11 @@ impl DistributedTransaction {
         }
         let key = rest.first().map_or(KeyRange::all(), |row| KeyRange::point(&keys[*row as usize]));
         Err(Error::NotOwned { range: key })
+    }
+
+    /// Whether the last change of this transaction was refused for a lock that [`Self::await_lock`] waits for.
+    pub fn has_wait(&self) -> bool {
+        self.here.has_wait()
     }
 
     /// Waits for the lock that the last change of this transaction was refused for. Returns whether

@@ -1,4 +1,4 @@
-//! What foreign keys must know of changed rows: every change goes through a
+//! What foreign keys and deferrable unique constraints must know of changed rows: every change goes through a
 //! [`DistributedTransaction`], which notes it here.
 
 use super::DistributedTransaction;
@@ -56,15 +56,22 @@ impl DistributedTransaction {
         Ok(())
     }
 
-    /// Whether foreign keys watch one of some columns of a table.
+    /// Whether constraints watch one of some columns of a table.
     pub fn watches(catalog: &Catalog, table: TableId, columns: &[usize]) -> bool {
         let watched = watched(catalog, table).map(|watched| watched.positions);
         watched.is_some_and(|watched| columns.iter().any(|column| watched.contains(column)))
     }
 
-    /// Whether the rows of a table refer to others.
+    /// Whether the rows of a table refer to others, or are checked later than they are written.
     fn refers(&self, id: TableId) -> bool {
-        self.catalog().table_by_id(id).is_some_and(|table| !table.foreign_keys.is_empty())
+        let catalog = self.catalog();
+        catalog.table_by_id(id).is_some_and(|table| !table.foreign_keys.is_empty())
+            || catalog.has_deferrable(id)
+    }
+
+    /// Whether the deletion of rows of a table has to be looked at.
+    pub fn watches_deletion(catalog: &Catalog, id: TableId) -> bool {
+        !catalog.referring_to(id).is_empty() || catalog.has_deferrable(id)
     }
 
     pub(super) fn note_inserted(&mut self, id: TableId, rows: &RecordBatch) {
@@ -95,7 +102,7 @@ impl DistributedTransaction {
         id: TableId,
         keys: &[Key],
     ) -> Result<Option<RowChange>, Error> {
-        if self.catalog().referring_to(id).is_empty() {
+        if !Self::watches_deletion(self.catalog(), id) {
             return Ok(None);
         }
         let Some(watched) = watched(self.catalog(), id) else { return Ok(None) };

@@ -199,6 +199,12 @@ fn refuse_locked(published: &Published, held: &Held, request: &CommitRequest) ->
         if let Some(key) = taken_key(held, party, *id, writes) {
             return Err(conflict(&published.catalog, table, &key));
         }
+        let is_required = |key: &&Key| {
+            !held.locks.is_free(party, &Target::Row(id.0, (*key).clone()), Mode::ForKeyShare)
+        };
+        if let Some(key) = writes.required.iter().find(is_required) {
+            return Err(conflict(&published.catalog, table, key));
+        }
     }
     Ok(())
 }
@@ -243,6 +249,44 @@ pub(crate) fn refuse_newer<'a>(
     };
     match keys.into_iter().find(is_newer) {
         Some(key) => Err(conflict(&head.catalog, before, key)),
+        None => Ok(()),
+    }
+}
+
+/// Refuses required keys that have no row now.
+pub(crate) fn refuse_missing(
+    head: &Published,
+    id: TableId,
+    own: &TableWrites,
+    keys: &[Key],
+) -> Result<(), Error> {
+    let (Some(table), Some(file)) = (head.catalog.table_by_id(id), head.files.get(&id)) else {
+        return Ok(());
+    };
+    let mut writes = own.clone();
+    writes.required = keys.iter().cloned().collect();
+    match missing_requirement(file, &writes) {
+        Some(key) => Err(conflict(&head.catalog, table, key)),
+        None => Ok(()),
+    }
+}
+
+/// Refuses to delete keys that other transactions have required since a snapshot.
+pub(crate) fn refuse_required(
+    head: &Published,
+    held: &Held,
+    snapshot: &Snapshot,
+    id: TableId,
+    keys: &[Key],
+) -> Result<(), Error> {
+    let Some(table) = head.catalog.table_by_id(id).filter(|_| is_referred_to(&head.catalog, id))
+    else {
+        return Ok(());
+    };
+    let mut writes = TableWrites::default();
+    keys.iter().for_each(|key| writes.put(key.clone(), None));
+    match held.required.lost(id, &writes, snapshot.timestamp()) {
+        Some(key) => Err(conflict(&head.catalog, table, key)),
         None => Ok(()),
     }
 }

@@ -3,12 +3,20 @@
 use super::Store;
 use crate::Error;
 use crate::locking::{LockWait, request};
+use catalog::TableId;
 use locks::{Listed, Mode, Owner, Party, Target};
+use sdds::Key;
 
 impl Store {
     /// Whether a running transaction has locks here.
     pub fn has_locks(&self) -> bool {
         !self.holds().lock().locks.is_empty()
+    }
+
+    /// Whether a running transaction has a lock on a row of this server.
+    pub fn is_locked(&self, table: TableId, key: &Key) -> bool {
+        let row = Target::Row(table.0, key.clone());
+        !self.holds().lock().locks.is_free(None, &row, Mode::ForUpdate)
     }
 
     /// Locks a target for an owner on this server; the result waits until it is free. The owner holds the

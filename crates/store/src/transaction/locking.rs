@@ -14,12 +14,15 @@ use super::{Savepoint, Transaction};
 use crate::locking::{LockWait, Locker};
 use crate::peers::{LockPolicy, RowLocks};
 use crate::read::TableView;
-use crate::store::{refuse_newer, refuse_newer_loads};
+use crate::store::{refuse_missing, refuse_newer, refuse_newer_loads, refuse_required};
 use crate::{Error, Snapshot};
 use catalog::{Catalog, CatalogChange, Table, TableId};
 use locks::{Mode, Owner, Party, Target};
 use sdds::{Key, KeyRange};
 use std::sync::Arc;
+
+/// Of more keys that a statement requires none are locked: a transaction that deletes one of them conflicts then.
+const REQUIRED_LOCKS_MAX: usize = 1 << 12;
 
 impl Transaction {
     /// Locks what is written from now on, for a party.
@@ -33,6 +36,11 @@ impl Transaction {
     /// Whether it locks what it writes.
     pub fn is_locking(&self) -> bool {
         self.locker.is_some()
+    }
+
+    /// Whether the last write was refused for a lock that can be waited for.
+    pub fn has_wait(&self) -> bool {
+        self.wait.is_some()
     }
 
     /// Returns what waits for the lock that the last write was refused for.
@@ -83,6 +91,53 @@ impl Transaction {
         self.await_prepared(view.table(), keys)?;
         let machine = self.store.machine();
         let refused = refuse_newer(machine.head(), &self.snapshot, id, keys);
+        drop(machine);
+        refused.inspect_err(|error| self.store.count_conflict(error))
+    }
+
+    /// Locks rows that must stay, unless there are many of them, so that whoever deletes them waits. They may have changed since the
+    /// snapshot.
+    ///
+    /// # Errors
+    /// [`Error::Locked`], 40P01, and [`Error::Conflict`] for a row that is gone.
+    pub(super) fn lock_required(&mut self, view: &TableView, keys: &[Key]) -> Result<(), Error> {
+        let table = view.table();
+        if keys.len() > REQUIRED_LOCKS_MAX || self.locker.is_none() || !self.needs_locks(table) {
+            return Ok(());
+        }
+        let id = table.id;
+        let file = self.catalog.index_by_id(id).map_or(id, |index| index.table);
+        let of_table = Arc::clone(self.table_or_missing(file)?.table());
+        self.lock_table(&of_table, Mode::RowShare)?;
+        keys.iter().try_for_each(|key| view.require(key))?;
+        let rows = keys.iter().map(|key| Target::Row(id.0, key.clone()));
+        self.acquire(table, rows, Mode::ForKeyShare)?;
+        self.await_prepared(table, keys)?;
+        let own = self.writes.get(&id).cloned().unwrap_or_default();
+        let machine = self.store.machine();
+        let refused = refuse_missing(machine.head(), id, &own, keys);
+        drop(machine);
+        refused.inspect_err(|error| self.store.count_conflict(error))
+    }
+
+    /// Refuses to delete rows that others have required since the snapshot, which does not see what refers to them.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`].
+    pub(super) fn refuse_newly_required(
+        &self,
+        view: &TableView,
+        keys: &[Key],
+    ) -> Result<(), Error> {
+        if self.locker.is_none() || !self.needs_locks(view.table()) {
+            return Ok(());
+        }
+        let id = view.table().id;
+        let machine = self.store.machine();
+        let refused = {
+            let held = self.store.holds().lock();
+            refuse_required(machine.head(), &held, &self.snapshot, id, keys)
+        };
         drop(machine);
         refused.inspect_err(|error| self.store.count_conflict(error))
     }

@@ -222,6 +222,7 @@ impl Transaction {
     pub fn delete(&mut self, id: TableId, keys: &[Key]) -> Result<(), Error> {
         let view = self.table_or_missing(id)?;
         self.lock(&view, keys, Mode::ForUpdate)?;
+        self.refuse_newly_required(&view, keys)?;
         let entries = self.entries_of(&view, keys, None, true)?;
         let mut writes = self.writes.get(&id).cloned().unwrap_or_default();
         for key in keys {
@@ -234,6 +235,7 @@ impl Transaction {
     /// Requires keys to have a row when the transaction commits, and until then.
     fn require(&mut self, id: TableId, keys: Vec<Key>) -> Result<u64, Error> {
         let view = self.table_or_missing(id)?;
+        self.lock_required(&view, &keys)?;
         let mut writes = self.writes.get(&id).cloned().unwrap_or_default();
         writes.required.extend(keys.iter().cloned());
         self.stage(&view, writes, || keys.iter().try_for_each(|key| view.require(key)))?;

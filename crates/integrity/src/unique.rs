@@ -1,0 +1,131 @@
+//! UNIQUE constraints that are deferrable. Their indexes take rows with the same values; the constraint is checked at
+//! the end of the statement or of the transaction.
+//!
+//! Two transactions that give or take the same value at the same time do not see each other's rows. So each of them also
+//! writes the value as a key of the index that never has a row, its *guard*: the second waits for the first, or conflicts.
+
+use crate::lookup::{VALUES_MAX, condition, joined, missing};
+use crate::surroundings::Surroundings;
+use crate::{errors, tuples};
+use datafusion::arrow::array::ArrayRef;
+use datafusion::common::Column;
+use datafusion::datasource::provider_as_source;
+use datafusion::functions_aggregate::expr_fn::count;
+use datafusion::logical_expr::{Expr, LogicalPlanBuilder, lit};
+use scan::provider::{BucketTable, Columns};
+use sdds::Key;
+use std::sync::Arc;
+use store::catalog::{Index, Table};
+use store::key::{EntryEncoder, of_entry};
+use store::{DistributedTransaction, RowChange};
+use values::error::{Error, Result};
+
+/// The name of the rows that are counted, in plans.
+const ROWS: &str = "?unique";
+
+/// The values that a change gives rows, or takes from them, in a unique index; without those that have a NULL, which are
+/// equal to none. `None` if there are none.
+pub(crate) fn changed(
+    change: &RowChange,
+    table: &Table,
+    index: &Index,
+) -> Result<Option<Vec<ArrayRef>>> {
+    let columns: Vec<_> = index.columns.iter().filter_map(|column| column.key.column()).collect();
+    let rows = match (&change.old, &change.new) {
+        (Some(old), Some(new)) => {
+            let (old, new) = (change.picked(old, &columns), change.picked(new, &columns));
+            let rows = tuples::different(&old, &new)?;
+            let old = tuples::picked(&old, &rows)?;
+            tuples::appended(&old, &tuples::picked(&new, &rows)?)?
+        }
+        (Some(only), None) | (None, Some(only)) => change.picked(only, &columns),
+        (None, None) => return Ok(None),
+    };
+    debug_assert_eq!(rows.len(), index.positions(table).len());
+    let valued: Vec<usize> =
+        (0..tuples::len(&rows)).filter(|row| tuples::nulls(&rows, *row) == 0).collect();
+    tuples::of_rows(&rows, &valued)
+}
+
+/// Checks that no two rows have one of some values.
+///
+/// # Errors
+/// 23505; those of a write.
+pub(crate) async fn check(
+    surroundings: &impl Surroundings,
+    transaction: &mut DistributedTransaction,
+    (table, index): (&Arc<Table>, &Arc<Index>),
+    values: &[ArrayRef],
+) -> Result<()> {
+    let encoder = EntryEncoder::new(index, values).map_err(store::Error::from)?;
+    let guards: Vec<Key> =
+        (0..tuples::len(values)).map(|row| of_entry(&encoder.values(row))).collect();
+    transaction.delete(index.file.id, &guards).await?;
+    match repeated(surroundings, transaction, (table, index), Some(values)).await? {
+        // Locks resolve it: another transaction may be deleting one of the rows.
+        Some(_) if !transaction.is_locking() && is_taken(transaction, index, &guards) => {
+            let table = table.name.clone();
+            Err(store::Error::Conflict { table, key: String::new() }.into())
+        }
+        Some(found) => Err(errors::repeated(table, index, &found)),
+        None => Ok(()),
+    }
+}
+
+/// Whether another transaction has locked one of some guards on this server.
+fn is_taken(transaction: &DistributedTransaction, index: &Index, guards: &[Key]) -> bool {
+    guards.iter().any(|guard| transaction.store().is_locked(index.file.id, guard))
+}
+
+/// Checks that no two rows of a table have the same values in a new index.
+///
+/// # Errors
+/// 23505.
+pub async fn check_all(
+    surroundings: &impl Surroundings,
+    transaction: &DistributedTransaction,
+    table: &Arc<Table>,
+    index: &Arc<Index>,
+) -> Result<()> {
+    match repeated(surroundings, transaction, (table, index), None).await? {
+        Some(found) => Err(errors::repeated_in_new(table, index, &found)),
+        None => Ok(()),
+    }
+}
+
+/// Values that two rows have: the first of some values, or of all.
+async fn repeated(
+    surroundings: &impl Surroundings,
+    transaction: &DistributedTransaction,
+    (table, index): (&Arc<Table>, &Arc<Index>),
+    values: Option<&[ArrayRef]>,
+) -> Result<Option<Vec<ArrayRef>>> {
+    let view = transaction.table(table.id).ok_or_else(missing)?;
+    if view.row_count() == Some(0) {
+        return Ok(None);
+    }
+    let positions = index.plain_positions(table).ok_or_else(missing)?;
+    let source = provider_as_source(Arc::new(BucketTable::new(view, Columns::All)));
+    let column = |at: usize| Column::new(Some(ROWS), table.columns[positions[at]].name.clone());
+    let scan = LogicalPlanBuilder::scan(ROWS, source, None)?;
+    let rows = match values {
+        None => (0..positions.len())
+            .try_fold(scan, |scan, at| scan.filter(Expr::Column(column(at)).is_not_null()))?,
+        Some(values) if tuples::len(values) <= VALUES_MAX => {
+            scan.filter(condition(column, values)?)?
+        }
+        Some(values) => joined(scan, (0..positions.len()).map(column).collect(), values)?,
+    };
+    let keys: Vec<Expr> = (0..positions.len()).map(|at| Expr::Column(column(at))).collect();
+    let counted = rows.aggregate(keys.clone(), vec![count(lit(1_i64)).alias("rows")])?;
+    let several = counted.filter(Expr::Column(Column::from_name("rows")).gt(lit(1_i64)))?;
+    let plan = several.project(keys)?.limit(0, Some(1))?.build()?;
+    let batches = surroundings.rows(transaction, &plan).await?;
+    let found = batches.into_iter().find(|batch| batch.num_rows() > 0);
+    Ok(found.map(|batch| batch.columns().to_vec()))
+}
+
+/// The error for a deferrable constraint where one is needed that holds at any time.
+pub(crate) fn is_deferrable(what: String) -> Error {
+    Error::new(values::error::SqlState::ObjectNotInPrerequisiteState, what)
+}
