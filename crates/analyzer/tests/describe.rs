@@ -78,7 +78,7 @@ fn described(statement: &str, tables: &Tables) -> String {
                     }
                 })
             }
-            _ => bind(node, tables, &[]).map(|bound| bound.query.columns),
+            _ => bind(node, tables, &[], false).map(|bound| bound.query.columns),
         };
         match columns {
             Ok(columns) => {

@@ -17,13 +17,10 @@ use grammar::tree::{Node, NodeEnum, VacuumStmt};
 /// # Errors
 /// 0A000 for what PostgreSQL has and Pando has not; 42601 and others for what the grammar takes and PostgreSQL refuses.
 pub fn read(statement: &NodeEnum) -> Result<Option<Command>> {
-    if let Some(routine) = RoutineDefinition::of(statement)? {
-        return Ok(Some(Command::Definition(Box::new(Definition::Routine(routine)))));
-    }
-    if let Some(trigger) = TriggerDefinition::of(statement)? {
-        return Ok(Some(Command::Definition(Box::new(Definition::Trigger(trigger)))));
-    }
     let definition = |definition| Command::Definition(Box::new(definition));
+    if let Some(code) = of_code(statement)? {
+        return Ok(Some(definition(code)));
+    }
     Ok(Some(match statement {
         NodeEnum::SelectStmt(_)
         | NodeEnum::InsertStmt(_)
@@ -87,6 +84,14 @@ pub fn read(statement: &NodeEnum) -> Result<Option<Command>> {
         NodeEnum::ExplainStmt(statement) => Command::Explain(Explain::of(statement)?),
         other => return of_session(other).map(Some),
     }))
+}
+
+/// The definition of a routine or a trigger.
+fn of_code(statement: &NodeEnum) -> Result<Option<Definition>> {
+    if let Some(routine) = RoutineDefinition::of(statement)? {
+        return Ok(Some(Definition::Routine(routine)));
+    }
+    Ok(TriggerDefinition::of(statement)?.map(Definition::Trigger))
 }
 
 /// The definition of a statement that creates a relation or a schema.

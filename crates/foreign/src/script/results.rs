@@ -30,6 +30,9 @@ enum Values {
     Texts(Vec<Option<String>>),
 }
 
+/// After how many items of an array the statement is asked whether it goes on.
+const CHECK_EVERY: u32 = 4096;
+
 /// How deep arrays nest.
 const DIMENSIONS_MAX: usize = 6;
 
@@ -206,28 +209,34 @@ fn list<'js>(
     item: &SqlType,
     depth: usize,
 ) -> Result<String> {
-    let Some(array) = value.as_array().filter(|_| depth < DIMENSIONS_MAX) else {
+    let Some(array) = value.as_object().filter(|_| depth < DIMENSIONS_MAX) else {
         return Err(no_value(program.definition(), "an array of too many dimensions"));
     };
+    // An array may be longer than its items.
+    let length = array.get::<_, f64>("length").map_err(|error| program.failed(&error))?;
+    let limit = program.definition().limits.output;
+    if length > limit as f64 {
+        return Err(out_of_memory(&program.definition().name, limit));
+    }
     let mut literal = String::from("{");
-    for (at, value) in array.iter::<Value<'js>>().enumerate() {
-        let value = value.map_err(|error| program.failed(&error))?;
+    for at in 0..length as u32 {
+        let value = array.get::<_, Value<'js>>(at).map_err(|error| program.failed(&error))?;
         if at > 0 {
             literal.push(',');
         }
-        if value.is_array() && !matches!(item, SqlType::Json | SqlType::Jsonb) {
+        let is_inner = value.is_array() && !matches!(item, SqlType::Json | SqlType::Jsonb);
+        if is_inner {
             literal.push_str(&list(program, &value, sql_type, item, depth + 1)?);
-            continue;
+        } else if let Some(text) = text(program, &value, item, depth)? {
+            let escaped = text.replace('\\', "\\\\").replace('"', "\\\"");
+            let _ = write!(literal, "\"{escaped}\"");
+        } else {
+            literal.push_str("NULL");
         }
-        match text(program, &value, item, depth)? {
-            None => literal.push_str("NULL"),
-            Some(text) => {
-                let escaped = text.replace('\\', "\\\\").replace('"', "\\\"");
-                let _ = write!(literal, "\"{escaped}\"");
-            }
+        if at % CHECK_EVERY == 0 {
+            executor::check()?;
         }
-        if literal.len() > program.definition().limits.output {
-            let limit = program.definition().limits.output;
+        if literal.len() > limit {
             return Err(out_of_memory(&program.definition().name, limit));
         }
     }

@@ -162,6 +162,14 @@ fn values_of_other_types_are_refused() {
         let error = error(body, Text);
         assert_eq!(error.state(), SqlState::CharacterNotInRepertoire, "{body}: {error}");
     }
+    for length in ["2 ** 32 - 1", "2 ** 31", "2 ** 25"] {
+        let body = format!("const long = []; long.length = {length}; return long");
+        let long = error(&body, SqlType::Array(Box::new(Integer)));
+        assert!([OutOfMemory, QueryCanceled].contains(&long.state()), "{long}");
+    }
+    let body = "const nulls = []; nulls.length = 2 ** 20; return new Array(1000).fill(nulls)";
+    let wide = error(body, SqlType::Array(Box::new(Integer)));
+    assert!([OutOfMemory, QueryCanceled].contains(&wide.state()), "{wide}");
     let cycle = error("const o = {}; o.o = o; return o", Jsonb);
     assert_eq!(cycle.state(), ExternalRoutineException, "{cycle}");
 }
