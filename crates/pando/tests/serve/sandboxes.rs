@@ -83,3 +83,24 @@ async fn functions_are_there_after_a_restart() {
     let row = client.query_one(query, &[]).await.expect("a row");
     assert_eq!((row.get::<_, i64>(0), row.get::<_, i32>(1)), (9, 8));
 }
+
+#[tokio::test]
+async fn superusers_create_functions_in_javascript_and_others_call_them() {
+    let served = serve(&[]);
+    let client = connect(&served, "u", None).await.expect("a connection");
+    client.batch_execute("CREATE USER admin SUPERUSER PASSWORD 'p'").await.expect("made");
+    let admin = connect(&served, "admin", Some("p")).await.expect("a connection");
+    let script = "CREATE USER other PASSWORD 'p'; GRANT CREATE ON SCHEMA public TO other;
+         CREATE FUNCTION twice(a int) RETURNS int LANGUAGE javascript AS 'return a * 2'";
+    admin.batch_execute(script).await.expect("made");
+    let other = connect(&served, "other", Some("p")).await.expect("a connection");
+    let row = other.query_one("SELECT twice(4)", &[]).await.expect("a row");
+    assert_eq!(row.get::<_, i32>(0), 8);
+    let create = "CREATE FUNCTION mine(a int) RETURNS int LANGUAGE javascript AS 'return a'";
+    let error = other.batch_execute(create).await.expect_err("it is untrusted");
+    assert_eq!(error.code(), Some(&SqlState::INSUFFICIENT_PRIVILEGE));
+    let create = format!(
+        "CREATE FUNCTION plus(a bigint, b bigint) RETURNS bigint LANGUAGE wasm STRICT AS '{ADD}', 'add'"
+    );
+    other.batch_execute(&create).await.expect("made");
+}
