@@ -10,11 +10,11 @@ mod routine;
 pub use bind::type_name::sql_type as declared_type;
 pub use bind::{
     Bound, BoundStatement, Catalog, Domain, RowExpression, Star, Table, bind, bind_assigned,
-    bind_row, bind_statement, check_routine, children, children_mut, column_name, contains,
-    is_executed, whole_rows,
+    bind_row, bind_statement, check_aggregate, check_routine, children, children_mut, column_name,
+    contains, is_executed, whole_rows,
 };
 pub use error::{Error, Result};
-pub use routine::{Routine, RoutineCall};
+pub use routine::{Routine, RoutineAggregate, RoutineCall, RoutineStep};
 pub use system_catalog as system;
 pub use system_catalog::resolve;
 pub use typed_tree as tree;

@@ -19,6 +19,8 @@ pub struct Routine {
     pub is_procedure: bool,
     /// The language.
     pub language: String,
+    /// Whether it runs for rows, outside of the engine.
+    pub is_foreign: bool,
     /// The types of the input parameters.
     pub arguments: Vec<Oid>,
     /// The names of the input parameters; empty names for those without.
@@ -39,6 +41,32 @@ pub struct Routine {
     pub volatility: Volatility,
     /// The source.
     pub body: String,
+    /// What makes it an aggregate.
+    pub aggregate: Option<RoutineAggregate>,
+}
+
+/// What makes a function of a user an aggregate. Functions are names with schemas, as SQL.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RoutineAggregate {
+    /// The type of the state.
+    pub state: Oid,
+    /// The first state, as text.
+    pub initial: Option<String>,
+    /// From a state and the arguments of a row to the next state.
+    pub transition: RoutineStep,
+    /// From two states to one.
+    pub combine: Option<RoutineStep>,
+    /// From the last state to the value.
+    pub finish: Option<RoutineStep>,
+}
+
+/// A function that an aggregate calls.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RoutineStep {
+    /// The name with the schema, as SQL.
+    pub name: String,
+    /// Whether a NULL argument makes its value NULL.
+    pub is_strict: bool,
 }
 
 impl Routine {

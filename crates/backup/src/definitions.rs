@@ -8,10 +8,11 @@ use crate::manifest::{
     ObjectForm, RoleForm, SchemaForm, SequenceForm, TableForm, ViewForm,
 };
 use crate::{indexes, sql_types, triggers, user_types};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::catalog::{
-    Catalog, Check, Column, ColumnId, Function, Identity, Index, Object, OnCommit, Privileges,
-    Relation, RelationId, Role, Sequence, Table, TableId, TypeId, View,
+    Catalog, Check, Column, ColumnId, Function, FunctionId, Identity, Index, Object, OnCommit,
+    Privileges, Relation, RelationId, Role, Sequence, Table, TableId, TypeId, View,
 };
 
 /// The names of privileges. The last one stands for all others, and for ownership.
@@ -117,11 +118,26 @@ fn function_form(catalog: &Catalog, function: &Function) -> FunctionForm {
     FunctionForm { definition: function.clone(), relation: relation.map(name_of) }
 }
 
-/// Returns a function with an id of its own.
-pub(crate) fn function(form: &FunctionForm, id: RelationId, catalog: &Catalog) -> Function {
+/// Returns a function with an id of its own, by the ids of before.
+pub(crate) fn function(
+    form: &FunctionForm,
+    ids: &BTreeMap<RelationId, RelationId>,
+    catalog: &Catalog,
+) -> Function {
     let relation = form.relation.as_ref();
     let relation = relation.and_then(|of| catalog.relation(&of.schema, &of.name));
-    Function { id, result_relation: relation.map(Relation::id), ..form.definition.clone() }
+    let new = |id: RelationId| ids.get(&id).copied().unwrap_or(id);
+    let of = |part: &mut FunctionId| {
+        if let FunctionId::User(id) = part {
+            *id = new(*id);
+        }
+    };
+    let mut function = form.definition.clone();
+    if let Some(aggregate) = &mut function.extension.aggregate {
+        of(&mut aggregate.transition);
+        aggregate.combine.iter_mut().chain(&mut aggregate.finish).for_each(of);
+    }
+    Function { id: new(function.id), result_relation: relation.map(Relation::id), ..function }
 }
 
 fn view_form(view: &View) -> ViewForm {

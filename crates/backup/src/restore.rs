@@ -180,10 +180,12 @@ impl Restore<'_> {
             let view = definitions::view(form, self.store.next_relation_id());
             transaction.change_catalog(CatalogChange::Create(Relation::View(Arc::new(view))))?;
         }
-        for form in &self.backup.manifest.functions {
-            let id = self.store.next_relation_id();
-            let function = definitions::function(form, id, transaction.catalog());
-            transaction.change_catalog(CatalogChange::PutFunction(function))?;
+        let functions = &self.backup.manifest.functions;
+        let ids = functions.iter().map(|form| (form.definition.id, self.store.next_relation_id()));
+        let ids = ids.collect();
+        for form in functions {
+            let function = definitions::function(form, &ids, transaction.catalog());
+            transaction.change_catalog(CatalogChange::put_function(function))?;
         }
         for form in &self.backup.manifest.triggers {
             let id = self.store.next_relation_id();

@@ -1,8 +1,8 @@
 //! Catalog changes as values.
 
 use crate::{
-    Catalog, Error, Function, Object, PUBLIC, Privileges, RESERVED_SCHEMAS, Relation, RelationId,
-    Role, Schema, TableId, Trigger, TypeId, UserType, is_temporary_schema,
+    Catalog, Error, Extension, Function, Object, PUBLIC, Privileges, RESERVED_SCHEMAS, Relation,
+    RelationId, Role, Schema, TableId, Trigger, TypeId, UserType, is_temporary_schema,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -54,6 +54,8 @@ pub enum CatalogChange {
     DropType(TypeId),
     /// Creates a function, or replaces the one with its id. The name may change.
     PutFunction(Function),
+    /// As [`Self::PutFunction`], with what only some functions have.
+    PutExtended(Function, Extension),
     /// Drops a function.
     DropFunction(RelationId),
     /// Creates a trigger, or replaces the one with its id. The name may change.
@@ -68,6 +70,14 @@ pub enum CatalogChange {
 }
 
 impl CatalogChange {
+    /// The change that creates a function, or replaces the one with its id.
+    pub fn put_function(mut function: Function) -> Self {
+        match std::mem::take(&mut function.extension) {
+            none if none == Extension::default() => Self::PutFunction(function),
+            extension => Self::PutExtended(function, extension),
+        }
+    }
+
     /// Returns the table that the change needs exclusively.
     pub fn table(&self) -> Option<TableId> {
         match self {
@@ -107,7 +117,7 @@ impl CatalogChange {
             Self::PutTrigger(trigger) => is_temporary(trigger.table.relation()),
             Self::DropTrigger { table, .. } => is_temporary(table.relation()),
             // There are no temporary functions.
-            Self::PutFunction(_) | Self::DropFunction(_) => false,
+            Self::PutFunction(_) | Self::PutExtended(..) | Self::DropFunction(_) => false,
             Self::PutRole(_)
             | Self::RenameRole { .. }
             | Self::DropRole(_)
@@ -184,6 +194,7 @@ impl Catalog {
                 );
             }
             CatalogChange::PutFunction(function) => next.put_function(function)?,
+            CatalogChange::PutExtended(function, of) => next.put_extended(function, of)?,
             CatalogChange::DropFunction(id) => next.drop_function(*id)?,
             CatalogChange::PutTrigger(trigger) => next.put_trigger(trigger)?,
             CatalogChange::DropTrigger { table, id } => next.drop_trigger(*table, *id)?,

@@ -109,6 +109,42 @@ pub struct Function {
     pub settings: Vec<(String, String)>,
     /// The text of COMMENT ON.
     pub comment: Option<String>,
+    /// What only some functions have.
+    #[serde(default)]
+    pub extension: Extension,
+}
+
+/// What only some functions have.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Extension {
+    /// The second string of AS: the export of a module that is called.
+    pub symbol: Option<String>,
+    /// What makes it an aggregate.
+    pub aggregate: Option<Aggregate>,
+}
+
+/// A function by its id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum FunctionId {
+    /// A function of a user.
+    User(RelationId),
+    /// A function of the system, by PostgreSQL's id.
+    System(u32),
+}
+
+/// What makes a function an aggregate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Aggregate {
+    /// SFUNC: from the state and the arguments of a row to the next state.
+    pub transition: FunctionId,
+    /// PostgreSQL's id of the type of the state.
+    pub state_id: u32,
+    /// INITCOND: the first state, as text.
+    pub initial: Option<String>,
+    /// COMBINEFUNC: from two states to one.
+    pub combine: Option<FunctionId>,
+    /// FINALFUNC: from the last state to the value.
+    pub finish: Option<FunctionId>,
 }
 
 impl Function {
@@ -124,7 +160,11 @@ impl Function {
 
     /// Returns `function` or `procedure`.
     pub fn kind(&self) -> &'static str {
-        if self.is_procedure { "procedure" } else { "function" }
+        match &self.extension.aggregate {
+            Some(_) => "aggregate",
+            None if self.is_procedure => "procedure",
+            None => "function",
+        }
     }
 
     /// Whether both have one name and the same types of input parameters.
@@ -171,6 +211,14 @@ impl Catalog {
         Ok(())
     }
 
+    pub(super) fn put_extended(
+        &mut self,
+        function: &Function,
+        of: &Extension,
+    ) -> Result<(), Error> {
+        self.put_function(&Function { extension: of.clone(), ..function.clone() })
+    }
+
     pub(super) fn drop_function(&mut self, id: RelationId) -> Result<(), Error> {
         let old = self.functions.remove(&id).ok_or_else(|| Error::missing(id))?;
         self.list_functions(&old);
@@ -193,7 +241,9 @@ impl Catalog {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Catalog, CatalogChange, DEFAULT_SCHEMA, Error, Function, Parallel, Volatility};
+    use crate::{
+        Catalog, CatalogChange, DEFAULT_SCHEMA, Error, Extension, Function, Parallel, Volatility,
+    };
     use crate::{Object, Parameter, ParameterMode, Privileges, RelationId, Role};
 
     fn function(id: u32, types: &[u32]) -> Function {
@@ -224,6 +274,7 @@ mod tests {
             rows: None,
             settings: Vec::new(),
             comment: None,
+            extension: Extension::default(),
         }
     }
 

@@ -26,7 +26,9 @@ pub use definitions::{
     is_temporary_schema, temporary_schema,
 };
 pub use error::Error;
-pub use function::{Function, Parallel, Parameter, ParameterMode, Volatility};
+pub use function::{
+    Aggregate, Extension, Function, FunctionId, Parallel, Parameter, ParameterMode, Volatility,
+};
 pub use role::{Object, PUBLIC, Privileges, Role};
 pub use sql_type::{Domain, DomainCheck, EnumLabel, SqlType, TypeId, UserType, UserTypeKind};
 pub use trigger::{Trigger, TriggerEvents, TriggerState};

@@ -199,6 +199,7 @@ impl<'a> Access<'a> {
             FileUse::CopyFrom => ("pg_read_server_files", "COPY from a file"),
             FileUse::CopyTo => ("pg_write_server_files", "COPY to a file"),
             FileUse::Read => ("pg_read_server_files", "read a file as a table"),
+            FileUse::Function => ("pg_read_server_files", "make a function of a file"),
         };
         self.require_superuser(
             &format!("must be superuser or have privileges of the {role} role to {what}"),
@@ -216,6 +217,8 @@ pub enum FileUse {
     CopyTo,
     /// A query of a file as a table.
     Read,
+    /// CREATE FUNCTION with a source in a file.
+    Function,
 }
 
 /// The role that owns an object; `None` means the bootstrap superuser.

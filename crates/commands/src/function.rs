@@ -1,10 +1,12 @@
 //! CREATE, ALTER, DROP and COMMENT ON of functions and procedures.
 
+mod aggregate;
 mod alter;
 mod create;
 mod named;
 mod options;
 
+pub use aggregate::CreateAggregate;
 pub use alter::{AlterFunction, DropFunctions};
 pub use create::{CreateFunction, FunctionParameter, ParameterKind};
 pub use named::{FunctionType, RoutineKind, RoutineName};
@@ -12,13 +14,15 @@ pub use options::{FunctionOptions, ParallelSafety, Stability};
 
 use crate::Result;
 use crate::names::some;
-use grammar::tree::{Node, NodeEnum};
+use grammar::tree::{Node, NodeEnum, ObjectType};
 
 /// A statement that changes the definition of a function.
 #[derive(Debug, Clone)]
 pub enum RoutineDefinition {
     /// CREATE FUNCTION or PROCEDURE.
     Create(Box<CreateFunction>),
+    /// CREATE AGGREGATE.
+    CreateAggregate(Box<CreateAggregate>),
     /// DROP.
     Drop(DropFunctions),
     /// ALTER ... RENAME TO.
@@ -55,6 +59,9 @@ impl RoutineDefinition {
             NodeEnum::CreateFunctionStmt(create) => {
                 Some(Self::Create(Box::new(CreateFunction::of(create)?)))
             }
+            NodeEnum::DefineStmt(define) if define.kind() == ObjectType::ObjectAggregate => {
+                Some(Self::CreateAggregate(Box::new(CreateAggregate::of(define)?)))
+            }
             NodeEnum::AlterFunctionStmt(alter) => Some(Self::Alter(AlterFunction::of(alter)?)),
             NodeEnum::DropStmt(drop) => match RoutineKind::of(drop.remove_type()) {
                 Some(kind) => Some(Self::Drop(DropFunctions::of(kind, drop)?)),
@@ -87,14 +94,16 @@ impl RoutineDefinition {
 
     /// The command tag.
     pub(crate) fn tag(&self) -> &'static str {
-        use RoutineKind::{Function, Procedure, Routine};
+        use RoutineKind::{Aggregate, Function, Procedure, Routine};
         match self {
             Self::Create(create) if create.is_procedure => "CREATE PROCEDURE",
             Self::Create(_) => "CREATE FUNCTION",
+            Self::CreateAggregate(_) => "CREATE AGGREGATE",
             Self::Drop(drop) => match drop.kind {
                 Function => "DROP FUNCTION",
                 Procedure => "DROP PROCEDURE",
                 Routine => "DROP ROUTINE",
+                Aggregate => "DROP AGGREGATE",
             },
             Self::Rename { routine, .. } | Self::SetSchema { routine, .. } => routine.alter_tag(),
             Self::Alter(alter) => alter.routine.alter_tag(),

@@ -67,8 +67,9 @@ pub use drop::Drop;
 pub use explain::Explain;
 pub use foreign_key::{ForeignKeyDefinition, ReferentialAction, SetConstraints};
 pub use function::{
-    AlterFunction, CreateFunction, DropFunctions, FunctionOptions, FunctionParameter, FunctionType,
-    ParallelSafety, ParameterKind, RoutineDefinition, RoutineKind, RoutineName, Stability,
+    AlterFunction, CreateAggregate, CreateFunction, DropFunctions, FunctionOptions,
+    FunctionParameter, FunctionType, ParallelSafety, ParameterKind, RoutineDefinition, RoutineKind,
+    RoutineName, Stability,
 };
 pub use identity::IdentityChange;
 pub use index::{CreateIndex, IndexedColumn, IndexedKey, Unique};

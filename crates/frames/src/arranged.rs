@@ -107,6 +107,9 @@ impl Rows {
     /// The arguments in their order.
     fn sorted(&self, columns: &[ArrayRef]) -> Result<Vec<ArrayRef>> {
         let (arguments, keys) = columns.split_at(self.of.arguments);
+        if keys.is_empty() {
+            return Ok(arguments.to_vec());
+        }
         let keys = keys.iter().zip(&self.of.options);
         let keys: Vec<SortColumn> = keys
             .map(|(values, (descending, nulls_first))| SortColumn {

@@ -6,12 +6,14 @@
 
 mod arranged;
 mod bounds;
+mod folded;
 mod function;
 mod moving;
 mod values;
 
 pub use arranged::sorted;
 pub use bounds::{Bound, Exclusion, Frame, Units};
+pub use folded::{Fold, Step, folded};
 pub use function::{Layout, over_frame};
 pub use moving::recomputed;
 pub use values::Function;

@@ -12,6 +12,7 @@ mod decimals;
 mod distinct;
 mod expressions;
 mod folding;
+pub mod foreign;
 mod from;
 mod functions;
 mod grouping;
@@ -47,6 +48,7 @@ use datafusion::common::{ScalarValue, TableReference};
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::{LogicalPlan, TableSource};
 use std::sync::Arc;
+use store::catalog::Catalog;
 use values::field::Field;
 
 /// What a statement's tree refers to.
@@ -59,6 +61,8 @@ pub struct Surroundings<'a> {
     pub user_functions: Option<&'a dyn UserFunctions>,
     /// The tables, by the handles in the tree.
     pub sources: &'a [SourceTable],
+    /// The catalog that has the functions of users; `None` where they cannot be called.
+    pub catalog: Option<&'a Catalog>,
     /// The rows that changes in WITH have returned. Columns are in the order of the tree.
     pub returned: &'a [(CteId, Arc<dyn TableSource>)],
     /// The values of `$1`, `$2`, ...; empty while the statement is only described.

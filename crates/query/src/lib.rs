@@ -14,6 +14,7 @@ mod copy;
 mod database;
 mod ddl;
 mod dml;
+mod foreign_functions;
 mod foreign_keys;
 mod indexes;
 mod receiver;

@@ -7,7 +7,9 @@ use commands::{
     CreateFunction, FunctionOptions, FunctionParameter, FunctionType, ParallelSafety,
     ParameterKind, RelationName, Stability,
 };
-use store::catalog::{Function, Parallel, Parameter, ParameterMode, RelationId, Volatility};
+use store::catalog::{
+    Extension, Function, Parallel, Parameter, ParameterMode, RelationId, Volatility,
+};
 
 /// What a statement does not say about a new function.
 pub struct NewFunction<'a> {
@@ -36,7 +38,11 @@ fn wrong(message: impl Into<String>) -> Error {
 pub fn define(create: &CreateFunction, new: NewFunction<'_>) -> Result<Function> {
     let language = language(create)?;
     let (body, is_sql_body) = body(create)?;
-    let parameters = parameters(create, &language)?;
+    let symbol = create.options.symbol.clone();
+    if symbol.is_some() && language != "wasm" {
+        return Err(wrong(format!("only one AS item needed for language \"{language}\"")));
+    }
+    let parameters = parameters(&create.parameters, &language)?;
     let (result_id, result_relation) = result(create, &parameters, &language, &new)?;
     let returns_set = create.result.as_ref().is_some_and(|result| result.is_set);
     if let (Some((_, _)), false) = (&create.options.rows, returns_set) {
@@ -70,7 +76,9 @@ pub fn define(create: &CreateFunction, new: NewFunction<'_>) -> Result<Function>
         rows: None,
         settings: Vec::new(),
         comment: None,
+        extension: Extension { symbol, aggregate: None },
     };
+    refuse_foreign(&function)?;
     Ok(apply(&create.options, function))
 }
 
@@ -122,12 +130,12 @@ fn language(create: &CreateFunction) -> Result<String> {
     };
     match language.as_str() {
         "sql" => Ok(language),
-        "plpgsql" if create.sql_body.is_none() => Ok(language),
+        "plpgsql" | "wasm" | "javascript" if create.sql_body.is_none() => Ok(language),
         _ if create.sql_body.is_some() => {
             Err(wrong("inline SQL function body only valid for language SQL"))
         }
         "c" | "internal" => Err(Error::missing(format!("LANGUAGE {language}"))
-            .hint("Functions can be written in SQL and PL/pgSQL.")),
+            .hint("Functions can be written in SQL, PL/pgSQL, JavaScript and WebAssembly.")),
         _ => Err(Error::new("42704", format!("language \"{language}\" does not exist"))),
     }
 }
@@ -141,10 +149,10 @@ fn body(create: &CreateFunction) -> Result<(String, bool)> {
     }
 }
 
-fn parameters(create: &CreateFunction, language: &str) -> Result<Vec<Parameter>> {
+pub(crate) fn parameters(given: &[FunctionParameter], language: &str) -> Result<Vec<Parameter>> {
     let mut all: Vec<Parameter> = Vec::new();
     let (mut has_default, mut has_variadic) = (false, false);
-    for given in &create.parameters {
+    for given in given {
         let parameter = parameter(given, language)?;
         if parameter.mode.is_input() {
             if has_variadic {
@@ -268,6 +276,32 @@ fn result(
             None => Err(error.clone()),
         },
     }
+}
+
+/// Refuses what functions in other languages than SQL and PL/pgSQL cannot be.
+fn refuse_foreign(function: &Function) -> Result<()> {
+    if !is_foreign(&function.language) {
+        return Ok(());
+    }
+    let language = &function.language;
+    let missing = |what: &str| Err(Error::missing(format!("{what} in the language {language}")));
+    let is_void = function.result_id == VOID;
+    match () {
+        () if function.is_procedure => missing("a procedure"),
+        () if function.returns_set => missing("a function that returns a set"),
+        () if is_void => missing("a function that returns void"),
+        () if function.outputs().next().is_some() => missing("a function with output parameters"),
+        () if function.result_id == Oid::RECORD.0 => missing("a function that returns a row"),
+        () if function.inputs().any(|input| Oid(input.type_id).is_polymorphic()) => {
+            missing("a function of polymorphic types")
+        }
+        () => Ok(()),
+    }
+}
+
+/// Whether functions in a language run outside of the engine, for rows.
+pub fn is_foreign(language: &str) -> bool {
+    matches!(language, "wasm" | "javascript")
 }
 
 /// Refuses a polymorphic result that no argument decides.

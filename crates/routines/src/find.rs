@@ -18,7 +18,8 @@ pub fn find(
 ) -> Result<Option<Arc<Function>>> {
     let name = &routine.name.name;
     let is_of_kind = |function: &Function| match routine.kind {
-        RoutineKind::Function => !function.is_procedure,
+        RoutineKind::Function => !function.is_procedure && function.extension.aggregate.is_none(),
+        RoutineKind::Aggregate => function.extension.aggregate.is_some(),
         RoutineKind::Procedure => function.is_procedure,
         RoutineKind::Routine => true,
     };

@@ -2,16 +2,18 @@
 //!
 //! Not here: what their bodies mean (`analyzer`), and who may define and drop them (`query`).
 
+mod aggregate;
 mod define;
 mod find;
 mod replace;
 mod signature;
 mod text;
 
-pub use define::{NewFunction, apply, define, type_of};
+pub use aggregate::{NewAggregate, define_aggregate};
+pub use define::{NewFunction, apply, define, is_foreign, type_of};
 pub use find::{absent, find, missing, takes};
 pub use replace::refuse_change;
-pub use signature::{columns, routine};
+pub use signature::{aggregate, columns, routine};
 pub use text::{
     arguments, definition, identity_arguments, result, setting_values, signature, sql_body,
 };

@@ -1,10 +1,10 @@
 //! Functions as the analyzer sees them.
 
-use analyzer::Routine;
-use analyzer::system::functions::Volatility;
+use analyzer::system::functions::{self, Volatility};
 use analyzer::system::{Oid, SqlType};
 use analyzer::tree::Column;
-use store::catalog::{Function, Parameter, ParameterMode, Volatility as Held};
+use analyzer::{Routine, RoutineAggregate, RoutineStep};
+use store::catalog::{Catalog, Function, FunctionId, Parameter, ParameterMode, Volatility as Held};
 
 /// A function for the analyzer; `rows` are the columns of the relation whose rows it returns.
 pub fn routine(function: &Function, rows: Vec<Column>) -> Routine {
@@ -23,6 +23,7 @@ pub fn routine(function: &Function, rows: Vec<Column>) -> Routine {
         name: function.name.clone(),
         is_procedure: function.is_procedure,
         language: function.language.clone(),
+        is_foreign: crate::is_foreign(&function.language),
         arguments: function.inputs().map(types).collect(),
         argument_names: function.inputs().map(|input| input.name.clone()).collect(),
         variadic: variadic.and_then(item),
@@ -36,8 +37,48 @@ pub fn routine(function: &Function, rows: Vec<Column>) -> Routine {
             Held::Stable => Volatility::Stable,
             Held::Volatile => Volatility::Volatile,
         },
-        body: function.body.clone(),
+        body: match crate::is_foreign(&function.language) {
+            true => String::new(),
+            false => function.body.clone(),
+        },
+        aggregate: None,
     }
+}
+
+/// What makes a function an aggregate, for the analyzer. `None` if it is none, or a function that it calls is gone.
+pub fn aggregate(catalog: &Catalog, function: &Function) -> Option<RoutineAggregate> {
+    let aggregate = function.extension.aggregate.as_ref()?;
+    let step = |id: FunctionId| step(catalog, id);
+    let optional = |id: Option<FunctionId>| match id {
+        Some(id) => step(id).map(Some),
+        None => Some(None),
+    };
+    Some(RoutineAggregate {
+        state: Oid(aggregate.state_id),
+        initial: aggregate.initial.clone(),
+        transition: step(aggregate.transition)?,
+        combine: optional(aggregate.combine)?,
+        finish: optional(aggregate.finish)?,
+    })
+}
+
+/// A function that an aggregate calls.
+fn step(catalog: &Catalog, id: FunctionId) -> Option<RoutineStep> {
+    let written = |schema: &str, name: &str| {
+        let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
+        format!("{}.{}", quoted(schema), quoted(name))
+    };
+    Some(match id {
+        FunctionId::User(id) => {
+            let function = catalog.function_by_id(id)?;
+            let name = written(&function.schema, &function.name);
+            RoutineStep { name, is_strict: function.is_strict }
+        }
+        FunctionId::System(oid) => {
+            let function = functions::of(Oid(oid))?;
+            RoutineStep { name: written("pg_catalog", function.name), is_strict: function.strict }
+        }
+    })
 }
 
 /// The columns that output parameters make.

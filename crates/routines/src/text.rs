@@ -113,7 +113,11 @@ pub fn definition(catalog: &Catalog, function: &Function) -> String {
     while function.body.contains(&format!("${quote}$")) {
         quote.push('x');
     }
-    let _ = writeln!(text, "AS ${quote}${}${quote}$", function.body);
+    let _ = write!(text, "AS ${quote}${}${quote}$", function.body);
+    if let Some(symbol) = &function.extension.symbol {
+        let _ = write!(text, ", '{}'", symbol.replace('\'', "''"));
+    }
+    text.push('\n');
     text
 }
 

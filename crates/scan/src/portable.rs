@@ -3,7 +3,7 @@
 //! They are expressions of known kinds over immutable functions that every server has under the
 //! same name. Constants of the statement (`now()`, `current_user`) are literals when a plan is
 //! made. Expressions that depend on the session or are volatile are evaluated by the statement's
-//! own server.
+//! own server. Functions of users in other languages are sent by the version of their definition.
 
 use datafusion::arrow::datatypes::Schema;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
@@ -90,6 +90,11 @@ impl Portable {
     fn is_portable(&self, part: &Arc<dyn PhysicalExpr>) -> bool {
         if let Some(call) = part.downcast_ref::<ScalarFunctionExpr>() {
             let function = call.fun();
+            if let Some(foreign) = foreign::of_function(function) {
+                // They depend on nothing but their arguments, also where they are declared STABLE.
+                let changes = foreign.signature.volatility == store::catalog::Volatility::Volatile;
+                return !changes && is_of_arrow(part);
+            }
             let known = self.scalar.get(function.name()).cloned();
             let known = known.or_else(|| operators::named(function.name()));
             let immutable = function.signature().volatility == Volatility::Immutable;

@@ -2,6 +2,7 @@
 
 use super::query::{Column, Query, RelationId, SelectId};
 use std::sync::Arc;
+use system_catalog::functions::Volatility;
 use system_catalog::{Oid, SqlType};
 
 /// An expression.
@@ -134,6 +135,21 @@ pub enum Kind {
     Subquery(Box<Subquery>),
     /// CURRENT_DATE and the like.
     ValueFunction(ValueFunction),
+    /// A call of a user's function that runs for rows.
+    Foreign(ForeignCall),
+}
+
+/// A call of a user's function that is not expanded. Arguments have the types that it declares.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ForeignCall {
+    /// The id of the function in the catalog.
+    pub function: u32,
+    /// Whether it gives other values for the same arguments.
+    pub volatility: Volatility,
+    /// Whether a NULL argument makes the value NULL.
+    pub is_strict: bool,
+    /// The arguments.
+    pub arguments: Vec<Expr>,
 }
 
 /// A long chain of operators, which is not as deep as it is long.
@@ -322,6 +338,29 @@ pub struct AggregateCall {
     pub direct_arguments: usize,
     /// The type of the result.
     pub sql_type: SqlType,
+    /// What a user's aggregate does; `None` for one of the system.
+    pub user: Option<Box<UserAggregate>>,
+}
+
+/// An aggregate that a user has defined: steps over places, which are [`Kind::Output`]. The first place is the state.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UserAggregate {
+    /// The name.
+    pub name: String,
+    /// The type of the state.
+    pub state: SqlType,
+    /// The first state.
+    pub initial: Option<Expr>,
+    /// The next state, from a state and the arguments of a row.
+    pub transition: Expr,
+    /// Whether rows with a NULL argument are skipped, and the first argument is the first state if there is none.
+    pub is_strict: bool,
+    /// One state from two.
+    pub combine: Option<Expr>,
+    /// Whether states that are NULL are not combined.
+    pub is_combined_strictly: bool,
+    /// The value, from the last state.
+    pub finish: Option<Expr>,
 }
 
 /// A function in FROM, or a set-returning one in a select list.

@@ -10,8 +10,9 @@ pub use change::{
     MergeAction, NamedChange, Overriding, Statement, Target, When,
 };
 pub use expr::{
-    AggregateCall, Call, Cast, Chain, Conversion, Executed, Expr, FieldValue, Kind, Literal,
-    Location, Quantified, SetCall, SortKey, Subquery, SubqueryKind, TruthTest, ValueFunction,
+    AggregateCall, Call, Cast, Chain, Conversion, Executed, Expr, FieldValue, ForeignCall, Kind,
+    Literal, Location, Quantified, SetCall, SortKey, Subquery, SubqueryKind, TruthTest,
+    UserAggregate, ValueFunction,
 };
 pub use query::{
     Body, Column, Cte, CteId, Distinct, From, GroupingSets, JoinKind, Limit, Output, Query,

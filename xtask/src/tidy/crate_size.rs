@@ -10,7 +10,7 @@ const QUERY_LINES_MAX: usize = 24_000;
 /// Maximum number of lines of `store`, until its locks and reads of other servers are crates of their own.
 const STORE_LINES_MAX: usize = 10_900;
 /// Maximum number of lines of `analyzer` and `lowering`, which grow with the SQL that is known.
-const FRONT_LINES_MAX: usize = 9_500;
+const FRONT_LINES_MAX: usize = 10_000;
 /// Maximum number of lines of `functions`, whose folders do not know each other.
 const FUNCTIONS_LINES_MAX: usize = 12_500;
 

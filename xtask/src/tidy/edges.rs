@@ -39,11 +39,12 @@ const EDGES: &[(&str, &[&str])] = &[
     ("regexes", &["executor", "values"]),
     ("jsonpath", &["regexes", "values"]),
     ("functions", &["jsonpath", "regexes", "executor", "values", "store"]),
+    ("foreign", &["executor", "values", "store"]),
     ("notifications", &[]),
     ("user_types", &["analyzer", "grammar", "values", "store"]),
     ("parser", &["user_types", "commands", "analyzer", "grammar", "values", "store"]),
     ("deparse", &["parser", "analyzer", "grammar"]),
-    ("scan", &["executor", "functions", "values", "store", "sdds"]),
+    ("scan", &["executor", "foreign", "functions", "values", "store", "sdds"]),
     ("integrity", &["scan", "parser", "values", "store", "sdds"]),
     ("keyed", &["scan", "parser", "grammar", "values", "store", "sdds"]),
     (
@@ -61,13 +62,14 @@ const EDGES: &[(&str, &[&str])] = &[
             "sdds",
         ],
     ),
-    ("frames", &["executor", "values", "store"]),
+    ("frames", &["executor", "foreign", "values", "store"]),
     (
         "lowering",
         &[
             "analyzer",
             "grammar",
             "executor",
+            "foreign",
             "frames",
             "catalog_views",
             "functions",
@@ -105,7 +107,10 @@ const EDGES: &[(&str, &[&str])] = &[
     ),
     ("copy_formats", &["parser", "values", "store"]),
     ("optimizer", &[]),
-    ("distributed", &["executor", "scan", "functions", "values", "bundling", "store", "sdds"]),
+    (
+        "distributed",
+        &["executor", "foreign", "scan", "functions", "values", "bundling", "store", "sdds"],
+    ),
     (
         "predict",
         &[
@@ -124,6 +129,7 @@ const EDGES: &[(&str, &[&str])] = &[
         "query",
         &[
             "deparse",
+            "foreign",
             "notifications",
             "user_types",
             "keyed",

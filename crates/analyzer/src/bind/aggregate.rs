@@ -73,6 +73,7 @@ impl Binder<'_> {
             filter,
             direct_arguments,
             sql_type: resolved.sql_type,
+            user: None,
         };
         self.place_aggregate(aggregate, location)
     }
@@ -102,7 +103,11 @@ impl Binder<'_> {
     }
 
     /// Gives an aggregate to the query level that its columns belong to.
-    fn place_aggregate(&mut self, aggregate: AggregateCall, location: i32) -> Result<Expr> {
+    pub(super) fn place_aggregate(
+        &mut self,
+        aggregate: AggregateCall,
+        location: i32,
+    ) -> Result<Expr> {
         let here = self.scopes.len().saturating_sub(1);
         let parts = || {
             let keys = aggregate.order_by.iter().map(|key| &key.expr);
@@ -244,6 +249,7 @@ pub(super) fn is_volatile_expr(expr: &Expr) -> bool {
         Kind::Call(call) => {
             of(call.function).is_some_and(|function| function.volatility == Volatility::Volatile)
         }
+        Kind::Foreign(call) => call.volatility == Volatility::Volatile,
         _ => false,
     };
     if !found {
@@ -271,7 +277,7 @@ fn check_within_group(function: &Function, within_group: bool) -> Result<()> {
 }
 
 /// ORDER BY of an aggregate with DISTINCT consists of arguments. It may name one before it was converted.
-fn order_by_arguments(order_by: &mut [SortKey], arguments: &[Expr]) -> Result<()> {
+pub(super) fn order_by_arguments(order_by: &mut [SortKey], arguments: &[Expr]) -> Result<()> {
     for key in order_by.iter_mut() {
         if let Some(argument) = arguments.iter().find(|argument| is_converted(argument, &key.expr))
         {

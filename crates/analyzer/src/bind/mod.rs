@@ -55,7 +55,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 pub use column_name::column_name;
-pub use routine::{check_routine, is_executed};
+pub use routine::{check_aggregate, check_routine, is_executed};
 pub use row::{RowExpression, bind_assigned, bind_row};
 pub use star::Star;
 pub use walk::{children, children_mut, contains, whole_rows};

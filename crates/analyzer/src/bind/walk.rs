@@ -22,6 +22,7 @@ pub fn children<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
         Kind::Call(call) | Kind::IsDistinct(call) | Kind::NullIf(call) => {
             call.arguments.iter().for_each(visit);
         }
+        Kind::Foreign(call) => call.arguments.iter().for_each(visit),
         Kind::Chain(chain) => {
             visit(&chain.first);
             chain.steps.iter().for_each(visit);
@@ -81,6 +82,7 @@ pub fn children_mut(expr: &mut Expr, visit: &mut dyn FnMut(&mut Expr)) {
         Kind::Call(call) | Kind::IsDistinct(call) | Kind::NullIf(call) => {
             call.arguments.iter_mut().for_each(visit);
         }
+        Kind::Foreign(call) => call.arguments.iter_mut().for_each(visit),
         Kind::Chain(chain) => {
             visit(&mut chain.first);
             chain.steps.iter_mut().for_each(visit);

@@ -3,10 +3,10 @@
 use super::{Malformed, Source, Stable, fields, variants, wrappers};
 use crate::serialized::{Definitions, Entry};
 use crate::{
-    Catalog, CatalogChange, Column, Domain, DomainCheck, EnumLabel, Function, Identity, Index,
-    IndexColumn, IndexExpression, IndexKey, Object, OnCommit, Parallel, Parameter, ParameterMode,
-    Privileges, Relation, Role, Schema, Sequence, SqlType, Timing, Trigger, TriggerEvents,
-    TriggerState, TypeId, UserType, UserTypeKind, View, Volatility,
+    Aggregate, Catalog, CatalogChange, Column, Domain, DomainCheck, EnumLabel, Extension, Function,
+    FunctionId, Identity, Index, IndexColumn, IndexExpression, IndexKey, Object, OnCommit,
+    Parallel, Parameter, ParameterMode, Privileges, Relation, Role, Schema, Sequence, SqlType,
+    Timing, Trigger, TriggerEvents, TriggerState, TypeId, UserType, UserTypeKind, View, Volatility,
 };
 
 wrappers!(Privileges, TypeId);
@@ -172,6 +172,7 @@ variants!(CatalogChange {
     61 => DropFunction(id),
     70 => PutTrigger(trigger),
     71 => DropTrigger { table, id },
+    90 => PutExtended(function, extension),
 });
 
 variants!(ParameterMode {
@@ -196,28 +197,66 @@ variants!(Parallel {
 
 fields!(Parameter { name, mode, type_id, default });
 
-fields!(Function {
-    id,
-    schema,
-    name,
-    is_procedure,
-    language,
-    parameters,
-    result_id,
-    result_relation,
-    returns_set,
-    body,
-    is_sql_body,
-    volatility,
-    is_strict,
-    is_security_definer,
-    is_leakproof,
-    parallel,
-    cost,
-    rows,
-    settings,
-    comment,
+/// Without its extension, which is a value of its own.
+impl Stable for Function {
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.id.encode(out);
+        self.schema.encode(out);
+        self.name.encode(out);
+        self.is_procedure.encode(out);
+        self.language.encode(out);
+        self.parameters.encode(out);
+        self.result_id.encode(out);
+        self.result_relation.encode(out);
+        self.returns_set.encode(out);
+        self.body.encode(out);
+        self.is_sql_body.encode(out);
+        self.volatility.encode(out);
+        self.is_strict.encode(out);
+        self.is_security_definer.encode(out);
+        self.is_leakproof.encode(out);
+        self.parallel.encode(out);
+        self.cost.encode(out);
+        self.rows.encode(out);
+        self.settings.encode(out);
+        self.comment.encode(out);
+    }
+
+    fn decode(from: &mut Source<'_>) -> Result<Self, Malformed> {
+        Ok(Self {
+            id: Stable::decode(from)?,
+            schema: Stable::decode(from)?,
+            name: Stable::decode(from)?,
+            is_procedure: Stable::decode(from)?,
+            language: Stable::decode(from)?,
+            parameters: Stable::decode(from)?,
+            result_id: Stable::decode(from)?,
+            result_relation: Stable::decode(from)?,
+            returns_set: Stable::decode(from)?,
+            body: Stable::decode(from)?,
+            is_sql_body: Stable::decode(from)?,
+            volatility: Stable::decode(from)?,
+            is_strict: Stable::decode(from)?,
+            is_security_definer: Stable::decode(from)?,
+            is_leakproof: Stable::decode(from)?,
+            parallel: Stable::decode(from)?,
+            cost: Stable::decode(from)?,
+            rows: Stable::decode(from)?,
+            settings: Stable::decode(from)?,
+            comment: Stable::decode(from)?,
+            extension: Extension::default(),
+        })
+    }
+}
+
+variants!(FunctionId {
+    0 => User(id),
+    1 => System(oid),
 });
+
+fields!(Aggregate { transition, state_id, initial, combine, finish });
+
+fields!(Extension { symbol, aggregate });
 
 variants!(TriggerState {
     0 => Enabled,
@@ -249,6 +288,9 @@ const TRIGGER: u8 = 70;
 /// The ordinal of a function among relations.
 const FUNCTION: u8 = 60;
 
+/// The ordinal of a function with an extension among relations.
+const EXTENDED: u8 = 90;
+
 /// Schemas, relations, roles and the role of everybody, in order. Functions and triggers follow the
 /// relations, and are counted with them: catalogs without them have the form that they had before
 /// there were any.
@@ -259,8 +301,12 @@ impl Stable for Definitions {
         ((self.relations.len() + others) as u32).encode(out);
         self.relations.iter().for_each(|relation| relation.encode(out));
         for function in &self.functions {
-            out.push(FUNCTION);
+            let is_extended = function.extension != Extension::default();
+            out.push(if is_extended { EXTENDED } else { FUNCTION });
             function.encode(out);
+            if is_extended {
+                function.extension.encode(out);
+            }
         }
         for trigger in &self.triggers {
             out.push(TRIGGER);
@@ -277,6 +323,10 @@ impl Stable for Definitions {
             if from.next_is(FUNCTION) {
                 from.take(1)?;
                 functions.push(Function::decode(from)?);
+            } else if from.next_is(EXTENDED) {
+                from.take(1)?;
+                let function = Function::decode(from)?;
+                functions.push(Function { extension: Extension::decode(from)?, ..function });
             } else if from.next_is(TRIGGER) {
                 from.take(1)?;
                 triggers.push(Trigger::decode(from)?);

@@ -267,7 +267,19 @@ fn function() -> Function {
         rows: None,
         settings: Vec::new(),
         comment: Some("x".to_owned()),
+        extension: Extension::default(),
     }
+}
+
+fn extension() -> Extension {
+    let aggregate = Aggregate {
+        transition: FunctionId::User(RelationId(5)),
+        state_id: 23,
+        initial: Some("0".to_owned()),
+        combine: Some(FunctionId::System(177)),
+        finish: None,
+    };
+    Extension { symbol: Some("g".to_owned()), aggregate: Some(aggregate) }
 }
 
 #[test]
@@ -352,6 +364,10 @@ fn changes_have_their_bytes() {
             "3c0901730166000373716c 0101610017010131 170000 0853454c4543542031 00 02010000000000 00 010178",
         ),
         (CatalogChange::DropFunction(RelationId(9)), "3d09"),
+        (
+            CatalogChange::PutExtended(function(), extension()),
+            "5a0901730166000373716c 0101610017010131 170000 0853454c4543542031 00 02010000000000 00 010178                 010167 01 0005 17 010130 0101b101 00",
+        ),
         (
             CatalogChange::PutTrigger(trigger()),
             "460a 05 0174 09 01 01 01010000 0101 01016e 010161 00 00",

@@ -42,6 +42,15 @@ pub(crate) const PG_ATTRDEF: i64 = 2604;
 
 /// The language PL/pgSQL.
 pub(crate) const PLPGSQL: i64 = 13_500;
+/// The languages, with their ids.
+pub(crate) const LANGUAGES: [(i64, &str); 5] =
+    [(12, "internal"), (14, "sql"), (PLPGSQL, "plpgsql"), (13_590, "wasm"), (13_591, "javascript")];
+
+/// The id of a language.
+pub(crate) fn language(name: &str) -> i64 {
+    LANGUAGES.iter().find(|(_, known)| *known == name).map_or(12, |(oid, _)| *oid)
+}
+
 /// `pg_proc` itself.
 pub(crate) const PG_PROC: i64 = 1255;
 /// `pg_trigger`.

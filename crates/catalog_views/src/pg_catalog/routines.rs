@@ -44,11 +44,11 @@ fn put(context: &ViewContext<'_>, function: &Function, rows: &mut TableRows) {
         ("proname", function.name.as_str().into()),
         ("pronamespace", oids::schema(&function.schema).into()),
         ("proowner", roles::owner(context.catalog, &object).into()),
-        ("prolang", (if function.language == "sql" { 14 } else { oids::PLPGSQL }).into()),
+        ("prolang", oids::language(&function.language).into()),
         ("procost", number(&function.cost, 100.0)),
         ("prorows", number(&function.rows, if function.returns_set { 1000.0 } else { 0.0 })),
         ("provariadic", item.map_or(0, |oid| i64::from(oid.0)).into()),
-        ("prokind", (if function.is_procedure { "p" } else { "f" }).into()),
+        ("prokind", kind(function).into()),
         ("prosecdef", function.is_security_definer.into()),
         ("proleakproof", function.is_leakproof.into()),
         ("proisstrict", function.is_strict.into()),
@@ -86,6 +86,14 @@ fn put(context: &ViewContext<'_>, function: &Function, rows: &mut TableRows) {
         ("proconfig", settings(function)),
         ("proacl", roles::function_access_list(context.catalog, &object).into()),
     ]);
+}
+
+fn kind(function: &Function) -> &'static str {
+    match function.kind() {
+        "aggregate" => "a",
+        "procedure" => "p",
+        _ => "f",
+    }
 }
 
 /// `proconfig`: the settings of SET.

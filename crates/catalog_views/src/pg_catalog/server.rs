@@ -44,14 +44,14 @@ pub(super) fn access_methods(rows: &mut TableRows) {
 
 /// `pg_language`.
 pub(super) fn languages(rows: &mut TableRows) {
-    for (oid, name) in [(12_i64, "internal"), (14, "sql"), (oids::PLPGSQL, "plpgsql")] {
-        let trusted = (name != "internal").into();
+    for (oid, name) in oids::LANGUAGES {
+        let trusted = !matches!(name, "internal" | "javascript");
         let owner = oids::BOOTSTRAP_SUPERUSER.into();
         let cells = [
             ("oid", oid.into()),
             ("lanname", name.into()),
-            ("lanispl", (name == "plpgsql").into()),
-            ("lanpltrusted", trusted),
+            ("lanispl", (oid >= oids::PLPGSQL).into()),
+            ("lanpltrusted", trusted.into()),
             ("lanowner", owner),
         ];
         rows.row(cells);

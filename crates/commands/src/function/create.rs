@@ -78,7 +78,7 @@ impl CreateFunction {
 }
 
 impl FunctionParameter {
-    fn of(parameter: &Parameter) -> Result<Self> {
+    pub(super) fn of(parameter: &Parameter) -> Result<Self> {
         let kind = match parameter.mode() {
             Mode::FuncParamOut => ParameterKind::Out,
             Mode::FuncParamInout => ParameterKind::InOut,

@@ -13,8 +13,10 @@ pub enum RoutineKind {
     Function,
     /// PROCEDURE.
     Procedure,
-    /// ROUTINE: either.
+    /// ROUTINE: any.
     Routine,
+    /// AGGREGATE.
+    Aggregate,
 }
 
 impl RoutineKind {
@@ -24,6 +26,7 @@ impl RoutineKind {
             ObjectType::ObjectFunction => Self::Function,
             ObjectType::ObjectProcedure => Self::Procedure,
             ObjectType::ObjectRoutine => Self::Routine,
+            ObjectType::ObjectAggregate => Self::Aggregate,
             _ => return None,
         })
     }
@@ -34,6 +37,7 @@ impl RoutineKind {
             Self::Function => "function",
             Self::Procedure => "procedure",
             Self::Routine => "routine",
+            Self::Aggregate => "aggregate",
         }
     }
 }
@@ -107,6 +111,7 @@ impl RoutineName {
             RoutineKind::Function => "ALTER FUNCTION",
             RoutineKind::Procedure => "ALTER PROCEDURE",
             RoutineKind::Routine => "ALTER ROUTINE",
+            RoutineKind::Aggregate => "ALTER AGGREGATE",
         }
     }
 }

@@ -34,6 +34,8 @@ pub struct FunctionOptions {
     pub language: Option<String>,
     /// AS: the source.
     pub source: Option<String>,
+    /// AS: the name of the function in the source.
+    pub symbol: Option<String>,
     /// The volatility.
     pub volatility: Option<Stability>,
     /// STRICT, or CALLED ON NULL INPUT.
@@ -67,7 +69,10 @@ impl FunctionOptions {
         let missing = |what: &str| Err(Error::missing(what).at(location));
         let word = element.arg.as_deref().and_then(text).unwrap_or_default();
         match element.defname.as_str() {
-            "as" => self.source = Some(source(element)?),
+            "as" => {
+                let (source, symbol) = source(element)?;
+                (self.source, self.symbol) = (Some(source), symbol);
+            }
             "language" => self.language = Some(word),
             "volatility" => {
                 self.volatility = Some(match word.as_str() {
@@ -121,17 +126,15 @@ fn setting(element: &DefElem) -> Result<(String, Vec<String>)> {
     }
 }
 
-fn source(element: &DefElem) -> Result<String> {
+fn source(element: &DefElem) -> Result<(String, Option<String>)> {
     let texts = match element.arg.as_deref().and_then(|node| node.node.as_ref()) {
         Some(NodeEnum::List(list)) => crate::names::texts(&list.items),
         _ => Vec::new(),
     };
-    match <[String; 1]>::try_from(texts) {
-        Ok([source]) => Ok(source),
-        Err(_) => {
-            let message = "only one AS item needed for this language";
-            Err(Error::new("42P13", message))
-        }
+    let mut texts = texts.into_iter();
+    match (texts.next(), texts.next(), texts.next()) {
+        (Some(source), symbol, None) => Ok((source, symbol)),
+        _ => Err(Error::new("42P13", "AS has one string or two")),
     }
 }
 

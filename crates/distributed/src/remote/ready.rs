@@ -82,7 +82,7 @@ impl Ready {
     ) -> Result<Vec<u8>> {
         let mut leaves = scans_of(&self.plan)?;
         leaves.extend(self.readers.iter().map(|reader| Arc::clone(reader) as _));
-        let codec = Codec { leaves };
+        let codec = Codec::writing(leaves);
         let to_bytes = |plan| physical_plan_to_bytes_with_extension_codec(plan, &codec);
         let scans = codec.leaves.iter().filter_map(|leaf| leaf.downcast_ref::<BucketScan>());
         let scans: Vec<&BucketScan> = scans.collect();

@@ -2,21 +2,37 @@
 //!
 //! A leaf is written as its position among the leaves. What it reads is in the message next to the
 //! plan ([`super::fragment`]). Functions that stand for operators have names that SQL does not
-//! have.
+//! have. A function of a user is written as its id and the version of its definition.
 
 use datafusion::common::{Result, plan_err};
 use datafusion::execution::TaskContext;
 use datafusion::logical_expr::ScalarUDF;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion_proto::physical_plan::{PhysicalExtensionCodec, PhysicalProtoConverterExtension};
+use foreign::Definitions;
 use functions::operators;
 use std::sync::Arc;
+use values::translate::external;
 
 /// Writes the positions of leaves, and puts the leaves there when a plan is read.
 #[derive(Debug, Default)]
 pub(crate) struct Codec {
     /// The leaves of the plan, by position.
     pub(crate) leaves: Vec<Arc<dyn ExecutionPlan>>,
+    /// Where functions of users are found when a plan is read.
+    definitions: Option<Arc<Definitions>>,
+}
+
+impl Codec {
+    /// For writing a plan over leaves.
+    pub(crate) fn writing(leaves: Vec<Arc<dyn ExecutionPlan>>) -> Self {
+        Self { leaves, definitions: None }
+    }
+
+    /// For reading a plan over leaves.
+    pub(crate) fn reading(leaves: Vec<Arc<dyn ExecutionPlan>>, context: &TaskContext) -> Self {
+        Self { leaves, definitions: context.session_config().get_extension() }
+    }
 }
 
 impl PhysicalExtensionCodec for Codec {
@@ -47,7 +63,18 @@ impl PhysicalExtensionCodec for Codec {
         Ok(())
     }
 
-    fn try_decode_udf(&self, name: &str, _: &[u8]) -> Result<Arc<ScalarUDF>> {
+    fn try_encode_udf(&self, function: &ScalarUDF, bytes: &mut Vec<u8>) -> Result<()> {
+        if let Some(definition) = foreign::of_function(function) {
+            foreign::encode(definition, bytes);
+        }
+        Ok(())
+    }
+
+    fn try_decode_udf(&self, name: &str, bytes: &[u8]) -> Result<Arc<ScalarUDF>> {
+        if !bytes.is_empty() {
+            let found = foreign::decode(bytes, self.definitions.as_deref()).map_err(external)?;
+            return Ok(Arc::new(foreign::function(&found)));
+        }
         match operators::named(name) {
             Some(function) => Ok(function),
             None => plan_err!("a fragment calls {name}, which is not known here"),

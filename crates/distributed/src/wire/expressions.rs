@@ -38,7 +38,8 @@ pub fn to_bytes(
 /// # Errors
 /// If the bytes are not such expressions.
 pub fn from_bytes(bytes: &[u8], context: &TaskContext) -> Result<Vec<Arc<dyn PhysicalExpr>>> {
-    let plan = physical_plan_from_bytes_with_extension_codec(bytes, context, &Codec::default())?;
+    let codec = Codec::reading(Vec::new(), context);
+    let plan = physical_plan_from_bytes_with_extension_codec(bytes, context, &codec)?;
     match plan.downcast_ref::<ProjectionExec>() {
         Some(plan) => Ok(plan.expr().iter().map(|named| Arc::clone(&named.expr)).collect()),
         None => Err(out_of_range("expressions from another server are no projection")),

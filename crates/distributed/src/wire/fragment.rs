@@ -154,7 +154,7 @@ impl<'a> Fragment<'a> {
         leaves: Vec<Arc<dyn ExecutionPlan>>,
         context: &TaskContext,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let codec = Codec { leaves };
+        let codec = Codec::reading(leaves, context);
         let plan = physical_plan_from_bytes_with_extension_codec(self.plan, context, &codec)?;
         let mut rows = self.rows.iter();
         let root = Arc::clone(&plan);
@@ -200,8 +200,8 @@ impl Scan<'_> {
     /// The scan's predicate, over the columns that are read.
     pub(crate) fn predicate(&self, context: &TaskContext) -> Result<Option<Arc<dyn PhysicalExpr>>> {
         let Some(bytes) = self.predicate else { return Ok(None) };
-        let plan =
-            physical_plan_from_bytes_with_extension_codec(bytes, context, &Codec::default())?;
+        let codec = Codec::reading(Vec::new(), context);
+        let plan = physical_plan_from_bytes_with_extension_codec(bytes, context, &codec)?;
         match plan.downcast_ref::<FilterExec>() {
             Some(filter) => Ok(Some(Arc::clone(filter.predicate()))),
             None => plan_err!("a fragment's predicate is not a filter"),

@@ -4,6 +4,7 @@ mod hypothetical;
 mod ordered;
 mod places;
 mod table;
+mod user;
 
 use crate::functions::{called, with_one_zero};
 use crate::refusal::{Result, missing, unsupported};
@@ -122,6 +123,9 @@ impl Lowering<'_> {
 
     /// The aggregate of an aggregate call, and its engine's expressions.
     pub(crate) fn aggregate(&mut self, call: &AggregateCall) -> Result<(Made, Vec<Expr>)> {
+        if let Some(user) = &call.user {
+            return self.user_aggregate(call, user);
+        }
         match functions::of(call.function).map(|function| function.aggregate) {
             Some(functions::AggregateKind::OrderedSet) => return self.ordered_set(call),
             Some(functions::AggregateKind::Hypothetical) => return self.hypothetical(call),

@@ -92,6 +92,7 @@ impl Lowering<'_> {
             Kind::TableOid(relation) => self.table_oid(*relation),
             Kind::Row(fields) => self.row(fields),
             Kind::Field(field) => self.field(field, sql_type),
+            Kind::Foreign(call) => self.foreign(call, sql_type),
         }
     }
 

@@ -13,6 +13,7 @@ mod mutations;
 mod protocol;
 mod raw;
 mod roles;
+mod sandboxes;
 mod sessions;
 mod sql_seeds;
 mod stopped;

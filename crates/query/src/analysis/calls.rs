@@ -1,8 +1,8 @@
 //! The bodies of functions, and calls that are made before a query.
 
-use super::refused;
 use super::relations::Relations;
 use super::routines::known;
+use super::{Refused, refused};
 use analyzer::Bound;
 use analyzer::tree::{Expr, Output, Query, Select, SelectId};
 use datafusion::logical_expr::LogicalPlan;
@@ -22,6 +22,10 @@ pub(crate) async fn check(planner: &Planner<'_>, text: &str, function: &Function
         let parsed = plpgsql::parse(&function.body).map(drop);
         return parsed.map_err(|error| in_statement(error, text, &function.body));
     }
+    if routines::is_foreign(&function.language) {
+        let definition = lowering::foreign::definition(&Arc::new(function.clone()));
+        return definition.map_err(|refusal| Error::from(Refused::from(refusal)))?.check();
+    }
     let routine = Arc::new(known(planner.tables.catalog(), function)?);
     let script = grammar::parse(&function.body).ok();
     let mut statements = script.iter().flat_map(|script| script.statements());
@@ -31,13 +35,17 @@ pub(crate) async fn check(planner: &Planner<'_>, text: &str, function: &Function
         None => Relations::none(planner),
     };
     loop {
-        let checked = grammar::growing(|| analyzer::check_routine(&routine, &relations));
+        let checked = grammar::growing(|| match routine.aggregate {
+            Some(_) => analyzer::check_aggregate(&routine, &relations),
+            None => analyzer::check_routine(&routine, &relations),
+        });
         if relations.look_up_more(planner).await? {
             continue;
         }
         let body = text.find(&function.body);
         // Bodies that are no expressions are executed, and checked then.
-        if is_executed(&function.body) && matches!(&checked, Err(error) if error.is_missing) {
+        let is_executed = routine.aggregate.is_none() && is_executed(&function.body);
+        if is_executed && matches!(&checked, Err(error) if error.is_missing) {
             return Ok(());
         }
         return checked.map_err(|error| {

@@ -306,6 +306,7 @@ fn lowered<'a>(
         functions: planner.functions,
         user_functions: planner.user_functions.as_deref(),
         sources: relations.sources(),
+        catalog: Some(planner.tables.catalog()),
         returned,
         parameters: planner.parameters,
         folds: is_executed,

@@ -15,7 +15,8 @@ pub(super) fn known(catalog: &Catalog, function: &Function) -> Result<Routine, R
         Some(id) => rows_of(catalog, id)?,
         None => Vec::new(),
     };
-    Ok(routines::routine(function, rows))
+    let aggregate = routines::aggregate(catalog, function);
+    Ok(Routine { aggregate, ..routines::routine(function, rows) })
 }
 
 /// The columns of a table that names find.

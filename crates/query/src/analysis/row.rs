@@ -228,6 +228,7 @@ fn over(
         functions: with.functions,
         user_functions: with.user_functions,
         sources: &[],
+        catalog: None,
         returned: &[],
         parameters: &[],
         text: "",
@@ -253,6 +254,7 @@ fn volatility(part: &Tree) -> Volatility {
     };
     match &part.kind {
         Kind::ValueFunction(_) => Volatility::Stable,
+        Kind::Foreign(call) => call.volatility,
         // These are `||` of a text and a value, which becomes a text.
         Kind::Call(call) if JOINS_TEXT.contains(&call.function) => {
             let mut types = call.arguments.iter().map(|argument| argument.sql_type.oid);

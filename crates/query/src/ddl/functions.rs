@@ -1,11 +1,15 @@
 //! CREATE, ALTER, DROP and COMMENT ON of functions.
 
+mod aggregate;
+mod source;
+
 use super::{dependents, place, sql_procedure, triggers};
 use crate::analysis;
 use crate::context::Frame;
 use crate::context::named_functions::{find, owned, require_owner, undefined};
 use catalog_views::relation_names::find_named;
 use catalog_views::settings::Settings;
+use foreign::Language;
 use parser::commands::{
     AlterFunction, CreateFunction, DropFunctions, RelationName, RoutineDefinition,
 };
@@ -14,7 +18,7 @@ use routines::NewFunction;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{
-    CatalogChange, Function, Object, PUBLIC, Privileges, RESERVED_SCHEMAS, Relation,
+    CatalogChange, Function, FunctionId, Object, PUBLIC, Privileges, RESERVED_SCHEMAS, Relation,
     is_temporary_schema,
 };
 use values::error::{Error, Result, SqlState};
@@ -27,6 +31,9 @@ pub(super) async fn run(
 ) -> Result<()> {
     match definition {
         RoutineDefinition::Create(create) => self::create(frame, transaction, create).await,
+        RoutineDefinition::CreateAggregate(create) => {
+            aggregate::create(frame, transaction, create).await
+        }
         RoutineDefinition::Drop(drop) => drop_all(frame, transaction, drop),
         RoutineDefinition::Alter(alter) => self::alter(frame, transaction, alter),
         RoutineDefinition::Rename { routine, to } => {
@@ -49,7 +56,7 @@ pub(super) async fn run(
 }
 
 fn put(transaction: &mut DistributedTransaction, function: Function) -> Result<()> {
-    transaction.change_catalog(CatalogChange::PutFunction(function))?;
+    transaction.change_catalog(CatalogChange::put_function(function))?;
     Ok(())
 }
 
@@ -77,11 +84,41 @@ async fn create(
     };
     let id = frame.session.shared.store.next_relation_id();
     let new = NewFunction { id, schema, table: &table };
-    let defined = routines::define(create, new).map_err(|error| of_analyzer(error, frame.text))?;
+    let mut defined =
+        routines::define(create, new).map_err(|error| of_analyzer(error, frame.text))?;
+    if let Some(language) = Language::of(&defined.language) {
+        may_use(frame, transaction, language)?;
+        defined.body = source::kept(frame, transaction, language, &defined.body).await?;
+    }
+    keep(frame, transaction, defined, create.replaces).await
+}
+
+/// JavaScript is untrusted: operations of its engine on long values do not end with the statement.
+fn may_use(
+    frame: &Frame<'_>,
+    transaction: &DistributedTransaction,
+    language: Language,
+) -> Result<()> {
+    if language == Language::JavaScript && !frame.access(transaction.catalog()).is_superuser() {
+        let message = "permission denied for language javascript";
+        return Err(Error::new(SqlState::InsufficientPrivilege, message)
+            .with_hint("Only superusers can create functions in it."));
+    }
+    Ok(())
+}
+
+/// Puts a new function into the catalog, after a check.
+async fn keep(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    defined: Function,
+    replaces: bool,
+) -> Result<()> {
+    let catalog = Arc::clone(transaction.catalog());
     let mut same = catalog.functions_named(&defined.schema, &defined.name).iter();
     let existing = same.find(|other| other.has_identity_of(&defined)).cloned();
     let function = match existing {
-        Some(_) if !create.replaces => {
+        Some(_) if !replaces => {
             let message =
                 format!("function \"{}\" already exists with same argument types", defined.name);
             return Err(Error::new(SqlState::DuplicateFunction, message));
@@ -129,8 +166,14 @@ fn alter(
 /// Checks the settings of a function.
 ///
 /// # Errors
-/// There is no such setting, or it cannot have the value.
+/// There is no such setting, or it cannot have the value; the language of the function knows none.
 fn check_settings(frame: &Frame<'_>, function: &Function) -> Result<()> {
+    let is_set = function.is_security_definer || !function.settings.is_empty();
+    if is_set && routines::is_foreign(&function.language) {
+        let language = &function.language;
+        let what = format!("SECURITY DEFINER and SET in the language {language}");
+        return Err(Error::unsupported(format!("{what} are not supported")));
+    }
     let mut settings = Settings::clone(&frame.settings);
     let mut all = function.settings.iter();
     all.try_for_each(|(name, value)| settings.set(name, &routines::setting_values(name, value)))
@@ -172,6 +215,15 @@ fn drop_one(
 ) -> Result<()> {
     let catalog = Arc::clone(transaction.catalog());
     let shown = format!("{} {}", function.kind(), routines::signature(function));
+    for other in catalog.functions().filter(|other| calls(other, function)) {
+        if !cascade {
+            let other = format!("{} {}", other.kind(), routines::signature(other));
+            return Err(is_needed(&shown, &format!("{other} depends on {shown}")));
+        }
+        drop_one(frame, transaction, other, cascade)?;
+        let message = format!("drop cascades to {} {}", other.kind(), routines::signature(other));
+        frame.session.notice(SqlState::SuccessfulCompletion, message);
+    }
     for view in dependents::of_function(frame, &catalog, function) {
         if !cascade {
             return Err(is_needed(&shown, &format!("view {} depends on {shown}", view.name)));
@@ -181,6 +233,13 @@ fn drop_one(
     triggers::drop_with_function(frame, transaction, function, cascade)?;
     transaction.change_catalog(CatalogChange::DropFunction(function.id))?;
     Ok(())
+}
+
+/// Whether a function is an aggregate that calls another one.
+fn calls(aggregate: &Function, other: &Function) -> bool {
+    let Some(steps) = &aggregate.extension.aggregate else { return false };
+    let of = Some(FunctionId::User(other.id));
+    Some(steps.transition) == of || steps.combine == of || steps.finish == of
 }
 
 /// With CASCADE, drops the functions that return rows of a table that is dropped.

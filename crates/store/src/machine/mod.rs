@@ -197,6 +197,7 @@ impl Machine {
                 }
             }
             CatalogChange::PutFunction(_)
+            | CatalogChange::PutExtended(..)
             | CatalogChange::PutTrigger(_)
             | CatalogChange::DropTrigger { .. }
             | CatalogChange::Create(Relation::View(_))
@@ -247,7 +248,9 @@ impl Machine {
                 self.count_relation(user.id.object());
                 self.count_relation(user.array.object());
             }
-            CatalogChange::PutFunction(function) => self.count_relation(function.id),
+            CatalogChange::PutFunction(function) | CatalogChange::PutExtended(function, _) => {
+                self.count_relation(function.id);
+            }
             CatalogChange::PutTrigger(trigger) => self.count_relation(trigger.id),
             _ => {}
         }

@@ -151,6 +151,8 @@ states! {
     DependentObjectsStillExist = "2BP01",
     /// The cursor or portal does not exist
     InvalidCursorName = "34000",
+    /// A function in another language has failed
+    ExternalRoutineException = "38000",
     /// The savepoint does not exist
     InvalidSavepointSpecification = "3B001",
     /// The database does not exist

@@ -3,6 +3,7 @@
 //! A body is bound with a place for each argument ([`Kind::Parameter`] from [`FIRST_PLACE`]), whose type is that of the
 //! parameter. Then the arguments take the places. So what is in a body never sees the names around the call.
 
+mod aggregate;
 mod body;
 mod calls;
 mod choice;
@@ -16,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::system::{Oid, SqlType};
 use crate::tree::{Expr, Kind};
 
+pub use aggregate::check_aggregate;
 pub use body::check_routine;
 pub use executed::is_executed;
 

@@ -59,6 +59,9 @@ fn note_needed(expr: &Expr, needed: &mut HashSet<u32>) {
         Kind::Call(call) if of(call.function).is_some_and(|function| function.strict) => {
             children(expr, &mut |part| grammar::growing(|| note_needed(part, needed)));
         }
+        Kind::Foreign(call) if call.is_strict => {
+            children(expr, &mut |part| grammar::growing(|| note_needed(part, needed)));
+        }
         Kind::Cast(cast) => grammar::growing(|| note_needed(&cast.value, needed)),
         _ => {}
     }

@@ -10,8 +10,8 @@ use crate::bind::{Binder, contains, names};
 use crate::error::{Error, Result};
 use crate::system::{Oid, SqlType};
 use crate::tree::{
-    Body, Column, Expr, Kind, Limit, Literal, Output, Query, Select, SetCall, Source, Subquery,
-    SubqueryKind,
+    Body, Column, Expr, ForeignCall, Kind, Limit, Literal, Output, Query, Select, SetCall, Source,
+    Subquery, SubqueryKind,
 };
 use grammar::tree::{FuncCall, Node, NodeEnum, RangeFunction};
 
@@ -29,6 +29,9 @@ impl Binder<'_> {
             }
             Some(Meant::Routine(called)) => called,
         };
+        if called.routine.aggregate.is_some() {
+            return self.user_aggregate(called, call).map(Some);
+        }
         let name = &called.routine.name;
         let refused = |message: String| Err(Error::new("42809", message).at(location));
         if called.routine.is_procedure {
@@ -64,6 +67,9 @@ impl Binder<'_> {
 
     /// The value of a function; in a select list also its rows.
     fn value_of_routine(&mut self, called: Called, location: i32) -> Result<Expr> {
+        if called.routine.is_foreign {
+            return Ok(foreign_value(called, location));
+        }
         let is_plain = !called.routine.returns_set && called.result.catalog_name() != "void";
         if called.routine.language == "sql" && is_plain {
             let before = self.before();
@@ -158,6 +164,12 @@ impl Binder<'_> {
         let location = call.location;
         let defined = self.defined_columns(&range.coldeflist)?;
         refuse_in_from(&called, &defined, location)?;
+        if called.routine.is_foreign {
+            if range.functions.len() > 1 || range.ordinality {
+                return Err(among_others(&called, location));
+            }
+            return self.expanded_in_from(called, defined, range, location).map(Some);
+        }
         if called.routine.language == "sql" && range.functions.len() == 1 && !range.ordinality {
             let before = self.before();
             match self.expanded_in_from(called.clone(), defined.clone(), range, location) {
@@ -178,6 +190,9 @@ impl Binder<'_> {
     ) -> Result<Option<SetCall>> {
         let Some(Meant::Routine(called)) = self.meant(call)? else { return Ok(None) };
         refuse_in_from(&called, defined, call.location)?;
+        if called.routine.is_foreign {
+            return Err(among_others(&called, call.location));
+        }
         Ok(Some(self.executed_set(called, defined.to_vec())))
     }
 
@@ -216,7 +231,10 @@ impl Binder<'_> {
     fn rows_of_routine(&mut self, called: Called, location: i32) -> Result<Query> {
         if !called.routine.returns_set && called.columns.is_empty() {
             let name = called.routine.name.clone();
-            let expr = self.expanded_value(&called, location)?;
+            let expr = match called.routine.is_foreign {
+                true => foreign_value(called, location),
+                false => self.expanded_value(&called, location)?,
+            };
             let select = self.next_select();
             return Ok(Select::plain(select, Vec::new(), vec![Output { name, expr }]).into());
         }
@@ -240,8 +258,29 @@ impl Binder<'_> {
     }
 }
 
+/// The value of a function that runs for rows.
+fn foreign_value(called: Called, location: i32) -> Expr {
+    let call = ForeignCall {
+        function: called.routine.id,
+        volatility: called.routine.volatility,
+        is_strict: called.routine.is_strict,
+        arguments: called.arguments,
+    };
+    Expr::new(Kind::Foreign(call), SqlType::plain(called.result), location)
+}
+
+/// A function that runs for rows has no rows of its own.
+fn among_others(called: &Called, location: i32) -> Error {
+    let signature = called.routine.signature();
+    Error::missing(format!("{signature} in ROWS FROM and WITH ORDINALITY")).at(location)
+}
+
 /// Refuses a call in FROM whose columns nothing says, or two things say.
 fn refuse_in_from(called: &Called, defined: &[Column], location: i32) -> Result<()> {
+    if called.routine.aggregate.is_some() {
+        let message = "aggregate functions are not allowed in functions in FROM";
+        return Err(Error::new("42803", message).at(location));
+    }
     if called.routine.is_procedure {
         let message = format!("{} is a procedure", called.routine.signature());
         return Err(Error::new("42809", message)

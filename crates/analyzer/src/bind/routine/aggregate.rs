@@ -1,0 +1,151 @@
+//! Calls of users' aggregates, and the steps that they consist of.
+
+use super::Expansion;
+use super::choice::Called;
+use super::executed::is_executed;
+use crate::bind::aggregate::order_by_arguments;
+use crate::bind::scope::Clause;
+use crate::bind::{Binder, Catalog, contains};
+use crate::error::{Error, Result};
+use crate::routine::{Routine, RoutineStep};
+use crate::system::{Oid, SqlType};
+use crate::tree::{AggregateCall, Expr, Kind, Literal, UserAggregate};
+use grammar::tree::FuncCall;
+use std::sync::Arc;
+
+/// Checks the steps of a new aggregate.
+///
+/// # Errors
+/// What PostgreSQL refuses, and what [`Error::missing`] names.
+pub fn check_aggregate(routine: &Arc<Routine>, catalog: &dyn Catalog) -> Result<()> {
+    Binder::new(catalog, &[]).steps_of(routine).map(drop)
+}
+
+impl Binder<'_> {
+    /// The call of an aggregate, which belongs to a query level.
+    pub(super) fn user_aggregate(&mut self, called: Called, call: &FuncCall) -> Result<Expr> {
+        let location = call.location;
+        let routine = &called.routine;
+        if call.over.is_some() {
+            let what = format!("the aggregate {} as a window function", routine.signature());
+            return Err(Error::missing(what).at(location));
+        }
+        if call.agg_within_group {
+            let message = format!(
+                "{} is not an ordered-set aggregate, so it cannot have WITHIN GROUP",
+                routine.name
+            );
+            return Err(Error::new("42809", message).at(location));
+        }
+        let mut order_by = self.in_clause(Clause::AggregateArgument, |binder| {
+            binder.sort_keys_of_expressions(&call.agg_order)
+        })?;
+        let filter = self.condition(call.agg_filter.as_deref(), Clause::Filter, "FILTER")?;
+        if call.agg_distinct {
+            order_by_arguments(&mut order_by, &called.arguments)?;
+        }
+        let user = self.steps_of(routine).map_err(|error| Error { position: None, ..error })?;
+        let aggregate = AggregateCall {
+            function: Oid(0),
+            arguments: called.arguments,
+            distinct: call.agg_distinct,
+            order_by,
+            filter,
+            direct_arguments: 0,
+            sql_type: SqlType::plain(called.result),
+            user: Some(Box::new(user)),
+        };
+        self.place_aggregate(aggregate, location)
+    }
+
+    /// What an aggregate does.
+    fn steps_of(&mut self, routine: &Routine) -> Result<UserAggregate> {
+        let Some(aggregate) = &routine.aggregate else {
+            return Err(Error::missing("an aggregate without steps"));
+        };
+        let state = SqlType::plain(aggregate.state);
+        let arguments: Vec<Oid> =
+            [aggregate.state].iter().chain(&routine.arguments).copied().collect();
+        let transition = self.step(routine, &aggregate.transition, &arguments, "transition")?;
+        require(&transition, state, &aggregate.transition, "transition")?;
+        let is_strict = aggregate.transition.is_strict;
+        if is_strict && aggregate.initial.is_none() && routine.arguments.first() != Some(&state.oid)
+        {
+            let message = "must not omit initial value when transition function is strict and \
+                           transition type is not compatible with input type";
+            return Err(Error::new("42P13", message));
+        }
+        let combine = aggregate.combine.as_ref();
+        let both = [state.oid, state.oid];
+        let combined =
+            combine.map(|step| self.step(routine, step, &both, "combine")).transpose()?;
+        if let (Some(value), Some(step)) = (&combined, combine) {
+            require(value, state, step, "combine")?;
+        }
+        let finish = aggregate.finish.as_ref();
+        let finish = finish.map(|step| self.step(routine, step, &[state.oid], "final"));
+        let initial = aggregate.initial.clone();
+        let initial = initial.map(|text| Expr::new(Kind::Literal(Literal::Text(text)), state, -1));
+        Ok(UserAggregate {
+            name: routine.name.clone(),
+            state,
+            initial,
+            transition,
+            is_strict,
+            combine: combined,
+            is_combined_strictly: combine.is_some_and(|step| step.is_strict),
+            finish: finish.transpose()?,
+        })
+    }
+
+    /// The value of a function over places of these types.
+    fn step(
+        &mut self,
+        routine: &Routine,
+        step: &RoutineStep,
+        types: &[Oid],
+        what: &str,
+    ) -> Result<Expr> {
+        let place = |(at, oid): (usize, &Oid)| {
+            (String::new(), Expr::new(Kind::Output(at), SqlType::plain(*oid), -1))
+        };
+        let numbers: Vec<String> = (1..=types.len()).map(|number| format!("${number}")).collect();
+        let text = format!("{}({})", step.name, numbers.join(", "));
+        if self.expansions.iter().any(|outer| outer.id == routine.id) {
+            return Err(Error::missing(format!("the recursive aggregate {}", routine.signature())));
+        }
+        self.expansions.push(Expansion {
+            id: routine.id,
+            name: routine.name.clone(),
+            parameters: types.iter().enumerate().map(place).collect(),
+            floor: self.scopes.len(),
+        });
+        let calls = self.calls.len();
+        let value = grammar::growing(|| self.default_argument(&text));
+        self.expansions.pop();
+        let value = value?;
+        let is_other = |part: &Expr| {
+            matches!(
+                part.kind,
+                Kind::Subquery(_) | Kind::Aggregate(..) | Kind::Window(..) | Kind::Set(..)
+            )
+        };
+        let is_run = self.calls.len() > calls || is_executed(&value);
+        if is_run || contains(&value, &mut { is_other }) {
+            return Err(Error::missing(format!(
+                "the {what} function {} of an aggregate",
+                step.name
+            )));
+        }
+        Ok(value)
+    }
+}
+
+/// Requires that a step returns the state.
+fn require(value: &Expr, state: SqlType, step: &RoutineStep, what: &str) -> Result<()> {
+    if value.sql_type.oid == state.oid {
+        return Ok(());
+    }
+    let message = format!("return type of {what} function {} is not {}", step.name, state.oid);
+    Err(Error::new("42804", message))
+}

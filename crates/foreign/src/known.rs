@@ -1,0 +1,112 @@
+//! Definitions that this process has seen, and how plans name them to other servers.
+//!
+//! A plan carries the id of a function and the version of its definition, not the source. The receiver has the definition
+//! from an earlier plan, or finds it in its catalog by [`Definitions`].
+
+use crate::definition::{Definition, Version};
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Weak};
+use values::error::{Error, Result, SqlState};
+
+/// Finds the present definition of the function with an id.
+pub trait FindDefinition: Send + Sync {
+    /// The definition; `None` if there is no such function.
+    fn find(&self, id: u32) -> Option<Arc<Definition>>;
+}
+
+/// Where a server finds definitions: an extension of the engine's configuration.
+#[derive(Clone)]
+pub struct Definitions(pub Arc<dyn FindDefinition>);
+
+impl std::fmt::Debug for Definitions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Definitions")
+    }
+}
+
+/// The definitions that plans of this process use, by version.
+static KNOWN: Mutex<BTreeMap<Version, Weak<Definition>>> = Mutex::new(BTreeMap::new());
+
+/// Makes a definition known to plans of other servers that name it.
+pub(crate) fn remember(definition: &Arc<Definition>) {
+    let mut known = KNOWN.lock();
+    if known.get(&definition.version()).is_some_and(|held| held.strong_count() > 0) {
+        return;
+    }
+    known.retain(|_, held| held.strong_count() > 0);
+    known.insert(definition.version(), Arc::downgrade(definition));
+}
+
+/// The length of the form in plans.
+const FORM_BYTES: usize = 4 + 32;
+
+/// The form of a definition in plans: the id in four bytes, the lowest first, and the version.
+pub fn encode(definition: &Definition, out: &mut Vec<u8>) {
+    out.extend_from_slice(&definition.id.to_le_bytes());
+    out.extend_from_slice(&definition.version().0);
+}
+
+/// The definition that a plan names.
+///
+/// # Errors
+/// 08P01: the bytes have another form; 40001: the function has been replaced or dropped.
+pub fn decode(bytes: &[u8], definitions: Option<&Definitions>) -> Result<Arc<Definition>> {
+    let form: Option<&[u8; FORM_BYTES]> = bytes.try_into().ok();
+    let (id, version) = form.and_then(|form| form.split_first_chunk::<4>()).ok_or_else(|| {
+        Error::new(SqlState::ProtocolViolation, "a plan names a function in an unknown form")
+    })?;
+    let id = u32::from_le_bytes(*id);
+    let mut held = [0; 32];
+    held.copy_from_slice(version);
+    let version = Version(held);
+    if let Some(known) = KNOWN.lock().get(&version).and_then(Weak::upgrade)
+        && known.id == id
+    {
+        return Ok(known);
+    }
+    let found = definitions.and_then(|definitions| definitions.0.find(id));
+    found.filter(|found| found.version() == version).ok_or_else(|| {
+        let message = "a function was replaced or dropped while a statement called it";
+        Error::new(SqlState::SerializationFailure, message)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::definition::{Language, Signature};
+    use store::catalog::{SqlType, Volatility};
+
+    fn definition(source: &str) -> Arc<Definition> {
+        let (parameters, result, is_strict) = (Vec::new(), SqlType::Text, false);
+        let volatility = Volatility::Immutable;
+        let signature = Signature { parameters, result, is_strict, volatility };
+        let language = Language::JavaScript;
+        Arc::new(Definition::new(7, "f", language, signature, source, None).expect("a script"))
+    }
+
+    struct One(Arc<Definition>);
+
+    impl FindDefinition for One {
+        fn find(&self, id: u32) -> Option<Arc<Definition>> {
+            (id == self.0.id).then(|| Arc::clone(&self.0))
+        }
+    }
+
+    #[test]
+    fn a_plan_finds_what_it_names() {
+        let (named, other) = (definition("return 'a'"), definition("return 'b'"));
+        let mut form = Vec::new();
+        encode(&named, &mut form);
+        let state = |found: Result<Arc<Definition>>| found.map(drop).map_err(|e| e.state());
+        assert_eq!(state(decode(&form, None)), Err(SqlState::SerializationFailure));
+        let replaced = Definitions(Arc::new(One(other)));
+        assert_eq!(state(decode(&form, Some(&replaced))), Err(SqlState::SerializationFailure));
+        let found = decode(&form, Some(&Definitions(Arc::new(One(Arc::clone(&named))))));
+        assert_eq!(found.expect("it is there").version(), named.version());
+        remember(&named);
+        assert_eq!(state(decode(&form, None)), Ok(()));
+        assert_eq!(state(decode(&form[1..], None)), Err(SqlState::ProtocolViolation));
+    }
+}

@@ -1,0 +1,149 @@
+//! Functions on batches, which are Arrow IPC streams in linear memory.
+
+use super::instance::Program;
+use super::module::{ALLOCATE, MEMORY};
+use crate::definition::Definition;
+use crate::failure::{out_of_memory, raised, require_no_zero};
+use bytes::Bytes;
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions};
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::{DataType, Field, Schema};
+use datafusion::arrow::error::ArrowError;
+use std::sync::Arc;
+use store::catalog::ipc;
+use values::assign::{Excess, fit, input};
+use values::error::{Error, Result};
+use values::style::Style;
+use wasmtime::{Memory, Module};
+
+/// The values for rows.
+pub(super) fn call(
+    definition: &Definition,
+    module: &Module,
+    arguments: &[ArrayRef],
+    rows: usize,
+) -> Result<ArrayRef> {
+    let stream = stream(definition, arguments, rows)?;
+    let returned = exchange(definition, module, &stream)?;
+    column(definition, returned, rows)
+}
+
+/// The arguments as a stream.
+fn stream(definition: &Definition, arguments: &[ArrayRef], rows: usize) -> Result<Vec<u8>> {
+    let arguments = arguments.iter().map(plain).collect::<Result<Vec<_>, _>>()?;
+    let parameters = definition.signature.parameters.iter().enumerate();
+    let fields = parameters.zip(&arguments).map(|((at, parameter), argument)| {
+        let name = match parameter.name.as_str() {
+            "" => format!("${}", at + 1),
+            name => name.to_owned(),
+        };
+        Field::new(name, argument.data_type().clone(), true)
+    });
+    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+    let options = RecordBatchOptions::new().with_row_count(Some(rows));
+    let batch = RecordBatch::try_new_with_options(Arc::clone(&schema), arguments, &options)?;
+    Ok(ipc::write(&schema, &[batch])?)
+}
+
+/// Texts and bytes in the forms that every implementation of Arrow knows.
+fn plain(argument: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    match argument.data_type() {
+        DataType::Utf8View => cast(argument, &DataType::Utf8),
+        DataType::BinaryView => cast(argument, &DataType::Binary),
+        _ => Ok(Arc::clone(argument)),
+    }
+}
+
+/// Gives a stream to the module, and takes the one that it returns.
+fn exchange(definition: &Definition, module: &Module, stream: &[u8]) -> Result<Vec<u8>> {
+    let limit = definition.limits.memory;
+    let length = i32::try_from(stream.len());
+    let length = length.map_err(|_| out_of_memory(&definition.name, limit))?;
+    let mut program = Program::start(definition, module)?;
+    let allocate = program.export::<i32, i32>(ALLOCATE)?;
+    let function = program.export::<(i32, i32), i64>(&definition.symbol)?;
+    let Some(memory) = program.instance.get_memory(&mut program.store, MEMORY) else {
+        return Err(raised(definition, "the module has lost its memory"));
+    };
+    let address = program.call(&allocate, length)?;
+    match range(&memory, &program, address as u32, length as u32) {
+        Some(range) => memory.data_mut(&mut program.store)[range].copy_from_slice(stream),
+        None => {
+            let what = format!("{ALLOCATE} returned an address outside of the memory");
+            return Err(raised(definition, &what));
+        }
+    }
+    let packed = program.call(&function, (address, length))? as u64;
+    let (address, length) = ((packed >> 32) as u32, packed as u32);
+    if length as usize > definition.limits.output {
+        return Err(out_of_memory(&definition.name, definition.limits.output));
+    }
+    match range(&memory, &program, address, length) {
+        Some(range) => Ok(memory.data(&program.store)[range].to_vec()),
+        None => Err(raised(definition, "it returned a range outside of its memory")),
+    }
+}
+
+/// A range of memory. `None` if it is not within it.
+fn range(
+    memory: &Memory,
+    program: &Program<'_>,
+    address: u32,
+    length: u32,
+) -> Option<std::ops::Range<usize>> {
+    let start = address as usize;
+    let end = start.checked_add(length as usize)?;
+    (end <= memory.data_size(&program.store)).then_some(start..end)
+}
+
+/// The column in a stream, as the type of the result holds it.
+fn column(definition: &Definition, stream: Vec<u8>, rows: usize) -> Result<ArrayRef> {
+    let is_one = |schema: &Schema| match schema.fields().len() {
+        1 => Ok(()),
+        many => Err(Refused(raised(definition, &format!("it returned {many} columns, not one")))),
+    };
+    let (_, batches) =
+        ipc::read(Bytes::from(stream), is_one).map_err(|Refused(error)| {
+            match error.message().contains("malformed bytes") {
+                true => raised(definition, "it did not return an Arrow IPC stream"),
+                false => error,
+            }
+        })?;
+    let returned: usize = batches.iter().map(RecordBatch::num_rows).sum();
+    if returned != rows {
+        let what = format!("it returned {returned} rows for {rows}");
+        return Err(raised(definition, &what));
+    }
+    let columns: Vec<&dyn Array> = batches.iter().map(|batch| batch.column(0).as_ref()).collect();
+    let column = datafusion::arrow::compute::concat(&columns)?;
+    typed(definition, &column)
+}
+
+/// Converts a column to the declared type.
+fn typed(definition: &Definition, column: &ArrayRef) -> Result<ArrayRef> {
+    let result = &definition.signature.result;
+    let column = match column.data_type() {
+        DataType::Utf8 | DataType::LargeUtf8 => cast(column, &DataType::Utf8View)?,
+        DataType::Binary | DataType::LargeBinary => cast(column, &DataType::BinaryView)?,
+        _ => Arc::clone(column),
+    };
+    if let Some(texts) = column.as_string_view_opt() {
+        texts.iter().flatten().try_for_each(require_no_zero)?;
+    }
+    let typed = input(&column, result, Style::default())
+        .and_then(|column| fit(column, result, Excess::Refuse))?;
+    if *typed.data_type() != result.arrow() {
+        let what = format!("it returned a column of {}", column.data_type());
+        return Err(raised(definition, &what));
+    }
+    Ok(typed)
+}
+
+/// An error of a stream.
+struct Refused(Error);
+
+impl From<ArrowError> for Refused {
+    fn from(error: ArrowError) -> Self {
+        Self(error.into())
+    }
+}

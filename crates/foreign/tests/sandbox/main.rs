@@ -1,0 +1,6 @@
+//! Hostile programs: each ends with a clear error, shortly after its limit.
+
+mod calls;
+mod making;
+mod scripts;
+mod wasm;

@@ -1,0 +1,138 @@
+//! Aggregates that users define.
+
+use super::table::Plan;
+use super::{Made, Part};
+use crate::refusal::{Result, missing};
+use crate::scope::Lowering;
+use crate::typed::Typed;
+use crate::types;
+use analyzer::system::SqlType;
+use analyzer::tree::{AggregateCall, Expr as Tree, UserAggregate};
+use datafusion::arrow::datatypes::{DataType, Schema};
+use datafusion::common::{Column, DFSchema, ScalarValue};
+use datafusion::logical_expr::expr::{AggregateFunction, Sort};
+use datafusion::logical_expr::{Expr, lit};
+use frames::{Fold, Step};
+use std::sync::Arc;
+use values::types::plan_field;
+
+impl Lowering<'_> {
+    /// The aggregate of a call, and its engine's expressions.
+    pub(super) fn user_aggregate(
+        &mut self,
+        call: &AggregateCall,
+        user: &UserAggregate,
+    ) -> Result<(Made, Vec<Expr>)> {
+        let arguments = self.exprs(&call.arguments)?;
+        let (fold, result) = self.fold(&arguments, user)?;
+        let is_gathered = fold.combine.is_none();
+        let mut function = Arc::new(frames::folded(fold));
+        let mut given: Vec<Expr> = arguments.iter().map(|argument| argument.expr.clone()).collect();
+        if given.is_empty() {
+            given.push(lit(1_i64));
+        }
+        let order = call.order_by.iter().map(|key| self.sort_key(key));
+        let mut order: Vec<Sort> = order.collect::<Result<_>>()?;
+        if order.is_empty() && call.distinct {
+            for argument in &arguments {
+                order.push(self.order_key(argument.clone())?.expr.sort(true, false));
+            }
+        }
+        if is_gathered || !order.is_empty() {
+            function = Arc::new(frames::sorted(function, given.len(), &order, call.distinct));
+            given.extend(order.into_iter().map(|key| key.expr));
+        }
+        let filter = match &call.filter {
+            Some(filter) => Some(Box::new(self.condition(filter)?)),
+            None => None,
+        };
+        let part = Part {
+            function: Arc::clone(&function),
+            arguments: given.clone(),
+            order: Vec::new(),
+            data_type: result,
+        };
+        let made = Made {
+            parts: vec![part],
+            plan: Plan::Named("user"),
+            sql_type: call.sql_type,
+            array: call.sql_type,
+            direct: Vec::new(),
+        };
+        let call = AggregateFunction::new_udf(function, given, false, filter, Vec::new(), None);
+        Ok((made, vec![Expr::AggregateFunction(call)]))
+    }
+
+    /// The steps, over arguments of these types.
+    fn fold(&mut self, arguments: &[Typed], user: &UserAggregate) -> Result<(Fold, DataType)> {
+        let state = place("state", user.state, types::held(user.state)?.arrow());
+        let other = place("other", user.state, state.data_type.clone());
+        let of_row = arguments.iter().enumerate();
+        let of_row = of_row.map(|(at, argument)| {
+            place(&format!("a{at}"), argument.sql_type, argument.data_type.clone())
+        });
+        let of_row: Vec<Typed> = std::iter::once(state.clone()).chain(of_row).collect();
+        let transition = self.step_of_fold(&user.transition, of_row, Some(&state))?.0;
+        let transition = Step { is_strict: user.is_strict, ..transition };
+        let both = vec![state.clone(), other];
+        let combine = match &user.combine {
+            Some(combine) => {
+                let step = self.step_of_fold(combine, both, Some(&state))?.0;
+                Some(Step { is_strict: user.is_combined_strictly, ..step })
+            }
+            None => None,
+        };
+        let (finish, value) = match &user.finish {
+            Some(finish) => {
+                let (step, value) = self.step_of_fold(finish, vec![state.clone()], None)?;
+                (Some(step), value)
+            }
+            None => (None, state.clone()),
+        };
+        let initial = match &user.initial {
+            Some(initial) => {
+                let value = self.expr(initial)?.converted(&state.data_type);
+                match value.value() {
+                    Some(value) => value.clone(),
+                    None => return missing("this initial state of an aggregate"),
+                }
+            }
+            None => ScalarValue::try_from(&state.data_type)?,
+        };
+        let result = match types::held(value.sql_type) {
+            Ok(held) if held.arrow() == value.data_type => plan_field(&user.name, &held, true),
+            _ => value.field().as_ref().clone().with_name(&user.name),
+        };
+        let (name, result) = (user.name.clone(), Arc::new(result.with_nullable(true)));
+        Ok((Fold { name, initial, transition, combine, finish, result }, value.data_type))
+    }
+
+    /// An expression over places, converted to the type of the state if that is what it makes.
+    fn step_of_fold(
+        &mut self,
+        expr: &Tree,
+        places: Vec<Typed>,
+        to: Option<&Typed>,
+    ) -> Result<(Step, Typed)> {
+        let fields = places.iter().map(|place| {
+            let name = place.expr.schema_name().to_string();
+            place.field().as_ref().clone().with_name(name).with_nullable(true)
+        });
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let value = self.with_outputs(places, |lowering| lowering.expr(expr))?;
+        let value = match to {
+            Some(to) => value.converted(&to.data_type),
+            None => value,
+        };
+        let columns = Arc::new(DFSchema::try_from(Arc::clone(&schema))?);
+        let engine = self.around.engine;
+        let expr = crate::callable(value.expr.clone(), &columns, engine)?;
+        let expr = engine.create_physical_expr(expr, &columns)?;
+        Ok((Step { expr, schema, is_strict: false }, value))
+    }
+}
+
+/// A column of a step's row.
+fn place(name: &str, sql_type: SqlType, data_type: DataType) -> Typed {
+    Typed { expr: Expr::Column(Column::from_name(name)), sql_type, data_type }
+}

@@ -1,0 +1,31 @@
+//! CREATE AGGREGATE.
+
+use super::keep;
+use crate::context::Frame;
+use crate::ddl::place;
+use parser::commands::CreateAggregate;
+use parser::errors::of_analyzer;
+use routines::NewAggregate;
+use std::sync::Arc;
+use store::DistributedTransaction;
+use store::catalog::is_temporary_schema;
+use values::error::{Error, Result};
+
+/// Runs a CREATE AGGREGATE.
+pub(super) async fn create(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    create: &CreateAggregate,
+) -> Result<()> {
+    let (schema, _) = place::of_new(frame, transaction, &create.name, false)?;
+    if is_temporary_schema(&schema) {
+        return Err(Error::unsupported("temporary aggregates are not supported"));
+    }
+    let catalog = Arc::clone(transaction.catalog());
+    let path: Vec<&str> = frame.path().schemas().collect();
+    let id = frame.session.shared.store.next_relation_id();
+    let new = NewAggregate { id, schema, catalog: &catalog, path: &path };
+    let defined = routines::define_aggregate(create, new);
+    let defined = defined.map_err(|error| of_analyzer(error, frame.text))?;
+    keep(frame, transaction, defined, create.replaces).await
+}
