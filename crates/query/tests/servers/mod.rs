@@ -278,6 +278,7 @@ fn move_keys(from: &Arc<Store>, to: &Arc<Store>, table: TableId, range: &KeyRang
     for piece in out.copy().expect("a table") {
         incoming.take(piece.expect("written")).expect("well formed");
     }
+    incoming.end_round().expect("well formed");
     if out.freeze().is_err() {
         return false;
     }

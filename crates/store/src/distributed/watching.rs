@@ -26,8 +26,10 @@ impl DistributedTransaction {
     pub async fn require(&mut self, id: TableId, keys: Vec<Key>) -> Result<(), Error> {
         if self.elsewhere.is_none() {
             let file = Arc::clone(self.table_or_missing(id)?.table());
-            let write = Write::Require(keys);
-            return self.waiting(|here| here.write(&file, write.clone())).await.map(drop);
+            return self
+                .waiting(|here| here.write(&file, Write::Require(keys.clone())))
+                .await
+                .map(drop);
         }
         self.write_to_file(id, &keys, &Write::Require(keys.clone())).await.map(drop)
     }

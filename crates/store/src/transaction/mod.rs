@@ -48,6 +48,8 @@ pub struct Transaction {
     locker: Option<Locker>,
     /// The request for a lock that is not granted yet.
     wait: Option<LockWait>,
+    /// Whether rows that must stay are locked.
+    locks_required: bool,
     /// The tables that it has read, if it is serializable.
     reads: Option<Reads>,
 }
@@ -77,6 +79,7 @@ impl Transaction {
             entries: IndexChanges::default(),
             locker: None,
             wait: None,
+            locks_required: false,
             reads: None,
         }
     }
@@ -232,7 +235,7 @@ impl Transaction {
         self.index(entries)
     }
 
-    /// Requires keys to have a row when the transaction commits, and until then.
+    /// Requires keys to have a row when the transaction commits.
     fn require(&mut self, id: TableId, keys: Vec<Key>) -> Result<u64, Error> {
         let view = self.table_or_missing(id)?;
         self.lock_required(&view, &keys)?;
