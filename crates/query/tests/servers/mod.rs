@@ -573,8 +573,9 @@ impl Peers for Seen {
                 None if reader.changes.is_empty() => continue,
                 known => known.unwrap_or_else(begin),
             };
-            staged.catch_up(reader)?;
-            parts.extend(staged.transaction.prepare()?);
+            let part = staged.catch_up(reader).and_then(|()| staged.transaction.prepare());
+            // The others have locks.
+            parts.extend(part.inspect_err(|_| self.roll_back(id))?);
         }
         let timestamp = Timestamp(self.servers.clock.fetch_add(1, Ordering::SeqCst) + 1);
         here.into_iter().chain(parts).for_each(|part| drop(part.commit(timestamp)));
