@@ -191,12 +191,9 @@ impl Short {
             let done = self.execute_in(transaction, parameters).await;
             transaction.wait_for_locks(true);
             match done {
-                // In a cluster the planner's statement waits.
                 Err(error)
-                    if error.state() == SqlState::LockNotAvailable
-                        && (!transaction.has_wait() || transaction.is_in_cluster()) =>
+                    if error.state() == SqlState::LockNotAvailable && !transaction.has_wait() =>
                 {
-                    transaction.forget_wait();
                     transaction.rollback_to(&before).await?;
                     return Ok(None);
                 }

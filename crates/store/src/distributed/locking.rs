@@ -48,9 +48,6 @@ impl DistributedTransaction {
     /// `patience` for each lock.
     pub fn lock_rows(&mut self, party: Party, patience: Option<Duration>) {
         self.here.lock_rows(party);
-        if self.elsewhere.is_none() {
-            self.here.lock_required_rows();
-        }
         self.patience = patience;
     }
 
@@ -159,16 +156,6 @@ impl DistributedTransaction {
         }
         let key = rest.first().map_or(KeyRange::all(), |row| KeyRange::point(&keys[*row as usize]));
         Err(Error::NotOwned { range: key })
-    }
-
-    /// Whether it may have rows on other servers.
-    pub fn is_in_cluster(&self) -> bool {
-        self.elsewhere.is_some()
-    }
-
-    /// Does not wait for the lock that the last change was refused for.
-    pub fn forget_wait(&mut self) {
-        drop(self.here.take_wait());
     }
 
     /// Whether the last change of this transaction was refused for a lock that [`Self::await_lock`] waits for.

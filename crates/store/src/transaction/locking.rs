@@ -38,11 +38,6 @@ impl Transaction {
         self.locker.is_some()
     }
 
-    /// Locks rows that must stay, too. Without that, whoever commits later has a conflict.
-    pub(crate) fn lock_required_rows(&mut self) {
-        self.locks_required = self.locker.is_some();
-    }
-
     /// Whether the last write was refused for a lock that can be waited for.
     pub fn has_wait(&self) -> bool {
         self.wait.is_some()
@@ -107,7 +102,7 @@ impl Transaction {
     /// [`Error::Locked`], 40P01, and [`Error::Conflict`] for a row that is gone.
     pub(super) fn lock_required(&mut self, view: &TableView, keys: &[Key]) -> Result<(), Error> {
         let table = view.table();
-        if keys.len() > REQUIRED_LOCKS_MAX || !self.locks_required || !self.needs_locks(table) {
+        if keys.len() > REQUIRED_LOCKS_MAX || self.locker.is_none() || !self.needs_locks(table) {
             return Ok(());
         }
         let id = table.id;
@@ -134,7 +129,7 @@ impl Transaction {
         view: &TableView,
         keys: &[Key],
     ) -> Result<(), Error> {
-        if !self.locks_required || !self.needs_locks(view.table()) {
+        if self.locker.is_none() || !self.needs_locks(view.table()) {
             return Ok(());
         }
         let id = view.table().id;

@@ -48,8 +48,6 @@ pub struct Transaction {
     locker: Option<Locker>,
     /// The request for a lock that is not granted yet.
     wait: Option<LockWait>,
-    /// Whether rows that must stay are locked.
-    locks_required: bool,
     /// The tables that it has read, if it is serializable.
     reads: Option<Reads>,
 }
@@ -79,7 +77,6 @@ impl Transaction {
             entries: IndexChanges::default(),
             locker: None,
             wait: None,
-            locks_required: false,
             reads: None,
         }
     }
@@ -235,7 +232,7 @@ impl Transaction {
         self.index(entries)
     }
 
-    /// Requires keys to have a row when the transaction commits.
+    /// Requires keys to have a row when the transaction commits, and until then.
     fn require(&mut self, id: TableId, keys: Vec<Key>) -> Result<u64, Error> {
         let view = self.table_or_missing(id)?;
         self.lock_required(&view, &keys)?;
