@@ -113,7 +113,7 @@ fn token(text: &str) -> Option<(Kind, usize)> {
         return Some((Kind::Word(text[..end].to_lowercase()), end));
     }
     match SYMBOLS.iter().find(|symbol| text.starts_with(**symbol)) {
-        Some(symbol) => Some((Kind::Symbol(*symbol), symbol.len())),
+        Some(symbol) => Some((Kind::Symbol(symbol), symbol.len())),
         None => Some((Kind::Other(first), first.len_utf8())),
     }
 }

@@ -45,7 +45,7 @@ impl Binder<'_> {
             return self.coerce_plain(Expr::new(Kind::Cast(cast), base, location), to, context);
         }
         if to.oid.is_of_users() && to.oid.base() != to.oid && from != to.oid {
-            return self.to_domain(expr, to.oid, context);
+            return self.in_domain(expr, to.oid, context);
         }
         if from == to.oid || to.oid == Oid::ANY || to.oid.is_polymorphic() {
             return Ok(Some(expr));

@@ -14,7 +14,7 @@ const NOT_NULL: &str = "pando_domain_not_null";
 
 impl Binder<'_> {
     /// Converts a value to a domain: to its base type, under the domain's conditions.
-    pub(super) fn to_domain(
+    pub(super) fn in_domain(
         &mut self,
         value: Expr,
         oid: Oid,

@@ -3,9 +3,8 @@
 use super::host::Host;
 use super::quick::Quick;
 use super::scope::{Content, Slot};
-use super::{Flow, Machine};
+use super::{Flow, Machine, Running};
 use crate::tree::{Block, Condition, Handler, Statement};
-use std::pin::Pin;
 use values::error::{Error, Result, SqlState};
 
 impl<H: Host> Machine<'_, H> {
@@ -62,10 +61,7 @@ impl<H: Host> Machine<'_, H> {
     }
 
     /// Runs statements.
-    pub(super) fn all<'a>(
-        &'a mut self,
-        statements: &'a [Statement],
-    ) -> Pin<Box<dyn Future<Output = Result<Flow<H::Value>>> + Send + 'a>> {
+    pub(super) fn all<'a>(&'a mut self, statements: &'a [Statement]) -> Running<'a, H::Value> {
         Box::pin(async move {
             match self.quickly(statements)? {
                 Quick::Flow(flow) => Ok(flow),

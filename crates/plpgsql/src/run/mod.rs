@@ -20,6 +20,7 @@ pub use trigger::{Row, Triggered, run_trigger};
 
 use crate::tree::Block;
 use scope::{Content, Scopes, Slot};
+use std::pin::Pin;
 use values::error::{Error, Result, SqlState};
 use variables::BOOLEAN;
 
@@ -48,6 +49,9 @@ enum Flow<V> {
     /// Out of the function.
     Return(Option<V>),
 }
+
+/// Statements that run: boxed, since they hold others of their kind.
+type Running<'a, V> = Pin<Box<dyn Future<Output = Result<Flow<V>>> + Send + 'a>>;
 
 /// Runs a function of this name with its parameters; `$n` is the n-th. `outputs` are the places of those that make its
 /// result.

@@ -5,9 +5,8 @@
 
 use super::host::{Host, Variable};
 use super::programs::{Compute, Known, PROGRAMS_MAX};
-use super::{Flow, Machine};
+use super::{Flow, Machine, Running};
 use crate::tree::{Kind, Sql, Statement};
-use std::pin::Pin;
 use values::error::Result;
 
 /// How far statements came that only compute.
@@ -118,7 +117,7 @@ impl<H: Host> Machine<'_, H> {
         &'a mut self,
         statements: &'a [Statement],
         reached: Quick<'a, H::Value>,
-    ) -> Pin<Box<dyn Future<Output = Result<Flow<H::Value>>> + Send + 'a>> {
+    ) -> Running<'a, H::Value> {
         Box::pin(async move {
             let (at, within) = match reached {
                 Quick::Flow(flow) => return Ok(flow),
