@@ -16,7 +16,7 @@ pub enum IdentityChange {
         /// When the sequence gives the values.
         identity: Identity,
         /// The options of the sequence.
-        sequence: SequenceOptions,
+        sequence: Box<SequenceOptions>,
     },
     /// SET GENERATED, and options of the sequence.
     Set {
@@ -41,7 +41,10 @@ impl IdentityChange {
                     return Err(incomplete());
                 };
                 let identity = Identity::of(&constraint.generated_when);
-                Self::Add { identity, sequence: SequenceOptions::of(&constraint.options)? }
+                Self::Add {
+                    identity,
+                    sequence: Box::new(SequenceOptions::of(&constraint.options)?),
+                }
             }
             AlterTableType::AtSetIdentity => {
                 let NodeEnum::List(list) = node(read.def.as_deref())? else {

@@ -223,10 +223,8 @@ fn in_select(select: &mut SelectStmt, found: Found<'_>) {
     in_all(&mut select.target_list, found);
     in_all(&mut select.from_clause, found);
     in_optional(select.where_clause.as_deref_mut(), found);
-    for side in [&mut select.larg, &mut select.rarg] {
-        if let Some(side) = side {
-            in_query(side, found);
-        }
+    for side in [&mut select.larg, &mut select.rarg].into_iter().flatten() {
+        in_query(side, found);
     }
 }
 

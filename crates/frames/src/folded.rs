@@ -12,11 +12,12 @@ use datafusion::logical_expr::{
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 use foreign::Definition;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use values::translate::external;
 
 /// An expression over one row of a schema.
-#[derive(Debug, Clone, Eq, Hash)]
+#[derive(Debug, Clone, Eq)]
 pub struct Step {
     /// The expression.
     pub expr: Arc<dyn PhysicalExpr>,
@@ -31,6 +32,14 @@ impl PartialEq for Step {
         self.expr.eq(&other.expr)
             && self.schema == other.schema
             && self.is_strict == other.is_strict
+    }
+}
+
+impl Hash for Step {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.expr.hash(state);
+        self.schema.hash(state);
+        self.is_strict.hash(state);
     }
 }
 

@@ -23,11 +23,11 @@ struct Check {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rows {
     /// Those that a statement has changed.
-    OfStatement,
+    Statement,
     /// Those that a transaction has changed, and may have changed again.
-    OfTransaction,
+    Transaction,
     /// All of a table, whose definition changes: neither table can change at the same time.
-    OfAll,
+    All,
 }
 
 /// Looks at the changes of a statement: carries out actions, and checks what does not wait for the
@@ -67,7 +67,7 @@ pub async fn settle(
         unique::check(surroundings, transaction, (&table, &index), &values).await?;
     }
     for check in checks {
-        check.run(surroundings, transaction, Rows::OfStatement).await?;
+        check.run(surroundings, transaction, Rows::Statement).await?;
     }
     Ok(())
 }
@@ -100,7 +100,7 @@ async fn run_deferred(
     let catalog = Arc::clone(transaction.catalog());
     if deferred.side != Side::Unique {
         return match Check::of(&catalog, deferred) {
-            Some(check) => check.run(surroundings, transaction, Rows::OfTransaction).await,
+            Some(check) => check.run(surroundings, transaction, Rows::Transaction).await,
             None => Ok(()),
         };
     }
@@ -208,7 +208,7 @@ async fn check_all(
     let Some(values) = new_values(&change, table, key)? else { return Ok(()) };
     let (table, key) = (Arc::clone(table), key.clone());
     let check = Check { table, key, side: Side::Referring, values };
-    check.run(surroundings, transaction, Rows::OfAll).await
+    check.run(surroundings, transaction, Rows::All).await
 }
 
 /// Keeps a check for the end of the transaction, if it is to wait.
@@ -312,14 +312,14 @@ impl Check {
         let all = 0..tuples::len(&self.values);
         let absent: Vec<usize> = all.filter(|row| !is_present(row)).collect();
         let is_new = self.side == Side::Referring;
-        if is_new && rows != Rows::OfAll && !present.keys.is_empty() {
+        if is_new && rows != Rows::All && !present.keys.is_empty() {
             transaction.require(present.file, present.keys).await?;
         }
         if absent.is_empty() {
             return Ok(());
         }
         // An action may have changed rows of the same table again.
-        if is_new && rows == Rows::OfStatement && self.key.references != self.table.id {
+        if is_new && rows == Rows::Statement && self.key.references != self.table.id {
             let of = (&*self.table, &self.key);
             return Err(errors::not_present(of, referenced, &self.values, absent[0]));
         }

@@ -113,8 +113,11 @@ fn sequence_of<'a>(
     context.catalog.relation(name.schema.as_deref().unwrap_or(schema), &name.name)
 }
 
+/// Takes a dependency: of an object (its catalog and id), on another (and its column), of a kind.
+type Depend<'a> = &'a mut dyn FnMut((i64, i64), (i64, i64, i64), &str);
+
 /// The dependencies of views: rules on their views, and on the relations that they read.
-fn of_views(context: &ViewContext<'_>, depend: &mut dyn FnMut((i64, i64), (i64, i64, i64), &str)) {
+fn of_views(context: &ViewContext<'_>, depend: Depend<'_>) {
     let session = context.session;
     for view in context.queries() {
         let rule = (oids::PG_REWRITE, oids::default(view.id, u32::MAX));

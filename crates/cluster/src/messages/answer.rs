@@ -49,7 +49,7 @@ pub(crate) enum Answer {
     Joined {
         member: Member,
         members: Members,
-        catalog: Catalog,
+        catalog: Box<Catalog>,
         timestamp: Timestamp,
         /// How often servers have been started, with this time.
         start: u64,

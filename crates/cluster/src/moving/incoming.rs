@@ -27,8 +27,11 @@ pub(crate) struct IncomingMoves {
     next: AtomicU64,
     /// Each has its own lock, so that moves do not wait for each other. It may be taken before the
     /// lock of all, and never after.
-    open: Mutex<BTreeMap<u64, (MoveId, Arc<Mutex<Incoming>>)>>,
+    open: Mutex<BTreeMap<u64, Open>>,
 }
+
+/// A move that is open, with its lock.
+type Open = (MoveId, Arc<Mutex<Incoming>>);
 
 /// What a source says of keys that it gives away.
 #[derive(Debug, Clone, Copy)]

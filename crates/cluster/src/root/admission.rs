@@ -36,7 +36,7 @@ impl Root {
         self.await_heartbeat(member.group, timestamp, members.version);
         self.files.all().iter().for_each(|file| file.join(member.group));
         let snapshot = self.store.snapshot_at(timestamp).await;
-        let catalog = snapshot.catalog().shared();
+        let catalog = Box::new(snapshot.catalog().shared());
         tracing::info!(server = name, group = member.group.0, address, "a server has joined");
         Ok(Answer::Joined { member, members, catalog, timestamp, start, cluster })
     }
@@ -73,7 +73,7 @@ impl Root {
         let timestamp = self.oracle.lock().now();
         self.await_heartbeat(group, timestamp, members.version);
         tracing::info!(server = name, group = group.0, address, "a server has come back");
-        let catalog = Catalog::new();
+        let catalog = Box::new(Catalog::new());
         let cluster = Some(cluster);
         Ok(Answer::Joined { member, members, catalog, timestamp, start, cluster })
     }

@@ -154,7 +154,7 @@ fn will_pass(error: &Error) -> bool {
 struct Admission {
     member: Member,
     members: Members,
-    catalog: Catalog,
+    catalog: Box<Catalog>,
     timestamp: Timestamp,
     start: u64,
     cluster: Option<u64>,

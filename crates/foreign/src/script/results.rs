@@ -187,7 +187,7 @@ fn text<'js>(
                 None => return Ok(None),
             }
         }
-        SqlType::Array(item) if value.is_array() => list(program, value, sql_type, item, depth)?,
+        SqlType::Array(item) if value.is_array() => list(program, value, item, depth)?,
         SqlType::Bytea if value.is_object() => bytes(program, value)?,
         SqlType::Date | SqlType::Timestamp | SqlType::TimestampTz if value.is_object() => {
             moment(program, value)?
@@ -205,7 +205,6 @@ fn text<'js>(
 fn list<'js>(
     program: &Program<'_, 'js>,
     value: &Value<'js>,
-    sql_type: &SqlType,
     item: &SqlType,
     depth: usize,
 ) -> Result<String> {
@@ -226,7 +225,7 @@ fn list<'js>(
         }
         let is_inner = value.is_array() && !matches!(item, SqlType::Json | SqlType::Jsonb);
         if is_inner {
-            literal.push_str(&list(program, &value, sql_type, item, depth + 1)?);
+            literal.push_str(&list(program, &value, item, depth + 1)?);
         } else if let Some(text) = text(program, &value, item, depth)? {
             let escaped = text.replace('\\', "\\\\").replace('"', "\\\"");
             let _ = write!(literal, "\"{escaped}\"");

@@ -13,32 +13,32 @@ use typed_tree::{Body, Call, Cast, Conversion as How, Expr, Kind, Literal, Query
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Conversion {
     /// An integer to one of a size.
-    ToInteger(Size),
+    Integer(Size),
     /// A number to double precision.
-    ToDouble,
+    Double,
     /// An integer to a decimal number.
-    ToNumber,
+    Number,
     /// An integer to its text.
-    ToText,
+    Text,
 }
 
 impl Conversion {
     /// The converted value. `None` if it is of another type.
     pub(super) fn apply(self, value: Datum) -> Result<Option<Datum>, Stop> {
         Ok(Some(match (self, value) {
-            (Self::ToInteger(size), Datum::Integer(value)) => {
+            (Self::Integer(size), Datum::Integer(value)) => {
                 Datum::Integer(size.checked(Some(value))?)
             }
-            (Self::ToInteger(size), Datum::Double(value)) => {
+            (Self::Integer(size), Datum::Double(value)) => {
                 let rounded = value.round_ties_even();
                 // Both bounds are exact.
                 let is_long =
                     (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&rounded);
                 Datum::Integer(size.checked(is_long.then_some(rounded as i64))?)
             }
-            (Self::ToDouble, Datum::Integer(value)) => Datum::Double(value as f64),
-            (Self::ToNumber, Datum::Integer(value)) => Datum::Number(i128::from(value), 0),
-            (Self::ToText, Datum::Integer(value)) => Datum::Text(value.to_string()),
+            (Self::Double, Datum::Integer(value)) => Datum::Double(value as f64),
+            (Self::Number, Datum::Integer(value)) => Datum::Number(i128::from(value), 0),
+            (Self::Text, Datum::Integer(value)) => Datum::Text(value.to_string()),
             _ => return Ok(None),
         }))
     }
@@ -174,7 +174,7 @@ impl Compile<'_> {
         let node = self.node(side)?;
         match of {
             SqlType::Text | SqlType::Varchar(None) => Some(node),
-            _ => size(&of).map(|_| Node::Convert(Conversion::ToText, Box::new(node))),
+            _ => size(&of).map(|_| Node::Convert(Conversion::Text, Box::new(node))),
         }
     }
 
@@ -184,12 +184,12 @@ impl Compile<'_> {
         let is_text = |of: &SqlType| matches!(of, SqlType::Text | SqlType::Varchar(None));
         let conversion = match cast.conversion {
             How::Relabel if from == *to || is_text(&from) && is_text(to) => return Some(*value),
-            How::Text if is_text(to) && size(&from).is_some() => Conversion::ToText,
+            How::Text if is_text(to) && size(&from).is_some() => Conversion::Text,
             How::Function(_) => match (size(&from), size(to), to) {
-                (Some(_), Some(size), _) => Conversion::ToInteger(size),
-                (None, Some(size), _) if from == SqlType::Double => Conversion::ToInteger(size),
-                (Some(_), None, SqlType::Double) => Conversion::ToDouble,
-                (Some(_), None, SqlType::Numeric { .. }) => Conversion::ToNumber,
+                (Some(_), Some(size), _) => Conversion::Integer(size),
+                (None, Some(size), _) if from == SqlType::Double => Conversion::Integer(size),
+                (Some(_), None, SqlType::Double) => Conversion::Double,
+                (Some(_), None, SqlType::Numeric { .. }) => Conversion::Number,
                 _ => return None,
             },
             _ => return None,

@@ -58,7 +58,7 @@ pub(crate) async fn check(planner: &Planner<'_>, text: &str, function: &Function
 /// Whether a body is not one SELECT.
 fn is_executed(body: &str) -> bool {
     let Ok(script) = grammar::parse(body) else { return false };
-    let mut statements = script.statements().into_iter();
+    let mut statements = script.statements().iter();
     let first = statements.next().and_then(|raw| raw.stmt.as_ref()?.node.as_ref());
     statements.next().is_some() || !matches!(first, Some(NodeEnum::SelectStmt(_)))
 }

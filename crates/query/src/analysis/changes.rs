@@ -46,7 +46,7 @@ pub(crate) enum PlannedAction {
         /// Whether the query is a VALUES, or one row: its rows are written in their order.
         is_values: bool,
         /// ON CONFLICT.
-        conflict: Option<OnConflict>,
+        conflict: Option<Box<OnConflict>>,
     },
     /// UPDATE.
     Update {
@@ -224,7 +224,11 @@ impl Statement<'_> {
                 targets: insert.targets.clone(),
                 overriding: insert.overriding,
                 is_values: is_values(query),
-                conflict: insert.conflict.as_ref().map(|on| part.conflict(on)).transpose()?,
+                conflict: insert
+                    .conflict
+                    .as_ref()
+                    .map(|on| part.conflict(on).map(Box::new))
+                    .transpose()?,
             },
             Action::Update { targets, joins, .. } => {
                 PlannedAction::Update { targets: targets.clone(), joins: *joins }

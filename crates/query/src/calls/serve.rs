@@ -48,7 +48,7 @@ async fn answer(server: &mut impl Serves, request: Request) {
             let _ = reply.send(server.savepoint().await);
         }
         Request::Return(to, reply) => {
-            let _ = reply.send(server.roll_back(to).await);
+            let _ = reply.send(server.roll_back(*to).await);
         }
     }
 }

@@ -137,7 +137,9 @@ impl Statements for AtCall {
 
     async fn roll_back(&mut self, to: Option<DistributedSavepoint>) -> Result<()> {
         match (self.driver(), to) {
-            (Some(driver), Some(to)) => driver.ask(|reply| Request::Return(to, reply)).await,
+            (Some(driver), Some(to)) => {
+                driver.ask(|reply| Request::Return(Box::new(to), reply)).await
+            }
             _ => Ok(()),
         }
     }

@@ -99,7 +99,7 @@ pub(crate) enum Request {
     /// To mark a place to return to.
     Mark(oneshot::Sender<Result<DistributedSavepoint>>),
     /// To return to a place.
-    Return(DistributedSavepoint, oneshot::Sender<Result<()>>),
+    Return(Box<DistributedSavepoint>, oneshot::Sender<Result<()>>),
 }
 
 /// A statement of a function.

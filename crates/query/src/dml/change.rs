@@ -34,10 +34,10 @@ pub(super) struct Ready {
 }
 
 enum Kind {
-    Insert(Insert),
+    Insert(Box<Insert>),
     Update(Update),
     Delete(Delete),
-    Merge(Merge),
+    Merge(Box<Merge>),
 }
 
 /// The result of a change.
@@ -76,7 +76,10 @@ impl Ready {
                     let targets: Vec<usize> = update.targets.iter().map(|of| of.column).collect();
                     firings.update = firing(Operation::Update, &targets);
                 }
-                Kind::Insert(Insert::new(frame, planner, view, source, &columns, conflict)?)
+                let conflict = conflict.map(|conflict| *conflict);
+                Kind::Insert(Box::new(Insert::new(
+                    frame, planner, view, source, &columns, conflict,
+                )?))
             }
             PlannedAction::Update { targets, joins } => {
                 let targets = super::update::assigned(view.table(), &targets)?;
@@ -100,7 +103,7 @@ impl Ready {
                 firings.delete = done.delete.then(|| firing(Operation::Delete, &[])).flatten();
                 firings.update =
                     done.update.and_then(|targets| firing(Operation::Update, &targets));
-                Kind::Merge(merge)
+                Kind::Merge(Box::new(merge))
             }
         };
         Ok(Self { kind, returning, firings })

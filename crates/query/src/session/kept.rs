@@ -41,10 +41,9 @@ impl Inner {
         let plan = match self.plans.take(&query) {
             Known::Kept(plan) => Some(plan),
             // A query that cannot be planned is planned again, for its error.
-            Known::Repeated => match self.plan_to_keep(frame, statement, reading).await {
-                Ok(plan) => plan,
-                Err(_) => None,
-            },
+            Known::Repeated => {
+                self.plan_to_keep(frame, statement, reading).await.unwrap_or_default()
+            }
             Known::New => {
                 self.plans.keep(query, Known::Repeated);
                 return Ok(None);

@@ -226,7 +226,8 @@ mod tests {
     #[test]
     fn bounds_imply_wider_ones() {
         let with = |operator: fn(Expr, Expr) -> Expr, value: i64| operator(col("a"), lit(value));
-        let all: [(fn(Expr, Expr) -> Expr, fn(i64, i64) -> bool); 6] = [
+        type Case = (fn(Expr, Expr) -> Expr, fn(i64, i64) -> bool);
+        let all: [Case; 6] = [
             (Expr::eq, |a, b| a == b),
             (Expr::not_eq, |a, b| a != b),
             (Expr::lt, |a, b| a < b),
@@ -265,15 +266,15 @@ mod tests {
         assert!(!is_implied(col("b").eq(lit(1)), predicate.clone()));
         assert!(!is_implied(col("a").is_null(), predicate.clone()));
         assert!(!is_implied(col("a").eq(lit(1)).or(col("b").eq(lit(1))), predicate.clone()));
-        assert!(!is_implied(col("a").is_not_distinct_from_null(), predicate));
+        assert!(!is_implied(col("a").equal_to_null(), predicate));
     }
 
     trait Distinct {
-        fn is_not_distinct_from_null(self) -> Expr;
+        fn equal_to_null(self) -> Expr;
     }
 
     impl Distinct for Expr {
-        fn is_not_distinct_from_null(self) -> Expr {
+        fn equal_to_null(self) -> Expr {
             let null = Expr::Literal(ScalarValue::Int32(None), None);
             datafusion::logical_expr::binary_expr(self, Operator::IsNotDistinctFrom, null)
         }

@@ -107,7 +107,7 @@ fn locks_since_a_savepoint_are_given_back() {
 #[test]
 fn a_serializable_transaction_is_refused_if_what_it_has_read_has_changed() {
     let (store, id) = store_of_rows();
-    let mut skewed = || {
+    let skewed = || {
         let mut transaction = store.begin();
         transaction.validate_reads();
         assert!(transaction.reading(None).table(id).is_some());

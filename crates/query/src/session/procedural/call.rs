@@ -13,7 +13,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use parser::Statement;
 use planner::{NamedParameter, Planner};
-use plpgsql::Host;
+use plpgsql::{Given, Host};
 use procedural::{Done, StatementHost, Value};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -162,7 +162,7 @@ fn parameters<H: Host<Value = Value>>(
     function: &Function,
     arguments: Vec<ScalarValue>,
     host: &mut H,
-) -> Result<(Vec<(String, String, Value)>, Vec<usize>)> {
+) -> Result<(Vec<Given<Value>>, Vec<usize>)> {
     let (mut all, mut outputs) = (Vec::new(), Vec::new());
     let mut arguments = arguments.into_iter();
     for (at, parameter) in function.parameters.iter().enumerate() {
