@@ -40,6 +40,24 @@ impl Numeric {
         if self.is_zero() { 0 } else { (self.integer_digits() - 1).div_euclid(4) }
     }
 
+    /// The first digits of a finite number in base 10000, `count` of them or fewer where the others are zeros, as one
+    /// integer, and the power of ten that it is multiplied by.
+    pub(crate) fn first_digits(&self, count: i32) -> (f64, i32) {
+        let (value, scale) = self.parts().unwrap_or_default();
+        let own_exponent = -(scale as i32);
+        let exponent = 4 * (self.weight() - count + 1);
+        let (mut digits, mut exponent) = match exponent - own_exponent {
+            cut @ 1.. => (value.magnitude() / powers_of_ten::large(cut.unsigned_abs()), exponent),
+            zeros => (value.magnitude() * powers_of_ten::large(zeros.unsigned_abs()), exponent),
+        };
+        while digits > BigUint::from(9999u32) && &digits % 10_000u32 == BigUint::ZERO {
+            digits /= 10_000u32;
+            exponent += 4;
+        }
+        // At most 16 decimal digits.
+        (u64::try_from(digits).unwrap_or(0) as f64, exponent)
+    }
+
     /// The first digit in base 10000.
     pub(crate) fn leading(&self) -> Leading {
         match &self.0 {

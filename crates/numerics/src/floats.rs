@@ -47,14 +47,6 @@ impl Numeric {
         }
     }
 
-    /// As `double precision`, with an infinity for what is too large, and zero for what is too small.
-    pub(crate) fn to_f64_lossy(&self) -> f64 {
-        match self.exact_quotient() {
-            Some(value) => value,
-            None => self.to_string().parse().unwrap_or(f64::NAN),
-        }
-    }
-
     /// The number as the quotient of two that floating point has exactly, so that it is rounded once.
     fn exact_quotient(&self) -> Option<f64> {
         const INTEGERS_EXACT_MAX: u128 = 1 << 53;

@@ -8,7 +8,7 @@ use crate::division::scale_of_quotient;
 use crate::errors::Error;
 use crate::number::{Numeric, Repr};
 use crate::powers_of_ten;
-use crate::roots::rounded_root;
+use crate::working::rounded_root;
 
 /// Count, sum and, if wanted, sum of squares of numbers.
 ///
@@ -81,6 +81,7 @@ impl Totals {
             (Repr::NegativeInfinity, _) => {
                 self.negative_infinities = self.negative_infinities.saturating_sub(1);
             }
+            (Repr::Small(value, scale), _) => self.remove_small(*value, u32::from(*scale)),
             (_, Some((value, scale))) => {
                 self.uncount_scale(scale);
                 if let Some(squares) = &mut self.squares {
@@ -89,6 +90,20 @@ impl Totals {
                 self.sum.add_large(-value.into_owned(), scale);
             }
             (_, None) => {}
+        }
+    }
+
+    fn remove_small(&mut self, value: i128, scale: u32) {
+        self.uncount_scale(scale);
+        if let Some(squares) = &mut self.squares {
+            match value.checked_mul(value) {
+                Some(square) => squares.add_small(-square, 2 * scale),
+                None => squares.add_large(-(BigInt::from(value) * value), 2 * scale),
+            }
+        }
+        match value.checked_neg() {
+            Some(value) => self.sum.add_small(value, scale),
+            None => self.sum.add_large(-BigInt::from(value), scale),
         }
     }
 
@@ -165,7 +180,7 @@ impl Totals {
             Spread::None => Ok(None),
             Spread::Known(number) => Ok(Some(number)),
             Spread::Variance(value, scale) => {
-                let root = rounded_root(value.magnitude(), scale, scale);
+                let root = rounded_root(value.magnitude(), scale as i32, scale as i32);
                 Numeric::large(BigInt::from(root), scale).map(Some)
             }
         }
