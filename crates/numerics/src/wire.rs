@@ -12,6 +12,9 @@ const NAN: u16 = 0xC000;
 const INFINITY: u16 = 0xD000;
 const NEGATIVE_INFINITY: u16 = 0xF000;
 
+/// What PostgreSQL writes as the scale of infinities; it reads any.
+const SCALE_OF_INFINITY: u16 = 0x20;
+
 /// Bytes in front of the digits.
 const HEADER: usize = 8;
 
@@ -19,12 +22,13 @@ impl Numeric {
     /// Appends the number in PostgreSQL's binary format, without a length.
     pub fn to_wire(&self, out: &mut Vec<u8>) {
         let Some((coefficient, scale)) = self.parts() else {
-            let sign = match self.is_nan() {
-                true => NAN,
-                false if self.is_negative() => NEGATIVE_INFINITY,
-                false => INFINITY,
+            return match self.is_nan() {
+                true => header(out, 0, 0, NAN, 0),
+                false if self.is_negative() => {
+                    header(out, 0, 0, NEGATIVE_INFINITY, SCALE_OF_INFINITY);
+                }
+                false => header(out, 0, 0, INFINITY, SCALE_OF_INFINITY),
             };
-            return header(out, 0, 0, sign, 0);
         };
         let mut digits = match self.small_parts() {
             Some((value, _)) => small_digits(value.unsigned_abs(), scale),
