@@ -5,11 +5,11 @@ use crate::errors::Error;
 use crate::number::{Numeric, Repr};
 use crate::working::Working;
 
-/// Decimal digits of a power of e, for each one of the exponent: the logarithm of e to base 10, as PostgreSQL has it.
-pub(crate) const DIGITS_OF_E: f64 = 0.434294481903252;
+/// Decimal digits of a power of e, for each one of the exponent.
+pub(crate) const DIGITS_OF_E: f64 = std::f64::consts::LOG10_E;
 
-/// Decimal digits of a bit: the logarithm of 2 to base 10.
-pub(crate) const DIGITS_OF_BIT: f64 = 0.301029995663981;
+/// Decimal digits of a bit.
+pub(crate) const DIGITS_OF_BIT: f64 = std::f64::consts::LOG10_2;
 
 /// Exponents beyond this are too large, and powers of their negative are zero.
 const EXPONENT_LIMIT: f64 = 6000.0;

@@ -34,10 +34,7 @@ impl Numeric {
         let offset = self.sub(first)?.abs().mul(&Self::from(count))?;
         let width = second.sub(first)?.abs();
         let position = offset.div_at(&width, quotient_scale(&offset, &width))?;
-        // The rounded quotient may be the count itself, although the number is below the bound.
-        if position >= Self::from(count) {
-            return Ok(count);
-        }
+        // As in PostgreSQL 15, a quotient that is rounded up to the count is in the bucket behind the last one.
         position.floor()?.inc()?.to_i32()
     }
 }

@@ -92,7 +92,7 @@ fn header(out: &mut Vec<u8>, count: u16, weight: i16, sign: u16, scale: u16) {
 fn small_digits(magnitude: u128, scale: u32) -> Vec<u16> {
     let mut digits = Vec::with_capacity(11);
     let mut rest = magnitude;
-    if scale % 4 != 0 && rest > 0 {
+    if !scale.is_multiple_of(4) && rest > 0 {
         let inside = 10u128.pow(scale % 4);
         digits.push((rest % inside * (10_000 / inside)) as u16);
         rest /= inside;

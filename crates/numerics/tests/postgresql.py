@@ -4,7 +4,7 @@
     python3 postgresql.py SEED CASES psql -h HOST -U USER DATABASE > postgresql.tsv
 
 A line is the name of a function, its arguments and PostgreSQL's answer, separated by tabs. An error is an exclamation mark,
-its SQLSTATE and message. CASES is how many calls of each function have random arguments; more come from a list of edges.
+its SQLSTATE and message; of long answers only the ends are kept. CASES is how many calls of each function have random arguments; more come from a list of edges.
 The function pg_temp.answer is created in the session, nothing else.
 """
 
@@ -73,6 +73,264 @@ TEXTS = SPECIAL + [
     "", " ", ".", "+", "-", "1.", ".5", "+1", "- 1", " 1 ", "1 2", "1e5", "1E+5", "1e-5", "1e", "1e+", "1e 5", "1.5e3", "0e-5", "0e200000", "1e131072", "1e-16384",
     "inf", "+inf", "-inf", "-infinity", "nan", "-nan", "infx", "1_000", "0x1", "1..2", "007.50", "-0.0", "1e1000000000", "1e99999999999999999999",
 ]
+
+# Calls at the limits.
+CALLS = """
+add 9e131071 1e131071
+add 5e131071 -5e131071
+sub 1e131071 1e-16383
+mul 1e131071 10
+mul 1e131071 1e-16383
+mul 1e-16383 0.5
+mul 1e-16383 0.4
+mul 1e-9000 3e-9000
+mul 9e100000 9e31071
+mul 9e100000 9e31070
+mul 123456789e-16383 123.456
+div 1 3e131071
+div 1e131071 3
+div 1e131071 1e-1
+div 1e-16383 7
+div 7 1e-16383
+div 1e-2000 3e-2001
+div 1e-2000 3e2001
+div 99999999 99999999
+div 10000 9999
+div 9999 10000
+div 1 10001
+rem 1e131071 7
+rem 1e131071 1e-16383
+div_trunc 1e131071 1e-1
+div_trunc 1e131071 7
+gcd 1e131071 1e100000
+gcd 123456789e300 987654321e290
+lcm 1e131071 3
+lcm 2e131071 7
+round 9e131071 -131071
+round 9e131071 -131072
+round 4e131071 -131072
+round 1 50000
+round 123 -2147483648
+round 123 2147483647
+trunc 9e131071 -131072
+trunc 1.5 2147483647
+trunc 1.5 -2147483648
+sqrt 1e131071
+sqrt 2e131070
+sqrt 2e-16383
+sqrt 1e-1000
+sqrt 99999999999999999999999999999999999999999999999999
+exp 5999.999
+exp 6000
+exp -5999.999
+exp -6000
+exp 5998.5
+exp 1e131071
+exp -1e131071
+exp 1e-16383
+exp 1e-500
+exp 0.01
+exp 0.0100000001
+ln 1e131071
+ln 9.99e131071
+ln 1e-16383
+ln 1e-900
+ln 1.1
+ln 0.9
+ln 1.10000000000001
+ln 0.89999999999
+ln 2.718281828459045235360287471352662497757
+log10 1e131071
+log10 1e-16383
+log10 1000
+log10 0.001
+log10 1e50
+log 1 5
+log 1.0 1
+log 2 1e131071
+log 1e131071 2
+log 0.5 1e-16383
+log 1e-900 1e900
+log 1.0000000001 7
+log Infinity 5
+log 5 Infinity
+log Infinity Infinity
+log -1 NaN
+log 0 5
+log 5 0
+log 0 -5
+log -5 0
+log 0 Infinity
+log -Infinity 5
+power 10 131071
+power 10 131072
+power 10 -131071
+power 10 -16
+power 10 -17
+power 2 435411
+power 2 435412
+power 2 -435412
+power 0.5 435411
+power 1.0000001 1000000000
+power 1.0000001 2147483647
+power 1.0000001 -2147483648
+power 0.9999999 2147483647
+power -1 2147483647
+power -1 2147483648
+power -1 4294967295
+power 1 99999999999999999999
+power 1.000000000001 99999999999
+power 0 0
+power 0 1
+power 0 0.5
+power 0 1e30
+power 0 -1
+power 0 -0.5
+power 0.00 3
+power -8 0.5
+power -8 3
+power -8 -3
+power -2.5 99999999999
+power 2 1e30
+power 0.5 1e30
+power 2 6000.5
+power 2 8600.5
+power 2 8656.17
+power 2 8700.5
+power 2 -8600.5
+power 2 -9000.5
+power 1e131071 1
+power 1e131071 2
+power 1e65000 2
+power 1e65000 3
+power 1e65536 2
+power 1e-16383 2
+power 1e-16383 -2
+power 1e-16383 -10
+power 1e-16383 0.5
+power 1e131071 0.01
+power 1.5 1.5
+power 123.45e-10 3
+power 2.0000000000000000000000001 3
+power NaN 0
+power NaN 0.0
+power NaN 1
+power 1 NaN
+power 1.0 NaN
+power 0 NaN
+power Infinity 0
+power Infinity 2
+power Infinity -2
+power Infinity 0.5
+power -Infinity 2
+power -Infinity 3
+power -Infinity 3.0
+power -Infinity 30000
+power -Infinity -3
+power -Infinity 0.5
+power -Infinity Infinity
+power -Infinity -Infinity
+power 0 Infinity
+power 0 -Infinity
+power 1 Infinity
+power -1 Infinity
+power -1 -Infinity
+power 0.5 Infinity
+power 0.5 -Infinity
+power -0.5 Infinity
+power 2 Infinity
+power -2 Infinity
+power -2 -Infinity
+factorial 0
+factorial 1
+factorial 20
+factorial 33
+factorial 34
+factorial 35
+factorial 500
+factorial 5000
+factorial 32177
+factorial 32178
+factorial 9223372036854775807
+factorial -9223372036854775808
+width_bucket 5 1 2 2147483647
+width_bucket 0 1 2 2147483647
+width_bucket 1.5 1 2 2147483647
+width_bucket Infinity 1 2 5
+width_bucket -Infinity 1 2 5
+width_bucket -Infinity 2 1 5
+width_bucket 1 NaN 2 5
+width_bucket NaN 1 2 5
+width_bucket 1 Infinity 2 5
+width_bucket 1 1 2 0
+width_bucket NaN 1 1 -1
+width_bucket 1 1 1.0 3
+width_bucket 1 3 0 3
+width_bucket 6 1e37 0 97
+with_precision Infinity 5 2
+with_precision NaN 5 2
+with_precision -Infinity 5 -2
+with_precision 0.0099 2 3
+with_precision 0.00999 2 4
+with_precision 9999.5 4 0
+with_precision 9999.4 4 0
+with_precision 12345678 3 -5
+with_precision 12350000 3 -5
+with_precision 99950000 3 -5
+with_precision 0.00123 3 5
+with_precision 0 3 1000
+with_precision 1e131071 1000 -1000
+wire 1e131071
+wire 1e-16383
+wire 1234e-16383
+wire 10000
+wire 100000000.00001
+from_f64 1e308
+from_f64 5e-324
+from_f64 123456789012345678
+from_f64 0.1
+from_f64 1e15
+from_f64 999999999999999.5
+from_f64 0.00001
+from_f32 3.4e38
+from_f32 1e-45
+from_f32 16777217
+from_f32 0.1
+from_f32 1234567
+to_f64 1e308
+to_f64 1.7976931348623157e308
+to_f64 1.7976931348623159e308
+to_f64 2.4e-324
+to_f64 2.5e-324
+to_f64 9007199254740993
+to_f64 0.1000000000000000055511151231257827
+to_f32 3.4028235e38
+to_f32 3.4028236e38
+to_f32 1.4e-45
+to_f32 7e-46
+to_f32 16777217
+to_f32 7.038531e-26
+sum {9e131071,9e131071}
+sum {9e131071,-9e131071}
+sum {NaN,Infinity}
+sum {Infinity,-Infinity}
+sum {Infinity,1}
+avg {9e131071,9e131071}
+avg {Infinity,1}
+avg {0,0,0}
+avg {0.00,0}
+avg {1e-16383,1}
+var_samp {Infinity}
+var_pop {Infinity}
+var_pop {NaN,1}
+var_samp {1}
+var_samp {1,1,1}
+var_samp {1e-16383,1}
+var_samp {1e131071,1}
+stddev_pop {1e70000,1e-1000}
+stddev_pop {1e131071,1}
+stddev_samp {1e-9000,3e-9000,5}
+"""
 
 
 def digits(count):
@@ -146,6 +404,14 @@ def calls(count):
         if kinds == "t":
             for text in TEXTS:
                 yield name, [text]
+    for call in CALLS.strip().split("\n"):
+        name, *arguments = call.split(" ")
+        yield name, arguments
+
+
+def shortened(answer):
+    """Long answers are their length and both ends, for this file to stay small."""
+    return answer if len(answer) <= 400 else "#%d %s %s" % (len(answer), answer[:40], answer[-40:])
 
 
 def main():
@@ -164,9 +430,7 @@ def main():
     answers = output.stdout.split("\n")[: len(cases)]
     assert len(answers) == len(cases), output.stderr
     for (name, arguments), answer in zip(cases, answers):
-        # Answers of thousands of digits tell no more than shorter ones.
-        if len(answer) <= 1500:
-            print("\t".join([name] + arguments + [answer]))
+        print("\t".join([name] + arguments + [shortened(answer)]))
 
 
 main()
