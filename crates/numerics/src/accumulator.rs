@@ -22,7 +22,18 @@ impl Accumulator {
     }
 
     /// Adds `value` divided by 10 to the power of `scale`.
+    #[inline]
     pub(crate) fn add_small(&mut self, value: i128, scale: u32) {
+        if scale == self.scale
+            && let Some(sum) = self.small.checked_add(value)
+        {
+            self.small = sum;
+            return;
+        }
+        self.add_unaligned(value, scale);
+    }
+
+    fn add_unaligned(&mut self, value: i128, scale: u32) {
         if scale > self.scale {
             self.raise(scale);
         }
@@ -60,7 +71,7 @@ impl Accumulator {
         }
         match self.scale.checked_sub(scale) {
             Some(0) => value,
-            Some(cut) => value / BigInt::from(powers_of_ten::large(cut)),
+            Some(cut) => powers_of_ten::cut_large(&value, cut),
             None => powers_of_ten::scale_large(value, scale - self.scale),
         }
     }

@@ -47,8 +47,12 @@ impl Numeric {
         let own_exponent = -(scale as i32);
         let exponent = 4 * (self.weight() - count + 1);
         let (mut digits, mut exponent) = match exponent - own_exponent {
-            cut @ 1.. => (value.magnitude() / powers_of_ten::large(cut.unsigned_abs()), exponent),
-            zeros => (value.magnitude() * powers_of_ten::large(zeros.unsigned_abs()), exponent),
+            cut @ 1.. => {
+                (value.magnitude() / powers_of_ten::large(cut.unsigned_abs()).as_ref(), exponent)
+            }
+            zeros => {
+                (value.magnitude() * powers_of_ten::large(zeros.unsigned_abs()).as_ref(), exponent)
+            }
         };
         while digits > BigUint::from(9999u32) && &digits % 10_000u32 == BigUint::ZERO {
             digits /= 10_000u32;
@@ -81,7 +85,7 @@ impl Leading {
     /// The first digit of `magnitude` divided by 10 to the power of `scale`.
     pub(crate) fn of_large(magnitude: &BigUint, scale: u32) -> Self {
         Self::new(powers_of_ten::digits_large(magnitude), scale, |cut| {
-            u128::try_from(magnitude / powers_of_ten::large(cut)).unwrap_or(0)
+            u128::try_from(magnitude / powers_of_ten::large(cut).as_ref()).unwrap_or(0)
         })
     }
 

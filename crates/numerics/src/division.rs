@@ -7,6 +7,7 @@ use crate::digits::{Leading, RESULT_SCALE_MAX, SIGNIFICANT_DIGITS_MIN};
 use crate::errors::Error;
 use crate::number::{Numeric, Repr};
 use crate::powers_of_ten;
+use crate::working::Working;
 
 impl Numeric {
     /// The quotient, rounded to the scale that PostgreSQL chooses.
@@ -27,17 +28,7 @@ impl Numeric {
         {
             return Ok(Self::small(powers_of_ten::rounded_small(left, right), scale));
         }
-        let (left, left_scale) = self.parts().unwrap_or_default();
-        let (right, right_scale) = other.parts().unwrap_or_default();
-        let shift = (scale + right_scale) as i32 - left_scale as i32;
-        let quotient = if shift >= 0 {
-            let left = powers_of_ten::scale_large(left.into_owned(), shift.unsigned_abs());
-            powers_of_ten::rounded_large(&left, &right)
-        } else {
-            let right = powers_of_ten::scale_large(right.into_owned(), shift.unsigned_abs());
-            powers_of_ten::rounded_large(&left, &right)
-        };
-        Self::large(quotient, scale)
+        Working::of(self).over(&Working::of(other), scale as i32)?.finish(scale)
     }
 
     /// The quotient without its digits behind the point.

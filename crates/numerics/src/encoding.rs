@@ -231,3 +231,97 @@ fn decode_exponent(key: &[u8], inverted: u8) -> Result<(i32, &[u8]), Malformed> 
     let exponent = i32::from(first) - i32::from(EXPONENT_ZERO);
     if exponent.abs() <= EXPONENT_SHORT_MAX { Ok((exponent, rest)) } else { Err(Malformed) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hexadecimal(bytes: &[u8]) -> String {
+        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// In the order of numbers. These bytes are stored: they stay as they are.
+    const ENCODINGS: &[(&str, &str)] = &[
+        ("-Infinity", "0f0000"),
+        ("-1e100", "20 7fffcc fd 0000"),
+        ("-100", "3d fd 0000"),
+        ("-1.5", "3e fc 9b 0001"),
+        ("-1", "3e fd 0000"),
+        ("-1.00", "3e fd 0002"),
+        ("-0.01", "3f fd 0002"),
+        ("-1e-100", "5e 800030 fd 0064"),
+        ("0", "80 0000"),
+        ("0.000", "80 0003"),
+        ("1e-16383", "a1 7fe001 14 3fff"),
+        ("1e-100", "a1 7fffcf 02 0064"),
+        ("0.0001", "bf 02 0004"),
+        ("0.01", "c0 02 0002"),
+        ("0.1", "c0 14 0001"),
+        ("1", "c1 02 0000"),
+        ("1.0000", "c1 02 0004"),
+        ("1.5", "c1 03 64 0001"),
+        ("1.50", "c1 03 64 0002"),
+        ("1.51", "c1 03 66 0002"),
+        ("99", "c1 c6 0000"),
+        ("100", "c2 02 0000"),
+        ("100.001", "c2 03 01 01 14 0003"),
+        ("123456", "c3 19 45 70 0000"),
+        (
+            "170141183460469231731687303715884105728.0",
+            "d4 03 8d 1d 17 a7 5d 09 8b 2f 23 3f 89 93 07 8f 75 a9 15 73 38 0001",
+        ),
+        ("1e100", "df 800033 02 0000"),
+        ("9e131071", "df 810000 b4 0000"),
+        ("Infinity", "f0 0000"),
+        ("NaN", "f1 0000"),
+    ];
+
+    #[test]
+    fn encodings_are_stable() {
+        for (text, expected) in ENCODINGS {
+            let number = Numeric::parse(text).expect(text);
+            let mut bytes = Vec::new();
+            number.encode(&mut bytes);
+            assert_eq!(hexadecimal(&bytes), expected.replace(' ', ""), "{text}");
+            let decoded = Numeric::decode(&bytes).expect(text);
+            assert_eq!(decoded.to_string(), number.to_string());
+        }
+    }
+
+    #[test]
+    fn keys_are_in_the_order_of_numbers() {
+        let keys = ENCODINGS.iter().map(|(text, _)| {
+            let mut bytes = Vec::new();
+            Numeric::parse(text).expect(text).encode(&mut bytes);
+            Numeric::key_of(&bytes).to_vec()
+        });
+        assert!(keys.is_sorted());
+    }
+
+    #[test]
+    fn other_bytes_are_refused() {
+        for bytes in [
+            &[][..],
+            &[0, 0],
+            // A special number with a scale.
+            &[NAN, 0, 1],
+            &[ZERO, 0x40, 0],
+            // No digits; a first or last one that is zero; one above 99.
+            &[0xC1, 0, 0],
+            &[0xC1, 1, 2, 0, 0],
+            &[0xC1, 3, 0, 0, 0],
+            &[0xC1, 200, 0, 0],
+            &[0xC1, 3, 0, 0],
+            // More digits than the scale has.
+            &[0xC0, 2, 0, 1],
+            &[0xC0, 3, 2, 0, 3],
+            // A short exponent in the long form, and one that is too large.
+            &[EXPONENT_LARGE, 0x80, 0, 30, 2, 0, 0],
+            &[EXPONENT_LARGE, 0x81, 0, 1, 2, 0, 0],
+            &[EXPONENT_SMALL, 0x7F, 0, 0, 2, 0x3F, 0xFF],
+            &[0xE5, 2, 0, 0],
+        ] {
+            assert_eq!(Numeric::decode(bytes), Err(Malformed), "{bytes:?}");
+        }
+    }
+}

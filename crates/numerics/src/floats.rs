@@ -10,6 +10,10 @@ const REAL_DIGITS: usize = 6;
 impl Numeric {
     /// The number of 15 significant digits that is next to `value`, with no zeros at the end of its scale.
     pub fn from_f64(value: f64) -> Self {
+        // An integer of at most 15 digits has all of them.
+        if value.trunc() == value && value.abs() < 1e15 {
+            return Self::small(value as i128, 0);
+        }
         from_scientific(value.is_nan(), &format!("{value:.*e}", DOUBLE_DIGITS - 1))
     }
 

@@ -110,7 +110,7 @@ impl Numeric {
         let bits = coefficient.bits();
         if bits > u64::from(digits_max) * 33219 / 10_000
             && (bits > u64::from(digits_max) * 33220 / 10_000 + 1
-                || *coefficient.magnitude() >= powers_of_ten::large(digits_max))
+                || coefficient.magnitude() >= powers_of_ten::large(digits_max).as_ref())
         {
             return Err(Error::Overflow);
         }
@@ -202,5 +202,41 @@ impl From<i32> for Numeric {
 impl From<i16> for Numeric {
     fn from(value: i16) -> Self {
         Self::small(i128::from(value), 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_of_any_scale_are_numbers() {
+        for (coefficient, scale, expected) in [
+            (150, 2, "1.50"),
+            (-5, 3, "-0.005"),
+            (12, -3, "12000"),
+            (i128::MIN, 0, "-170141183460469231731687303715884105728"),
+            (i128::MAX, -3, "170141183460469231731687303715884105727000"),
+        ] {
+            assert_eq!(Numeric::from_i128(coefficient, scale).to_string(), expected);
+        }
+        assert_eq!(Numeric::from_i128(15, 16384).to_string().len(), 16_385);
+    }
+
+    #[test]
+    fn the_least_number_of_128_bits_changes_its_sign() {
+        let least = Numeric::from_i128(i128::MIN, 2);
+        assert_eq!(least.neg().to_string(), "1701411834604692317316873037158841057.28");
+        assert_eq!(least.neg().neg().small_parts(), Some((i128::MIN, 2)));
+        assert_eq!(least.abs(), least.neg());
+        assert_eq!(
+            least.div(&Numeric::from(-1i32)).map(|quotient| quotient == least.neg()),
+            Ok(true)
+        );
+        assert_eq!(
+            least.div_trunc(&Numeric::small(-1, 2)).map(|quotient| quotient.scale()),
+            Ok(Some(0))
+        );
+        assert_eq!(least.rem(&Numeric::small(-1, 2)), Ok(Numeric::ZERO));
     }
 }

@@ -1,5 +1,8 @@
 //! Powers of ten, and quotients by them that are rounded as PostgreSQL rounds: halves away from zero.
 
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
 use num_bigint::{BigInt, BigUint, Sign};
 
 /// The greatest exponent whose power of ten fits 128 bits with a sign.
@@ -20,11 +23,19 @@ pub(crate) fn small(exponent: u32) -> Option<i128> {
     SMALL.get(exponent as usize).copied()
 }
 
+/// Powers that are computed once: those of most numbers beyond 128 bits, and of steps of roots and logarithms.
+static KEPT: LazyLock<Vec<BigUint>> = LazyLock::new(|| {
+    let next = |power: &BigUint| Some(power * 10u8);
+    std::iter::successors(Some(BigUint::from(1u8)), next).take(KEPT_COUNT).collect()
+});
+
+const KEPT_COUNT: usize = 256;
+
 /// 10 to the power of `exponent`.
-pub(crate) fn large(exponent: u32) -> BigUint {
-    match small(exponent) {
-        Some(power) => BigUint::from(power.unsigned_abs()),
-        None => BigUint::from(5u8).pow(exponent) << exponent,
+pub(crate) fn large(exponent: u32) -> Cow<'static, BigUint> {
+    match KEPT.get(exponent as usize) {
+        Some(power) => Cow::Borrowed(power),
+        None => Cow::Owned(BigUint::from(5u8).pow(exponent) << exponent),
     }
 }
 
@@ -43,7 +54,7 @@ pub(crate) fn scale_large(value: BigInt, exponent: u32) -> BigInt {
         return value;
     }
     let (sign, magnitude) = value.into_parts();
-    BigInt::from_biguint(sign, magnitude * large(exponent))
+    BigInt::from_biguint(sign, magnitude * large(exponent).as_ref())
 }
 
 /// The quotient, rounded to the nearest integer, halves away from zero. `divisor` is not zero.
@@ -59,11 +70,15 @@ pub(crate) fn rounded_small(value: i128, divisor: i128) -> i128 {
 
 /// The quotient, rounded to the nearest integer, halves away from zero. `divisor` is not zero.
 pub(crate) fn rounded_large(value: &BigInt, divisor: &BigInt) -> BigInt {
-    let sign = value.sign() * divisor.sign();
-    let quotient = value.magnitude() / divisor.magnitude();
-    let rest = value.magnitude() - &quotient * divisor.magnitude();
-    let up = rest << 1u8 >= *divisor.magnitude();
-    let quotient = if up { quotient + 1u8 } else { quotient };
+    rounded_magnitude(value.sign() * divisor.sign(), value.magnitude(), divisor.magnitude())
+}
+
+fn rounded_magnitude(sign: Sign, value: &BigUint, divisor: &BigUint) -> BigInt {
+    let mut quotient = value / divisor;
+    let rest = value - &quotient * divisor;
+    if rest << 1u8 >= *divisor {
+        quotient += 1u8;
+    }
     match sign {
         Sign::Minus => BigInt::from_biguint(Sign::Minus, quotient),
         _ => BigInt::from(quotient),
@@ -82,7 +97,17 @@ pub(crate) fn shrink_small(value: i128, exponent: u32) -> i128 {
 
 /// `value` divided by 10 to the power of `exponent`, rounded to the nearest integer, halves away from zero.
 pub(crate) fn shrink_large(value: &BigInt, exponent: u32) -> BigInt {
-    rounded_large(value, &BigInt::from(large(exponent)))
+    rounded_magnitude(value.sign(), value.magnitude(), &large(exponent))
+}
+
+/// `value` divided by 10 to the power of `exponent`, without what is behind the point.
+pub(crate) fn cut_large(value: &BigInt, exponent: u32) -> BigInt {
+    match value.sign() {
+        Sign::Minus => {
+            BigInt::from_biguint(Sign::Minus, value.magnitude() / large(exponent).as_ref())
+        }
+        _ => BigInt::from(value.magnitude() / large(exponent).as_ref()),
+    }
 }
 
 /// How many decimal digits `value` has; 0 has none.
@@ -98,7 +123,7 @@ pub(crate) fn digits_large(value: &BigUint) -> u32 {
     // 30103/100000 is a little more than log10(2), so that the estimate is right or one too many; for more than the
     // bits that a number can have, by a few.
     let mut digits = (value.bits() * 30103 / 100_000) as u32 + 1;
-    while digits > 1 && *value < large(digits - 1) {
+    while digits > 1 && value < large(digits - 1).as_ref() {
         digits -= 1;
     }
     digits
@@ -134,7 +159,7 @@ mod tests {
     fn digits_are_counted_at_the_borders_of_powers() {
         for exponent in [1, 5, 37, 38, 39, 100, 999, 20_000] {
             assert_eq!(digits_large(&large(exponent)), exponent + 1);
-            assert_eq!(digits_large(&(large(exponent) - 1u8)), exponent);
+            assert_eq!(digits_large(&(large(exponent).as_ref() - 1u8)), exponent);
         }
         assert_eq!(digits_large(&BigUint::from(0u8)), 0);
     }

@@ -58,3 +58,58 @@ impl Numeric {
         Ok(digits)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(text: &str) -> Numeric {
+        Numeric::parse(text).expect(text)
+    }
+
+    #[test]
+    fn details_name_the_bound() {
+        for (text, precision, scale, expected) in [
+            (
+                "123.456",
+                2,
+                1,
+                "A field with precision 2, scale 1 must round to an absolute value less than 10^1.",
+            ),
+            (
+                "123.456",
+                3,
+                3,
+                "A field with precision 3, scale 3 must round to an absolute value less than 1.",
+            ),
+            (
+                "0.01",
+                2,
+                4,
+                "A field with precision 2, scale 4 must round to an absolute value less than 10^-2.",
+            ),
+            ("inf", 3, 2, "A field with precision 3, scale 2 cannot hold an infinite value."),
+        ] {
+            let error = number(text).with_precision(precision, scale).expect_err(text);
+            assert_eq!(error.detail().as_deref(), Some(expected));
+            assert_eq!(error.sqlstate(), "22003");
+        }
+    }
+
+    #[test]
+    fn decimals_are_rounded_and_fit_their_precision() {
+        assert_eq!(number("1.255").to_decimal(3, 2), Ok(126));
+        assert_eq!(number("-1.255").to_decimal(3, 2), Ok(-126));
+        assert_eq!(number("1250").to_decimal(2, -2), Ok(13));
+        assert_eq!(number("1").to_decimal(38, 37), Ok(10i128.pow(37)));
+        assert_eq!(number("0.9999e-30").to_decimal(10, 5), Ok(0));
+        let long = number("12345678901234567890.12345678901234567890123456789");
+        assert_eq!(long.to_decimal(38, 10), Ok(123_456_789_012_345_678_901_234_567_890));
+        for (text, precision, scale) in
+            [("9.995", 3, 2), ("1", 38, 38), ("1e40", 38, 0), ("NaN", 5, 0), ("inf", 5, 0)]
+        {
+            let error = number(text).to_decimal(precision, scale).expect_err(text);
+            assert_eq!(error.to_string(), "numeric field overflow");
+        }
+    }
+}

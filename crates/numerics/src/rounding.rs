@@ -55,7 +55,7 @@ impl Numeric {
             }
             Repr::Large(large) => {
                 let zeros = trailing_zeros(&large.coefficient, u32::from(large.scale));
-                let coefficient = &large.coefficient / BigInt::from(powers_of_ten::large(zeros));
+                let coefficient = powers_of_ten::cut_large(&large.coefficient, zeros);
                 Self::unchecked(coefficient, u32::from(large.scale) - zeros)
             }
             Repr::Nan | Repr::Infinity | Repr::NegativeInfinity => self.clone(),
@@ -88,7 +88,7 @@ impl Numeric {
         let (coefficient, _) = self.parts().unwrap_or_default();
         let kept = match mode {
             Mode::HalfAwayFromZero => powers_of_ten::shrink_large(&coefficient, cut),
-            Mode::TowardsZero => coefficient.as_ref() / BigInt::from(powers_of_ten::large(cut)),
+            Mode::TowardsZero => powers_of_ten::cut_large(&coefficient, cut),
         };
         Self::large(powers_of_ten::scale_large(kept, zeros), target)
     }

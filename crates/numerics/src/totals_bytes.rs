@@ -91,7 +91,7 @@ fn read_integer(bytes: &mut &[u8]) -> Result<u64, Malformed> {
 /// A number of numbers: no more than can be counted, so that sums of them do not overflow.
 fn read_count(bytes: &mut &[u8]) -> Result<u64, Malformed> {
     let count = read_integer(bytes)?;
-    if count <= 1 << 48 { Ok(count) } else { Err(Malformed) }
+    if count <= 1 << 40 { Ok(count) } else { Err(Malformed) }
 }
 
 fn write_sum(sum: &Accumulator, scale: u32, out: &mut Vec<u8>) {

@@ -139,7 +139,61 @@ fn from_digits(
     let value = BigInt::from_biguint(sign, magnitude);
     let value = match scale as i32 - end {
         zeros @ 0.. => powers_of_ten::scale_large(value, zeros.unsigned_abs()),
-        excess => value / BigInt::from(powers_of_ten::large(excess.unsigned_abs())),
+        excess => powers_of_ten::cut_large(&value, excess.unsigned_abs()),
     };
     Numeric::large(value, scale).map_err(|_| WireError::Overflow)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A number of the given fields and digits.
+    fn read(header: [u16; 4], digits: &[u16]) -> Result<String, WireError> {
+        let fields = header.iter().chain(digits);
+        let bytes: Vec<u8> = fields.flat_map(|field| field.to_be_bytes()).collect();
+        Numeric::from_wire(&bytes).map(|number| number.to_string())
+    }
+
+    #[test]
+    fn digits_of_clients_need_not_be_in_shortest_form() {
+        for (header, digits, expected) in [
+            ([3, 1, POSITIVE, 2], &[0, 1, 2300][..], "1.23"),
+            ([3, 0, NEGATIVE, 1], &[1, 5000, 0], "-1.5"),
+            // Digits behind the scale are cut off.
+            ([2, 0, POSITIVE, 1], &[1, 9999], "1.9"),
+            ([1, 0xFFFF, POSITIVE, 0], &[9999], "0"),
+            ([1, 0x8000, POSITIVE, 16383], &[9999], "0"),
+            ([0, 0x7FFF, POSITIVE, 3], &[], "0.000"),
+            ([0, 0, NEGATIVE, 0], &[], "0"),
+            ([1, 0, NAN, 7], &[3], "NaN"),
+            ([0, 0, INFINITY, 0], &[], "Infinity"),
+            ([0, 0, NEGATIVE_INFINITY, 0x20], &[], "-Infinity"),
+        ] {
+            let read = read(header, digits).map(|text| match text.parse::<f64>() {
+                Ok(0.0) if text.len() > 100 => "0".to_string(),
+                _ => text,
+            });
+            assert_eq!(read, Ok(expected.to_string()), "{header:?} {digits:?}");
+        }
+    }
+
+    #[test]
+    fn other_bytes_are_refused() {
+        assert_eq!(Numeric::from_wire(&[0; 7]), Err(WireError::TooShort));
+        for (header, digits, expected) in [
+            ([1, 0, POSITIVE, 0], &[][..], WireError::TooShort),
+            ([0, 0, POSITIVE, 0], &[1], WireError::TooLong),
+            ([0, 0, 1, 0], &[], WireError::Sign),
+            ([0, 0, POSITIVE, 16384], &[], WireError::Scale),
+            ([1, 0, POSITIVE, 0], &[10_000], WireError::Digit),
+        ] {
+            assert_eq!(read(header, digits), Err(expected), "{header:?} {digits:?}");
+        }
+    }
+
+    #[test]
+    fn the_greatest_number_is_read() {
+        assert_eq!(read([1, 0x7FFF, POSITIVE, 0], &[9999]).map(|text| text.len()), Ok(131_072));
+    }
 }

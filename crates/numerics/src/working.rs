@@ -57,11 +57,13 @@ impl Working {
             return Err(Error::DivisionByZero);
         }
         let shift = scale + other.scale - self.scale;
-        let power = BigInt::from(powers_of_ten::large(shift.unsigned_abs()));
+        let zeros = shift.unsigned_abs();
         let value = if shift >= 0 {
-            powers_of_ten::rounded_large(&(&self.value * power), &other.value)
+            let value = powers_of_ten::scale_large(self.value.clone(), zeros);
+            powers_of_ten::rounded_large(&value, &other.value)
         } else {
-            powers_of_ten::rounded_large(&self.value, &(&other.value * power))
+            let divisor = powers_of_ten::scale_large(other.value.clone(), zeros);
+            powers_of_ten::rounded_large(&self.value, &divisor)
         };
         Ok(Self { value, scale })
     }
@@ -74,8 +76,8 @@ impl Working {
                 Self { value, scale }
             }
             false => {
-                let cut = powers_of_ten::large((self.scale - scale).unsigned_abs());
-                let divisor = BigInt::from(cut * divisor);
+                let cut = (self.scale - scale).unsigned_abs();
+                let divisor = powers_of_ten::scale_large(BigInt::from(divisor), cut);
                 Self { value: powers_of_ten::rounded_large(&self.value, &divisor), scale }
             }
         }
@@ -125,6 +127,9 @@ pub(crate) fn rounded_root(value: &BigUint, own: i32, scale: i32) -> BigUint {
     // The root with one digit more, cut off: which way it is rounded depends on no other digits.
     let places = 2 * (scale + 1) - own;
     let power = powers_of_ten::large(places.unsigned_abs());
-    let root = if places >= 0 { value * power } else { value / power }.sqrt();
+    let root = match places {
+        0.. => (value * power.as_ref()).sqrt(),
+        _ => (value / power.as_ref()).sqrt(),
+    };
     (root + 5u8) / 10u8
 }
