@@ -12,6 +12,13 @@ import random
 import subprocess
 import sys
 
+
+def windows(function):
+    window = "(order by place rows between 2 preceding and current row)"
+    rows = "select place, %s(x) over %s as result from unnest({0}::numeric[]) with ordinality as numbers (x, place)" % (function, window)
+    return "(select string_agg(coalesce(result::text, 'null'), ' ' order by place) from (%s) as windows)" % rows
+
+
 # Each function with the types of its arguments, and its call in SQL. n: a number, m: a moderate number, p: a positive one,
 # t: any text, i: a small integer, f: a floating point number, l: a list of numbers.
 FUNCTIONS = {
@@ -59,6 +66,11 @@ FUNCTIONS = {
     "var_pop": ("l", "(select var_pop(x) from unnest({0}::numeric[]) x)"),
     "stddev_samp": ("l", "(select stddev_samp(x) from unnest({0}::numeric[]) x)"),
     "stddev_pop": ("l", "(select stddev_pop(x) from unnest({0}::numeric[]) x)"),
+    # Of each number and the two before it: numbers leave the state again.
+    "sum_of_three": ("l", windows("sum")),
+    "avg_of_three": ("l", windows("avg")),
+    "stddev_samp_of_three": ("l", windows("stddev_samp")),
+    "var_pop_of_three": ("l", windows("var_pop")),
 }
 
 SPECIAL = ["NaN", "Infinity", "-Infinity"]

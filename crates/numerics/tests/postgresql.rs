@@ -117,11 +117,25 @@ fn of_two(name: &str, left: &Numeric, right: &Numeric) -> Answer {
 }
 
 fn of_totals(name: &str, numbers: &str) -> Answer {
-    let mut totals = Totals::new(true);
     let numbers = numbers.trim_matches(['{', '}']).split(',').filter(|text| !text.is_empty());
-    for number in numbers {
-        totals.add(&Numeric::parse(number)?);
+    let numbers = numbers.map(Numeric::parse).collect::<Result<Vec<_>, _>>()?;
+    let mut totals = Totals::new(true);
+    let Some(name) = name.strip_suffix("_of_three") else {
+        numbers.iter().for_each(|number| totals.add(number));
+        return total(name, &totals);
+    };
+    let mut results = Vec::new();
+    for (at, number) in numbers.iter().enumerate() {
+        totals.add(number);
+        if let Some(gone) = at.checked_sub(3) {
+            totals.remove(&numbers[gone]);
+        }
+        results.push(total(name, &totals)?);
     }
+    Ok(if results.is_empty() { "null".to_string() } else { results.join(" ") })
+}
+
+fn total(name: &str, totals: &Totals) -> Answer {
     let result = match name {
         "sum" => totals.sum()?,
         "avg" => totals.avg()?,
