@@ -74,11 +74,10 @@ pub(crate) fn rounded_large(value: &BigInt, divisor: &BigInt) -> BigInt {
 }
 
 fn rounded_magnitude(sign: Sign, value: &BigUint, divisor: &BigUint) -> BigInt {
-    let mut quotient = value / divisor;
-    let rest = value - &quotient * divisor;
-    if rest << 1u8 >= *divisor {
-        quotient += 1u8;
-    }
+    // With half of the divisor more, what is cut off is at most half of it.
+    let mut quotient = divisor >> 1u8;
+    quotient += value;
+    quotient /= divisor;
     match sign {
         Sign::Minus => BigInt::from_biguint(Sign::Minus, quotient),
         _ => BigInt::from(quotient),
