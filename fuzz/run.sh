@@ -11,7 +11,7 @@ RUSTFLAGS='-Cpasses=sancov-module -Ccodegen-units=1'
 for option in $coverage; do RUSTFLAGS="$RUSTFLAGS -Cllvm-args=$option"; done
 export RUSTFLAGS
 cargo build --release --locked --target "$target"
-for name in startup messages log checkpoints chunks; do
+for name in startup messages log checkpoints chunks numbers; do
     found="$builds/fuzz/$name"
     mkdir -p "$found"
     "$builds/$target/release/$name" -max_total_time="$seconds" -max_len=4096 -print_final_stats=1 \

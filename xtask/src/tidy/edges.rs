@@ -33,6 +33,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("cluster", &["protocols", "store", "sdds", "net"]),
     ("simulation", &["cluster", "protocols", "store", "sdds"]),
     ("routines", &["commands", "analyzer", "store"]),
+    ("numerics", &[]),
     ("values", &["store"]),
     ("plpgsql", &["values"]),
     ("executor", &["values", "store"]),

@@ -17,6 +17,7 @@ const PURE: &[(&str, &[&str])] = &[
     ("dbsim", &["bundling", "serde", "thiserror", "toml"]),
     ("protocols", &["sdds"]),
     ("locks", &["sdds", "serde"]),
+    ("numerics", &["num-bigint"]),
     ("sdds", &["imbl", "serde", "smallvec", "thiserror"]),
     ("frontend", &["bytes", "thiserror"]),
 ];
