@@ -485,7 +485,7 @@ mod tests {
 
     #[test]
     fn ended_transactions_are_forgotten_oldest_first() {
-        let id = |number| TransactionId { coordinator: sdds::GroupId(0), number };
+        let id = |number| TransactionId { coordinator: sdds::ServerId(0), number };
         let mut ended = Ended::default();
         (0..REMEMBERED as u64).for_each(|number| ended.insert(id(number)));
         ended.insert(id(5));
