@@ -25,7 +25,7 @@ pub struct AdvisoryLocks {
 impl AdvisoryLocks {
     /// Those of a new session with a process number.
     pub fn new(store: &Arc<Store>, process: u32) -> Self {
-        let party = Party { group: store.group().0, number: process.into() };
+        let party = Party { server: store.server(), number: process.into() };
         let session = Owner { party, transaction: 0 };
         let (store, transaction) = (Arc::clone(store), Mutex::default());
         Self { store, session, transaction, counts: Mutex::default() }

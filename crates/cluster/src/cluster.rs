@@ -14,7 +14,7 @@ use crate::service;
 use crate::timeouts::TIMEOUTS;
 use bytes::Bytes;
 use net::{Answers, Caller, Service};
-use sdds::{GroupId, KeyRange};
+use sdds::{GroupId, KeyRange, ServerId};
 use std::sync::Arc;
 use store::catalog::TableId;
 use store::{Error, Fragments, MoveSetting, Peers, Store};
@@ -83,9 +83,14 @@ impl Cluster {
         &self.0.store
     }
 
-    /// The group that this server leads.
-    pub fn here(&self) -> GroupId {
+    /// The number of this server.
+    pub fn here(&self) -> ServerId {
         self.0.membership.here
+    }
+
+    /// Whether this is the root server.
+    pub fn is_root(&self) -> bool {
+        self.root().is_some()
     }
 
     /// The cluster as transactions of this server use it.
@@ -167,7 +172,7 @@ impl Service for Cluster {
 async fn say_goodbye(node: &Node) -> Result<(), Error> {
     node.routing.hand_over_pages().await;
     let is_empty = report::load(node).tables.is_empty();
-    let request = Request::Leave { group: node.membership.here, is_empty };
-    node.calls.ask(ROOT, &request).await?;
+    let request = Request::Leave { server: node.membership.here, is_empty };
+    node.calls.ask_leader(ROOT, &request).await?;
     Ok(())
 }

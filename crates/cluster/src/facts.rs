@@ -38,7 +38,7 @@ pub(crate) fn outcome(transaction: TransactionId) -> String {
 /// The transaction whose outcome is a fact with this name.
 pub(crate) fn transaction(name: &str) -> Option<TransactionId> {
     let (coordinator, number) = name.strip_prefix(OUTCOMES)?.split_once('/')?;
-    let coordinator = sdds::GroupId(coordinator.parse().ok()?);
+    let coordinator = sdds::ServerId(coordinator.parse().ok()?);
     Some(TransactionId { coordinator, number: number.parse().ok()? })
 }
 

@@ -45,7 +45,7 @@ fn clean_up(node: &Node) {
     for file in node.files.all() {
         let outbox = file.heartbeat();
         node.routing.send(&file, outbox);
-        if is_draining && here != ROOT {
+        if is_draining && node.calls.root.is_none() {
             let outbox = file.give_pages(ROOT);
             node.routing.send(&file, outbox);
         }
@@ -69,7 +69,7 @@ async fn beat(node: &Node) {
 async fn tell(node: &Node) -> Result<HeartbeatAnswer, Error> {
     let oldest = node.transactions.low_watermark.lock().oldest(node.store.oldest_snapshot());
     let heartbeat = Heartbeat {
-        group: node.membership.here,
+        server: node.membership.here,
         oldest,
         settled: node.transactions.settled(),
         members: node.membership.list.read().version,
@@ -82,8 +82,8 @@ async fn tell(node: &Node) -> Result<HeartbeatAnswer, Error> {
         root.lease_ahead().await?;
         return Ok(beat);
     }
-    let request = Request::Heartbeat(heartbeat);
-    match node.calls.ask_within(ROOT, &request, TIMEOUTS.heartbeat).await? {
+    let (root, request) = (node.membership.leader_of(ROOT), Request::Heartbeat(heartbeat));
+    match node.calls.ask_within(root, &request, TIMEOUTS.heartbeat).await? {
         Answer::Heartbeat(beat) => Ok(*beat),
         other => Err(unexpected(&other)),
     }

@@ -58,7 +58,7 @@ impl Node {
         let Beginning { now, start, .. } = begin;
         let membership = Arc::new(Membership::new(member, members));
         let files = Arc::new(Files::new(Arc::clone(&membership), Arc::clone(&store)));
-        let root = (member.group == ROOT).then(|| {
+        let root = membership.is_here(ROOT).then(|| {
             Root::new(
                 Arc::clone(&membership),
                 Arc::clone(&files),

@@ -10,7 +10,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use futures::StreamExt;
 use futures::future::BoxFuture;
-use sdds::GroupId;
+use sdds::ServerId;
 use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +26,7 @@ pub(crate) type KeepAlive = Arc<dyn Any + Send + Sync>;
 /// An operator that stands for a fragment on another server.
 pub(crate) trait Shipped: Send + Sync {
     /// The server.
-    fn group(&self) -> GroupId;
+    fn server(&self) -> ServerId;
 
     /// The order of the fragment's output on one server.
     fn order(&self) -> Result<Option<LexOrdering>>;

@@ -3,7 +3,7 @@
 use crate::wire::output::Branch;
 use datafusion::common::Result;
 use scan::places::Elsewhere;
-use sdds::{GroupId, KeyRange};
+use sdds::{KeyRange, ServerId};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
@@ -22,7 +22,7 @@ pub(crate) enum Sites {
 /// The owners of what scans read.
 pub(crate) struct Owners {
     /// Other servers that own some of it.
-    groups: Vec<GroupId>,
+    servers: Vec<ServerId>,
     /// The ranges of each scan by owner; at least one scan.
     pub(crate) scans: Vec<Elsewhere>,
 }
@@ -30,7 +30,7 @@ pub(crate) struct Owners {
 /// Servers among which rows are hash-partitioned, or that store the rows of a fragment.
 pub(crate) struct Participants {
     /// This server first.
-    pub(crate) groups: Vec<GroupId>,
+    pub(crate) servers: Vec<ServerId>,
     pub(crate) peers: Arc<dyn Peers>,
     reader: Reader,
 }
@@ -39,12 +39,12 @@ impl Participants {
     /// This server, and all others that run one of the fragments that produce the rows; `None`
     /// without a fragment.
     pub(crate) fn of(producers: &[&Sites]) -> Result<Option<Self>> {
-        let others: BTreeSet<GroupId> =
+        let others: BTreeSet<ServerId> =
             producers.iter().flat_map(|sites| sites.others().iter().copied()).collect();
         let Some(sites) = producers.first() else { return Ok(None) };
         let (peers, reader) = sites.peers()?;
-        let groups = std::iter::once(peers.here()).chain(others).collect();
-        Ok(Some(Self { groups, peers: Arc::clone(peers), reader: reader.clone() }))
+        let servers = std::iter::once(peers.here()).chain(others).collect();
+        Ok(Some(Self { servers, peers: Arc::clone(peers), reader: reader.clone() }))
     }
 
     /// A new id for an exchange or for stored rows.
@@ -54,22 +54,21 @@ impl Participants {
 
     /// Their names.
     pub(crate) fn names(&self) -> Vec<String> {
-        self.groups.iter().map(|group| self.peers.server_name(*group)).collect()
+        self.servers.iter().map(|server| self.peers.server_name(*server)).collect()
     }
 }
 
 impl Sites {
     /// The owners of what scans read.
     pub(crate) fn owners(scans: Vec<Elsewhere>) -> Self {
-        let all = scans.iter().flat_map(|scan| scan.owners().iter().map(|(group, _)| *group));
-        let groups: BTreeSet<GroupId> = all.collect();
-        Self::Owners(Arc::new(Owners { groups: groups.into_iter().collect(), scans }))
+        let servers: BTreeSet<ServerId> = scans.iter().flat_map(Elsewhere::servers).collect();
+        Self::Owners(Arc::new(Owners { servers: servers.into_iter().collect(), scans }))
     }
 
-    pub(crate) fn others(&self) -> &[GroupId] {
+    pub(crate) fn others(&self) -> &[ServerId] {
         match self {
-            Self::Owners(owners) => &owners.groups,
-            Self::Participants(participants) => &participants.groups[1..],
+            Self::Owners(owners) => &owners.servers,
+            Self::Participants(participants) => &participants.servers[1..],
         }
     }
 
@@ -98,10 +97,10 @@ impl Sites {
     }
 
     /// The name of a server.
-    fn name_of(&self, group: GroupId) -> String {
+    fn name_of(&self, server: ServerId) -> String {
         match self {
-            Self::Owners(owners) => owners.scans[0].server(group),
-            Self::Participants(participants) => participants.peers.server_name(group),
+            Self::Owners(owners) => owners.scans[0].name_of(server),
+            Self::Participants(participants) => participants.peers.server_name(server),
         }
     }
 
@@ -127,7 +126,7 @@ impl Site {
     }
 
     /// The server that is asked.
-    pub(crate) fn group(&self) -> GroupId {
+    pub(crate) fn server(&self) -> ServerId {
         self.sites.others()[self.branch.start]
     }
 
@@ -158,7 +157,7 @@ impl Site {
     }
 
     fn ranges_of(&self, scan: &Elsewhere) -> Vec<KeyRange> {
-        scan.ranges_of_all(self.branch().servers)
+        scan.ranges_at(self.branch().servers)
     }
 
     /// The ranges of the fragment's scan, if that is its only input.
@@ -178,7 +177,7 @@ impl Site {
 
     /// The names of the server and of those that it asks.
     pub(crate) fn names(&self) -> Vec<String> {
-        self.branch().servers.iter().map(|group| self.sites.name_of(*group)).collect()
+        self.branch().servers.iter().map(|server| self.sites.name_of(*server)).collect()
     }
 
     /// Its position among the participants.

@@ -6,7 +6,7 @@ use bucket::{BucketState, Layout, Layouts, Place, RowEncoder, RowLayout, Run, Ta
 use catalog::{Catalog, CatalogChange, Relation, RelationId, Schema, Table, TableId};
 use journal::disk::{Disk, MemoryDisk};
 use journal::{NewDirectory, Position, recover};
-use sdds::{Bound, BucketId, GroupId, Key, KeyRange, MoveId, Timestamp, TransactionId};
+use sdds::{Bound, BucketId, GroupId, Key, KeyRange, MoveId, ServerId, Timestamp, TransactionId};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -58,7 +58,7 @@ fn commands() -> Vec<(Command, u16, &'static str)> {
     };
     let of = MoveId { from: GroupId(2), number: 300 };
     let adopt = Command::Adopt { of, table, range: range.clone(), state: state(), accesses: 300 };
-    let transaction = TransactionId { coordinator: GroupId(1), number: 130 };
+    let transaction = TransactionId { coordinator: ServerId(1), number: 130 };
     let schema = Schema { name: "s".to_owned(), comment: None };
     let prepare = Command::Prepare {
         transaction,

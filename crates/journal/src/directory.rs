@@ -9,11 +9,12 @@
 //! ```
 //!
 //! `IDENTITY` is text: lines `pando data directory`, `format N`, `set HEX` and `checksum HEX`, the
-//! CRC32C of the lines before. In format 2 there is a line `group N` after the set; format 1 is of group 0.
+//! CRC32C of the lines before. In format 2 there is a line `group N` after the set, the number of
+//! the server, which is that of the group that it has founded; format 1 is of server 0.
 
 use crate::disk::{Disk, Lock, Locking, is_full};
 use crate::{Error, FileSet};
-use sdds::GroupId;
+use sdds::ServerId;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,7 +28,7 @@ const JOURNAL: &str = "journal";
 /// The first line of the identity.
 const TITLE: &str = "pando data directory";
 
-/// The format version of a directory of group 0.
+/// The format version of a directory of server 0.
 const FORMAT_ALONE: u32 = 1;
 
 /// The newest format version of the directory that this program opens.
@@ -38,14 +39,14 @@ const FORMAT: u32 = 2;
 pub struct NewDirectory {
     /// Bits for its identity.
     pub random: u64,
-    /// The group that its server leads.
-    pub group: GroupId,
+    /// The server whose data it keeps.
+    pub server: ServerId,
 }
 
 impl NewDirectory {
     /// The directory of a single server, or of the first one of a cluster.
     pub fn alone(random: u64) -> Self {
-        Self { random, group: GroupId(0) }
+        Self { random, server: ServerId(0) }
     }
 }
 
@@ -55,7 +56,7 @@ pub struct Directory {
     disk: Arc<dyn Disk>,
     path: PathBuf,
     set: FileSet,
-    group: GroupId,
+    server: ServerId,
     /// `None` for a reader of a directory that has no lock file.
     _lock: Option<Box<dyn Lock>>,
 }
@@ -100,8 +101,8 @@ impl Directory {
         }
         // The identity says that everything else is there.
         sync_directory(&**disk, path)?;
-        let (set, group) = (FileSet::from_bits(new.random), new.group);
-        let text = identity(set, group);
+        let (set, server) = (FileSet::from_bits(new.random), new.server);
+        let text = identity(set, server);
         let (unfinished, finished) = (path.join(UNFINISHED_IDENTITY), path.join(IDENTITY));
         write_file(&**disk, &unfinished, text.as_bytes())?;
         let renamed = disk.rename(&unfinished, &finished);
@@ -109,7 +110,7 @@ impl Directory {
         for directory in [Some(path), path.parent()].into_iter().flatten() {
             sync_directory(&**disk, directory)?;
         }
-        Ok(Self { disk: Arc::clone(disk), path: path.to_owned(), set, group, _lock: Some(lock) })
+        Ok(Self { disk: Arc::clone(disk), path: path.to_owned(), set, server, _lock: Some(lock) })
     }
 
     fn open(
@@ -154,7 +155,7 @@ impl Directory {
         let lock = lock()?;
         let file = path.join(IDENTITY);
         let bytes = disk.read(&file).map_err(|error| Error::io("read", &file, &error))?;
-        let (set, group) = read_identity(&file, &bytes)?;
+        let (set, server) = read_identity(&file, &bytes)?;
         if let Some(part) = parts.iter().chain(&[JOURNAL]).find(|part| !has(part)) {
             return Err(Error::Incomplete {
                 path: path.to_owned(),
@@ -162,7 +163,7 @@ impl Directory {
                 advice: "restore it from a backup or a replica",
             });
         }
-        Ok(Self { disk: Arc::clone(disk), path: path.to_owned(), set, group, _lock: lock })
+        Ok(Self { disk: Arc::clone(disk), path: path.to_owned(), set, server, _lock: lock })
     }
 
     /// Returns the disk that it is on.
@@ -180,20 +181,20 @@ impl Directory {
         self.set
     }
 
-    /// Returns the group that its server leads.
-    pub fn group(&self) -> GroupId {
-        self.group
+    /// Returns the server whose data it keeps.
+    pub fn server(&self) -> ServerId {
+        self.server
     }
 
-    /// Returns the group of a data directory without opening it; `None` if there is nothing at the path.
+    /// Returns the server of a data directory without opening it; `None` if there is nothing at the path.
     ///
     /// # Errors
     /// [`Error::Damaged`], [`Error::Newer`], those of the disk. `None` is returned for a directory without an
     /// identity, which cannot be opened either.
-    pub fn group_of(disk: &dyn Disk, path: &Path) -> Result<Option<GroupId>, Error> {
+    pub fn server_of(disk: &dyn Disk, path: &Path) -> Result<Option<ServerId>, Error> {
         let file = path.join(IDENTITY);
         match disk.read(&file) {
-            Ok(bytes) => read_identity(&file, &bytes).map(|(_, group)| Some(group)),
+            Ok(bytes) => read_identity(&file, &bytes).map(|(_, server)| Some(server)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(Error::io("read", &file, &error)),
         }
@@ -267,16 +268,16 @@ fn lock_to_read(disk: &dyn Disk, path: &Path) -> Result<Option<Box<dyn Lock>>, E
 }
 
 /// Returns the text of an identity.
-fn identity(set: FileSet, group: GroupId) -> String {
-    let lines = match group {
-        GroupId(0) => format!("{TITLE}\nformat {FORMAT_ALONE}\nset {set}\n"),
-        group => format!("{TITLE}\nformat {FORMAT}\nset {set}\ngroup {group}\n"),
+fn identity(set: FileSet, server: ServerId) -> String {
+    let lines = match server {
+        ServerId(0) => format!("{TITLE}\nformat {FORMAT_ALONE}\nset {set}\n"),
+        server => format!("{TITLE}\nformat {FORMAT}\nset {set}\ngroup {server}\n"),
     };
     let checksum = crc32c::crc32c(lines.as_bytes());
     format!("{lines}checksum {checksum:08x}\n")
 }
 
-fn read_identity(path: &Path, bytes: &[u8]) -> Result<(FileSet, GroupId), Error> {
+fn read_identity(path: &Path, bytes: &[u8]) -> Result<(FileSet, ServerId), Error> {
     let damaged = |flaw: &str| Error::damaged(path, 0, flaw);
     let text = std::str::from_utf8(bytes).map_err(|_| damaged("it is no text"))?;
     let (lines, checksum) = text.split_once("checksum ").ok_or_else(|| damaged("it ends early"))?;
@@ -296,11 +297,11 @@ fn read_identity(path: &Path, bytes: &[u8]) -> Result<(FileSet, GroupId), Error>
     let set =
         lines.next().and_then(|line| u64::from_str_radix(line.strip_prefix("set ")?, 16).ok());
     let set = set.map(FileSet::from_bits).ok_or_else(|| damaged("it has no file set"))?;
-    let group = match format {
+    let server = match format {
         FORMAT_ALONE => Some(0),
         _ => lines.next().and_then(|line| line.strip_prefix("group ")?.parse().ok()),
     };
-    Ok((set, group.map(GroupId).ok_or_else(|| damaged("it has no group"))?))
+    Ok((set, server.map(ServerId).ok_or_else(|| damaged("it has no group"))?))
 }
 
 /// Writes a new file durably, except its name.

@@ -39,9 +39,10 @@ pub fn cycle(edges: &[(Party, Party)], party: Party) -> Option<Vec<Party>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sdds::ServerId;
 
     fn party(number: u64) -> Party {
-        Party { group: 1, number }
+        Party { server: ServerId(1), number }
     }
 
     fn edges(pairs: &[(u64, u64)]) -> Vec<(Party, Party)> {

@@ -1,6 +1,6 @@
 //! What is locked, and by whom.
 
-use sdds::Key;
+use sdds::{Key, ServerId};
 use serde::{Deserialize, Serialize};
 
 /// What a lock is on.
@@ -27,7 +27,7 @@ pub enum Space {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Party {
     /// The server that the client is connected to.
-    pub group: u64,
+    pub server: ServerId,
     /// A number that is unique there: of the session, or of the transaction.
     pub number: u64,
 }

@@ -9,7 +9,7 @@ use anyhow::Context;
 use cluster::Started;
 use pando::{Database, Options};
 use query::Executors;
-use sdds::GroupId;
+use sdds::ServerId;
 use server::config::{Config, Values};
 use server::{Server, logging};
 use std::io::{self, Write};
@@ -32,7 +32,7 @@ pub(crate) async fn run(
         None => (open(&config, executors, None)?, None),
         Some(part) => {
             let data = config.data.as_ref().map(|data| data.path.as_path());
-            let open = |group| open(&config, executors, Some(group));
+            let open = |server| open(&config, executors, Some(server));
             let (database, started) = member::start(part, data, open).await?;
             (database, Some(started))
         }
@@ -94,7 +94,7 @@ fn gather(arguments: &ServeArguments) -> anyhow::Result<Values> {
 fn open(
     config: &Config,
     executors: Executors,
-    cluster: Option<GroupId>,
+    cluster: Option<ServerId>,
 ) -> anyhow::Result<Database> {
     Ok(Database::open(Options {
         memory_limit: config.memory.or_else(machine::default_memory_limit),

@@ -125,6 +125,16 @@ enum State<E> {
     Over,
 }
 
+/// How far a commit is, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Phase {
+    Preparing,
+    /// The root may have decided.
+    Undecided,
+    Committing,
+    Over,
+}
+
 impl<E> Coordinator<E> {
     /// Begins the commit.
     pub fn begin(parts: Parts, effects: &mut Vec<Effect<E>>) -> Self {
@@ -139,11 +149,19 @@ impl<E> Coordinator<E> {
         let state = State::Preparing { waiting, keeps, refused: None };
         let mut coordinator = Self { parts, state };
         coordinator.decide_if_ready(effects);
+        coordinator.assert_state();
         coordinator
     }
 
     /// Takes an event. A repeated or late one has no effect.
     pub fn step(&mut self, event: Event<E>, effects: &mut Vec<Effect<E>>) {
+        let (was, before) = (self.phase(), effects.len());
+        self.take(event, effects);
+        self.assert_state();
+        self.assert_step(was, &effects[before..]);
+    }
+
+    fn take(&mut self, event: Event<E>, effects: &mut Vec<Effect<E>>) {
         match event {
             Event::Prepared(group, answer) => {
                 let State::Preparing { waiting, refused, .. } = &mut self.state else { return };
@@ -242,6 +260,57 @@ impl<E> Coordinator<E> {
         effects.extend(self.parts.others.iter().map(|group| Effect::TellRolledBack(*group)));
         effects.push(Effect::Reply(reply));
         self.state = State::Over;
+    }
+
+    fn phase(&self) -> Phase {
+        match self.state {
+            State::Preparing { .. } => Phase::Preparing,
+            State::Deciding | State::Asking { .. } => Phase::Undecided,
+            State::Committing(_) => Phase::Committing,
+            State::Over => Phase::Over,
+        }
+    }
+
+    /// Asserts that the state is one that lasts.
+    fn assert_state(&self) {
+        match &self.state {
+            State::Preparing { waiting, keeps, .. } => {
+                assert!(*keeps || !waiting.is_empty(), "it waits for something");
+                assert!(!keeps || self.parts.is_here, "only an own part is made durable");
+                let others = &self.parts.others;
+                assert!(waiting.iter().all(|group| others.contains(group)), "others are awaited");
+            }
+            State::Asking { asked } => {
+                assert!((1..=QUESTIONS_MAX).contains(asked), "the root was asked");
+                assert!(!self.parts.others.is_empty(), "nobody else needs the outcome");
+            }
+            State::Committing(_) => assert!(self.parts.is_here, "there is an own part to commit"),
+            State::Deciding | State::Over => {}
+        }
+    }
+
+    /// Asserts that what is to be done fits the phases before and after a step.
+    fn assert_step(&self, was: Phase, effects: &[Effect<E>]) {
+        let now = self.phase();
+        assert!(was <= now, "a commit goes on, and not back");
+        let count = |wanted: fn(&Effect<E>) -> bool| effects.iter().filter(|e| wanted(e)).count();
+        let replies = count(|effect| matches!(effect, Effect::Reply(_)));
+        let is_first = was != Phase::Over && now == Phase::Over;
+        assert_eq!(replies, usize::from(is_first), "the client is answered once");
+        assert!(replies == 0 || matches!(effects.last(), Some(Effect::Reply(_))), "and last");
+        let committed =
+            count(|effect| matches!(effect, Effect::TellCommitted(..) | Effect::CommitHere(_)));
+        assert!(committed == 0 || was == Phase::Undecided, "the root has decided before");
+        let rolled_back =
+            count(|effect| matches!(effect, Effect::TellRolledBack(_) | Effect::RollBackHere));
+        assert!(rolled_back == 0 || committed == 0, "there is one outcome");
+        assert!(rolled_back == 0 || is_first, "a transaction that is rolled back is over");
+        let own = count(|effect| {
+            matches!(effect, Effect::CommitHere(_) | Effect::RollBackHere | Effect::HoldHere)
+        });
+        assert!(own <= usize::from(self.parts.is_here), "an own part has one end");
+        let prepares = count(|effect| matches!(effect, Effect::Prepare(_) | Effect::KeepHere));
+        assert_eq!(prepares, 0, "all are asked to prepare at the beginning");
     }
 }
 

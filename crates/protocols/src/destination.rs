@@ -54,7 +54,8 @@ pub struct Destination {
     heard: Duration,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// In order: a move is never in an earlier state again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum State {
     Receiving,
     Adopting,
@@ -69,6 +70,13 @@ impl Destination {
 
     /// Takes an event at a time, and returns what is to be done.
     pub fn step(&mut self, now: Duration, event: Event) -> Option<Effect> {
+        let was = self.state;
+        let effect = self.take(now, event);
+        self.assert_invariants(was, event, effect);
+        effect
+    }
+
+    fn take(&mut self, now: Duration, event: Event) -> Option<Effect> {
         match (self.state, event) {
             (State::Receiving, Event::Piece) => {
                 self.heard = now;
@@ -107,6 +115,26 @@ impl Destination {
     fn discard(&mut self) -> Option<Effect> {
         self.state = State::Over;
         Some(Effect::Discard)
+    }
+
+    fn assert_invariants(&self, was: State, event: Event, effect: Option<Effect>) {
+        assert!(was <= self.state, "a move goes on, and not back");
+        match effect {
+            Some(Effect::Keep) => assert_eq!(self.state, State::Receiving, "pieces are awaited"),
+            Some(Effect::Adopt) => {
+                assert_eq!((was, self.state), (State::Receiving, State::Adopting), "once");
+            }
+            Some(Effect::Discard) => {
+                assert_eq!((was, self.state), (State::Receiving, State::Over), "not once adopted");
+            }
+            Some(Effect::Refuse) => {
+                assert!(was != State::Receiving, "a move that runs refuses nothing");
+                assert_eq!(was, self.state, "what is refused changes nothing");
+            }
+            None => {}
+        }
+        let may_adopt = self.state == State::Receiving && !is_planted(Bug::MoveAppliedLate);
+        assert!(event != Event::Discard || !may_adopt, "a discarded move is not adopted later");
     }
 }
 

@@ -168,6 +168,7 @@ impl Participant {
     /// Takes an event at a time, and returns what is to be done, in order.
     pub fn step(&mut self, now: Duration, event: Event) -> Vec<Effect> {
         let mut effects = Vec::new();
+        let (was, first_step) = (self.state, self.first_step);
         match event {
             Event::Read(request) => self.serve(now, request, &mut effects),
             Event::Write(_, step) if step < self.first_step => {
@@ -215,6 +216,8 @@ impl Participant {
             Event::Tick { silence } => effects.extend(self.question(now, silence)),
         }
         self.assert_invariants();
+        self.assert_step(was, &effects);
+        assert!(first_step <= self.first_step, "a write that was late stays late");
         effects
     }
 
@@ -321,6 +324,29 @@ impl Participant {
         assert!(!is_new || self.marks.is_empty(), "a new part has no savepoints");
         assert!(!is_new || !self.has_written, "a new part has no writes");
     }
+
+    /// Asserts that what is to be done fits the states before and after a step.
+    fn assert_step(&self, was: State, effects: &[Effect]) {
+        let now = self.state;
+        assert!(was != State::Over || now == State::Over, "nothing begins again");
+        let was_prepared = matches!(was, State::Prepared { .. });
+        assert!(!was_prepared || now == was || now == State::Over, "a promise is kept");
+        for effect in effects {
+            let fits = match effect {
+                Effect::Begin => was == State::New && now != State::New,
+                Effect::Change { .. } => matches!(now, State::Open | State::Holding),
+                Effect::Serve | Effect::Mark | Effect::RollBackTo(_) => now == State::Open,
+                Effect::Hold => now == State::Holding,
+                Effect::Keep => was == State::Holding && now == State::Keeping,
+                Effect::SayPrepared | Effect::AskRoot => self.is_prepared(),
+                Effect::Commit(_) => was_prepared && now == State::Over,
+                Effect::Discard => was != State::Over && now == State::Over,
+                Effect::AskCoordinator => !self.is_prepared(),
+                Effect::Refuse(_) => now == was && effects.len() == 1,
+            };
+            assert!(fits, "{effect:?} does not lead from {was:?} to {now:?}");
+        }
+    }
 }
 
 /// How many ended transactions are remembered.
@@ -351,6 +377,7 @@ impl Ended {
             self.all.remove(&oldest);
         }
         assert_eq!(self.all.len(), self.order.len(), "each is in both");
+        assert!(self.order.len() <= REMEMBERED, "the oldest are forgotten");
     }
 }
 
@@ -485,7 +512,7 @@ mod tests {
 
     #[test]
     fn ended_transactions_are_forgotten_oldest_first() {
-        let id = |number| TransactionId { coordinator: sdds::GroupId(0), number };
+        let id = |number| TransactionId { coordinator: sdds::ServerId(0), number };
         let mut ended = Ended::default();
         (0..REMEMBERED as u64).for_each(|number| ended.insert(id(number)));
         ended.insert(id(5));

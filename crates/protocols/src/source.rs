@@ -117,6 +117,13 @@ enum State {
     Over,
 }
 
+impl State {
+    /// Whether the keys are frozen because of the move.
+    fn has_frozen(self) -> bool {
+        matches!(self, Self::Logging | Self::HandingOver | Self::Asking)
+    }
+}
+
 impl Source {
     /// Begins a move.
     pub fn begin<E>(effects: &mut Vec<Effect<E>>) -> Self {
@@ -132,8 +139,7 @@ impl Source {
 
     /// Takes an event. A repeated or late one has no effect.
     pub fn step<E>(&mut self, event: Event<E>, effects: &mut Vec<Effect<E>>) {
-        let were_frozen = self.has_frozen();
-        let before = effects.len();
+        let (was, before) = (self.0, effects.len());
         match (self.0, event) {
             (State::Offering, Event::Offered(Ok(()))) => self.send(0, effects),
             (State::Offering, Event::Offered(Err(error))) => {
@@ -189,17 +195,13 @@ impl Source {
                 | Event::Answered(_),
             ) => {}
         }
-        self.assert_invariants(were_frozen, &effects[before..]);
+        self.assert_state();
+        self.assert_step(was, &effects[before..]);
     }
 
     /// Whether the move has ended.
     pub fn is_over(&self) -> bool {
         self.0 == State::Over
-    }
-
-    /// Whether the keys are frozen because of the move.
-    fn has_frozen(&self) -> bool {
-        matches!(self.0, State::Logging | State::HandingOver | State::Asking)
     }
 
     fn send<E>(&mut self, freezes: u32, effects: &mut Vec<Effect<E>>) {
@@ -236,7 +238,25 @@ impl Source {
         effects.extend([Effect::CallOff, Effect::End(Err(error))]);
     }
 
-    fn assert_invariants<E>(&self, were_frozen: bool, effects: &[Effect<E>]) {
+    fn assert_state(&self) {
+        match self.0 {
+            State::Copying { rounds, freezes } => {
+                assert!((1..=ROUNDS_MAX).contains(&rounds), "rounds between freezes are limited");
+                assert!(freezes <= FREEZES_MAX, "tries to freeze are limited");
+            }
+            State::Freezing { freezes } => assert!(freezes <= FREEZES_MAX, "tries are limited"),
+            State::Offering | State::Logging | State::HandingOver | State::Asking | State::Over => {
+            }
+        }
+    }
+
+    /// Asserts that what is to be done fits the states before and after a step.
+    fn assert_step<E>(&self, was: State, effects: &[Effect<E>]) {
+        assert!(was != State::Over || self.is_over(), "a move that has ended does not go on");
+        assert!(was != State::Over || effects.is_empty(), "nothing is left to do");
+        let has_frozen = self.0.has_frozen();
+        let were_frozen = was.has_frozen();
+        assert!(!were_frozen || has_frozen || self.is_over(), "frozen keys are frozen to the end");
         let count = |wanted: fn(&Effect<E>) -> bool| effects.iter().filter(|e| wanted(e)).count();
         let settled = count(|effect| matches!(effect, Effect::Drop | Effect::Thaw));
         assert!(settled <= 1, "frozen keys are dropped or thawed");
@@ -245,9 +265,16 @@ impl Source {
             "only frozen keys are, at the end"
         );
         let ended = count(|effect| matches!(effect, Effect::End(_)));
-        assert!(ended == 0 || (ended == 1 && self.is_over()), "a move ends once");
+        let ends = was != State::Over && self.is_over();
+        assert_eq!(ended, usize::from(ends), "a move ends once");
         let is_told = count(|effect| matches!(effect, Effect::HandOver)) > 0;
         assert!(!is_told || self.0 == State::HandingOver, "only frozen keys are handed over");
+        let is_durable = was == State::Logging || is_planted(Bug::FreezeInMemory);
+        assert!(!is_told || is_durable, "nobody is told of a freeze that is not durable");
+        let is_asked = count(|effect| matches!(effect, Effect::Ask { .. })) > 0;
+        assert!(!is_asked || self.0 == State::Asking, "who was told to adopt is asked");
+        let is_sent = count(|effect| matches!(effect, Effect::Send { .. } | Effect::Freeze)) > 0;
+        assert!(!is_sent || !(were_frozen || has_frozen), "frozen keys do not change");
     }
 }
 

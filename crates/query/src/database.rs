@@ -16,7 +16,7 @@ use foreign::Definitions;
 use notifications::Hub;
 use parking_lot::Mutex;
 use scan::index_lookup::meaning::KnownMeanings;
-use sdds::GroupId;
+use sdds::ServerId;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -39,8 +39,8 @@ pub struct Options {
     pub bucket_size: Option<u64>,
     /// Partitions of a query's work, in a cluster at least 2; `None` for one per processor.
     pub threads: Option<usize>,
-    /// The group of this server in a cluster; `None` outside a cluster.
-    pub cluster: Option<GroupId>,
+    /// This server in a cluster; `None` outside a cluster.
+    pub cluster: Option<ServerId>,
     /// Threads for statements that take longer than a few microseconds; `None` for those of the caller. With executors no
     /// statement delays another one, or the messages of a server's clients.
     pub executors: Option<Executors>,
@@ -115,7 +115,7 @@ impl Database {
         }
         let store_options = store::Options {
             memory_limit: options.memory_limit,
-            group: options.cluster.unwrap_or(GroupId(0)),
+            server: options.cluster.unwrap_or(ServerId(0)),
             in_cluster: options.cluster.is_some(),
             ..store::Options::default()
         };

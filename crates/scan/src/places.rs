@@ -4,8 +4,8 @@ use crate::bucket_scan::{Coverage, Piece, pieces};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::Result;
 use datafusion::physical_expr::PhysicalExpr;
-use sdds::{GroupId, KeyRange};
-use std::collections::BTreeMap;
+use sdds::{GroupId, KeyRange, ServerId};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use store::key::Stretches;
 use store::{Peers, Reader, TableView};
@@ -47,11 +47,11 @@ impl Elsewhere {
         Self { hops, ..self }
     }
 
-    /// The name of an owner.
-    pub fn server(&self, group: GroupId) -> String {
+    /// The name of a server.
+    pub fn name_of(&self, server: ServerId) -> String {
         match self.view.peers() {
-            Some((peers, _)) => peers.server_name(group),
-            None => group.to_string(),
+            Some((peers, _)) => peers.server_name(server),
+            None => server.to_string(),
         }
     }
 
@@ -70,15 +70,21 @@ impl Elsewhere {
         &self.owners
     }
 
-    /// One owner's ranges, in key order.
-    pub fn ranges_of(&self, group: GroupId) -> &[KeyRange] {
-        self.owners.iter().find(|(of, _)| *of == group).map_or(&[], |(_, ranges)| ranges)
+    /// The servers that lead the other owners.
+    pub fn servers(&self) -> BTreeSet<ServerId> {
+        self.owners.iter().map(|(group, _)| self.leader_of(*group)).collect()
     }
 
-    /// The ranges of several owners, in key order.
-    pub fn ranges_of_all(&self, groups: &[GroupId]) -> Vec<KeyRange> {
-        let ranges = groups.iter().flat_map(|group| self.ranges_of(*group));
-        let mut ranges: Vec<KeyRange> = ranges.cloned().collect();
+    /// The server that leads another owner.
+    pub fn leader_of(&self, group: GroupId) -> ServerId {
+        self.view.peers().map_or(ServerId::NOBODY, |(peers, _)| peers.leader_of(group))
+    }
+
+    /// The ranges whose owners some servers lead, in key order.
+    pub fn ranges_at(&self, servers: &[ServerId]) -> Vec<KeyRange> {
+        let owners = self.owners.iter();
+        let there = owners.filter(|(group, _)| servers.contains(&self.leader_of(*group)));
+        let mut ranges: Vec<KeyRange> = there.flat_map(|(_, ranges)| ranges).cloned().collect();
         ranges.sort_by(|one, other| one.low.cmp(&other.low));
         ranges
     }

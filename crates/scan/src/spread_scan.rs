@@ -93,7 +93,7 @@ impl DisplayAs for SpreadScan {
     fn fmt_as(&self, t: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.here.fmt_as(t, f)?;
         for (owner, ranges) in self.elsewhere.owners() {
-            let server = self.elsewhere.server(*owner);
+            let server = self.elsewhere.name_of(self.elsewhere.leader_of(*owner));
             write!(f, ", server {server}: {}", self.elsewhere.shown(ranges))?;
         }
         Ok(())

@@ -7,14 +7,32 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct BucketId(pub u64);
 
-/// Identifies a replica group that serves ranges of keys. The transport knows which server leads
-/// it.
+/// Identifies a server: a process with a name, an address, and an identity on disk. Members of a cluster are servers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ServerId(pub u64);
+
+impl ServerId {
+    /// No server: the founder of [`GroupId::NOBODY`].
+    pub const NOBODY: Self = Self(u64::MAX);
+
+    /// The group that the server has founded.
+    pub fn own_group(self) -> GroupId {
+        GroupId(self.0)
+    }
+}
+
+/// Identifies a replica group: a log with its state, which owns ranges of keys. Who leads it is up to the list of members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct GroupId(pub u64);
 
 impl GroupId {
     /// No group: the owner of keys that nobody has claimed since the directory began anew.
     pub const NOBODY: Self = Self(u64::MAX);
+
+    /// The server that has founded the group.
+    pub fn founder(self) -> ServerId {
+        ServerId(self.0)
+    }
 }
 
 /// Identifies a client of a file: a coordinating server, or a program with its own image.
@@ -28,13 +46,13 @@ pub struct RequestId(pub u64);
 /// Identifies a transaction on several servers; it is the same on all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TransactionId {
-    /// The group of the server that the client is connected to.
-    pub coordinator: GroupId,
+    /// The server that the client is connected to.
+    pub coordinator: ServerId,
     /// A number that the coordinator does not use again.
     pub number: u64,
 }
 
-/// Identifies a move of keys from one server to another.
+/// Identifies a move of keys from one group to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct MoveId {
     /// The group that gives the keys away. It has one move at a time.
@@ -78,6 +96,12 @@ impl Timestamp {
 }
 
 impl fmt::Display for BucketId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Display for ServerId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }

@@ -24,7 +24,9 @@ mod range;
 pub mod simulation;
 pub mod splitting;
 
-pub use ids::{BucketId, ClientId, Epoch, GroupId, MoveId, RequestId, Timestamp, TransactionId};
+pub use ids::{
+    BucketId, ClientId, Epoch, GroupId, MoveId, RequestId, ServerId, Timestamp, TransactionId,
+};
 pub use key::Key;
 pub use partition::Partition;
 pub use range::{Bound, KeyRange};

@@ -8,7 +8,7 @@ use cluster::net::Address;
 use cluster::{Cluster, NewServer, Runtime, Tasks};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use sdds::{GroupId, Key};
+use sdds::{Key, ServerId};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use store::catalog::TableId;
@@ -50,16 +50,16 @@ impl Runtime for ServerRuntime {
 /// The store of a server, on its disk.
 pub(crate) fn open(
     disk: &MemoryDisk,
-    group: GroupId,
+    server: ServerId,
     durability: Durability,
     work: &Arc<Notify>,
 ) -> Result<Arc<Store>, Error> {
-    let options = Options { group, background: false, in_cluster: true, ..Options::default() };
+    let options = Options { server, background: false, in_cluster: true, ..Options::default() };
     let data = Data::at("/data", durability);
     let signal = Arc::clone(work);
     let flushing = Flushing::Owner(Arc::new(move || signal.notify_one()));
     let journal = journal::Options { segment_bytes: 64 << 10, flushing, ..data.journal.clone() };
-    let (disk, identity) = (Arc::new(disk.clone()), 1000 + group.0);
+    let (disk, identity) = (Arc::new(disk.clone()), 1000 + server.0);
     let data = Data { disk, journal, identity, holder: "a simulation".to_owned(), ..data };
     Store::open_durable(&options, data).map(|(store, _)| store)
 }
@@ -83,8 +83,8 @@ pub(crate) async fn run(world: World, site: usize, owner: Owner, is_new: bool) {
             world.executor().spawn(owner, flushing.boxed());
         }
     };
-    let open = |group| {
-        let store = open(&disk, group, durability, &work)?;
+    let open = |server| {
+        let store = open(&disk, server, durability, &work)?;
         flushed(&store, &work);
         Ok(store)
     };
@@ -95,14 +95,14 @@ pub(crate) async fn run(world: World, site: usize, owner: Owner, is_new: bool) {
             joined => return joined,
         }
     };
-    let group = GroupId(site as u64);
+    let server = ServerId(site as u64);
     let started = match (site, is_new) {
-        (0, _) => match open(group) {
+        (0, _) => match open(server) {
             Ok(store) => Cluster::found(introduction, store, network.clone(), tasks.clone()).await,
             Err(error) => Err(error),
         },
         (_, true) => join().await,
-        (_, false) => match open(group) {
+        (_, false) => match open(server) {
             Ok(store) => Cluster::come_back(introduction, &first, store, network, tasks).await,
             Err(error) => Err(error),
         },

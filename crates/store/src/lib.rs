@@ -63,7 +63,7 @@ pub use sdds::{MoveId, TransactionId};
 pub use snapshot::Snapshot;
 pub use store::{
     CHECKPOINT_BYTES, Data, IndexExpressions, Options, Progress, Recovery, RecoveryStage, Store,
-    group_of,
+    server_of,
 };
 pub use transaction::{IngestPart, Savepoint, Transaction};
 pub use {bucket, catalog, journal, locks};

@@ -34,7 +34,7 @@ pub(crate) struct Snapshots {
     asked_from: AtomicU64,
     /// Rows that moved here lack versions that only snapshots before this timestamp need.
     moved_from: AtomicU64,
-    /// The group that this server leads.
+    /// The group whose state they are.
     pub(crate) group: GroupId,
 }
 
@@ -171,7 +171,7 @@ impl Snapshot {
         self.0.timestamp
     }
 
-    /// Returns the group of the server on which it was taken.
+    /// Returns the group of whose state it was taken.
     pub(crate) fn group(&self) -> GroupId {
         self.0.snapshots.group
     }

@@ -69,8 +69,8 @@ impl InProcess {
         let network = Arc::new(self.hub.network(address.clone()));
         let introduction = NewServer { name: name.clone(), address: address.clone(), weight: 1 };
         let mut opened = None;
-        let mut open = |group| {
-            let options = Options { cluster: Some(group), ..self.options.clone() };
+        let mut open = |server| {
+            let options = Options { cluster: Some(server), ..self.options.clone() };
             let database = Database::open(options).map_err(|error| refused(&error))?;
             let store = Arc::clone(database.store());
             opened = Some(database);
@@ -78,7 +78,7 @@ impl InProcess {
         };
         let cluster = match self.servers.first() {
             None => {
-                let store = open(sdds::GroupId(0))?;
+                let store = open(sdds::ServerId(0))?;
                 Cluster::found(introduction, store, network, tokio::runtime::Handle::current())
                     .await?
             }

@@ -2,9 +2,9 @@
 
 use super::{Malformed, Source, Stable, fields, put_bytes, take_bytes, variants, wrappers};
 use crate::{ColumnId, RelationId, TableId};
-use sdds::{Bound, BucketId, GroupId, Key, KeyRange, MoveId, Timestamp, TransactionId};
+use sdds::{Bound, BucketId, GroupId, Key, KeyRange, MoveId, ServerId, Timestamp, TransactionId};
 
-wrappers!(BucketId, ColumnId, GroupId, RelationId, TableId, Timestamp);
+wrappers!(BucketId, ColumnId, GroupId, RelationId, ServerId, TableId, Timestamp);
 
 fields!(TransactionId { coordinator, number });
 fields!(MoveId { from, number });

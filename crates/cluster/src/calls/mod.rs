@@ -15,14 +15,14 @@ use crate::runtime::Tasks;
 use crate::timeouts::TIMEOUTS;
 use bytes::Bytes;
 use net::{Address, Answers, Delivery, Network, ask};
-use sdds::GroupId;
+use sdds::{GroupId, ServerId};
 use std::sync::Arc;
 use std::time::Duration;
 use store::Error;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio_util::sync::CancellationToken;
 
-/// Calls other servers by group.
+/// Calls other servers by number.
 #[derive(Debug)]
 pub(crate) struct Calls {
     membership: Arc<Membership>,
@@ -50,13 +50,13 @@ impl Calls {
         &self.network.counters
     }
 
-    /// The address and name of a group's server. If the group is unknown, the root is asked for
-    /// newer members first.
-    async fn find(&self, group: GroupId) -> Result<(Address, String), Error> {
-        if self.membership.list.read().get(group).is_none() {
+    /// The address and name of a server. If it is unknown, the root is asked for newer members
+    /// first.
+    async fn find(&self, server: ServerId) -> Result<(Address, String), Error> {
+        if self.membership.list.read().get(server).is_none() {
             self.refresh_members().await;
         }
-        self.membership.address(group)
+        self.membership.address(server)
     }
 
     /// Fetches the list of members from the root, if the root can be reached.
@@ -64,24 +64,45 @@ impl Calls {
         if self.root.is_some() {
             return;
         }
-        if let Ok(Answer::Members(members)) = Box::pin(self.ask(ROOT, &Request::Members)).await {
+        if let Ok(Answer::Members(members)) =
+            Box::pin(self.ask_leader(ROOT, &Request::Members)).await
+        {
             self.membership.learn(members);
         }
     }
 
-    fn envelope(&self, to: GroupId, request: Request) -> Result<Bytes, Error> {
+    fn envelope(&self, to: ServerId, request: Request) -> Result<Bytes, Error> {
         encode(&Envelope { from: Some(self.membership.here), to: Some(to), request })
     }
 
     /// Asks a server and waits for its answer.
-    pub(crate) async fn ask(&self, to: GroupId, request: &Request) -> Result<Answer, CallError> {
+    pub(crate) async fn ask(&self, to: ServerId, request: &Request) -> Result<Answer, CallError> {
         self.ask_within(to, request, TIMEOUTS.call).await
+    }
+
+    /// Asks the server that leads a group, and waits for its answer.
+    pub(crate) async fn ask_leader(
+        &self,
+        of: GroupId,
+        request: &Request,
+    ) -> Result<Answer, CallError> {
+        self.ask(self.membership.leader_of(of), request).await
+    }
+
+    /// As [`Calls::ask_leader`], with another time limit.
+    pub(crate) async fn ask_leader_within(
+        &self,
+        of: GroupId,
+        request: &Request,
+        deadline: Duration,
+    ) -> Result<Answer, CallError> {
+        self.ask_within(self.membership.leader_of(of), request, deadline).await
     }
 
     /// As [`Calls::ask`], with another time limit.
     pub(crate) async fn ask_within(
         &self,
-        to: GroupId,
+        to: ServerId,
         request: &Request,
         deadline: Duration,
     ) -> Result<Answer, CallError> {
@@ -102,7 +123,7 @@ impl Calls {
     /// Calls a server that answers with a stream. Returns its answers, and its name.
     pub(crate) async fn stream(
         &self,
-        to: GroupId,
+        to: ServerId,
         request: Request,
         deadline: Duration,
         delivery: Delivery,
@@ -116,7 +137,7 @@ impl Calls {
     pub(crate) async fn ask_root(&self, request: &Request) -> Result<Answer, CallError> {
         match &self.root {
             Some(root) => root.answer(request).await.map_err(CallError::NotDone),
-            None => self.ask(ROOT, request).await,
+            None => self.ask_leader(ROOT, request).await,
         }
     }
 
@@ -133,7 +154,10 @@ impl Calls {
             .is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::MultiThread);
         let answer = if runs_tasks { tokio::task::block_in_place(wait) } else { wait() };
         let answer = answer.map_err(|_| {
-            Error::unreachable(self.membership.name_of(ROOT), "the root server did not answer")
+            Error::unreachable(
+                self.membership.name_of(self.membership.leader_of(ROOT)),
+                "the root server did not answer",
+            )
         })?;
         Ok(answer?)
     }

@@ -61,7 +61,7 @@ pub(crate) type Outbox = Vec<(GroupId, Message<()>)>;
 pub(crate) type Parts = Vec<(KeyRange, GroupId)>;
 
 impl File {
-    /// Opens the file of a table. `groups` are the members of the cluster; only the root server
+    /// Opens the file of a table on the server of a group. `groups` are all groups of the cluster; only the root
     /// needs them.
     pub(super) fn open(table: &Table, here: GroupId, groups: &[GroupId]) -> Self {
         let mut server = Server::of_new_file(here, ROOT, table.home, Settings::default());

@@ -25,12 +25,14 @@ impl Files {
 
     /// The file of a table.
     pub(crate) fn of(&self, table: &Table) -> Arc<File> {
-        let groups: Vec<GroupId> =
-            self.membership.list.read().list.iter().map(|member| member.group).collect();
+        let members = self.membership.list.read();
+        let all = members.list.iter();
+        let here = members.group_of(self.membership.here);
+        let groups: Vec<GroupId> = all.map(|member| members.group_of(member.server)).collect();
+        drop(members);
         let mut open = self.open.lock();
         let file = open.entry(table.id);
-        let file =
-            file.or_insert_with(|| Arc::new(File::open(table, self.membership.here, &groups)));
+        let file = file.or_insert_with(|| Arc::new(File::open(table, here, &groups)));
         Arc::clone(file)
     }
 
@@ -46,7 +48,7 @@ impl Files {
             for range in self.store.owned(table.id) {
                 owned.extend(without(range, &frozen));
             }
-            let file = File::restored(table, self.membership.here, &owned, start);
+            let file = File::restored(table, self.membership.own_group(), &owned, start);
             self.open.lock().insert(table.id, Arc::new(file));
         }
     }

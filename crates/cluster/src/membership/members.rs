@@ -1,14 +1,15 @@
 //! The list of members, as the root maintains it and sends it to all servers.
 
-use sdds::GroupId;
+use sdds::{GroupId, ServerId};
 use serde::{Deserialize, Serialize};
 use store::{MoveSetting, MoveSettings};
 
 /// A server of the cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member {
-    /// The group that it leads.
-    pub group: GroupId,
+    /// Its number.
+    #[serde(rename = "group")]
+    pub server: ServerId,
     /// Its name, unique among the present members.
     pub name: String,
     /// Its address for other servers.
@@ -35,21 +36,32 @@ pub struct Member {
 pub struct Members {
     /// Increases with each change.
     pub version: u64,
-    /// In the order in which they joined: the index of a member is the number of its group.
+    /// In the order in which they joined: the index of a member is its number.
     pub list: Vec<Member>,
     /// Settings of moves.
     pub moves: MoveSettings,
 }
 
 impl Members {
-    /// The member of a group.
-    pub fn get(&self, group: GroupId) -> Option<&Member> {
-        self.list.get(usize::try_from(group.0).ok()?)
+    /// The server that leads a group. Each group has one replica, which is on the server that has founded it; of one
+    /// that this list does not have yet, it is known all the same.
+    pub fn leader_of(&self, group: GroupId) -> ServerId {
+        group.founder()
     }
 
-    /// The name of a group's server, or the group's number if it is unknown.
-    pub(crate) fn name_of(&self, group: GroupId) -> String {
-        self.get(group).map_or_else(|| group.to_string(), |member| member.name.clone())
+    /// The group that a server leads, as [`Self::leader_of`].
+    pub fn group_of(&self, server: ServerId) -> GroupId {
+        server.own_group()
+    }
+
+    /// The member with this number.
+    pub fn get(&self, server: ServerId) -> Option<&Member> {
+        self.list.get(usize::try_from(server.0).ok()?)
+    }
+
+    /// The name of a server, or its number if it is unknown.
+    pub(crate) fn name_of(&self, server: ServerId) -> String {
+        self.get(server).map_or_else(|| server.to_string(), |member| member.name.clone())
     }
 
     /// The members that have neither left nor been evicted.
@@ -71,7 +83,7 @@ impl Members {
         keeps_data: bool,
     ) -> Member {
         let member = Member {
-            group: GroupId(self.list.len() as u64),
+            server: ServerId(self.list.len() as u64),
             name,
             address,
             pg: None,
@@ -87,16 +99,16 @@ impl Members {
     }
 
     /// Notes that a member has been started again, at an address.
-    pub(crate) fn restart(&mut self, group: GroupId, address: &str) -> Option<Member> {
-        let member = self.list.iter_mut().find(|member| member.group == group)?;
+    pub(crate) fn restart(&mut self, server: ServerId, address: &str) -> Option<Member> {
+        let member = self.list.iter_mut().find(|member| member.server == server)?;
         address.clone_into(&mut member.address);
         self.version += 1;
         Some(member.clone())
     }
 
     /// Notes that a member has sent its first heartbeat.
-    pub(crate) fn set_started(&mut self, group: GroupId) {
-        let member = self.list.iter_mut().find(|member| member.group == group);
+    pub(crate) fn set_started(&mut self, server: ServerId) {
+        let member = self.list.iter_mut().find(|member| member.server == server);
         if let Some(member) = member.filter(|member| !member.has_started) {
             member.has_started = true;
             self.version += 1;
@@ -104,8 +116,8 @@ impl Members {
     }
 
     /// Sets the address of a server for PostgreSQL clients.
-    pub(crate) fn set_pg(&mut self, group: GroupId, pg: &str) {
-        let member = self.list.iter_mut().find(|member| member.group == group);
+    pub(crate) fn set_pg(&mut self, server: ServerId, pg: &str) {
+        let member = self.list.iter_mut().find(|member| member.server == server);
         if let Some(member) = member.filter(|member| member.pg.as_deref() != Some(pg)) {
             member.pg = Some(pg.to_owned());
             self.version += 1;
@@ -113,8 +125,8 @@ impl Members {
     }
 
     /// Marks a server as lost.
-    pub(crate) fn lose(&mut self, group: GroupId) {
-        let index = usize::try_from(group.0).ok();
+    pub(crate) fn lose(&mut self, server: ServerId) {
+        let index = usize::try_from(server.0).ok();
         if let Some(member) = index.and_then(|index| self.list.get_mut(index)) {
             member.is_lost = true;
             self.version += 1;
@@ -122,8 +134,8 @@ impl Members {
     }
 
     /// Sets whether a server leaves without losing rows. It receives no more rows.
-    pub(crate) fn set_left(&mut self, group: GroupId, has_left: bool) {
-        if let Some(member) = self.list.iter_mut().find(|member| member.group == group) {
+    pub(crate) fn set_left(&mut self, server: ServerId, has_left: bool) {
+        if let Some(member) = self.list.iter_mut().find(|member| member.server == server) {
             (member.has_left, member.weight) = (has_left, 0);
             self.version += 1;
         }

@@ -9,13 +9,12 @@ pub use members::{Member, Members};
 use crate::timeouts::TIMEOUTS;
 use net::Address;
 use parking_lot::RwLock;
-use sdds::GroupId;
+use sdds::{GroupId, ServerId};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use store::Error;
 
-/// The group that leads the cluster: membership, timestamps, sequences. Its server is the first
-/// one.
+/// The group that leads the cluster: membership, timestamps, sequences. The first server has founded it.
 pub(crate) const ROOT: GroupId = GroupId(0);
 
 /// The SQLSTATE of the answers to an evicted server: admin_shutdown.
@@ -24,8 +23,8 @@ pub(crate) const EVICTED: &str = "57P01";
 /// This server, and the newest known list of members.
 #[derive(Debug)]
 pub(crate) struct Membership {
-    /// The group that this server leads.
-    pub(crate) here: GroupId,
+    /// The number of this server.
+    pub(crate) here: ServerId,
     /// The name of this server.
     pub(crate) name: String,
     pub(crate) list: RwLock<Members>,
@@ -37,7 +36,7 @@ pub(crate) struct Membership {
 impl Membership {
     pub(crate) fn new(member: &Member, members: Members) -> Self {
         Self {
-            here: member.group,
+            here: member.server,
             name: member.name.clone(),
             list: RwLock::new(members),
             pg: OnceLock::new(),
@@ -45,10 +44,30 @@ impl Membership {
         }
     }
 
-    /// The address and name of a group's server.
-    pub(crate) fn address(&self, group: GroupId) -> Result<(Address, String), Error> {
+    /// The server that leads a group ([`Members::leader_of`]).
+    pub(crate) fn leader_of(&self, group: GroupId) -> ServerId {
+        self.list.read().leader_of(group)
+    }
+
+    /// The group that a server leads.
+    pub(crate) fn group_of(&self, server: ServerId) -> GroupId {
+        self.list.read().group_of(server)
+    }
+
+    /// The group that this server leads.
+    pub(crate) fn own_group(&self) -> GroupId {
+        self.group_of(self.here)
+    }
+
+    /// Whether this server leads a group.
+    pub(crate) fn is_here(&self, group: GroupId) -> bool {
+        self.leader_of(group) == self.here
+    }
+
+    /// The address and name of a server.
+    pub(crate) fn address(&self, server: ServerId) -> Result<(Address, String), Error> {
         let members = self.list.read();
-        match members.get(group) {
+        match members.get(server) {
             Some(member) if !member.is_lost => {
                 Ok((Address::new(member.address.clone()), member.name.clone()))
             }
@@ -62,20 +81,20 @@ impl Membership {
                 is_lost: !member.has_left,
                 keys: String::new(),
             }),
-            None if group == GroupId::NOBODY => {
+            None if server == ServerId::NOBODY => {
                 let reason = "no server that is running has them";
                 Err(Error::unreachable("", reason))
             }
             None => {
-                let reason = format!("this server knows no member with the number {group}");
+                let reason = format!("this server knows no member with the number {server}");
                 Err(Error::unreachable("", reason))
             }
         }
     }
 
-    /// The name of a group's server, or its number if the server is unknown.
-    pub(crate) fn name_of(&self, group: GroupId) -> String {
-        self.list.read().name_of(group)
+    /// The name of a server, or its number if it is unknown.
+    pub(crate) fn name_of(&self, server: ServerId) -> String {
+        self.list.read().name_of(server)
     }
 
     /// Replaces the list of members if `members` is newer.
@@ -87,19 +106,20 @@ impl Membership {
     }
 
     /// Whether a server is no member any more: evicted, or left.
-    pub(crate) fn is_lost(&self, group: GroupId) -> bool {
-        self.list.read().get(group).is_some_and(|member| member.is_lost)
+    pub(crate) fn is_lost(&self, server: ServerId) -> bool {
+        self.list.read().get(server).is_some_and(|member| member.is_lost)
     }
 
-    /// Whether a server owns no keys any more: it is lost, or leaves without keys.
+    /// Whether a group owns no keys any more: its server is lost, or leaves without keys.
     pub(crate) fn is_gone(&self, group: GroupId) -> bool {
-        group == GroupId::NOBODY
-            || self.list.read().get(group).is_some_and(|member| member.is_lost || member.has_left)
+        let members = self.list.read();
+        let leader = members.get(members.leader_of(group));
+        group == GroupId::NOBODY || leader.is_some_and(|leader| leader.is_lost || leader.has_left)
     }
 
     /// Whether a server has left without losing rows.
-    pub(crate) fn has_left(&self, group: GroupId) -> bool {
-        self.list.read().get(group).is_some_and(|member| member.is_lost && member.has_left)
+    pub(crate) fn has_left(&self, server: ServerId) -> bool {
+        self.list.read().get(server).is_some_and(|member| member.is_lost && member.has_left)
     }
 
     /// The error for requests to this server after its eviction.

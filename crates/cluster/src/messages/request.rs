@@ -3,7 +3,7 @@
 use super::blob::Blob;
 use crate::membership::ServerLoad;
 use sdds::directory::Message;
-use sdds::{GroupId, Key, KeyRange, MoveId, Timestamp};
+use sdds::{GroupId, Key, KeyRange, MoveId, ServerId, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Write};
 use store::catalog::{CatalogChange, Sequence, TableId};
@@ -53,7 +53,7 @@ pub(crate) enum Request {
     /// A server to the root, for a user: a setting of moves. Late, it is changed late.
     ChangeMoves { change: MoveSetting },
     /// A server that stops to the root: whether it has no rows left. Late, it is gone already.
-    Leave { group: GroupId, is_empty: bool },
+    Leave { server: ServerId, is_empty: bool },
     /// To any server: its state.
     Report,
     /// To any server: its rows of a system table that has rows of all servers, as a stream of
@@ -139,7 +139,7 @@ pub(crate) enum Request {
     RowOperation { target: Target, key: Key, operation: Blob },
     /// A member that has been started again with its data to the root, through any member. `cluster` is the identity of
     /// the cluster. Late or repeated, it counts as one more start.
-    Return { group: GroupId, name: String, address: String, cluster: u64 },
+    Return { server: ServerId, name: String, address: String, cluster: u64 },
     /// To an owner: the keys of the rows with the first entries of a range of an index.
     Entries { reader: WireReader, target: Target, range: KeyRange, limit: u32 },
     /// To any server: notifications of committed transactions, for the sessions that listen there. The answer is nothing; if
@@ -236,7 +236,7 @@ pub(crate) enum WireWrite {
 /// The periodic report of a server to the root.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Heartbeat {
-    pub(crate) group: GroupId,
+    pub(crate) server: ServerId,
     /// No snapshot on this server is older, now or later.
     pub(crate) oldest: Timestamp,
     /// Transactions that were committed at or before this have ended on this server, durably.

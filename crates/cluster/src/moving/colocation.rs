@@ -76,12 +76,12 @@ async fn owner(moves: &Arc<Moves>, table: &Table, range: &KeyRange) -> Option<(K
     let file = routing.files.of(table);
     let (part, believed) = view.parts(&file, range).await.ok()?.into_iter().next()?;
     let request = Request::FindOwners { table: table.id, range: part, hops: 1 };
-    let Ok(Answer::Owners(entries)) = routing.calls.ask(believed, &request).await else {
+    let Ok(Answer::Owners(entries)) = routing.calls.ask_leader(believed, &request).await else {
         return None;
     };
     file.learn(&entries);
     let owner = file.believed(range)?.into_iter().next();
-    owner.filter(|(_, group)| *group != routing.membership.here)
+    owner.filter(|(_, group)| !routing.membership.is_here(*group))
 }
 
 /// The first keys of `ranges` that are in none of `others`. Both are in key order.

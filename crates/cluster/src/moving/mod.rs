@@ -59,7 +59,7 @@ impl Moves {
     /// Takes the identity of the next move from here.
     fn next_id(&self) -> MoveId {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        MoveId { from: self.routing.membership.here, number }
+        MoveId { from: self.routing.membership.own_group(), number }
     }
 
     /// Averages the access rates of buckets, once per period.

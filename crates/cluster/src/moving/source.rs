@@ -29,7 +29,7 @@ pub(crate) async fn give(
     range: &KeyRange,
     to: GroupId,
 ) -> Result<(), Error> {
-    if to == moves.routing.membership.here {
+    if moves.routing.membership.is_here(to) {
         return Err(Error::NotOwned { range: range.clone() });
     }
     let guard = moves.begin_now().ok_or_else(|| deferred("another move is running"))?;
@@ -153,7 +153,7 @@ impl Moving<'_> {
     async fn offer(&mut self) -> Result<(), Error> {
         let (of, table, range) = (self.of, self.order.table, self.out.range().clone());
         let request = Request::MoveIn { of, table, range };
-        match self.moves.routing.calls.ask(self.order.to, &request).await? {
+        match self.moves.routing.calls.ask_leader(self.order.to, &request).await? {
             messages::Answer::Move(number) => self.number = number,
             other => return Err(unexpected(&other)),
         }
@@ -180,7 +180,7 @@ impl Moving<'_> {
             let length = piece.len() as u64;
             let ends_round = pieces.is_at_end();
             let request = Request::MovePiece { number, piece: piece.into(), ends_round };
-            moves.routing.calls.ask(order.to, &request).await?;
+            moves.routing.calls.ask_leader(order.to, &request).await?;
             let settings = moves.routing.membership.list.read().moves;
             moves.outgoing.has_sent(length, settings, moves.routing.calls.tasks.now());
         }
@@ -224,7 +224,7 @@ impl Moving<'_> {
         let (accesses, seen) = (self.out.accesses(), self.out.seen());
         let complete_from = self.out.complete_from();
         let request = Request::MoveAdopt { number, rest, adopt, accesses, seen, complete_from };
-        match moves.routing.calls.ask(to, &request).await {
+        match moves.routing.calls.ask_leader(to, &request).await {
             Ok(_) => Answer::Adopted,
             Err(CallError::NotDone(error)) => Answer::Refused(error),
             Err(CallError::Unknown(_)) => Answer::Lost,
@@ -244,7 +244,7 @@ impl Moving<'_> {
             moves.outgoing.has_sent(piece.len() as u64, settings, calls.tasks.now());
             if let Some(piece) = rest.replace(piece.into()) {
                 let request = Request::MovePiece { number, piece, ends_round: false };
-                calls.ask(self.order.to, &request).await?;
+                calls.ask_leader(self.order.to, &request).await?;
             }
         }
         Ok(rest)
@@ -277,14 +277,19 @@ pub(super) async fn ask(moves: &Moves, to: GroupId, of: MoveId, waits: bool) -> 
     if waits {
         calls.tasks.sleep(TIMEOUTS.move_outcome_pause).await;
     }
-    match calls.ask(to, &Request::MoveOutcome { of }).await {
+    match calls.ask_leader(to, &Request::MoveOutcome { of }).await {
         Ok(messages::Answer::Adopted(true)) => Answer::Adopted,
         Ok(messages::Answer::Adopted(false)) => {
             let reason = "it did not adopt the rows";
-            Answer::Refused(Error::unreachable(membership.name_of(to), reason))
+            Answer::Refused(Error::unreachable(
+                membership.name_of(membership.leader_of(to)),
+                reason,
+            ))
         }
         // An evicted server never returns as the same group.
-        Err(CallError::NotDone(error)) if membership.is_lost(to) => Answer::Refused(error),
+        Err(CallError::NotDone(error)) if membership.is_lost(membership.leader_of(to)) => {
+            Answer::Refused(error)
+        }
         _ => Answer::Lost,
     }
 }
@@ -297,7 +302,7 @@ async fn call_off(moves: Arc<Moves>, to: GroupId, number: u64) {
         && !membership.is_gone(to)
         && !calls.stopped.is_cancelled()
     {
-        if calls.ask(to, &Request::MoveDrop { number }).await.is_ok() {
+        if calls.ask_leader(to, &Request::MoveDrop { number }).await.is_ok() {
             return;
         }
         calls.tasks.sleep(TIMEOUTS.move_outcome_pause).await;

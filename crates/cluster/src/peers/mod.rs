@@ -16,7 +16,7 @@ use arrow::array::{ArrayRef, RecordBatch};
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::future::{BoxFuture, join_all};
-use sdds::{GroupId, Key, KeyRange, Timestamp};
+use sdds::{GroupId, Key, KeyRange, ServerId, Timestamp};
 use std::sync::Arc;
 use store::catalog::{Sequence, Table, TableId};
 use store::locks::Party;
@@ -58,16 +58,24 @@ impl NodePeers {
 
 #[async_trait]
 impl Peers for NodePeers {
-    fn here(&self) -> GroupId {
+    fn here(&self) -> ServerId {
         self.node.membership.here
+    }
+
+    fn group_of(&self, server: ServerId) -> GroupId {
+        self.node.membership.group_of(server)
+    }
+
+    fn leader_of(&self, group: GroupId) -> ServerId {
+        self.node.membership.leader_of(group)
     }
 
     fn refusal(&self) -> Option<Error> {
         self.node.membership.eviction()
     }
 
-    fn server_name(&self, group: GroupId) -> String {
-        self.node.membership.name_of(group)
+    fn server_name(&self, server: ServerId) -> String {
+        self.node.membership.name_of(server)
     }
 
     fn traffic(&self) -> Traffic {
@@ -110,7 +118,7 @@ impl Peers for NodePeers {
         let mut groups: Vec<GroupId> = entries.iter().map(|entry| entry.owner.group).collect();
         groups.sort_unstable();
         groups.dedup();
-        let address = |group| Some((group, members.get(group)?.pg.clone()?));
+        let address = |group| Some((group, members.get(members.leader_of(group))?.pg.clone()?));
         Whereabouts { servers: groups.into_iter().filter_map(address).collect(), entries }
     }
 
@@ -179,9 +187,9 @@ impl Peers for NodePeers {
 
     async fn waits(&self) -> Vec<(Party, Party)> {
         let members = self.node.membership.list.read().clone();
-        let others = members.present().filter(|member| member.group != self.node.membership.here);
+        let others = members.present().filter(|member| member.server != self.node.membership.here);
         let asked = others.map(async |member| {
-            match self.node.calls.ask(member.group, &Request::Waits).await {
+            match self.node.calls.ask(member.server, &Request::Waits).await {
                 Ok(Answer::Waits(waits)) => waits,
                 _ => Vec::new(),
             }
@@ -202,19 +210,19 @@ impl Peers for NodePeers {
     fn run(
         &self,
         reader: &Reader,
-        on: GroupId,
+        on: ServerId,
         fragment: Bytes,
         delivery: Delivery,
     ) -> BatchStream {
         self.send(reader, on, fragment, 1, delivery)
     }
 
-    fn pass_on(&self, reader: &Reader, on: GroupId, fragment: Bytes) -> BatchStream {
+    fn pass_on(&self, reader: &Reader, on: ServerId, fragment: Bytes) -> BatchStream {
         self.view.count_forward();
         self.send(reader, on, fragment, self.view.hops + 1, Delivery::Pushed)
     }
 
-    fn take(&self, on: GroupId, exchange: ExchangeId, part: u32) -> BatchStream {
+    fn take(&self, on: ServerId, exchange: ExchangeId, part: u32) -> BatchStream {
         self.rows(on, Request::Take { exchange, part }, Delivery::Pushed)
     }
 
@@ -236,9 +244,9 @@ impl Peers for NodePeers {
 
     async fn gather(&self, name: &str) -> Vec<(String, RecordBatch)> {
         let members = self.node.membership.list.read().clone();
-        let others = members.present().filter(|member| member.group != self.node.membership.here);
+        let others = members.present().filter(|member| member.server != self.node.membership.here);
         let asked = others.map(async |member| {
-            let rows = self.describe_at(member.group, name).await;
+            let rows = self.describe_at(member.server, name).await;
             if let Err(error) = &rows {
                 tracing::debug!(%error, name, "a server is left out of a system table");
             }
@@ -249,10 +257,10 @@ impl Peers for NodePeers {
 
     async fn publish(&self, notifications: Bytes) {
         let members = self.node.membership.list.read().clone();
-        let others = members.present().filter(|member| member.group != self.node.membership.here);
+        let others = members.present().filter(|member| member.server != self.node.membership.here);
         let sent = others.map(async |member| {
             let request = Request::Publish { notifications: notifications.clone().into() };
-            let answer = self.node.calls.ask(member.group, &request).await;
+            let answer = self.node.calls.ask(member.server, &request).await;
             if let Err(error) = answer.map_err(Error::from) {
                 tracing::debug!(%error, server = member.name, "a server misses notifications");
             }

@@ -32,9 +32,10 @@ impl NodePeers {
             async move {
                 // A coordinator reads its own keys itself: only its session has the uncommitted
                 // writes.
-                let is_asking = reader.transaction.is_some_and(|t| t.coordinator == owner);
+                let leader = self.node.membership.leader_of(owner);
+                let is_asking = reader.transaction.is_some_and(|t| t.coordinator == leader);
                 let range = KeyRange::point(&keys[places[0]]);
-                if owner == self.node.membership.here {
+                if leader == self.node.membership.here {
                     return Err(Error::NotOwned { range });
                 }
                 if is_asking {
@@ -67,7 +68,7 @@ impl NodePeers {
         range: &KeyRange,
         limit: usize,
     ) -> Result<Vec<Key>, Error> {
-        if owner == self.node.membership.here {
+        if self.node.membership.is_here(owner) {
             return Err(Error::NotOwned { range: range.clone() });
         }
         let file = self.node.files.of(table);
@@ -78,7 +79,7 @@ impl NodePeers {
             limit: u32::try_from(limit).unwrap_or(u32::MAX),
         };
         self.view.count(&file);
-        match self.node.calls.ask(owner, &request).await? {
+        match self.node.calls.ask_leader(owner, &request).await? {
             Answer::Keys(keys) => Ok(keys),
             Answer::NotOwned { range, adjustment } => {
                 self.view.learn(&file, adjustment);
@@ -111,7 +112,7 @@ impl NodePeers {
         owner: GroupId,
     ) -> Result<Found, Error> {
         self.view.count(file);
-        match self.node.calls.ask(owner, request).await? {
+        match self.node.calls.ask_leader(owner, request).await? {
             Answer::Found { rows, positions, adjustment } => {
                 self.view.learn(file, adjustment);
                 let columns = match rows {

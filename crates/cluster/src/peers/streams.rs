@@ -8,7 +8,7 @@ use arrow::array::RecordBatch;
 use bytes::Bytes;
 use futures::{StreamExt, stream};
 use net::NetError;
-use sdds::GroupId;
+use sdds::ServerId;
 use std::collections::BTreeSet;
 use store::catalog::TableId;
 use store::{BatchStream, Delivery, Error, Reader};
@@ -18,17 +18,18 @@ impl NodePeers {
     pub(super) fn send(
         &self,
         reader: &Reader,
-        on: GroupId,
+        on: ServerId,
         fragment: Bytes,
         hops: u32,
         delivery: Delivery,
     ) -> BatchStream {
-        let (reader, fragment) = (self.wire(reader, on), fragment.into());
+        let (reader, fragment) =
+            (self.wire(reader, self.node.membership.group_of(on)), fragment.into());
         self.rows(on, Request::Run { reader, hops, fragment }, delivery)
     }
 
     /// The rows that a request to another server yields.
-    pub(super) fn rows(&self, on: GroupId, request: Request, delivery: Delivery) -> BatchStream {
+    pub(super) fn rows(&self, on: ServerId, request: Request, delivery: Delivery) -> BatchStream {
         let peers = self.clone();
         let called = async move {
             let calls = &peers.node.calls;
@@ -49,7 +50,7 @@ impl NodePeers {
     /// The rows of another server in a system table.
     pub(super) async fn describe_at(
         &self,
-        at: GroupId,
+        at: ServerId,
         name: &str,
     ) -> Result<Option<RecordBatch>, Error> {
         let request = Request::Describe { name: name.to_owned() };

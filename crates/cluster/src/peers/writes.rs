@@ -24,7 +24,7 @@ impl NodePeers {
         let (target, key, operation) = (self.view.target(table), key.clone(), operation.into());
         let request = Request::RowOperation { target, key: key.clone(), operation };
         self.view.count(&file);
-        match self.node.calls.ask(owner, &request).await {
+        match self.node.calls.ask_leader(owner, &request).await {
             Ok(Answer::Written { rows, .. }) => Ok(rows),
             Ok(Answer::NotOwned { range, adjustment }) => {
                 self.view.learn(&file, adjustment);
@@ -61,7 +61,7 @@ impl NodePeers {
         self.view.count(&file);
         // A write that locks may wait for long.
         let limit = if reader_locks { TIMEOUTS.run } else { TIMEOUTS.call };
-        match self.node.calls.ask_within(owner, &request, limit).await? {
+        match self.node.calls.ask_leader_within(owner, &request, limit).await? {
             Answer::Written { rows, entries } => {
                 self.node.transactions.coordinated.has_written(transaction, owner);
                 Ok(Written { rows, entries })
@@ -89,7 +89,7 @@ impl NodePeers {
         let (reader, target) = (self.wire(reader, owner), self.view.target(table));
         let request = Request::Lock { reader, target, rows, step };
         self.view.count(&file);
-        match self.node.calls.ask_within(owner, &request, TIMEOUTS.run).await? {
+        match self.node.calls.ask_leader_within(owner, &request, TIMEOUTS.run).await? {
             Answer::Locked(locked) => {
                 self.node.transactions.coordinated.has_written(transaction, owner);
                 Ok(locked)
@@ -121,7 +121,7 @@ impl NodePeers {
             step,
         };
         self.view.count(&file);
-        match self.node.calls.ask_within(owner, &request, TIMEOUTS.run).await? {
+        match self.node.calls.ask_leader_within(owner, &request, TIMEOUTS.run).await? {
             Answer::Changed { rows, rest, entries, adjustment } => {
                 self.view.learn(&file, adjustment);
                 if rows > 0 {

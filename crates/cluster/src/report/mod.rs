@@ -18,7 +18,7 @@ use store::Error;
 pub(crate) async fn report(node: &Node) -> Vec<(Member, Result<ServerReport, Error>)> {
     let members = node.membership.list.read().clone();
     let asked = members.list.iter().map(|member| async {
-        let held = if member.group == node.membership.here {
+        let held = if member.server == node.membership.here {
             Ok(held(node))
         } else {
             ask(node, member).await
@@ -29,7 +29,7 @@ pub(crate) async fn report(node: &Node) -> Vec<(Member, Result<ServerReport, Err
 }
 
 async fn ask(node: &Node, member: &Member) -> Result<ServerReport, Error> {
-    match node.calls.ask(member.group, &Request::Report).await? {
+    match node.calls.ask(member.server, &Request::Report).await? {
         Answer::Report(held) => Ok(*held),
         other => Err(unexpected(&other)),
     }

@@ -1,12 +1,12 @@
 //! System tables about the cluster.
 
 use super::report;
-use crate::membership::{Member, ROOT, TableLoad};
+use crate::membership::{Member, Membership, ROOT, TableLoad};
 use crate::messages::{MoveInfo, ServerReport};
 use crate::node::Node;
 use arrow::array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, StringViewArray};
 use arrow::datatypes::{Field, Schema};
-use sdds::GroupId;
+use sdds::{GroupId, ServerId};
 use std::sync::Arc;
 use store::catalog::{Catalog, TableId};
 use store::{Error, Finding, Traffic, key};
@@ -22,9 +22,9 @@ pub(crate) async fn table(node: &Node, name: &str) -> Result<Option<RecordBatch>
     let catalog = node.store.catalog();
     let rows = match name {
         "servers" => servers(&report, node.membership.here),
-        "groups" => groups(&report),
+        "groups" => groups(&report, &node.membership),
         "shares" => shares(&report, &catalog),
-        "moves" => moves(&report, &catalog),
+        "moves" => moves(&report, &catalog, &node.membership),
         _ => images(&report, &catalog),
     };
     Ok(Some(rows?))
@@ -61,7 +61,7 @@ impl Columns {
     }
 }
 
-fn servers(report: &Report, here: GroupId) -> Result<RecordBatch, Error> {
+fn servers(report: &Report, here: ServerId) -> Result<RecordBatch, Error> {
     let held = || report.iter().map(|(_, held)| held.as_ref().ok());
     let sum = |of: fn(&TableLoad) -> u64| held().map(move |held| held.map(|held| held.sum(of)));
     let traffic =
@@ -78,12 +78,12 @@ fn servers(report: &Report, here: GroupId) -> Result<RecordBatch, Error> {
         Some(state.to_owned())
     };
     Columns::default()
-        .number("number", report.iter().map(|(member, _)| Some(member.group.0)))
+        .number("number", report.iter().map(|(member, _)| Some(member.server.0)))
         .text("name", report.iter().map(|(member, _)| Some(member.name.clone())))
         .text("address", report.iter().map(|(member, _)| Some(member.address.clone())))
         .text("pg", report.iter().map(|(member, _)| member.pg.clone()))
         .text("state", report.iter().map(state))
-        .flag("is_here", report.iter().map(|(member, _)| member.group == here))
+        .flag("is_here", report.iter().map(|(member, _)| member.server == here))
         .number("weight", report.iter().map(|(member, _)| Some(u64::from(member.weight))))
         .number("tables", held().map(|held| held.map(|held| held.load.tables.len() as u64)))
         .number("buckets", sum(|table| table.buckets))
@@ -98,15 +98,16 @@ fn servers(report: &Report, here: GroupId) -> Result<RecordBatch, Error> {
 }
 
 /// Replica groups. A group has one server.
-fn groups(report: &Report) -> Result<RecordBatch, Error> {
+fn groups(report: &Report, membership: &Membership) -> Result<RecordBatch, Error> {
     let held = || report.iter().map(|(_, held)| held.as_ref().ok());
     let pages = |held: &ServerReport| held.images.iter().map(|image| image.pages).sum();
     let name = |(member, _): &(Member, _)| Some(member.name.clone());
+    let group = |member: &Member| membership.group_of(member.server);
     Columns::default()
-        .number("number", report.iter().map(|(member, _)| Some(member.group.0)))
+        .number("number", report.iter().map(|(member, _)| Some(group(member).0)))
         .text("leader", report.iter().map(name))
         .text("members", report.iter().map(name))
-        .flag("is_root", report.iter().map(|(member, _)| member.group == ROOT))
+        .flag("is_root", report.iter().map(|(member, _)| group(member) == ROOT))
         .flag("is_lost", report.iter().map(|(member, _)| member.is_lost))
         .number("buckets", held().map(|held| held.map(|held| held.sum(|table| table.buckets))))
         .number("rows", held().map(|held| held.map(|held| held.sum(|table| table.rows))))
@@ -148,12 +149,17 @@ fn shares(report: &Report, catalog: &Catalog) -> Result<RecordBatch, Error> {
         .batch()
 }
 
-fn moves(report: &Report, catalog: &Catalog) -> Result<RecordBatch, Error> {
+fn moves(
+    report: &Report,
+    catalog: &Catalog,
+    membership: &Membership,
+) -> Result<RecordBatch, Error> {
     let rows: Vec<_> = present(report)
         .flat_map(|(member, held)| held.moves.iter().map(move |info| (member, info)))
         .collect();
     let name = |group: GroupId| {
-        let member = report.iter().find(|(member, _)| member.group == group);
+        let leader = membership.leader_of(group);
+        let member = report.iter().find(|(member, _)| member.server == leader);
         member.map(|(member, _)| member.name.clone())
     };
     let bound = |table, bound: &sdds::Bound| match catalog.table_by_id(table) {

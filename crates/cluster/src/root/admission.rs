@@ -4,7 +4,7 @@ use super::{Root, no_server};
 use crate::membership::{Member, Members};
 use crate::messages::{Answer, Reply};
 use crate::timeouts::TIMEOUTS;
-use sdds::GroupId;
+use sdds::ServerId;
 use std::sync::atomic::Ordering;
 use store::Error;
 use store::catalog::Catalog;
@@ -33,18 +33,19 @@ impl Root {
             (member, members.clone(), self.oracle.lock().now())
         };
         let start = self.next_start().await?;
-        self.await_heartbeat(member.group, timestamp, members.version);
-        self.files.all().iter().for_each(|file| file.join(member.group));
+        self.await_heartbeat(member.server, timestamp, members.version);
+        let group = self.membership.group_of(member.server);
+        self.files.all().iter().for_each(|file| file.join(group));
         let snapshot = self.store.snapshot_at(timestamp).await;
         let catalog = Box::new(snapshot.catalog().shared());
-        tracing::info!(server = name, group = member.group.0, address, "a server has joined");
+        tracing::info!(server = name, number = member.server.0, address, "a server has joined");
         Ok(Answer::Joined { member, members, catalog, timestamp, start, cluster })
     }
 
     /// Takes back a member that has been started again with its data.
     pub(super) async fn take_back(
         &self,
-        group: GroupId,
+        server: ServerId,
         name: &str,
         address: &str,
         cluster: u64,
@@ -53,7 +54,7 @@ impl Root {
         let (member, members) = {
             let mut members = self.membership.list.write();
             let is_member = |member: &&Member| member.keeps_data && !member.is_lost;
-            let known = members.get(group).filter(is_member).filter(|known| known.name == name);
+            let known = members.get(server).filter(is_member).filter(|known| known.name == name);
             if known.is_none() || self.store.data_id() != Some(cluster) {
                 return Err(Error::Remote {
                     sql_state: "55000".into(),
@@ -66,13 +67,13 @@ impl Root {
                     ),
                 });
             }
-            let member = members.restart(group, address);
+            let member = members.restart(server, address);
             (member.ok_or_else(|| no_server(&members, name))?, members.clone())
         };
         self.begin_generation(start);
         let timestamp = self.oracle.lock().now();
-        self.await_heartbeat(group, timestamp, members.version);
-        tracing::info!(server = name, group = group.0, address, "a server has come back");
+        self.await_heartbeat(server, timestamp, members.version);
+        tracing::info!(server = name, number = server.0, address, "a server has come back");
         let catalog = Box::new(Catalog::new());
         let cluster = Some(cluster);
         Ok(Answer::Joined { member, members, catalog, timestamp, start, cluster })
@@ -83,19 +84,19 @@ impl Root {
         let members = self.membership.list.read().clone();
         for file in self.files.all() {
             file.forget_pages(start);
-            members.present().for_each(|member| file.join(member.group));
+            members.present().for_each(|member| file.join(members.group_of(member.server)));
         }
         self.generation.fetch_max(start, Ordering::AcqRel);
     }
 
     /// Removes a server that leaves. An empty server stays until all others know that it leaves, so
     /// that they look for no rows there.
-    pub(super) async fn leave(&self, group: GroupId, is_empty: bool) {
-        if group == self.membership.here || self.membership.is_lost(group) {
+    pub(super) async fn leave(&self, server: ServerId, is_empty: bool) {
+        if server == self.membership.here || self.membership.is_lost(server) {
             return;
         }
         if is_empty {
-            self.membership.list.write().set_left(group, true);
+            self.membership.list.write().set_left(server, true);
             let version = self.membership.list.read().version;
             let have_heard = || self.heartbeats.lock().values().all(|last| last.members >= version);
             let begun = self.tasks.now();
@@ -103,14 +104,14 @@ impl Root {
                 self.tasks.sleep(TIMEOUTS.leave / 100).await;
             }
         }
-        let last = self.heartbeats.lock().remove(&group);
+        let last = self.heartbeats.lock().remove(&server);
         let mut members = self.membership.list.write();
         if last.is_some_and(|last| !last.load.tables.is_empty()) {
             // Rows have arrived there meanwhile.
-            members.set_left(group, false);
+            members.set_left(server, false);
         }
-        members.lose(group);
-        tracing::info!(group = group.0, is_empty, "a server has left");
+        members.lose(server);
+        tracing::info!(number = server.0, is_empty, "a server has left");
     }
 }
 
@@ -141,10 +142,10 @@ fn readmit(
     members: &mut Members,
     known: &Member,
     address: &str,
-    root: GroupId,
+    root: ServerId,
 ) -> Result<Option<Member>, Error> {
-    if known.keeps_data && !known.has_started && known.group != root {
-        return Ok(members.restart(known.group, address));
+    if known.keeps_data && !known.has_started && known.server != root {
+        return Ok(members.restart(known.server, address));
     }
     if known.keeps_data {
         return Err(Error::Remote {
@@ -156,9 +157,9 @@ fn readmit(
             ),
         });
     }
-    if known.address == address && known.group != root {
+    if known.address == address && known.server != root {
         // Only one server can listen at an address: the known one has ended.
-        members.lose(known.group);
+        members.lose(known.server);
         return Ok(None);
     }
     Err(Error::Remote {

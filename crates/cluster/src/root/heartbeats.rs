@@ -5,7 +5,7 @@ use crate::membership::{ServerLoad, evicted};
 use crate::messages::{Heartbeat, HeartbeatAnswer};
 use crate::timeouts::TIMEOUTS;
 use protocols::planted::{Bug, is_planted};
-use sdds::{GroupId, Timestamp};
+use sdds::{ServerId, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use store::catalog::TableId;
@@ -13,45 +13,45 @@ use store::{Error, TableTotal};
 
 impl Root {
     /// Records a heartbeat.
-    pub(super) fn note(&self, group: GroupId, oldest: Timestamp, members: u64, load: ServerLoad) {
+    pub(super) fn note(&self, server: ServerId, oldest: Timestamp, members: u64, load: ServerLoad) {
         self.heartbeats
             .lock()
-            .insert(group, LastHeartbeat { at: self.tasks.now(), oldest, members, load });
+            .insert(server, LastHeartbeat { at: self.tasks.now(), oldest, members, load });
     }
 
     /// Counts a server among those whose heartbeats are awaited. It uses no snapshot before `oldest`, nor before that of
     /// its last heartbeat: a request to join may come late, when the server has long been at work.
-    pub(super) fn await_heartbeat(&self, group: GroupId, oldest: Timestamp, members: u64) {
+    pub(super) fn await_heartbeat(&self, server: ServerId, oldest: Timestamp, members: u64) {
         let (at, load) = (self.tasks.now(), ServerLoad::default());
         let mut heartbeats = self.heartbeats.lock();
         let new = LastHeartbeat { at, oldest, members, load };
-        heartbeats.entry(group).and_modify(|last| last.at = at).or_insert(new);
+        heartbeats.entry(server).and_modify(|last| last.at = at).or_insert(new);
     }
 
     /// Handles the heartbeat of a server.
     pub(crate) fn heartbeat(&self, heartbeat: &Heartbeat) -> Result<HeartbeatAnswer, Error> {
         let members = self.membership.list.read().clone();
-        match members.get(heartbeat.group) {
+        match members.get(heartbeat.server) {
             Some(member) if !member.is_lost => {}
-            _ => return Err(evicted(&members.name_of(heartbeat.group))),
+            _ => return Err(evicted(&members.name_of(heartbeat.server))),
         }
         if let Some(pg) = &heartbeat.pg {
-            self.membership.list.write().set_pg(heartbeat.group, pg);
+            self.membership.list.write().set_pg(heartbeat.server, pg);
         }
-        self.membership.list.write().set_started(heartbeat.group);
-        self.note_settled(heartbeat.group, heartbeat.settled);
-        self.note(heartbeat.group, heartbeat.oldest, heartbeat.members, heartbeat.load.clone());
+        self.membership.list.write().set_started(heartbeat.server);
+        self.note_settled(heartbeat.server, heartbeat.settled);
+        self.note(heartbeat.server, heartbeat.oldest, heartbeat.members, heartbeat.load.clone());
         self.evict_silent();
-        if heartbeat.group == self.membership.here {
+        if heartbeat.server == self.membership.here {
             // A file may have been opened before the last server joined.
             for file in self.files.all() {
-                members.present().for_each(|member| file.join(member.group));
+                members.present().for_each(|member| file.join(members.group_of(member.server)));
             }
         }
         let orders = if heartbeat.load.is_moving || members.moves.is_paused {
             Vec::new()
         } else {
-            self.orders(&members, heartbeat.group, &self.store.catalog())
+            self.orders(&members, heartbeat.server, &self.store.catalog())
         };
         let now = self.oracle.lock().now();
         let heartbeats = self.heartbeats.lock();
@@ -67,20 +67,20 @@ impl Root {
     fn evict_silent(&self) {
         let now = self.tasks.now();
         let mut heartbeats = self.heartbeats.lock();
-        let is_lost = |group: GroupId| self.membership.is_lost(group);
-        heartbeats.retain(|group, _| !is_lost(*group));
-        let silent = heartbeats.iter().filter(|(group, last)| {
-            **group != self.membership.here && now - last.at > TIMEOUTS.eviction
+        let is_lost = |server: ServerId| self.membership.is_lost(server);
+        heartbeats.retain(|server, _| !is_lost(*server));
+        let silent = heartbeats.iter().filter(|(server, last)| {
+            **server != self.membership.here && now - last.at > TIMEOUTS.eviction
         });
-        for group in silent.map(|(group, _)| *group).collect::<Vec<_>>() {
-            heartbeats.remove(&group);
+        for server in silent.map(|(server, _)| *server).collect::<Vec<_>>() {
+            heartbeats.remove(&server);
             let mut members = self.membership.list.write();
-            if members.get(group).is_some_and(|member| member.keeps_data) {
-                tracing::error!(group = group.0, "a server sends no heartbeats");
+            if members.get(server).is_some_and(|member| member.keeps_data) {
+                tracing::error!(number = server.0, "a server sends no heartbeats");
                 continue;
             }
-            members.lose(group);
-            tracing::error!(group = group.0, "evicted a server that sent no heartbeats");
+            members.lose(server);
+            tracing::error!(number = server.0, "evicted a server that sent no heartbeats");
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::facts;
 use crate::membership::Members;
 use futures::executor::block_on;
 use protocols::planted::{Bug, is_planted};
-use sdds::{GroupId, Timestamp};
+use sdds::{ServerId, Timestamp};
 use std::sync::atomic::Ordering;
 use store::{Error, Store};
 
@@ -44,8 +44,8 @@ impl Root {
         }
         *self.starts.lock() = facts::read(&self.store, facts::STARTS)?.unwrap_or(0);
         let members = self.membership.list.read().clone();
-        for member in members.present().filter(|member| member.group != self.membership.here) {
-            self.await_heartbeat(member.group, Timestamp::ZERO, 0);
+        for member in members.present().filter(|member| member.server != self.membership.here) {
+            self.await_heartbeat(member.server, Timestamp::ZERO, 0);
         }
         Ok(())
     }
@@ -115,16 +115,16 @@ impl Root {
     }
 
     /// Notes up to where the transactions of a server have ended, and forgets what has ended on all.
-    pub(super) fn note_settled(&self, group: GroupId, settled: Timestamp) {
+    pub(super) fn note_settled(&self, server: ServerId, settled: Timestamp) {
         if self.store.journal().is_none() {
             return;
         }
         let forgets = is_planted(Bug::OutcomeForgotten);
         let mut all = self.settled.lock();
-        all.insert(group, settled);
+        all.insert(server, settled);
         let members = self.membership.list.read();
-        let of = |group| all.get(&group).copied().unwrap_or(Timestamp::ZERO);
-        let settled = members.present().map(|member| of(member.group)).min();
+        let of = |server| all.get(&server).copied().unwrap_or(Timestamp::ZERO);
+        let settled = members.present().map(|member| of(member.server)).min();
         drop(members);
         let mut oracle = self.oracle.lock();
         let settled = if forgets { Some(oracle.now()) } else { settled };

@@ -18,7 +18,7 @@ use crate::runtime::Tasks;
 use oracle::Oracle;
 use parking_lot::Mutex;
 use protocols::planted::{Bug, is_planted};
-use sdds::{GroupId, Timestamp};
+use sdds::{GroupId, ServerId, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -33,9 +33,9 @@ pub(crate) struct Root {
     store: Arc<Store>,
     tasks: Tasks,
     oracle: Mutex<Oracle>,
-    heartbeats: Mutex<BTreeMap<GroupId, LastHeartbeat>>,
+    heartbeats: Mutex<BTreeMap<ServerId, LastHeartbeat>>,
     /// Up to where the transactions of each server have ended.
-    settled: Mutex<BTreeMap<GroupId, Timestamp>>,
+    settled: Mutex<BTreeMap<ServerId, Timestamp>>,
     /// How often servers have been started.
     starts: Mutex<u64>,
     /// The number of the last start of a server that had its rows before.
@@ -110,8 +110,8 @@ impl Root {
             Request::Join { name, address, weight, keeps_data } => {
                 self.join(name, address, *weight, *keeps_data).await?
             }
-            Request::Return { group, name, address, cluster } => {
-                self.take_back(*group, name, address, *cluster).await?
+            Request::Return { server, name, address, cluster } => {
+                self.take_back(*server, name, address, *cluster).await?
             }
             Request::SetWeight { name, weight } => {
                 if !self.membership.list.write().set_weight(name, *weight) {
@@ -123,8 +123,8 @@ impl Root {
                 self.membership.list.write().change_moves(*change);
                 Answer::Done
             }
-            Request::Leave { group, is_empty } => {
-                self.leave(*group, *is_empty).await;
+            Request::Leave { server, is_empty } => {
+                self.leave(*server, *is_empty).await;
                 Answer::Done
             }
             Request::Members => Answer::Members(self.membership.list.read().clone()),
@@ -181,9 +181,10 @@ impl Root {
         if members.is_some_and(|version| version != known.version) {
             return Err(Error::SchemaConflict { relation: "the list of servers".into() });
         }
-        let mut groups = std::iter::once(&transaction.coordinator).chain(others);
-        if let Some(lost) = groups.find(|group| known.get(**group).is_none_or(|m| m.is_lost)) {
-            return Err(evicted(&known.name_of(*lost)));
+        let others_at = others.iter().map(|group| known.leader_of(*group));
+        let mut servers = std::iter::once(transaction.coordinator).chain(others_at);
+        if let Some(lost) = servers.find(|server| known.get(*server).is_none_or(|m| m.is_lost)) {
+            return Err(evicted(&known.name_of(lost)));
         }
         if others.is_empty() {
             return Ok((Answer::Timestamp(self.next(1)?), Acknowledgement::default()));

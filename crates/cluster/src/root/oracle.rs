@@ -99,10 +99,10 @@ impl Oracle {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sdds::GroupId;
+    use sdds::ServerId;
 
     fn transaction(number: u64) -> TransactionId {
-        TransactionId { coordinator: GroupId(1), number }
+        TransactionId { coordinator: ServerId(1), number }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::{LastHeartbeat, Root};
 use crate::membership::{Member, Members};
 use crate::messages::MoveOrder;
-use sdds::GroupId;
+use sdds::ServerId;
 use sdds::balancing::{Proposal, Share, Sizes, propose};
 use std::collections::BTreeMap;
 use store::catalog::{Catalog, TableId};
@@ -17,21 +17,21 @@ impl Root {
     pub(super) fn orders(
         &self,
         members: &Members,
-        group: GroupId,
+        server: ServerId,
         catalog: &Catalog,
     ) -> Vec<MoveOrder> {
         let heartbeats = self.heartbeats.lock();
-        let Some(own) = heartbeats.get(&group) else { return Vec::new() };
+        let Some(own) = heartbeats.get(&server) else { return Vec::new() };
         let mut orders: Vec<MoveOrder> = Vec::new();
         let follows = |id| catalog.table_by_id(id).is_some_and(|t| catalog.colocated(t).is_some());
         for load in own.load.tables.iter().filter(|load| !follows(load.table)) {
             let shares: Vec<Share> =
-                members.present().map(|m| share(&heartbeats, m, load.table)).collect();
+                members.present().map(|m| share(&heartbeats, members, m, load.table)).collect();
             // Buckets of a growing table are three quarters full on average.
             let usual = load.bucket_size / 4 * 3;
             let bucket = (load.bytes / load.buckets.max(1)).min(usual).max(1);
             let proposal = propose(&shares, bucket, load.bucket_size);
-            let proposal = proposal.filter(|proposal| proposal.from == group);
+            let proposal = proposal.filter(|proposal| members.leader_of(proposal.from) == server);
             let Some(proposal) = proposal else { continue };
             orders.push(MoveOrder {
                 table: load.table,
@@ -48,13 +48,18 @@ impl Root {
 }
 
 /// A member's share of a table, as of its last heartbeat.
-fn share(heartbeats: &BTreeMap<GroupId, LastHeartbeat>, member: &Member, table: TableId) -> Share {
-    let load = heartbeats.get(&member.group).map(|last| &last.load);
+fn share(
+    heartbeats: &BTreeMap<ServerId, LastHeartbeat>,
+    members: &Members,
+    member: &Member,
+    table: TableId,
+) -> Share {
+    let load = heartbeats.get(&member.server).map(|last| &last.load);
     let of_table = load.and_then(|load| load.tables.iter().find(|held| held.table == table));
     // A draining server moves buckets without rows, too: their keys need an owner.
     let least = of_table.filter(|_| member.weight == 0).map_or(0, |held| held.buckets);
     Share {
-        group: member.group,
+        group: members.group_of(member.server),
         bytes: of_table.map_or(0, |held| held.bytes).max(least),
         accesses: of_table.map_or(0, |held| held.accesses),
         weight: member.weight,
@@ -67,7 +72,7 @@ fn reason(members: &Members, shares: &[Share], proposal: &Proposal) -> String {
     let bytes = |share: Option<&Share>| share.map_or(0, |share| share.bytes);
     let accesses = |share: Option<&Share>| share.map_or(0, |share| share.accesses);
     let (here, there) = (bytes(from), bytes(to));
-    if members.get(proposal.from).is_some_and(|member| member.weight == 0) {
+    if members.get(members.leader_of(proposal.from)).is_some_and(|member| member.weight == 0) {
         return format!("draining the server; {here} bytes are left");
     }
     if proposal.sizes == Sizes::default() {

@@ -32,7 +32,7 @@ impl Routing {
         let request = Request::Directory { table: file.table(), message: message.clone() };
         let mut pause = TIMEOUTS.directory_pause;
         loop {
-            match self.calls.ask(to, &request).await {
+            match self.calls.ask_leader(to, &request).await {
                 Ok(_) => return,
                 // A page that may have arrived must not be taken back: it would have two keepers.
                 Err(CallError::Unknown(_))

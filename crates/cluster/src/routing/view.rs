@@ -11,7 +11,7 @@ use crate::timeouts::TIMEOUTS;
 use futures::future::join_all;
 use parking_lot::Mutex;
 use sdds::directory::{Entry, Image};
-use sdds::{GroupId, Key, KeyRange};
+use sdds::{GroupId, Key, KeyRange, ServerId};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use store::Error;
@@ -42,7 +42,7 @@ impl View {
     }
 
     fn here(&self) -> GroupId {
-        self.routing.membership.here
+        self.routing.membership.own_group()
     }
 
     /// Applies an adjustment, and keeps it for the sender of the request.
@@ -165,10 +165,10 @@ impl View {
         // A server that has just joined may own some keys. Without the root the known members must
         // do.
         let _ = calls.tasks.within(TIMEOUTS.broadcast, calls.refresh_members()).await;
-        let groups: Vec<GroupId> =
-            membership.list.read().present().map(|member| member.group).collect();
-        let others = groups.into_iter().filter(|group| *group != membership.here);
-        let asked = others.map(|group| calls.ask_within(group, &request, TIMEOUTS.broadcast));
+        let servers: Vec<ServerId> =
+            membership.list.read().present().map(|member| member.server).collect();
+        let others = servers.into_iter().filter(|server| *server != membership.here);
+        let asked = others.map(|server| calls.ask_within(server, &request, TIMEOUTS.broadcast));
         let mut owned = file.own(range);
         for answer in join_all(asked).await.into_iter().flatten() {
             if let Answer::Owners(entries) = answer {
@@ -215,7 +215,9 @@ impl View {
                 entries.extend(file.own(&part));
             } else if !entries.iter().any(is_listed) {
                 let request = Request::FindOwners { table, range: part, hops: self.hops + 1 };
-                if let Answer::Owners(owners) = self.routing.calls.ask(group, &request).await? {
+                if let Answer::Owners(owners) =
+                    self.routing.calls.ask_leader(group, &request).await?
+                {
                     entries.extend(owners);
                 }
             }

@@ -34,8 +34,8 @@ pub struct NewServer {
 }
 
 impl Cluster {
-    /// Founds a cluster, or continues the one that a data directory knows. The store may have tables; its group must
-    /// be 0.
+    /// Founds a cluster, or continues the one that a data directory knows. The store may have tables; it must be that of
+    /// server 0.
     ///
     /// # Errors
     /// Those of the disk.
@@ -51,7 +51,7 @@ impl Cluster {
         let address = address.as_str().to_owned();
         let (has_returned, mut members) = (kept.is_some(), kept.unwrap_or_default());
         let keeps_data = store.journal().is_some();
-        let member = match members.restart(ROOT, &address) {
+        let member = match members.restart(members.leader_of(ROOT), &address) {
             Some(member) if member.name != name => return Err(other_name(&member.name, &name)),
             Some(member) => member,
             None => members.join(name, address, weight, keeps_data),
@@ -70,7 +70,7 @@ impl Cluster {
         Ok(cluster.begin(begin))
     }
 
-    /// Joins the cluster of the server `first`. `open` opens an empty store for the group that the
+    /// Joins the cluster of the server `first`. `open` opens an empty store for the number that the
     /// root assigns; it has a data directory if `keeps_data`.
     ///
     /// # Errors
@@ -80,7 +80,7 @@ impl Cluster {
         introduction: NewServer,
         first: &Address,
         keeps_data: bool,
-        open: impl FnOnce(sdds::GroupId) -> Result<Arc<Store>, Error>,
+        open: impl FnOnce(sdds::ServerId) -> Result<Arc<Store>, Error>,
         network: Arc<dyn Network>,
         runtime: impl Into<Tasks>,
     ) -> Result<Self, Error> {
@@ -89,7 +89,7 @@ impl Cluster {
         let request = Request::Join { name, address, weight, keeps_data };
         let network = CountingNetwork::new(network);
         let joined = admitted(&network, first, request).await?;
-        let store = open(joined.member.group)?;
+        let store = open(joined.member.server)?;
         if let Some(cluster) = joined.cluster {
             keep_identity(&store, cluster, &joined.member.name).await?;
         }
@@ -116,8 +116,8 @@ impl Cluster {
             return Err(other_name(&name, &introduction.name));
         }
         let tasks = runtime.into();
-        let (group, address) = (store.group(), introduction.address.as_str().to_owned());
-        let request = Request::Return { group, name, address, cluster };
+        let (server, address) = (store.server(), introduction.address.as_str().to_owned());
+        let request = Request::Return { server, name, address, cluster };
         let network = CountingNetwork::new(network);
         let mut has_told = false;
         let joined = loop {

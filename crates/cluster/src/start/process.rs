@@ -6,7 +6,7 @@ use crate::cluster::Cluster;
 use crate::facts::{self, Identity};
 use crate::membership::ROOT;
 use net::{Address, Authority, JoinToken, Listening, NetError, Security, Tcp, TrustError, listen};
-use sdds::GroupId;
+use sdds::ServerId;
 use std::io;
 use std::sync::Arc;
 use store::{Error, Store};
@@ -51,8 +51,8 @@ pub enum ServerData {
     None,
     /// It keeps its data in a directory from now on.
     New,
-    /// The data directory of the server that leads this group.
-    Of(GroupId),
+    /// The data directory of this server.
+    Of(ServerId),
 }
 
 /// A running server.
@@ -89,23 +89,26 @@ pub enum StartError {
     Unspecified(Address),
 }
 
-/// Starts a server. `open` opens the store for the group that the server leads.
+/// Starts a server. `open` opens the store of the server.
 ///
 /// # Errors
 /// See [`StartError`]. A server that the root admitted before the error is evicted later.
 pub async fn start(
     config: ServerConfig,
-    open: impl FnOnce(GroupId) -> Result<Arc<Store>, Error>,
+    open: impl FnOnce(ServerId) -> Result<Arc<Store>, Error>,
 ) -> Result<Started, StartError> {
     let ServerConfig { name, listen: at, advertised, weight, entry, data } = config;
     let own = advertised.clone().unwrap_or_else(|| at.clone());
     let mut open = Some(open);
-    let mut open = move |group| open.take().map_or_else(|| Err(opened_twice()), |open| open(group));
+    let mut open =
+        move |server| open.take().map_or_else(|| Err(opened_twice()), |open| open(server));
     // The first server has the authority of the cluster in its store.
     let opened = match (&entry, data) {
-        (Entry::First, _) => Some(open(ROOT)?),
-        (Entry::Through { .. }, ServerData::Of(ROOT)) => return Err(first_server().into()),
-        (Entry::Through { .. }, ServerData::Of(group)) => Some(open(group)?),
+        (Entry::First, _) => Some(open(ROOT.founder())?),
+        (Entry::Through { .. }, ServerData::Of(server)) if server == ROOT.founder() => {
+            return Err(first_server().into());
+        }
+        (Entry::Through { .. }, ServerData::Of(server)) => Some(open(server)?),
         (Entry::Through { .. }, ServerData::None | ServerData::New) => None,
     };
     let (security, token) = secure(&at, &own, &entry, opened.as_deref()).await?;

@@ -77,22 +77,23 @@ impl Transactions {
             self.calls.refresh_members().await;
             let known = self.membership.list.read();
             known.present().for_each(|member| {
-                others.entry(member.group).or_default();
+                others.entry(known.group_of(member.server)).or_default();
             });
             members = Some(known.version);
         }
-        others.remove(&self.membership.here);
+        others.remove(&self.membership.own_group());
         // A server without writes of the transaction may have left since it was asked.
-        others.retain(|group, has_written| *has_written || !self.membership.has_left(*group));
+        let has_left = |group| self.membership.has_left(self.membership.leader_of(group));
+        others.retain(|group, has_written| *has_written || !has_left(*group));
         (others, members)
     }
 
-    /// Tells a server the outcome, in a task of its own.
+    /// Tells the server of a group the outcome, in a task of its own.
     fn tell(&self, group: GroupId, request: Request) -> Task<()> {
         let calls = Arc::clone(&self.calls);
         self.calls.tasks.spawn(async move {
             for _ in 0..TELL_TRIES {
-                if calls.ask(group, &request).await.is_ok() {
+                if calls.ask_leader(group, &request).await.is_ok() {
                     return;
                 }
             }
@@ -123,7 +124,7 @@ impl Transactions {
     ) -> Result<(), Error> {
         let (groups, step) = self.coordinated.begin_rollback(transaction);
         let request = Request::RollbackTo { transaction, savepoint, step };
-        let asked = groups.iter().map(|group| self.calls.ask(*group, &request));
+        let asked = groups.iter().map(|group| self.calls.ask_leader(*group, &request));
         for answer in join_all(asked).await {
             answer?;
         }
@@ -203,7 +204,7 @@ impl Committing<'_> {
         let asked = groups.into_iter().map(async |group| {
             let has_written = others.get(&group).is_some_and(|has_written| *has_written);
             let request = Request::Prepare { reader: WireReader::new(reader, has_written), newest };
-            let answer = transactions.calls.ask(group, &request).await;
+            let answer = transactions.calls.ask_leader(group, &request).await;
             Event::Prepared(group, answer.map(drop).map_err(Error::from))
         });
         let here = self.here.as_mut().filter(|_| keeps);

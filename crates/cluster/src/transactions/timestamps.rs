@@ -86,7 +86,7 @@ impl Timestamps {
             let count = waiters.lock().take().unwrap_or(1);
             // If the root could not be reached, this request does not wait for it again.
             before?;
-            match calls.ask(ROOT, &request(count)).await.map_err(CallError::into) {
+            match calls.ask_leader(ROOT, &request(count)).await.map_err(CallError::into) {
                 Ok(Answer::Timestamp(timestamp)) => Ok(timestamp),
                 Ok(other) => Err(Arc::new(unexpected(&other))),
                 Err(error) => Err(Arc::new(error)),

@@ -65,7 +65,7 @@ async fn a_name_is_given_once_unless_its_server_is_started_again() {
         let address = Address::new(address);
         let network = Arc::new(world.hub.network(address.clone()));
         let intro = NewServer { name: "s1".into(), address, weight: 1 };
-        let open = |group| Ok(Store::open(Options { group, ..Options::default() }));
+        let open = |server| Ok(Store::open(Options { server, ..Options::default() }));
         Cluster::join(intro, &Address::new("s0"), false, open, network, Handle::current()).await
     };
     let refused = join("elsewhere").await.expect_err("the name is taken");

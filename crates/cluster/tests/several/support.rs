@@ -52,8 +52,8 @@ pub(crate) struct World {
     pub(crate) sites: Vec<Site>,
 }
 
-fn options(group: sdds::GroupId) -> Options {
-    Options { group, in_cluster: true, ..Options::default() }
+fn options(server: sdds::ServerId) -> Options {
+    Options { server, in_cluster: true, ..Options::default() }
 }
 
 impl World {
@@ -80,11 +80,11 @@ impl World {
         let runtime = Handle::current();
         let cluster = match self.sites.last() {
             None => {
-                let store = Store::open(options(sdds::GroupId(0)));
+                let store = Store::open(options(sdds::ServerId(0)));
                 Cluster::found(intro, store, network, runtime).await.expect("in memory")
             }
             Some(last) => {
-                let open = |group| Ok(Store::open(options(group)));
+                let open = |server| Ok(Store::open(options(server)));
                 let members = last.cluster.members();
                 let known = members.named(&last.name).expect("it is part of the cluster");
                 let first = Address::new(known.address.clone());
@@ -358,20 +358,20 @@ async fn kept_site(hub: Arc<Hub>, number: usize, disk: MemoryDisk, is_new: bool)
     hub.serve(address.clone(), Arc::clone(&gate) as Arc<dyn net::Service>);
     let network: Arc<dyn Network> = Arc::new(hub.network(address.clone()));
     let intro = NewServer { name: name.clone(), address, weight: 1 };
-    let open = |group| {
+    let open = |server| {
         let data = Data::at("/data", Durability::Sync);
         let journal = journal::Options { segment_bytes: 256 << 10, ..data.journal.clone() };
         let data =
             Data { disk: Arc::new(disk.clone()), journal, checkpoint_bytes: 64 << 10, ..data };
-        Store::open_durable(&options(group), data).map(|(store, _)| store)
+        Store::open_durable(&options(server), data).map(|(store, _)| store)
     };
     let (root, runtime) = (Address::new("s0"), Handle::current());
-    let group = sdds::GroupId(number as u64);
+    let server = sdds::ServerId(number as u64);
     let cluster = match number {
-        0 => Cluster::found(intro, open(group).expect("sound"), network, runtime).await,
+        0 => Cluster::found(intro, open(server).expect("sound"), network, runtime).await,
         _ if is_new => Cluster::join(intro, &root, true, open, network, runtime).await,
         _ => {
-            let store = open(group).expect("sound");
+            let store = open(server).expect("sound");
             Cluster::come_back(intro, &root, store, network, runtime).await
         }
     };

@@ -32,7 +32,7 @@ use datafusion::physical_plan::{
 use futures::future::{BoxFuture, Shared, join_all, try_join_all};
 use futures::{FutureExt, StreamExt, TryStreamExt};
 use parking_lot::Mutex;
-use sdds::GroupId;
+use sdds::ServerId;
 use std::fmt;
 use std::sync::Arc;
 use store::ExchangeId;
@@ -45,7 +45,7 @@ type Answer = Result<Arc<Opened>, Arc<DataFusionError>>;
 /// An open exchange. Dropping it ends it on all servers.
 pub(crate) struct Opened {
     id: ExchangeId,
-    producers: Vec<GroupId>,
+    producers: Vec<ServerId>,
     _here: Option<(JoinSet<()>, Open)>,
     elsewhere: tokio::sync::Mutex<Vec<Sent>>,
 }
@@ -102,7 +102,7 @@ impl Exchange {
             let partitioning = HashPartitioning {
                 exchange: self.participants.exchange_id(),
                 by: self.by.clone(),
-                parts: self.participants.groups.len() * self.partitions,
+                parts: self.participants.servers.len() * self.partitions,
             };
             let (producers, context) = (self.producers.clone(), Arc::clone(context));
             let opened = open(producers, self.as_shipped, partitioning, self.here(), context);
@@ -111,7 +111,7 @@ impl Exchange {
         self.opening.lock().get_or_insert_with(begin).clone()
     }
 
-    fn here(&self) -> GroupId {
+    fn here(&self) -> ServerId {
         self.participants.peers.here()
     }
 
@@ -146,24 +146,24 @@ async fn open(
     producers: Vec<Arc<dyn ExecutionPlan>>,
     as_shipped: AsShipped,
     partitioning: HashPartitioning,
-    here: GroupId,
+    here: ServerId,
     context: Arc<TaskContext>,
 ) -> Result<Opened> {
     let begin = |producer| begin(producer, as_shipped, &partitioning, &context);
     let begun = producers.into_iter().map(begin);
-    let (mut plans, mut groups, mut sent) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut plans, mut servers, mut sent) = (Vec::new(), Vec::new(), Vec::new());
     for producer in try_join_all(begun).await? {
         match producer {
             Producer::Here(plan) => plans.push(plan),
-            Producer::There(group, rows) => {
-                groups.push(group);
+            Producer::There(server, rows) => {
+                servers.push(server);
                 sent.push(rows);
             }
         }
     }
     let mut local = None;
     if !plans.is_empty() {
-        groups.push(here);
+        servers.push(here);
         let (exchanges, pool) = (Exchanges::of(&context)?, context.memory_pool());
         let open = exchanges.open(partitioning.exchange, partitioning.parts, pool)?;
         let queues = Arc::clone(&open.queues);
@@ -172,13 +172,13 @@ async fn open(
         local = Some((tasks, open));
     }
     let elsewhere = tokio::sync::Mutex::new(sent);
-    Ok(Opened { id: partitioning.exchange, producers: groups, _here: local, elsewhere })
+    Ok(Opened { id: partitioning.exchange, producers: servers, _here: local, elsewhere })
 }
 
 /// Where the rows of a child are produced.
 enum Producer {
     Here(Arc<dyn ExecutionPlan>),
-    There(GroupId, Sent),
+    There(ServerId, Sent),
 }
 
 /// Starts the producer of a child's rows if it is another server.
@@ -197,7 +197,7 @@ async fn begin(
     };
     // An empty batch says that the exchange is open, and its parts may be taken.
     match sent.next().await {
-        Some(Ok(_)) => Ok(Producer::There(fragment.group(), sent)),
+        Some(Ok(_)) => Ok(Producer::There(fragment.server(), sent)),
         Some(Err(error)) => Err(external(error.into())),
         None => {
             let message = "a server does not open an exchange";

@@ -24,7 +24,7 @@ use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Pla
 use futures::{StreamExt, TryStreamExt};
 use scan::leaf;
 use scan::places::Elsewhere;
-use sdds::{GroupId, KeyRange};
+use sdds::{KeyRange, ServerId};
 use std::fmt;
 use std::sync::Arc;
 use store::{Delivery, Peers, Reader};
@@ -36,19 +36,19 @@ pub(crate) fn with_others(
     fragment: &Fragment<'_>,
     elsewhere: &Elsewhere,
 ) -> Result<Arc<dyn ExecutionPlan>> {
-    let owners = elsewhere.owners();
-    if owners.is_empty() {
+    let others: Vec<ServerId> = elsewhere.servers().into_iter().collect();
+    if others.is_empty() {
         return Ok(plan);
     }
     let (order, (peers, reader)) = (order_of(&plan)?, elsewhere.peers()?);
     let mut parts = vec![Arc::clone(&plan)];
-    for branch in tree::branches(owners.len(), fragment.fan_in) {
-        let groups: Vec<GroupId> = owners[branch].iter().map(|(group, _)| *group).collect();
-        let (to, ranges) = (groups[0], elsewhere.ranges_of_all(&groups));
+    for branch in tree::branches(others.len(), fragment.fan_in) {
+        let servers = others[branch].to_vec();
+        let (to, ranges) = (servers[0], elsewhere.ranges_at(&servers));
         let rows = (elsewhere.clone(), ranges.clone());
         parts.push(Arc::new(Forwarded {
             is_misdirected: !fragment.branch.contains(&to),
-            fragment: fragment.forwarded(ranges, elsewhere.next_hop()?, groups)?.into(),
+            fragment: fragment.forwarded(ranges, elsewhere.next_hop()?, servers)?.into(),
             to,
             rows,
             peers: Arc::clone(peers),
@@ -98,7 +98,7 @@ fn partial_aggregate(plan: &Arc<dyn ExecutionPlan>) -> Option<&AggregateExec> {
 struct Forwarded {
     peers: Arc<dyn Peers>,
     reader: Reader,
-    to: GroupId,
+    to: ServerId,
     /// The rows that it reads there, for errors.
     rows: (Elsewhere, Vec<KeyRange>),
     fragment: Bytes,

@@ -24,7 +24,7 @@ use futures::{FutureExt, StreamExt, TryStreamExt};
 use scan::leaf;
 use scan::places::Elsewhere;
 use scan::shipping::BROADCAST_BYTES_MAX;
-use sdds::GroupId;
+use sdds::ServerId;
 use std::fmt;
 use std::sync::Arc;
 use store::Delivery;
@@ -84,8 +84,8 @@ impl RemoteFragment {
 }
 
 impl Shipped for RemoteFragment {
-    fn group(&self) -> GroupId {
-        self.site.group()
+    fn server(&self) -> ServerId {
+        self.site.server()
     }
 
     fn order(&self) -> Result<Option<LexOrdering>> {
@@ -105,9 +105,9 @@ impl Shipped for RemoteFragment {
             let bytes = ready.to_bytes(&self.site.ranges()?, self.site.branch(), output)?;
             let (peers, reader) = self.site.peers()?;
             let rows = if self.site.is_misdirected() {
-                peers.pass_on(reader, self.group(), bytes.into())
+                peers.pass_on(reader, self.server(), bytes.into())
             } else {
-                peers.run(reader, self.group(), bytes.into(), self.delivery())
+                peers.run(reader, self.server(), bytes.into(), self.delivery())
             };
             let site = self.site.clone();
             let rows = rows.map_err(move |error| error.missing(|| site.rows())).boxed();
@@ -172,7 +172,7 @@ pub(crate) fn servers_of(plan: &Arc<dyn ExecutionPlan>) -> Option<Arc<[String]>>
 
 impl fmt::Debug for RemoteFragment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "RemoteFragment(group {})", self.group().0)
+        write!(f, "RemoteFragment(server {})", self.server())
     }
 }
 

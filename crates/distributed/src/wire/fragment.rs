@@ -21,7 +21,7 @@ use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::{ExecutionPlan, Partitioning};
 use datafusion_proto::bytes::physical_plan_from_bytes_with_extension_codec;
-use sdds::{GroupId, KeyRange};
+use sdds::{KeyRange, ServerId};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use store::ExchangeId;
@@ -47,7 +47,7 @@ pub(crate) struct Fragment<'a> {
     pub(crate) store: Option<StoreAs>,
     /// The servers whose rows it reads, as far as the sender knows; the first of them receives the
     /// fragment.
-    pub(crate) branch: Vec<GroupId>,
+    pub(crate) branch: Vec<ServerId>,
     /// Other servers that each server asks at most.
     pub(crate) fan_in: usize,
     /// Whether the server returns its metrics.
@@ -91,7 +91,7 @@ pub(crate) struct Scan<'a> {
 pub(crate) struct Parts {
     pub(crate) exchange: ExchangeId,
     /// The servers that produce its rows.
-    pub(crate) producers: Vec<GroupId>,
+    pub(crate) producers: Vec<ServerId>,
     /// The part that the first partition reads; the others follow.
     pub(crate) first: u32,
     /// Number of parts; each is read by one partition.
@@ -123,7 +123,7 @@ impl<'a> Fragment<'a> {
         &self,
         ranges: Vec<KeyRange>,
         hops: u8,
-        branch: Vec<GroupId>,
+        branch: Vec<ServerId>,
     ) -> Result<Vec<u8>> {
         let input = match &self.input {
             Input::Scans(scans) if scans.len() == 1 => {

@@ -2,7 +2,7 @@
 
 use super::fragment::StoreAs;
 use datafusion::physical_expr::PhysicalExpr;
-use sdds::GroupId;
+use sdds::ServerId;
 use std::sync::Arc;
 use store::ExchangeId;
 
@@ -10,7 +10,7 @@ use store::ExchangeId;
 #[derive(Clone, Copy)]
 pub(crate) struct Branch<'a> {
     /// The first of them receives the fragment.
-    pub(crate) servers: &'a [GroupId],
+    pub(crate) servers: &'a [ServerId],
     /// Other servers that each server asks at most.
     pub(crate) fan_in: usize,
 }

@@ -3,9 +3,10 @@
 use super::*;
 use crate::deadlock::cycle;
 use proptest::prelude::*;
+use sdds::ServerId;
 
 fn owner(number: u64) -> Owner {
-    Owner { party: Party { group: 0, number }, transaction: number }
+    Owner { party: Party { server: ServerId(0), number }, transaction: number }
 }
 
 fn row(key: u8) -> Target {

@@ -4,7 +4,7 @@ use anyhow::{Context, anyhow};
 use cluster::net::Address;
 use cluster::{Entry, ServerConfig, ServerData, StartError, Started};
 use pando::Database;
-use sdds::GroupId;
+use sdds::ServerId;
 use server::config::ClusterPart;
 use std::io::{self, Write};
 use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
@@ -12,11 +12,11 @@ use std::path::Path;
 use std::sync::Arc;
 use store::Error;
 
-/// Founds or joins a cluster. `open` opens the database once the server's group is known.
+/// Founds or joins a cluster. `open` opens the database once it is known which server it is.
 pub(super) async fn start(
     part: &ClusterPart,
     data: Option<&Path>,
-    open: impl FnOnce(GroupId) -> anyhow::Result<Database>,
+    open: impl FnOnce(ServerId) -> anyhow::Result<Database>,
 ) -> anyhow::Result<(Database, Started)> {
     let token = part.token.as_deref().map(str::parse).transpose();
     let token = token.context("--token")?;
@@ -38,8 +38,8 @@ pub(super) async fn start(
         data: kept(data)?,
     };
     let mut opened = None;
-    let started = cluster::start(part, |group| {
-        let database = open(group).map_err(|error| refused(&error))?;
+    let started = cluster::start(part, |server| {
+        let database = open(server).map_err(|error| refused(&error))?;
         let store = Arc::clone(database.store());
         opened = Some(database);
         Ok(store)
@@ -53,7 +53,7 @@ pub(super) async fn start(
 /// What a data directory has of earlier starts.
 fn kept(data: Option<&Path>) -> anyhow::Result<ServerData> {
     let Some(path) = data else { return Ok(ServerData::None) };
-    Ok(store::group_of(path)?.map_or(ServerData::New, ServerData::Of))
+    Ok(store::server_of(path)?.map_or(ServerData::New, ServerData::Of))
 }
 
 /// Publishes the address for PostgreSQL clients: the listen address, with the host for other servers if the server listens on
@@ -122,7 +122,7 @@ pub(super) fn announce(out: &mut impl Write, member: &Started) -> io::Result<()>
         Some(token) => format!(" --token {token}"),
         None => String::new(),
     };
-    if member.cluster.here() == GroupId(0) {
+    if member.cluster.is_root() {
         let one_more = "Another      pando serve --pg 127.0.0.1:0 --http 127.0.0.1:0";
         writeln!(out, "{one_more} --join {address}{token}")?;
     }

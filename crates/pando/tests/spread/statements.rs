@@ -229,9 +229,9 @@ async fn a_transaction_reads_rows_that_come_to_its_own_server_while_it_reads() {
 
 /// Moves a table to one server, whatever else moves it meanwhile.
 async fn give_all(servers: &InProcess, table: TableId, to: usize) {
-    let to = servers.servers()[to].cluster.here();
+    let to = servers.servers()[to].cluster.store().group();
     for server in servers.servers() {
-        while server.cluster.here() != to {
+        while server.cluster.store().group() != to {
             let buckets = server.cluster.store().bucket_infos(table);
             let Some(bucket) = buckets.first() else { break };
             let _ = server.cluster.give(table, &bucket.range, to).await;

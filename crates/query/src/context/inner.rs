@@ -120,9 +120,9 @@ impl Inner {
     /// How its statements wait for other transactions.
     pub(crate) fn waiting(&self) -> Waiting {
         let settings = self.settings.load();
-        let (group, number) = (self.shared.store.group().0, self.context.presence.process.into());
+        let (server, number) = (self.shared.store.server(), self.context.presence.process.into());
         Waiting {
-            party: Party { group, number },
+            party: Party { server, number },
             patience: settings.lock_timeout,
             repeats: settings.isolation().is_of_statements(),
             validates: settings.isolation() == Isolation::Serializable,

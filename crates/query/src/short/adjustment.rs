@@ -35,7 +35,7 @@ impl Short {
             servers.into_iter().map(|(group, address)| json!([group.0, address])).collect();
         let entries: Vec<Value> = entries.iter().map(entry).collect();
         let adjustment = json!({
-            "here": peers.here().0,
+            "here": peers.group_of(peers.here()).0,
             "table": self.table.id.0,
             "statement": text,
             "key": parts,

@@ -197,7 +197,7 @@ pub(crate) async fn perform(
         }
         if attempt > 0 {
             let number = shared.next_number() | NO_SESSION;
-            transaction.lock_rows(Party { group: store.group().0, number }, None);
+            transaction.lock_rows(Party { server: store.server(), number }, None);
             transaction.wait_for_locks(false);
         }
         match change.commit(transaction).await {

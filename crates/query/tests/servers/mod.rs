@@ -11,7 +11,7 @@ use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, UInt32Array};
 use datafusion::arrow::compute::{concat, take};
 use query::{Database, Options};
 use sdds::directory::{Entry, Owner};
-use sdds::{Bound, Epoch, GroupId, Key, KeyRange, MoveId, Timestamp};
+use sdds::{Bound, Epoch, GroupId, Key, KeyRange, MoveId, ServerId, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -46,6 +46,7 @@ struct Staged {
 /// The servers as one of them sees them.
 #[derive(Debug)]
 struct Seen {
+    /// The group that it leads.
     here: GroupId,
     servers: Arc<Servers>,
 }
@@ -54,10 +55,10 @@ impl Servers {
     /// So many servers with the same options.
     pub(crate) fn start(count: u64, options: &Options) -> Arc<Self> {
         let servers = Arc::new(Self { clock: AtomicU64::new(1), ..Self::default() });
-        let open = |group| {
-            let options = Options { cluster: Some(GroupId(group)), ..options.clone() };
+        let open = |server| {
+            let options = Options { cluster: Some(ServerId(server)), ..options.clone() };
             let database = Database::open(options).expect("opened");
-            let seen = Seen { here: GroupId(group), servers: Arc::clone(&servers) };
+            let seen = Seen { here: ServerId(server).own_group(), servers: Arc::clone(&servers) };
             database.store().join(Arc::new(seen));
             database
         };
@@ -319,16 +320,24 @@ impl Staged {
 
 #[async_trait]
 impl Peers for Seen {
-    fn here(&self) -> GroupId {
-        self.here
+    fn here(&self) -> ServerId {
+        self.here.founder()
+    }
+
+    fn group_of(&self, server: ServerId) -> GroupId {
+        server.own_group()
+    }
+
+    fn leader_of(&self, group: GroupId) -> ServerId {
+        group.founder()
     }
 
     fn refusal(&self) -> Option<Error> {
         None
     }
 
-    fn server_name(&self, group: GroupId) -> String {
-        format!("s{}", group.0)
+    fn server_name(&self, server: ServerId) -> String {
+        format!("s{server}")
     }
 
     fn traffic(&self) -> Traffic {
@@ -345,7 +354,7 @@ impl Peers for Seen {
 
     fn transaction_id(&self) -> TransactionId {
         let number = self.servers.numbers.fetch_add(1, Ordering::Relaxed);
-        TransactionId { coordinator: self.here, number }
+        TransactionId { coordinator: self.here(), number }
     }
 
     async fn snapshot(&self) -> Result<Snapshot, Error> {
@@ -482,16 +491,16 @@ impl Peers for Seen {
         Ok(changed)
     }
 
-    fn pass_on(&self, reader: &Reader, on: GroupId, fragment: Bytes) -> BatchStream {
+    fn pass_on(&self, reader: &Reader, on: ServerId, fragment: Bytes) -> BatchStream {
         self.run(reader, on, fragment, Delivery::Pushed)
     }
 
-    fn run(&self, reader: &Reader, on: GroupId, fragment: Bytes, _: Delivery) -> BatchStream {
+    fn run(&self, reader: &Reader, on: ServerId, fragment: Bytes, _: Delivery) -> BatchStream {
         use futures::{StreamExt, TryStreamExt};
         self.servers.sent.lock().expect("sound").push(fragment.clone());
         let (servers, reader) = (Arc::clone(&self.servers), reader.clone());
         let rows = async move {
-            let reading = servers.reading(&reader, on).await?;
+            let reading = servers.reading(&reader, on.own_group()).await?;
             Ok::<_, Error>(servers.database(on.0).fragments().run(reading, fragment))
         };
         futures::stream::once(rows).try_flatten().boxed()
@@ -520,7 +529,7 @@ impl Peers for Seen {
         Some(TableTotal { rows, bytes: buckets.iter().map(|bucket| bucket.bytes).sum() })
     }
 
-    fn take(&self, on: GroupId, exchange: ExchangeId, part: u32) -> BatchStream {
+    fn take(&self, on: ServerId, exchange: ExchangeId, part: u32) -> BatchStream {
         self.servers.database(on.0).fragments().take(exchange, part)
     }
 
@@ -532,7 +541,7 @@ impl Peers for Seen {
         let others = self.servers.groups().filter(|group| *group != self.here);
         let rows = others.filter_map(|group| {
             let rows = self.servers.database(group.0).fragments().describe(name)?;
-            Some((self.server_name(group), rows))
+            Some((self.server_name(group.founder()), rows))
         });
         rows.collect()
     }

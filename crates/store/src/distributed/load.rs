@@ -30,7 +30,7 @@ impl DistributedTransaction {
         for _ in 0..ATTEMPTS_MAX {
             let Some((peers, reader)) = self.begin_elsewhere(false) else { break };
             let mut owners = by_owner(&*peers, &view, std::mem::take(&mut chunks)).await?;
-            if let Some(here) = owners.remove(&peers.here()) {
+            if let Some(here) = owners.remove(&view.group()) {
                 self.waiting(|here| here.lock_for_load(id)).await?;
                 match self.load_here(id, here.clone()) {
                     Err(Error::NotOwned { .. }) => chunks.extend(here),
@@ -115,7 +115,7 @@ async fn by_owner(
     let (low, high) = (Bound::At(first.first().clone()), Bound::At(last.last().successor()));
     let Some(span) = KeyRange::new(low, high) else { return Ok(owners) };
     if view.owns(&span) {
-        return Ok([(peers.here(), chunks)].into());
+        return Ok([(view.group(), chunks)].into());
     }
     for (range, owner) in peers.cover(view.table().id, &span).await? {
         let start = chunks.partition_point(|chunk| !range.low.is_at_or_before(chunk.last()));

@@ -135,7 +135,7 @@ impl DistributedTransaction {
             rest = Vec::new();
             for (owner, of) in owners {
                 let picked = rows(of.iter().map(|row| keys[*row as usize].clone()).collect());
-                let done = if owner == peers.here() {
+                let done = if peers.is_here(owner) {
                     self.waiting(|here| here.lock_selected(id, &picked)).await
                 } else {
                     self.begin_elsewhere(true);
@@ -220,7 +220,7 @@ impl DistributedTransaction {
         let Some((peers, reader)) = self.begin_elsewhere(false) else { return Ok(()) };
         let mut owners: Vec<GroupId> = Vec::new();
         for (_, owner) in peers.cover(table.id, &KeyRange::all()).await? {
-            if owner != peers.here() && !owners.contains(&owner) {
+            if !peers.is_here(owner) && !owners.contains(&owner) {
                 owners.push(owner);
             }
         }

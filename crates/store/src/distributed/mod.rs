@@ -297,7 +297,7 @@ impl DistributedTransaction {
             let mut sent = Vec::new();
             for (owner, rows) in owners {
                 let write = write.picked(&rows)?;
-                if owner == peers.here() {
+                if peers.is_here(owner) {
                     match self.waiting(|here| here.write(&table, write.clone())).await {
                         Err(Error::NotOwned { .. }) => rest.extend(rows),
                         done => drop(done?),
@@ -476,7 +476,7 @@ async fn by_owner(
     let low = Bound::At(first.clone());
     let Some(span) = KeyRange::new(low, Bound::At(last.successor())) else { return Ok(owners) };
     if view.owns(&span) {
-        return Ok([(peers.here(), rows.to_vec())].into());
+        return Ok([(view.group(), rows.to_vec())].into());
     }
     let cover = peers.cover(view.table().id, &span).await?;
     for row in rows {

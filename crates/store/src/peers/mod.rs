@@ -28,7 +28,7 @@ use bytes::Bytes;
 use catalog::{Sequence, Table, TableId};
 use futures::future::BoxFuture;
 use locks::Party;
-use sdds::{GroupId, Key, KeyRange, Timestamp, TransactionId};
+use sdds::{GroupId, Key, KeyRange, ServerId, Timestamp, TransactionId};
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -40,12 +40,22 @@ pub(crate) const ATTEMPTS_MAX: usize = 64;
 /// passes, or a server cannot be reached.
 #[async_trait]
 pub trait Peers: Debug + Send + Sync {
-    /// Returns the group that this server leads.
-    fn here(&self) -> GroupId;
+    /// Returns this server.
+    fn here(&self) -> ServerId;
 
-    /// Returns the name of the server of a group, or the number of the group if the name is
-    /// unknown.
-    fn server_name(&self, group: GroupId) -> String;
+    /// Returns the group that a server leads.
+    fn group_of(&self, server: ServerId) -> GroupId;
+
+    /// Returns the server that leads a group.
+    fn leader_of(&self, group: GroupId) -> ServerId;
+
+    /// Returns whether this server leads a group.
+    fn is_here(&self, group: GroupId) -> bool {
+        self.leader_of(group) == self.here()
+    }
+
+    /// Returns the name of a server, or its number if the name is unknown.
+    fn server_name(&self, server: ServerId) -> String;
 
     /// Returns message counts of this server.
     fn traffic(&self) -> Traffic;
@@ -160,14 +170,19 @@ pub trait Peers: Debug + Send + Sync {
     ) -> Result<Changed, Error>;
 
     /// Executes a fragment on another server.
-    fn run(&self, reader: &Reader, on: GroupId, fragment: Bytes, delivery: Delivery)
-    -> BatchStream;
+    fn run(
+        &self,
+        reader: &Reader,
+        on: ServerId,
+        fragment: Bytes,
+        delivery: Delivery,
+    ) -> BatchStream;
 
     /// Forwards a fragment, which was sent to this server by mistake, to the owner of its rows.
-    fn pass_on(&self, reader: &Reader, on: GroupId, fragment: Bytes) -> BatchStream;
+    fn pass_on(&self, reader: &Reader, on: ServerId, fragment: Bytes) -> BatchStream;
 
     /// Takes the rows of one partition of an exchange whose producer is another server.
-    fn take(&self, on: GroupId, exchange: ExchangeId, part: u32) -> BatchStream;
+    fn take(&self, on: ServerId, exchange: ExchangeId, part: u32) -> BatchStream;
 
     /// Undoes what was written on other servers since a savepoint ([`Reader::savepoint`]).
     async fn rollback_to(&self, transaction: TransactionId, savepoint: u64) -> Result<(), Error>;

@@ -6,7 +6,7 @@ use catalog::CatalogChange;
 use futures::stream::BoxStream;
 use locks::{Mode, Party};
 use sdds::directory::Entry;
-use sdds::{GroupId, Key, Timestamp, TransactionId};
+use sdds::{GroupId, Key, ServerId, Timestamp, TransactionId};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub type BatchStream = BoxStream<'static, Result<RecordBatch, Error>>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ExchangeId {
     /// The server that coordinates the statement.
-    pub coordinator: GroupId,
+    pub coordinator: ServerId,
     /// Number that the coordinator does not reuse.
     pub number: u64,
 }
@@ -28,7 +28,7 @@ pub struct ExchangeId {
 pub struct Whereabouts {
     /// The presumed owners.
     pub entries: Vec<Entry>,
-    /// Addresses (`host:port`) at which PostgreSQL clients reach the servers of those groups, as
+    /// Addresses (`host:port`) at which PostgreSQL clients reach the servers that lead those groups, as
     /// far as known.
     pub servers: Vec<(GroupId, String)>,
 }

@@ -73,8 +73,7 @@ impl TableView {
             return Ok(vec![(range.clone(), None)]);
         };
         let cover = peers.cover(self.table().id, range).await?;
-        let here = peers.here();
-        let owner = |owner: GroupId| Some(owner).filter(|owner| *owner != here);
+        let owner = |owner: GroupId| Some(owner).filter(|owner| !peers.is_here(*owner));
         Ok(cover.into_iter().map(|(range, of)| (range, owner(of))).collect())
     }
 }

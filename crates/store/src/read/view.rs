@@ -7,7 +7,7 @@ use crate::{Error, Snapshot};
 use arrow::array::{ArrayRef, RecordBatch};
 use bucket::{Bucket, BucketState, Chunk, Morsel, Source, TableWrites, key};
 use catalog::{Index, Table};
-use sdds::{Bound, BucketId, Key, KeyRange};
+use sdds::{Bound, BucketId, GroupId, Key, KeyRange};
 use std::sync::Arc;
 
 /// An index, and its file.
@@ -132,7 +132,12 @@ impl TableView {
 
     /// Whether this server owns all keys of a table without committed data.
     fn is_at_home(&self) -> bool {
-        self.table.home == self.snapshot.group()
+        self.table.home == self.group()
+    }
+
+    /// Returns the group whose rows it reads.
+    pub(crate) fn group(&self) -> GroupId {
+        self.snapshot.group()
     }
 
     /// Refuses a key that is not owned here.

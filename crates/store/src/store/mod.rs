@@ -18,7 +18,7 @@ mod statistics;
 pub(crate) use committing::Touched;
 pub(crate) use conflicts::{refuse_missing, refuse_newer, refuse_newer_loads, refuse_required};
 pub use indexed::IndexExpressions;
-pub use opening::{CHECKPOINT_BYTES, Data, Progress, Recovery, RecoveryStage, group_of};
+pub use opening::{CHECKPOINT_BYTES, Data, Progress, Recovery, RecoveryStage, server_of};
 pub(crate) use proposing::Ready;
 pub(crate) use request::CommitRequest;
 
@@ -35,7 +35,7 @@ use catalog::{Catalog, RelationId, Table, TableId};
 use durable::{Command, Durable, KeptCheckpoint};
 use journal::Journal;
 use parking_lot::{Mutex, MutexGuard};
-use sdds::{GroupId, Timestamp};
+use sdds::{GroupId, ServerId, Timestamp};
 use sequences::Handed;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
@@ -48,21 +48,22 @@ pub struct Options {
     pub memory_limit: Option<u64>,
     /// Whether a background thread compacts buckets. Tests that count bytes disable it.
     pub background: bool,
-    /// The group that this server leads.
-    pub group: GroupId,
+    /// The server that it is on. It is a replica of the group that the server has founded.
+    pub server: ServerId,
     /// Whether other servers may own rows from the start, instead of from [`Store::join`] on.
     pub in_cluster: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { memory_limit: None, background: true, group: GroupId(0), in_cluster: false }
+        Self { memory_limit: None, background: true, server: ServerId(0), in_cluster: false }
     }
 }
 
 /// The tables of one server.
 #[derive(Debug)]
 pub struct Store {
+    server: ServerId,
     machine: Mutex<Machine>,
     snapshots: Arc<Snapshots>,
     memory: Arc<Memory>,
@@ -102,13 +103,14 @@ impl Store {
 
     fn new(options: &Options) -> Self {
         let queue = Arc::new(Queue::default());
-        let snapshots = Snapshots::new(Arc::clone(&queue), options.group);
+        let snapshots = Snapshots::new(Arc::clone(&queue), options.server.own_group());
         let memory = Memory::new(options.memory_limit);
         let machine = Machine::new(Arc::clone(&snapshots), Arc::clone(&memory));
         if options.in_cluster {
             snapshots.enter_cluster();
         }
         Self {
+            server: options.server,
             machine: Mutex::new(machine),
             snapshots,
             memory,
@@ -177,7 +179,12 @@ impl Store {
         Ok(Acknowledgement(self.journal().map(|journal| journal.committed(position))))
     }
 
-    /// Returns the group that this server leads.
+    /// Returns the server that it is on.
+    pub fn server(&self) -> ServerId {
+        self.server
+    }
+
+    /// Returns the group whose state it is.
     pub fn group(&self) -> GroupId {
         self.snapshots.group
     }

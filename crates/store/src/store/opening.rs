@@ -11,7 +11,7 @@ use bucket::Place;
 use durable::{Checkpoints, ChunkFiles, Cut, Decoder, Durable, Found};
 use journal::disk::{Disk, RealDisk};
 use journal::{Directory, Durability, Journal, NewDirectory, Position};
-use sdds::{GroupId, Timestamp};
+use sdds::{ServerId, Timestamp};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -77,12 +77,12 @@ impl Data {
     }
 }
 
-/// Returns the group whose data a directory keeps; `None` if there is no data directory at the path.
+/// Returns the server whose data a directory keeps; `None` if there is no data directory at the path.
 ///
 /// # Errors
 /// Damage, newer formats, and errors of the disk.
-pub fn group_of(path: &Path) -> Result<Option<GroupId>, Error> {
-    Ok(Directory::group_of(&RealDisk, path)?)
+pub fn server_of(path: &Path) -> Result<Option<ServerId>, Error> {
+    Ok(Directory::server_of(&RealDisk, path)?)
 }
 
 /// What was found in a data directory. Its text is one line for people.
@@ -143,9 +143,9 @@ impl Store {
         let parts = [durable::CHUNKS, durable::CHECKPOINTS];
         let Data { path, disk, journal: journal_options, holder, checkpoint_bytes, .. } = data;
         let progress = data.progress;
-        let new = NewDirectory { random: data.identity, group: options.group };
+        let new = NewDirectory { random: data.identity, server: options.server };
         let directory = Directory::open_or_create(&disk, &path, &holder, new, &parts)?;
-        refuse_other_group(&directory, options.group)?;
+        refuse_other_server(&directory, options.server)?;
         let directory = Arc::new(directory);
         let chunks = ChunkFiles::open(&directory)?;
         let (mut checkpoints, found, refused) = Checkpoints::find(&directory)?;
@@ -227,8 +227,8 @@ fn read_checkpoint(
 }
 
 /// Refuses the directory of another server.
-fn refuse_other_group(directory: &Directory, expected: GroupId) -> Result<(), Error> {
-    let found = directory.group();
+fn refuse_other_server(directory: &Directory, expected: ServerId) -> Result<(), Error> {
+    let found = directory.server();
     if found == expected {
         return Ok(());
     }

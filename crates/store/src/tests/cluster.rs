@@ -7,7 +7,7 @@ use crate::test_tables::rows as as_batch;
 use crate::{Error, Prepared};
 use futures::FutureExt;
 use proptest::prelude::*;
-use sdds::{Bound, GroupId, Timestamp};
+use sdds::{Bound, ServerId, Timestamp};
 use std::collections::BTreeSet;
 
 const STORES: usize = 3;
@@ -73,11 +73,11 @@ struct World {
 
 impl World {
     fn new() -> Self {
-        let options = |group| Options { group: GroupId(group), in_cluster: true, ..quiet() };
+        let options = |server| Options { server: ServerId(server), in_cluster: true, ..quiet() };
         let (first, id) = store_with(4 << 10, options(0));
         let mut stores = vec![first];
-        for group in 1..STORES as u64 {
-            let store = Store::open(options(group));
+        for server in 1..STORES as u64 {
+            let store = Store::open(options(server));
             store.install(&stores[0].catalog(), Timestamp(1)).expect("in memory");
             stores.push(store);
         }

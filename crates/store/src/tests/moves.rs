@@ -5,13 +5,13 @@ use crate::test_tables::rows;
 use crate::{Busy, Error, MoveIn, MoveOut};
 use bytes::Bytes;
 use futures::FutureExt;
-use sdds::{Bound, GroupId, MoveId, Timestamp};
+use sdds::{Bound, GroupId, MoveId, ServerId, Timestamp};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Two stores with one table. The first has the rows 0..100, since timestamp 10.
 pub(super) fn two_stores() -> (Arc<Store>, Arc<Store>, TableId) {
     let (first, id) = store_with(4 << 10, Options { in_cluster: true, ..quiet() });
-    let second = Store::open(Options { group: GroupId(1), in_cluster: true, ..quiet() });
+    let second = Store::open(Options { server: ServerId(1), in_cluster: true, ..quiet() });
     second.install(&first.catalog(), Timestamp(1)).expect("in memory");
     let pairs: Vec<(i64, &str)> = (0..100).map(|key| (key, "a value of some length")).collect();
     let mut transaction = first.begin();

@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use futures::FutureExt;
 use parking_lot::Mutex;
-use sdds::{GroupId, Timestamp};
+use sdds::{GroupId, ServerId, Timestamp};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The peers of the first store: the second store.
@@ -36,16 +36,24 @@ impl TwoServers {
 
 #[async_trait]
 impl Peers for TwoServers {
-    fn here(&self) -> GroupId {
-        GroupId(0)
+    fn here(&self) -> ServerId {
+        ServerId(0)
+    }
+
+    fn group_of(&self, server: ServerId) -> GroupId {
+        server.own_group()
+    }
+
+    fn leader_of(&self, group: GroupId) -> ServerId {
+        group.founder()
     }
 
     fn refusal(&self) -> Option<Error> {
         None
     }
 
-    fn server_name(&self, group: GroupId) -> String {
-        group.to_string()
+    fn server_name(&self, server: ServerId) -> String {
+        server.to_string()
     }
 
     fn traffic(&self) -> Traffic {
@@ -61,7 +69,7 @@ impl Peers for TwoServers {
     }
 
     fn transaction_id(&self) -> TransactionId {
-        TransactionId { coordinator: GroupId(0), number: 1 }
+        TransactionId { coordinator: ServerId(0), number: 1 }
     }
 
     async fn snapshot(&self) -> Result<Snapshot, Error> {
@@ -170,11 +178,11 @@ impl Peers for TwoServers {
         unreachable!("the store runs no pushdowns")
     }
 
-    fn run(&self, _: &Reader, _: GroupId, _: Bytes, _: Delivery) -> BatchStream {
+    fn run(&self, _: &Reader, _: ServerId, _: Bytes, _: Delivery) -> BatchStream {
         unreachable!("the store ships no fragments")
     }
 
-    fn pass_on(&self, _: &Reader, _: GroupId, _: Bytes) -> BatchStream {
+    fn pass_on(&self, _: &Reader, _: ServerId, _: Bytes) -> BatchStream {
         unreachable!("the store ships no fragments")
     }
 
@@ -186,7 +194,7 @@ impl Peers for TwoServers {
         None
     }
 
-    fn take(&self, _: GroupId, _: ExchangeId, _: u32) -> BatchStream {
+    fn take(&self, _: ServerId, _: ExchangeId, _: u32) -> BatchStream {
         unreachable!("the store has no exchanges")
     }
 

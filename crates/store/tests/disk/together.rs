@@ -2,10 +2,10 @@
 
 use super::*;
 use futures::executor::block_on;
-use sdds::{Bound, GroupId, MoveId, Timestamp, TransactionId};
+use sdds::{Bound, GroupId, MoveId, ServerId, Timestamp, TransactionId};
 use store::{MoveIn, MoveOut, Prepared};
 
-const ID: TransactionId = TransactionId { coordinator: GroupId(0), number: 7 };
+const ID: TransactionId = TransactionId { coordinator: ServerId(0), number: 7 };
 const OUTCOME: &str = "outcome";
 const SEEDS: u64 = 6;
 
@@ -17,7 +17,7 @@ struct Pair {
 
 fn open_both(disks: &[MemoryDisk; 2]) -> [Arc<Store>; 2] {
     [0, 1].map(|at| {
-        let options = Options { group: GroupId(at as u64), in_cluster: true, ..quiet() };
+        let options = Options { server: ServerId(at as u64), in_cluster: true, ..quiet() };
         let (store, _) = Store::open_durable(&options, data(&disks[at])).expect("it opens");
         store.check().expect("every invariant holds");
         store

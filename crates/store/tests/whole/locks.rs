@@ -3,11 +3,12 @@
 use super::*;
 use crate::test_tables::rows;
 use futures::FutureExt;
+use sdds::ServerId;
 use store::locks::{Mode, Party};
 use store::{Error, LockPolicy, RowLocks, Transaction};
 
 fn party(number: u64) -> Party {
-    Party { group: 0, number }
+    Party { server: ServerId(0), number }
 }
 
 fn begin(store: &Arc<Store>, number: u64) -> Transaction {

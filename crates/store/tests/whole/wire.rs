@@ -4,7 +4,7 @@ use super::*;
 use crate::test_tables::every_type;
 use arrow::error::ArrowError;
 use catalog::{Catalog, Privileges, Role, Schema, Sequence, temporary_schema};
-use sdds::{GroupId, Timestamp};
+use sdds::{ServerId, Timestamp};
 use store::Error;
 
 fn sequence(id: u32, schema: &str) -> Sequence {
@@ -52,7 +52,7 @@ fn a_catalog_comes_back_and_a_joining_server_begins_with_it() {
     let bytes = postcard::to_allocvec(&catalog).expect("written");
     let back: Catalog = postcard::from_bytes(&bytes).expect("read");
     assert_eq!(format!("{catalog:?}"), format!("{back:?}"));
-    let store = Store::open(Options { group: GroupId(3), in_cluster: true, ..quiet() });
+    let store = Store::open(Options { server: ServerId(3), in_cluster: true, ..quiet() });
     store.install(&back, Timestamp(40)).expect("in memory");
     let snapshot = store.snapshot();
     assert_eq!(snapshot.timestamp(), Timestamp(40));
