@@ -22,7 +22,7 @@ pub enum SqlType {
     Double,
     /// `numeric`: exact decimals.
     Numeric {
-        /// Total number of digits, 1 to 38.
+        /// Total number of digits, 1 to 38; 0 without a declaration.
         precision: u8,
         /// Number of digits after the decimal point.
         scale: i8,
@@ -123,9 +123,8 @@ pub struct DomainCheck {
 }
 
 impl SqlType {
-    /// `numeric` without precision and scale. It is stored as `numeric(38,10)` and is the same
-    /// type.
-    pub const NUMERIC: Self = Self::Numeric { precision: 38, scale: 10 };
+    /// `numeric` without precision and scale: each value has a scale of its own.
+    pub const NUMERIC: Self = Self::Numeric { precision: 0, scale: 0 };
 
     /// Returns the Arrow type that represents its values.
     pub fn arrow(&self) -> DataType {
@@ -136,6 +135,8 @@ impl SqlType {
             Self::BigInt => DataType::Int64,
             Self::Real => DataType::Float32,
             Self::Double => DataType::Float64,
+            // Of numbers with a scale each, the bytes; nothing else has this type.
+            Self::Numeric { precision: 0, .. } => DataType::LargeBinary,
             Self::Numeric { precision, scale } => DataType::Decimal128(*precision, *scale),
             Self::Text
             | Self::Varchar(_)

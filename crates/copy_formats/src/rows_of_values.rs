@@ -5,6 +5,7 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
 use values::error::Result;
+use values::numbers;
 
 /// Collects rows of values into a batch.
 pub(crate) struct RowsOfValues {
@@ -35,7 +36,7 @@ impl RowsOfValues {
         }
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.columns.len());
         for column in &mut self.columns {
-            // Each decimal has its own scale. The largest scale holds all of them.
+            // Each decimal has its own scale.
             let column = same_scale(std::mem::take(column))?;
             arrays.push(ScalarValue::iter_to_array(column)?);
         }
@@ -46,12 +47,22 @@ impl RowsOfValues {
     }
 }
 
+/// Decimals of one scale, or numbers with a scale each.
 fn same_scale(column: Vec<ScalarValue>) -> Result<Vec<ScalarValue>> {
-    let scales = column.iter().filter_map(|value| match value {
+    let scale = |value: &ScalarValue| match value {
         ScalarValue::Decimal128(_, _, scale) => Some(*scale),
         _ => None,
+    };
+    let Some(first) = column.iter().find_map(scale) else { return Ok(column) };
+    let is_other = |value: &ScalarValue| {
+        scale(value).is_some_and(|scale| scale != first) || numbers::is_open(&value.data_type())
+    };
+    let is_mixed = column.iter().any(is_other);
+    let one = DataType::Decimal128(38, first);
+    let alike = column.into_iter().map(|value| match is_mixed {
+        false => Ok(value.cast_to(&one)?),
+        true if scale(&value).is_none() => Ok(value),
+        true => Ok(ScalarValue::try_from_array(&numbers::opened(&value.to_array()?)?, 0)?),
     });
-    let Some(widest) = scales.max() else { return Ok(column) };
-    let to = DataType::Decimal128(38, widest);
-    Ok(column.into_iter().map(|value| value.cast_to(&to)).collect::<Result<_, _>>()?)
+    alike.collect()
 }

@@ -137,9 +137,7 @@ impl ScalarUDFImpl for ColumnarFunction {
 /// Whether PostgreSQL casts arguments of a type to another without being asked. A constant in quotes is of any type.
 fn is_implicit(given: &DataType, wanted: &DataType) -> bool {
     let of_kind = |kind: fn(&DataType) -> bool| kind(given) && kind(wanted);
-    let is_bytes = |of: &DataType| {
-        matches!(of, DataType::Binary | DataType::LargeBinary | DataType::BinaryView)
-    };
+    let is_bytes = |of: &DataType| matches!(of, DataType::Binary | DataType::BinaryView);
     let is_moment = |of: &DataType| matches!(of, DataType::Timestamp(..) | DataType::Date32);
     let is_exact = wanted.is_integer() && given.is_integer();
     let is_wider = wanted.is_numeric() && !wanted.is_integer() && given.is_numeric();

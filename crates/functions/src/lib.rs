@@ -54,6 +54,9 @@ pub fn register_shared(engine: &mut SessionState) -> Result<()> {
     for function in json::all() {
         engine.register_udf(function)?;
     }
+    for aggregate in numbers::totals::all() {
+        engine.register_udaf(Arc::new(aggregate))?;
+    }
     limits::register(engine)?;
     engine.register_function_rewrite(Arc::new(json::casts::JsonTypes))?;
     engine.register_function_rewrite(Arc::new(numbers::integers::Checked))?;

@@ -3,7 +3,7 @@
 
 use crate::arrays::order;
 use crate::datetime::{intervals, moments, precision};
-use crate::numbers::{bits, decimals, floats, integers, rank, root};
+use crate::numbers::{bits, decimals, floats, integers, open, rank};
 use crate::regexes;
 use crate::system::domains;
 use crate::text::{bytes, concatenation, joined, parts};
@@ -17,8 +17,6 @@ pub fn named(name: &str) -> Option<Arc<ScalarUDF>> {
         let others = [
             bytes::concat(),
             decimals::average(),
-            decimals::divide(),
-            decimals::multiply(),
             decimals::summand(),
             intervals::divide(),
             intervals::length(),
@@ -38,8 +36,9 @@ pub fn named(name: &str) -> Option<Arc<ScalarUDF>> {
             .chain(joined::all().map(Arc::new))
             .chain([Arc::new(order::key()), Arc::new(parts::as_name())]);
         let all = all.chain(domains::all().map(Arc::new));
-        let all = all.chain([bits::exclusive_or(), root::function_of_numerics()].map(Arc::new));
+        let all = all.chain([Arc::new(bits::exclusive_or())]);
         let all = all.chain(rank::all().map(Arc::new));
+        let all = all.chain(open::all().into_iter().map(Arc::new));
         all.map(|function| (function.name().to_owned(), function)).collect()
     });
     ALL.get(name).cloned()

@@ -11,6 +11,7 @@ use store::catalog::{
     Catalog, ColumnId, ForeignKey, Index, ReferentialAction, SqlType, Table, TableId,
 };
 use values::error::{Error, Result, SqlState};
+use values::numbers;
 
 /// A foreign key as it is written, with what its names mean.
 pub struct Wanted<'a> {
@@ -178,11 +179,10 @@ fn unmodified(of: &SqlType) -> String {
 /// an operator, or the type of the referring column converts implicitly.
 fn is_comparable(from: &SqlType, to: &SqlType) -> bool {
     let (from, to) = (from.arrow(), to.arrow());
-    let is_decimal =
-        |of: &DataType| matches!(of, DataType::Decimal128(..) | DataType::Decimal256(..));
+    let is_decimal = |of: &DataType| matches!(of, DataType::Decimal128(..)) || numbers::is_open(of);
     let is_time = |of: &DataType| matches!(of, DataType::Date32 | DataType::Timestamp(..));
     from == to
-        || from.is_integer() && to.is_numeric()
+        || from.is_integer() && (to.is_numeric() || is_decimal(&to))
         || from.is_floating() && to.is_floating()
         || is_decimal(&from) && (is_decimal(&to) || to.is_floating())
         || from.is_string() && to.is_string()

@@ -9,6 +9,7 @@ use datafusion::common::{Column, JoinType, ScalarValue};
 use datafusion::datasource::{MemTable, provider_as_source};
 use datafusion::logical_expr::utils::{conjunction, disjunction};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, lit};
+use scan::number_keys::compared;
 use scan::provider::{BucketTable, Columns};
 use sdds::Key;
 use std::sync::Arc;
@@ -126,8 +127,13 @@ pub(crate) fn joined(
     let rows = MemTable::try_new(batch.schema(), vec![vec![batch]])?;
     let rows = LogicalPlanBuilder::scan(VALUES, provider_as_source(Arc::new(rows)), None)?;
     let right = (0..columns.len()).map(|at| Column::new(Some(VALUES), format!("v{at}")));
-    let right: Vec<Column> = right.collect();
-    Ok(scan.join(rows.build()?, JoinType::LeftSemi, (columns, right), None)?)
+    let keys = |columns: &mut dyn Iterator<Item = Column>| -> Result<Vec<Expr>> {
+        let keys = columns.zip(values);
+        let keys = keys.map(|(column, of)| compared(Expr::Column(column), of.data_type()));
+        Ok(keys.collect::<Result<_, _>>()?)
+    };
+    let keys = (keys(&mut columns.into_iter())?, keys(&mut right.into_iter())?);
+    Ok(scan.join_with_expr_keys(rows.build()?, JoinType::LeftSemi, keys, None)?)
 }
 
 /// The plan of all rows with all columns; `None` if there are none.
@@ -158,15 +164,20 @@ pub(crate) fn all_values(
 
 /// The condition that columns have one of some values.
 pub(crate) fn condition(column: impl Fn(usize) -> Column, values: &[ArrayRef]) -> Result<Expr> {
-    let value = |at: usize, row: usize| Ok(lit(ScalarValue::try_from_array(&values[at], row)?));
+    let value = |at: usize, row: usize| -> Result<Expr> {
+        let value = lit(ScalarValue::try_from_array(&values[at], row)?);
+        Ok(compared(value, values[at].data_type())?)
+    };
+    let column =
+        |at: usize| Ok::<_, Error>(compared(Expr::Column(column(at)), values[at].data_type())?);
     let rows = 0..tuples::len(values);
     if values.len() == 1 && rows.len() > 1 {
         let list = rows.map(|row| value(0, row)).collect::<Result<Vec<_>>>()?;
-        return Ok(Expr::Column(column(0)).in_list(list, false));
+        return Ok(column(0)?.in_list(list, false));
     }
     let mut all = Vec::with_capacity(rows.len());
     for row in rows {
-        let equal = |at: usize| Ok(Expr::Column(column(at)).eq(value(at, row)?));
+        let equal = |at: usize| Ok(column(at)?.eq(value(at, row)?));
         let equal = (0..values.len()).map(equal).collect::<Result<Vec<_>>>()?;
         all.extend(conjunction(equal));
     }

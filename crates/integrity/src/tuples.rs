@@ -4,11 +4,15 @@ use datafusion::arrow::array::{Array, ArrayRef, BooleanArray, UInt32Array, new_n
 use datafusion::arrow::compute::kernels::cmp::not_distinct;
 use datafusion::arrow::compute::{CastOptions, cast_with_options, concat, take};
 use datafusion::arrow::datatypes::DataType;
+use datafusion::common::ScalarValue;
+use scan::number_keys::comparable;
 use sdds::Key;
 use std::collections::HashSet;
 use store::catalog::Table;
 use store::key::encode_columns;
+use values::assign::converted as value_as;
 use values::error::Result;
+use values::numbers;
 
 /// The number of rows.
 pub(crate) fn len(columns: &[ArrayRef]) -> usize {
@@ -30,7 +34,8 @@ pub(crate) fn nulls(columns: &[ArrayRef], row: usize) -> usize {
 pub(crate) fn different(old: &[ArrayRef], new: &[ArrayRef]) -> Result<Vec<usize>> {
     let mut same = vec![true; len(new)];
     for (old, new) in old.iter().zip(new) {
-        let equal: BooleanArray = not_distinct(old, new)?;
+        let (old, new) = (comparable(old)?, comparable(new)?);
+        let equal: BooleanArray = not_distinct(&old, &new)?;
         for (row, same) in same.iter_mut().enumerate() {
             *same &= equal.value(row);
         }
@@ -84,6 +89,10 @@ pub(crate) fn converted(
             converted.push(ArrayRef::clone(column));
             continue;
         }
+        if numbers::holds_open(column.data_type()) || numbers::holds_open(to) {
+            converted.push(numbers_as(column, to, &mut has_all)?);
+            continue;
+        }
         let there = cast_with_options(column, to, &options)
             .unwrap_or_else(|_| new_null_array(to, column.len()));
         let back = cast_with_options(&there, column.data_type(), &options)?;
@@ -98,4 +107,27 @@ pub(crate) fn converted(
         true => Ok((converted, rows)),
         false => Ok((picked(&converted, &rows)?, rows)),
     }
+}
+
+/// Numbers in another type of numbers, without those that it does not have.
+fn numbers_as(column: &ArrayRef, to: &DataType, has_all: &mut [bool]) -> Result<ArrayRef> {
+    let mut values = Vec::with_capacity(column.len());
+    for (row, has_all) in has_all.iter_mut().enumerate() {
+        let value = ScalarValue::try_from_array(column, row)?;
+        let there = value_as(&value, to).ok();
+        let back = there.as_ref().and_then(|there| value_as(there, column.data_type()).ok());
+        let is_same = match back {
+            Some(back) => {
+                let (back, value) = (back.to_array()?, value.to_array()?);
+                not_distinct(&comparable(&back)?, &comparable(&value)?)?.value(0)
+            }
+            None => false,
+        };
+        *has_all &= is_same;
+        values.push(match there.filter(|_| is_same) {
+            Some(there) => there,
+            None => ScalarValue::try_from(to)?,
+        });
+    }
+    Ok(ScalarValue::iter_to_array(values)?)
 }

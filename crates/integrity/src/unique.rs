@@ -10,8 +10,9 @@ use crate::{errors, tuples};
 use datafusion::arrow::array::ArrayRef;
 use datafusion::common::Column;
 use datafusion::datasource::provider_as_source;
-use datafusion::functions_aggregate::expr_fn::count;
+use datafusion::functions_aggregate::expr_fn::{count, min};
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder, lit};
+use scan::number_keys::compared;
 use scan::provider::{BucketTable, Columns};
 use sdds::Key;
 use std::sync::Arc;
@@ -116,10 +117,17 @@ async fn repeated(
         }
         Some(values) => joined(scan, (0..positions.len()).map(column).collect(), values)?,
     };
-    let keys: Vec<Expr> = (0..positions.len()).map(|at| Expr::Column(column(at))).collect();
-    let counted = rows.aggregate(keys.clone(), vec![count(lit(1_i64)).alias("rows")])?;
+    let (mut keys, mut counted) = (Vec::new(), vec![count(lit(1_i64)).alias("rows")]);
+    for (at, position) in positions.iter().enumerate() {
+        let value = Expr::Column(column(at));
+        keys.push(compared(value.clone(), &table.columns[*position].sql_type.arrow())?);
+        // Of values that are equal, one is named.
+        counted.push(min(value).alias(format!("v{at}")));
+    }
+    let counted = rows.aggregate(keys, counted)?;
     let several = counted.filter(Expr::Column(Column::from_name("rows")).gt(lit(1_i64)))?;
-    let plan = several.project(keys)?.limit(0, Some(1))?.build()?;
+    let named = (0..positions.len()).map(|at| Expr::Column(Column::from_name(format!("v{at}"))));
+    let plan = several.project(named.collect::<Vec<_>>())?.limit(0, Some(1))?.build()?;
     let batches = surroundings.rows(transaction, &plan).await?;
     let found = batches.into_iter().find(|batch| batch.num_rows() > 0);
     Ok(found.map(|batch| batch.columns().to_vec()))

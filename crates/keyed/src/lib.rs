@@ -1,7 +1,7 @@
 //! Queries of one table by its primary key, without the engine's planner.
 //!
 //! A [`Read`] is recognised in a parse tree once, and executed often: `SELECT columns FROM t WHERE
-//! condition ORDER BY key LIMIT n OFFSET m`, or `SELECT count(*)` with such a condition. Its condition ([`condition`]) is one row by its key, a
+//! condition ORDER BY key LIMIT n OFFSET m`, or `SELECT count(*)` with such a condition. Its condition (`condition`) is one row by its key, a
 //! list of keys (`IN`, `= ANY`), or a range of keys below a fixed prefix, and comparisons of other
 //! columns with constants and parameters. Rows are read in key order, or against it.
 //!

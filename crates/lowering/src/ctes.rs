@@ -12,7 +12,6 @@ use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{Expr as Engine, LogicalPlan, LogicalPlanBuilder};
 use std::sync::Arc;
-use store::catalog::SqlType as Held;
 
 impl Lowering<'_> {
     /// Makes the plans of queries in WITH.
@@ -89,12 +88,10 @@ impl Lowering<'_> {
     }
 }
 
-/// Numerics of later rounds may have more digits than those of the first.
+/// Numerics of later rounds may have other digits than those of the first.
 fn open(value: Typed) -> Typed {
     match value.data_type {
-        DataType::Decimal128(..) if value.sql_type.modifier < 0 => {
-            value.converted(&Held::NUMERIC.arrow())
-        }
+        DataType::Decimal128(..) if value.sql_type.modifier < 0 => value.opened(),
         _ => value,
     }
 }

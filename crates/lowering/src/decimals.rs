@@ -2,6 +2,7 @@
 
 use crate::types::DIGITS_MAX;
 use datafusion::arrow::datatypes::DataType;
+use values::numbers::{OPEN, has_one_scale, is_open};
 
 /// Precision and scale of the decimals that hold all values of an Arrow type.
 pub(crate) fn digits(data_type: &DataType) -> (u8, i8) {
@@ -37,8 +38,21 @@ pub(crate) fn of_both(left: &DataType, right: &DataType) -> DataType {
                 field.with_data_type(of_both(item.data_type(), other.data_type())).into(),
             )
         }
-        (DataType::Decimal128(..), DataType::Decimal128(..)) => common(left, right),
+        (DataType::Decimal128(..), DataType::Decimal128(..)) => of_numerics(left, right),
+        (left, right) if is_open(left) || is_open(right) => OPEN,
         _ => left.clone(),
+    }
+}
+
+/// The Arrow type for values of two that represent the same numeric type.
+fn of_numerics(left: &DataType, right: &DataType) -> DataType {
+    let is_same_scale = match (left, right) {
+        (DataType::Decimal128(_, left), DataType::Decimal128(_, right)) => left == right,
+        _ => false,
+    };
+    match is_same_scale && has_one_scale(left) && has_one_scale(right) {
+        true => Some(common(left, right)).filter(has_one_scale).unwrap_or(OPEN),
+        false => OPEN,
     }
 }
 

@@ -15,7 +15,8 @@ impl Lowering<'_> {
         plan: LogicalPlan,
         types: &[SqlType],
     ) -> Result<LogicalPlan> {
-        if !types.iter().any(|of| Self::has_equality_key(*of)) {
+        let mut all = types.iter().zip(plan.schema().fields());
+        if !all.any(|(of, field)| Self::has_equality_key(*of, field.data_type())) {
             return Ok(LogicalPlanBuilder::from(plan).distinct()?.build()?);
         }
         let columns = plan.schema().columns();
@@ -26,7 +27,7 @@ impl Lowering<'_> {
                 sql_type: *of,
                 data_type: field.data_type().clone(),
             };
-            if Self::has_equality_key(*of) {
+            if Self::has_equality_key(*of, field.data_type()) {
                 let first = self.first_of(value.expr.clone(), Vec::new())?;
                 let name = format!("?first{}", firsts.len());
                 keys.push(self.equality_key(value)?.expr.alias(format!("?same{}", keys.len())));

@@ -77,7 +77,19 @@ fn held(oid: Oid) -> Result<Held> {
     };
     match item.user_type() {
         Some(user) => missing(format!("type {} in a function of another language", user.name)),
-        None => Ok(held),
+        None => Ok(at_the_border(held)),
+    }
+}
+
+/// The digits of a numeric without declaration in functions of other languages, and how many are behind the point.
+const BORDER: Held = Held::Numeric { precision: 38, scale: 10 };
+
+/// A type as functions of other languages know it: decimals have one scale in their columns.
+fn at_the_border(held: Held) -> Held {
+    match held {
+        Held::Array(item) => Held::Array(Box::new(at_the_border(*item))),
+        numeric if numeric == Held::NUMERIC => BORDER,
+        other => other,
     }
 }
 
@@ -92,6 +104,11 @@ impl Lowering<'_> {
         let function = Arc::new(::foreign::function(&definition(function)?));
         let arguments = self.exprs(&call.arguments)?;
         let (expr, data_type) = called(&function, arguments)?;
-        Typed::of(expr, data_type, sql_type)
+        let value = Typed::of(expr, data_type, sql_type)?;
+        // Zeros behind the point are those of the border.
+        match value.data_type == BORDER.arrow() {
+            true => self.hidden("numeric_trim_scale", vec![value], sql_type),
+            false => Ok(value),
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! GROUP BY and aggregates.
 
 use crate::aggregates::Made;
-use crate::refusal::{Result, missing, unsupported};
+use crate::refusal::{Result, missing};
 use crate::scope::{Lowering, Slot};
 use crate::typed::Typed;
 use analyzer::system::{Oid, SqlType};
@@ -23,17 +23,14 @@ impl Lowering<'_> {
         // Of a key whose equal values may differ, a group has one of its values.
         let mut firsts: Vec<Option<usize>> = Vec::with_capacity(keys.len());
         for key in &keys {
-            let has_key = Self::has_equality_key(key.sql_type);
-            if has_key && select.grouping_sets.is_some() {
-                return unsupported(format!("grouping sets of {}", key.sql_type));
-            }
+            let has_key = Self::has_equality_key(key.sql_type, &key.data_type);
             let first =
                 if has_key { Some(self.first_of(key.expr.clone(), Vec::new())?) } else { None };
             firsts.push(first.map(|first| place(&mut aggregates, first)));
             key_exprs.push(self.equality_key(key.clone())?.expr);
         }
         let sets = select.grouping_sets.as_ref().filter(|_| !keys.is_empty());
-        let plan = match sets.is_some() && need_columns(&key_exprs) {
+        let plan = match share_names(&key_exprs) || sets.is_some() && need_columns(&key_exprs) {
             true => with_keys(plan, &mut key_exprs)?,
             false => plan,
         };
@@ -61,15 +58,20 @@ impl Lowering<'_> {
         // The number of the grouping set stands between keys and aggregates.
         let first = distinct.len() + usize::from(sets.is_some());
         for (index, key) in keys.into_iter().enumerate() {
-            let column = match firsts[index] {
-                Some(place) => Some(first + place),
-                None => distinct.iter().position(|known| *known == key_exprs[index]),
-            };
-            let Some(column) = column.and_then(|place| columns.get(place)) else {
+            let of_key = distinct.iter().position(|known| *known == key_exprs[index]);
+            let Some(of_key) = of_key.and_then(|place| columns.get(place)) else {
                 return missing("a key of GROUP BY outside of all grouping sets");
             };
-            let expr = Expr::Column(column.clone());
-            let expr = if sets.is_some() { varying(expr)? } else { expr };
+            let of_key = Expr::Column(of_key.clone());
+            let of_key = if sets.is_some() { varying(of_key)? } else { of_key };
+            let expr = match firsts[index].and_then(|place| columns.get(first + place)) {
+                // Sets without the key have NULL.
+                Some(value) if sets.is_some() => {
+                    when(of_key.is_not_null(), Expr::Column(value.clone())).end()?
+                }
+                Some(value) => Expr::Column(value.clone()),
+                None => of_key,
+            };
             let value = Typed { expr, ..key };
             self.add_slot(select.id, Slot::GroupKey(index), value, plan.schema());
         }
@@ -192,6 +194,15 @@ fn varying(key: Expr) -> Result<Expr> {
 fn need_columns(keys: &[Expr]) -> bool {
     let is_taken =
         |(at, key): (usize, &Expr)| keys[..at].contains(key) || matches!(key, Expr::Literal(..));
+    keys.iter().enumerate().any(is_taken)
+}
+
+/// Whether keys that differ have the same name: a cast has the name of what it converts.
+fn share_names(keys: &[Expr]) -> bool {
+    let name = |key: &Expr| key.schema_name().to_string();
+    let is_taken = |(at, key): (usize, &Expr)| {
+        keys[..at].iter().any(|other| other != key && name(other) == name(key))
+    };
     keys.iter().enumerate().any(is_taken)
 }
 

@@ -2,7 +2,7 @@
 //!
 //! [`lower`] makes a plan of a query of [`analyzer::tree`]. The tree has all names resolved and all conversions written
 //! out; the plan has the Arrow types that represent the tree's types, so that the engine converts nothing by rules of its
-//! own. The functions and operators that have PostgreSQL's meaning are listed in tables ([`functions`], [`aggregates`]);
+//! own. The functions and operators that have PostgreSQL's meaning are listed in tables (`functions`, `aggregates`);
 //! what is not listed is refused as missing.
 
 mod aggregates;
@@ -19,6 +19,7 @@ mod grouping;
 mod literals;
 mod long;
 mod names;
+mod numbers;
 mod order;
 mod query;
 mod record_fields;

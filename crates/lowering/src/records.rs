@@ -12,7 +12,9 @@ use datafusion::logical_expr::{
     ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
     Volatility,
 };
+use functions::numbers::open::comparable;
 use std::sync::Arc;
+use values::translate::external;
 
 /// A function of records.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -113,7 +115,7 @@ impl ScalarUDFImpl for Function {
             }
             (Of::AllNull, [record]) => tested(record.as_struct(), true),
             (Of::NoneNull, [record]) => tested(record.as_struct(), false),
-            (Of::Key, [record]) => keys(record)?,
+            (Of::Key, [record]) => keys(&comparable(record).map_err(external)?)?,
             _ => return internal_err!("a function of records has one argument"),
         };
         Ok(ColumnarValue::Array(array))

@@ -3,7 +3,7 @@
 use crate::expressions::outputs_of;
 use crate::functions::take;
 use crate::names;
-use crate::refusal::{Result, missing, unsupported};
+use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::Typed;
 use analyzer::system::SqlType;
@@ -14,7 +14,6 @@ use datafusion::logical_expr::{
     Expr as Engine, JoinType, LogicalPlan, LogicalPlanBuilder, WindowFrame,
     WindowFunctionDefinition,
 };
-use std::sync::Arc;
 
 /// The column that numbers equal rows.
 const COPY: &str = "?copy";
@@ -58,60 +57,99 @@ impl Lowering<'_> {
         right: LogicalPlan,
     ) -> Result<LogicalPlan> {
         let builder = || LogicalPlanBuilder::from(left.clone());
-        let is_union = operation.operator == SetOperator::Union;
-        if let Some(of) = types.iter().find(|of| Self::has_equality_key(**of) && !is_union) {
-            return unsupported(format!("INTERSECT and EXCEPT of {of}"));
-        }
+        let union = || Ok(builder().union(right.clone())?.build()?);
+        let join = match operation.operator {
+            SetOperator::Union if operation.all => return union(),
+            SetOperator::Union => return self.distinct_rows(union()?, types),
+            SetOperator::Intersect => JoinType::LeftSemi,
+            SetOperator::Except => JoinType::LeftAnti,
+        };
+        let mut all = types.iter().zip(left.schema().fields());
+        let has_keys = all.any(|(of, field)| Self::has_equality_key(*of, field.data_type()));
         Ok(match (operation.operator, operation.all) {
-            (SetOperator::Union, true) => builder().union(right)?.build()?,
-            (SetOperator::Union, false) => {
-                self.distinct_rows(builder().union(right)?.build()?, types)?
+            (_, true) => self.by_keys(left, right, types, (join, true))?,
+            (_, false) if has_keys => {
+                let left = self.distinct_rows(left, types)?;
+                self.by_keys(left, right, types, (join, false))?
             }
             (SetOperator::Intersect, false) => LogicalPlanBuilder::intersect(left, right, false)?,
-            (SetOperator::Except, false) => LogicalPlanBuilder::except(left, right, false)?,
-            (SetOperator::Intersect, true) => self.by_copies(left, right, JoinType::LeftSemi)?,
-            (SetOperator::Except, true) => self.by_copies(left, right, JoinType::LeftAnti)?,
+            _ => LogicalPlanBuilder::except(left, right, false)?,
         })
     }
 
-    /// The rows on the left whose copy of the same number is on the right, or is not.
-    fn by_copies(
+    /// The rows on the left with an equal row on the right, or without one. If copies are told apart, it has to be the copy
+    /// of the same number.
+    fn by_keys(
         &self,
         left: LogicalPlan,
         right: LogicalPlan,
-        join: JoinType,
+        types: &[SqlType],
+        (join, by_copies): (JoinType, bool),
     ) -> Result<LogicalPlan> {
         let columns = left.schema().columns();
-        let left = LogicalPlanBuilder::from(self.numbered(left)?).alias("?left")?;
-        let right = LogicalPlanBuilder::from(self.numbered(right)?).alias("?right")?;
-        let keys = |plan: &LogicalPlanBuilder| plan.schema().columns();
-        let (left_keys, right_keys) = (keys(&left), keys(&right));
-        let joined = left.join_detailed(
-            right.build()?,
-            join,
-            (left_keys.clone(), right_keys),
-            None,
-            NullEquality::NullEqualsNull,
-        )?;
-        let kept = left_keys.into_iter().zip(columns);
+        let side = |plan, name| -> Result<(LogicalPlanBuilder, Vec<Column>)> {
+            let (keyed, keys) = self.with_keys(plan, types, by_copies)?;
+            let keys = keys.into_iter().map(|key| Column::new(Some(name), key)).collect();
+            Ok((LogicalPlanBuilder::from(keyed).alias(name)?, keys))
+        };
+        let (left, left_keys) = side(left, "?left")?;
+        let (right, right_keys) = side(right, "?right")?;
+        let own = left.schema().columns().into_iter().zip(&columns);
         let kept: Vec<Engine> =
-            kept.map(|(key, column)| Engine::Column(key).alias(column.name)).collect();
+            own.map(|(own, column)| Engine::Column(own).alias(&column.name)).collect();
+        let equality = NullEquality::NullEqualsNull;
+        let keys = (left_keys, right_keys);
+        let joined = left.join_detailed(right.build()?, join, keys, None, equality)?;
         Ok(joined.project(kept)?.build()?)
     }
 
-    /// A plan with a column that numbers equal rows.
-    fn numbered(&self, plan: LogicalPlan) -> Result<LogicalPlan> {
+    /// A plan with a column for each key by which rows are told apart, and one that numbers equal rows; and the names of both.
+    fn with_keys(
+        &self,
+        plan: LogicalPlan,
+        types: &[SqlType],
+        by_copies: bool,
+    ) -> Result<(LogicalPlan, Vec<String>)> {
+        let columns = plan.schema().columns();
+        let mut all: Vec<Engine> = columns.iter().cloned().map(Engine::Column).collect();
+        let mut keys = Vec::with_capacity(columns.len() + 1);
+        let fields = plan.schema().fields().iter();
+        for (at, ((column, field), of)) in columns.iter().zip(fields).zip(types).enumerate() {
+            if !Self::has_equality_key(*of, field.data_type()) {
+                keys.push(column.name.clone());
+                continue;
+            }
+            let value = Typed {
+                expr: Engine::Column(column.clone()),
+                sql_type: *of,
+                data_type: field.data_type().clone(),
+            };
+            let name = format!("?key{at}");
+            all.push(self.equality_key(value)?.expr.alias(&name));
+            keys.push(name);
+        }
+        let keyed = LogicalPlanBuilder::from(plan).project(all)?.build()?;
+        if !by_copies {
+            return Ok((keyed, keys));
+        }
+        let same = keyed.schema().columns().into_iter().filter(|own| keys.contains(&own.name));
+        let same = same.map(Engine::Column).collect();
+        let numbered = self.numbered(keyed, same)?;
+        keys.push(COPY.to_owned());
+        Ok((numbered, keys))
+    }
+
+    /// A plan with a column that numbers rows with equal keys.
+    fn numbered(&self, plan: LogicalPlan, keys: Vec<Engine>) -> Result<LogicalPlan> {
         let functions = self.around.functions.shared().window_functions();
         let Some(function) = functions.get("row_number").cloned() else {
             return missing("row_number");
         };
-        let columns = plan.schema().columns();
-        let partition_by: Vec<Engine> = columns.iter().cloned().map(Engine::Column).collect();
         let number = Engine::WindowFunction(Box::new(WindowFunction {
-            fun: WindowFunctionDefinition::WindowUDF(Arc::clone(&function)),
+            fun: WindowFunctionDefinition::WindowUDF(function),
             params: WindowFunctionParams {
                 args: Vec::new(),
-                partition_by: partition_by.clone(),
+                partition_by: keys,
                 order_by: Vec::new(),
                 window_frame: WindowFrame::new(None),
                 filter: None,
@@ -119,9 +157,10 @@ impl Lowering<'_> {
                 distinct: false,
             },
         }));
+        let columns = plan.schema().columns().into_iter().map(Engine::Column);
         let name = number.schema_name().to_string();
         let number_column = Engine::Column(Column::new_unqualified(name)).alias(COPY);
-        let all: Vec<Engine> = partition_by.into_iter().chain([number_column]).collect();
+        let all: Vec<Engine> = columns.chain([number_column]).collect();
         Ok(LogicalPlanBuilder::from(plan).window([number])?.project(all)?.build()?)
     }
 }

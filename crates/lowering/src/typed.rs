@@ -11,6 +11,7 @@ use datafusion::logical_expr::expr::Cast;
 use datafusion::logical_expr::{Expr, cast};
 use std::sync::Arc;
 use store::catalog::SqlType as Held;
+use values::numbers::{holds_open, is_open};
 use values::types::plan_field;
 
 /// An expression of the engine, its type in the tree, and the Arrow type that it has.
@@ -28,11 +29,17 @@ impl Typed {
         if types::fits(&given.data_type, sql_type)? {
             return Ok(given);
         }
+        if sql_type == SqlType::plain(Oid::NUMERIC) && !given.data_type.is_integer() {
+            return Ok(given.opened());
+        }
         if sql_type == SqlType::plain(Oid::NUMERIC) {
             let (precision, scale) = decimals::digits(&given.data_type);
             return Ok(given.converted(&DataType::Decimal128(precision, scale)));
         }
         let field = types::held(sql_type)?;
+        if is_open(&given.data_type) {
+            return Ok(given.closed(&field.arrow()));
+        }
         let field = plan_field("cast", &field, true);
         let data_type = field.data_type().clone();
         if field.metadata().is_empty() {
@@ -94,6 +101,11 @@ impl Typed {
     pub(crate) fn converted(self, data_type: &DataType) -> Self {
         if self.data_type == *data_type {
             return self;
+        }
+        match (holds_open(&self.data_type), holds_open(data_type)) {
+            (_, true) => return self.opened(),
+            (true, false) => return self.closed(data_type),
+            _ => {}
         }
         let folded = self.value().filter(|value| is_exact(value, data_type));
         let folded = folded.and_then(|value| value.cast_to(data_type).ok());

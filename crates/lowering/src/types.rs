@@ -9,6 +9,7 @@ use analyzer::system::{Oid, SqlType};
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
 use std::sync::Arc;
 use store::catalog::SqlType as Held;
+use values::numbers::is_open;
 use values::types::{self, BPCHAR, CHAR, NAME, OID};
 
 /// The maximum precision of a `numeric`.
@@ -118,7 +119,7 @@ pub(crate) fn length(sql_type: SqlType) -> Option<u32> {
 /// Whether values of an Arrow type represent a type: for `numeric` without a modifier, decimals of any scale do.
 pub(crate) fn fits(data_type: &DataType, sql_type: SqlType) -> Result<bool> {
     if sql_type == SqlType::plain(Oid::NUMERIC) {
-        return Ok(matches!(data_type, DataType::Decimal128(..)));
+        return Ok(matches!(data_type, DataType::Decimal128(..)) || is_open(data_type));
     }
     if sql_type.oid == Oid::RECORD {
         return Ok(matches!(data_type, DataType::Struct(_) | DataType::Null));
@@ -147,9 +148,7 @@ pub(crate) fn shown(sql_type: SqlType, data_type: &DataType) -> Held {
     // Clients see the base types of domains.
     let sql_type = sql_type.base();
     match (sql_type.oid, data_type) {
-        (Oid::NUMERIC, DataType::Decimal128(precision, scale)) if sql_type.modifier < 0 => {
-            Held::Numeric { precision: *precision, scale: *scale }
-        }
+        (Oid::NUMERIC, _) if sql_type.modifier < 0 => Held::NUMERIC,
         (Oid::OID | Oid::XID | Oid::CID, _) => OID,
         (Oid::NAME, _) => NAME,
         (Oid::BPCHAR, _) if sql_type.modifier < 0 => BPCHAR,

@@ -38,5 +38,5 @@ pub use arrow::record_batch::RecordBatch;
 pub use query::store::catalog;
 pub use query::{
     CancelHandle, Database, Error, Field, Options, Outcome, Prepared, Progress, Rows, ScalarValue,
-    Session, SqlState, SqlType, Statement, Tag, TransactionStatus, text,
+    Session, SqlState, SqlType, Statement, Tag, TransactionStatus, as_texts, text,
 };

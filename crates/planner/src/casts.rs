@@ -83,6 +83,8 @@ fn is_conversion(from: &SqlType, to: &SqlType, target: &DataType) -> bool {
                 | T::Numeric { .. }
         ),
         (T::Real | T::Double, T::Numeric { .. }) => true,
+        // The engine does not know numbers with a scale each.
+        (from, to) if from != to && (*from == T::NUMERIC || *to == T::NUMERIC) => true,
         (from, T::Array(_)) => is_text(from),
         (from, to) => is_text(from) && !is_text(to),
     }

@@ -37,12 +37,13 @@ pub use notifications::Notification;
 pub use parser::connection::{ConnectionStatement, Declare, Direction, Execute, Fetch, Prepare};
 pub use parser::{Statement, parse};
 pub use session::{Description, Listing, Prepared, Session, SettingsSeen, activity_text};
+pub use values::assign::as_texts;
 pub use values::byte_size::bytes_of;
 pub use values::error::{Error, Result, SqlState, Subject};
 pub use values::field::{Field, Origin};
 pub use values::style::Style;
 pub use values::types::{BPCHAR, CHAR, NAME, OID, is_record};
-pub use values::{binary, text};
+pub use values::{binary, numbers, text};
 
 pub use datafusion::arrow;
 pub use datafusion::common::ScalarValue;

@@ -4,7 +4,7 @@
 
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 use futures::TryStreamExt;
-use query::{Database, Options, Outcome, Session};
+use query::{Database, Options, Outcome, Session, as_texts};
 
 /// The stack of a thread, in bytes.
 const STACK: usize = 64 << 20;
@@ -29,6 +29,7 @@ async fn answer(session: &Session, script: &str) -> String {
             Err(error) => return error.state().code().to_owned(),
         };
         let Some(batch) = batches.iter().find(|batch| batch.num_rows() > 0) else { continue };
+        let batch = as_texts(batch).expect("numbers have texts");
         let options = FormatOptions::default();
         let column = ArrayFormatter::try_new(batch.column(0), &options).expect("a known type");
         last = column.value(0).to_string();

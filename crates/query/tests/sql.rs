@@ -5,7 +5,9 @@
 
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 use futures::TryStreamExt;
-use query::{DataDirectory, Database, Durability, Options, Outcome, Session, TransactionStatus};
+use query::{
+    DataDirectory, Database, Durability, Options, Outcome, Session, TransactionStatus, as_texts,
+};
 use servers::Servers;
 use sqllogictest::{AsyncDB, DBOutput, DefaultColumnType, Runner};
 use std::path::{Path, PathBuf};
@@ -37,6 +39,7 @@ impl AsyncDB for Sql {
         let options = FormatOptions::new().with_null("NULL");
         let mut texts = Vec::new();
         for batch in &batches {
+            let batch = &as_texts(batch)?;
             let columns: Result<Vec<_>, _> = batch
                 .columns()
                 .iter()

@@ -14,6 +14,7 @@ pub mod files;
 pub mod index_lookup;
 pub mod key_ranges;
 mod leaf;
+pub mod number_keys;
 pub mod orders;
 pub mod parameters;
 pub mod places;

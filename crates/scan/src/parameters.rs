@@ -3,6 +3,7 @@
 //! Such a plan calls a function where a value would be. Scans look at the values when a plan is made, and again
 //! when it is executed: key ranges depend on them.
 
+use crate::number_keys::without_keys;
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Result, ScalarValue, internal_err};
@@ -157,7 +158,7 @@ pub(crate) fn with_values(expressions: &[Expr]) -> Result<Vec<Expr>> {
         true => Ok(expr.clone().transform_up(with_value)?.data),
         false => Ok(expr.clone()),
     });
-    valued.collect()
+    Ok(without_keys(valued.collect::<Result<_>>()?))
 }
 
 /// The value of a parameter.

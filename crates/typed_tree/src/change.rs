@@ -194,7 +194,7 @@ pub enum ConflictTarget {
 }
 
 /// The keys that a conflict is about, in any order. Expressions are those of
-/// [`bind_row`](crate::bind_row).
+/// `analyzer::bind_row`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConflictKeys {
     /// Columns.

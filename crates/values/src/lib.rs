@@ -4,7 +4,7 @@
 //! - [`input`] parses text. [`assign`] converts columns to the type of a table's column.
 //! - [`text`] and [`binary`] write the forms that clients read, [`style`] holds the settings that
 //!   change them, [`zone`] the time zones. [`json`] works on the text of JSON values,
-//!   [`precision`] rounds times.
+//!   [`precision`] rounds times, [`numbers`] reads and makes columns of exact numbers.
 //! - [`cells`]: values of system tables and of functions that compute one row at a time.
 //! - [`error`] is the error of all crates above the store. [`translate`] converts errors of the
 //!   engine and of the store.
@@ -18,6 +18,7 @@ pub mod error;
 pub mod field;
 pub mod input;
 pub mod json;
+pub mod numbers;
 pub mod precision;
 pub mod style;
 pub mod text;

@@ -10,6 +10,7 @@ use arrow::array::Array;
 use arrow::datatypes::DataType;
 use arrow::record_batch::RecordBatch;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
+use query::numbers;
 use serde::Deserialize;
 use std::cmp::Ordering;
 
@@ -47,6 +48,7 @@ impl Kind {
             | DataType::Decimal64(..)
             | DataType::Decimal128(..)
             | DataType::Decimal256(..) => Self::Exact,
+            open if numbers::is_open(open) => Self::Exact,
             integer if integer.is_integer() => Self::Exact,
             float if float.is_floating() => Self::Float,
             _ => Self::Text,
@@ -65,6 +67,7 @@ impl Answer {
         let mut rows = Vec::new();
         let options = FormatOptions::default();
         for batch in batches {
+            let batch = query::as_texts(batch)?;
             let formatters = batch.columns().iter();
             let formatters = formatters.map(|column| ArrayFormatter::try_new(column, &options));
             let formatters: Vec<_> = formatters.collect::<Result<_, _>>()?;

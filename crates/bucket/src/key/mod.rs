@@ -3,10 +3,11 @@
 //! | type | bytes |
 //! |---|---|
 //! | boolean | 1: 0 or 1 |
-//! | smallint, integer, bigint, date, time, timestamp, numeric | big-endian with the sign bit
+//! | smallint, integer, bigint, date, time, timestamp, numeric(p, s) | big-endian with the sign bit
 //! flipped |
 //! | real, double precision | IEEE total order: sign bit flipped, or all bits of a negative |
 //! | text, bytea | the bytes with 00 as 00 FF, then 00 00 |
+//! | numeric without a declared scale | the key of [`Numeric`], which equal numbers share |
 //!
 //! Key columns are NOT NULL, so there is no encoding of NULL but in the entries of indexes (`entry`). No encoded value is a prefix of
 //! another one of its column. A key of several columns is their concatenation, and keys with equal
@@ -22,12 +23,13 @@ pub use shown::{Stretches, describe, describe_bound, describe_entry, describe_ro
 use crate::Error;
 use arrow::array::{
     Array, ArrayRef, AsArray, BinaryViewArray, BooleanArray, Float32Array, Float64Array,
-    RecordBatch, StringViewArray, make_array,
+    LargeBinaryArray, RecordBatch, StringViewArray, make_array,
 };
 use arrow::buffer::Buffer;
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float32Type, Float64Type, TimeUnit};
 use catalog::Table;
+use numerics::Numeric;
 use sdds::{Key, encoding};
 use std::sync::Arc;
 
@@ -45,6 +47,7 @@ enum Source {
     Float64(Float64Array),
     Text(StringViewArray),
     Bytes(BinaryViewArray),
+    Numbers(LargeBinaryArray),
 }
 
 /// Width of the widest integer-like type in bytes.
@@ -73,6 +76,7 @@ pub fn is_key_type(data_type: &DataType) -> bool {
                 | DataType::Float64
                 | DataType::Utf8View
                 | DataType::BinaryView
+                | DataType::LargeBinary
         )
 }
 
@@ -116,6 +120,7 @@ impl Source {
             DataType::Float64 => Self::Float64(array.as_primitive::<Float64Type>().clone()),
             DataType::Utf8View => Self::Text(array.as_string_view().clone()),
             DataType::BinaryView => Self::Bytes(array.as_binary_view().clone()),
+            DataType::LargeBinary => Self::Numbers(array.as_binary::<i64>().clone()),
             other => return Err(Error::KeyType { data_type: other.to_string() }),
         })
     }
@@ -135,6 +140,7 @@ impl Source {
             Self::Float64(values) => encoding::float64(values.value(row), out),
             Self::Text(values) => encoding::bytes(values.value(row).as_bytes(), out),
             Self::Bytes(values) => encoding::bytes(values.value(row), out),
+            Self::Numbers(values) => out.extend_from_slice(Numeric::key_of(values.value(row))),
         }
     }
 }
@@ -225,9 +231,21 @@ fn decode_column(data_type: &DataType, rest: &mut &[u8]) -> Option<ArrayRef> {
             let binary: ArrayRef = Arc::new(BinaryViewArray::from_iter_values([bytes]));
             cast(&binary, data_type).ok()
         }
+        DataType::LargeBinary => {
+            let mut bytes = take_bytes(rest, Numeric::key_length(rest)?)?.to_vec();
+            // The scale is not part of the key: as many digits as the number has.
+            bytes.extend(SCALE_MAX.to_be_bytes());
+            let number = Numeric::decode(&bytes).ok()?.trim_scale();
+            bytes.clear();
+            number.encode(&mut bytes);
+            Some(Arc::new(LargeBinaryArray::from_iter_values([bytes])))
+        }
         _ => None,
     }
 }
+
+/// The greatest scale of a number.
+const SCALE_MAX: u16 = numerics::SCALE_MAX as u16;
 
 fn take_bytes<'a>(rest: &mut &'a [u8], count: usize) -> Option<&'a [u8]> {
     let (taken, left) = rest.split_at_checked(count)?;

@@ -5,6 +5,7 @@ use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::datatypes::{DataType, Int64Type};
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use catalog::{Column, ColumnId, Index, IndexColumn, IndexKey, Table};
+use numerics::Numeric;
 use sdds::{Bound, Key, KeyRange};
 use std::fmt;
 
@@ -91,6 +92,11 @@ fn label<'a>(column: &'a Column, value: &ArrayRef) -> Option<&'a str> {
     column.sql_type.user_type()?.label_of(numbers.value(0))
 }
 
+/// A number that has a scale of its own.
+fn number(value: &ArrayRef) -> Option<Numeric> {
+    Numeric::decode(value.as_binary_opt::<i64>()?.value(0)).ok()
+}
+
 /// The values as texts. A value of an expression has no column.
 fn texts(columns: &[Option<&Column>], values: &[ArrayRef]) -> String {
     let options = FormatOptions::new();
@@ -98,6 +104,7 @@ fn texts(columns: &[Option<&Column>], values: &[ArrayRef]) -> String {
     let texts = values.map(|(column, value)| match ArrayFormatter::try_new(value, &options) {
         _ if value.is_null(0) => "null".to_owned(),
         _ if let Some(label) = column.and_then(|column| label(column, value)) => label.to_owned(),
+        _ if let Some(number) = number(value) => number.to_string(),
         Ok(formatter) => formatter.value(0).try_to_string().unwrap_or_else(|_| "?".to_owned()),
         Err(_) => "?".to_owned(),
     });

@@ -18,7 +18,7 @@ const DECIMAL: u8 = 7;
 const LIST: u8 = 15;
 
 /// Types that are nothing but their ordinal.
-const PLAIN: [(u8, DataType); 12] = [
+const PLAIN: [(u8, DataType); 13] = [
     (1, DataType::Boolean),
     (2, DataType::Int16),
     (3, DataType::Int32),
@@ -31,6 +31,7 @@ const PLAIN: [(u8, DataType); 12] = [
     (11, DataType::Time64(TimeUnit::Microsecond)),
     (12, DataType::Timestamp(TimeUnit::Microsecond, None)),
     (14, DataType::Interval(IntervalUnit::MonthDayNano)),
+    (16, DataType::LargeBinary),
 ];
 
 /// The ordinal of timestamps with the time zone that all of them have.

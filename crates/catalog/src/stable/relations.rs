@@ -98,7 +98,7 @@ impl Stable for Relation {
     }
 }
 
-/// Without what [`CONSTRAINED_TABLE`] and [`MATERIALIZED_VIEW`] add.
+/// Without what `CONSTRAINED_TABLE` and `MATERIALIZED_VIEW` add.
 impl Stable for Table {
     fn encode(&self, out: &mut Vec<u8>) {
         let Self {

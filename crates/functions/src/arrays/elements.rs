@@ -3,6 +3,7 @@
 //! An array begins at 1. NULL is equal to no element, and to all NULLs only where PostgreSQL says so.
 
 use crate::columnar::function;
+use crate::numbers::open::comparable;
 use crate::overload::{Overload, overloaded};
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, Int32Array, Int32Builder, ListArray, ListBuilder,
@@ -197,7 +198,8 @@ fn range(lists: &ListArray, row: usize) -> std::ops::Range<usize> {
 /// Whether each element on the right is on the left; `judge` makes an answer of it.
 fn compare_sets(args: &[ArrayRef], judge: fn(&[bool]) -> bool) -> Result<ArrayRef> {
     let (left, right) = (args[0].as_list::<i32>(), args[1].as_list::<i32>());
-    let compare = make_comparator(left.values(), right.values(), SortOptions::default())?;
+    let (ours, theirs) = (comparable(left.values())?, comparable(right.values())?);
+    let compare = make_comparator(&ours, &theirs, SortOptions::default())?;
     let rows = (0..left.len()).map(|row| {
         if left.is_null(row) || right.is_null(row) {
             return None;
@@ -259,7 +261,8 @@ fn slice(args: &[ArrayRef]) -> Result<ArrayRef> {
 /// Without a value; without NULLs if it is NULL.
 fn without(args: &[ArrayRef]) -> Result<ArrayRef> {
     let (lists, value) = (args[0].as_list::<i32>(), &args[1]);
-    let compare = make_comparator(lists.values(), value, SortOptions::default())?;
+    let (items, wanted) = (comparable(lists.values())?, comparable(value)?);
+    let compare = make_comparator(&items, &wanted, SortOptions::default())?;
     let rows = (0..lists.len()).map(|row| {
         if lists.is_null(row) {
             return None;
@@ -279,7 +282,8 @@ fn without(args: &[ArrayRef]) -> Result<ArrayRef> {
 /// The place of a value, NULL included, from a place on.
 fn place(args: &[ArrayRef]) -> Result<ArrayRef> {
     let (lists, value) = (args[0].as_list::<i32>(), &args[1]);
-    let compare = make_comparator(lists.values(), value, SortOptions::default())?;
+    let (items, wanted) = (comparable(lists.values())?, comparable(value)?);
+    let compare = make_comparator(&items, &wanted, SortOptions::default())?;
     let rows = (0..lists.len()).map(|row| {
         let start = args.get(2).map(|starts| starts.as_primitive::<Int64Type>());
         if start.is_some_and(|starts| starts.is_null(row)) {
@@ -307,7 +311,8 @@ fn place(args: &[ArrayRef]) -> Result<ArrayRef> {
 /// All places of a value, NULL included.
 fn places(args: &[ArrayRef]) -> Result<ArrayRef> {
     let (lists, value) = (args[0].as_list::<i32>(), &args[1]);
-    let compare = make_comparator(lists.values(), value, SortOptions::default())?;
+    let (items, wanted) = (comparable(lists.values())?, comparable(value)?);
+    let compare = make_comparator(&items, &wanted, SortOptions::default())?;
     let mut found = ListBuilder::new(Int32Builder::new());
     for row in 0..lists.len() {
         if lists.is_null(row) {

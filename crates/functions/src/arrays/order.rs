@@ -1,6 +1,7 @@
 //! The order of arrays: by their items, NULL last, then by their length.
 
 use crate::columnar::{Types, function};
+use crate::numbers::open::comparable;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BinaryArray, ListArray};
 use datafusion::arrow::compute::SortOptions;
 use datafusion::arrow::datatypes::{DataType, Float32Type, Float64Type};
@@ -20,7 +21,7 @@ pub(crate) fn key() -> ScalarUDF {
 
 fn keys(lists: &ArrayRef) -> Result<ArrayRef> {
     let options = SortOptions { descending: false, nulls_first: false };
-    let lists = &with_one_zero(lists)?;
+    let lists = &comparable(&with_one_zero(lists)?)?;
     let field = SortField::new_with_options(lists.data_type().clone(), options);
     let converter = RowConverter::new(vec![field])?;
     let rows = converter.convert_columns(&[Arc::clone(lists)])?;

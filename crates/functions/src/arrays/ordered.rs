@@ -1,6 +1,7 @@
 //! Aggregates of ordered values: percentiles, the mode, joined bytes. The values are an array without NULL, in order.
 
 use crate::columnar::{Types, function};
+use crate::numbers::open::comparable;
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, BinaryViewBuilder, Float64Array, ListArray, UInt64Array,
     make_comparator,
@@ -59,7 +60,8 @@ fn items(lists: &ListArray, row: usize) -> Option<Range<usize>> {
 /// The first of the most frequent items.
 fn mode(args: &[ArrayRef]) -> Result<ArrayRef> {
     let lists = args[0].as_list::<i32>();
-    let compare = make_comparator(lists.values(), lists.values(), SortOptions::default())?;
+    let all = comparable(lists.values())?;
+    let compare = make_comparator(&all, &all, SortOptions::default())?;
     let found = (0..lists.len()).map(|row| {
         let all = items(lists, row)?;
         let (mut best, mut most, mut first) = (all.start, 0, all.start);

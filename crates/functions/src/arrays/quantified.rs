@@ -1,5 +1,6 @@
 //! A comparison of a value with the items of an array: `= ANY (array)`, `< ALL (array)` and the like.
 
+use crate::numbers::open::comparable;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, make_comparator};
 use datafusion::arrow::compute::{SortOptions, cast};
 use datafusion::arrow::datatypes::DataType;
@@ -71,6 +72,8 @@ impl Quantified {
         };
         let items = lists.values();
         let values = &cast(values, items.data_type())?;
+        let known = |array| comparable(array).map_err(external);
+        let (values, items) = (&known(values)?, &known(items)?);
         let compare = make_comparator(values, items, SortOptions::default())?;
         let offsets = lists.value_offsets();
         let rows = (0..values.len()).map(|row| {

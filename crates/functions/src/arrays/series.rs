@@ -19,6 +19,7 @@ use executor::{Held, check};
 use std::sync::Arc;
 use store::catalog::SqlType;
 use values::error::{Error, Result, SqlState};
+use values::numbers::is_open;
 use values::text::{civil, days_of};
 use values::types::of_arrow;
 
@@ -27,6 +28,9 @@ pub const SERIES: &str = "series";
 
 /// Bytes of a value while an array is made: it is generated, and then converted.
 const VALUE_BYTES: u64 = 24;
+
+/// Digits behind the point of a series of numbers with a scale each.
+const OPEN_SCALE: i8 = 10;
 
 const MICROS_PER_DAY: i128 = 86_400_000_000;
 
@@ -49,6 +53,7 @@ pub fn item_type(arguments: &[Option<DataType>]) -> Result<DataType> {
     } else if is(|t| matches!(t, SqlType::Numeric { .. })) {
         let scale = arguments.iter().flatten().map(|data_type| match data_type {
             DataType::Decimal128(_, scale) => *scale,
+            open if is_open(open) => OPEN_SCALE,
             _ => 0,
         });
         return Ok(DataType::Decimal128(38, scale.max().unwrap_or(0)));

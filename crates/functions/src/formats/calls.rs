@@ -2,40 +2,33 @@
 
 use super::calendar::Moment;
 use super::number_pattern::Pattern;
-use super::numerals::{Number, rounded};
+use super::numerals::Number;
 use super::{moment_fields, number_pattern, read_moment, read_number, resolve};
 use super::{write_moment, write_number};
 use crate::columnar::checked;
 use crate::datetime::intervals::INTERVAL;
 use crate::zoned::zoned;
 use datafusion::arrow::array::{
-    Array, ArrayRef, AsArray, Date32Array, Decimal128Array, StringViewArray, StringViewBuilder,
+    Array, ArrayRef, AsArray, Date32Array, StringViewArray, StringViewBuilder,
     TimestampMicrosecondArray,
 };
-use datafusion::arrow::datatypes::{
-    DataType, Decimal128Type, Float32Type, Float64Type, Int32Type, Int64Type,
-};
+use datafusion::arrow::datatypes::{DataType, Float32Type, Float64Type, Int32Type, Int64Type};
 use datafusion::logical_expr::ScalarUDF;
+use numerics::Numeric;
 use std::sync::Arc;
 use store::catalog::SqlType;
 use values::error::{Error, Result, SqlState};
+use values::numbers::{Numbers, OPEN, collect, is_open};
 use values::zone::Zone;
 
 const MICROS_PER_SECOND: f64 = 1e6;
-
-/// Digits behind the point of a numeric without declaration.
-const SCALE: u32 = 10;
 
 pub(super) fn all() -> Vec<ScalarUDF> {
     vec![
         checked("to_char", |types| Ok((to_char_types(types)?, DataType::Utf8View)), to_char),
         checked("to_date", |_| Ok((vec![DataType::Utf8View; 2], DataType::Date32)), to_date),
         checked("to_timestamp", to_timestamp_types, to_timestamp),
-        checked(
-            "to_number",
-            |_| Ok((vec![DataType::Utf8View; 2], SqlType::NUMERIC.arrow())),
-            to_number,
-        ),
+        checked("to_number", |_| Ok((vec![DataType::Utf8View; 2], OPEN)), to_number),
     ]
 }
 
@@ -54,6 +47,7 @@ fn to_char_types(types: &[DataType]) -> Result<Vec<DataType>> {
         | DataType::Float32
         | DataType::Float64
         | DataType::Decimal128(..) => of.clone(),
+        open if is_open(open) => of.clone(),
         _ => return Err(no_function("to_char", types)),
     };
     Ok(vec![of, DataType::Utf8View])
@@ -120,24 +114,34 @@ fn to_char(args: &[ArrayRef]) -> Result<ArrayRef> {
             continue;
         }
         match patterns.at(row)? {
-            Some(pattern) => texts.append_value(write_number::write(pattern, number(column, row))?),
+            Some(pattern) => {
+                texts.append_value(write_number::write(pattern, number(column, row)?)?)
+            }
             None => texts.append_value(""),
         }
     }
     Ok(Arc::new(texts.finish()))
 }
 
-fn number(column: &ArrayRef, row: usize) -> Number {
-    match column.data_type() {
+/// The most digits behind the point that are formatted of a number with a scale of its own.
+const DIGITS_AFTER_MAX: i32 = 20;
+
+fn number(column: &ArrayRef, row: usize) -> Result<Number> {
+    Ok(match column.data_type() {
         DataType::Int32 => Number::Integer(column.as_primitive::<Int32Type>().value(row)),
         DataType::Int64 => Number::BigInt(column.as_primitive::<Int64Type>().value(row)),
         DataType::Float32 => Number::Real(column.as_primitive::<Float32Type>().value(row)),
         DataType::Float64 => Number::Double(column.as_primitive::<Float64Type>().value(row)),
         _ => {
-            let column = column.as_primitive::<Decimal128Type>();
-            Number::Numeric(column.value(row), column.scale().max(0).unsigned_abs().into())
+            let number = Numbers::new(column)?.number(row)?;
+            let cut = number.round(number.scale().unwrap_or(0).min(DIGITS_AFTER_MAX))?;
+            let Some((digits, scale)) = cut.small_parts() else {
+                let message = format!("to_char of the numeric {number} is not supported");
+                return Err(Error::unsupported(message));
+            };
+            Number::Numeric(digits, scale)
         }
-    }
+    })
 }
 
 fn moments_as_text(args: &[ArrayRef], zone: Zone) -> Result<ArrayRef> {
@@ -221,19 +225,21 @@ fn of_seconds(seconds: f64) -> Result<i64> {
 fn to_number(args: &[ArrayRef]) -> Result<ArrayRef> {
     let texts = args[0].as_string_view();
     let mut patterns: Parsed<'_, Pattern> = Parsed::new(&args[1], number_pattern::parse);
-    let numbers = texts.iter().enumerate().map(|(row, text)| {
+    collect(texts.iter().enumerate().map(|(row, text)| {
         let (Some(text), Some(pattern)) = (text, patterns.at(row)?) else { return Ok(None) };
         let digits = read_number::read(pattern, text)?;
-        let shift = if pattern.is_shifted { pattern.shifted } else { 0 };
-        let whole = (pattern.before + shift) as u32;
-        numeric(&digits.text, (digits.scale + shift) as u32, whole).map(Some)
-    });
-    let numbers = numbers.collect::<Result<Decimal128Array>>()?;
-    Ok(Arc::new(numbers.with_data_type(SqlType::NUMERIC.arrow())))
+        let number = numeric(&digits.text, digits.scale as u32, pattern.before as u32)?;
+        if !pattern.is_shifted {
+            return Ok(Some(number));
+        }
+        let shift = Numeric::from_i128(-(pattern.shifted as i128), 0);
+        let factor = Numeric::from_i128(10, 0).power(&shift)?;
+        Ok(Some(number.mul(&factor)?))
+    }))
 }
 
-/// Digits whose last `scale` are behind the point; before it, with those behind `V`, are at most `whole`.
-fn numeric(text: &str, scale: u32, whole: u32) -> Result<i128> {
+/// Digits whose last `scale` are behind the point; before it are at most `whole`.
+fn numeric(text: &str, scale: u32, whole: u32) -> Result<Numeric> {
     let digits = text.replace('.', "");
     if digits.is_empty() || digits == "-" {
         let message = format!("invalid input syntax for type numeric: \"{text}\"");
@@ -245,10 +251,5 @@ fn numeric(text: &str, scale: u32, whole: u32) -> Result<i128> {
     if shown.trim_start_matches('0').len() as u32 > whole {
         return Err(too_large());
     }
-    let value = if scale > SCALE {
-        rounded(value, scale, SCALE as usize)
-    } else {
-        value.checked_mul(10_i128.pow(SCALE - scale)).ok_or_else(too_large)?
-    };
-    if value.unsigned_abs() >= 10_u128.pow(38) { Err(too_large()) } else { Ok(value) }
+    Ok(Numeric::from_i128(value, scale as i32))
 }

@@ -1,6 +1,6 @@
 //! `to_char`, `to_date`, `to_timestamp` and `to_number`: values written and read by a pattern.
 //!
-//! A pattern is cut into parts once for each distinct text ([`pattern`]). Moments (dates, times, intervals) and numbers
+//! A pattern is cut into parts once for each distinct text (`pattern`). Moments (dates, times, intervals) and numbers
 //! have their own fields. What a field means follows PostgreSQL to the letter, odd cases included; the locale is C.
 
 mod calendar;

@@ -1,21 +1,23 @@
 //! Functions and operators on numbers.
 
 pub(crate) mod bits;
+mod buckets;
 pub mod decimals;
-mod exact;
 pub(crate) mod floats;
 pub(crate) mod integers;
 mod math;
+pub mod open;
 pub mod rank;
-pub(crate) mod root;
 mod rounding;
+pub mod totals;
 
 use datafusion::logical_expr::ScalarUDF;
 
 /// The functions of this folder.
 pub(crate) fn all() -> Vec<ScalarUDF> {
     let mut all = rounding::all();
-    all.extend(exact::all());
+    all.extend(buckets::all());
     all.extend(math::all());
+    all.push(open::set());
     all
 }

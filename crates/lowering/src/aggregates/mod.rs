@@ -10,6 +10,8 @@ use crate::functions::{called, with_one_zero};
 use crate::refusal::{Result, missing, unsupported};
 use crate::scope::Lowering;
 use crate::typed::Typed;
+use crate::types::DIGITS_MAX;
+use ::functions::numbers::totals::{DISTINCT_TOTALS, TOTALS};
 use analyzer::system::{Oid, SqlType, functions};
 use analyzer::tree::{AggregateCall, Kind, WindowCall};
 use datafusion::arrow::datatypes::{DataType, FieldRef};
@@ -19,6 +21,7 @@ use datafusion::logical_expr::type_coercion::functions::fields_with_udf;
 use datafusion::logical_expr::{AggregateUDF, Expr, WindowFrame};
 use std::sync::Arc;
 use table::Plan;
+use values::numbers::has_one_scale;
 
 /// An aggregate of the engine: its function, its arguments, and the Arrow type of its value.
 #[derive(Debug, Clone)]
@@ -40,10 +43,16 @@ impl Part {
         }
     }
 
+    /// Whether its value is the totals of numbers.
+    fn has_totals(&self) -> bool {
+        TOTALS.contains(&self.function.name())
+    }
+
     /// Whether rows can be taken out of the function, so that nothing of them stays.
     pub(crate) fn is_exact(&self) -> bool {
         match self.function.name() {
             "count" | "min" | "max" => true,
+            name if TOTALS.contains(&name) => true,
             "sum" => !self.data_type.is_floating(),
             _ => false,
         }
@@ -172,6 +181,12 @@ impl Lowering<'_> {
     ) -> Expr {
         let (mut function, mut arguments) = (Arc::clone(&part.function), part.arguments.clone());
         let (mut distinct, mut order) = (distinct, order);
+        let totals = TOTALS.iter().position(|name| function.name() == *name);
+        if let (true, Some(place)) = (distinct, totals)
+            && let Some(of_distinct) = self.aggregate_named(DISTINCT_TOTALS[place])
+        {
+            (function, distinct) = (of_distinct, false);
+        }
         let depends = matches!(function.name(), "array_agg" | "string_agg");
         if depends && !order.is_empty() {
             let first = self.aggregate_order.get_or_insert_with(|| order.clone());
@@ -188,14 +203,23 @@ impl Lowering<'_> {
 
     /// Counts distinct keys where equal values may differ.
     fn tell_apart(&mut self, made: &mut Made, call: &AggregateCall) -> Result<()> {
-        let Some(of) = call.arguments.iter().find(|value| Self::has_equality_key(value.sql_type))
-        else {
-            return Ok(());
-        };
-        if made.plan != Plan::Count {
-            return unsupported(format!("this aggregate of distinct values of {}", of.sql_type));
+        let has_key = |value: &Typed| Self::has_equality_key(value.sql_type, &value.data_type);
+        let values = self.exprs(&call.arguments)?;
+        let Some(of) = values.iter().find(|value| has_key(value)) else { return Ok(()) };
+        match made.plan {
+            Plan::Count => {}
+            // These tell numbers apart themselves, or do not have to.
+            Plan::Sum | Plan::Average | Plan::Deviation(_) | Plan::Named("min" | "max") => {
+                return Ok(());
+            }
+            _ => {
+                return unsupported(format!(
+                    "this aggregate of distinct values of {}",
+                    of.sql_type
+                ));
+            }
         }
-        let keys = self.exprs(&call.arguments)?.into_iter();
+        let keys = values.into_iter();
         let keys = keys.map(|value| self.equality_key(value)).collect::<Result<_>>()?;
         made.parts = vec![self.count(keys)?];
         Ok(())
@@ -263,8 +287,12 @@ impl Lowering<'_> {
         self.part("count", arguments)
     }
 
-    /// The part that adds values; `bigint` is added as numeric and cannot overflow.
+    /// The part that adds values; `bigint` is added as numeric and cannot overflow. Numbers with a scale each have totals.
     fn sum(&self, mut arguments: Vec<Typed>) -> Result<Part> {
+        let is_numeric = |value: &Typed| value.sql_type.oid == Oid::NUMERIC;
+        if arguments.iter().any(|value| is_numeric(value) && !is_added(&value.data_type)) {
+            return self.part(TOTALS[0], arguments);
+        }
         for argument in &mut arguments {
             if ::functions::numbers::decimals::summed(&argument.data_type).is_some() {
                 let summand = Arc::new(::functions::numbers::decimals::summand());
@@ -274,4 +302,16 @@ impl Lowering<'_> {
         }
         self.part("sum", arguments)
     }
+}
+
+/// Whether the engine adds decimals of a type, so that the sum has their scale.
+fn is_added(data_type: &DataType) -> bool {
+    // The sum has ten digits more.
+    let sum = match data_type {
+        DataType::Decimal128(precision, scale) => {
+            DataType::Decimal128(precision.saturating_add(10).min(DIGITS_MAX), *scale)
+        }
+        other => other.clone(),
+    };
+    has_one_scale(data_type) && has_one_scale(&sum)
 }

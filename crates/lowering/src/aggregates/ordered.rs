@@ -3,9 +3,11 @@
 use super::{Made, Part};
 use crate::aggregates::table::Plan;
 use crate::functions::{parse, take, with_one_zero};
+use crate::numbers::is_open_number;
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::Typed;
+use ::functions::numbers::open::SET;
 use analyzer::system::{Oid, SqlType, functions};
 use analyzer::tree::AggregateCall;
 use datafusion::arrow::datatypes::DataType;
@@ -78,14 +80,15 @@ impl Lowering<'_> {
             _ => return Ok(None),
         };
         let (key, value) = (call.order_by.first(), &call.arguments[0]);
+        let has_key = |value: &Typed| Self::has_order_key(value.sql_type, &value.data_type);
         let is_by_value = call.order_by.len() <= 1 && key.is_none_or(|key| key.expr == *value);
         let mut arguments = self.exprs(&call.arguments)?.into_iter();
-        let Some(value) =
-            arguments.next().filter(|value| is_by_value && !Self::has_order_key(value.sql_type))
-        else {
-            return Ok(None);
-        };
+        let is_set = |value: &Typed| is_open_number(value) && function == "array_sort";
+        let is_sorted = |value: &Typed| is_by_value && (!has_key(value) || is_set(value));
+        let Some(value) = arguments.next().filter(is_sorted) else { return Ok(None) };
         let value = with_one_zero(self.padded(value)?);
+        // Equal numbers may differ.
+        let (function, distinct) = if is_set(&value) { (SET, false) } else { (function, true) };
         let mut direct: Vec<Typed> = arguments.collect();
         if direct.iter().any(|argument| argument.value().is_none()) {
             return Ok(None);
@@ -107,7 +110,7 @@ impl Lowering<'_> {
         let expr = Expr::AggregateFunction(AggregateFunction::new_udf(
             Arc::clone(&part.function),
             part.arguments.clone(),
-            true,
+            distinct,
             filter,
             Vec::new(),
             None,

@@ -1,7 +1,7 @@
 //! The aggregates that have PostgreSQL's meaning for their argument types.
 
 use super::{Part, places};
-use crate::functions::{called, of_engine, parse, take};
+use crate::functions::{called, parse, take};
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::Typed;
@@ -10,8 +10,9 @@ use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{Expr, Operator, binary_expr, lit, when};
 use functions_crate::json::gather::{ARRAYS, ITEM, MEMBER, OBJECTS};
-use functions_crate::numbers::decimals;
 use functions_crate::numbers::rank::{RANK, RANKED};
+use functions_crate::numbers::totals::TOTALS;
+use functions_crate::numbers::{decimals, open};
 use functions_crate::text::joined;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
@@ -36,7 +37,7 @@ pub(super) enum Plan {
         /// Whether it is the greatest.
         is_greatest: bool,
     },
-    /// By the sums of values and squares and their count.
+    /// By the totals of values and squares.
     Deviation(Deviation),
     /// By `array_agg`, and a function of the array and the arguments that are the same for all rows.
     Ordered(&'static str),
@@ -166,7 +167,13 @@ pub(super) fn of(function: Oid) -> Option<Plan> {
 impl Plan {
     /// Whether the parts of an aggregate with DISTINCT take distinct values.
     pub(super) fn is_of_distinct_values(self) -> bool {
-        !matches!(self, Self::Deviation(_) | Self::Joined)
+        // The engine computes these of all values only, or not always.
+        let of_all = ["bit_xor", "stddev", "var_samp", "covar_samp", "covar_pop"];
+        match self {
+            Self::Named(name) => !of_all.contains(&name) && !name.starts_with("regr_"),
+            Self::Joined | Self::Spread(_) | Self::Correlation | Self::Fit => false,
+            _ => true,
+        }
     }
 
     /// Whether the value depends on the order of the values.
@@ -184,15 +191,10 @@ impl Plan {
             Self::Sum => vec![lowering.sum(arguments)?],
             Self::Average => {
                 let counted = lowering.count(arguments.clone())?;
-                vec![lowering.sum(arguments)?, counted]
+                let sum = lowering.sum(arguments)?;
+                if sum.has_totals() { vec![sum] } else { vec![sum, counted] }
             }
-            Self::Deviation(_) => {
-                let numbers = numerics(lowering, arguments)?;
-                let square = vec![numbers.clone(), numbers.clone()];
-                let square = lowering.hidden("numeric_multiply", square, Oid::NUMERIC.into())?;
-                let counted = lowering.count(vec![numbers.clone()])?;
-                vec![lowering.sum(vec![numbers])?, lowering.sum(vec![square])?, counted]
-            }
+            Self::Deviation(_) => vec![lowering.part(TOTALS[1], arguments)?],
             Self::Place | Self::ShareBefore | Self::ShareWith => {
                 return missing("this aggregate");
             }
@@ -228,14 +230,11 @@ impl Plan {
         mut parts: Vec<Typed>,
         sql_type: SqlType,
     ) -> Result<Typed> {
+        if let Some(function) = self.of_numbers(&parts, sql_type) {
+            return lowering.hidden(function, parts, sql_type);
+        }
         let (expr, data_type) = match self {
-            Self::Average => {
-                if let Some(count) = parts.get_mut(1) {
-                    count.sql_type = Oid::INT8.into();
-                }
-                called(&Arc::new(decimals::average()), parts)?
-            }
-            Self::Deviation(deviation) => return deviation.value(lowering, parts, sql_type),
+            Self::Average => called(&Arc::new(decimals::average()), parts)?,
             Self::Spread(_) => {
                 let [measure, most, least] = take(parts)?;
                 // Of finite values these are 0.
@@ -294,43 +293,39 @@ impl Plan {
     }
 }
 
+impl Plan {
+    /// The function of the parts that returns a numeric, if the value is one that depends on its scales.
+    fn of_numbers(self, parts: &[Typed], sql_type: SqlType) -> Option<&'static str> {
+        match self {
+            Self::Sum if is_totals(parts) => Some(open::SUM),
+            Self::Average if is_totals(parts) => Some(open::AVERAGE),
+            Self::Average if sql_type.oid == Oid::NUMERIC => Some(open::MEAN),
+            Self::Deviation(deviation) => Some(deviation.of_totals()),
+            _ => None,
+        }
+    }
+}
+
 /// The part that aggregates the ranks of floating-point numbers.
 fn ranked(lowering: &Lowering<'_>, name: &str, arguments: Vec<Typed>) -> Result<Part> {
     lowering.part(name, vec![lowering.hidden(RANK, arguments, Oid::INT8.into())?])
 }
 
-/// The argument of an aggregate as a numeric.
-fn numerics(lowering: &Lowering<'_>, arguments: Vec<Typed>) -> Result<Typed> {
-    let [value] = take(arguments)?;
-    lowering.plain(value, Oid::NUMERIC.into())
+/// Whether the value of an aggregate is computed of totals.
+fn is_totals(parts: &[Typed]) -> bool {
+    matches!(parts, [part] if part.data_type == DataType::BinaryView)
 }
 
 impl Deviation {
-    /// `(n * sum of squares - square of sum) / (n * (n - 1))`, or with `n * n` below; NULL without enough values.
-    fn value(self, lowering: &Lowering<'_>, parts: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
-        let numeric = SqlType::plain(Oid::NUMERIC);
-        let [sum, squares, count] = take(parts)?;
-        let count = count.named(Oid::INT8.into());
-        let n = lowering.plain(count, numeric)?;
-        let multiply = |left: &Typed, right: &Typed| {
-            lowering.hidden("numeric_multiply", vec![left.clone(), right.clone()], numeric)
-        };
-        let one = Typed::constant(ScalarValue::Decimal128(Some(1), 1, 0), numeric);
-        let minus = |left: Typed, right: Typed| of_engine(left, Operator::Minus, right, numeric);
-        let above = minus(multiply(&n, &squares)?, multiply(&sum, &sum)?)?;
-        let fewer = if self.is_sample { minus(n.clone(), one)? } else { n.clone() };
-        let below = multiply(&n, &fewer)?;
-        let none = Typed::constant(ScalarValue::Decimal128(Some(0), 1, 0), numeric);
-        let below = lowering.registered(
-            "nullif",
-            vec![below.clone(), none.converted(&below.data_type)],
-            numeric,
-        )?;
-        let variance = lowering.hidden("numeric_divide", vec![above, below], numeric)?;
-        if !self.is_root {
-            return Ok(variance.named(sql_type));
+    /// The function of totals that returns it.
+    fn of_totals(self) -> &'static str {
+        let [sample, sample_root, population, population_root] = open::DEVIATIONS;
+        match (self.is_sample, self.is_root) {
+            (true, false) => sample,
+            (true, true) => sample_root,
+            (false, false) => population,
+            (false, true) => population_root,
         }
-        lowering.hidden("numeric_root", vec![variance], sql_type)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Arrays: ARRAY[...], ANY and ALL, subscripts.
 
 use crate::functions::{self, Make, called, comparisons};
+use crate::numbers::holds_open;
 use crate::refusal::{Result, missing, unsupported};
 use crate::scope::Lowering;
 use crate::typed::{Typed, unify};
@@ -114,7 +115,11 @@ impl Lowering<'_> {
             let (expr, _) = self.engine_function("array_has", vec![array, value])?;
             return Ok(Typed::boolean(expr));
         }
-        if Self::has_order_key(value.sql_type) {
+        if holds_open(&value.data_type) || holds_open(&array.data_type) {
+            let function = Arc::new(quantified::compared(operator, is_all));
+            return Ok(Typed::boolean(called(&function, vec![value.opened(), array.opened()])?.0));
+        }
+        if Self::has_order_key(value.sql_type, &value.data_type) {
             return unsupported(format!("ANY and ALL of a computed array of {}", value.sql_type));
         }
         let (value, item) = comparisons::sides(self, value, item(&array, field.data_type()))?;

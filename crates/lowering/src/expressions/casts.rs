@@ -2,6 +2,7 @@
 
 use crate::functions;
 use crate::functions::comparisons::without_blanks;
+use crate::numbers::has_known_scale;
 use crate::refusal::{Result, missing, unsupported};
 use crate::scope::Lowering;
 use crate::typed::Typed;
@@ -99,11 +100,10 @@ impl Lowering<'_> {
         if let Some(moved) = self.in_session_zone(&value, sql_type.oid)? {
             return Ok(moved.named(sql_type));
         }
-        let is_open = sql_type == SqlType::plain(Oid::NUMERIC);
-        if is_open && value.data_type.is_integer() {
-            let (precision, scale) = crate::decimals::digits(&value.data_type);
-            let decimal = DataType::Decimal128(precision, scale);
-            return Ok(exact(value.converted(&decimal)).named(sql_type));
+        if sql_type == SqlType::plain(Oid::NUMERIC)
+            && let Some(number) = self.number_of(&value)?
+        {
+            return Ok(number.named(sql_type));
         }
         let held = types::held(sql_type)?;
         if value.sql_type.oid == Oid::JSONB {
@@ -124,6 +124,25 @@ impl Lowering<'_> {
             return Ok(value.converted(&held.arrow()).named(sql_type));
         }
         self.converted(value, &held, sql_type)
+    }
+
+    /// A value as a numeric without a declaration; `None` for values that are no numbers, texts or JSON.
+    fn number_of(&self, value: &Typed) -> Result<Option<Typed>> {
+        let from = value.sql_type.oid;
+        if value.data_type.is_integer() {
+            let (precision, scale) = crate::decimals::digits(&value.data_type);
+            let decimal = DataType::Decimal128(precision, scale);
+            return Ok(Some(exact(value.clone().converted(&decimal))));
+        }
+        if from == Oid::JSONB {
+            let name = ScalarValue::Utf8View(Some("numeric".to_owned()));
+            let name = Typed::constant(name, Oid::TEXT.into());
+            let arguments = vec![value.clone(), name];
+            let digits = self.registered("jsonb_number", arguments, Oid::TEXT.into())?;
+            return Ok(Some(digits.opened()));
+        }
+        let is_read = value.data_type.is_floating() || types::is_text(from) || from == Oid::BPCHAR;
+        Ok(is_read.then(|| value.clone().opened()))
     }
 
     /// The output style of the session.
@@ -222,6 +241,10 @@ impl Lowering<'_> {
             }
             Held::Varchar(None) | Held::Text => Ok(value.named(sql_type)),
             Held::Varchar(_) | Held::Char(_) => self.converted(value, &held, sql_type),
+            Held::Numeric { .. } if sql_type.modifier < 0 => Ok(value.named(sql_type)),
+            Held::Numeric { .. } if !has_known_scale(&value) => {
+                self.converted(value, &held, sql_type)
+            }
             Held::Numeric { .. } => {
                 let is_same = value.data_type == held.arrow();
                 if is_same { Ok(value.named(sql_type)) } else { rounded(value, &held, sql_type) }

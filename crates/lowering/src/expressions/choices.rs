@@ -7,6 +7,7 @@ use crate::scope::Lowering;
 use crate::typed::Typed;
 use analyzer::system::SqlType;
 use analyzer::tree::Expr;
+use datafusion::arrow::datatypes::DataType;
 use datafusion::logical_expr::Expr as Engine;
 use datafusion::logical_expr::expr::Case;
 
@@ -61,7 +62,8 @@ impl Lowering<'_> {
         if let Some(first) = first.filter(|first| name == "coalesce" && first.value().is_some()) {
             return Ok(first.clone().named(sql_type));
         }
-        if name != "coalesce" && Self::has_order_key(sql_type) {
+        let held = values.first().map_or(&DataType::Null, |value| &value.data_type);
+        if name != "coalesce" && Self::has_order_key(sql_type, held) {
             return self.extreme_of(values, name == "greatest", sql_type);
         }
         let Some(data_type) = values.first().map(|value| value.data_type.clone()) else {

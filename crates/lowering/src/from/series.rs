@@ -1,7 +1,7 @@
 //! `generate_series` of constants in FROM: a table whose rows are generated as they are read.
 
 use super::relations::aliased;
-use crate::refusal::Result;
+use crate::refusal::{Result, unsupported};
 use crate::scope::Lowering;
 use crate::typed::Typed;
 use ::functions::arrays::generated;
@@ -16,6 +16,7 @@ use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{ColumnarValue, Expr, LogicalPlan, LogicalPlanBuilder, Volatility};
 use std::sync::Arc;
+use values::numbers;
 
 impl Lowering<'_> {
     /// The table of a series; `None` for other functions, and for arguments that are not constant.
@@ -34,10 +35,10 @@ impl Lowering<'_> {
         let mut values = Vec::with_capacity(arguments.len());
         for argument in &arguments {
             let Some(value) = self.constant(argument)? else { return Ok(None) };
-            values.push(value);
+            values.push(decimal(value)?);
         }
         let types: Vec<Option<DataType>> =
-            arguments.iter().map(|argument| Some(argument.data_type.clone())).collect();
+            values.iter().map(|value| Some(value.data_type())).collect();
         let item = item_type(&types)?;
         let arrays = values.iter().zip(argument_types(&item, values.len()));
         let arrays = arrays
@@ -75,5 +76,16 @@ fn is_open(part: &Expr) -> bool {
         Expr::ScalarFunction(call) => call.func.signature().volatility != Volatility::Immutable,
         Expr::Literal(..) | Expr::Cast(_) | Expr::BinaryExpr(_) | Expr::Negative(_) => false,
         _ => true,
+    }
+}
+
+/// A number with a scale of its own as a decimal; other values are unchanged.
+fn decimal(value: ScalarValue) -> Result<ScalarValue> {
+    let ScalarValue::LargeBinary(Some(bytes)) = &value else { return Ok(value) };
+    match numbers::scalar(&numbers::read(bytes)?) {
+        ScalarValue::LargeBinary(_) => {
+            unsupported("generate_series of numerics that are this long")
+        }
+        decimal => Ok(decimal),
     }
 }

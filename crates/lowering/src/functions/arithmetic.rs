@@ -1,9 +1,12 @@
 //! Arithmetic on numbers.
 
-use super::{Make, Table, quotients, take};
+use super::{Make, Table, take};
+use crate::decimals;
+use crate::numbers::has_known_scale;
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::Typed;
+use crate::types::DIGITS_MAX;
 use analyzer::system::{Oid, SqlType};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
@@ -11,7 +14,6 @@ use datafusion::logical_expr::type_coercion::binary::BinaryTypeCoercer;
 use datafusion::logical_expr::{Expr, Operator, binary_expr, cast};
 
 use functions::numbers::decimals::is_wide_product;
-use values::error::Error;
 
 pub(super) const TABLE: Table = &[
     (
@@ -53,18 +55,35 @@ pub(super) const TABLE: Table = &[
         ">>(int2,int4) >>(int4,int4) >>(int8,int4)",
         Make::Own(|_, args, of| shift(args, Operator::BitwiseShiftRight, of)),
     ),
-    ("abs(int2) abs(int4) abs(int8) abs(float4) abs(float8) abs(numeric)", Make::Named("abs")),
-    ("@(int2) @(int4) @(int8) @(float4) @(float8) @(numeric)", Make::Named("abs")),
+    ("abs(int2) abs(int4) abs(int8) abs(float4) abs(float8)", Make::Named("abs")),
+    ("@(int2) @(int4) @(int8) @(float4) @(float8)", Make::Named("abs")),
+    (
+        "abs(numeric) @(numeric)",
+        Make::Own(|of, args, to| rounded(of, "abs", "numeric_abs", args, to)),
+    ),
     ("|/(float8) sqrt(float8)", Make::Named("sqrt")),
     ("||/(float8) cbrt(float8)", Make::Named("cbrt")),
     ("^(float8,float8) power(float8,float8) pow(float8,float8)", Make::Named("power")),
     ("exp(float8)", Make::Named("exp")),
     ("ln(float8)", Make::Named("ln")),
     ("log(float8) log10(float8)", Make::Named("log10")),
-    ("ceil(float8) ceil(numeric) ceiling(float8) ceiling(numeric)", Make::Named("ceil")),
-    ("floor(float8) floor(numeric)", Make::Named("floor")),
-    ("round(float8) round(numeric) round(numeric,int4)", Make::Named("round")),
-    ("trunc(float8) trunc(numeric) trunc(numeric,int4)", Make::Named("trunc")),
+    ("ceil(float8) ceiling(float8)", Make::Named("ceil")),
+    (
+        "ceil(numeric) ceiling(numeric)",
+        Make::Own(|of, args, to| rounded(of, "ceil", "numeric_ceil", args, to)),
+    ),
+    ("floor(float8)", Make::Named("floor")),
+    ("floor(numeric)", Make::Own(|of, args, to| rounded(of, "floor", "numeric_floor", args, to))),
+    ("round(float8)", Make::Named("round")),
+    (
+        "round(numeric) round(numeric,int4)",
+        Make::Own(|of, args, to| rounded(of, "round", "numeric_round", args, to)),
+    ),
+    ("trunc(float8)", Make::Named("trunc")),
+    (
+        "trunc(numeric) trunc(numeric,int4)",
+        Make::Own(|of, args, to| rounded(of, "trunc", "numeric_trunc", args, to)),
+    ),
     ("sign(float8)", Make::Named("signum")),
     ("sin(float8)", Make::Named("sin")),
     ("cos(float8)", Make::Named("cos")),
@@ -94,25 +113,25 @@ pub(super) const TABLE: Table = &[
     ("acosd(float8)", Make::Named("acosd")),
     ("atand(float8)", Make::Named("atand")),
     ("atan2d(float8,float8)", Make::Named("atan2d")),
-    ("sign(numeric)", Make::Named("numeric_sign")),
-    ("div(numeric,numeric)", Make::Named("div")),
-    ("factorial(int8)", Make::Named("numeric_factorial")),
-    ("scale(numeric)", Make::Named("scale")),
-    ("min_scale(numeric)", Make::Named("min_scale")),
-    ("trim_scale(numeric)", Make::Named("trim_scale")),
+    ("sign(numeric)", Make::Hidden("numeric_signum")),
+    ("div(numeric,numeric)", Make::Hidden("numeric_div_trunc")),
+    ("factorial(int8)", Make::Hidden("numeric_factorial")),
+    ("scale(numeric)", Make::Hidden("numeric_scale")),
+    ("min_scale(numeric)", Make::Hidden("numeric_min_scale")),
+    ("trim_scale(numeric)", Make::Hidden("numeric_trim_scale")),
+    ("width_bucket(float8,float8,float8,int4)", Make::Named("width_bucket")),
+    ("width_bucket(numeric,numeric,numeric,int4)", Make::Hidden("numeric_bucket")),
+    ("sqrt(numeric)", Make::Hidden("numeric_sqrt")),
+    ("exp(numeric)", Make::Hidden("numeric_exp")),
+    ("ln(numeric)", Make::Hidden("numeric_ln")),
+    ("log(numeric) log10(numeric)", Make::Hidden("numeric_log10")),
+    ("log(numeric,numeric)", Make::Hidden("numeric_log")),
     (
-        "width_bucket(float8,float8,float8,int4) width_bucket(numeric,numeric,numeric,int4)",
-        Make::Named("width_bucket"),
+        "power(numeric,numeric) pow(numeric,numeric) ^(numeric,numeric)",
+        Make::Hidden("numeric_power"),
     ),
-    (
-        "sqrt(numeric) exp(numeric) ln(numeric) log(numeric) log10(numeric) \
-         log(numeric,numeric) power(numeric,numeric) pow(numeric,numeric) ^(numeric,numeric)",
-        Make::Own(|_, _, _| {
-            let hint = "Cast the argument to double precision.";
-            let what = "this function of numeric is not supported";
-            Err(Error::unsupported(what).with_hint(hint).into())
-        }),
-    ),
+    ("gcd(numeric,numeric)", Make::Hidden("numeric_gcd")),
+    ("lcm(numeric,numeric)", Make::Hidden("numeric_lcm")),
 ];
 
 /// An arithmetic operator on numbers of two types of a kind: integers, floating-point numbers, or numerics.
@@ -123,30 +142,74 @@ pub(super) fn build(
     sql_type: SqlType,
 ) -> Result<Typed> {
     if sql_type.oid == Oid::NUMERIC {
-        let is_wide = || is_wide_product(&left.data_type, &right.data_type);
-        return match operator {
-            Operator::Divide => {
-                let constants = left.value().zip(right.value());
-                match constants.and_then(|(left, right)| quotients::of_constants(left, right)) {
-                    Some(quotient) => Ok(Typed::constant(quotient, sql_type)),
-                    None => lowering.hidden("numeric_divide", vec![left, right], sql_type),
-                }
-            }
-            // The engine takes a remainder of 1 for 0, as that of integers is. Divided by -1 it is the same.
-            Operator::Modulo if is_one(&right) => {
-                let other = ScalarValue::Decimal128(Some(-1), 1, 0);
-                let scaled = Typed::constant(other, right.sql_type).converted(&right.data_type);
-                of_engine(left, operator, scaled, sql_type)
-            }
-            Operator::Multiply if is_wide() => {
-                lowering.hidden("numeric_multiply", vec![left, right], sql_type)
-            }
-            _ => of_engine(left, operator, right, sql_type),
-        };
+        return of_numerics(lowering, operator, [left, right], sql_type);
     }
     let wide = crate::types::held(sql_type)?.arrow();
     let (left, right) = (left.converted(&wide), right.converted(&wide));
     Typed::of(binary_expr(left.expr, operator, right.expr), wide, sql_type)
+}
+
+/// An operator on numerics. The engine computes on decimals, where the scale of the result is the same for all rows.
+fn of_numerics(
+    lowering: &Lowering<'_>,
+    operator: Operator,
+    [left, right]: [Typed; 2],
+    sql_type: SqlType,
+) -> Result<Typed> {
+    let name = match operator {
+        Operator::Plus => "numeric_add",
+        Operator::Minus => "numeric_sub",
+        Operator::Multiply => "numeric_mul",
+        Operator::Modulo => "numeric_mod",
+        _ => "numeric_div",
+    };
+    let of_engine = match operator {
+        Operator::Divide => None,
+        _ if !has_known_scale(&left) || !has_known_scale(&right) => None,
+        Operator::Multiply if is_wide_product(&left.data_type, &right.data_type) => None,
+        // The engine takes a remainder of 1 for 0, as that of integers is. Divided by -1 it is the same.
+        Operator::Modulo if is_one(&right) => {
+            let other = ScalarValue::Decimal128(Some(-1), 1, 0);
+            let scaled = Typed::constant(other, right.sql_type).converted(&right.data_type);
+            Some(of_engine(left.clone(), operator, scaled, sql_type)?)
+        }
+        _ => Some(of_engine(left.clone(), operator, right.clone(), sql_type)?),
+    };
+    match of_engine.filter(has_known_scale) {
+        Some(made) => Ok(made),
+        None => lowering.hidden(name, vec![left, right], sql_type),
+    }
+}
+
+/// A function of a numeric, and maybe of a constant number of digits: the engine's on decimals, where the scale of the
+/// result is the same for all rows.
+fn rounded(
+    lowering: &Lowering<'_>,
+    of_engine: &'static str,
+    name: &'static str,
+    mut arguments: Vec<Typed>,
+    sql_type: SqlType,
+) -> Result<Typed> {
+    let digits = arguments.get(1).map(|digits| digits.value().cloned());
+    let is_usual = match &digits {
+        None => true,
+        Some(Some(ScalarValue::Int32(Some(digits)))) => {
+            let whole = arguments.first().map_or(0, |value| decimals::digits(&value.data_type).0);
+            (0..=i32::from(DIGITS_MAX - whole.min(DIGITS_MAX))).contains(digits)
+        }
+        Some(_) => false,
+    };
+    if is_usual && arguments.first().is_some_and(has_known_scale) {
+        let made = lowering.registered(of_engine, arguments.clone(), sql_type)?;
+        if has_known_scale(&made) {
+            return Ok(made);
+        }
+    }
+    if arguments.len() == 1 && matches!(of_engine, "round" | "trunc") {
+        let none = ScalarValue::Int32(Some(0));
+        arguments.push(Typed::constant(none, Oid::INT4.into()));
+    }
+    lowering.hidden(name, arguments, sql_type)
 }
 
 /// Whether a numeric is the constant 1, with any digits behind the point.
@@ -167,12 +230,15 @@ pub(crate) fn of_engine(
     Typed::of(binary_expr(left.expr, operator, right.expr), data_type, sql_type)
 }
 
-fn negative(_: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
+fn negative(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
     let [value] = take(arguments)?;
     if let Some(constant) = value.value().filter(|value| value.data_type().is_numeric())
         && let Ok(negated) = constant.arithmetic_negate()
     {
         return Ok(Typed::constant(negated, sql_type));
+    }
+    if sql_type.oid == Oid::NUMERIC && !has_known_scale(&value) {
+        return lowering.hidden("numeric_neg", vec![value], sql_type);
     }
     Typed::of(Expr::Negative(Box::new(value.expr)), value.data_type, sql_type)
 }

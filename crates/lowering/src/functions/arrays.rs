@@ -1,6 +1,7 @@
 //! Arrays.
 
 use super::{Make, Table, called, take};
+use crate::numbers::holds_open;
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::{Typed, unify};
@@ -26,16 +27,22 @@ pub(super) const TABLE: Table = &[
         Make::Own(|of, args, to| extended(of, "array_prepend", 1, args, to)),
     ),
     ("array_cat(anycompatiblearray,anycompatiblearray)", Make::Own(concatenated)),
-    ("array_remove(anycompatiblearray,anycompatible)", Make::Named("array_remove_all")),
+    (
+        "array_remove(anycompatiblearray,anycompatible)",
+        Make::Own(|of, args, to| of_items(of, "array_remove_all", args, to)),
+    ),
     (
         "array_replace(anycompatiblearray,anycompatible,anycompatible)",
-        Make::Named("array_replace_all"),
+        Make::Own(|of, args, to| of_items(of, "array_replace_all", args, to)),
     ),
     (
         "array_position(anycompatiblearray,anycompatible) array_position(anycompatiblearray,anycompatible,int4)",
-        Make::Named("array_position"),
+        Make::Own(|of, args, to| of_items(of, "array_position", args, to)),
     ),
-    ("array_positions(anycompatiblearray,anycompatible)", Make::Named("array_places")),
+    (
+        "array_positions(anycompatiblearray,anycompatible)",
+        Make::Own(|of, args, to| of_items(of, "array_places", args, to)),
+    ),
     ("@>(anyarray,anyarray)", Make::Own(contains)),
     ("<@(anyarray,anyarray)", Make::Own(contained)),
     ("&&(anyarray,anyarray)", Make::Own(overlaps)),
@@ -58,9 +65,10 @@ fn extended(
     lowering: &Lowering<'_>,
     name: &str,
     place: usize,
-    mut arguments: Vec<Typed>,
+    arguments: Vec<Typed>,
     sql_type: SqlType,
 ) -> Result<Typed> {
+    let mut arguments = with_own_scales(arguments);
     if let Some(array) = arguments.get_mut(place)
         && let DataType::List(field) = &array.data_type
         && array.value().is_none()
@@ -72,6 +80,24 @@ fn extended(
         array.expr = when(given.clone().is_not_null(), given).otherwise(empty)?;
     }
     lowering.registered(name, arguments, sql_type)
+}
+
+/// A function of an array and of values like its items.
+fn of_items(
+    lowering: &Lowering<'_>,
+    name: &str,
+    arguments: Vec<Typed>,
+    sql_type: SqlType,
+) -> Result<Typed> {
+    lowering.registered(name, with_own_scales(arguments), sql_type)
+}
+
+/// Numerics, and arrays of them, with a scale each.
+fn with_own_scales(values: Vec<Typed>) -> Vec<Typed> {
+    let is_number =
+        |value: &Typed| value.sql_type.oid.element().unwrap_or(value.sql_type.oid) == Oid::NUMERIC;
+    let values = values.into_iter();
+    values.map(|value| if is_number(&value) { value.opened() } else { value }).collect()
 }
 
 fn concatenated(
@@ -86,8 +112,17 @@ fn concatenated(
 fn contains(_: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
     let mut sides: [Typed; 2] = take(arguments)?;
     unify(&mut sides);
+    let sides = comparable(sides);
     let (expr, data_type) = called(&array_has_all_udf(), sides.into())?;
     Typed::of(expr, data_type, sql_type)
+}
+
+/// Arrays of numbers with a scale each as arrays of their keys.
+fn comparable(sides: [Typed; 2]) -> [Typed; 2] {
+    match sides.iter().any(|side| holds_open(&side.data_type)) {
+        true => sides.map(Typed::number_key),
+        false => sides,
+    }
 }
 
 fn contained(
@@ -102,6 +137,7 @@ fn contained(
 fn overlaps(_: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
     let mut sides: [Typed; 2] = take(arguments)?;
     unify(&mut sides);
+    let sides = comparable(sides);
     let (expr, data_type) = called(&array_has_any_udf(), sides.into())?;
     Typed::of(expr, data_type, sql_type)
 }

@@ -2,6 +2,7 @@
 
 use super::{Make, Table};
 use crate::decimals;
+use crate::numbers::holds_open;
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::Typed;
@@ -113,6 +114,9 @@ pub(crate) fn sides(lowering: &Lowering<'_>, left: Typed, right: Typed) -> Resul
         (Oid::TIMESTAMP, Oid::DATE) => (as_date(left), right),
         _ => (left, right),
     };
+    if holds_open(&left.data_type) || holds_open(&right.data_type) {
+        return Ok((left.number_key(), right.number_key()));
+    }
     match together(&left.data_type, &right.data_type) {
         Some(data_type) => {
             let (left, right) = (left.converted(&data_type), right.converted(&data_type));
@@ -148,6 +152,9 @@ pub(crate) fn with_list(
         Oid::BPCHAR | Oid::JSONB => lowering.equality_key(value),
         _ => Ok(value),
     };
+    if std::iter::once(&value).chain(&items).any(|value| holds_open(&value.data_type)) {
+        return Ok((value.number_key(), items.into_iter().map(Typed::number_key).collect()));
+    }
     let (value, items) = (bare(value)?, items.into_iter().map(bare).collect::<Result<Vec<_>>>()?);
     let data_type = items
         .iter()
@@ -178,7 +185,11 @@ fn together(left: &DataType, right: &DataType) -> Option<DataType> {
         (D::List(item), D::List(other))
             if together(item.data_type(), other.data_type()).is_some() =>
         {
-            decimals::of_both(left, right)
+            let item = item
+                .as_ref()
+                .clone()
+                .with_data_type(together(item.data_type(), other.data_type())?);
+            D::List(item.into())
         }
         _ => return None,
     })

@@ -1,13 +1,16 @@
 //! Keys by which values are ordered and told apart, for types whose values the engine would compare otherwise.
 
 use super::comparisons::{length, with_one_zero, without_blanks};
+use crate::numbers::is_open_number;
 use crate::records::has_plain_order;
 use crate::refusal::{Result, unsupported};
 use crate::scope::Lowering;
 use crate::typed::Typed;
 use analyzer::system::{Oid, SqlType};
+use datafusion::arrow::datatypes::DataType;
 use datafusion::logical_expr::expr::Case;
 use datafusion::logical_expr::{Expr, Operator, binary_expr};
+use values::numbers::is_open;
 
 impl Lowering<'_> {
     /// The key that orders a value; the value itself for most types.
@@ -36,25 +39,27 @@ impl Lowering<'_> {
                 self.registered("jsonb_order", vec![value], SqlType::plain(Oid::BYTEA))?
             }
             Oid::RECORD => self.record_key(value)?,
+            Oid::NUMERIC if is_open_number(&value) => value.number_key(),
             _ => value,
         })
     }
 
-    /// Whether equal values of a type may differ.
-    pub(crate) fn has_equality_key(sql_type: SqlType) -> bool {
-        matches!(sql_type.oid, Oid::INTERVAL | Oid::JSONB | Oid::RECORD)
+    /// Whether equal values of a type, held as an Arrow type, may differ.
+    pub(crate) fn has_equality_key(sql_type: SqlType, held: &DataType) -> bool {
+        is_open(held)
+            || matches!(sql_type.oid, Oid::INTERVAL | Oid::JSONB | Oid::RECORD)
             || sql_type == SqlType::plain(Oid::BPCHAR)
     }
 
     /// Whether arrays of a type have keys by which they are ordered and told apart.
     pub(crate) fn has_array_key(sql_type: SqlType) -> bool {
         let item = sql_type.oid.element();
-        item.is_some_and(|item| !Self::has_equality_key(item.into()))
+        item.is_some_and(|item| !Self::has_equality_key(item.into(), &DataType::Null))
     }
 
     /// Whether the engine does not know the order of a type.
-    pub(crate) fn has_order_key(sql_type: SqlType) -> bool {
-        Self::has_equality_key(sql_type) || sql_type.oid.element().is_some()
+    pub(crate) fn has_order_key(sql_type: SqlType, held: &DataType) -> bool {
+        Self::has_equality_key(sql_type, held) || sql_type.oid.element().is_some()
     }
 
     /// The greatest or least of values that have keys; the first of equal ones.

@@ -12,7 +12,6 @@ mod json;
 mod keys;
 mod moments;
 mod patterns;
-mod quotients;
 mod system;
 mod text;
 mod zones;

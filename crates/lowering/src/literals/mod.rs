@@ -6,7 +6,7 @@ use crate::names;
 use crate::refusal::{Result, missing, unsupported};
 use crate::scope::Lowering;
 use crate::typed::Typed;
-use crate::types::{self, DIGITS_MAX};
+use crate::types;
 use analyzer::system::{Oid, SqlType};
 use analyzer::tree::{Literal, ValueFunction};
 use datafusion::arrow::datatypes::DataType;
@@ -16,6 +16,7 @@ use datafusion::logical_expr::{Expr, Operator, binary_expr, cast};
 use functions::casts::{constants, conversion};
 use store::catalog::SqlType as Held;
 use values::error::{Error, SqlState};
+use values::numbers;
 use values::precision;
 use values::translate::refused_text;
 
@@ -53,7 +54,7 @@ impl Lowering<'_> {
             return object_id(text, sql_type);
         }
         if sql_type == SqlType::plain(Oid::NUMERIC)
-            && let Some(value) = decimal(text)
+            && let Some(value) = numbers::of_text(text)
         {
             return Ok(Typed::constant(value, sql_type));
         }
@@ -135,6 +136,11 @@ impl Lowering<'_> {
                 let value = ScalarValue::try_from_array(&read, 0)?;
                 return Ok(Typed::constant(value, sql_type));
             }
+            if held == Held::NUMERIC {
+                let data_type = value.data_type();
+                let given = Typed { expr: Expr::Literal(value.clone(), None), sql_type, data_type };
+                return Ok(given.opened());
+            }
             let value = value.cast_to(&held.arrow())?;
             return Ok(Typed::constant(value, sql_type));
         }
@@ -183,54 +189,5 @@ fn single(text: &str) -> Result<String> {
         None | Some(0) => Ok(String::new()),
         Some(byte) if byte.is_ascii() => Ok(char::from(byte).to_string()),
         Some(_) => unsupported("a \"char\" beyond ASCII"),
-    }
-}
-
-/// The decimal that a plain number writes, with the digits that it has; `None` for other texts and for too many digits.
-fn decimal(text: &str) -> Option<ScalarValue> {
-    let text = text.trim();
-    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
-        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
-        None => (text, 0),
-    };
-    let unsigned = mantissa.strip_prefix(['-', '+']).unwrap_or(mantissa);
-    let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
-    if whole.is_empty() && fraction.is_empty() {
-        return None;
-    }
-    let mut digits = format!("{whole}{fraction}");
-    if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
-        return None;
-    }
-    let mut scale = i32::try_from(fraction.len()).ok()?.checked_sub(exponent)?;
-    while scale < 0 && digits.len() <= DIGITS_MAX.into() {
-        digits.push('0');
-        scale += 1;
-    }
-    let digits = digits.trim_start_matches('0');
-    let scale = i8::try_from(scale).ok()?;
-    let precision = u8::try_from(digits.len()).ok()?.max(scale.unsigned_abs()).max(1);
-    if precision > DIGITS_MAX {
-        return None;
-    }
-    let value: i128 = if digits.is_empty() { 0 } else { digits.parse().ok()? };
-    let value = if mantissa.starts_with('-') { -value } else { value };
-    Some(ScalarValue::Decimal128(Some(value), precision, scale))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn decimals_keep_their_digits() {
-        let decimal128 = |value, p, s| Some(ScalarValue::Decimal128(Some(value), p, s));
-        assert_eq!(decimal("1.50"), decimal128(150, 3, 2));
-        assert_eq!(decimal("-.005"), decimal128(-5, 3, 3));
-        assert_eq!(decimal("0"), decimal128(0, 1, 0));
-        assert_eq!(decimal("12e2"), decimal128(1200, 4, 0));
-        assert_eq!(decimal("1.2e-3"), decimal128(12, 4, 4));
-        assert_eq!(decimal("1e40"), None);
-        assert_eq!(decimal("NaN"), None);
     }
 }

@@ -1,6 +1,7 @@
 //! Window functions that the engine does not have over their frames, or with their arguments.
 
 use super::{Value, Window};
+use crate::numbers::is_open_number;
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::{Typed, unify};
@@ -135,6 +136,9 @@ impl Lowering<'_> {
             };
             limits.push(key);
             unify(&mut limits);
+            if limits.iter().any(is_open_number) {
+                limits = limits.into_iter().map(Typed::number_key).collect();
+            }
             let data_type = limits.last().map(|key| key.data_type.clone());
             if limits.iter().any(|limit| Some(&limit.data_type) != data_type.as_ref()) {
                 return missing("RANGE with an offset of this type");

@@ -18,6 +18,7 @@ use datafusion::logical_expr::{
 };
 use std::sync::Arc;
 use values::error::{Error, SqlState};
+use values::numbers;
 
 /// The value of a window function over the columns that the engine's have.
 enum Value {
@@ -264,6 +265,10 @@ impl Lowering<'_> {
                 days * 86_400_000_000_000 + i128::from(interval.nanoseconds) < 0
             }
             ScalarValue::Decimal128(Some(number), ..) => *number < 0,
+            ScalarValue::LargeBinary(Some(bytes)) => {
+                let number = numbers::read(bytes)?;
+                number.is_negative() || number.is_nan()
+            }
             other => match other.cast_to(&DataType::Float64)? {
                 ScalarValue::Float64(Some(number)) => number < 0.0 || number.is_nan(),
                 _ => false,

@@ -3,7 +3,7 @@
 use crate::random_moves::RandomMoves;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use futures::TryStreamExt;
-use pando::{Options, Outcome, Session};
+use pando::{Options, Outcome, Session, as_texts};
 use sqllogictest::{AsyncDB, DBOutput, DefaultColumnType, Runner};
 use std::path::{Path, PathBuf};
 use workloads::InProcess;
@@ -26,6 +26,7 @@ impl AsyncDB for Sql {
         let options = FormatOptions::new().with_null("NULL");
         let mut texts = Vec::new();
         for batch in &batches {
+            let batch = &as_texts(batch)?;
             let columns = batch.columns().iter();
             let columns: Vec<_> = columns
                 .map(|column| ArrayFormatter::try_new(column, &options))

@@ -8,9 +8,9 @@
 //! columns. The function plans and runs the subquery for each distinct set of values. Each set
 //! costs one planning, so this is used only for plans that DataFusion rejects or misinterprets. If
 //! the outer columns are only compared by equality, the subquery runs once for all values, and its
-//! rows are found by key ([`index`]).
+//! rows are found by key (`index`).
 //!
-//! DataFusion calls such functions in select lists and filters only. [`below`] moves them there from
+//! DataFusion calls such functions in select lists and filters only. `below` moves them there from
 //! other places. In ON of an outer join a subquery over both sides is not supported.
 
 mod below;

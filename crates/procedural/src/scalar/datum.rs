@@ -3,6 +3,7 @@
 use crate::value::Value;
 use datafusion::common::ScalarValue;
 use store::catalog::SqlType;
+use values::numbers;
 
 /// A plain value.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,6 +38,13 @@ impl Datum {
             (V::Decimal128(value, _, scale), SqlType::Numeric { .. }) => {
                 value.map_or(Self::Null, |digits| Self::Number(digits, *scale))
             }
+            (V::LargeBinary(value), SqlType::Numeric { .. }) => match value {
+                None => Self::Null,
+                Some(bytes) => {
+                    let (digits, scale) = numbers::read(bytes).ok()?.small_parts()?;
+                    Self::Number(digits, i8::try_from(scale).ok()?)
+                }
+            },
             _ => return None,
         })
     }
@@ -64,6 +72,7 @@ impl Datum {
             (Self::Null, SqlType::BigInt) => V::Int64(None),
             (Self::Null, SqlType::Boolean) => V::Boolean(None),
             (Self::Null, SqlType::Double) => V::Float64(None),
+            (Self::Null, SqlType::Numeric { precision: 0, .. }) => V::LargeBinary(None),
             (Self::Null, SqlType::Numeric { precision, scale }) => {
                 V::Decimal128(None, *precision, *scale)
             }

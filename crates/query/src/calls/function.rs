@@ -23,6 +23,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Weak};
 use store::Reading;
 use store::catalog::{Catalog, RelationId};
+use values::assign::converted;
 use values::error::{Error, Result, SqlState};
 use values::translate::external;
 
@@ -193,7 +194,7 @@ fn column(data_type: &DataType, values: Vec<ScalarValue>) -> EngineResult<ArrayR
     let converted = values.into_iter().map(|value| match value.data_type() == *data_type {
         true => Ok(value),
         false if value.is_null() => ScalarValue::try_from(data_type),
-        false => value.cast_to(data_type),
+        false => converted(&value, data_type).map_err(external),
     });
     let converted = converted.collect::<EngineResult<Vec<_>>>()?;
     ScalarValue::iter_to_array(converted)

@@ -12,6 +12,9 @@ use values::style::Style;
 /// 22P02, 22003, 22007 and others: the text is no value of the type.
 pub fn parameter_of_text(text: &str, sql_type: &SqlType, style: Style) -> Result<ScalarValue> {
     use datafusion::arrow::array::{ArrayRef, StringViewArray};
+    if let (SqlType::Numeric { .. }, Some(number)) = (sql_type, values::numbers::of_text(text)) {
+        return Ok(number);
+    }
     let array: ArrayRef = Arc::new(StringViewArray::from_iter_values([text]));
     let array = values::assign::input(&array, sql_type, style)?;
     Ok(ScalarValue::try_from_array(&array, 0)?)

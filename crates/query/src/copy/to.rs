@@ -20,6 +20,7 @@ use scan::tables::Tables;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use store::catalog::SqlType;
+use values::assign::as_decimals;
 use values::error::{Error, Result, SqlState};
 use values::field::Field;
 use values::translate::of_file;
@@ -79,7 +80,8 @@ impl Sink {
             Format::Parquet => {
                 let compression = Compression::ZSTD(ZstdLevel::default());
                 let properties = WriterProperties::builder().set_compression(compression).build();
-                let writer = ArrowWriter::try_new(file, schema.clone(), Some(properties));
+                let schema = as_decimals(&RecordBatch::new_empty(schema.clone()))?.schema();
+                let writer = ArrowWriter::try_new(file, schema, Some(properties));
                 Self::Parquet(Box::new(writer.map_err(parquet_error)?))
             }
         })
@@ -91,8 +93,10 @@ impl Sink {
                 writer.begin(row);
                 writer.write(batch, row)
             })?,
-            Self::Json(writer) => writer.write(batch)?,
-            Self::Parquet(writer) => writer.write(batch).map_err(parquet_error)?,
+            Self::Json(writer) => writer.write(&as_decimals(batch)?)?,
+            Self::Parquet(writer) => {
+                writer.write(&as_decimals(batch)?).map_err(parquet_error)?;
+            }
         }
         Ok(())
     }

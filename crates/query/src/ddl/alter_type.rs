@@ -22,6 +22,7 @@ use store::DistributedTransaction;
 use store::catalog::{CatalogChange, ColumnId, Relation, Sequence, SqlType, Table, TableId};
 use values::assign::assign;
 use values::error::{Error, Result, SqlState};
+use values::numbers;
 
 /// The rows of a table under its new definition.
 pub(super) struct Rewritten {
@@ -234,7 +235,7 @@ fn is_automatic(from: &SqlType, to: &SqlType) -> bool {
     let (from, to) = (from.arrow(), to.arrow());
     from == to
         || to.is_string()
-        || from.is_numeric() && to.is_numeric()
+        || numbers::is_number(&from) && numbers::is_number(&to)
         || from.is_temporal() && to.is_temporal()
 }
 

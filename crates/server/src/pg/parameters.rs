@@ -54,40 +54,10 @@ fn of_text(text: &str, sql_type: &SqlType, style: Style) -> Result<ScalarValue, 
         SqlType::BigInt => text.parse().ok().map(|v| ScalarValue::Int64(Some(v))),
         SqlType::Integer => text.parse().ok().map(|v| ScalarValue::Int32(Some(v))),
         SqlType::Text | SqlType::Varchar(_) => Some(ScalarValue::Utf8View(Some(text.to_owned()))),
-        SqlType::Numeric { .. } => decimal(text),
         _ => None,
     };
     match known {
         Some(value) => Ok(value),
         None => parameter_of_text(text, sql_type, style),
-    }
-}
-
-/// A plain decimal with the scale with which it is written.
-fn decimal(text: &str) -> Option<ScalarValue> {
-    let text = text.trim();
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let digits = format!("{whole}{fraction}");
-    let plain = digits.strip_prefix(['-', '+']).unwrap_or(&digits);
-    if plain.is_empty() || plain.len() > 38 || !plain.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    let scale = i8::try_from(fraction.len()).ok()?;
-    Some(ScalarValue::Decimal128(Some(digits.parse().ok()?), 38, scale))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn decimals_keep_their_digits() {
-        let value = |value, scale| Some(ScalarValue::Decimal128(Some(value), 38, scale));
-        assert_eq!(decimal("12.50"), value(1250, 2));
-        assert_eq!(decimal("-0.5"), value(-5, 1));
-        assert_eq!(decimal("7"), value(7, 0));
-        assert_eq!(decimal("1e3"), None);
-        assert_eq!(decimal("-"), None);
-        assert_eq!(decimal("1.2.3"), None);
     }
 }

@@ -145,7 +145,7 @@ impl Transaction {
     /// Locks a table.
     ///
     /// # Errors
-    /// As [`Self::lock`].
+    /// As `Self::lock`.
     pub fn lock_table(&mut self, table: &Table, mode: Mode) -> Result<(), Error> {
         self.acquire(table, [Target::Table(table.id.0)], mode)
     }
@@ -163,7 +163,7 @@ impl Transaction {
     /// it skips rows.
     ///
     /// # Errors
-    /// As [`Self::lock`], and 55P03 if it does not wait.
+    /// As `Self::lock`, and 55P03 if it does not wait.
     pub fn lock_selected(&mut self, id: TableId, rows: &RowLocks) -> Result<Vec<bool>, Error> {
         let RowLocks { keys, mode, policy } = rows;
         let view = self.table_or_missing(id)?;

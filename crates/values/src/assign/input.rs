@@ -3,11 +3,13 @@
 //! Casts are checked. Text is parsed as PostgreSQL parses it; UUIDs and JSON are validated.
 
 use super::labels;
+use super::numbers;
 use super::rewrite::rewrite;
 use super::zoned;
 use crate::error::{Error, Result, SqlState};
 use crate::input::{array, bytea, datetime, interval, numeric};
 use crate::json;
+use crate::numbers::{self as numbers_of, is_open};
 use crate::style::{IntervalStyle, Style};
 use crate::translate::{refused_text, type_name};
 use datafusion::arrow::array::{
@@ -33,7 +35,7 @@ pub fn input(array: &ArrayRef, sql_type: &SqlType, style: Style) -> Result<Array
         };
     }
     if let (SqlType::Array(item), Some(lists)) = (sql_type, array.as_list_opt::<i32>())
-        && item.user_type().is_some()
+        && (item.user_type().is_some() || is_open(&lists.value_type()) || is_open(&item.arrow()))
     {
         let items = input(lists.values(), item, style)?;
         let field = Arc::new(Field::new_list_field(items.data_type().clone(), true));
@@ -63,6 +65,12 @@ fn cast_to(array: &ArrayRef, sql_type: &SqlType, style: Style) -> Result<ArrayRe
     let to = sql_type.arrow();
     if *array.data_type() == to {
         return Ok(Arc::clone(array));
+    }
+    if is_open(array.data_type()) {
+        return numbers::of_numbers(array, sql_type);
+    }
+    if is_open(&to) && (is_text(array.data_type()) || is_number(array.data_type())) {
+        return numbers::opened(array);
     }
     if let Some(moved) = zoned::between(array, &to, style.zone)? {
         return Ok(moved);
@@ -263,6 +271,11 @@ pub(super) fn is_text(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
 }
 
+/// Whether values are numbers, or NULL.
+fn is_number(data_type: &DataType) -> bool {
+    numbers_of::is_number(data_type) || data_type.is_null()
+}
+
 /// Whether there is an assignment cast. Booleans only convert to and from text, and there is none between numbers and
 /// dates or times.
 pub(super) fn is_assignable(from: &DataType, to: &DataType) -> bool {
@@ -270,7 +283,9 @@ pub(super) fn is_assignable(from: &DataType, to: &DataType) -> bool {
     if boolean(from) != boolean(to) && !is_text(from) && !is_text(to) && !from.is_null() {
         return false;
     }
-    !(from.is_numeric() && to.is_temporal() || from.is_temporal() && to.is_numeric())
+    let number = numbers_of::is_number;
+    let has_no_cast = is_open(to) && !is_number(from) && !is_text(from);
+    !(number(from) && to.is_temporal() || from.is_temporal() && number(to) || has_no_cast)
 }
 
 fn booleans_of_text(array: &ArrayRef) -> Result<ArrayRef> {

@@ -3,11 +3,15 @@
 mod input;
 pub mod labels;
 mod length;
+mod numbers;
 mod rewrite;
+mod rows;
 mod zoned;
 
 pub use input::input;
 pub use length::{Excess, fit};
+pub use numbers::opened;
+pub use rows::{as_decimals, as_texts, converted};
 
 use crate::error::{Error, Result, SqlState};
 use crate::style::Style;

@@ -9,10 +9,11 @@ mod read;
 pub use read::read;
 
 use crate::error::Result;
+use crate::numbers;
 use crate::types;
 use arrow::array::{
-    Array, ArrayRef, AsArray, BinaryViewArray, BooleanArray, ListArray, PrimitiveArray,
-    StringViewArray, StructArray,
+    Array, ArrayRef, AsArray, BinaryViewArray, BooleanArray, LargeBinaryArray, ListArray,
+    PrimitiveArray, StringViewArray, StructArray,
 };
 use arrow::compute::cast;
 use arrow::datatypes::{
@@ -22,6 +23,7 @@ use arrow::datatypes::{
 };
 use bytes::{BufMut, BytesMut};
 use datafusion::arrow;
+use numerics::Numeric;
 use store::catalog::SqlType;
 
 /// Days from 1970-01-01 to PostgreSQL's epoch, 2000-01-01.
@@ -45,8 +47,8 @@ enum Form {
     Real(PrimitiveArray<Float32Type>),
     Double(PrimitiveArray<Float64Type>),
     Numeric(PrimitiveArray<Decimal128Type>, i8),
-    /// No declared scale: without trailing zeros.
-    ShortNumeric(PrimitiveArray<Decimal128Type>),
+    /// With a scale each.
+    Open(LargeBinaryArray),
     Text(StringViewArray),
     /// Padded with blanks to a length.
     Padded(StringViewArray, u32),
@@ -108,6 +110,17 @@ impl BinaryColumn {
         if let SqlType::User(_) = sql_type {
             return Self::of(array, &sql_type.sent(), item_oid);
         }
+        if numbers::is_open(array.data_type()) {
+            return Ok(Self(Form::Open(array.as_binary::<i64>().clone())));
+        }
+        if *sql_type == SqlType::NUMERIC {
+            return Ok(Self(match array.data_type() {
+                DataType::Decimal128(_, scale) => {
+                    Form::Numeric(array.as_primitive().clone(), *scale)
+                }
+                _ => Form::Open(numbers::opened(array)?.as_binary::<i64>().clone()),
+            }));
+        }
         let is_list = matches!(array.data_type(), DataType::List(_));
         let to = if is_list { array.data_type().clone() } else { sql_type.arrow() };
         let array =
@@ -119,9 +132,6 @@ impl BinaryColumn {
             SqlType::BigInt => Form::BigInt(array.as_primitive().clone()),
             SqlType::Real => Form::Real(array.as_primitive().clone()),
             SqlType::Double => Form::Double(array.as_primitive().clone()),
-            numeric if *numeric == SqlType::NUMERIC => {
-                Form::ShortNumeric(array.as_primitive().clone())
-            }
             SqlType::Numeric { scale, .. } => Form::Numeric(array.as_primitive().clone(), *scale),
             SqlType::Char(length) => Form::Padded(array.as_string_view().clone(), *length),
             SqlType::Text | SqlType::Varchar(_) | SqlType::Json => {
@@ -158,10 +168,7 @@ impl BinaryColumn {
             Form::Oid(array) => value(array, row, |v| out.put_u32(v)),
             Form::Real(array) => value(array, row, |v| out.put_f32(v)),
             Form::Double(array) => value(array, row, |v| out.put_f64(v)),
-            Form::ShortNumeric(array) => value(array, row, |v| {
-                let (unscaled, scale) = crate::text::shortest(v);
-                numeric::write(unscaled, scale, out);
-            }),
+            Form::Open(array) => present(array, row, || write_number(array.value(row), out)),
             Form::Numeric(array, scale) => value(array, row, |v| numeric::write(v, *scale, out)),
             Form::Text(array) => present(array, row, || out.put_slice(array.value(row).as_bytes())),
             Form::Padded(array, length) => present(array, row, || {
@@ -214,6 +221,14 @@ fn value<T: ArrowPrimitiveType>(
     write: impl FnOnce(T::Native),
 ) -> bool {
     present(array, row, || write(array.value(row)))
+}
+
+/// Nothing but a number makes such bytes.
+fn write_number(bytes: &[u8], out: &mut BytesMut) {
+    let number = numbers::read(bytes).unwrap_or(Numeric::NAN);
+    let mut wire = Vec::with_capacity(24);
+    number.to_wire(&mut wire);
+    out.put_slice(&wire);
 }
 
 fn write_uuid(text: &str, out: &mut BytesMut) {

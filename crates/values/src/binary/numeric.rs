@@ -1,14 +1,10 @@
 //! `numeric` in binary format: digits in base 10,000; the first has the weight 10,000^`weight`.
 
-use crate::error::{Error, Result, SqlState};
-use bytes::{Buf, BufMut, BytesMut};
+use bytes::{BufMut, BytesMut};
 
 const BASE: u128 = 10_000;
 const BASE_DIGITS: u32 = 4;
 const NEGATIVE: u16 = 0x4000;
-const NAN: u16 = 0xc000;
-/// The maximum number of decimal digits of a numeric.
-const DIGITS_MAX: u32 = 38;
 
 /// Appends `value / 10^scale`.
 pub(super) fn write(value: i128, scale: i8, out: &mut BytesMut) {
@@ -49,49 +45,4 @@ pub(super) fn write(value: i128, scale: i8, out: &mut BytesMut) {
     for digit in &digits[first..end] {
         out.put_u16(*digit);
     }
-}
-
-/// The unscaled value and the scale.
-pub(super) fn read(mut bytes: &[u8]) -> Result<(i128, i8)> {
-    let bad = || Error::new(SqlState::InvalidBinaryRepresentation, "invalid binary numeric");
-    let count = bytes.try_get_u16().map_err(|_| bad())?;
-    let weight = bytes.try_get_i16().map_err(|_| bad())?;
-    let sign = bytes.try_get_u16().map_err(|_| bad())?;
-    let scale = bytes.try_get_u16().map_err(|_| bad())?;
-    if sign == NAN {
-        return Err(Error::unsupported("numeric NaN is not supported"));
-    }
-    if bytes.len() != usize::from(count) * 2 || sign & !NEGATIVE != 0 {
-        return Err(bad());
-    }
-    let large = || {
-        let message = format!("numeric value has more than {DIGITS_MAX} digits");
-        Error::new(SqlState::NumericValueOutOfRange, message)
-    };
-    let scale = u32::from(scale);
-    if scale > DIGITS_MAX {
-        return Err(large());
-    }
-    let mut value: i128 = 0;
-    for position in 0..count {
-        let digit = bytes.get_u16();
-        if u128::from(digit) >= BASE {
-            return Err(bad());
-        }
-        // The weight of this digit in the unscaled value, as a power of ten.
-        let power =
-            (i64::from(weight) - i64::from(position)) * i64::from(BASE_DIGITS) + i64::from(scale);
-        let part = match u32::try_from(power) {
-            Ok(power) => 10i128.checked_pow(power).and_then(|p| p.checked_mul(digit.into())),
-            Err(_) => {
-                let cut = u32::try_from(-power).unwrap_or(u32::MAX);
-                Some(i128::from(digit) / 10i128.checked_pow(cut).unwrap_or(i128::MAX))
-            }
-        };
-        value = part.and_then(|part| value.checked_add(part)).ok_or_else(large)?;
-    }
-    if value >= 10i128.pow(DIGITS_MAX) {
-        return Err(large());
-    }
-    Ok((if sign == NEGATIVE { -value } else { value }, scale as i8))
 }

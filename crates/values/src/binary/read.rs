@@ -1,11 +1,13 @@
 //! Reads a value in binary format.
 
-use super::{EPOCH_DAYS, EPOCH_MICROS, JSONB_VERSION, numeric};
+use super::{EPOCH_DAYS, EPOCH_MICROS, JSONB_VERSION};
 use crate::error::{Error, Result, SqlState};
+use crate::numbers;
 use crate::types;
 use bytes::Buf;
 use datafusion::arrow::datatypes::{DataType, IntervalMonthDayNano};
 use datafusion::common::ScalarValue;
+use numerics::{Numeric, WireError};
 use store::catalog::SqlType;
 
 /// Nanoseconds per microsecond.
@@ -38,8 +40,8 @@ pub fn read(bytes: &[u8], sql_type: &SqlType) -> Result<ScalarValue> {
         SqlType::Real => ScalarValue::Float32(Some(rest.try_get_f32().map_err(short)?)),
         SqlType::Double => ScalarValue::Float64(Some(rest.try_get_f64().map_err(short)?)),
         SqlType::Numeric { .. } => {
-            let (value, scale) = numeric::read(std::mem::take(&mut rest))?;
-            ScalarValue::Decimal128(Some(value), 38, scale)
+            let number = Numeric::from_wire(std::mem::take(&mut rest)).map_err(refused)?;
+            numbers::scalar(&number)
         }
         oid if *oid == types::OID => ScalarValue::UInt32(Some(rest.try_get_u32().map_err(short)?)),
         SqlType::Char(_) => {
@@ -98,6 +100,12 @@ fn text(bytes: &[u8]) -> Result<ScalarValue> {
             Err(Error::new(SqlState::CharacterNotInRepertoire, message))
         }
     }
+}
+
+/// The error of bytes that are no number.
+fn refused(error: WireError) -> Error {
+    let state = SqlState::of_code(error.sqlstate()).unwrap_or(SqlState::DataException);
+    Error::new(state, error.to_string())
 }
 
 fn list(mut bytes: &[u8], sql_type: &SqlType, item: &SqlType) -> Result<ScalarValue> {

@@ -15,8 +15,9 @@ mod number;
 pub use crate::calendar::{civil, days_of};
 use crate::error::{Error, Result};
 use crate::field::Field;
+use crate::numbers;
 use crate::style::{BytesStyle, FloatDigits, IntervalStyle, Style};
-use arrow::array::{Array, ArrayAccessor, AsArray, PrimitiveArray};
+use arrow::array::{Array, ArrayAccessor, AsArray, LargeBinaryArray, PrimitiveArray};
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::{
     ArrowPrimitiveType, DataType, Date32Type, Date64Type, Decimal32Type, Decimal64Type,
@@ -30,7 +31,6 @@ use arrow::datatypes::{
 use arrow::downcast_dictionary_array;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use calendar::Moment;
-pub(crate) use number::shortest;
 use std::fmt::{Display, Write};
 use store::catalog::SqlType;
 
@@ -110,7 +110,7 @@ fn writer(array: &dyn Array, style: Style) -> Result<Writer<'_>> {
         DataType::LargeUtf8 => strings(array.as_string::<i64>()),
         DataType::Utf8View => strings(array.as_string_view()),
         DataType::Binary => bytes(array.as_binary::<i32>(), style.bytes),
-        DataType::LargeBinary => bytes(array.as_binary::<i64>(), style.bytes),
+        open if numbers::is_open(open) => numbers_of_bytes(array.as_binary::<i64>()),
         DataType::BinaryView => bytes(array.as_binary_view(), style.bytes),
         DataType::FixedSizeBinary(_) => bytes(array.as_fixed_size_binary(), style.bytes),
         DataType::Date32
@@ -153,9 +153,6 @@ fn numeric(array: &dyn Array, digits: FloatDigits) -> Result<Writer<'_>> {
         }
         DataType::Decimal32(_, scale) => decimals::<Decimal32Type>(array, *scale),
         DataType::Decimal64(_, scale) => decimals::<Decimal64Type>(array, *scale),
-        numeric if *numeric == SqlType::NUMERIC.arrow() => {
-            each::<Decimal128Type>(array, number::write_shortest)
-        }
         DataType::Decimal128(_, scale) => decimals::<Decimal128Type>(array, *scale),
         DataType::Decimal256(..) => {
             let values = array.as_primitive::<Decimal256Type>();
@@ -258,6 +255,15 @@ fn moments<T: ArrowPrimitiveType<Native: Into<i64>>>(
     write: impl Fn(Moment, &mut String) + Send + Sync + 'static,
 ) -> Writer<'_> {
     each::<T>(array, move |value, out| write(Moment::new(value.into(), per_second), out))
+}
+
+/// Numbers with a scale each.
+fn numbers_of_bytes(values: &LargeBinaryArray) -> Writer<'_> {
+    Box::new(move |row, out| match numbers::read(values.value(row)) {
+        Ok(number) => push(out, number),
+        // Nothing but a number makes such bytes.
+        Err(error) => out.push_str(error.message()),
+    })
 }
 
 fn strings<'a>(values: impl ArrayAccessor<Item = &'a str> + Send + Sync + 'a) -> Writer<'a> {

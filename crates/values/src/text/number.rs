@@ -1,7 +1,5 @@
 //! `numeric` values.
 
-use store::catalog::SqlType;
-
 /// Appends `unscaled / 10^scale` with exactly `scale` digits after the point.
 pub(super) fn write_decimal(unscaled: i128, scale: i8, out: &mut String) {
     let mut buffer = itoa::Buffer::new();
@@ -20,22 +18,6 @@ pub(super) fn write_decimal(unscaled: i128, scale: i8, out: &mut String) {
     out.push('.');
     out.extend(std::iter::repeat_n('0', scale.saturating_sub(digits.len())));
     out.push_str(&digits[whole..]);
-}
-
-/// Appends a `numeric` of no declared scale, without trailing zeros.
-pub(super) fn write_shortest(unscaled: i128, out: &mut String) {
-    let (unscaled, scale) = shortest(unscaled);
-    write_decimal(unscaled, scale, out);
-}
-
-/// The value and scale of a `numeric` of no declared scale, without trailing zeros.
-pub(crate) fn shortest(mut unscaled: i128) -> (i128, i8) {
-    let SqlType::Numeric { mut scale, .. } = SqlType::NUMERIC else { return (unscaled, 0) };
-    while scale > 0 && unscaled % 10 == 0 {
-        unscaled /= 10;
-        scale -= 1;
-    }
-    (unscaled, scale)
 }
 
 /// Appends digits and the zeros that a negative scale omits.

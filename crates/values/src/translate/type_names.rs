@@ -48,13 +48,15 @@ pub(super) fn of(name: &str) -> String {
         "Int64" => "bigint",
         "UInt8" => "\"char\"",
         "UInt32" => "oid",
-        "UInt64" | "Decimal32" | "Decimal64" | "Decimal128" | "Decimal256" => "numeric",
+        "UInt64" | "Decimal32" | "Decimal64" | "Decimal128" | "Decimal256" | "LargeBinary" => {
+            "numeric"
+        }
         "Float16" | "Float32" => "real",
         "Float64" => "double precision",
         "Utf8" | "Null" => "unknown",
         "Utf8View" | "String" => "text",
         "LargeUtf8" => "name",
-        "Binary" | "BinaryView" | "LargeBinary" | "FixedSizeBinary" => "bytea",
+        "Binary" | "BinaryView" | "FixedSizeBinary" => "bytea",
         "Date32" | "Date64" | "Date" => "date",
         "Time32" | "Time64" => "time without time zone",
         "Timestamp" if inner.contains('"') => "timestamp with time zone",

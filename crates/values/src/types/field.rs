@@ -1,6 +1,7 @@
 //! Types of Arrow fields: metadata holds what the Arrow type cannot express.
 
 use super::names::{CHAR, NAME, OID};
+use crate::numbers;
 use datafusion::arrow::datatypes::{DataType, Field};
 use std::sync::Arc;
 use store::catalog::{SqlType, stable};
@@ -111,10 +112,8 @@ pub fn of_arrow(data_type: &DataType) -> SqlType {
             SqlType::Numeric { precision: *p, scale: *s }
         }
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Null => SqlType::Text,
-        DataType::Binary
-        | DataType::LargeBinary
-        | DataType::BinaryView
-        | DataType::FixedSizeBinary(_) => SqlType::Bytea,
+        open if numbers::is_open(open) => SqlType::NUMERIC,
+        DataType::Binary | DataType::BinaryView | DataType::FixedSizeBinary(_) => SqlType::Bytea,
         DataType::Date32 | DataType::Date64 => SqlType::Date,
         DataType::Time32(_) | DataType::Time64(_) => SqlType::Time,
         DataType::Timestamp(_, None) => SqlType::Timestamp,

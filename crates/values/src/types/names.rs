@@ -12,7 +12,7 @@ pub const CHAR: SqlType = SqlType::Other(DataType::UInt8);
 pub const NAME: SqlType = SqlType::Other(DataType::LargeUtf8);
 
 /// PostgreSQL's `char` without a length, in results.
-pub const BPCHAR: SqlType = SqlType::Other(DataType::LargeBinary);
+pub const BPCHAR: SqlType = SqlType::Other(DataType::Utf8);
 
 /// Whether a type is a row type, which PostgreSQL calls `record`.
 pub fn is_record(sql_type: &SqlType) -> bool {

@@ -1,0 +1,92 @@
+//! Conditions on numbers that have a scale each.
+//!
+//! Plans compare the keys of such numbers ([`KEY`]). Key ranges and indexes know the numbers themselves.
+
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{Result, ScalarValue, internal_err};
+use datafusion::logical_expr::expr::InList;
+use datafusion::logical_expr::{BinaryExpr, Expr};
+use functions::numbers::open::KEY;
+pub use functions::numbers::open::comparable;
+use functions::operators;
+use values::numbers::is_open;
+use values::translate::external;
+
+/// What plans compare of a value of an Arrow type: the key of a number that has a scale of its own, else the value.
+///
+/// # Errors
+/// Arrow refuses a constant.
+pub fn compared(value: Expr, data_type: &DataType) -> Result<Expr> {
+    if !is_open(data_type) {
+        return Ok(value);
+    }
+    if let Expr::Literal(constant, _) = &value {
+        let key = comparable(&constant.to_array()?).map_err(external)?;
+        return Ok(Expr::Literal(ScalarValue::try_from_array(&key, 0)?, None));
+    }
+    match operators::named(KEY) {
+        Some(key) => Ok(key.call(vec![value])),
+        None => internal_err!("the function {KEY} is missing"),
+    }
+}
+
+/// Conditions that compare the numbers, where those of plans compare their keys.
+pub(crate) fn without_keys(conditions: Vec<Expr>) -> Vec<Expr> {
+    let is_key = |part: &Expr| Ok(key_of(part).is_some());
+    if !conditions.iter().any(|condition| condition.exists(is_key).unwrap_or(false)) {
+        return conditions;
+    }
+    let plain = |condition: Expr| {
+        let changed = condition.clone().transform_up(|part| Ok(without_key(part)));
+        changed.map_or(condition, |changed| changed.data)
+    };
+    conditions.into_iter().map(plain).collect()
+}
+
+/// The number of which an expression is the key.
+fn key_of(expr: &Expr) -> Option<&Expr> {
+    match expr {
+        Expr::ScalarFunction(call) if call.name() == KEY => call.args.first(),
+        _ => None,
+    }
+}
+
+fn without_key(part: Expr) -> Transformed<Expr> {
+    match part {
+        Expr::BinaryExpr(binary)
+            if key_of(&binary.left).is_some() || key_of(&binary.right).is_some() =>
+        {
+            let (left, right) = (number(&binary.left), number(&binary.right));
+            match (left, right) {
+                (Some(left), Some(right)) => {
+                    let plain = BinaryExpr::new(Box::new(left), binary.op, Box::new(right));
+                    Transformed::yes(Expr::BinaryExpr(plain))
+                }
+                _ => Transformed::no(Expr::BinaryExpr(binary)),
+            }
+        }
+        Expr::InList(list) if key_of(&list.expr).is_some() => {
+            let expr = number(&list.expr).map(Box::new);
+            let items = list.list.iter().map(number).collect::<Option<Vec<_>>>();
+            match expr.zip(items) {
+                Some((expr, items)) => {
+                    Transformed::yes(Expr::InList(InList::new(expr, items, list.negated)))
+                }
+                None => Transformed::no(Expr::InList(list)),
+            }
+        }
+        other => Transformed::no(other),
+    }
+}
+
+/// A number whose key an expression is; any scale does, since only its key is used.
+fn number(expr: &Expr) -> Option<Expr> {
+    match expr {
+        Expr::Literal(ScalarValue::BinaryView(key), _) => {
+            let bytes = key.as_ref().map(|key| [key, &[0_u8; 2][..]].concat());
+            Some(Expr::Literal(ScalarValue::LargeBinary(bytes), None))
+        }
+        other => key_of(other).cloned(),
+    }
+}

@@ -1,0 +1,59 @@
+//! Numbers with a scale each as what readers know that do not know their bytes.
+
+use super::input;
+use crate::error::Result;
+use crate::numbers::{DIGITS_MAX, holds_open, is_open};
+use crate::style::Style;
+use crate::types::of_arrow;
+use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
+use datafusion::arrow::datatypes::{DataType, Schema};
+use datafusion::common::ScalarValue;
+use std::sync::Arc;
+use store::catalog::SqlType;
+
+/// A value as one of another Arrow type.
+///
+/// # Errors
+/// There is no cast, or the value is not of the type.
+pub fn converted(value: &ScalarValue, to: &DataType) -> Result<ScalarValue> {
+    if !holds_open(to) && !holds_open(&value.data_type()) {
+        return Ok(value.cast_to(to)?);
+    }
+    let array = input(&value.to_array()?, &of_arrow(to), Style::default())?;
+    Ok(ScalarValue::try_from_array(&array, 0)?)
+}
+
+/// Rows in which numbers with a scale each are texts, for readers that do not know their bytes.
+///
+/// # Errors
+/// Arrow refuses the columns.
+pub fn as_texts(batch: &RecordBatch) -> Result<RecordBatch> {
+    with_numbers(batch, &SqlType::Text)
+}
+
+/// Rows in which numbers with a scale each are decimals with 16 digits behind the point, for files that others read.
+///
+/// # Errors
+/// 22003: a number has more than 22 digits before the point. 0A000: it is NaN or an infinity.
+pub fn as_decimals(batch: &RecordBatch) -> Result<RecordBatch> {
+    with_numbers(batch, &SqlType::Numeric { precision: DIGITS_MAX, scale: 16 })
+}
+
+fn with_numbers(batch: &RecordBatch, to: &SqlType) -> Result<RecordBatch> {
+    if !batch.columns().iter().any(|column| is_open(column.data_type())) {
+        return Ok(batch.clone());
+    }
+    let columns = batch.columns().iter().map(|column| match is_open(column.data_type()) {
+        true => input(column, to, Style::default()),
+        false => Ok(Arc::clone(column)),
+    });
+    let columns = columns.collect::<Result<Vec<_>>>()?;
+    let schema = batch.schema();
+    let fields =
+        schema.fields().iter().zip(&columns).map(|(field, column)| {
+            field.as_ref().clone().with_data_type(column.data_type().clone())
+        });
+    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    Ok(RecordBatch::try_new_with_options(schema, columns, &options)?)
+}
