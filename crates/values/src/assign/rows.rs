@@ -2,7 +2,7 @@
 
 use super::input;
 use crate::error::Result;
-use crate::numbers::{DIGITS_MAX, holds_open, is_open};
+use crate::numbers::{DIGITS_MAX, holds_open};
 use crate::style::Style;
 use crate::types::of_arrow;
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
@@ -40,11 +40,11 @@ pub fn as_decimals(batch: &RecordBatch) -> Result<RecordBatch> {
 }
 
 fn with_numbers(batch: &RecordBatch, to: &SqlType) -> Result<RecordBatch> {
-    if !batch.columns().iter().any(|column| is_open(column.data_type())) {
+    if !batch.columns().iter().any(|column| holds_open(column.data_type())) {
         return Ok(batch.clone());
     }
-    let columns = batch.columns().iter().map(|column| match is_open(column.data_type()) {
-        true => input(column, to, Style::default()),
+    let columns = batch.columns().iter().map(|column| match holds_open(column.data_type()) {
+        true => input(column, &with_items(column.data_type(), to), Style::default()),
         false => Ok(Arc::clone(column)),
     });
     let columns = columns.collect::<Result<Vec<_>>>()?;
@@ -56,4 +56,12 @@ fn with_numbers(batch: &RecordBatch, to: &SqlType) -> Result<RecordBatch> {
     let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     Ok(RecordBatch::try_new_with_options(schema, columns, &options)?)
+}
+
+/// A type, or that of arrays of it where values are arrays.
+fn with_items(of: &DataType, item: &SqlType) -> SqlType {
+    match of {
+        DataType::List(field) => SqlType::Array(Box::new(with_items(field.data_type(), item))),
+        _ => item.clone(),
+    }
 }

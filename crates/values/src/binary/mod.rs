@@ -319,6 +319,12 @@ mod tests {
             &arrow::datatypes::DataType::Int32,
         );
         round_trip(&ScalarValue::List(list), &SqlType::Array(Box::new(SqlType::Integer)));
+        let number = |text: &str| numbers::constant(&text.parse().expect("a number"));
+        round_trip(&number("1.50"), &SqlType::NUMERIC);
+        round_trip(&number("-Infinity"), &SqlType::NUMERIC);
+        let numbers = [number("1.50"), number("1e40"), number("NaN")];
+        let list = ScalarValue::new_list_nullable(&numbers, &SqlType::NUMERIC.arrow());
+        round_trip(&ScalarValue::List(list), &SqlType::Array(Box::new(SqlType::NUMERIC)));
     }
 
     #[test]

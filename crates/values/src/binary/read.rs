@@ -1,6 +1,7 @@
 //! Reads a value in binary format.
 
 use super::{EPOCH_DAYS, EPOCH_MICROS, JSONB_VERSION};
+use crate::assign::converted;
 use crate::error::{Error, Result, SqlState};
 use crate::numbers;
 use crate::types;
@@ -132,7 +133,7 @@ fn list(mut bytes: &[u8], sql_type: &SqlType, item: &SqlType) -> Result<ScalarVa
                 let (value, rest) = bytes.split_at(length);
                 bytes = rest;
                 let value = read(value, item)?;
-                values.push(value.cast_to(&item.arrow())?);
+                values.push(converted(&value, &item.arrow())?);
             }
         }
         _ => return Err(Error::unsupported("arrays of several dimensions are not supported")),
