@@ -143,7 +143,9 @@ pub fn of_written(written: &Written, users: &Visible, text: &str) -> Result<Held
         && (precision > NUMERIC_MAX_PRECISION || !(0..=precision as i8).contains(&scale))
     {
         return Err(missing(format!("numeric({precision},{scale})"))
-            .with_hint(format!("A numeric has up to {NUMERIC_MAX_PRECISION} digits.")));
+            .with_hint(format!(
+                "A declared precision is up to {NUMERIC_MAX_PRECISION} digits; without one there is no limit."
+            )));
     }
     Ok(found)
 }

@@ -7,7 +7,7 @@ use super::numbers;
 use super::rewrite::rewrite;
 use super::zoned;
 use crate::error::{Error, Result, SqlState};
-use crate::input::{array, bytea, datetime, interval, numeric};
+use crate::input::{array, bytea, datetime, interval};
 use crate::json;
 use crate::numbers::{self as numbers_of, is_open};
 use crate::style::{IntervalStyle, Style};
@@ -104,7 +104,9 @@ fn cast_to(array: &ArrayRef, sql_type: &SqlType, style: Style) -> Result<ArrayRe
         SqlType::Date | SqlType::Time | SqlType::Timestamp | SqlType::TimestampTz => {
             datetimes_of_text(array, sql_type, style)
         }
-        SqlType::Numeric { precision, scale } => numeric::of_text(array, *precision, *scale),
+        SqlType::Numeric { precision, scale } => {
+            numbers::decimals_of_texts(array, *precision, *scale)
+        }
         SqlType::Real | SqlType::Double => {
             let values = cast_with_options(array, &to, &options)?;
             refuse_rounded(array, &values, sql_type)?;

@@ -48,19 +48,43 @@ fn each<T: ArrowPrimitiveType>(
 /// The decimals of a column.
 fn decimals(array: &ArrayRef, precision: u8, scale: i8) -> Result<ArrayRef> {
     let numbers = Numbers::new(array)?;
-    let convert = |number: Numeric| {
-        if !number.is_finite() {
-            let message = format!("a column cannot hold the numeric {number}");
-            return Err(Error::unsupported(message));
-        }
-        Ok(number.to_decimal(precision, scale)?)
-    };
     let values = (0..array.len()).map(|row| match array.is_null(row) {
         true => Ok(None),
-        false => convert(numbers.number(row)?).map(Some),
+        false => decimal(&numbers.number(row)?, precision, scale).map(Some),
     });
     let values = values.collect::<Result<Decimal128Array>>()?;
     Ok(Arc::new(values.with_precision_and_scale(precision, scale)?))
+}
+
+/// The decimals that texts write, rounded to a scale.
+///
+/// # Errors
+/// 22P02: a text is no number. 22003: it has more digits than the type. 0A000: NaN.
+pub(super) fn decimals_of_texts(texts: &ArrayRef, precision: u8, scale: i8) -> Result<ArrayRef> {
+    let column = TextColumn::new(texts)?;
+    let mut text = String::new();
+    let values = (0..texts.len()).map(|row| {
+        text.clear();
+        match column.write(row, &mut text) {
+            true => decimal(&parsed(&text)?, precision, scale).map(Some),
+            false => Ok(None),
+        }
+    });
+    let values = values.collect::<Result<Decimal128Array>>()?;
+    Ok(Arc::new(values.with_precision_and_scale(precision, scale)?))
+}
+
+fn decimal(number: &Numeric, precision: u8, scale: i8) -> Result<i128> {
+    if number.is_nan() {
+        let message = "a numeric with a declared precision cannot hold NaN";
+        return Err(Error::unsupported(message)
+            .with_hint("The type numeric without precision and scale can."));
+    }
+    Ok(number.to_decimal(precision, scale)?)
+}
+
+fn parsed(text: &str) -> Result<Numeric> {
+    Numeric::parse(text).map_err(|error| Error::from(error).at_literal(text))
 }
 
 fn texts(array: &ArrayRef) -> Result<ArrayRef> {
@@ -96,9 +120,7 @@ pub fn opened(array: &ArrayRef) -> Result<ArrayRef> {
     let values = (0..array.len()).map(|row| {
         text.clear();
         match column.write(row, &mut text) {
-            true => Numeric::parse(&text)
-                .map(Some)
-                .map_err(|error| Error::from(error).at_literal(&text)),
+            true => parsed(&text).map(Some),
             false => Ok(None),
         }
     });

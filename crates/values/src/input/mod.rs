@@ -4,4 +4,3 @@ pub mod array;
 pub mod bytea;
 pub(crate) mod datetime;
 pub mod interval;
-pub(crate) mod numeric;

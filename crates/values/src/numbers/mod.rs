@@ -7,6 +7,7 @@ use crate::error::{Error, Result, SqlState};
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, Decimal128Array, LargeBinaryArray, LargeBinaryBuilder,
 };
+use datafusion::arrow::buffer::NullBuffer;
 use datafusion::arrow::datatypes::{
     ArrowPrimitiveType, DataType, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type,
     Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
@@ -122,6 +123,28 @@ fn integers<T: ArrowPrimitiveType<Native: Into<i128>>>(array: &ArrayRef) -> Sour
     Source::Integers(Box::new(|row| values.value(row).into()))
 }
 
+/// The rows in which one of some arrays is NULL; `None` if there are none.
+pub fn nulls_of(arrays: &[ArrayRef]) -> Option<NullBuffer> {
+    let nulls = arrays.iter().map(|array| array.logical_nulls());
+    nulls.fold(None, |all, nulls| NullBuffer::union(all.as_ref(), nulls.as_ref()))
+}
+
+/// Numbers with a scale each that are made of some arrays row by row; NULL where one of them is.
+///
+/// # Errors
+/// The first of the values.
+pub fn of_rows(
+    arrays: &[ArrayRef],
+    mut make: impl FnMut(usize) -> Result<Option<Numeric>>,
+) -> Result<ArrayRef> {
+    let nulls = nulls_of(arrays);
+    let rows = arrays.first().map_or(0, |array| array.len());
+    collect((0..rows).map(|row| match nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
+        true => Ok(None),
+        false => make(row),
+    }))
+}
+
 /// The number that bytes are.
 ///
 /// # Errors
@@ -192,12 +215,7 @@ pub fn opened(array: &ArrayRef) -> Result<ArrayRef> {
         return Ok(Arc::clone(array));
     }
     let numbers = Numbers::new(array)?;
-    let nulls = array.logical_nulls();
-    let is_null = |row| nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
-    collect((0..array.len()).map(|row| match is_null(row) {
-        true => Ok(None),
-        false => numbers.number(row).map(Some),
-    }))
+    of_rows(std::slice::from_ref(array), |row| numbers.number(row).map(Some))
 }
 
 /// Whether a type is one of numbers with a scale each, or of arrays of them.

@@ -1,11 +1,12 @@
 //! Operators and functions of two numbers.
 
 use crate::columnar::{Types, function};
-use datafusion::arrow::array::{Array, ArrayRef};
+use datafusion::arrow::array::ArrayRef;
 use datafusion::logical_expr::ScalarUDF;
+use executor::check;
 use numerics::{Error, Numeric};
 use values::error::Result;
-use values::numbers::{Numbers, OPEN, collect};
+use values::numbers::{Numbers, OPEN, of_rows};
 
 const TYPES: Types = |types| Ok((types.to_vec(), OPEN));
 
@@ -29,10 +30,8 @@ type Operation = fn(&Numeric, &Numeric) -> std::result::Result<Numeric, Error>;
 
 fn pairs(args: &[ArrayRef], operation: Operation) -> Result<ArrayRef> {
     let (left, right) = (Numbers::new(&args[0])?, Numbers::new(&args[1])?);
-    let nulls = [&args[0], &args[1]].map(|array| array.logical_nulls());
-    let is_null = |row| nulls.iter().flatten().any(|nulls| nulls.is_null(row));
-    collect((0..args[0].len()).map(|row| match is_null(row) {
-        true => Ok(None),
-        false => Ok(Some(operation(&left.number(row)?, &right.number(row)?)?)),
-    }))
+    of_rows(args, |row| {
+        check()?;
+        Ok(Some(operation(&left.number(row)?, &right.number(row)?)?))
+    })
 }

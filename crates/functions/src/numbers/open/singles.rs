@@ -8,7 +8,7 @@ use executor::check;
 use numerics::Numeric;
 use std::sync::Arc;
 use values::error::Result;
-use values::numbers::{Numbers, OPEN, collect};
+use values::numbers::{Numbers, OPEN, nulls_of, of_rows};
 
 const TYPES: Types = |types| Ok((types.to_vec(), OPEN));
 const COUNTS: Types = |types| Ok((types.to_vec(), DataType::Int32));
@@ -41,60 +41,47 @@ type Made = std::result::Result<Numeric, numerics::Error>;
 
 fn each(args: &[ArrayRef], make: fn(&Numeric) -> Made) -> Result<ArrayRef> {
     let numbers = Numbers::new(&args[0])?;
-    let nulls = args[0].logical_nulls();
-    let is_null = |row| nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
-    collect((0..args[0].len()).map(|row| match is_null(row) {
-        true => Ok(None),
-        false => {
-            check()?;
-            Ok(Some(make(&numbers.number(row)?)?))
-        }
-    }))
+    of_rows(args, |row| {
+        check()?;
+        Ok(Some(make(&numbers.number(row)?)?))
+    })
 }
 
 fn with_digits(args: &[ArrayRef], make: fn(&Numeric, i32) -> Made) -> Result<ArrayRef> {
     let (numbers, digits) = (Numbers::new(&args[0])?, args[1].as_primitive::<Int32Type>());
-    let nulls = args[0].logical_nulls();
-    let is_null =
-        |row| digits.is_null(row) || nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
-    collect((0..args[0].len()).map(|row| match is_null(row) {
-        true => Ok(None),
-        false => Ok(Some(make(&numbers.number(row)?, digits.value(row))?)),
-    }))
+    of_rows(args, |row| Ok(Some(make(&numbers.number(row)?, digits.value(row))?)))
+}
+
+fn factorial(args: &[ArrayRef]) -> Result<ArrayRef> {
+    let numbers = args[0].as_primitive::<Int64Type>();
+    of_rows(args, |row| {
+        check()?;
+        Ok(Some(Numeric::factorial(numbers.value(row))?))
+    })
+}
+
+/// Whole numbers that are made of some arrays row by row; NULL where one of them is.
+fn whole(
+    args: &[ArrayRef],
+    mut make: impl FnMut(usize) -> Result<Option<i32>>,
+) -> Result<ArrayRef> {
+    let nulls = nulls_of(args);
+    let is_null = |row| nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
+    let made = (0..args[0].len()).map(|row| if is_null(row) { Ok(None) } else { make(row) });
+    Ok(Arc::new(made.collect::<Result<Int32Array>>()?))
 }
 
 fn counts(args: &[ArrayRef], count: fn(&Numeric) -> Option<i32>) -> Result<ArrayRef> {
     let numbers = Numbers::new(&args[0])?;
-    let nulls = args[0].logical_nulls();
-    let is_null = |row| nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
-    let counts = (0..args[0].len()).map(|row| match is_null(row) {
-        true => Ok(None),
-        false => Ok(count(&numbers.number(row)?)),
-    });
-    Ok(Arc::new(counts.collect::<Result<Int32Array>>()?))
-}
-
-fn factorial(args: &[ArrayRef]) -> Result<ArrayRef> {
-    let numbers = args[0].as_primitive::<Int64Type>().iter();
-    collect(numbers.map(|number| {
-        check()?;
-        Ok(number.map(Numeric::factorial).transpose()?)
-    }))
+    whole(args, |row| Ok(count(&numbers.number(row)?)))
 }
 
 fn buckets(args: &[ArrayRef]) -> Result<ArrayRef> {
-    let numbers = [&args[0], &args[1], &args[2]].map(Numbers::new);
-    let [of, first, second] = numbers;
+    let [of, first, second] = [&args[0], &args[1], &args[2]].map(Numbers::new);
     let (of, first, second) = (of?, first?, second?);
     let count = args[3].as_primitive::<Int32Type>();
-    let nulls: Vec<_> = args.iter().map(|array| array.logical_nulls()).collect();
-    let is_null = |row| nulls.iter().flatten().any(|nulls| nulls.is_null(row));
-    let found = (0..args[0].len()).map(|row| match is_null(row) {
-        true => Ok(None),
-        false => {
-            let (first, second) = (first.number(row)?, second.number(row)?);
-            Ok(Some(of.number(row)?.width_bucket(&first, &second, count.value(row))?))
-        }
-    });
-    Ok(Arc::new(found.collect::<Result<Int32Array>>()?))
+    whole(args, |row| {
+        let (first, second) = (first.number(row)?, second.number(row)?);
+        Ok(Some(of.number(row)?.width_bucket(&first, &second, count.value(row))?))
+    })
 }

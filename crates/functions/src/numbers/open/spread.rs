@@ -2,12 +2,12 @@
 
 use super::super::totals::STATE;
 use crate::columnar::{Types, function};
-use datafusion::arrow::array::{Array, ArrayRef, AsArray};
+use datafusion::arrow::array::{ArrayRef, AsArray};
 use datafusion::arrow::datatypes::Int64Type;
 use datafusion::logical_expr::ScalarUDF;
 use numerics::{Error, Numeric, Totals};
 use values::error::{self, Result, SqlState};
-use values::numbers::{Numbers, OPEN, collect};
+use values::numbers::{Numbers, OPEN, collect, of_rows};
 
 /// The name of the function of totals that returns their sum.
 pub const SUM: &str = "numeric_total";
@@ -51,17 +51,8 @@ fn of_totals(args: &[ArrayRef], value: Value) -> Result<ArrayRef> {
 /// The quotient of a sum and a count, NULL if the count is 0.
 fn means(args: &[ArrayRef]) -> Result<ArrayRef> {
     let (sums, counts) = (Numbers::new(&args[0])?, args[1].as_primitive::<Int64Type>());
-    let nulls = args[0].logical_nulls();
-    let is_null = |row| {
-        counts.is_null(row)
-            || counts.value(row) == 0
-            || nulls.as_ref().is_some_and(|nulls| nulls.is_null(row))
-    };
-    collect((0..args[0].len()).map(|row| match is_null(row) {
-        true => Ok(None),
-        false => {
-            let count = Numeric::from_i128(counts.value(row).into(), 0);
-            Ok(Some(sums.number(row)?.div(&count)?))
-        }
-    }))
+    of_rows(args, |row| match counts.value(row) {
+        0 => Ok(None),
+        count => Ok(Some(sums.number(row)?.div(&Numeric::from_i128(count.into(), 0))?)),
+    })
 }
