@@ -44,6 +44,7 @@ release:
 	$(cargo) build --release --locked --bin pando
 
 test:
+	@.ci/room $(CARGO_TARGET_DIR)
 	$(cargo) --config tests/profile.toml test --profile quick --locked
 	$(cargo) test --profile quick --quiet --locked --package xtask
 	$(cargo) run --profile quick --quiet --locked --package xtask -- tidy
