@@ -276,7 +276,8 @@ impl<'a> Lowering<'a> {
         known.flat_map(|known| known.columns.iter().cloned()).collect()
     }
 
-    /// A value as it is seen from the innermost frame.
+    /// A value as it is seen from the innermost frame. A column of a frame around it may be NULL there whatever its relation
+    /// says: an outer join of that frame adds rows of NULLs.
     fn seen(&mut self, frame: FrameId, known: Known) -> Result<Typed> {
         if frame == self.frame() {
             return Ok(known.value);
@@ -284,17 +285,20 @@ impl<'a> Lowering<'a> {
         let Some(position) = self.frames.iter().position(|open| *open == frame) else {
             return missing("a reference to a query that is not around");
         };
+        let outer = |field: &FieldRef, column: &Column| {
+            let field = Arc::new(field.as_ref().clone().with_nullable(true));
+            Expr::OuterReferenceColumn(field, column.clone())
+        };
         for (column, field) in &known.columns {
-            let reference = Expr::OuterReferenceColumn(Arc::clone(field), column.clone());
-            self.note_one(position, &reference);
+            self.note_one(position, &outer(field, column));
         }
-        let outer = known.value.expr.transform(|expr| {
+        let expr = known.value.expr.transform(|expr| {
             let Expr::Column(column) = &expr else { return Ok(Transformed::no(expr)) };
             let found = known.columns.iter().find(|(known, _)| known == column);
             let (_, field) = found.ok_or_else(|| unknown(column))?;
-            Ok(Transformed::yes(Expr::OuterReferenceColumn(Arc::clone(field), column.clone())))
+            Ok(Transformed::yes(outer(field, column)))
         });
-        Ok(Typed { expr: outer?.data, ..known.value })
+        Ok(Typed { expr: expr?.data, ..known.value })
     }
 
     /// Notes that a SELECT has grouping sets over a number of keys.
@@ -337,6 +341,16 @@ impl OuterReferences {
     /// The references, as a subquery lists them.
     pub(crate) fn expressions(&self) -> Vec<Expr> {
         self.0.iter().map(|(_, expr)| expr.clone()).collect()
+    }
+
+    /// These references and others, each once.
+    pub(crate) fn with(mut self, others: Self) -> Self {
+        for other in others.0 {
+            if !self.0.contains(&other) {
+                self.0.push(other);
+            }
+        }
+        self
     }
 
     /// Whether there are none.

@@ -5,7 +5,7 @@ use super::relations::aliased;
 use crate::expressions::subquery_of;
 use crate::names;
 use crate::refusal::{Result, missing};
-use crate::scope::Lowering;
+use crate::scope::{Lowering, OuterReferences};
 use crate::sets::Expanded;
 use analyzer::tree::{Expr, JoinKind, Kind, Literal, Query, Relation, SetCall, Source};
 use datafusion::common::{NullHandling, TableReference};
@@ -47,10 +47,48 @@ impl Lowering<'_> {
             let right = self.register(relation, right, &alias)?;
             return self.joined_on(left, right, kind, condition);
         }
+        match condition {
+            Some(condition) if kind == JoinKind::Left && !is_true(condition) => {
+                let (right, more) = self.in_subquery(|lowering| {
+                    let right = aliased(plan, relation, &alias)?;
+                    lowering.filtered(relation, right, &alias, condition)
+                })?;
+                self.lateral_plan(left, kind, relation, None, right, outer.with(more))
+            }
+            condition => self.lateral_plan(left, kind, relation, condition, plan, outer),
+        }
+    }
+
+    /// The rows of a relation that fulfil a condition of an outer join: those that a row of the left side is joined with.
+    fn filtered(
+        &mut self,
+        relation: &Relation,
+        right: LogicalPlan,
+        alias: &str,
+        condition: &Expr,
+    ) -> Result<LogicalPlan> {
+        self.in_frame(|lowering| {
+            let right = lowering.register(relation, right, alias)?;
+            let condition = lowering.condition(condition)?;
+            Ok(LogicalPlanBuilder::from(right).filter(condition)?.build()?)
+        })
+    }
+
+    /// The join of a plan with a plan that refers to its columns.
+    fn lateral_plan(
+        &mut self,
+        left: LogicalPlan,
+        kind: JoinKind,
+        relation: &Relation,
+        condition: Option<&Expr>,
+        right: LogicalPlan,
+        outer: OuterReferences,
+    ) -> Result<LogicalPlan> {
         if self.is_nullable && self.whole_rows.contains(&relation.id) {
             return missing("the row of a LATERAL query that an outer join makes up");
         }
-        let right = renamed(plan, relation)?;
+        let alias = self.qualifiers.add(&relation.alias);
+        let right = renamed(right, relation)?;
         let right = LogicalPlan::Subquery(subquery_of(right, &outer));
         let name = TableReference::bare(alias.as_str());
         let right = LogicalPlanBuilder::from(right).alias(name)?.build()?;
@@ -77,10 +115,20 @@ impl Lowering<'_> {
         calls: &[SetCall],
         ordinality: bool,
     ) -> Result<LogicalPlan> {
-        let is_unconditional = condition.is_none_or(is_true);
+        if let Some(condition) = condition.filter(|condition| !is_true(condition))
+            && kind == JoinKind::Left
+        {
+            let alias = self.qualifiers.add(&relation.alias);
+            let (right, outer) = self.in_subquery(|lowering| {
+                let right = lowering
+                    .in_frame(|lowering| lowering.functions(calls, ordinality, relation, &alias))?;
+                lowering.filtered(relation, right, &alias, condition)
+            })?;
+            return self.lateral_plan(left, kind, relation, None, right, outer);
+        }
         let null_handling = match kind {
             JoinKind::Inner => NullHandling::Drop,
-            JoinKind::Left if is_unconditional => NullHandling::Preserve,
+            JoinKind::Left => NullHandling::Preserve,
             _ => return missing("LATERAL with this kind of join"),
         };
         if self.is_nullable && self.whole_rows.contains(&relation.id) {
