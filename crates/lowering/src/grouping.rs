@@ -189,11 +189,12 @@ fn varying(key: Expr) -> Result<Expr> {
     Ok(when(is_all, key.clone()).otherwise(key)?)
 }
 
-/// Whether keys of grouping sets are to be columns: one that another one is, and constants, of which the engine takes those
-/// of the select list for keys.
+/// Whether keys of grouping sets are to be made columns: one that another one is; constants, of which the engine takes those of
+/// the select list for keys; and other expressions, since the engine gives sets in which it rewrites one a name, and takes them
+/// for one key then.
 fn need_columns(keys: &[Expr]) -> bool {
     let is_taken =
-        |(at, key): (usize, &Expr)| keys[..at].contains(key) || matches!(key, Expr::Literal(..));
+        |(at, key): (usize, &Expr)| keys[..at].contains(key) || !matches!(key, Expr::Column(_));
     keys.iter().enumerate().any(is_taken)
 }
 

@@ -66,6 +66,9 @@ fn figure_subquery(link: &SubLink) -> Option<(String, bool)> {
             while let Some(left) = &select.larg {
                 select = left;
             }
+            if !select.values_lists.is_empty() {
+                return Some(("column1".to_owned(), true));
+            }
             match select.target_list.first()?.node.as_ref()? {
                 NodeEnum::ResTarget(target) if !target.name.is_empty() => {
                     Some((target.name.clone(), true))

@@ -162,7 +162,11 @@ impl Binder<'_> {
         };
         if !matches!(
             scope.clause,
-            Clause::Targets | Clause::OrderBy | Clause::DistinctOn | Clause::ValuesRow
+            Clause::Targets
+                | Clause::OrderBy
+                | Clause::GroupBy
+                | Clause::DistinctOn
+                | Clause::ValuesRow
         ) {
             return Err(no_set_here(scope.clause).at(location));
         }

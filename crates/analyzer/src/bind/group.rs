@@ -13,8 +13,17 @@ use grammar::tree::{GroupingSet, GroupingSetKind, Node, NodeEnum};
 /// A bound GROUP BY.
 #[derive(Debug, Default)]
 pub(super) struct Grouping {
-    keys: Vec<Expr>,
+    keys: Vec<Key>,
     sets: Option<GroupingSets>,
+}
+
+/// A key of GROUP BY. Items of the select list that are the same expression are different keys: a grouping set may have one of
+/// them and not the other.
+#[derive(Debug, PartialEq)]
+struct Key {
+    expr: Expr,
+    /// The item of the select list that it is.
+    output: Option<usize>,
 }
 
 /// The most elements of CUBE.
@@ -80,7 +89,7 @@ impl Binder<'_> {
     fn grouping_sets(
         &mut self,
         node: &NodeEnum,
-        keys: &mut Vec<Expr>,
+        keys: &mut Vec<Key>,
         output: &[Output],
     ) -> Result<GroupingSets> {
         match node {
@@ -101,13 +110,15 @@ impl Binder<'_> {
     fn group_key(
         &mut self,
         node: &NodeEnum,
-        keys: &mut Vec<Expr>,
+        keys: &mut Vec<Key>,
         output: &[Output],
     ) -> Result<usize> {
         let found = self.output_or_expression(node, output, "GROUP BY")?;
-        let key = match found.kind {
-            Kind::Output(at) => Expr { location: found.location, ..output[at].expr.clone() },
-            _ => found,
+        let (key, at) = match found.kind {
+            Kind::Output(at) => {
+                (Expr { location: found.location, ..output[at].expr.clone() }, Some(at))
+            }
+            _ => (found, None),
         };
         let key = match key.sql_type.oid {
             crate::system::Oid::UNKNOWN => self.coerce_implicitly(key, crate::system::Oid::TEXT)?,
@@ -131,10 +142,13 @@ impl Binder<'_> {
                 Error::new("42P20", "window functions are not allowed in GROUP BY").at(location)
             );
         }
-        if super::contains(&key, &mut |part| matches!(&part.kind, Kind::Set(..))) {
-            return Err(Error::missing("a set-returning function in GROUP BY").at(location));
+        let is_set = matches!(key.kind, Kind::Set(..));
+        if !is_set && super::contains(&key, &mut |part| matches!(&part.kind, Kind::Set(..))) {
+            let what = "a set-returning function within a key of GROUP BY";
+            return Err(Error::missing(what).at(location));
         }
         comparable("=", key.sql_type.oid, location)?;
+        let key = Key { expr: key, output: at };
         match keys.iter().position(|known| *known == key) {
             Some(place) => Ok(place),
             None => {
@@ -147,7 +161,7 @@ impl Binder<'_> {
     fn expand(
         &mut self,
         set: &GroupingSet,
-        keys: &mut Vec<Expr>,
+        keys: &mut Vec<Key>,
         output: &[Output],
     ) -> Result<GroupingSets> {
         let mut parts = Vec::new();
@@ -185,9 +199,11 @@ impl Binder<'_> {
         &mut self,
         select: &mut Select,
         order_by: &mut [SortKey],
-        grouping: Grouping,
+        mut grouping: Grouping,
         groupings: Vec<(Vec<Expr>, i32)>,
     ) -> Result<()> {
+        let mut keys = grouping.keys.iter_mut().map(|key| &mut key.expr);
+        self.sets_before_groups(select, order_by, &mut keys)?;
         let Some(scope) = self.scopes.last() else { return Ok(()) };
         let mut names = Vec::new();
         for item in &scope.items {
@@ -196,13 +212,15 @@ impl Binder<'_> {
                 names.push((relation, item.name.clone(), columns));
             }
         }
+        let (keys, places): (Vec<Expr>, Vec<Option<usize>>) =
+            grouping.keys.into_iter().map(|key| (key.expr, key.output)).unzip();
         let dependent = match grouping.sets {
-            None => dependent(&scope.keys, &grouping.keys),
+            None => dependent(&scope.keys, &keys),
             Some(_) => Vec::new(),
         };
         let mut replacer = Replacer {
             select: scope.select,
-            keys: grouping.keys,
+            keys,
             names,
             dependent,
             groupings: Vec::new(),
@@ -218,8 +236,13 @@ impl Binder<'_> {
             let places = places.collect::<Result<Vec<usize>>>()?;
             replacer.groupings.push(places);
         }
-        for output in &mut select.output {
-            replacer.replace(&mut output.expr)?;
+        for (at, output) in select.output.iter_mut().enumerate() {
+            match places.iter().position(|place| *place == Some(at)) {
+                Some(key) if grouping.sets.is_some() => {
+                    output.expr.kind = Kind::GroupKey(replacer.select, key);
+                }
+                _ => replacer.replace(&mut output.expr)?,
+            }
         }
         for key in order_by.iter_mut() {
             replacer.replace(&mut key.expr)?;
@@ -244,6 +267,17 @@ impl Binder<'_> {
         if let Some(Distinct::On(keys)) = &mut select.distinct {
             for key in keys {
                 replacer.replace(key)?;
+            }
+        }
+        for aggregate in &select.aggregates {
+            for argument in &aggregate.arguments[..aggregate.direct_arguments] {
+                // It is computed from the rows of the group, which have a value where a set without the key has NULL.
+                let mut replaced = argument.clone();
+                replacer.replace(&mut replaced)?;
+                if grouping.sets.is_some() && replaced != *argument {
+                    let what = "a computed argument in front of WITHIN GROUP with grouping sets";
+                    return Err(Error::missing(what).at(argument.location.0));
+                }
             }
         }
         select.group_by = replacer.keys;

@@ -19,6 +19,7 @@ mod expression;
 mod from;
 mod function;
 mod group;
+mod grouped_sets;
 mod join;
 mod locking;
 mod long_union;
