@@ -97,7 +97,7 @@ impl Binder<'_> {
         self.subscripted(value, subscripts, is_slice)
     }
 
-    fn subscript(&mut self, node: Option<&Node>) -> Result<Option<Expr>> {
+    pub(super) fn subscript(&mut self, node: Option<&Node>) -> Result<Option<Expr>> {
         self.optional(node)
     }
 
@@ -162,6 +162,17 @@ impl Binder<'_> {
         is_slice: bool,
     ) -> Result<Expr> {
         let location = value.location.0;
+        let path = self.json_path(subscripts, is_slice, location)?;
+        self.apply("#>", Some(value), path, location)
+    }
+
+    /// The subscripts of a `jsonb` value as a path.
+    pub(super) fn json_path(
+        &mut self,
+        subscripts: Vec<(Option<Expr>, Option<Expr>)>,
+        is_slice: bool,
+        location: i32,
+    ) -> Result<Expr> {
         if is_slice {
             return Err(Error::new("0A000", "jsonb subscript does not support slices").at(location));
         }
@@ -176,8 +187,7 @@ impl Binder<'_> {
             }
             path.push(self.explicit(subscript, SqlType::plain(Oid::TEXT), at)?);
         }
-        let path = Expr::new(Kind::Array(path), Oid::TEXT_ARRAY, location);
-        self.apply("#>", Some(value), path, location)
+        Ok(Expr::new(Kind::Array(path), Oid::TEXT_ARRAY, location))
     }
 
     /// `name[index]`: a letter of a name, from 0.
@@ -194,7 +204,7 @@ impl Binder<'_> {
         Ok(Expr::new(Kind::Cast(cast), Oid::CHAR, location))
     }
 
-    fn bound(&mut self, bound: Expr) -> Result<Expr> {
+    pub(super) fn bound(&mut self, bound: Expr) -> Result<Expr> {
         let location = bound.location.0;
         let bound = self.coerce(bound, SqlType::plain(Oid::INT4), CastContext::Assignment)?;
         bound.ok_or_else(|| {

@@ -1,4 +1,5 @@
-//! Aggregates of ordered values: percentiles, the mode, joined bytes. The values are an array without NULL, in order.
+//! Aggregates of ordered values: percentiles, the mode, joined bytes, arrays of arrays. The values are an array without NULL,
+//! in order.
 
 use crate::columnar::{Types, function};
 use crate::numbers::open::comparable;
@@ -39,6 +40,7 @@ pub(super) fn all() -> Vec<ScalarUDF> {
         function("ordered_discrete", percentile, |args| percentiles(args, discrete)),
         function("ordered_continuous", percentile, |args| percentiles(args, continuous)),
         function("ordered_bytes", bytes, joined),
+        function("array_of_arrays", |types| Ok((types.to_vec(), types[0].clone())), nested),
     ]
 }
 
@@ -55,6 +57,43 @@ fn items(lists: &ListArray, row: usize) -> Option<Range<usize>> {
     let offsets = lists.value_offsets();
     let range = offsets[row] as usize..offsets[row + 1] as usize;
     (lists.is_valid(row) && !range.is_empty()).then_some(range)
+}
+
+/// Arrays of arrays as they are, if the arrays in each have the same dimensions.
+fn nested(args: &[ArrayRef]) -> Result<ArrayRef> {
+    let refuse = |state, message: &str| Err(Error::new(state, message));
+    let lists = args[0].as_list::<i32>();
+    for row in (0..lists.len()).filter(|row| lists.is_valid(*row)) {
+        let arrays = lists.value(row);
+        let arrays = arrays.as_list::<i32>();
+        let mut of_first = None;
+        for array in arrays.iter() {
+            let Some(array) = array else {
+                return refuse(SqlState::NullValueNotAllowed, "cannot accumulate null arrays");
+            };
+            if array.is_empty() {
+                return refuse(SqlState::ArraySubscriptError, "cannot accumulate empty arrays");
+            }
+            let dimensions = dimensions(&array);
+            if *of_first.get_or_insert_with(|| dimensions.clone()) != dimensions {
+                let message = "cannot accumulate arrays of different dimensionality";
+                return refuse(SqlState::ArraySubscriptError, message);
+            }
+        }
+    }
+    Ok(Arc::clone(&args[0]))
+}
+
+/// The lengths of an array and of the arrays in it.
+fn dimensions(array: &ArrayRef) -> Vec<usize> {
+    let mut lengths = vec![array.len()];
+    let mut inner = Arc::clone(array);
+    while let Some(list) = inner.as_list_opt::<i32>().filter(|list| !list.is_empty()) {
+        let first = list.value(0);
+        lengths.push(first.len());
+        inner = first;
+    }
+    lengths
 }
 
 /// The first of the most frequent items.

@@ -6,7 +6,7 @@ use crate::row_function::{Row, typed_function};
 use datafusion::logical_expr::ScalarUDF;
 use store::catalog::SqlType;
 use values::cells::Cell;
-use values::error::Result;
+use values::error::{Error, Result, SqlState};
 use values::json::change;
 use values::json::change::Edit;
 use values::json::normal::of_json;
@@ -22,6 +22,14 @@ pub(super) fn all() -> Vec<ScalarUDF> {
         }),
         jsonb("jsonb_set", 3..=4, |row| {
             edited(row, Edit::Set { create: row.flag(3) != Some(false) })
+        }),
+        jsonb("jsonb_assigned", 3..=3, |row| {
+            let path: Option<Vec<String>> = texts(row, 1)?.into_iter().collect();
+            let path = path.ok_or_else(|| {
+                let message = "jsonb subscript in assignment must not be null";
+                Error::new(SqlState::NullValueNotAllowed, message)
+            })?;
+            change::assign(&value(row, 0)?, &path, &value(row, 2)?)
         }),
         jsonb("jsonb_insert", 3..=4, |row| {
             edited(row, Edit::Insert { after: row.flag(3) == Some(true) })

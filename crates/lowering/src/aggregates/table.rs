@@ -41,6 +41,8 @@ pub(super) enum Plan {
     Deviation(Deviation),
     /// By `array_agg`, and a function of the array and the arguments that are the same for all rows.
     Ordered(&'static str),
+    /// By `array_agg` of arrays, which must have the same dimensions.
+    Nested,
     /// By joining bytes.
     Bytes,
     /// By a measure of the population, which is NaN if a value is NaN or infinite, also if it is the only one.
@@ -102,7 +104,8 @@ const TABLE: &[(&str, Plan)] = &[
     ("bit_xor(int2) bit_xor(int4) bit_xor(int8)", Plan::Named("bit_xor")),
     ("string_agg(text,text)", Plan::Named("string_agg")),
     ("string_agg(bytea,bytea)", Plan::Bytes),
-    ("array_agg(anynonarray) array_agg(anyarray)", Plan::Named("array_agg")),
+    ("array_agg(anynonarray)", Plan::Named("array_agg")),
+    ("array_agg(anyarray)", Plan::Nested),
     (
         "stddev(float4) stddev(float8) stddev_samp(float4) stddev_samp(float8)",
         Plan::Named("stddev"),
@@ -178,13 +181,20 @@ impl Plan {
 
     /// Whether the value depends on the order of the values.
     pub(super) fn is_ordered(self) -> bool {
-        matches!(self, Self::Named("array_agg" | "string_agg") | Self::Gathered(..) | Self::Joined)
+        matches!(
+            self,
+            Self::Named("array_agg" | "string_agg")
+                | Self::Gathered(..)
+                | Self::Joined
+                | Self::Nested
+        )
     }
 
     /// The aggregates of the engine.
     pub(super) fn parts(self, lowering: &Lowering<'_>, arguments: Vec<Typed>) -> Result<Vec<Part>> {
         Ok(match self {
             Self::Named(name) => vec![lowering.part(name, arguments)?],
+            Self::Nested => vec![lowering.part("array_agg", arguments)?],
             Self::Ranked(name) => vec![ranked(lowering, name, arguments)?],
             Self::Extreme { is_greatest } => vec![lowering.extreme(is_greatest, arguments)?],
             Self::Count => vec![lowering.count(arguments)?],
@@ -282,6 +292,7 @@ impl Plan {
                 let number = lowering.hidden(to, parts, sql_type)?;
                 (number.expr, number.data_type)
             }
+            Self::Nested => lowering.engine_function("array_of_arrays", parts)?,
             Self::Ordered("sorted_texts") => lowering.sorted_texts(parts)?,
             Self::Ordered(function) => lowering.engine_function(function, parts)?,
             _ => match parts.pop() {

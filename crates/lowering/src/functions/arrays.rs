@@ -28,6 +28,10 @@ pub(super) const TABLE: Table = &[
     ),
     ("array_cat(anycompatiblearray,anycompatiblearray)", Make::Own(concatenated)),
     (
+        "pando_array_assign(anyarray,int4,anyelement)",
+        Make::Own(|of, args, to| of_items(of, "array_assigned", args, to)),
+    ),
+    (
         "array_remove(anycompatiblearray,anycompatible)",
         Make::Own(|of, args, to| of_items(of, "array_remove_all", args, to)),
     ),
@@ -100,13 +104,33 @@ fn with_own_scales(values: Vec<Typed>) -> Vec<Typed> {
     values.map(|value| if is_number(&value) { value.opened() } else { value }).collect()
 }
 
+/// Two arrays one behind the other. An array with one dimension less than the other is an item of it.
 fn concatenated(
     lowering: &Lowering<'_>,
     mut arguments: Vec<Typed>,
     sql_type: SqlType,
 ) -> Result<Typed> {
+    if let [left, right] = &arguments[..] {
+        match (dimensions(&left.data_type), dimensions(&right.data_type)) {
+            (of_left, of_right) if of_left == of_right + 1 => {
+                return extended(lowering, "array_append", 0, arguments, sql_type);
+            }
+            (of_left, of_right) if of_right == of_left + 1 => {
+                return extended(lowering, "array_prepend", 1, arguments, sql_type);
+            }
+            _ => {}
+        }
+    }
     unify(&mut arguments);
     lowering.registered("array_concat", arguments, sql_type)
+}
+
+/// The number of dimensions of an array of a type.
+fn dimensions(data_type: &DataType) -> usize {
+    match data_type {
+        DataType::List(item) => 1 + dimensions(item.data_type()),
+        _ => 0,
+    }
 }
 
 fn contains(_: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {

@@ -33,6 +33,7 @@ pub(super) const TABLE: Table = &[
     ("jsonb_pretty(jsonb)", Make::Named("jsonb_pretty")),
     ("json_strip_nulls(json)", Make::Named("json_strip_nulls")),
     ("jsonb_strip_nulls(jsonb)", Make::Named("jsonb_strip_nulls")),
+    ("pando_jsonb_assign(jsonb,_text,jsonb)", Make::Named("jsonb_assigned")),
     ("jsonb_set(jsonb,_text,jsonb,bool)", Make::Named("jsonb_set")),
     ("jsonb_insert(jsonb,_text,jsonb,bool)", Make::Named("jsonb_insert")),
     (

@@ -15,14 +15,27 @@ fn malformed(text: &str) -> Error {
         .at_literal(text)
 }
 
-/// Strips the bounds: `{1,2}` for `[1:2]={1,2}`. The lower bound must be 1.
-fn without_bounds(text: &str) -> Result<&str> {
+/// Strips the bounds: `{1,2}` and 2 for `[1:2]={1,2}`. The lower bound must be 1.
+fn without_bounds(text: &str) -> Result<(&str, Option<usize>)> {
     let Some((bounds, items)) = text.trim().strip_prefix('[').and_then(|t| t.split_once("]="))
     else {
-        return Ok(text);
+        return Ok((text, None));
     };
-    match bounds.split_once(':') {
-        Some(("1", _)) => Ok(items),
+    let (lower, upper) = match bounds.split_once(':') {
+        Some((lower, upper)) => (lower, upper),
+        None => ("1", bounds),
+    };
+    let number = |bound: &str| bound.parse::<i32>().map_err(|_| malformed(text));
+    let (lower, upper) = match bounds.contains("][") {
+        true => (0, 0),
+        false => (number(lower)?, number(upper)?),
+    };
+    if upper < lower {
+        let message = "upper bound cannot be less than lower bound";
+        return Err(Error::new(SqlState::ArraySubscriptError, message).at_literal(text));
+    }
+    match usize::try_from(upper) {
+        Ok(count) if lower == 1 => Ok((items, Some(count))),
         _ => Err(Error::unsupported(format!(
             "array literal \"{text}\": only one dimension with the lower bound 1 is supported"
         ))),
@@ -32,10 +45,26 @@ fn without_bounds(text: &str) -> Result<&str> {
 /// Appends the elements of one literal; `None` is NULL.
 ///
 /// # Errors
-/// 22P02: malformed literal. 0A000: several dimensions, or a lower bound other than 1.
+/// 22P02: malformed literal, or one with another number of elements than its bounds say. 2202E: bounds in the wrong order.
+/// 0A000: several dimensions, or a lower bound other than 1.
 pub fn elements(text: &str, out: &mut Vec<Option<String>>) -> Result<()> {
+    let (items, count) = without_bounds(text)?;
+    let before = out.len();
+    elements_of(items, out)?;
+    match count {
+        Some(count) if count != out.len() - before => {
+            let detail = "Specified array dimensions do not match array contents.";
+            let message = format!("malformed array literal: \"{text}\"");
+            let error = Error::new(SqlState::InvalidTextRepresentation, message);
+            Err(error.with_detail(detail).at_literal(text))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Appends the elements of a literal without bounds.
+fn elements_of(text: &str, out: &mut Vec<Option<String>>) -> Result<()> {
     let bad = || malformed(text);
-    let text = without_bounds(text)?;
     let inner = text.trim().strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
     let inner = inner.ok_or_else(bad)?;
     if inner.trim_start().starts_with('{') {
@@ -60,17 +89,24 @@ pub fn elements(text: &str, out: &mut Vec<Option<String>>) -> Result<()> {
             out.push(Some(element));
             while rest.next_if(|c| c.is_whitespace()).is_some() {}
         } else {
+            // What is behind a backslash is kept as it is: it makes no NULL, and no white space that is taken off the end.
+            let mut kept = 0;
             while let Some(c) = rest.next_if(|c| *c != ',') {
                 match c {
                     '{' | '}' | '"' => return Err(bad()),
-                    '\\' => element.push(rest.next().ok_or_else(bad)?),
+                    '\\' => {
+                        element.push(rest.next().ok_or_else(bad)?);
+                        kept = element.len();
+                    }
                     c => element.push(c),
                 }
             }
-            if element.trim().is_empty() {
+            element.truncate(kept.max(element.trim_end().len()));
+            if element.is_empty() {
                 return Err(bad());
             }
-            out.push(plain(element));
+            let is_null = kept == 0 && element.eq_ignore_ascii_case("null");
+            out.push((!is_null).then_some(element));
         }
         match rest.next() {
             None => return Ok(()),
@@ -78,12 +114,6 @@ pub fn elements(text: &str, out: &mut Vec<Option<String>>) -> Result<()> {
             Some(_) => return Err(bad()),
         }
     }
-}
-
-/// The value of an unquoted element.
-fn plain(element: String) -> Option<String> {
-    let element = element.trim();
-    (!element.eq_ignore_ascii_case("null")).then(|| element.to_owned())
 }
 
 #[cfg(test)]
@@ -105,7 +135,25 @@ mod tests {
         assert_eq!(parsed("{\"x\",\"y\"}"), Some(texts(&["x", "y"])));
         assert_eq!(parsed("{NULL,\"NULL\"}"), Some(vec![None, Some("NULL".to_owned())]));
         assert_eq!(parsed("{\"a\\\"b\",c\\\\d}"), Some(texts(&["a\"b", "c\\d"])));
-        for bad in ["", "{", "1,2", "{1", "{\"a}", "{\"a\"b}", "{a,}", "{,a}", "{{1},{2}}"] {
+        assert_eq!(
+            parsed("{n\\ull,NULL , a\\ }"),
+            Some(vec![Some("null".into()), None, Some("a ".into())])
+        );
+        assert_eq!(parsed("[1:2]={a,b}"), Some(texts(&["a", "b"])));
+        for bad in [
+            "[1:2]={1}",
+            "[1:0]={}",
+            "[1:]={1}",
+            "",
+            "{",
+            "1,2",
+            "{1",
+            "{\"a}",
+            "{\"a\"b}",
+            "{a,}",
+            "{,a}",
+            "{{1},{2}}",
+        ] {
             assert_eq!(parsed(bad), None, "{bad}");
         }
     }

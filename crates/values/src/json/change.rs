@@ -142,6 +142,86 @@ fn at_index(text: &str, steps: Steps<'_>, new: &str, edit: Edit) -> Result<Strin
     Ok(array(items))
 }
 
+/// The most items that an assignment behind the end of an array makes.
+const GAP_MAX: i64 = 50_000_000;
+
+/// Assigns to the part of a value at a path, as `j['a'][2] = new` does: what is missing on the way is made, an array where the
+/// next step is an integer, and NULLs where an array is too short.
+///
+/// # Errors
+/// 22023: a value on the way is a scalar, or an index is before the array. 22P02: a step into an array is no index.
+pub fn assign(text: &str, path: &[String], new: &str) -> Result<String> {
+    let steps: Vec<Option<String>> = path.iter().cloned().map(Some).collect();
+    assigned(text, Steps { all: &steps, level: 0 }, new)
+}
+
+fn assigned(text: &str, steps: Steps<'_>, new: &str) -> Result<String> {
+    let below = |inner: Option<&str>| match (steps.is_last(), inner) {
+        (true, _) => Ok(new.to_owned()),
+        (false, Some(inner)) => assigned(inner, steps.next(), new),
+        (false, None) => made(steps.next(), new),
+    };
+    match Value::of(text) {
+        Value::Object(whole) => {
+            let key = steps.step()?;
+            let mut members = entries(whole).collect::<Result<Vec<Member<'_>>>>()?;
+            let found = members.iter().position(|(name, _)| name == key);
+            let value = below(found.map(|found| members[found].1))?;
+            match found {
+                Some(found) => members[found].1 = &value,
+                None => members.push((Cow::Borrowed(key), &value)),
+            }
+            Ok(object(members))
+        }
+        Value::Array(whole) => {
+            let index = steps.index()?;
+            let mut items: Vec<&str> = elements(whole).collect();
+            let place = if index < 0 { index + items.len() as i64 } else { index };
+            let Ok(at) = usize::try_from(place) else {
+                let position = steps.level + 1;
+                let message =
+                    format!("path element at position {position} is out of range: {index}");
+                return Err(invalid(message));
+            };
+            let value = below(items.get(at).copied())?;
+            fill(&mut items, place)?;
+            match items.get_mut(at) {
+                Some(item) => *item = &value,
+                None => items.push(&value),
+            }
+            Ok(array(items))
+        }
+        _ => Err(invalid("cannot replace existing key")
+            .with_detail("The path assumes key is a composite object, but it is a scalar value.")),
+    }
+}
+
+/// The value that has a new one at a path, and nothing else.
+fn made(steps: Steps<'_>, new: &str) -> Result<String> {
+    let step = steps.step()?;
+    let value = if steps.is_last() { new.to_owned() } else { made(steps.next(), new)? };
+    Ok(match access::index(step) {
+        Some(index) => {
+            let mut items = Vec::new();
+            fill(&mut items, index)?;
+            items.push(&value);
+            array(items)
+        }
+        None => object(vec![(Cow::Borrowed(step), &value)]),
+    })
+}
+
+/// Adds NULLs up to a length.
+fn fill(items: &mut Vec<&str>, length: i64) -> Result<()> {
+    if length > GAP_MAX {
+        let message = format!("the size of a jsonb array exceeds the maximum ({GAP_MAX})");
+        return Err(Error::new(SqlState::ProgramLimitExceeded, message));
+    }
+    let length = usize::try_from(length).unwrap_or_default();
+    items.resize(length.max(items.len()), "null");
+    Ok(())
+}
+
 /// Deletes members of an object by their keys, or strings from an array.
 ///
 /// # Errors
@@ -286,6 +366,22 @@ mod tests {
         assert_eq!(changed(ARRAY, "a.-1", Edit::Delete), "{\"a\": [1]}");
         assert_eq!(changed(ARRAY, "a.9", Edit::Delete), ARRAY);
         assert_eq!(changed("[]", "x", Edit::Delete), "[]");
+    }
+
+    #[test]
+    fn parts_are_assigned_to() {
+        let assigned = |text: &str, path: &[&str], new: &str| {
+            let path: Vec<String> = path.iter().map(|step| (*step).to_owned()).collect();
+            assign(text, &path, new).unwrap_or_else(|error| error.to_string())
+        };
+        assert_eq!(assigned("{}", &["a"], "1"), "{\"a\": 1}");
+        assert_eq!(assigned("{\"a\": [0]}", &["a", "-1"], "1"), "{\"a\": [1]}");
+        assert_eq!(assigned("[0]", &["3"], "1"), "[0, null, null, 1]");
+        assert_eq!(assigned("{}", &["a", "2", "b"], "1"), "{\"a\": [null, null, {\"b\": 1}]}");
+        assert_eq!(assigned("[]", &["0", "x"], "1"), "[{\"x\": 1}]");
+        assert!(assigned("[0]", &["-2"], "1").contains("out of range"));
+        assert!(assigned("{\"a\": 1}", &["a", "b"], "1").contains("cannot replace existing key"));
+        assert!(assigned("[]", &["2000000000"], "1").contains("exceeds the maximum"));
     }
 
     #[test]

@@ -21,6 +21,7 @@ impl Binder<'_> {
         target: &Target,
     ) -> Result<(Vec<Assigned>, Vec<Expr>)> {
         let (mut targets, mut values) = (Vec::<Assigned>::new(), Vec::new());
+        let mut parts: Vec<usize> = Vec::new();
         for node in nodes {
             let assignment = super::assigned(node)?;
             let value = names::node(assignment.val.as_deref())?;
@@ -30,10 +31,31 @@ impl Binder<'_> {
                 value => binder.expression(value).map(Some),
             })?;
             let column = target.column(assignment)?;
-            if targets.iter().any(|known| known.column == column) {
-                let name = &assignment.name;
-                let message = format!("multiple assignments to same column \"{name}\"");
-                return Err(Error::new("42601", message));
+            let known = targets.iter().position(|known| known.column == column);
+            if !assignment.indirection.is_empty() {
+                let value = bound.ok_or_else(|| {
+                    let message = "cannot set an array element to DEFAULT";
+                    Error::new("0A000", message).at(assignment.location)
+                })?;
+                // Parts of one column are assigned to one after the other.
+                let whole = match known {
+                    Some(known) if parts.contains(&column) => values.remove(known),
+                    Some(_) => return Err(assigned_twice(&assignment.name)),
+                    None => target.value(column),
+                };
+                let value = self.with_part(whole, target, column, assignment, value)?;
+                match known {
+                    Some(known) => values.insert(known, value),
+                    None => {
+                        parts.push(column);
+                        targets.push(Assigned { column, is_default: false });
+                        values.push(value);
+                    }
+                }
+                continue;
+            }
+            if known.is_some() {
+                return Err(assigned_twice(&assignment.name));
             }
             targets.push(Assigned { column, is_default: bound.is_none() });
             values.push(match bound {
@@ -131,6 +153,10 @@ impl Binder<'_> {
         forget_locations(&mut value);
         Ok(value)
     }
+}
+
+fn assigned_twice(name: &str) -> Error {
+    Error::new("42601", format!("multiple assignments to same column \"{name}\""))
 }
 
 /// The text of a default is not the statement's.

@@ -259,7 +259,7 @@ pub(super) fn target_columns(target: &Target, nodes: &[Node]) -> Result<(Vec<usi
     let (mut columns, mut locations) = (Vec::new(), Vec::new());
     for node in nodes {
         let named = super::assigned(node)?;
-        let column = target.column(named)?;
+        let column = target.whole_column(named)?;
         if columns.contains(&column) {
             let message = format!("column \"{}\" specified more than once", named.name);
             return Err(Error::new("42701", message).at(named.location));

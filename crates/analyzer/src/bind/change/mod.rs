@@ -8,6 +8,7 @@ mod insert;
 mod merge;
 mod modify;
 mod order;
+mod part;
 mod returning;
 
 use super::from::{self, Part};
@@ -134,18 +135,30 @@ impl Target {
             let message = format!("column \"{name}\" of relation \"{table}\" does not exist");
             return Err(Error::new("42703", message).at(location));
         };
+        Ok(at)
+    }
+
+    /// Like [`Self::column`], for an assignment to all of the column.
+    fn whole_column(&self, assigned: &ResTarget) -> Result<usize> {
+        let at = self.column(assigned)?;
         match assigned.indirection.is_empty() {
             true => Ok(at),
-            false => Err(Error::missing("an assignment to a part of a column").at(location)),
+            false => {
+                let what = "an assignment to a part of a column is not supported here";
+                Err(Error::new("0A000", what).at(assigned.location))
+            }
         }
+    }
+
+    /// The value that a column has.
+    fn value(&self, at: usize) -> Expr {
+        Expr::new(Kind::Column(self.relation, at), self.table.columns[at].sql_type, -1)
     }
 
     /// All columns of the table, as a query returns them.
     fn output(&self) -> impl Iterator<Item = Output> {
-        self.table.columns.iter().enumerate().map(|(at, column)| Output {
-            name: column.name.clone(),
-            expr: Expr::new(Kind::Column(self.relation, at), column.sql_type, -1),
-        })
+        let columns = self.table.columns.iter().enumerate();
+        columns.map(|(at, column)| Output { name: column.name.clone(), expr: self.value(at) })
     }
 }
 
