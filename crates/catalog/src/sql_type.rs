@@ -53,7 +53,8 @@ pub enum SqlType {
     Jsonb,
     /// An array of a type.
     Array(Box<SqlType>),
-    /// A time, time stamp or interval of a declared precision: the type without it, and PostgreSQL's modifier.
+    /// A time, time stamp or interval of a declared precision, or a numeric of one that [`Self::Numeric`] does not hold: the
+    /// type without it, and PostgreSQL's modifier.
     Precise(Box<SqlType>, u32),
     /// A type that a user has defined.
     User(#[serde(with = "crate::arrow_serde::shared")] Arc<UserType>),
@@ -159,7 +160,15 @@ impl SqlType {
         }
     }
 
-    /// The type without a declared precision of times.
+    /// The precision and scale of PostgreSQL's modifier of `numeric`.
+    pub fn numeric_digits(modifier: u32) -> (u16, i16) {
+        let digits = modifier.saturating_sub(4);
+        // The scale has 11 bits, one of which is its sign.
+        let scale = i16::try_from(digits & 0x7ff).unwrap_or_default();
+        (u16::try_from(digits >> 16).unwrap_or(u16::MAX), (scale ^ 1024) - 1024)
+    }
+
+    /// The type without a declared precision of times or wide numerics.
     pub fn imprecise(&self) -> &Self {
         match self {
             Self::Precise(of, _) => of,
@@ -194,6 +203,10 @@ impl fmt::Display for SqlType {
             Self::Jsonb => f.write_str("jsonb"),
             Self::Array(item) => write!(f, "{item}[]"),
             Self::Precise(of, modifier) if **of == Self::Interval => write_interval(f, *modifier),
+            Self::Precise(of, modifier) if **of == Self::NUMERIC => {
+                let (precision, scale) = Self::numeric_digits(*modifier);
+                write!(f, "numeric({precision},{scale})")
+            }
             Self::Precise(of, digits) => {
                 let name = of.to_string();
                 let (first, rest) = name.split_once(' ').unwrap_or((&name, ""));

@@ -65,6 +65,9 @@ pub(crate) fn held(sql_type: SqlType) -> Result<Held> {
         oid if is_id(oid) => Held::BigInt,
         oid if let Some(user) = user_types::definition_of(oid) => Held::User(user),
         oid => match oid.element().filter(|item| *item != Oid::RECORD) {
+            Some(item) if is_wide_numeric(SqlType { oid: item, modifier: sql_type.modifier }) => {
+                return missing(format!("type {sql_type}"));
+            }
             Some(item) => {
                 Held::Array(Box::new(held(SqlType { oid: item, modifier: sql_type.modifier })?))
             }
@@ -104,11 +107,20 @@ fn numeric(sql_type: SqlType) -> Result<Held> {
         return Ok(Held::NUMERIC);
     }
     let (precision, scale) = numeric_digits(sql_type.modifier);
-    let fits = |precision: &u8| *precision <= DIGITS_MAX && scale >= 0;
+    let fits =
+        |precision: &u8| *precision <= DIGITS_MAX && (0..=i32::from(*precision)).contains(&scale);
     match (u8::try_from(precision).ok().filter(fits), i8::try_from(scale)) {
         (Some(precision), Ok(scale)) => Ok(Held::Numeric { precision, scale }),
-        _ => missing(format!("type {sql_type}")),
+        _ => Ok(Held::NUMERIC),
     }
+}
+
+/// Whether a type is a numeric with a declared precision and scale that decimals do not have. Its values have a scale each, and
+/// are rounded.
+pub(crate) fn is_wide_numeric(sql_type: SqlType) -> bool {
+    sql_type.oid == Oid::NUMERIC
+        && sql_type.modifier >= 0
+        && numeric(sql_type).is_ok_and(|held| held == Held::NUMERIC)
 }
 
 /// The length of a type of texts.
@@ -149,6 +161,9 @@ pub(crate) fn shown(sql_type: SqlType, data_type: &DataType) -> Held {
     let sql_type = sql_type.base();
     match (sql_type.oid, data_type) {
         (Oid::NUMERIC, _) if sql_type.modifier < 0 => Held::NUMERIC,
+        (Oid::NUMERIC, _) if is_wide_numeric(sql_type) => {
+            Held::Precise(Box::new(Held::NUMERIC), sql_type.modifier.unsigned_abs())
+        }
         (Oid::OID | Oid::XID | Oid::CID, _) => OID,
         (Oid::NAME, _) => NAME,
         (Oid::BPCHAR, _) if sql_type.modifier < 0 => BPCHAR,

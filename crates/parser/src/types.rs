@@ -8,7 +8,7 @@ use grammar::tree::TypeName;
 use std::sync::Arc;
 use store::catalog::SqlType as Held;
 use user_types::Visible;
-use values::error::Result;
+use values::error::{Error, Result};
 use values::types::{self, SYSTEM_TYPE_KEY};
 
 /// The analyzer's type for a held one. `None` for types that PostgreSQL does not have.
@@ -79,8 +79,14 @@ pub fn held(sql_type: SqlType) -> Option<Held> {
         Oid::NUMERIC if sql_type.modifier < 0 => Held::NUMERIC,
         Oid::NUMERIC => {
             let (precision, scale) = numeric_digits(sql_type.modifier);
-            let (precision, scale) = (u8::try_from(precision).ok()?, i8::try_from(scale).ok()?);
-            Held::Numeric { precision, scale }
+            match (u8::try_from(precision), i8::try_from(scale)) {
+                (Ok(precision @ ..=NUMERIC_MAX_PRECISION), Ok(scale @ 0..))
+                    if scale.unsigned_abs() <= precision =>
+                {
+                    Held::Numeric { precision, scale }
+                }
+                _ => precise(Held::NUMERIC),
+            }
         }
         Oid::TEXT | Oid::UNKNOWN => Held::Text,
         Oid::VARCHAR => Held::Varchar(length()),
@@ -134,20 +140,14 @@ pub fn of_written(written: &Written, users: &Visible, text: &str) -> Result<Held
         return Ok(if is_array { Held::Array(Box::new(user)) } else { user });
     }
     let found = held(sql_type).ok_or_else(|| missing(format!("type {}", sql_type.oid)))?;
-    let item = |held: &Held| match held {
-        Held::Array(item) => Held::clone(item),
-        held => held.clone(),
-    };
-    if let Held::Numeric { precision, scale } = item(&found)
-        && item(&found) != Held::NUMERIC
-        && (precision > NUMERIC_MAX_PRECISION || !(0..=precision as i8).contains(&scale))
-    {
-        return Err(missing(format!("numeric({precision},{scale})"))
-            .with_hint(format!(
-                "A declared precision is up to {NUMERIC_MAX_PRECISION} digits; without one there is no limit."
-            )));
+    match &found {
+        Held::Array(item) if matches!(&**item, Held::Precise(of, _) if **of == Held::NUMERIC) => {
+            Err(missing(format!("{item}[]")).with_hint(format!(
+                "The items of an array have up to {NUMERIC_MAX_PRECISION} declared digits; without a declaration there is no limit."
+            )))
+        }
+        _ => Ok(found),
     }
-    Ok(found)
 }
 
 /// The types that PREPARE declares for `$1`, `$2`, ...; `None` for `unknown`.
@@ -171,8 +171,16 @@ pub fn of_column_definition(written: &Written, users: &Visible, text: &str) -> R
         other if other == types::OID => Held::BigInt,
         other if [types::NAME, types::CHAR, types::BPCHAR].contains(&other) => Held::Text,
         Held::Char(CHAR_MAX) => Held::Text,
+        Held::Array(item) if is_domain(&item) => {
+            return Err(Error::unsupported("an array of a domain is not supported")
+                .with_hint("Make a domain over the array instead."));
+        }
         other => other,
     })
+}
+
+fn is_domain(held: &Held) -> bool {
+    matches!(held, Held::User(user) if user.domain().is_some())
 }
 
 /// The type of a name as the definitions of system tables write it.

@@ -35,6 +35,9 @@ pub(super) fn sql_type_in(
             return Err(invalid(oid, name));
         }
         let array = if name.array_bounds.is_empty() { None } else { oid.array() };
+        if array.is_some() && oid.definition().is_some_and(|known| known.base.is_some()) {
+            return Err(Error::missing("an array of a domain").at(name.location));
+        }
         return Ok(SqlType::plain(array.unwrap_or(oid)));
     }
     if schema.is_some() {

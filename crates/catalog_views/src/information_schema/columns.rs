@@ -150,6 +150,10 @@ fn numeric(sql_type: &SqlType) -> (Option<i64>, Option<i64>, Option<i64>) {
         SqlType::Numeric { precision, scale } => {
             (Some(i64::from(*precision)), Some(10), Some(i64::from(*scale)))
         }
+        SqlType::Precise(of, modifier) if **of == SqlType::NUMERIC => {
+            let (precision, scale) = SqlType::numeric_digits(*modifier);
+            (Some(precision.into()), Some(10), Some(scale.into()))
+        }
         SqlType::SmallInt => (Some(16), Some(2), Some(0)),
         SqlType::Integer => (Some(32), Some(2), Some(0)),
         SqlType::BigInt => (Some(64), Some(2), Some(0)),
@@ -164,6 +168,7 @@ fn time_digits(sql_type: &SqlType) -> Option<i64> {
     match sql_type {
         SqlType::Date => Some(0),
         SqlType::Time | SqlType::Timestamp | SqlType::TimestampTz | SqlType::Interval => Some(6),
+        SqlType::Precise(of, _) if **of == SqlType::NUMERIC => None,
         SqlType::Precise(_, modifier) => Some(i64::from(modifier & 0xffff).min(6)),
         _ => None,
     }

@@ -237,10 +237,10 @@ pub fn format(oid: i64, modifier: Option<i64>) -> String {
     match (oid, modifier.filter(|modifier| *modifier >= 0)) {
         (BPCHAR | VARCHAR, Some(modifier)) => format!("{name}({})", modifier - HEADER),
         (BIT | VARBIT, Some(length)) => format!("{name}({length})"),
-        (NUMERIC, Some(modifier)) => {
-            let modifier = modifier - HEADER;
-            format!("{name}({},{})", (modifier >> 16) & 0xffff, modifier & 0x7ff)
-        }
+        (NUMERIC, Some(modifier)) => match u32::try_from(modifier) {
+            Ok(modifier) => SqlType::Precise(Box::new(SqlType::NUMERIC), modifier).to_string(),
+            Err(_) => name.to_owned(),
+        },
         (INTERVAL, Some(modifier)) => match u32::try_from(modifier) {
             Ok(modifier) => SqlType::Precise(Box::new(SqlType::Interval), modifier).to_string(),
             Err(_) => name.to_owned(),

@@ -71,8 +71,12 @@ fn equal_buckets(value: f64, low: f64, high: f64, count: i32) -> Result<i32> {
     if if is_ascending { value >= high } else { value <= high } {
         return count.checked_add(1).ok_or_else(too_many);
     }
-    let bucket = f64::from(count) * ((value - low) / (high - low));
-    Ok((bucket as i32).min(count - 1) + 1)
+    // A range that is wider than the largest number is divided before it is made.
+    let part = match (high - low).is_finite() {
+        true => (value - low) / (high - low),
+        false => (value / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0),
+    };
+    Ok(((f64::from(count) * part) as i32).min(count - 1) + 1)
 }
 
 fn lower_bounds(value: f64, bounds: &ArrayRef) -> Result<i32> {

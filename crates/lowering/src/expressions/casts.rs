@@ -8,6 +8,7 @@ use crate::scope::Lowering;
 use crate::typed::Typed;
 use crate::types;
 use ::functions::casts::{constants, conversion, labels};
+use ::functions::numbers::open::WITH_PRECISION;
 use analyzer::system::{Oid, SqlType, functions as procedures};
 use analyzer::tree::{Cast, Conversion, Kind, Literal};
 use datafusion::arrow::datatypes::DataType;
@@ -154,7 +155,11 @@ impl Lowering<'_> {
     fn converted(&self, value: Typed, held: &Held, sql_type: SqlType) -> Result<Typed> {
         let data_type = held.arrow();
         let function = conversion::to(held, &data_type, self.style());
-        Ok(Typed { expr: function.call(vec![value.expr]), sql_type, data_type })
+        let value = Typed { expr: function.call(vec![value.expr]), sql_type, data_type };
+        match types::is_wide_numeric(sql_type) {
+            true => self.adjusted(WITH_PRECISION, value, sql_type),
+            false => Ok(value),
+        }
     }
 
     /// A conversion by the text of a value.
@@ -242,6 +247,9 @@ impl Lowering<'_> {
             Held::Varchar(None) | Held::Text => Ok(value.named(sql_type)),
             Held::Varchar(_) | Held::Char(_) => self.converted(value, &held, sql_type),
             Held::Numeric { .. } if sql_type.modifier < 0 => Ok(value.named(sql_type)),
+            Held::Numeric { .. } if types::is_wide_numeric(sql_type) => {
+                self.adjusted(WITH_PRECISION, value.opened(), sql_type)
+            }
             Held::Numeric { .. } if !has_known_scale(&value) => {
                 self.converted(value, &held, sql_type)
             }

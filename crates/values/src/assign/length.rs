@@ -3,7 +3,7 @@
 
 use super::rewrite::rewrite;
 use crate::error::{Error, Result, SqlState};
-use crate::precision;
+use crate::{numbers, precision};
 use datafusion::arrow::array::{ArrayRef, AsArray, ListArray};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -31,6 +31,9 @@ pub fn fit(array: ArrayRef, sql_type: &SqlType, excess: Excess) -> Result<ArrayR
                 return Ok(array);
             }
             rewrite(array, |text| shortened(text, *limit as usize, sql_type, excess))
+        }
+        SqlType::Precise(of, modifier) if **of == SqlType::NUMERIC => {
+            numbers::with_precision(&array, *modifier)
         }
         SqlType::Precise(_, modifier) => {
             let modifier = i32::try_from(*modifier).unwrap_or(-1);

@@ -15,6 +15,7 @@ use datafusion::arrow::datatypes::{
 use datafusion::common::ScalarValue;
 use numerics::Numeric;
 use std::sync::Arc;
+use store::catalog::SqlType;
 
 /// The Arrow type of numbers that have a scale each.
 pub const OPEN: DataType = DataType::LargeBinary;
@@ -143,6 +144,18 @@ pub fn of_rows(
         true => Ok(None),
         false => make(row),
     }))
+}
+
+/// Numbers with the precision and scale of a modifier of `numeric`.
+///
+/// # Errors
+/// 22003: a number has more digits.
+pub fn with_precision(array: &ArrayRef, modifier: u32) -> Result<ArrayRef> {
+    let (precision, scale) = SqlType::numeric_digits(modifier);
+    let numbers = Numbers::new(array)?;
+    of_rows(std::slice::from_ref(array), |row| {
+        Ok(Some(numbers.number(row)?.with_precision(precision, scale)?))
+    })
 }
 
 /// The number that bytes are.

@@ -90,6 +90,7 @@ fn of_name(name: &str) -> Option<SqlType> {
         "character varying" if digits.is_empty() => SqlType::Varchar(None),
         "character varying" => SqlType::Varchar(Some(digits.parse().ok()?)),
         "character" => SqlType::Char(digits.parse().ok()?),
+        "numeric" if !digits.contains(',') => precise(SqlType::NUMERIC)?,
         "numeric" => {
             let (precision, scale) = digits.split_once(',')?;
             SqlType::Numeric { precision: precision.parse().ok()?, scale: scale.parse().ok()? }

@@ -4,19 +4,22 @@ use crate::columnar::{Types, function};
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, LargeBinaryBuilder, ListArray, StructArray,
 };
-use datafusion::arrow::datatypes::{DataType, Field};
+use datafusion::arrow::datatypes::{DataType, Field, Int32Type};
 use datafusion::logical_expr::ScalarUDF;
 use numerics::Numeric;
 use std::sync::Arc;
 use values::assign::opened;
 use values::error::{Error, Result};
-use values::numbers::{OPEN, is_open};
+use values::numbers::{OPEN, is_open, with_precision};
 
 /// The name of the function of a number, or of the text of one, that returns the number with a scale of its own.
 pub const OPENED: &str = "numeric_open";
 
 /// The name of the function that returns bytes which are the same for equal numbers, and in their order.
 pub const KEY: &str = "numeric_key";
+
+/// The name of the function of a number and a modifier of `numeric` that returns the number with its precision and scale.
+pub const WITH_PRECISION: &str = "numeric_precision";
 
 /// The functions of this file.
 pub(super) fn all() -> Vec<ScalarUDF> {
@@ -31,6 +34,15 @@ pub(super) fn all() -> Vec<ScalarUDF> {
     vec![
         function(OPENED, open, |args| opened(&args[0])),
         function(KEY, key, |args| comparable(&opened(&args[0])?)),
+        function(
+            WITH_PRECISION,
+            |_| Ok((vec![OPEN, DataType::Int32], OPEN)),
+            // The modifier is that of a type: it is the same for all rows.
+            |args| match args[1].as_primitive::<Int32Type>().values().first() {
+                Some(modifier) => with_precision(&args[0], modifier.unsigned_abs()),
+                None => Ok(Arc::clone(&args[0])),
+            },
+        ),
     ]
 }
 

@@ -11,7 +11,7 @@ mod spread;
 
 use datafusion::logical_expr::ScalarUDF;
 
-pub use making::{KEY, OPENED, comparable};
+pub use making::{KEY, OPENED, WITH_PRECISION, comparable};
 pub use sets::SET;
 pub(crate) use sets::set;
 pub use spread::{AVERAGE, DEVIATIONS, MEAN, SUM};
