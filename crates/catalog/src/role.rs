@@ -39,6 +39,11 @@ pub struct Role {
 }
 
 impl Role {
+    /// Whether it is a superuser that can log in with a password. Without one nobody is authenticated.
+    pub fn administers(&self) -> bool {
+        self.superuser && self.login && self.verifier.is_some()
+    }
+
     /// Returns a role without attributes and privileges.
     pub fn new(name: impl Into<String>) -> Self {
         Self {

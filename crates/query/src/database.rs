@@ -237,9 +237,9 @@ impl Database {
         Ok(())
     }
 
-    /// Whether there are users.
-    pub fn has_users(&self) -> bool {
-        self.0.store.catalog().roles().len() > 0
+    /// Whether clients are authenticated: there is a superuser with a password.
+    pub fn authenticates(&self) -> bool {
+        self.0.store.catalog().roles().any(|role| role.administers())
     }
 
     /// The SCRAM verifier of a user; `None` if the user does not exist, has no password, or the password has expired.

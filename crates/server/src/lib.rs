@@ -41,7 +41,7 @@ impl Server {
     ///
     /// # Errors
     /// An address cannot be bound, certificates are invalid, or an address is reachable from other
-    /// machines while the database has no users.
+    /// machines while the database has no superuser with a password.
     pub async fn start(config: &Config, database: Database) -> io::Result<Self> {
         refuse_open_listeners(config, &database)?;
         let pg = bind("pg", config.pg).await?;
@@ -117,15 +117,15 @@ async fn bind(name: &str, address: SocketAddr) -> io::Result<TcpListener> {
     })
 }
 
-/// Without users there is no authentication: the server must only listen on loopback addresses.
+/// Without a superuser with a password there is no authentication: the server must only listen on loopback addresses.
 fn refuse_open_listeners(config: &Config, database: &Database) -> io::Result<()> {
     let reachable =
         [config.pg, config.http].into_iter().find(|address| !address.ip().is_loopback());
     match reachable {
-        Some(address) if !database.has_users() => Err(io::Error::new(
+        Some(address) if !database.authenticates() => Err(io::Error::new(
             io::ErrorKind::PermissionDenied,
             format!(
-                "{address} is reachable from other machines, but the database has no users: set \
+                "{address} is reachable from other machines, but the database has no superuser with a password: set \
                  --superuser NAME and --superuser-password-file FILE, or listen on 127.0.0.1"
             ),
         )),

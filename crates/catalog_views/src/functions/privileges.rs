@@ -117,7 +117,9 @@ fn role(
     match scope.catalog.role(&name) {
         Some(_) => Ok(Some(Some(name))),
         None if name == PUBLIC => Ok(Some(Some(name))),
-        None if name == BOOTSTRAP_SUPERUSER || scope.catalog.roles().len() == 0 => Ok(Some(None)),
+        None if name == BOOTSTRAP_SUPERUSER => Ok(Some(None)),
+        // Nobody is authenticated: the session may have any name.
+        None if !scope.catalog.roles().any(|role| role.administers()) => Ok(Some(None)),
         None if row.number(0).is_some() => Ok(None),
         None => {
             let message = format!("role \"{name}\" does not exist");

@@ -1,6 +1,6 @@
 //! ALTER ROLE and DROP ROLE.
 
-use super::define::{can_administer, configure, refuse_reserved, require_create_role};
+use super::define::{configure, refuse_reserved, require_create_role};
 use super::lookup::{known, undefined};
 use crate::context::Frame;
 use parser::commands::{RoleName, RoleOption};
@@ -40,7 +40,7 @@ pub(super) fn alter(
     }
     let mut role = Role::clone(old);
     configure(frame, access, &mut role, options)?;
-    if can_administer(old) && !can_administer(&role) {
+    if old.administers() && !role.administers() {
         refuse_last(&catalog, &name)?;
     }
     transaction.change_catalog(CatalogChange::PutRole(role))?;
@@ -103,7 +103,7 @@ pub(super) fn drop_roles(
         }
         if role.superuser {
             access.require_superuser("must be superuser to drop superusers", "")?;
-            if can_administer(role) {
+            if role.administers() {
                 refuse_last(&catalog, name)?;
             }
         }
@@ -126,7 +126,7 @@ fn denied() -> Error {
 /// Rejects a change of the last superuser who can log in. Without a superuser, none could be
 /// created again; without users, clients connect without a password.
 fn refuse_last(catalog: &Catalog, name: &str) -> Result<()> {
-    if catalog.roles().any(|role| role.name != name && can_administer(role)) {
+    if catalog.roles().any(|role| role.name != name && role.administers()) {
         return Ok(());
     }
     let message = format!("role \"{name}\" is the last superuser that can log in");

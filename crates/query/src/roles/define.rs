@@ -33,11 +33,11 @@ pub(super) fn create(
         let message = "must be superuser to create superusers";
         return Err(Error::new(SqlState::InsufficientPrivilege, message));
     }
-    if catalog.roles().len() == 0 && !can_administer(&role) {
-        let message = "the first user must be a superuser with a password";
-        return Err(Error::new(SqlState::ObjectNotInPrerequisiteState, message)
-            .with_detail("As soon as a user exists, every connection requires a password.")
-            .with_hint("CREATE USER name SUPERUSER PASSWORD '...'"));
+    let is_protected = role.administers() || catalog.roles().any(|role| role.administers());
+    if role.verifier.is_some() && !is_protected {
+        let message = "nobody has to give a password before there is a superuser with one: \
+            CREATE USER name SUPERUSER PASSWORD '...'";
+        frame.session.notice(SqlState::Warning, message);
     }
     transaction.change_catalog(CatalogChange::PutRole(role))?;
     add_members(transaction, access, name, options)
@@ -62,11 +62,6 @@ pub(super) fn require_create_role(access: Access<'_>) -> Result<()> {
         return Ok(());
     }
     Err(Error::new(SqlState::InsufficientPrivilege, "permission denied to create role"))
-}
-
-/// Whether a role is a superuser that can log in with a password.
-pub(super) fn can_administer(role: &Role) -> bool {
-    role.superuser && role.login && role.verifier.is_some()
 }
 
 /// Rejects reserved role names.

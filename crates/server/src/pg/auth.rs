@@ -31,13 +31,13 @@ pub(crate) fn unknown_user() -> String {
     postgres_protocol::password::scram_sha_256(&random_bytes(32))
 }
 
-/// Authenticates the client, if there are users. Returns whether it succeeded.
+/// Authenticates the client, if there is a superuser with a password. Returns whether it succeeded.
 pub(crate) async fn authenticate<S: Stream>(
     wire: &mut Wire<S>,
     user: &str,
     listener: &Listener,
 ) -> Result<bool, Ending> {
-    if !listener.database.has_users() {
+    if !listener.database.authenticates() {
         return Ok(false);
     }
     let wrong = || {
