@@ -107,6 +107,30 @@ pub fn calls(text: &str) -> Vec<(Option<String>, String, usize)> {
     found
 }
 
+/// The names of the sequences from which an expression takes values, as they are written.
+pub fn sequences(expression: &str) -> Vec<String> {
+    let Ok(script) = crate::parse(&format!("{SELECT}{expression}")) else { return Vec::new() };
+    let statement = script.statements().first().and_then(|raw| raw.stmt.as_ref()?.node.as_ref());
+    let mut found = Vec::new();
+    if let Some(statement) = statement {
+        let _ = each(statement, &mut |kind, node| {
+            let name =
+                node.get("funcname").and_then(Value::as_array).and_then(|parts| parts.last());
+            let name = name.and_then(|part| part.pointer("/node/String/sval")?.as_str());
+            if kind != "FuncCall" || name != Some("nextval") {
+                return;
+            }
+            let mut argument = node.get("args").and_then(|args| args.get(0));
+            while let Some(inner) = argument.and_then(|node| node.pointer("/node/TypeCast/arg")) {
+                argument = Some(inner);
+            }
+            let text = argument.and_then(|node| node.pointer("/node/AConst/val/Sval/sval"));
+            found.extend(text.and_then(Value::as_str).map(str::to_owned));
+        });
+    }
+    found
+}
+
 /// As [`relations`], with the names of WITH. `None` if the query nests too deep.
 pub fn relations_and_ctes(query: &NodeEnum) -> Option<Vec<RelationReference>> {
     ranges(query).map(|(names, _)| names)
@@ -229,6 +253,15 @@ mod tests {
             "\"b c\" > 0 AND t.\"b c\" <> ARRAY[\"A\", lower(\"b c\")] AND \"t\" . \"b c\" IS NULL";
         assert_eq!(renamed, expected);
         assert_eq!(columns("1 + '").map(|all| all.len()), None);
+    }
+
+    #[test]
+    fn sequences_are_found_in_calls() {
+        assert_eq!(
+            sequences("nextval('a') + nextval('\"B\".c'::text::regclass)"),
+            ["a", "\"B\".c"]
+        );
+        assert_eq!(sequences("length('a') + nextval(x)"), [""; 0]);
     }
 
     #[test]

@@ -164,6 +164,14 @@ fn refuse_types(
     )))
 }
 
+/// The type that a domain restricts; another type as it is.
+fn unrestricted(of: &SqlType) -> &SqlType {
+    match of {
+        SqlType::User(user) => user.domain().map_or(of, |domain| unrestricted(&domain.base)),
+        of => of,
+    }
+}
+
 /// The name of a type without its modifier.
 fn unmodified(of: &SqlType) -> String {
     match of {
@@ -178,6 +186,15 @@ fn unmodified(of: &SqlType) -> String {
 /// Whether PostgreSQL compares values of a referring column with those of a referenced one: there is
 /// an operator, or the type of the referring column converts implicitly.
 fn is_comparable(from: &SqlType, to: &SqlType) -> bool {
+    let (from, to) = (unrestricted(from), unrestricted(to));
+    // Types that are held as others are, and have operators of their own only.
+    let is_own = |of: &SqlType| matches!(of, SqlType::User(_) | SqlType::Uuid);
+    if is_own(from) || is_own(to) {
+        return match (from, to) {
+            (SqlType::User(from), SqlType::User(to)) => from.id == to.id,
+            (from, to) => from == to,
+        };
+    }
     let (from, to) = (from.arrow(), to.arrow());
     let is_decimal = |of: &DataType| matches!(of, DataType::Decimal128(..)) || numbers::is_open(of);
     let is_time = |of: &DataType| matches!(of, DataType::Date32 | DataType::Timestamp(..));

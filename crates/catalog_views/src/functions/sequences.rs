@@ -105,6 +105,15 @@ impl Function {
         }
     }
 
+    /// Checks that the transaction may change sequences.
+    fn may_write(&self, call: &str) -> Result<()> {
+        if self.session.settings().is_read_only() {
+            let message = format!("cannot execute {call}() in a read-only transaction");
+            return Err(Error::new(SqlState::ReadOnlySqlTransaction, message));
+        }
+        Ok(())
+    }
+
     /// Checks that the session has a privilege that allows the function.
     fn require(&self, catalog: &Catalog, relation: &Relation) -> Result<()> {
         let role = self.session.role();
@@ -129,6 +138,7 @@ impl Function {
     }
 
     fn next(&self, sequence: &Sequence) -> Result<i64> {
+        self.may_write("nextval")?;
         let value = self.session.database().store().sequence_next(sequence, 1)?;
         self.remember(sequence, value);
         Ok(value)
@@ -143,6 +153,7 @@ impl Function {
     }
 
     fn set(&self, sequence: &Sequence, arrays: &[ArrayRef], row: usize) -> Result<i64> {
+        self.may_write("setval")?;
         let value = arrays.get(1).ok_or_else(|| wrong_arguments(self.action))?;
         let value = cast(value, &DataType::Int64)?;
         let value = value.as_primitive::<Int64Type>().value(row);

@@ -1,6 +1,7 @@
 //! CHECK constraints: their names, and ALTER TABLE ... ADD, DROP and RENAME CONSTRAINT.
 
 use super::generated::mentions;
+use super::index_names;
 use crate::analysis;
 use crate::context::Frame;
 use crate::context::start;
@@ -59,6 +60,9 @@ pub(super) async fn add_to_rows(
     table: &mut Table,
     check: Written,
 ) -> Result<()> {
+    if let Some(name) = &check.name {
+        index_names::refuse_taken(transaction.catalog(), table, name, false)?;
+    }
     add(table, check)?;
     Constraints::new(&frame.planner(transaction), &Arc::new(table.clone()))?;
     match table.checks.last() {

@@ -74,6 +74,13 @@ fn sequence(
         SqlType::Integer => i64::from(i32::MAX),
         _ => i64::MAX,
     };
+    for (what, bound) in [("MAXVALUE", options.max), ("MINVALUE", options.min)] {
+        if let Some(bound) = bound.filter(|bound| !(-largest - 1..=largest).contains(bound)) {
+            let message =
+                format!("{what} ({bound}) is out of range for sequence data type {sql_type}");
+            return Err(Error::new(SqlState::InvalidParameterValue, message));
+        }
+    }
     let increment = options.increment.unwrap_or(1);
     let min = options.min.unwrap_or(if increment > 0 { 1 } else { -largest - 1 });
     let max = options.max.unwrap_or(if increment > 0 { largest } else { -1 });

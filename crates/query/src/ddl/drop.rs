@@ -1,7 +1,7 @@
 //! DROP TABLE, DROP VIEW, DROP SEQUENCE, DROP INDEX and DROP SCHEMA.
 
 use super::dependents::{self, drop_with_owned};
-use super::{foreign_keys, functions, index, user_type};
+use super::{foreign_keys, functions, index, user_type, uses};
 use crate::context::Frame;
 use catalog_views::relation_names::{a_kind, find_named};
 use parser::commands::{Drop, ObjectKind, RelationName};
@@ -71,6 +71,10 @@ fn drop_relation(
         return Err(Error::new(SqlState::DependentObjectsStillExist, message));
     }
     may_drop(frame, &catalog, relation)?;
+    if let Relation::Sequence(sequence) = relation {
+        let named = (sequence.id, &*sequence.name);
+        uses::drop_of_sequence(frame, transaction, named, drop.cascade)?;
+    }
     if let Relation::Index(index) = relation {
         return drop_index(frame, transaction, index, drop.cascade);
     }

@@ -3,7 +3,7 @@
 mod aggregate;
 mod source;
 
-use super::{dependents, place, sql_procedure, triggers};
+use super::{dependents, place, sql_procedure, triggers, uses};
 use crate::analysis;
 use crate::context::Frame;
 use crate::context::named_functions::{find, owned, require_owner, undefined};
@@ -230,6 +230,7 @@ fn drop_one(
         }
         dependents::drop_view(frame, transaction, view)?;
     }
+    uses::drop_of_function(frame, transaction, function, cascade)?;
     triggers::drop_with_function(frame, transaction, function, cascade)?;
     transaction.change_catalog(CatalogChange::DropFunction(function.id))?;
     Ok(())

@@ -32,6 +32,7 @@ mod table_options;
 mod triggers;
 mod truncate;
 pub(crate) mod user_type;
+mod uses;
 
 use crate::context::Frame;
 use crate::context::outcome::{Outcome, Tag};

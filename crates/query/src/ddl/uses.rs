@@ -1,0 +1,161 @@
+//! Defaults, generated columns, constraints and indexes whose expressions use a function or a sequence that is dropped.
+//! Expressions are stored as text, so what they use is found on demand.
+
+use super::index;
+use crate::context::Frame;
+use catalog_views::relation_names::find_named;
+use parser::object_name;
+use std::sync::Arc;
+use store::DistributedTransaction;
+use store::catalog::{Catalog, CatalogChange, Function, Index, Relation, RelationId, Table};
+use values::error::{Error, Result, SqlState};
+
+/// What has an expression.
+enum Use {
+    Default(Arc<Table>, String),
+    Generated(Arc<Table>, String),
+    Check(Arc<Table>, String),
+    Index(Arc<Index>),
+}
+
+impl std::fmt::Display for Use {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Default(table, column) => {
+                write!(f, "default value for column {column} of table {}", table.name)
+            }
+            Self::Generated(table, column) => write!(f, "column {column} of table {}", table.name),
+            Self::Check(table, name) => write!(f, "constraint {name} on table {}", table.name),
+            Self::Index(index) => write!(f, "index {}", index.file.name),
+        }
+    }
+}
+
+/// With CASCADE, drops the defaults, constraints and indexes that call a function.
+///
+/// # Errors
+/// 2BP01 if there are some, without CASCADE. 0A000 for generated columns with CASCADE.
+pub(super) fn drop_of_function(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    function: &Function,
+    cascade: bool,
+) -> Result<()> {
+    let path = frame.path();
+    let calls = |expression: &str| {
+        let calls = grammar::calls(&format!("SELECT {expression}"));
+        calls.into_iter().any(|(schema, name, arguments)| {
+            let in_schema = match schema {
+                Some(schema) => path.resolve(&schema) == function.schema,
+                None => path.schemas().any(|schema| schema == function.schema),
+            };
+            name == function.name && in_schema && routines::takes(function, arguments)
+        })
+    };
+    let shown = format!("{} {}", function.kind(), routines::signature(function));
+    let uses = uses(transaction.catalog(), calls);
+    drop_all(frame, transaction, uses, &shown, cascade)
+}
+
+/// With CASCADE, drops the defaults that take their values from a sequence.
+///
+/// # Errors
+/// 2BP01 if there are some, without CASCADE.
+pub(super) fn drop_of_sequence(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    sequence: (RelationId, &str),
+    cascade: bool,
+) -> Result<()> {
+    let catalog = Arc::clone(transaction.catalog());
+    let (id, name) = sequence;
+    let is_read = |expression: &str| {
+        grammar::sequences(expression).iter().any(|name| {
+            let name = object_name(name).ok();
+            let found = name.and_then(|name| find_named(&catalog, frame.path(), &name).ok()?);
+            found.is_some_and(|found| found.id() == id)
+        })
+    };
+    let uses = uses(&catalog, is_read);
+    drop_all(frame, transaction, uses, &format!("sequence {name}"), cascade)
+}
+
+/// Everything in the catalog with an expression that is wanted.
+fn uses(catalog: &Catalog, is_wanted: impl Fn(&str) -> bool) -> Vec<Use> {
+    let mut found = Vec::new();
+    for relation in catalog.relations() {
+        match relation {
+            Relation::Table(table) => {
+                for column in &table.columns {
+                    if column.default.as_deref().is_some_and(&is_wanted) {
+                        found.push(Use::Default(Arc::clone(table), column.name.clone()));
+                    }
+                    if column.generated.as_deref().is_some_and(&is_wanted) {
+                        found.push(Use::Generated(Arc::clone(table), column.name.clone()));
+                    }
+                }
+                for check in table.checks.iter().filter(|check| is_wanted(&check.expression)) {
+                    found.push(Use::Check(Arc::clone(table), check.name.clone()));
+                }
+            }
+            Relation::Index(index) => {
+                if index.expressions().any(|expression| is_wanted(&expression.text)) {
+                    found.push(Use::Index(Arc::clone(index)));
+                }
+            }
+            Relation::View(_) | Relation::Sequence(_) => {}
+        }
+    }
+    found
+}
+
+fn drop_all(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    uses: Vec<Use>,
+    shown: &str,
+    cascade: bool,
+) -> Result<()> {
+    if !cascade && !uses.is_empty() {
+        let message = format!("cannot drop {shown} because other objects depend on it");
+        let detail: Vec<String> =
+            uses.iter().map(|of| format!("{of} depends on {shown}")).collect();
+        return Err(Error::new(SqlState::DependentObjectsStillExist, message)
+            .with_detail(detail.join("\n"))
+            .with_hint("Use DROP ... CASCADE to drop the dependent objects too."));
+    }
+    for of in uses {
+        let message = format!("drop cascades to {of}");
+        match of {
+            Use::Default(table, name) => change(transaction, &table, |table| {
+                let column = table.columns.iter_mut().find(|column| column.name == name);
+                column.into_iter().for_each(|column| column.default = None);
+            })?,
+            Use::Check(table, name) => change(transaction, &table, |table| {
+                table.checks.retain(|check| check.name != name);
+            })?,
+            Use::Index(of) => index::drop_with_dependents(frame, transaction, &of, true)?,
+            Use::Generated(..) => {
+                let what = format!("dropping the generated {of} with CASCADE");
+                return Err(Error::unsupported(format!("{what} is not supported"))
+                    .with_hint("Drop the column first."));
+            }
+        }
+        frame.session.notice(SqlState::SuccessfulCompletion, message);
+    }
+    Ok(())
+}
+
+/// Changes a table, if it is still there.
+fn change(
+    transaction: &mut DistributedTransaction,
+    table: &Table,
+    edit: impl FnOnce(&mut Table),
+) -> Result<()> {
+    let Some(table) = transaction.catalog().table_by_id(table.id) else { return Ok(()) };
+    let mut next = Table::clone(table);
+    edit(&mut next);
+    next.version += 1;
+    transaction.change_catalog(CatalogChange::Replace(Relation::Table(Arc::new(next))))?;
+    Ok(())
+}
