@@ -11,12 +11,10 @@ pub(crate) fn only_computes(catalog: &Catalog, function: &Function) -> bool {
     Search { catalog, seen: HashSet::new() }.function(function)
 }
 
-/// Whether a statement reads a table.
-pub fn reads_tables(statement: &parser::Statement) -> bool {
-    statement.query().is_some_and(|query| {
-        let nodes = query.nodes();
-        nodes.iter().any(|(node, ..)| matches!(node, NodeRef::RangeVar(_)))
-    })
+/// Whether a statement, or a function that it calls, reads a table or changes anything.
+pub fn reads_tables(catalog: &Catalog, statement: &parser::Statement) -> bool {
+    let mut search = Search { catalog, seen: HashSet::new() };
+    statement.query().is_some_and(|query| !search.query(query))
 }
 
 struct Search<'a> {

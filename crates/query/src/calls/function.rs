@@ -92,7 +92,8 @@ impl Ready {
         Ok(kept.unwrap_or_else(|| {
             let is_volatile = self.prepared.is_volatile();
             let (site, environment) = (site.inside(is_volatile), Arc::clone(environment));
-            self.prepared.host(AtCall { environment, site, is_volatile })
+            let reading = HashMap::new();
+            self.prepared.host(AtCall { environment, site, is_volatile, reading })
         }))
     }
 }

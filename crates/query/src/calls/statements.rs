@@ -9,6 +9,7 @@ use datafusion::physical_plan::collect;
 use parser::{Body, Statement};
 use planner::NamedParameter;
 use procedural::{Compiled, Done, Scalar, Statements, reads_tables};
+use std::collections::HashMap;
 use std::sync::Arc;
 use store::DistributedSavepoint;
 use values::error::{Error, Result};
@@ -19,9 +20,21 @@ pub(crate) struct AtCall {
     /// The place of calls within the function.
     pub(super) site: CallSite,
     pub(super) is_volatile: bool,
+    /// Whether statements read tables, by their texts.
+    pub(super) reading: HashMap<String, bool>,
 }
 
 impl AtCall {
+    /// Whether a statement, or a function that it calls, reads tables.
+    fn reads_tables(&mut self, statement: &Statement) -> bool {
+        if let Some(known) = self.reading.get(&statement.text) {
+            return *known;
+        }
+        let reads = reads_tables(&self.environment.catalog, statement);
+        self.reading.insert(statement.text.clone(), reads);
+        reads
+    }
+
     /// Who executes statements in the transaction.
     fn driver(&self) -> Option<&Driver> {
         self.site.driver.as_ref().filter(|driver| driver.is_serving())
@@ -62,8 +75,10 @@ impl Statements for AtCall {
         limit: Option<usize>,
     ) -> Result<Done> {
         let is_query = matches!(statement.body(), Body::Query);
+        // The statement sees what the function has changed before it, in the functions that it calls, too.
+        let is_asked = self.driver().is_some() && (!is_query || self.reads_tables(statement));
         match self.driver() {
-            Some(driver) if !is_query || reads_tables(statement) => {
+            Some(driver) if is_asked => {
                 let asked = Asked {
                     depth: self.site.depth,
                     statement: statement.clone(),
@@ -108,7 +123,7 @@ impl Statements for AtCall {
         names: &[NamedParameter],
         values: &[ScalarValue],
     ) -> Option<Compiled> {
-        if reads_tables(statement) {
+        if self.reads_tables(statement) {
             return None;
         }
         let session = self.environment.session().ok()?;

@@ -13,7 +13,7 @@ use futures::TryStreamExt;
 use parser::commands::Command;
 use parser::{Body, Statement};
 use planner::NamedParameter;
-use procedural::{Compiled, Done, Scalar, Statements, termination};
+use procedural::{Compiled, Done, Scalar, Statements, reads_tables, termination};
 use store::DistributedSavepoint;
 use values::error::{Error, Result, SqlState};
 
@@ -92,6 +92,9 @@ impl Statements for InSession<'_> {
         let site = CallSite::alone(self.depth);
         let frame = self.inner.frame_of(values, statement).with_names(names).at(site.clone());
         let reading = self.inner.reading(self.conversation).await.ok()?;
+        if reads_tables(reading.catalog(), statement) {
+            return None;
+        }
         self.inner.context.see(&reading, &frame);
         let mut planner = frame.planner(&reading);
         planner.parameters = &[];
