@@ -124,6 +124,18 @@ async fn a_cancelled_statement_fails_its_transaction_only() {
 }
 
 #[tokio::test]
+async fn a_stopped_block_leaves_no_transaction_behind() {
+    let (_served, client) = server().await;
+    client.batch_execute("SET statement_timeout = '3ms'").await.expect("set");
+    // The time ends at any point of the block: it, or who waits for it, notices first.
+    for _ in 0..200 {
+        let (ended_by, _) = ended(&client, "DO $$ BEGIN LOOP PERFORM 1; END LOOP; END $$").await;
+        assert_eq!(ended_by.as_deref(), Some("57014"));
+        client.batch_execute("SHOW statement_timeout").await.expect("no transaction has failed");
+    }
+}
+
+#[tokio::test]
 async fn a_transaction_ends_although_its_statement_goes_on() {
     let (_served, client) = server().await;
     client.batch_execute("SET work_mem = '7MB'").await.expect("set");

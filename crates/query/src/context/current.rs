@@ -67,11 +67,16 @@ impl Current {
         self.0.load().shown.fail();
     }
 
-    /// Leaves the conversation to a statement that does not end. An open transaction is kept: a statement that needs it
-    /// waits.
+    /// Leaves the conversation to a statement that does not end. An open transaction is kept, unless it was begun for the
+    /// statement: a statement that needs it waits.
     pub(crate) fn abandon(&self, settings: &Arc<ArcSwap<Settings>>) {
-        self.0.load().is_abandoned.store(true, Ordering::Relaxed);
-        if self.status() == TransactionStatus::Idle {
+        let slot = self.0.load();
+        slot.is_abandoned.store(true, Ordering::Relaxed);
+        let is_of_statement = slot.shown.is_of_statement();
+        if let (true, Some(before)) = (is_of_statement, slot.shown.settings_before_failed()) {
+            settings.store(before);
+        }
+        if is_of_statement || self.status() == TransactionStatus::Idle {
             self.0.store(Arc::new(Slot::new(Arc::clone(settings), Arc::clone(&self.1))));
         }
     }
@@ -90,7 +95,7 @@ impl Current {
         true
     }
 
-    /// Whether the open transaction was begun for statements that a client sent together.
+    /// Whether the open transaction was not begun by BEGIN.
     pub(crate) fn is_implicit(&self) -> bool {
         self.0.load().shown.is_implicit()
     }

@@ -35,12 +35,22 @@ pub(crate) struct Shown(Arc<ArcSwapOption<Known>>);
 #[derive(Debug, Clone)]
 struct Known {
     failed: Failure,
-    /// Whether it was begun for statements that a client sent together, and not by BEGIN.
-    implicit: bool,
+    begun: Begun,
     /// The settings when it began.
     before: Arc<Settings>,
     /// When it began.
     started: DateTime<Utc>,
+}
+
+/// What a transaction was begun for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Begun {
+    /// BEGIN, which COMMIT or ROLLBACK end.
+    Block,
+    /// Statements that a client sent together.
+    Together,
+    /// One statement, DO or CALL or the like, with which it ends, however that ends.
+    Statement,
 }
 
 impl Shown {
@@ -76,9 +86,14 @@ impl Shown {
         }
     }
 
-    /// Whether the open transaction was begun for statements that a client sent together.
+    /// Whether the open transaction was not begun by BEGIN.
     pub(crate) fn is_implicit(&self) -> bool {
-        self.0.load().as_ref().is_some_and(|known| known.implicit)
+        self.0.load().as_ref().is_some_and(|known| known.begun != Begun::Block)
+    }
+
+    /// Whether the open transaction ends with the statement that runs.
+    pub(crate) fn is_of_statement(&self) -> bool {
+        self.0.load().as_ref().is_some_and(|known| known.begun == Begun::Statement)
     }
 
     /// The settings that the rollback of a failed transaction restores.
@@ -143,10 +158,10 @@ impl Conversation {
         self.shown.status()
     }
 
-    fn set_open(&mut self, transaction: DistributedTransaction, implicit: bool) {
+    fn set_open(&mut self, transaction: DistributedTransaction, begun: Begun) {
         let before = self.settings.load_full();
         let started = Utc::now();
-        let known = Known { failed: Failure::default(), implicit, before, started };
+        let known = Known { failed: Failure::default(), begun, before, started };
         self.shown.0.store(Some(Arc::new(known.clone())));
         let (savepoints, scope) = (Vec::new(), None);
         self.open = Some(Open { transaction, known, savepoints, has_snapshot: false, scope });
@@ -190,16 +205,21 @@ impl Conversation {
         self.open.as_ref().is_some_and(|open| open.has_snapshot)
     }
 
+    /// Whether the open transaction has a savepoint.
+    pub(crate) fn has_savepoint(&self) -> bool {
+        self.open.as_ref().is_some_and(|open| !open.savepoints.is_empty())
+    }
+
     /// Begins a transaction. Returns false if one is open already.
     pub(crate) fn begin(&mut self, transaction: DistributedTransaction) -> Result<bool> {
         self.refuse_if_failed()?;
         match &mut self.open {
-            Some(open) if open.known.implicit => {
-                open.known.implicit = false;
+            Some(open) if open.known.begun != Begun::Block => {
+                open.known.begun = Begun::Block;
                 self.shown.0.store(Some(Arc::new(open.known.clone())));
             }
             Some(_) => return Ok(false),
-            None => self.set_open(transaction, false),
+            None => self.set_open(transaction, Begun::Block),
         }
         Ok(true)
     }
@@ -207,14 +227,20 @@ impl Conversation {
     /// Begins a transaction for statements that a client sends together.
     pub(crate) async fn begin_implicit(&mut self, store: &Arc<Store>) -> Result<()> {
         if self.open.is_none() {
-            self.set_open(store.begin_distributed().await?, true);
+            self.set_open(store.begin_distributed().await?, Begun::Together);
         }
         Ok(())
     }
 
-    /// Whether the open transaction was begun for statements that a client sends together.
+    /// Begins a transaction that ends with the statement that runs: its failure rolls it back. None is open.
+    pub(crate) async fn begin_for_statement(&mut self, store: &Arc<Store>) -> Result<()> {
+        self.set_open(store.begin_distributed().await?, Begun::Statement);
+        Ok(())
+    }
+
+    /// Whether the open transaction was not begun by BEGIN.
     pub(crate) fn is_implicit(&self) -> bool {
-        self.open.as_ref().is_some_and(|open| open.known.implicit)
+        self.open.as_ref().is_some_and(|open| open.known.begun != Begun::Block)
     }
 
     /// Ends the transaction. Returns true if it was committed, false if it had failed or none was open. `control`, the
@@ -267,8 +293,12 @@ impl Conversation {
         }
     }
 
-    /// Marks the open transaction, if any, as failed, and releases its locks: those since its last savepoint, or all.
+    /// Marks the open transaction, if any, as failed, and releases its locks: those since its last savepoint, or all. One that
+    /// was begun for the statement ends.
     pub(crate) fn fail(&mut self) {
+        if self.shown.is_of_statement() {
+            return self.rollback();
+        }
         self.shown.fail();
         let Some(open) = &mut self.open else { return };
         match open.savepoints.last() {
@@ -321,7 +351,7 @@ impl Conversation {
 
 /// The transaction that BEGIN has opened.
 fn block(open: &mut Option<Open>) -> Option<&mut Open> {
-    open.as_mut().filter(|open| !open.known.implicit)
+    open.as_mut().filter(|open| open.known.begun == Begun::Block)
 }
 
 impl Open {

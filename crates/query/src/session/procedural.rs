@@ -106,7 +106,7 @@ impl Inner {
     async fn begin_own(&self, conversation: &mut Conversation) -> Result<bool> {
         let is_own = conversation.open().is_none();
         if is_own {
-            conversation.begin_implicit(&self.shared.store).await?;
+            conversation.begin_for_statement(&self.shared.store).await?;
         }
         Ok(is_own)
     }

@@ -68,7 +68,7 @@ impl Inner {
             }
             false => conversation.rollback(),
         }
-        conversation.begin_implicit(&self.shared.store).await
+        conversation.begin_for_statement(&self.shared.store).await
     }
 
     /// The types of the client's parameters that are arguments of a CALL, by their numbers from 0, and the columns that it

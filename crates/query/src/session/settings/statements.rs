@@ -115,6 +115,11 @@ impl Inner {
                 let message = "SET TRANSACTION ISOLATION LEVEL must be called before any query";
                 return Err(Error::new(SqlState::ActiveSqlTransaction, message));
             }
+            if let Mode::ReadOnly(false) = mode
+                && !session
+            {
+                self.refuse_writing_again(conversation)?;
+            }
             let (name, value) = match mode {
                 Mode::ReadOnly(is_on) => ("transaction_read_only", flag(*is_on)),
                 Mode::Deferrable(is_on) => ("transaction_deferrable", flag(*is_on)),
@@ -125,6 +130,23 @@ impl Inner {
             self.change(conversation, !session, |set| set.set(&name, &value))?;
         }
         Ok(())
+    }
+
+    /// Refuses to end the read-only mode of a transaction that has read.
+    ///
+    /// # Errors
+    /// 25001.
+    fn refuse_writing_again(&self, conversation: &Conversation) -> Result<()> {
+        let message = match self.settings.load().is_read_only() {
+            true if conversation.has_savepoint() => {
+                "cannot set transaction read-write mode inside a read-only transaction"
+            }
+            true if conversation.has_snapshot() => {
+                "transaction read-write mode must be set before any query"
+            }
+            _ => return Ok(()),
+        };
+        Err(Error::new(SqlState::ActiveSqlTransaction, message))
     }
 
     /// Sets the time zone; DEFAULT and LOCAL stand for that of the session's start.
