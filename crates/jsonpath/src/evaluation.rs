@@ -210,7 +210,7 @@ impl<'a> Evaluation<'a> {
                 if *first == 0 {
                     next(item)?;
                 }
-                below(item, 1, *first, *last, &mut next)
+                if *last == 0 { Ok(()) } else { below(item, 1, *first, *last, &mut next) }
             }
             Step::Filter(condition) => {
                 match self.truth(condition, At { current: item, ..at })?.is_true() {

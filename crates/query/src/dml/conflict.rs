@@ -49,6 +49,24 @@ pub(super) struct Seen {
     own: HashSet<Key>,
 }
 
+impl Seen {
+    /// Notes which of some rows are updated, in order.
+    ///
+    /// # Errors
+    /// 21000 if a row has been updated before.
+    fn update(&mut self, keys: Vec<Key>, chosen: Vec<bool>) -> Result<()> {
+        for (key, is_chosen) in keys.into_iter().zip(chosen) {
+            if self.updated.contains(&key) {
+                return Err(again());
+            }
+            if is_chosen {
+                self.updated.insert(key);
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Resolution {
     /// Plans ON CONFLICT.
     ///
@@ -96,7 +114,9 @@ impl Resolution {
             let all: Vec<usize> = (0..view.table().columns.len()).collect();
             let (existing, _) = view.find_many(&keys, &all).await?;
             let excluded = take_record_batch(rows, &UInt32Array::from(conflicting))?;
-            let (old, new) = update.rows(planner, view.table(), existing, &excluded).await?;
+            let (old, new, chosen) =
+                update.rows(planner, view.table(), existing, &excluded).await?;
+            seen.update(keys, chosen)?;
             let rows = update.constraints.batch(new)?;
             seen.new.extend(self.arbiters.probes(writer, view, &rows)?);
             if moves_keys(view.table(), &update.targets) {
@@ -142,10 +162,12 @@ impl Resolution {
             } else if let (Some(update), false) = (&self.update, keys.is_empty()) {
                 let all: Vec<usize> = (0..view.table().columns.len()).collect();
                 let (existing, _) = view.find_many(&keys, &all).await?;
-                let (old, new) = update.rows(planner, view.table(), existing, &rows).await?;
+                let (old, new, chosen) =
+                    update.rows(planner, view.table(), existing, &rows).await?;
                 if old.num_rows() == 0 {
                     continue;
                 }
+                seen.update(keys, chosen)?;
                 let now = update.write(frame, writer, view, (&old, new), firings).await?;
                 for rows in &now {
                     seen.new.extend(self.arbiters.probes(writer, view, rows)?);
@@ -175,7 +197,7 @@ impl Resolution {
                     new.push(row as u32);
                 }
                 _ if self.update.is_none() => {}
-                Some(key) if !is_own && seen.updated.insert(key.clone()) => {
+                Some(key) if !is_own && !seen.updated.contains(&key) => {
                     conflicting.push(row as u32);
                     keys.push(key);
                 }
@@ -211,7 +233,7 @@ impl Resolution {
                 return Err(again());
             }
             let (existing, _) = view.find_many(&[key], &all).await?;
-            let (old, new) = update.rows(planner, table, existing, &row).await?;
+            let (old, new, _) = update.rows(planner, table, existing, &row).await?;
             let new = update.constraints.batch(new)?;
             seen.own.extend(view.encode_keys(&new)?);
             if moves_keys(table, &update.targets) {
@@ -267,27 +289,28 @@ impl Update {
         Ok(vec![rows])
     }
 
-    /// Those rows that exist and fulfil the condition, and the new rows for them, which are not checked yet.
+    /// Those rows that exist and fulfil the condition, and the new rows for them, which are not checked yet; and which of the
+    /// given rows these are.
     async fn rows(
         &self,
         planner: &Planner<'_>,
         table: &Table,
         existing: Vec<ArrayRef>,
         excluded: &RecordBatch,
-    ) -> Result<(RecordBatch, Vec<ArrayRef>)> {
+    ) -> Result<(RecordBatch, Vec<ArrayRef>, Vec<bool>)> {
         let mut both = join_columns(table, existing, excluded)?;
+        let mut all = vec![true; both.num_rows()];
         if let Some(filter) = &self.filter {
             let holds = filter.of(planner, both.columns(), both.num_rows()).await?;
             let holds = holds.column(0).as_boolean();
-            let chosen: BooleanArray =
-                (0..holds.len()).map(|row| Some(holds.is_valid(row) && holds.value(row))).collect();
-            both = filter_record_batch(&both, &chosen)?;
+            all = (0..holds.len()).map(|row| holds.is_valid(row) && holds.value(row)).collect();
+            both = filter_record_batch(&both, &BooleanArray::from(all.clone()))?;
         }
         let values = self.values.of(planner, both.columns(), both.num_rows()).await?;
         let old = &both.columns()[..table.columns.len()];
         let columns = [old, values.columns()].concat();
         let new = assigned_rows(table, &columns, &self.targets, &self.constraints)?;
-        Ok((RecordBatch::try_new(table.arrow_schema(), old.to_vec())?, new))
+        Ok((RecordBatch::try_new(table.arrow_schema(), old.to_vec())?, new, all))
     }
 }
 

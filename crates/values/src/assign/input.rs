@@ -293,8 +293,12 @@ pub(super) fn is_assignable(from: &DataType, to: &DataType) -> bool {
 fn booleans_of_text(array: &ArrayRef) -> Result<ArrayRef> {
     let text = text_view(array)?;
     let parse = |text: &str| match text.trim().to_ascii_lowercase().as_str() {
-        "t" | "true" | "y" | "yes" | "on" | "1" => Ok(true),
-        "f" | "false" | "n" | "no" | "off" | "0" => Ok(false),
+        "" => Err(invalid("boolean", text)),
+        "on" | "1" => Ok(true),
+        "of" | "off" | "0" => Ok(false),
+        // Words may be cut short.
+        word if "true".starts_with(word) || "yes".starts_with(word) => Ok(true),
+        word if "false".starts_with(word) || "no".starts_with(word) => Ok(false),
         _ => Err(invalid("boolean", text)),
     };
     let values = text.as_string_view().iter().map(|value| value.map(parse).transpose());
