@@ -11,6 +11,7 @@ use plpgsql::tree::{Block, Sql};
 use plpgsql::{Form, Host, Variable};
 use std::sync::Arc;
 use store::catalog::{Catalog, Function, Parameter, RelationId, Volatility};
+use system_catalog::Oid;
 use values::error::{Error, Result, SqlState};
 
 /// A function, ready to be executed.
@@ -144,7 +145,11 @@ impl Prepared {
                 }
                 (None, None) => host.null(&type_name(parameter))?,
             };
-            all.push((parameter.name.clone(), value.of.to_string(), value));
+            let of = match Oid(parameter.type_id) {
+                Oid::REFCURSOR => Oid::REFCURSOR.to_string(),
+                _ => value.of.to_string(),
+            };
+            all.push((parameter.name.clone(), of, value));
         }
         Ok((all, outputs))
     }
@@ -192,7 +197,7 @@ impl Prepared {
             return Ok(vec![vec![host.of_text(None)]]);
         }
         let mismatch = |detail: String| {
-            let oid = system_catalog::Oid(self.function.result_id);
+            let oid = Oid(self.function.result_id);
             let message = format!("return type mismatch in function declared to return {oid}");
             Error::new(SqlState::InvalidFunctionDefinition, message).with_detail(detail)
         };
@@ -218,7 +223,7 @@ impl Prepared {
     }
 
     fn is_void(&self) -> bool {
-        system_catalog::Oid(self.function.result_id).catalog_name() == "void"
+        Oid(self.function.result_id).catalog_name() == "void"
     }
 }
 
@@ -229,5 +234,5 @@ pub fn changes_settings(function: &Function) -> bool {
 
 /// The name of a parameter's type.
 fn type_name(parameter: &Parameter) -> String {
-    system_catalog::Oid(parameter.type_id).to_string()
+    Oid(parameter.type_id).to_string()
 }

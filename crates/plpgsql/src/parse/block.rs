@@ -2,6 +2,7 @@
 
 use super::conditions::{is_state, states};
 use super::cursor::Cursor;
+use super::cursors;
 use super::statement::{statement, statements};
 use crate::tokens::Kind as Token;
 use crate::tree::{Block, Condition, Declaration, Declared, Handler, Kind, Statement, TypeName};
@@ -63,8 +64,9 @@ fn declaration(cursor: &mut Cursor<'_>) -> Result<Declaration> {
         cursor.expect(&[";"])?;
         return Ok(Declaration { name, kind: Declared::Alias(of), position });
     }
-    if cursor.is("cursor") || cursor.is("scroll") || cursor.is("no") {
-        return Err(cursor.missing("a cursor"));
+    if cursors::is_declared(cursor) {
+        let kind = cursors::declared(cursor)?;
+        return Ok(Declaration { name, kind, position });
     }
     let is_constant = cursor.accept("constant");
     let of = type_name(cursor)?;
@@ -88,11 +90,11 @@ fn declaration(cursor: &mut Cursor<'_>) -> Result<Declaration> {
 }
 
 /// The type of a variable.
-fn type_name(cursor: &mut Cursor<'_>) -> Result<TypeName> {
+pub(super) fn type_name(cursor: &mut Cursor<'_>) -> Result<TypeName> {
     let first = cursor.place();
     let mut depth = 0_usize;
     while let Some(kind) = cursor.kind() {
-        let ends = ["not", "default", "collate", ":=", "=", ";"];
+        let ends = ["not", "default", "collate", ":=", "=", ";", ",", ")"];
         if depth == 0 && ends.iter().any(|end| cursor.is(end)) {
             break;
         }
@@ -124,7 +126,6 @@ fn type_name(cursor: &mut Cursor<'_>) -> Result<TypeName> {
         }
         Some(_) => return Err(cursor.unexpected()),
         None if lower == "record" => TypeName::Record,
-        None if lower == "refcursor" => return Err(cursor.missing("a cursor")),
         None => TypeName::Plain(text),
     })
 }

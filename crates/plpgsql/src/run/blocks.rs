@@ -52,7 +52,7 @@ impl<H: Host> Machine<'_, H> {
             let value = self.host.of_text(Some(text));
             let content = Content::Value { of: "text".to_owned(), value };
             let name = name.to_owned();
-            self.scopes.declare(Slot { name, content, is_constant: true, not_null: false });
+            self.scopes.declare(Slot { is_constant: true, ..Slot::new(name, content) });
         }
         self.errors.push(error);
         let flow = self.all(&handler.body).await;

@@ -2,6 +2,7 @@
 
 mod blocks;
 mod call;
+mod cursors;
 mod host;
 mod loops;
 mod programs;
@@ -13,7 +14,7 @@ mod statements;
 mod trigger;
 mod variables;
 
-pub use host::{Answer, Host, Raised, Severity, Variable};
+pub use host::{Answer, CursorQuery, Host, Move, Raised, Severity, Variable};
 pub use programs::{Compute, Programs};
 pub use returned::{Form, call};
 pub use trigger::{Row, Triggered, run_trigger};
@@ -80,7 +81,7 @@ pub async fn run<H: Host>(
     let value = machine.host.of_truth(false);
     let content = Content::Value { of: BOOLEAN.to_owned(), value };
     let name = "found".to_owned();
-    machine.scopes.declare(Slot { name, content, is_constant: false, not_null: false });
+    machine.scopes.declare(Slot::new(name, content));
     let returned = match machine.block(block).await? {
         Flow::Return(value) => Some(value),
         Flow::Next => None,

@@ -47,7 +47,7 @@ pub async fn call<H: Host>(
     let value = machine.host.of_truth(false);
     let content = Content::Value { of: BOOLEAN.to_owned(), value };
     let name = "found".to_owned();
-    machine.scopes.declare(Slot { name, content, is_constant: false, not_null: false });
+    machine.scopes.declare(Slot::new(name, content));
     let has_returned = match machine.block(block).await? {
         Flow::Return(Some(value)) => {
             machine.rows.push(vec![value]);

@@ -36,6 +36,7 @@ impl<H: Host> Machine<'_, H> {
             Kind::ForRows(label, targets, rows, body) => {
                 return self.for_rows(label.as_ref(), targets, rows, body).await;
             }
+            Kind::ForCursor(looped) => return self.for_cursor(looped).await,
             Kind::Foreach(label, target, array, body) => {
                 return self.foreach(label.as_ref(), target, array, body).await;
             }
@@ -88,6 +89,9 @@ impl<H: Host> Machine<'_, H> {
                 self.rows.extend(answer.rows);
                 Ok(())
             }
+            Kind::Open(open) => self.open(open).await,
+            Kind::Fetch(fetch) => self.fetch(fetch).await,
+            Kind::Close(cursor) => self.close(cursor).await,
             Kind::Call(sql, targets) => self.call(sql, targets).await,
             Kind::EndTransaction { commits } => self.end_transaction(*commits).await,
             Kind::Diagnostics { is_stacked, items } => self.diagnostics(*is_stacked, items).await,
@@ -112,15 +116,8 @@ impl<H: Host> Machine<'_, H> {
                 self.host.execute(sql, &variables, limit).await
             }
             Rows::Dynamic(text, values) => {
-                let Some(text) = self.text_of(text).await? else {
-                    let message = "query string argument of EXECUTE is null";
-                    return Err(Error::new(SqlState::NullValueNotAllowed, message));
-                };
-                let mut parameters = Vec::with_capacity(values.len());
-                for value in values {
-                    parameters.push(self.value(value, None).await?);
-                }
-                self.host.execute_text(&text, &parameters, limit).await
+                let (text, values) = self.dynamic(text, values).await?;
+                self.host.execute_text(&text, &values, limit).await
             }
         }
     }

@@ -48,7 +48,7 @@ pub async fn run_trigger<H: Host>(
     let rows = rows.map(|(name, row)| (name, row.map_or(Content::Record(None), Content::Row)));
     for (name, content) in [("found", found)].into_iter().chain(rows) {
         let name = name.to_owned();
-        machine.scopes.declare(Slot { name, content, is_constant: false, not_null: false });
+        machine.scopes.declare(Slot::new(name, content));
     }
     match machine.block(block).await? {
         Flow::Return(_) => Ok(machine.returned_row.flatten()),

@@ -88,6 +88,7 @@ impl Inner {
             last_values: Mutex::default(),
             announcements: Arc::default(),
             advisory,
+            cursors: Arc::default(),
             trigger_depth: AtomicI64::new(0),
             shared: Arc::clone(&shared),
         });

@@ -13,6 +13,7 @@ use catalog_views::session_context::{
 use catalog_views::settings::Settings;
 use notifications::Notification;
 use parking_lot::Mutex;
+use procedural::Cursors;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::SystemTime;
@@ -50,6 +51,8 @@ pub(crate) struct Context {
     pub(crate) last_values: Mutex<LastValues>,
     pub(crate) announcements: Arc<Announcements>,
     pub(crate) advisory: AdvisoryLocks,
+    /// The cursors that functions have opened.
+    pub(crate) cursors: Arc<Mutex<Cursors>>,
     /// The functions of triggers that are running.
     pub(crate) trigger_depth: AtomicI64,
 }

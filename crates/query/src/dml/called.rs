@@ -8,9 +8,11 @@ use crate::context::{Frame, Inner};
 use datafusion::common::ScalarValue;
 use futures::future::BoxFuture;
 use futures::{FutureExt, TryStreamExt};
+use parking_lot::Mutex;
 use parser::{Body, Statement};
 use planner::NamedParameter;
-use procedural::{Compiled, Done, Statements};
+use procedural::{Compiled, Cursors, Done, Statements};
+use std::sync::Arc;
 use store::{DistributedSavepoint, DistributedTransaction};
 use values::error::{Error, Result};
 
@@ -108,6 +110,10 @@ impl Statements for InStatement<'_> {
         _: &[ScalarValue],
     ) -> Option<Compiled> {
         None
+    }
+
+    fn cursors(&self) -> Result<Arc<Mutex<Cursors>>> {
+        Ok(Arc::clone(&self.session.context.cursors))
     }
 
     fn say(&mut self, severity: &'static str, error: Error) {

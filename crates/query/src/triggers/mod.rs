@@ -9,10 +9,13 @@
 mod after;
 mod firing;
 mod rows;
+mod transitions;
+mod views;
 
 pub(crate) use after::fire_after;
 pub(crate) use firing::Firing;
 pub(crate) use rows::{NEW, OLD, named_columns, written_out};
+pub(crate) use views::as_table;
 
 #[cfg(doc)]
 use crate::context::Frame;

@@ -68,6 +68,7 @@ impl Inner {
             }
             false => conversation.rollback(),
         }
+        self.close_opened(None);
         conversation.begin_implicit(&self.shared.store).await
     }
 

@@ -10,10 +10,12 @@ use crate::session::run::Write;
 use datafusion::common::ScalarValue;
 use executor::Control;
 use futures::TryStreamExt;
+use parking_lot::Mutex;
 use parser::commands::Command;
 use parser::{Body, Statement};
 use planner::NamedParameter;
-use procedural::{Compiled, Done, Scalar, Statements, termination};
+use procedural::{Compiled, Cursors, Done, Scalar, Statements, termination};
+use std::sync::Arc;
 use store::DistributedSavepoint;
 use values::error::{Error, Result, SqlState};
 
@@ -102,6 +104,10 @@ impl Statements for InSession<'_> {
             return None;
         }
         Compiled::of(&planner, &plan, &fields)
+    }
+
+    fn cursors(&self) -> Result<Arc<Mutex<Cursors>>> {
+        Ok(Arc::clone(&self.inner.context.cursors))
     }
 
     fn say(&mut self, severity: &'static str, error: Error) {

@@ -42,7 +42,8 @@ async fn run(
     let function = transaction.catalog().function_by_id(call.trigger.function);
     let function = Arc::clone(function.ok_or_else(gone)?);
     let memory = std::mem::take(&mut call.memory.texts);
-    let inside = InTransaction { inner, transaction, depth: call.depth + 1 };
+    let transitions = Arc::clone(&call.transitions);
+    let inside = InTransaction { inner, transaction, transitions, depth: call.depth + 1 };
     let mut host = StatementHost::resume(inside, memory);
     let answer = answer(&mut host, &function, &call).await;
     call.memory.texts = host.into_memory();
@@ -157,7 +158,7 @@ fn variables(call: &TriggerCall<'_>) -> Vec<Given<Value>> {
     let count = i32::try_from(trigger.arguments.len()).unwrap_or(i32::MAX);
     vec![
         text("tg_name", "text", &trigger.name),
-        text("tg_when", "text", if trigger.is_before { "BEFORE" } else { "AFTER" }),
+        text("tg_when", "text", trigger.timing()),
         text("tg_level", "text", if trigger.is_row { "ROW" } else { "STATEMENT" }),
         text("tg_op", "text", call.operation.name()),
         text("tg_table_name", "text", &table.name),
