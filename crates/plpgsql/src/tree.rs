@@ -35,6 +35,8 @@ pub struct Declaration {
     pub kind: Declared,
     /// The character of the source at which it begins.
     pub position: usize,
+    /// The line, from 1.
+    pub line: usize,
 }
 
 /// What is declared.
@@ -271,6 +273,45 @@ pub enum Kind {
     },
     /// NULL.
     Null,
+}
+
+impl Kind {
+    /// Its name in the context of errors.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Block(_) => "statement block",
+            Self::Assign(..) => "assignment",
+            Self::If(..) => "IF",
+            Self::Case(..) => "CASE",
+            Self::Loop(_, None, _) => "LOOP",
+            Self::Loop(_, Some(_), _) => "WHILE",
+            Self::ForRange(_) => "FOR with integer loop variable",
+            Self::ForRows(_, _, Rows::Query(_), _) => "FOR over SELECT rows",
+            Self::ForRows(_, _, Rows::Dynamic(..), _) => "FOR over EXECUTE statement",
+            Self::ForCursor(_) => "FOR over cursor",
+            Self::Open(_) => "OPEN",
+            Self::Fetch(fetch) if fetch.moves => "MOVE",
+            Self::Fetch(_) => "FETCH",
+            Self::Close(_) => "CLOSE",
+            Self::Foreach(..) => "FOREACH over array",
+            Self::Leave { is_continue: true, .. } => "CONTINUE",
+            Self::Leave { .. } => "EXIT",
+            Self::Return(_) => "RETURN",
+            Self::ReturnNext(_) => "RETURN NEXT",
+            Self::ReturnQuery(_) => "RETURN QUERY",
+            Self::Raise(_) => "RAISE",
+            Self::Assert(..) => "ASSERT",
+            Self::Perform(_) => "PERFORM",
+            Self::Execute(Rows::Query(_), _) => "SQL statement",
+            Self::Execute(Rows::Dynamic(..), _) => "EXECUTE",
+            Self::Call(..) => "CALL",
+            Self::EndTransaction { commits: true } => "COMMIT",
+            Self::EndTransaction { .. } => "ROLLBACK",
+            Self::Diagnostics { is_stacked: true, .. } => "GET STACKED DIAGNOSTICS",
+            Self::Diagnostics { .. } => "GET DIAGNOSTICS",
+            Self::Null => "NULL",
+        }
+    }
 }
 
 /// FOR over numbers.

@@ -8,7 +8,7 @@ use datafusion::common::ScalarValue;
 use lowering::Shape;
 use parser::Body as StatementBody;
 use plpgsql::tree::{Block, Sql};
-use plpgsql::{Form, Host, Variable};
+use plpgsql::{Called, Form, Host, Variable};
 use std::sync::Arc;
 use store::catalog::{Catalog, Function, Parameter, RelationId, Volatility};
 use system_catalog::Oid;
@@ -119,7 +119,8 @@ impl Prepared {
             is_set: shape.is_set,
             is_void: self.is_void(),
         };
-        plpgsql::call(block, &self.function.name, parameters, form, host).await
+        let of = Called { name: &self.function.name, signature: &signature(&self.function) };
+        plpgsql::call(block, of, parameters, form, host).await
     }
 
     /// The variables that it begins with, and the places of its output parameters.
@@ -191,7 +192,12 @@ impl Prepared {
             let is_query = parser::one(&statement.text)
                 .is_ok_and(|one| matches!(one.body(), StatementBody::Query));
             let limit = (is_last && !shape.is_set && is_query).then_some(1);
-            last = Some(host.execute(statement, &variables, limit).await?);
+            let done = host.execute(statement, &variables, limit).await;
+            let name = &self.function.name;
+            let place = |error: Error| {
+                error.within(format_args!("SQL function \"{name}\" statement {}", at + 1))
+            };
+            last = Some(done.map_err(place)?);
         }
         if self.is_void() {
             return Ok(vec![vec![host.of_text(None)]]);
@@ -225,6 +231,13 @@ impl Prepared {
     fn is_void(&self) -> bool {
         Oid(self.function.result_id).catalog_name() == "void"
     }
+}
+
+/// A function as the context of errors names it: `f(integer,text)`.
+pub fn signature(function: &Function) -> String {
+    let types: Vec<String> =
+        function.inputs().map(|input| Oid(input.type_id).to_string()).collect();
+    format!("{}({})", function.name, types.join(","))
 }
 
 /// Whether a function runs with other settings than its caller.

@@ -11,7 +11,7 @@ mod script;
 mod value;
 mod waiting;
 
-pub use body::{Prepared, changes_settings};
+pub use body::{Prepared, changes_settings, signature};
 pub use cursors::{CursorMark, Cursors, Fetched};
 pub use evaluation::Compiled;
 pub use host::{Done, StatementHost, Statements, termination};

@@ -56,17 +56,17 @@ pub(super) fn end_label(cursor: &mut Cursor<'_>, label: Option<&str>) -> Result<
 }
 
 fn declaration(cursor: &mut Cursor<'_>) -> Result<Declaration> {
-    let position = cursor.position();
+    let (position, line) = (cursor.position(), cursor.line());
     let name = cursor.name()?;
     if cursor.accept("alias") {
         cursor.expect(&["for"])?;
         let of = cursor.target()?.parts.join(".");
         cursor.expect(&[";"])?;
-        return Ok(Declaration { name, kind: Declared::Alias(of), position });
+        return Ok(Declaration { name, kind: Declared::Alias(of), position, line });
     }
     if cursors::is_declared(cursor) {
         let kind = cursors::declared(cursor)?;
-        return Ok(Declaration { name, kind, position });
+        return Ok(Declaration { name, kind, position, line });
     }
     let is_constant = cursor.accept("constant");
     let of = type_name(cursor)?;
@@ -86,7 +86,7 @@ fn declaration(cursor: &mut Cursor<'_>) -> Result<Declaration> {
     }
     cursor.expect(&[";"])?;
     let kind = Declared::Variable { of, is_constant, not_null, default };
-    Ok(Declaration { name, kind, position })
+    Ok(Declaration { name, kind, position, line })
 }
 
 /// The type of a variable.

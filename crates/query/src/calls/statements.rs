@@ -123,7 +123,7 @@ impl Statements for AtCall {
     }
 
     fn cursors(&self) -> Result<Arc<Mutex<Cursors>>> {
-        Ok(Arc::clone(&self.environment.session()?.context.cursors))
+        Ok(Arc::clone(&self.environment.session()?.context.held.cursors))
     }
 
     fn say(&mut self, severity: &'static str, error: Error) {

@@ -4,6 +4,7 @@
 //! once. In a transaction, which has failed with the statement, it does so when the transaction ends.
 
 use super::announcements::Announcements;
+use super::held::Held;
 use super::transactions::{Conversation, Shown};
 use arc_swap::ArcSwap;
 use catalog_views::session_context::TransactionStatus;
@@ -16,7 +17,7 @@ use values::error::Result;
 
 /// The session's current conversation.
 #[derive(Debug)]
-pub(crate) struct Current(ArcSwap<Slot>, Arc<Announcements>);
+pub(crate) struct Current(ArcSwap<Slot>, Arc<Announcements>, Arc<Held>);
 
 #[derive(Debug)]
 struct Slot {
@@ -27,9 +28,13 @@ struct Slot {
 }
 
 impl Current {
-    pub(crate) fn new(settings: Arc<ArcSwap<Settings>>, announcements: Arc<Announcements>) -> Self {
-        let slot = Slot::new(settings, Arc::clone(&announcements));
-        Self(ArcSwap::from_pointee(slot), announcements)
+    pub(crate) fn new(
+        settings: Arc<ArcSwap<Settings>>,
+        announcements: Arc<Announcements>,
+        held: Arc<Held>,
+    ) -> Self {
+        let slot = Slot::new(settings, Arc::clone(&announcements), Arc::clone(&held));
+        Self(ArcSwap::from_pointee(slot), announcements, held)
     }
 
     /// The conversation, when no statement uses it.
@@ -72,7 +77,11 @@ impl Current {
     pub(crate) fn abandon(&self, settings: &Arc<ArcSwap<Settings>>) {
         self.0.load().is_abandoned.store(true, Ordering::Relaxed);
         if self.status() == TransactionStatus::Idle {
-            self.0.store(Arc::new(Slot::new(Arc::clone(settings), Arc::clone(&self.1))));
+            self.0.store(Arc::new(Slot::new(
+                Arc::clone(settings),
+                Arc::clone(&self.1),
+                Arc::clone(&self.2),
+            )));
         }
     }
 
@@ -86,7 +95,11 @@ impl Current {
         }
         let Some(before) = slot.shown.settings_before_failed() else { return false };
         settings.store(before);
-        self.0.store(Arc::new(Slot::new(Arc::clone(settings), Arc::clone(&self.1))));
+        self.0.store(Arc::new(Slot::new(
+            Arc::clone(settings),
+            Arc::clone(&self.1),
+            Arc::clone(&self.2),
+        )));
         true
     }
 
@@ -97,8 +110,12 @@ impl Current {
 }
 
 impl Slot {
-    fn new(settings: Arc<ArcSwap<Settings>>, announcements: Arc<Announcements>) -> Self {
-        let conversation = Conversation::new(settings, announcements);
+    fn new(
+        settings: Arc<ArcSwap<Settings>>,
+        announcements: Arc<Announcements>,
+        held: Arc<Held>,
+    ) -> Self {
+        let conversation = Conversation::new(settings, announcements, held);
         let shown = conversation.shown();
         let conversation = Arc::new(Mutex::new(conversation));
         Self { conversation, shown, is_abandoned: AtomicBool::new(false) }

@@ -1,6 +1,7 @@
 //! The part of a session that functions, system tables and other sessions see.
 
 use super::announcements::Announcements;
+use super::held::Held;
 use super::listed::Listed;
 use super::presence::Presence;
 use super::shared::Shared;
@@ -13,7 +14,6 @@ use catalog_views::session_context::{
 use catalog_views::settings::Settings;
 use notifications::Notification;
 use parking_lot::Mutex;
-use procedural::Cursors;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::SystemTime;
@@ -51,8 +51,8 @@ pub(crate) struct Context {
     pub(crate) last_values: Mutex<LastValues>,
     pub(crate) announcements: Arc<Announcements>,
     pub(crate) advisory: AdvisoryLocks,
-    /// The cursors that functions have opened.
-    pub(crate) cursors: Arc<Mutex<Cursors>>,
+    /// What the session keeps until its transaction ends.
+    pub(crate) held: Arc<Held>,
     /// The functions of triggers that are running.
     pub(crate) trigger_depth: AtomicI64,
 }

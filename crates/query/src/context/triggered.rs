@@ -92,6 +92,32 @@ pub(crate) struct TriggerMemory {
     pub(crate) texts: Memory,
 }
 
+/// A constraint trigger that waits for the end of its transaction. Its condition holds.
+#[derive(Debug)]
+pub(crate) struct WaitingTrigger {
+    /// The trigger.
+    pub(crate) trigger: Arc<Trigger>,
+    /// The table.
+    pub(crate) table: Arc<Table>,
+    /// What has happened.
+    pub(crate) operation: Operation,
+    /// The old row.
+    pub(crate) old: Option<RowValues>,
+    /// The new row.
+    pub(crate) new: Option<RowValues>,
+}
+
+/// What is asked of a trigger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// Its condition, and its function if that holds.
+    Both,
+    /// Its condition.
+    Condition,
+    /// Its function.
+    Function,
+}
+
 /// A call of a trigger's function.
 pub(crate) struct TriggerCall<'a> {
     /// The trigger.
@@ -106,6 +132,8 @@ pub(crate) struct TriggerCall<'a> {
     pub(crate) new: Option<RowValues>,
     /// All rows of the statement, if the trigger has names for them.
     pub(crate) transitions: Transitions,
+    /// What is asked.
+    pub(crate) asked: Asked,
     /// The functions around it.
     pub(crate) depth: usize,
     /// What earlier calls have planned.
@@ -116,6 +144,8 @@ pub(crate) struct TriggerCall<'a> {
 pub(crate) enum TriggerAnswer {
     /// The condition of WHEN does not hold, and the function was not called.
     NotCalled,
+    /// The condition holds.
+    Holds,
     /// A row; `None` for NULL.
     Row(Option<RowValues>),
 }

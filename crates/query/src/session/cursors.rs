@@ -16,7 +16,7 @@ use values::field::Field;
 impl Session {
     /// The columns of a cursor that a function has opened; `None` if none has opened one of this name.
     pub fn opened_cursor(&self, name: &str) -> Option<Vec<Field>> {
-        self.0.context.cursors.lock().fields(name).map(<[Field]>::to_vec)
+        self.0.context.held.cursors.lock().fields(name).map(<[Field]>::to_vec)
     }
 
     /// FETCH or MOVE of a cursor that a function has opened.
@@ -34,10 +34,10 @@ impl Session {
 }
 
 impl Inner {
-    /// Closes what functions have opened, unless a transaction is open.
+    /// Forgets what is kept until the transaction ends, unless one is open.
     pub(super) fn close_with_transaction(&self, conversation: &Conversation) {
         if conversation.status() == TransactionStatus::Idle {
-            self.context.cursors.lock().close_all();
+            self.context.held.end();
         }
     }
 
@@ -49,7 +49,7 @@ impl Inner {
             Direction::Absolute(place) => Move::Absolute(place),
             Direction::Relative(by) => Move::Relative(by),
         };
-        let fetched = self.context.cursors.lock().fetch(&fetch.cursor, to)?;
+        let fetched = self.context.held.cursors.lock().fetch(&fetch.cursor, to)?;
         let Fetched { fields, rows, count } = fetched;
         if fetch.moves {
             return Ok(Outcome::Done(Tag::counted("MOVE", count)));
@@ -62,7 +62,7 @@ impl Inner {
 
     /// As [`Session::close_opened`].
     pub(super) fn close_opened(&self, name: Option<&str>) -> bool {
-        let mut cursors = self.context.cursors.lock();
+        let mut cursors = self.context.held.cursors.lock();
         match name {
             Some(name) => cursors.close(name).is_ok(),
             None => {

@@ -119,7 +119,7 @@ impl Inner {
             Command::Listen(_) | Command::Unlisten(_) | Command::Notify(..) => {
                 return self.channel(command);
             }
-            Command::Fetch(fetch) if self.context.cursors.lock().is_open(&fetch.cursor) => {
+            Command::Fetch(fetch) if self.context.held.cursors.lock().is_open(&fetch.cursor) => {
                 return self.fetch_opened(fetch);
             }
             Command::Close(name) if self.close_opened(name.as_deref()) => {
@@ -409,7 +409,7 @@ impl Inner {
         let mut locks = frame.statement.is_some_and(row_locks::are_in)
             || matches!(write, Write::Change | Write::Copy(_)) && may_fire();
         for _ in 0..RETRIES {
-            self.close_opened(None);
+            self.context.held.end();
             let mut transaction = self.shared.store.begin_distributed().await?;
             if waiting.validates {
                 self.refuse_serializable()?;
@@ -423,7 +423,7 @@ impl Inner {
                 self.apply(frame, &mut transaction, write).await
             };
             let done = match applied {
-                Ok(outcome) => match integrity::settle_all(frame, &mut transaction).await {
+                Ok(outcome) => match triggers::settle_all(frame, &mut transaction).await {
                     Ok(()) => committed(transaction, control).await.map(|()| outcome),
                     Err(error) => Err(error),
                 },
@@ -449,12 +449,12 @@ impl Inner {
         write: Write<'_>,
         waiting: Waiting,
     ) -> Result<Outcome> {
-        let opened = self.context.cursors.lock().mark();
+        let held = self.context.held.mark();
         loop {
             let before = transaction.savepoint();
             match self.apply(frame, transaction, write).await {
                 Err(error) => {
-                    self.context.cursors.lock().go_back(opened);
+                    self.context.held.go_back(held);
                     rolled_back(transaction, &before, error, waiting).await?;
                 }
                 done => return done,
@@ -534,7 +534,7 @@ impl Inner {
         let mut transaction = self.shared.store.begin_distributed().await?;
         let rows = dml::load::run(&frame, &mut transaction, table, batches).await?;
         triggers::fire_after(&frame, &mut transaction).await?;
-        integrity::settle_all(&frame, &mut transaction).await?;
+        triggers::settle_all(&frame, &mut transaction).await?;
         committed(transaction, control).await?;
         Ok(rows)
     }

@@ -4,8 +4,8 @@ use super::rows::{of_arrays, to_arrays};
 use super::transitions::StatementRows;
 use crate::context::Frame;
 use crate::context::triggered::{
-    Changed, ChangedRows, Operation, RowValues, Time, Transitions, TriggerAnswer, TriggerCall,
-    TriggerMemory,
+    Asked, Changed, ChangedRows, Operation, RowValues, Time, Transitions, TriggerAnswer,
+    TriggerCall, TriggerMemory, WaitingTrigger,
 };
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use std::sync::{Arc, OnceLock};
@@ -203,6 +203,10 @@ impl Firing {
             if trigger.is_row != is_row || Time::of(trigger) != time {
                 continue;
             }
+            let timing = trigger.constraint.filter(|_| is_after);
+            let is_later = timing.is_some_and(|timing| {
+                transaction.row_changes().waits(self.table.id, &trigger.name, timing)
+            });
             let call = TriggerCall {
                 trigger,
                 table: &self.table,
@@ -210,6 +214,7 @@ impl Firing {
                 old: old.clone(),
                 new: new.clone(),
                 transitions: Arc::clone(transitions),
+                asked: if is_later { Asked::Condition } else { Asked::Both },
                 depth: frame.depth,
                 memory,
             };
@@ -217,6 +222,13 @@ impl Firing {
             match run(frame.session, transaction, call).await? {
                 TriggerAnswer::Row(None) if is_row && !is_after => return Ok(None),
                 TriggerAnswer::Row(row) if !is_after && new.is_some() => new = row,
+                TriggerAnswer::Holds => frame.session.context.held.wait(WaitingTrigger {
+                    trigger: Arc::clone(trigger),
+                    table: Arc::clone(&self.table),
+                    operation: self.operation,
+                    old: old.clone(),
+                    new: new.clone(),
+                }),
                 TriggerAnswer::NotCalled | TriggerAnswer::Row(_) => {}
             }
         }

@@ -1,7 +1,6 @@
 //! The statements of a trigger's function, in the transaction of the statement that fires it.
 
 use super::call::{Deep, of_batches, rows, value_of};
-use super::statements::done;
 use crate::analysis;
 use crate::analysis::calls::Calls;
 use crate::context::call_site::DEPTH_MAX;
@@ -129,7 +128,7 @@ impl<'t> InTransaction<'t> {
         let around = self.transaction.begin_nested();
         let applied = self.inner.apply(&frame, self.transaction, write).await;
         self.transaction.end_nested(around);
-        done(applied?).await
+        applied?.done().await
     }
 }
 
@@ -184,7 +183,7 @@ impl Statements for InTransaction<'_> {
     }
 
     fn cursors(&self) -> Result<Arc<Mutex<Cursors>>> {
-        Ok(Arc::clone(&self.inner.context.cursors))
+        Ok(Arc::clone(&self.inner.context.held.cursors))
     }
 
     fn say(&mut self, severity: &'static str, error: Error) {
