@@ -214,6 +214,7 @@ impl fmt::Display for SqlType {
             }
             Self::User(user) => f.write_str(&user.name),
             Self::Other(DataType::Struct(_)) => f.write_str("record"),
+            Self::Other(DataType::Duration(TimeUnit::Second)) => f.write_str("refcursor"),
             Self::Other(data_type) => write!(f, "{data_type}"),
         }
     }

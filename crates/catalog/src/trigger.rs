@@ -1,6 +1,6 @@
 //! Triggers: functions that run when rows of a table change.
 
-use crate::{Catalog, ColumnId, Error, RelationId, TableId};
+use crate::{Catalog, ColumnId, Error, Relation, RelationId, TableId, Timing};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -30,19 +30,31 @@ pub struct TriggerEvents {
     pub truncate: bool,
 }
 
-/// A trigger. Its name is unique among those of its table.
+/// A trigger. Its name is unique among those of its table or view.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trigger {
     /// The id, of the same numbers as those of relations.
     pub id: RelationId,
-    /// The table.
+    /// The table, or the view of this id.
     pub table: TableId,
     /// The name.
     pub name: String,
     /// The function that it calls.
     pub function: RelationId,
-    /// BEFORE; otherwise AFTER.
+    /// BEFORE; otherwise AFTER or INSTEAD OF.
     pub is_before: bool,
+    /// INSTEAD OF.
+    #[serde(default)]
+    pub is_instead: bool,
+    /// When a constraint trigger fires; `None` for other triggers.
+    #[serde(default)]
+    pub constraint: Option<Timing>,
+    /// OLD TABLE of REFERENCING: the name of the old rows.
+    #[serde(default)]
+    pub old_table: Option<String>,
+    /// NEW TABLE of REFERENCING: the name of the new rows.
+    #[serde(default)]
+    pub new_table: Option<String>,
     /// FOR EACH ROW; otherwise FOR EACH STATEMENT.
     pub is_row: bool,
     /// The statements that fire it.
@@ -60,6 +72,25 @@ pub struct Trigger {
 }
 
 impl Trigger {
+    /// BEFORE, AFTER or INSTEAD OF.
+    pub fn timing(&self) -> &'static str {
+        match (self.is_before, self.is_instead) {
+            (true, _) => "BEFORE",
+            (false, true) => "INSTEAD OF",
+            (false, false) => "AFTER",
+        }
+    }
+
+    /// Whether it is fired behind the statement.
+    pub fn is_after(&self) -> bool {
+        !self.is_before && !self.is_instead
+    }
+
+    /// Whether its function sees all rows of the statement.
+    pub fn has_transitions(&self) -> bool {
+        self.old_table.is_some() || self.new_table.is_some()
+    }
+
     /// Whether it fires in ordinary sessions.
     pub fn is_enabled(&self) -> bool {
         matches!(self.state, TriggerState::Enabled | TriggerState::Always)
@@ -79,7 +110,10 @@ impl Catalog {
 
     pub(super) fn put_trigger(&mut self, trigger: &Trigger) -> Result<(), Error> {
         let missing = || Error::missing(trigger.table.relation());
-        self.table_by_id(trigger.table).ok_or_else(missing)?;
+        match self.relation_by_id(trigger.table.relation()) {
+            Some(Relation::Table(_) | Relation::View(_)) => {}
+            _ => return Err(missing()),
+        }
         let others = self.triggers_of(trigger.table).iter();
         let mut listed: Vec<_> = others.filter(|other| other.id != trigger.id).cloned().collect();
         if listed.iter().any(|other| other.name == trigger.name) {

@@ -88,6 +88,8 @@ pub use sequence::{CreateSequence, SequenceOptions, SequenceOwner};
 pub use set_schema::SetSchema;
 pub use setting::{SettingStatement, SettingValue};
 pub use transaction::{Mode, Transaction};
-pub use trigger::{CreateTrigger, SwitchedTo, TriggerDefinition, TriggerName, TriggerSwitch};
+pub use trigger::{
+    ConstraintTiming, CreateTrigger, SwitchedTo, TriggerDefinition, TriggerName, TriggerSwitch,
+};
 pub use truncate::Truncate;
 pub use user_type::{AlterType, CreateType, NewType, TypeChange};

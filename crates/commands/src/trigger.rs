@@ -60,8 +60,16 @@ pub struct CreateTrigger {
     pub trigger: TriggerName,
     /// OR REPLACE.
     pub replaces: bool,
-    /// BEFORE; otherwise AFTER.
+    /// BEFORE; otherwise AFTER or INSTEAD OF.
     pub is_before: bool,
+    /// INSTEAD OF.
+    pub is_instead: bool,
+    /// When a constraint trigger fires; `None` for other triggers.
+    pub constraint: Option<ConstraintTiming>,
+    /// OLD TABLE of REFERENCING: the name of the old rows.
+    pub old_table: Option<String>,
+    /// NEW TABLE of REFERENCING: the name of the new rows.
+    pub new_table: Option<String>,
     /// FOR EACH ROW; otherwise FOR EACH STATEMENT.
     pub is_row: bool,
     /// INSERT.
@@ -70,6 +78,8 @@ pub struct CreateTrigger {
     pub update: bool,
     /// DELETE.
     pub delete: bool,
+    /// TRUNCATE.
+    pub truncate: bool,
     /// The columns of UPDATE OF.
     pub columns: Vec<String>,
     /// WHEN.
@@ -78,6 +88,15 @@ pub struct CreateTrigger {
     pub function: RelationName,
     /// Its arguments.
     pub arguments: Vec<String>,
+}
+
+/// When a constraint trigger fires.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ConstraintTiming {
+    /// DEFERRABLE.
+    pub is_deferrable: bool,
+    /// INITIALLY DEFERRED.
+    pub is_deferred: bool,
 }
 
 /// Which triggers of a table ALTER TABLE enables or disables, and how.
@@ -160,34 +179,120 @@ impl CreateTrigger {
         let table = RelationName::of(statement.relation.as_ref())?;
         let location = statement.relation.as_ref().map_or(-1, |relation| relation.location);
         let missing = |what: &str| Err(Error::missing(what).at(location));
-        if statement.isconstraint {
-            return missing("CREATE CONSTRAINT TRIGGER");
+        if statement.constrrel.is_some() {
+            return missing("FROM in CREATE CONSTRAINT TRIGGER");
         }
-        if statement.timing & INSTEAD != 0 {
-            return missing("INSTEAD OF in CREATE TRIGGER");
-        }
-        if statement.events & TRUNCATE != 0 {
-            return missing("a trigger for TRUNCATE");
-        }
-        if !statement.transition_rels.is_empty() {
-            return missing("REFERENCING in CREATE TRIGGER");
-        }
+        let constraint = statement.isconstraint.then_some(ConstraintTiming {
+            is_deferrable: statement.deferrable,
+            is_deferred: statement.initdeferred,
+        });
         let condition = statement.when_clause.as_deref();
         let condition = condition.map(|of| expression_text(of).ok_or_else(incomplete));
         Ok(Self {
             trigger: TriggerName { table, name: statement.trigname.clone() },
             replaces: statement.replace,
             is_before: statement.timing & BEFORE != 0,
+            is_instead: statement.timing & INSTEAD != 0,
+            constraint,
+            old_table: transition_table(statement, false)?,
+            new_table: transition_table(statement, true)?,
             is_row: statement.row,
             insert: statement.events & INSERT != 0,
             update: statement.events & UPDATE != 0,
             delete: statement.events & DELETE != 0,
+            truncate: statement.events & TRUNCATE != 0,
             columns: texts(&statement.columns),
             condition: condition.transpose()?,
             function: RelationName::of_parts(&texts(&statement.funcname))?,
             arguments: texts(&statement.args),
         })
     }
+
+    /// Refuses what no trigger can have.
+    ///
+    /// # Errors
+    /// 0A000 and 42P17.
+    pub fn check(&self) -> Result<()> {
+        self.check_form()?;
+        self.check_transitions()
+    }
+
+    fn check_form(&self) -> Result<()> {
+        let refused = |message: &str| Err(Error::new("0A000", message));
+        match () {
+            () if self.constraint.is_some() && self.replaces => {
+                refused("CREATE OR REPLACE CONSTRAINT TRIGGER is not supported")
+            }
+            () if self.truncate && self.is_row => {
+                refused("TRUNCATE FOR EACH ROW triggers are not supported")
+            }
+            () if self.is_instead && !self.is_row => {
+                refused("INSTEAD OF triggers must be FOR EACH ROW")
+            }
+            () if self.is_instead && self.condition.is_some() => {
+                refused("INSTEAD OF triggers cannot have WHEN conditions")
+            }
+            () if self.is_instead && !self.columns.is_empty() => {
+                refused("INSTEAD OF triggers cannot have column lists")
+            }
+            () => Ok(()),
+        }
+    }
+
+    /// Checks REFERENCING.
+    fn check_transitions(&self) -> Result<()> {
+        if self.old_table.is_none() && self.new_table.is_none() {
+            return Ok(());
+        }
+        let refused = |message: &str| Err(Error::new("0A000", message));
+        let wrong = |message: &str| Err(Error::new("42P17", message));
+        let events = [self.insert, self.update, self.delete, self.truncate];
+        match () {
+            () if self.is_before || self.is_instead => {
+                wrong("transition table name can only be specified for an AFTER trigger")
+            }
+            () if self.truncate => {
+                refused("TRUNCATE triggers with transition tables are not supported")
+            }
+            () if events.into_iter().filter(|event| *event).count() > 1 => refused(
+                "transition tables cannot be specified for triggers with more than one event",
+            ),
+            () if !self.columns.is_empty() => {
+                refused("transition tables cannot be specified for triggers with column lists")
+            }
+            () if self.new_table.is_some() && self.delete => {
+                wrong("NEW TABLE can only be specified for an INSERT or UPDATE trigger")
+            }
+            () if self.old_table.is_some() && self.insert => {
+                wrong("OLD TABLE can only be specified for a DELETE or UPDATE trigger")
+            }
+            () if self.old_table == self.new_table => {
+                wrong("OLD TABLE name and NEW TABLE name cannot be the same")
+            }
+            () => Ok(()),
+        }
+    }
+}
+
+/// The name of the new or the old rows in REFERENCING.
+fn transition_table(statement: &CreateTrigStmt, is_new: bool) -> Result<Option<String>> {
+    let mut found = None;
+    for transition in &statement.transition_rels {
+        let NodeEnum::TriggerTransition(of) = node(Some(transition))? else {
+            return Err(incomplete());
+        };
+        if !of.is_table {
+            let message = "ROW variable naming in the REFERENCING clause is not supported";
+            return Err(Error::new("0A000", message)
+                .hint("Use OLD TABLE or NEW TABLE for naming transition tables."));
+        }
+        if of.is_new == is_new && found.replace(of.name.clone()).is_some() {
+            let which = if is_new { "NEW" } else { "OLD" };
+            let message = format!("{which} TABLE cannot be specified multiple times");
+            return Err(Error::new("42P17", message));
+        }
+    }
+    Ok(found)
 }
 
 impl TriggerSwitch {

@@ -10,7 +10,7 @@ use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
 use std::sync::Arc;
 use store::catalog::SqlType as Held;
 use values::numbers::is_open;
-use values::types::{self, BPCHAR, CHAR, NAME, OID};
+use values::types::{self, BPCHAR, CHAR, NAME, OID, REFCURSOR};
 
 /// The maximum precision of a `numeric`.
 pub(crate) const DIGITS_MAX: u8 = 38;
@@ -48,7 +48,7 @@ pub(crate) fn held(sql_type: SqlType) -> Result<Held> {
             Held::Text
         }
         // Of system tables.
-        oids::INET | oids::PG_LSN => Held::Text,
+        oids::INET | oids::PG_LSN | Oid::REFCURSOR => Held::Text,
         Oid::VARCHAR => Held::Varchar(length(sql_type)),
         Oid::BPCHAR => length(sql_type).map_or(Held::Text, Held::Char),
         Oid::BYTEA => Held::Bytea,
@@ -94,6 +94,7 @@ pub(crate) fn is_named_id(oid: Oid) -> bool {
 /// Whether the values of a type are texts of any length, without a form of their own.
 pub(crate) fn is_text(oid: Oid) -> bool {
     matches!(oid, Oid::TEXT | Oid::VARCHAR | Oid::NAME | Oid::CHAR | Oid::UNKNOWN)
+        || oid == Oid::REFCURSOR
         || matches!(oid, oids::CSTRING | oids::ACL_ITEM | oids::NODE_TREE)
 }
 
@@ -168,6 +169,7 @@ pub(crate) fn shown(sql_type: SqlType, data_type: &DataType) -> Held {
         (Oid::NAME, _) => NAME,
         (Oid::BPCHAR, _) if sql_type.modifier < 0 => BPCHAR,
         (Oid::CHAR, _) => CHAR,
+        (Oid::REFCURSOR, _) => REFCURSOR,
         (oid, _) => match held(sql_type) {
             Ok(Held::Array(_)) if oid.element().is_some_and(is_id) => Held::Array(Box::new(OID)),
             Ok(held) if held.arrow() == *data_type => held,

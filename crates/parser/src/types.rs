@@ -54,6 +54,7 @@ pub fn of_held(held: &Held) -> Option<SqlType> {
         other if *other == types::BPCHAR => Oid::BPCHAR,
         other if *other == types::NAME => Oid::NAME,
         other if *other == types::CHAR => Oid::CHAR,
+        other if *other == types::REFCURSOR => Oid::REFCURSOR,
         Held::Other(_) => return None,
     };
     Some(SqlType::plain(oid))
@@ -103,6 +104,7 @@ pub fn held(sql_type: SqlType) -> Option<Held> {
         Oid::OID => types::OID,
         Oid::NAME => types::NAME,
         Oid::CHAR => types::CHAR,
+        Oid::REFCURSOR => types::REFCURSOR,
         oid if oid.catalog_name() == "xid8" => Held::BigInt,
         oid if let Some(user) = user_types::definition_of(oid) => Held::User(user),
         oid => {
@@ -169,7 +171,9 @@ pub fn of_parameters(prepare: &Prepare, users: &Visible, text: &str) -> Result<V
 pub fn of_column_definition(written: &Written, users: &Visible, text: &str) -> Result<Held> {
     Ok(match of_written(written, users, text)? {
         other if other == types::OID => Held::BigInt,
-        other if [types::NAME, types::CHAR, types::BPCHAR].contains(&other) => Held::Text,
+        other if [types::NAME, types::CHAR, types::BPCHAR, types::REFCURSOR].contains(&other) => {
+            Held::Text
+        }
         Held::Char(CHAR_MAX) => Held::Text,
         Held::Array(item) if is_domain(&item) => {
             return Err(Error::unsupported("an array of a domain is not supported")

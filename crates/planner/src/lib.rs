@@ -22,6 +22,7 @@ use catalog_views::functions::Functions;
 use catalog_views::search_path::SearchPath;
 use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{DFSchema, ScalarValue};
+use datafusion::datasource::TableProvider;
 use datafusion::execution::{SessionState, TaskContext};
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{Expr, LogicalPlan, Volatility};
@@ -86,6 +87,8 @@ pub struct Planner<'a> {
     pub parameter_types: &'a [store::catalog::SqlType],
     /// The names of the first parameters.
     pub names: &'a [NamedParameter],
+    /// Relations of no catalog, which the function of a trigger sees, by their names.
+    pub transitions: &'a [(String, Arc<dyn TableProvider>)],
     /// The functions of users that are executed; `None` if there are none.
     pub user_functions: Option<Arc<dyn UserFunctions>>,
     plan_view: PlanView,
@@ -115,6 +118,7 @@ impl<'a> Planner<'a> {
             parameters,
             parameter_types: &[],
             names: &[],
+            transitions: &[],
             user_functions: None,
             plan_view,
             expanded: Vec::new(),
@@ -130,6 +134,19 @@ impl<'a> Planner<'a> {
     /// Gives names to the first parameters.
     pub fn with_names(self, names: &'a [NamedParameter]) -> Self {
         Self { names, ..self }
+    }
+
+    /// Adds relations of no catalog.
+    pub fn with_transitions(self, transitions: &'a [(String, Arc<dyn TableProvider>)]) -> Self {
+        Self { transitions, ..self }
+    }
+
+    /// The relation of no catalog that a name means. Views do not see them.
+    pub fn transition(&self, schema: Option<&str>, name: &str) -> Option<&Arc<dyn TableProvider>> {
+        if schema.is_some() || !self.expanded.is_empty() {
+            return None;
+        }
+        self.transitions.iter().find(|(known, _)| known == name).map(|(_, relation)| relation)
     }
 
     /// Plans the statement as a part of the view with this id, which it must not read.

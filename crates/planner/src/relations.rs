@@ -31,6 +31,9 @@ impl Planner<'_> {
         schema: Option<&str>,
         name: &str,
     ) -> Result<Option<Arc<dyn TableProvider>>> {
+        if let Some(relation) = self.transition(schema, name) {
+            return Ok(Some(Arc::clone(relation)));
+        }
         let implicit = schema.is_none() && catalog_views::is_implicit(name);
         let catalog = self.tables.catalog();
         let named = RelationName { schema: schema.map(str::to_owned), name: name.to_owned() };

@@ -12,6 +12,6 @@ pub mod tree;
 
 pub use parse::{parse, with_usual_subscripts, with_written_rows};
 pub use run::{
-    Answer, Compute, Ended, Form, Given, Host, Programs, Raised, Row, Severity, Triggered,
-    Variable, call, run, run_trigger,
+    Answer, Called, Compute, CursorQuery, Ended, Form, Given, Host, Move, Programs, Raised, Row,
+    Severity, Triggered, Variable, call, run, run_trigger,
 };

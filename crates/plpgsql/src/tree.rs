@@ -35,6 +35,8 @@ pub struct Declaration {
     pub kind: Declared,
     /// The character of the source at which it begins.
     pub position: usize,
+    /// The line, from 1.
+    pub line: usize,
 }
 
 /// What is declared.
@@ -53,6 +55,89 @@ pub enum Declared {
     },
     /// ALIAS FOR a variable or `$n`.
     Alias(String),
+    /// CURSOR FOR a query.
+    Cursor(BoundCursor),
+}
+
+/// A cursor that is declared with its query.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BoundCursor {
+    /// SCROLL or NO SCROLL.
+    pub scrolls: Option<bool>,
+    /// The names and types of its parameters.
+    pub parameters: Vec<(String, TypeName)>,
+    /// The query.
+    pub query: Sql,
+}
+
+/// An argument of a cursor that is opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Argument {
+    /// The parameter, if the argument names it.
+    pub name: Option<String>,
+    /// The value.
+    pub value: Sql,
+}
+
+/// OPEN.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Open {
+    /// The variable.
+    pub cursor: Target,
+    /// SCROLL or NO SCROLL.
+    pub scrolls: Option<bool>,
+    /// What it is opened for.
+    pub of: Opened,
+}
+
+/// What a cursor is opened for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Opened {
+    /// The query of its declaration, with arguments.
+    Bound(Vec<Argument>),
+    /// FOR.
+    Rows(Rows),
+}
+
+/// FETCH or MOVE.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fetch {
+    /// The variable of the cursor.
+    pub cursor: Target,
+    /// Where to.
+    pub direction: Direction,
+    /// INTO.
+    pub into: Vec<Target>,
+    /// MOVE.
+    pub moves: bool,
+}
+
+/// The direction of FETCH and MOVE.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Direction {
+    /// FORWARD.
+    Forward(Count),
+    /// BACKWARD.
+    Backward(Count),
+    /// FIRST.
+    First,
+    /// LAST.
+    Last,
+    /// ABSOLUTE.
+    Absolute(Sql),
+    /// RELATIVE.
+    Relative(Sql),
+}
+
+/// A number of rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Count {
+    /// One row.
+    One,
+    /// ALL.
+    All,
+    /// The value of an expression.
+    Of(Sql),
 }
 
 /// The type of a variable.
@@ -139,6 +224,14 @@ pub enum Kind {
     ForRange(Box<ForRange>),
     /// FOR over rows.
     ForRows(Option<String>, Vec<Target>, Rows, Vec<Statement>),
+    /// FOR over the rows of a cursor.
+    ForCursor(Box<ForCursor>),
+    /// OPEN.
+    Open(Box<Open>),
+    /// FETCH and MOVE.
+    Fetch(Box<Fetch>),
+    /// CLOSE.
+    Close(Target),
     /// FOREACH over the items of an array.
     Foreach(Option<String>, Target, Sql, Vec<Statement>),
     /// EXIT or CONTINUE.
@@ -182,6 +275,45 @@ pub enum Kind {
     Null,
 }
 
+impl Kind {
+    /// Its name in the context of errors.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Block(_) => "statement block",
+            Self::Assign(..) => "assignment",
+            Self::If(..) => "IF",
+            Self::Case(..) => "CASE",
+            Self::Loop(_, None, _) => "LOOP",
+            Self::Loop(_, Some(_), _) => "WHILE",
+            Self::ForRange(_) => "FOR with integer loop variable",
+            Self::ForRows(_, _, Rows::Query(_), _) => "FOR over SELECT rows",
+            Self::ForRows(_, _, Rows::Dynamic(..), _) => "FOR over EXECUTE statement",
+            Self::ForCursor(_) => "FOR over cursor",
+            Self::Open(_) => "OPEN",
+            Self::Fetch(fetch) if fetch.moves => "MOVE",
+            Self::Fetch(_) => "FETCH",
+            Self::Close(_) => "CLOSE",
+            Self::Foreach(..) => "FOREACH over array",
+            Self::Leave { is_continue: true, .. } => "CONTINUE",
+            Self::Leave { .. } => "EXIT",
+            Self::Return(_) => "RETURN",
+            Self::ReturnNext(_) => "RETURN NEXT",
+            Self::ReturnQuery(_) => "RETURN QUERY",
+            Self::Raise(_) => "RAISE",
+            Self::Assert(..) => "ASSERT",
+            Self::Perform(_) => "PERFORM",
+            Self::Execute(Rows::Query(_), _) => "SQL statement",
+            Self::Execute(Rows::Dynamic(..), _) => "EXECUTE",
+            Self::Call(..) => "CALL",
+            Self::EndTransaction { commits: true } => "COMMIT",
+            Self::EndTransaction { .. } => "ROLLBACK",
+            Self::Diagnostics { is_stacked: true, .. } => "GET STACKED DIAGNOSTICS",
+            Self::Diagnostics { .. } => "GET DIAGNOSTICS",
+            Self::Null => "NULL",
+        }
+    }
+}
+
 /// FOR over numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForRange {
@@ -197,6 +329,21 @@ pub struct ForRange {
     pub to: Sql,
     /// BY.
     pub by: Option<Sql>,
+    /// The statements.
+    pub body: Vec<Statement>,
+}
+
+/// FOR over the rows of a cursor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForCursor {
+    /// The label.
+    pub label: Option<String>,
+    /// The record, which the loop declares.
+    pub variable: String,
+    /// The variable of the cursor.
+    pub cursor: Target,
+    /// The arguments of the cursor.
+    pub arguments: Vec<Argument>,
     /// The statements.
     pub body: Vec<Statement>,
 }

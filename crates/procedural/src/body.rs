@@ -8,9 +8,10 @@ use datafusion::common::ScalarValue;
 use lowering::Shape;
 use parser::Body as StatementBody;
 use plpgsql::tree::{Block, Sql};
-use plpgsql::{Form, Host, Variable};
+use plpgsql::{Called, Form, Host, Variable};
 use std::sync::Arc;
 use store::catalog::{Catalog, Function, Parameter, RelationId, Volatility};
+use system_catalog::Oid;
 use values::error::{Error, Result, SqlState};
 
 /// A function, ready to be executed.
@@ -118,7 +119,8 @@ impl Prepared {
             is_set: shape.is_set,
             is_void: self.is_void(),
         };
-        plpgsql::call(block, &self.function.name, parameters, form, host).await
+        let of = Called { name: &self.function.name, signature: &signature(&self.function) };
+        plpgsql::call(block, of, parameters, form, host).await
     }
 
     /// The variables that it begins with, and the places of its output parameters.
@@ -144,7 +146,11 @@ impl Prepared {
                 }
                 (None, None) => host.null(&type_name(parameter))?,
             };
-            all.push((parameter.name.clone(), value.of.to_string(), value));
+            let of = match Oid(parameter.type_id) {
+                Oid::REFCURSOR => Oid::REFCURSOR.to_string(),
+                _ => value.of.to_string(),
+            };
+            all.push((parameter.name.clone(), of, value));
         }
         Ok((all, outputs))
     }
@@ -186,13 +192,18 @@ impl Prepared {
             let is_query = parser::one(&statement.text)
                 .is_ok_and(|one| matches!(one.body(), StatementBody::Query));
             let limit = (is_last && !shape.is_set && is_query).then_some(1);
-            last = Some(host.execute(statement, &variables, limit).await?);
+            let done = host.execute(statement, &variables, limit).await;
+            let name = &self.function.name;
+            let place = |error: Error| {
+                error.within(format_args!("SQL function \"{name}\" statement {}", at + 1))
+            };
+            last = Some(done.map_err(place)?);
         }
         if self.is_void() {
             return Ok(vec![vec![host.of_text(None)]]);
         }
         let mismatch = |detail: String| {
-            let oid = system_catalog::Oid(self.function.result_id);
+            let oid = Oid(self.function.result_id);
             let message = format!("return type mismatch in function declared to return {oid}");
             Error::new(SqlState::InvalidFunctionDefinition, message).with_detail(detail)
         };
@@ -218,8 +229,15 @@ impl Prepared {
     }
 
     fn is_void(&self) -> bool {
-        system_catalog::Oid(self.function.result_id).catalog_name() == "void"
+        Oid(self.function.result_id).catalog_name() == "void"
     }
+}
+
+/// A function as the context of errors names it: `f(integer,text)`.
+pub fn signature(function: &Function) -> String {
+    let types: Vec<String> =
+        function.inputs().map(|input| Oid(input.type_id).to_string()).collect();
+    format!("{}({})", function.name, types.join(","))
 }
 
 /// Whether a function runs with other settings than its caller.
@@ -229,5 +247,5 @@ pub fn changes_settings(function: &Function) -> bool {
 
 /// The name of a parameter's type.
 fn type_name(parameter: &Parameter) -> String {
-    system_catalog::Oid(parameter.type_id).to_string()
+    Oid(parameter.type_id).to_string()
 }

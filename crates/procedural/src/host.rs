@@ -1,21 +1,26 @@
 //! The host of PL/pgSQL, over what runs statements.
 
+use crate::cursors::{CursorMark, Cursors};
 use crate::evaluation::Compiled;
 use crate::scalar::Scalar;
 use crate::value::{Value, answer};
 use datafusion::arrow::array::RecordBatch;
-use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::compute::concat_batches;
+use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::common::ScalarValue;
 use grammar::tree::NodeEnum;
-use parser::Statement;
+use parking_lot::Mutex;
+use parser::commands::locking::locks_rows;
+use parser::{Body, Statement};
 use planner::NamedParameter;
 use plpgsql::tree::Sql;
-use plpgsql::{Answer, Host, Programs, Raised, Severity, Variable};
+use plpgsql::{Answer, CursorQuery, Host, Move, Programs, Raised, Severity, Variable};
 use std::collections::HashMap;
 use std::sync::Arc;
 use store::catalog::SqlType;
 use values::error::{Error, Result, SqlState};
 use values::field::Field;
+use values::types::REFCURSOR;
 
 /// What a statement has done.
 pub struct Done {
@@ -60,6 +65,12 @@ pub trait Statements: Send {
     ) -> impl Future<Output = Option<Scalar>> + Send {
         std::future::ready(None)
     }
+
+    /// The cursors of the session.
+    ///
+    /// # Errors
+    /// The session has ended.
+    fn cursors(&self) -> Result<Arc<Mutex<Cursors>>>;
 
     /// Says something to the client.
     fn say(&mut self, severity: &'static str, error: Error);
@@ -153,6 +164,24 @@ impl<S: Statements> StatementHost<S> {
                 Ok((Vec::new(), Answer { columns, rows, count: done.count, has_rows: false }))
             }
         }
+    }
+
+    /// A statement of the function, read once.
+    fn statement_of(&mut self, sql: &Sql) -> Result<Statement> {
+        let key = (sql.id, None);
+        if let Some(known) = self.known.get(&key) {
+            return Ok(known.statement.clone());
+        }
+        let statement = parser::one(&sql.text).map_err(inside)?;
+        let known = Known {
+            statement: statement.clone(),
+            converts: false,
+            compiled: None,
+            scalar: None,
+            is_planned: false,
+        };
+        self.known.insert(key, known);
+        Ok(statement)
     }
 
     /// The value of an expression, and whether it has been converted to the type.
@@ -258,6 +287,16 @@ fn parameters(
     (variables.iter().map(name).collect(), values.collect())
 }
 
+/// The values of `$1`, `$2`, ...
+fn numbered(given: &[Value]) -> Vec<Variable<Value>> {
+    let variable = |(at, value): (usize, &Value)| Variable {
+        qualifier: None,
+        name: format!("${}", at + 1),
+        value: value.clone(),
+    };
+    given.iter().enumerate().map(variable).collect()
+}
+
 /// Positions in a text of the function are none in the client's statement.
 fn inside(error: Error) -> Error {
     error.without_position()
@@ -265,7 +304,7 @@ fn inside(error: Error) -> Error {
 
 impl<S: Statements> Host for StatementHost<S> {
     type Value = Value;
-    type Savepoint = S::Savepoint;
+    type Savepoint = (S::Savepoint, CursorMark);
     type Program = Scalar;
 
     fn program(
@@ -306,22 +345,7 @@ impl<S: Statements> Host for StatementHost<S> {
         variables: &[Variable<Value>],
         limit: Option<usize>,
     ) -> Result<Answer<Value>> {
-        let key = (sql.id, None);
-        let statement = match self.known.get(&key) {
-            Some(known) => known.statement.clone(),
-            None => {
-                let statement = parser::one(&sql.text).map_err(inside)?;
-                let known = Known {
-                    statement: statement.clone(),
-                    converts: false,
-                    compiled: None,
-                    scalar: None,
-                    is_planned: false,
-                };
-                self.known.insert(key, known);
-                statement
-            }
-        };
+        let statement = self.statement_of(sql)?;
         let (names, values) = parameters(variables, self.yields);
         let done = self.run(&statement, &names, &values, limit).await;
         done.map(|(_, answer)| answer).map_err(inside)
@@ -334,15 +358,62 @@ impl<S: Statements> Host for StatementHost<S> {
         limit: Option<usize>,
     ) -> Result<Answer<Value>> {
         let statement = parser::one(text).map_err(inside)?;
-        let variable = |(at, value): (usize, &Value)| Variable {
-            qualifier: None,
-            name: format!("${}", at + 1),
-            value: value.clone(),
-        };
-        let variables: Vec<Variable<Value>> = given.iter().enumerate().map(variable).collect();
-        let (names, values) = parameters(&variables, self.yields);
+        let (names, values) = parameters(&numbered(given), self.yields);
         let done = self.run(&statement, &names, &values, limit).await;
         done.map(|(_, answer)| answer).map_err(inside)
+    }
+
+    async fn open_cursor(
+        &mut self,
+        name: Option<String>,
+        scrolls: Option<bool>,
+        query: CursorQuery<'_, Value>,
+    ) -> Result<String> {
+        let (statement, (names, values)) = match query {
+            CursorQuery::Written(sql, variables) => {
+                (self.statement_of(sql)?, parameters(variables, self.yields))
+            }
+            CursorQuery::Text(text, given) => {
+                let statement = parser::one(text).map_err(inside)?;
+                (statement, parameters(&numbered(given), self.yields))
+            }
+        };
+        let locks = statement.rows().is_some_and(locks_rows);
+        if locks && scrolls == Some(true) {
+            let message = "DECLARE SCROLL CURSOR ... FOR UPDATE/SHARE is not supported";
+            return Err(
+                Error::unsupported(message).with_detail("Scrollable cursors must be READ ONLY.")
+            );
+        }
+        if !returns_rows(&statement) {
+            let command = statement.text.split_whitespace().next().unwrap_or_default();
+            let message = format!("cannot open {} query as cursor", command.to_uppercase());
+            return Err(Error::new(SqlState::InvalidCursorDefinition, message));
+        }
+        let done = self.statements.run(&statement, &names, &values, None).await.map_err(inside)?;
+        let schema = done.batches.first().map(RecordBatch::schema).or(done.schema);
+        let rows =
+            concat_batches(&schema.unwrap_or_else(|| Arc::new(Schema::empty())), &done.batches)?;
+        let fields = done.fields.unwrap_or_default();
+        let cursors = self.statements.cursors()?;
+        let goes_back = scrolls.unwrap_or(!locks);
+        let opened = cursors.lock().open(name, goes_back, fields, rows);
+        opened
+    }
+
+    fn is_open(&self, cursor: &str) -> bool {
+        self.statements.cursors().is_ok_and(|cursors| cursors.lock().is_open(cursor))
+    }
+
+    fn fetch(&mut self, cursor: &str, to: Move, moves: bool) -> Result<Answer<Value>> {
+        let fetched = self.statements.cursors()?.lock().fetch(cursor, to)?;
+        let batches = [fetched.rows];
+        let batches = if moves { &[] } else { &batches[..] };
+        Ok(Answer { count: fetched.count, ..answer(&fetched.fields, batches)? })
+    }
+
+    fn close_cursor(&mut self, cursor: &str) -> Result<()> {
+        self.statements.cursors()?.lock().close(cursor)
     }
 
     async fn convert(&mut self, value: Value, to: &str) -> Result<Value> {
@@ -373,11 +444,13 @@ impl<S: Statements> Host for StatementHost<S> {
         self.statements.say(severity, raised.error);
     }
 
-    async fn savepoint(&mut self) -> Result<S::Savepoint> {
-        self.statements.savepoint().await
+    async fn savepoint(&mut self) -> Result<Self::Savepoint> {
+        let mark = self.statements.cursors()?.lock().mark();
+        Ok((self.statements.savepoint().await?, mark))
     }
 
-    async fn roll_back(&mut self, to: S::Savepoint) -> Result<()> {
+    async fn roll_back(&mut self, (to, mark): Self::Savepoint) -> Result<()> {
+        self.statements.cursors()?.lock().go_back(mark);
         self.statements.roll_back(to).await
     }
 
@@ -398,7 +471,9 @@ impl<S: Statements> Host for StatementHost<S> {
             return Ok(value.clone());
         }
         let held = held(of)?;
-        let value = Value { scalar: ScalarValue::try_from(&held.arrow())?, of: held };
+        // A name of a cursor is a text.
+        let arrow = if held == REFCURSOR { SqlType::Text.arrow() } else { held.arrow() };
+        let value = Value { scalar: ScalarValue::try_from(&arrow)?, of: held };
         self.nulls.insert(of.to_owned(), value.clone());
         Ok(value)
     }
@@ -450,6 +525,21 @@ impl<S: Statements> Host for StatementHost<S> {
 
     fn items(&self, value: &Value) -> Result<Option<Vec<Value>>> {
         value.items()
+    }
+}
+
+/// Whether a statement may return rows.
+fn returns_rows(statement: &Statement) -> bool {
+    match statement.body() {
+        Body::Query | Body::Refused(_) => true,
+        Body::Command(_) => false,
+        Body::Change => match statement.change() {
+            Some(NodeEnum::InsertStmt(insert)) => insert.returning_clause.is_some(),
+            Some(NodeEnum::UpdateStmt(update)) => update.returning_clause.is_some(),
+            Some(NodeEnum::DeleteStmt(delete)) => delete.returning_clause.is_some(),
+            Some(NodeEnum::SelectStmt(_)) => true,
+            _ => false,
+        },
     }
 }
 

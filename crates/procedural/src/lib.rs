@@ -1,6 +1,7 @@
 //! PL/pgSQL over what runs statements: values with their types, and expressions that are planned once.
 
 mod body;
+mod cursors;
 mod evaluation;
 mod host;
 mod memory;
@@ -10,7 +11,8 @@ mod script;
 mod value;
 mod waiting;
 
-pub use body::{Prepared, changes_settings};
+pub use body::{Prepared, changes_settings, signature};
+pub use cursors::{CursorMark, Cursors, Fetched};
 pub use evaluation::Compiled;
 pub use host::{Done, StatementHost, Statements, termination};
 pub use memory::Memory;

@@ -39,6 +39,7 @@ impl Search<'_> {
         let declared = block.declarations.iter().all(|declaration| match &declaration.kind {
             Declared::Variable { default, .. } => self.optional(default.as_ref()),
             Declared::Alias(_) => true,
+            Declared::Cursor(_) => false,
         });
         declared
             && self.all(&block.body)
@@ -81,6 +82,8 @@ impl Search<'_> {
                 self.expression(condition) && self.optional(message.as_ref())
             }
             Kind::Perform(query) => self.statement(&query.text),
+            // Cursors are the session's.
+            Kind::Open(_) | Kind::Fetch(_) | Kind::Close(_) | Kind::ForCursor(_) => false,
             Kind::Call(..) | Kind::EndTransaction { .. } => false,
             Kind::Diagnostics { .. } | Kind::Null => true,
         }

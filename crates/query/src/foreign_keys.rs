@@ -5,6 +5,7 @@ use crate::context::{Frame, Inner, start};
 use crate::dml::constraints::Constraints;
 use crate::dml::default_values::DefaultValue;
 use crate::dml::referring;
+use crate::triggers;
 use catalog_views::session_context::TransactionStatus;
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use datafusion::logical_expr::LogicalPlan;
@@ -81,12 +82,12 @@ impl Inner {
             return Ok(());
         }
         let Some(open) = conversation.open() else { return Ok(()) };
-        if open.transaction.row_changes().is_empty() {
+        if open.transaction.row_changes().is_empty() && self.context.held.nothing_waits() {
             return Ok(());
         }
         let frame = self.frame(&[], "");
         self.context.see(&open.transaction, &frame);
-        let checked = integrity::settle_all(&frame, &mut open.transaction).await;
+        let checked = Box::pin(triggers::settle_all(&frame, &mut open.transaction)).await;
         checked.inspect_err(|_| conversation.rollback())
     }
 }

@@ -42,7 +42,7 @@ pub use values::byte_size::bytes_of;
 pub use values::error::{Error, Result, SqlState, Subject};
 pub use values::field::{Field, Origin};
 pub use values::style::Style;
-pub use values::types::{BPCHAR, CHAR, NAME, OID, is_record};
+pub use values::types::{BPCHAR, CHAR, NAME, OID, REFCURSOR, is_record};
 pub use values::{binary, numbers, text};
 
 pub use datafusion::arrow;

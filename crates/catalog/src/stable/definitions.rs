@@ -267,21 +267,6 @@ variants!(TriggerState {
 
 fields!(TriggerEvents { insert, update, delete, truncate });
 
-fields!(Trigger {
-    id,
-    table,
-    name,
-    function,
-    is_before,
-    is_row,
-    events,
-    columns,
-    condition,
-    arguments,
-    state,
-    comment,
-});
-
 /// The ordinal of a trigger among relations.
 const TRIGGER: u8 = 70;
 

@@ -28,6 +28,7 @@ mod primitives;
 mod relations;
 #[cfg(test)]
 mod tests;
+mod triggers;
 
 pub use primitives::{put_bytes, take_bytes};
 

@@ -230,6 +230,10 @@ fn trigger() -> Trigger {
         name: "t".to_owned(),
         function: RelationId(9),
         is_before: true,
+        is_instead: false,
+        constraint: None,
+        old_table: None,
+        new_table: None,
         is_row: true,
         events: TriggerEvents { insert: true, update: true, ..TriggerEvents::default() },
         columns: vec![ColumnId(1)],
@@ -238,6 +242,10 @@ fn trigger() -> Trigger {
         state: TriggerState::Enabled,
         comment: None,
     }
+}
+
+fn extended_trigger() -> Trigger {
+    Trigger { is_before: false, constraint: Some(Timing::InitiallyDeferred), ..trigger() }
 }
 
 fn function() -> Function {
@@ -371,6 +379,10 @@ fn changes_have_their_bytes() {
         (
             CatalogChange::PutTrigger(trigger()),
             "460a 05 0174 09 01 01 01010000 0101 01016e 010161 00 00",
+        ),
+        (
+            CatalogChange::PutTrigger(extended_trigger()),
+            "460a 05 0174 09 02 00 00 0102 0000 01 01010000 0101 01016e 010161 00 00",
         ),
         (CatalogChange::DropTrigger { table: TableId(5), id: RelationId(10) }, "47050a"),
     ];

@@ -97,7 +97,7 @@ fn constraint(scope: &Scope, row: &Row<'_>) -> Option<String> {
         let foreign = || {
             let key = table.foreign_keys.iter().find(|key| oids::check(id, &key.name) == oid)?;
             let referenced = scope.catalog.table_by_id(key.references)?;
-            let name = scope.shown_name(referenced);
+            let name = scope.shown_name(referenced.id.relation())?;
             Some(definitions::foreign_key(key, table, referenced, &name))
         };
         check.or_else(unique).or_else(foreign)
@@ -183,13 +183,13 @@ fn trigger(scope: &Scope, row: &Row<'_>) -> Option<String> {
     let (oid, pretty) = (row.number(0)?, row.flag(1) == Some(true));
     let mut all = scope.catalog.triggers();
     let trigger = all.find(|trigger| oids::relation(trigger.id) == oid)?;
-    let table = scope.catalog.table_by_id(trigger.table)?;
+    let on = triggers::relation(&scope.catalog, trigger)?;
     let name = match pretty {
-        true => scope.shown_name(table),
-        false => format!("{}.{}", quote_ident(&table.schema), quote_ident(&table.name)),
+        true => scope.shown_name(on.id())?,
+        false => format!("{}.{}", quote_ident(on.schema()), quote_ident(on.name())),
     };
     let action = triggers::action(&scope.catalog, scope.path().schemas(), trigger);
-    Some(triggers::definition(table, trigger, (&name, &action), pretty))
+    Some(triggers::definition(&scope.catalog, trigger, (&name, &action), pretty))
 }
 
 /// `pg_get_serial_sequence`: the sequence that a column owns.

@@ -30,7 +30,7 @@ pub use registry::Functions;
 pub use server::current_setting;
 pub use sessions::CHANNELS;
 use std::sync::Arc;
-use store::catalog::{Catalog, Table};
+use store::catalog::{Catalog, RelationId};
 pub use texts::{OPTION_NAMES, OPTION_VALUES, SUBSCRIPTS};
 
 /// All of these functions, for one session.
@@ -86,18 +86,19 @@ impl Scope {
         }
     }
 
-    /// The name of a table, with its schema unless the search path finds it.
-    fn shown_name(&self, table: &Table) -> String {
-        let found = Class::by_name(&self.catalog, self.path(), None, &table.name);
+    /// The name of a relation, with its schema unless the search path finds it.
+    fn shown_name(&self, id: RelationId) -> Option<String> {
+        let shown = self.catalog.relation_by_id(id)?;
+        let found = Class::by_name(&self.catalog, self.path(), None, shown.name());
         let is_it = |class: &Class<'_>| match class {
-            Class::Relation(relation) => relation.id() == table.id.relation(),
+            Class::Relation(relation) => relation.id() == id,
             _ => false,
         };
-        let name = quote_ident(&table.name);
-        match found.is_some_and(|class| is_it(&class)) {
+        let name = quote_ident(shown.name());
+        Some(match found.is_some_and(|class| is_it(&class)) {
             true => name,
-            false => format!("{}.{name}", quote_ident(&table.schema)),
-        }
+            false => format!("{}.{name}", quote_ident(shown.schema())),
+        })
     }
 
     fn class_by_name(&self, text: &str) -> Option<Class<'_>> {

@@ -16,7 +16,7 @@ use crate::pg_catalog::{definitions, roles};
 use crate::rows::TableRows;
 use crate::shape;
 use crate::view_context::ViewContext;
-use store::catalog::{Object, Relation};
+use store::catalog::{Object, Relation, TableId, TriggerEvents};
 use values::cells::Cell;
 
 /// The rows of a view; `None` if there is none of this name.
@@ -121,6 +121,10 @@ fn tables(context: &ViewContext<'_>, rows: &mut TableRows) {
 
 fn views(context: &ViewContext<'_>, rows: &mut TableRows) {
     for (view, _) in context.views() {
+        let triggers = context.catalog.triggers_of(TableId(view.id.0));
+        let fires = |is_of_kind: fn(&TriggerEvents) -> bool| {
+            yes(triggers.iter().any(|of| of.is_instead && is_of_kind(&of.events)))
+        };
         rows.row([
             ("table_catalog", DATABASE.into()),
             ("table_schema", view.schema.as_str().into()),
@@ -129,9 +133,9 @@ fn views(context: &ViewContext<'_>, rows: &mut TableRows) {
             ("check_option", "NONE".into()),
             ("is_updatable", yes(false)),
             ("is_insertable_into", yes(false)),
-            ("is_trigger_updatable", yes(false)),
-            ("is_trigger_deletable", yes(false)),
-            ("is_trigger_insertable_into", yes(false)),
+            ("is_trigger_updatable", fires(|events| events.update)),
+            ("is_trigger_deletable", fires(|events| events.delete)),
+            ("is_trigger_insertable_into", fires(|events| events.insert)),
         ]);
     }
 }

@@ -1,6 +1,6 @@
 //! `pg_index` and `pg_constraint`: indexes, primary keys, UNIQUE and check constraints.
 
-use super::{oids, type_catalog};
+use super::{oids, triggers, type_catalog};
 use crate::catalog_tables::{declared, index_numbers, index_parts, key_columns, key_numbers};
 use crate::rows::TableRows;
 use crate::view_context::ViewContext;
@@ -148,6 +148,24 @@ pub(super) fn constraints(context: &ViewContext<'_>, rows: &mut TableRows) {
             ]);
         }
         table.foreign_keys.iter().for_each(|key| foreign_key(context, table, key, rows));
+        for trigger in context.catalog.triggers_of(table.id) {
+            let Some(timing) = trigger.constraint else { continue };
+            rows.row([
+                ("oid", triggers::constraint(trigger).into()),
+                ("conname", trigger.name.as_str().into()),
+                ("connamespace", oids::schema(&table.schema).into()),
+                ("contype", "t".into()),
+                ("condeferrable", triggers::is_deferrable(timing).into()),
+                ("condeferred", triggers::is_deferred(timing).into()),
+                ("convalidated", true.into()),
+                ("conrelid", oids::relation(id).into()),
+                ("confupdtype", " ".into()),
+                ("confdeltype", " ".into()),
+                ("confmatchtype", " ".into()),
+                ("conislocal", true.into()),
+                ("connoinherit", true.into()),
+            ]);
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::rows::TableRows;
 use crate::shape::{self, Shape};
 use crate::view_context::ViewContext;
 use store::catalog::{
-    Column, Identity, Object, Privileges, Relation, SqlType, Table, is_temporary_schema,
+    Column, Identity, Object, Privileges, Relation, SqlType, Table, TableId, is_temporary_schema,
 };
 use values::cells::Cell;
 
@@ -36,6 +36,8 @@ pub(super) fn classes(context: &ViewContext<'_>, rows: &mut TableRows) {
                 let cells =
                     KindCells { kind: "v", method: 0, columns, tuples: -1, has_index: false };
                 class(context, relation, &cells, rows);
+                let triggers = context.catalog.triggers_of(TableId(view.id.0));
+                rows.set_last("relhastriggers", (!triggers.is_empty()).into());
             }
             Relation::Sequence(_) => {
                 let cells =

@@ -5,7 +5,7 @@ use super::oids;
 use crate::catalog_tables::declared;
 use crate::rows::TableRows;
 use crate::view_context::ViewContext;
-use store::catalog::{Catalog, Table, Trigger, TriggerState};
+use store::catalog::{Catalog, Relation, Table, Timing, Trigger, TriggerState};
 use values::cells::Cell;
 
 /// The bits of `tgtype`.
@@ -15,11 +15,11 @@ const INSERT: i64 = 4;
 const DELETE: i64 = 8;
 const UPDATE: i64 = 16;
 const TRUNCATE: i64 = 32;
+const INSTEAD: i64 = 64;
 
 /// `pg_trigger`.
 pub(super) fn triggers(context: &ViewContext<'_>, rows: &mut TableRows) {
     for trigger in context.catalog.triggers() {
-        let Some(table) = context.catalog.table_by_id(trigger.table) else { continue };
         let events = trigger.events;
         let bits = [
             (trigger.is_row, ROW),
@@ -28,9 +28,11 @@ pub(super) fn triggers(context: &ViewContext<'_>, rows: &mut TableRows) {
             (events.delete, DELETE),
             (events.update, UPDATE),
             (events.truncate, TRUNCATE),
+            (trigger.is_instead, INSTEAD),
         ];
         let kind: i64 = bits.into_iter().filter(|(is_set, _)| *is_set).map(|(_, bit)| bit).sum();
-        let numbers = numbers(table, trigger);
+        let numbers = numbers(table(context.catalog, trigger), trigger);
+        let constraint = trigger.constraint.map_or(0, |_| constraint(trigger));
         let arguments: String = trigger.arguments.iter().map(|of| format!("{of}\\000")).collect();
         rows.row([
             ("oid", oids::relation(trigger.id).into()),
@@ -43,13 +45,15 @@ pub(super) fn triggers(context: &ViewContext<'_>, rows: &mut TableRows) {
             ("tgisinternal", false.into()),
             ("tgconstrrelid", 0.into()),
             ("tgconstrindid", 0.into()),
-            ("tgconstraint", 0.into()),
-            ("tgdeferrable", false.into()),
-            ("tginitdeferred", false.into()),
+            ("tgconstraint", constraint.into()),
+            ("tgdeferrable", trigger.constraint.is_some_and(is_deferrable).into()),
+            ("tginitdeferred", trigger.constraint.is_some_and(is_deferred).into()),
             ("tgnargs", (trigger.arguments.len() as i64).into()),
             ("tgattr", Cell::Numbers(numbers)),
             ("tgargs", arguments.into()),
             ("tgqual", trigger.condition.as_deref().into()),
+            ("tgoldtable", trigger.old_table.as_deref().into()),
+            ("tgnewtable", trigger.new_table.as_deref().into()),
         ]);
     }
 }
@@ -63,16 +67,43 @@ fn state(of: TriggerState) -> &'static str {
     }
 }
 
+/// The id of a constraint trigger among constraints.
+pub(super) fn constraint(trigger: &Trigger) -> i64 {
+    oids::check(trigger.table.relation(), &trigger.name)
+}
+
+pub(super) fn is_deferrable(timing: Timing) -> bool {
+    timing != Timing::NotDeferrable
+}
+
+pub(super) fn is_deferred(timing: Timing) -> bool {
+    timing == Timing::InitiallyDeferred
+}
+
+/// The relation of a trigger: a table, or a view.
+pub(crate) fn relation<'a>(catalog: &'a Catalog, trigger: &Trigger) -> Option<&'a Relation> {
+    catalog.relation_by_id(trigger.table.relation())
+}
+
+/// The table of a trigger; `None` for a trigger of a view.
+fn table<'a>(catalog: &'a Catalog, trigger: &Trigger) -> Option<&'a Table> {
+    catalog.table_by_id(trigger.table).map(|table| &**table)
+}
+
 /// The numbers of the columns of UPDATE OF.
-fn numbers(table: &Table, trigger: &Trigger) -> Vec<i64> {
-    let number = |id| declared(table).find(|(_, column)| column.id == id).map(|(number, _)| number);
+fn numbers(table: Option<&Table>, trigger: &Trigger) -> Vec<i64> {
+    let number = |id| {
+        let found = declared(table?).find(|(_, column)| column.id == id);
+        found.map(|(number, _)| number)
+    };
     trigger.columns.iter().filter_map(|id| number(*id)).collect()
 }
 
 /// The names of the columns of UPDATE OF.
-pub(crate) fn column_names<'a>(table: &'a Table, trigger: &'a Trigger) -> Vec<&'a str> {
+pub(crate) fn column_names<'a>(catalog: &'a Catalog, trigger: &'a Trigger) -> Vec<&'a str> {
+    let table = table(catalog, trigger);
     let name = |id| {
-        let mut columns = table.columns.iter();
+        let mut columns = table?.columns.iter();
         columns.find(|column| column.id == id).map(|column| column.name.as_str())
     };
     trigger.columns.iter().filter_map(|id| name(*id)).collect()
@@ -113,14 +144,14 @@ pub(crate) fn action<'a>(
     format!("EXECUTE FUNCTION {name}({})", arguments.join(", "))
 }
 
-/// The definition of a trigger. `name` is that of its table, `action` as of [`action`].
+/// The definition of a trigger. `name` is that of its table or view, `action` as of [`action`].
 pub(crate) fn definition(
-    table: &Table,
+    catalog: &Catalog,
     trigger: &Trigger,
     (name, action): (&str, &str),
     pretty: bool,
 ) -> String {
-    let columns = column_names(table, trigger);
+    let columns = column_names(catalog, trigger);
     let columns: Vec<String> = columns.into_iter().map(quote_ident).collect();
     let event = |name: &'static str| match name == "UPDATE" && !columns.is_empty() {
         true => format!("UPDATE OF {}", columns.join(", ")),
@@ -133,10 +164,35 @@ pub(crate) fn definition(
         Some(condition) => format!("WHEN (({condition})) "),
     };
     format!(
-        "CREATE TRIGGER {} {} {} ON {name} FOR EACH {} {when}{action}",
+        "CREATE {}TRIGGER {} {} {} ON {name} {}{}FOR EACH {} {when}{action}",
+        if trigger.constraint.is_some() { "CONSTRAINT " } else { "" },
         quote_ident(&trigger.name),
-        if trigger.is_before { "BEFORE" } else { "AFTER" },
+        trigger.timing(),
         events.join(" OR "),
+        trigger.constraint.map_or("", deferral),
+        transitions(trigger),
         if trigger.is_row { "ROW" } else { "STATEMENT" },
     )
+}
+
+/// When a constraint trigger fires.
+fn deferral(timing: Timing) -> &'static str {
+    match timing {
+        Timing::NotDeferrable => "NOT DEFERRABLE INITIALLY IMMEDIATE ",
+        Timing::InitiallyImmediate => "DEFERRABLE INITIALLY IMMEDIATE ",
+        Timing::InitiallyDeferred => "DEFERRABLE INITIALLY DEFERRED ",
+    }
+}
+
+/// REFERENCING of a trigger.
+fn transitions(trigger: &Trigger) -> String {
+    if !trigger.has_transitions() {
+        return String::new();
+    }
+    let named = |which: &str, name: &Option<String>| match name {
+        Some(name) => format!("{which} TABLE AS {} ", quote_ident(name)),
+        None => String::new(),
+    };
+    let (old, new) = (named("OLD", &trigger.old_table), named("NEW", &trigger.new_table));
+    format!("REFERENCING {old}{new}")
 }

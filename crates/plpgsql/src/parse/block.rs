@@ -2,6 +2,7 @@
 
 use super::conditions::{is_state, states};
 use super::cursor::Cursor;
+use super::cursors;
 use super::statement::{statement, statements};
 use crate::tokens::Kind as Token;
 use crate::tree::{Block, Condition, Declaration, Declared, Handler, Kind, Statement, TypeName};
@@ -55,16 +56,17 @@ pub(super) fn end_label(cursor: &mut Cursor<'_>, label: Option<&str>) -> Result<
 }
 
 fn declaration(cursor: &mut Cursor<'_>) -> Result<Declaration> {
-    let position = cursor.position();
+    let (position, line) = (cursor.position(), cursor.line());
     let name = cursor.name()?;
     if cursor.accept("alias") {
         cursor.expect(&["for"])?;
         let of = cursor.target()?.parts.join(".");
         cursor.expect(&[";"])?;
-        return Ok(Declaration { name, kind: Declared::Alias(of), position });
+        return Ok(Declaration { name, kind: Declared::Alias(of), position, line });
     }
-    if cursor.is("cursor") || cursor.is("scroll") || cursor.is("no") {
-        return Err(cursor.missing("a cursor"));
+    if cursors::is_declared(cursor) {
+        let kind = cursors::declared(cursor)?;
+        return Ok(Declaration { name, kind, position, line });
     }
     let is_constant = cursor.accept("constant");
     let of = type_name(cursor)?;
@@ -84,15 +86,15 @@ fn declaration(cursor: &mut Cursor<'_>) -> Result<Declaration> {
     }
     cursor.expect(&[";"])?;
     let kind = Declared::Variable { of, is_constant, not_null, default };
-    Ok(Declaration { name, kind, position })
+    Ok(Declaration { name, kind, position, line })
 }
 
 /// The type of a variable.
-fn type_name(cursor: &mut Cursor<'_>) -> Result<TypeName> {
+pub(super) fn type_name(cursor: &mut Cursor<'_>) -> Result<TypeName> {
     let first = cursor.place();
     let mut depth = 0_usize;
     while let Some(kind) = cursor.kind() {
-        let ends = ["not", "default", "collate", ":=", "=", ";"];
+        let ends = ["not", "default", "collate", ":=", "=", ";", ",", ")"];
         if depth == 0 && ends.iter().any(|end| cursor.is(end)) {
             break;
         }
@@ -124,7 +126,6 @@ fn type_name(cursor: &mut Cursor<'_>) -> Result<TypeName> {
         }
         Some(_) => return Err(cursor.unexpected()),
         None if lower == "record" => TypeName::Record,
-        None if lower == "refcursor" => return Err(cursor.missing("a cursor")),
         None => TypeName::Plain(text),
     })
 }

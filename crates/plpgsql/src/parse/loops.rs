@@ -2,9 +2,10 @@
 
 use super::block::end_label;
 use super::cursor::Cursor;
+use super::cursors;
 use super::statement::{rows, statements};
 use crate::tokens::Kind as Token;
-use crate::tree::{ForRange, Kind, Rows, Statement};
+use crate::tree::{ForCursor, ForRange, Kind, Rows, Statement, Target};
 use values::error::Result;
 
 pub(super) fn any(cursor: &mut Cursor<'_>, label: Option<String>) -> Result<Kind> {
@@ -38,10 +39,26 @@ pub(super) fn any(cursor: &mut Cursor<'_>, label: Option<String>) -> Result<Kind
     if is_range(cursor) {
         return range(cursor, label, &targets[0].parts[0]);
     }
+    if cursors::is_looped_over(cursor) {
+        return over_cursor(cursor, label, &targets);
+    }
     let rows: Rows = rows(cursor, &["loop"])?;
     cursor.expect(&["loop"])?;
     let body = body(cursor, label.as_deref())?;
     Ok(Kind::ForRows(label, targets, rows, body))
+}
+
+/// FOR over the rows of a cursor.
+fn over_cursor(cursor: &mut Cursor<'_>, label: Option<String>, targets: &[Target]) -> Result<Kind> {
+    let [Target { parts }] = targets else {
+        return Err(cursor.wrong("cursor FOR loop must have only one target variable"));
+    };
+    let variable = parts[0].clone();
+    let of = cursor.target()?;
+    let arguments = cursors::arguments(cursor)?;
+    cursor.expect(&["loop"])?;
+    let body = body(cursor, label.as_deref())?;
+    Ok(Kind::ForCursor(Box::new(ForCursor { label, variable, cursor: of, arguments, body })))
 }
 
 /// Whether `..` comes before LOOP.

@@ -4,6 +4,7 @@ mod block;
 mod call;
 mod conditions;
 mod cursor;
+mod cursors;
 mod loops;
 mod raise;
 mod statement;
@@ -79,7 +80,7 @@ mod tests {
             refused("<<a>> BEGIN END b"),
             wrong("end label \"b\" differs from block's label \"a\"", 17)
         );
-        let (state, ..) = refused("DECLARE c CURSOR FOR SELECT 1; BEGIN END");
+        let (state, ..) = refused("BEGIN FOREACH a SLICE 1 IN ARRAY b LOOP END LOOP; END");
         assert_eq!(state, SqlState::FeatureNotSupported);
     }
 

@@ -1,7 +1,7 @@
 //! Statements.
 
 use super::cursor::Cursor;
-use super::{block, call, loops, raise};
+use super::{block, call, cursors, loops, raise};
 use crate::tokens::Kind as Token;
 use crate::tree::{Into, Kind, Rows, Sql, Statement};
 use values::error::Result;
@@ -71,7 +71,9 @@ fn kind(cursor: &mut Cursor<'_>, label: Option<String>) -> Result<Kind> {
             cursor.advance();
             Kind::Null
         }
-        "open" | "fetch" | "move" | "close" => return Err(cursor.missing("a cursor")),
+        "open" => return cursors::open(cursor),
+        "fetch" | "move" => return cursors::fetch(cursor),
+        "close" => return cursors::close(cursor),
         "call" => return call::call(cursor),
         "commit" | "rollback" => return end_of_transaction(cursor),
         _ => return of_sql(cursor),

@@ -22,7 +22,8 @@ impl<H: Host> Machine<'_, H> {
 
     async fn opened(&mut self, block: &Block) -> Result<Flow<H::Value>> {
         for declaration in &block.declarations {
-            self.declare(declaration).await?;
+            let declared = self.declare(declaration).await;
+            self.noted_at(declared, declaration.line)?;
         }
         if block.handlers.is_empty() {
             return self.all(&block.body).await;
@@ -41,6 +42,7 @@ impl<H: Host> Machine<'_, H> {
             handler.conditions.iter().any(|condition| is_meant(condition, error.state()))
         };
         let Some(handler) = block.handlers.iter().find(handles) else { return Err(error) };
+        let error = self.located(error);
         self.host.roll_back(savepoint).await?;
         self.handle(handler, error).await
     }
@@ -52,7 +54,7 @@ impl<H: Host> Machine<'_, H> {
             let value = self.host.of_text(Some(text));
             let content = Content::Value { of: "text".to_owned(), value };
             let name = name.to_owned();
-            self.scopes.declare(Slot { name, content, is_constant: true, not_null: false });
+            self.scopes.declare(Slot { is_constant: true, ..Slot::new(name, content) });
         }
         self.errors.push(error);
         let flow = self.all(&handler.body).await;

@@ -1,6 +1,7 @@
 //! CALL, COMMIT and ROLLBACK.
 
 use super::Machine;
+use super::context::of_sql;
 use super::host::Host;
 use crate::tree::{Sql, Target};
 use values::error::{Error, Result, SqlState};
@@ -10,7 +11,8 @@ impl<H: Host> Machine<'_, H> {
     /// parameter, with a space between.
     pub(super) async fn call(&mut self, sql: &Sql, targets: &[Option<Target>]) -> Result<()> {
         let variables = self.scopes.variables(sql);
-        let answer = self.host.execute(sql, &variables, None).await?;
+        let answer = self.host.execute(sql, &variables, None).await;
+        let answer = answer.map_err(of_sql(&sql.text))?;
         let Some(row) = answer.rows.into_iter().next() else { return Ok(()) };
         for (column, value) in answer.columns.iter().zip(row) {
             let (place, name) = column.split_once(' ').unwrap_or((column, ""));

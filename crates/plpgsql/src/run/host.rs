@@ -29,6 +29,28 @@ pub struct Answer<V> {
     pub has_rows: bool,
 }
 
+/// Where a cursor goes, whose rows count from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Move {
+    /// Over the next rows; `None` for all.
+    Forward(Option<u64>),
+    /// Over the rows before, the nearest first; `None` for all.
+    Backward(Option<u64>),
+    /// To a row, counted from the end if negative. 0 is the place before the first row.
+    Absolute(i64),
+    /// To the row that is so many rows ahead, or behind if negative.
+    Relative(i64),
+}
+
+/// The query of a cursor that is opened.
+#[derive(Debug, Clone, Copy)]
+pub enum CursorQuery<'a, V> {
+    /// A query with the variables that it may name.
+    Written(&'a Sql, &'a [Variable<V>]),
+    /// A text with the values of `$1`, `$2`, ...
+    Text(&'a str, &'a [V]),
+}
+
 /// The severity of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Severity {
@@ -96,6 +118,33 @@ pub trait Host: Send {
         parameters: &[Self::Value],
         limit: Option<usize>,
     ) -> impl Future<Output = Result<Answer<Self::Value>>> + Send;
+
+    /// Opens a cursor, whose name is one that no other has, if none is given. Returns the name. `scrolls` says whether it
+    /// may go back, if that was said.
+    ///
+    /// # Errors
+    /// 42P11 for a statement that returns no rows; those of the query.
+    fn open_cursor(
+        &mut self,
+        name: Option<String>,
+        scrolls: Option<bool>,
+        query: CursorQuery<'_, Self::Value>,
+    ) -> impl Future<Output = Result<String>> + Send;
+
+    /// Whether a cursor of this name is open.
+    fn is_open(&self, cursor: &str) -> bool;
+
+    /// Moves a cursor. The answer has the rows that it comes to, unless it only `moves`, and their number.
+    ///
+    /// # Errors
+    /// 34000 if it is not open; 55000 if it goes back and may not.
+    fn fetch(&mut self, cursor: &str, to: Move, moves: bool) -> Result<Answer<Self::Value>>;
+
+    /// Closes a cursor.
+    ///
+    /// # Errors
+    /// 34000 if it is not open.
+    fn close_cursor(&mut self, cursor: &str) -> Result<()>;
 
     /// A value as one of a type.
     fn convert(

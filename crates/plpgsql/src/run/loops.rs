@@ -1,6 +1,6 @@
 //! Loops.
 
-use super::host::Host;
+use super::host::{Answer, Host};
 use super::quick::Quick;
 use super::scope::{Content, Slot};
 use super::{Flow, Machine};
@@ -77,7 +77,7 @@ impl<H: Host> Machine<'_, H> {
         let value = self.host.of_number(at, "integer");
         let content = Content::Value { of: "integer".to_owned(), value };
         let name = range.variable.clone();
-        self.scopes.declare(Slot { name, content, is_constant: false, not_null: false });
+        self.scopes.declare(Slot::new(name, content));
         let (mut flow, mut turns) = (Flow::Next, 0_u64);
         let inside = self.scopes.depth();
         while if range.is_reverse { at >= to } else { at <= to } {
@@ -114,13 +114,24 @@ impl<H: Host> Machine<'_, H> {
         body: &[Statement],
     ) -> Result<Flow<H::Value>> {
         let answer = self.rows_of(rows, None).await?;
+        self.each(label, targets, &answer, body).await
+    }
+
+    /// A loop over the rows of an answer.
+    pub(super) async fn each(
+        &mut self,
+        label: Option<&String>,
+        targets: &[Target],
+        answer: &Answer<H::Value>,
+        body: &[Statement],
+    ) -> Result<Flow<H::Value>> {
         let mut flow = Flow::Next;
         let count = answer.rows.len();
         if count == 0 {
-            self.assign_row(targets, &answer, 0).await?;
+            self.assign_row(targets, answer, 0).await?;
         }
         for row in 0..count {
-            self.assign_row(targets, &answer, row).await?;
+            self.assign_row(targets, answer, row).await?;
             match self.turn(label, body).await? {
                 Turn::Again => {}
                 Turn::End => break,

@@ -2,6 +2,8 @@
 
 mod blocks;
 mod call;
+mod context;
+mod cursors;
 mod host;
 mod loops;
 mod programs;
@@ -13,12 +15,14 @@ mod statements;
 mod trigger;
 mod variables;
 
-pub use host::{Answer, Host, Raised, Severity, Variable};
+pub use context::Called;
+pub use host::{Answer, CursorQuery, Host, Move, Raised, Severity, Variable};
 pub use programs::{Compute, Programs};
 pub use returned::{Form, call};
 pub use trigger::{Row, Triggered, run_trigger};
 
 use crate::tree::Block;
+use context::Place;
 use scope::{Content, Scopes, Slot};
 use std::pin::Pin;
 use values::error::{Error, Result, SqlState};
@@ -53,47 +57,39 @@ enum Flow<V> {
 /// Statements that run: boxed, since they hold others of their kind.
 type Running<'a, V> = Pin<Box<dyn Future<Output = Result<Flow<V>>> + Send + 'a>>;
 
-/// Runs a function of this name with its parameters; `$n` is the n-th. `outputs` are the places of those that make its
+/// Runs a function with its parameters; `$n` is the n-th. `outputs` are the places of those that make its
 /// result.
 ///
 /// # Errors
 /// Errors of the host, and of the function itself.
 pub async fn run<H: Host>(
     block: &Block,
-    name: &str,
+    of: Called<'_>,
     parameters: Vec<Given<H::Value>>,
     outputs: &[usize],
     host: &mut H,
 ) -> Result<Ended<H::Value>> {
     let count = parameters.len();
-    let mut machine = Machine {
-        host,
-        scopes: Scopes::new(name, parameters),
-        rows: Vec::new(),
-        row_count: 0,
-        errors: Vec::new(),
-        outputs,
-        returned_row: None,
-        protected: 0,
-        form: None,
-    };
-    let value = machine.host.of_truth(false);
-    let content = Content::Value { of: BOOLEAN.to_owned(), value };
-    let name = "found".to_owned();
-    machine.scopes.declare(Slot { name, content, is_constant: false, not_null: false });
-    let returned = match machine.block(block).await? {
+    let mut machine = Machine { outputs, ..Machine::new(host, of, parameters) };
+    let flow = machine.block(block).await.and_then(within_loops);
+    let returned = match flow.map_err(|error| machine.located(error))? {
         Flow::Return(value) => Some(value),
-        Flow::Next => None,
-        Flow::Exit(_) | Flow::Continue(_) => return Err(outside("EXIT or CONTINUE")),
+        _ => None,
     };
     let parameters = machine.scopes.parameters(count);
     let rows = machine.rows;
     Ok(Ended { returned: returned.flatten(), rows, parameters })
 }
 
-fn outside(what: &str) -> Error {
-    let message = format!("{what} cannot be used outside a loop, unless it has a label");
-    Error::new(SqlState::SyntaxError, message)
+/// Where the outermost block leads.
+fn within_loops<V>(flow: Flow<V>) -> Result<Flow<V>> {
+    match flow {
+        Flow::Next | Flow::Return(_) => Ok(flow),
+        Flow::Exit(_) | Flow::Continue(_) => {
+            let what = "EXIT or CONTINUE cannot be used outside a loop, unless it has a label";
+            Err(Error::new(SqlState::SyntaxError, what))
+        }
+    }
 }
 
 /// A running function.
@@ -113,4 +109,34 @@ struct Machine<'h, H: Host> {
     protected: usize,
     /// The form of its result, if it is checked.
     form: Option<Form<'h>>,
+    /// The function, as errors name it.
+    signature: &'h str,
+    /// The statement that has failed.
+    failed: Option<Place>,
+    /// Whether the error is raised again, and has a place already.
+    raises_again: bool,
+}
+
+impl<'h, H: Host> Machine<'h, H> {
+    /// A function that begins, with FOUND.
+    fn new(host: &'h mut H, of: Called<'h>, parameters: Vec<Given<H::Value>>) -> Self {
+        let mut machine = Self {
+            host,
+            scopes: Scopes::new(of.name, parameters),
+            rows: Vec::new(),
+            row_count: 0,
+            errors: Vec::new(),
+            outputs: &[],
+            returned_row: None,
+            protected: 0,
+            form: None,
+            signature: of.signature,
+            failed: None,
+            raises_again: false,
+        };
+        let value = machine.host.of_truth(false);
+        let content = Content::Value { of: BOOLEAN.to_owned(), value };
+        machine.scopes.declare(Slot::new("found".to_owned(), content));
+        machine
+    }
 }

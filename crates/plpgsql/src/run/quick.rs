@@ -54,7 +54,8 @@ impl<H: Host> Machine<'_, H> {
         statements: &'a [Statement],
     ) -> Result<Quick<'a, H::Value>> {
         for (at, statement) in statements.iter().enumerate() {
-            match self.quick(statement)? {
+            let done = self.quick(statement);
+            match self.noted(done, statement)? {
                 Quick::Flow(Flow::Next) => {}
                 Quick::Flow(flow) => return Ok(Quick::Flow(flow)),
                 Quick::At(_, within) => return Ok(Quick::At(at, within)),

@@ -10,7 +10,10 @@ impl<H: Host> Machine<'_, H> {
     pub(super) async fn raise(&mut self, raise: &Raise) -> Result<()> {
         let Some(level) = raise.level else {
             return Err(match self.errors.last() {
-                Some(error) => error.clone(),
+                Some(error) => {
+                    self.raises_again = true;
+                    error.clone()
+                }
                 None => {
                     let message =
                         "RAISE without parameters cannot be used outside an exception handler";

@@ -1,8 +1,8 @@
 //! What functions return: values, records, and sets of them.
 
+use super::context::Called;
 use super::host::{Answer, Host};
-use super::variables::BOOLEAN;
-use super::{Content, Flow, Given, Machine, Scopes, Slot, outside};
+use super::{Flow, Given, Machine, within_loops};
 use crate::tree::{Block, Sql};
 use values::error::{Error, Result, SqlState};
 
@@ -21,41 +21,28 @@ pub struct Form<'a> {
     pub is_void: bool,
 }
 
-/// Calls a function of this name with its parameters; `$n` is the n-th. The answer are the rows of its result: one, unless
+/// Calls a function with its parameters; `$n` is the n-th. The answer are the rows of its result: one, unless
 /// it returns a set.
 ///
 /// # Errors
 /// Errors of the host, and of the function itself.
 pub async fn call<H: Host>(
     block: &Block,
-    name: &str,
+    of: Called<'_>,
     parameters: Vec<Given<H::Value>>,
     form: Form<'_>,
     host: &mut H,
 ) -> Result<Vec<Vec<H::Value>>> {
-    let mut machine = Machine {
-        host,
-        scopes: Scopes::new(name, parameters),
-        rows: Vec::new(),
-        row_count: 0,
-        errors: Vec::new(),
-        outputs: form.outputs,
-        returned_row: None,
-        protected: 0,
-        form: Some(form),
-    };
-    let value = machine.host.of_truth(false);
-    let content = Content::Value { of: BOOLEAN.to_owned(), value };
-    let name = "found".to_owned();
-    machine.scopes.declare(Slot { name, content, is_constant: false, not_null: false });
-    let has_returned = match machine.block(block).await? {
+    let outputs = form.outputs;
+    let mut machine = Machine { outputs, form: Some(form), ..Machine::new(host, of, parameters) };
+    let flow = machine.block(block).await.and_then(within_loops);
+    let has_returned = match flow.map_err(|error| machine.located(error))? {
         Flow::Return(Some(value)) => {
             machine.rows.push(vec![value]);
             true
         }
         Flow::Return(None) => true,
-        Flow::Next => false,
-        Flow::Exit(_) | Flow::Continue(_) => return Err(outside("EXIT or CONTINUE")),
+        _ => false,
     };
     if form.is_set {
         return Ok(machine.rows);
@@ -68,10 +55,10 @@ pub async fn call<H: Host>(
     }
     match machine.rows.pop() {
         Some(row) if has_returned => Ok(vec![row]),
-        _ => Err(Error::new(
+        _ => Err(machine.located(Error::new(
             SqlState::FunctionExecutedNoReturnStatement,
             "control reached end of function without RETURN",
-        )),
+        ))),
     }
 }
 

@@ -3,7 +3,8 @@
 use super::Given;
 use super::host::Variable;
 use super::programs::Place;
-use crate::tree::{Sql, Target};
+use crate::tree::{BoundCursor, Sql, Target};
+use std::sync::Arc;
 use values::error::{Error, Result, SqlState};
 
 /// A variable.
@@ -13,6 +14,15 @@ pub(super) struct Slot<V> {
     pub(super) content: Content<V>,
     pub(super) is_constant: bool,
     pub(super) not_null: bool,
+    /// The query of a cursor's variable that is declared with one.
+    pub(super) bound: Option<Arc<BoundCursor>>,
+}
+
+impl<V> Slot<V> {
+    /// A variable that may be assigned to.
+    pub(super) fn new(name: String, content: Content<V>) -> Self {
+        Self { name, content, is_constant: false, not_null: false, bound: None }
+    }
 }
 
 /// What a variable holds.
@@ -42,12 +52,7 @@ pub(super) struct Scopes<V>(Vec<Scope<V>>);
 impl<V: Clone> Scopes<V> {
     /// Those of a function that has just been called.
     pub(super) fn new(name: &str, parameters: Vec<Given<V>>) -> Self {
-        let slot = |(name, of, value): Given<V>| Slot {
-            name,
-            content: Content::Value { of, value },
-            is_constant: false,
-            not_null: false,
-        };
+        let slot = |(name, of, value): Given<V>| Slot::new(name, Content::Value { of, value });
         let slots = parameters.into_iter().map(slot).collect();
         Self(vec![Scope { label: Some(name.to_owned()), slots }])
     }
@@ -97,6 +102,22 @@ impl<V: Clone> Scopes<V> {
             }
             Content::Value { .. } | Content::Alias(_) => None,
         }
+    }
+
+    /// The number of the block that declares a variable.
+    pub(super) fn block_of(&self, target: &Target) -> Option<usize> {
+        self.found(&target.parts).map(|((scope, _), _)| scope)
+    }
+
+    /// Leaves the blocks within the first ones, whose variables texts cannot mean until [`Self::come_back`].
+    pub(super) fn leave_to(&mut self, depth: usize) -> Self {
+        Self(self.0.split_off(depth.min(self.0.len())))
+    }
+
+    /// Comes back to blocks that were left.
+    pub(super) fn come_back(&mut self, depth: usize, left: Self) {
+        self.0.truncate(depth);
+        self.0.extend(left.0);
     }
 
     /// The number of blocks.

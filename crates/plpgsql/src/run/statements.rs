@@ -1,5 +1,6 @@
 //! Statements.
 
+use super::context::of_sql;
 use super::host::{Answer, Host};
 use super::{Flow, Machine};
 use crate::tree::{Into, Kind, Rows, Statement, Target};
@@ -7,6 +8,11 @@ use values::error::{Error, Result, SqlState};
 
 impl<H: Host> Machine<'_, H> {
     pub(super) async fn statement(&mut self, statement: &Statement) -> Result<Flow<H::Value>> {
+        let done = self.any(statement).await;
+        self.noted(done, statement)
+    }
+
+    async fn any(&mut self, statement: &Statement) -> Result<Flow<H::Value>> {
         match &statement.kind {
             Kind::Block(block) => return self.block(block).await,
             Kind::If(branches, otherwise) => {
@@ -36,6 +42,7 @@ impl<H: Host> Machine<'_, H> {
             Kind::ForRows(label, targets, rows, body) => {
                 return self.for_rows(label.as_ref(), targets, rows, body).await;
             }
+            Kind::ForCursor(looped) => return self.for_cursor(looped).await,
             Kind::Foreach(label, target, array, body) => {
                 return self.foreach(label.as_ref(), target, array, body).await;
             }
@@ -76,18 +83,21 @@ impl<H: Host> Machine<'_, H> {
             Kind::Assert(condition, message) => self.assert(condition, message.as_ref()).await,
             Kind::Perform(query) => {
                 let variables = self.scopes.variables(query);
-                let answer = self.host.execute(query, &variables, None).await?;
-                self.count(answer.count)
+                let answer = self.host.execute(query, &variables, None).await;
+                self.count(answer.map_err(of_sql(&query.text))?.count)
             }
             Kind::Execute(rows, into) => self.execute(rows, into.as_ref()).await,
             Kind::ReturnNext(value) => self.return_next(value.as_ref()).await,
             Kind::ReturnQuery(rows) => {
-                let answer = self.rows_of(rows, None).await?;
+                let answer = self.run(rows, None).await?;
                 self.check_query(&answer)?;
                 self.count(answer.rows.len() as u64)?;
                 self.rows.extend(answer.rows);
                 Ok(())
             }
+            Kind::Open(open) => self.open(open).await,
+            Kind::Fetch(fetch) => self.fetch(fetch).await,
+            Kind::Close(cursor) => self.close(cursor).await,
             Kind::Call(sql, targets) => self.call(sql, targets).await,
             Kind::EndTransaction { commits } => self.end_transaction(*commits).await,
             Kind::Diagnostics { is_stacked, items } => self.diagnostics(*is_stacked, items).await,
@@ -112,15 +122,19 @@ impl<H: Host> Machine<'_, H> {
                 self.host.execute(sql, &variables, limit).await
             }
             Rows::Dynamic(text, values) => {
-                let Some(text) = self.text_of(text).await? else {
-                    let message = "query string argument of EXECUTE is null";
-                    return Err(Error::new(SqlState::NullValueNotAllowed, message));
-                };
-                let mut parameters = Vec::with_capacity(values.len());
-                for value in values {
-                    parameters.push(self.value(value, None).await?);
-                }
-                self.host.execute_text(&text, &parameters, limit).await
+                let (text, values) = self.dynamic(text, values).await?;
+                self.host.execute_text(&text, &values, limit).await
+            }
+        }
+    }
+
+    /// As [`Self::rows_of`], of a statement that the context of its errors shows.
+    async fn run(&mut self, rows: &Rows, limit: Option<usize>) -> Result<Answer<H::Value>> {
+        match rows {
+            Rows::Query(sql) => self.rows_of(rows, limit).await.map_err(of_sql(&sql.text)),
+            Rows::Dynamic(text, values) => {
+                let (text, values) = self.dynamic(text, values).await?;
+                self.host.execute_text(&text, &values, limit).await.map_err(of_sql(&text))
             }
         }
     }
@@ -128,7 +142,7 @@ impl<H: Host> Machine<'_, H> {
     /// A statement of SQL, and where its row goes.
     async fn execute(&mut self, rows: &Rows, into: Option<&Into>) -> Result<()> {
         let is_dynamic = matches!(rows, Rows::Dynamic(..));
-        let answer = self.rows_of(rows, into.map(|_| 2)).await?;
+        let answer = self.run(rows, into.map(|_| 2)).await?;
         let Some(into) = into else {
             if answer.has_rows && !is_dynamic {
                 let message = "query has no destination for result data";
@@ -174,6 +188,7 @@ impl<H: Host> Machine<'_, H> {
                 }
                 "message_text" => self.host.of_text(text(error.map(Error::message))),
                 "pg_exception_detail" => self.host.of_text(text(error.and_then(Error::detail))),
+                "pg_exception_context" => self.host.of_text(text(error.and_then(Error::context))),
                 "pg_exception_hint" => self.host.of_text(text(error.and_then(Error::hint))),
                 _ => self.host.of_text(text(None)),
             };

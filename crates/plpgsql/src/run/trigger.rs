@@ -1,9 +1,8 @@
 //! Functions of triggers: the rows NEW and OLD, and the row that RETURN gives.
 
 use super::host::Host;
-use super::scope::{Content, Scopes, Slot};
-use super::variables::BOOLEAN;
-use super::{Flow, Given, Machine, outside};
+use super::scope::{Content, Slot};
+use super::{Called, Flow, Given, Machine, within_loops};
 use crate::tree::{Block, Sql};
 use values::error::{Error, Result, SqlState};
 
@@ -27,36 +26,23 @@ pub struct Triggered<V> {
 /// Errors of the host, and of the function itself; 2F005 if it returns nothing.
 pub async fn run_trigger<H: Host>(
     block: &Block,
-    name: &str,
+    of: Called<'_>,
     triggered: Triggered<H::Value>,
     host: &mut H,
 ) -> Result<Option<Vec<H::Value>>> {
-    let mut machine = Machine {
-        host,
-        scopes: Scopes::new(name, triggered.variables),
-        rows: Vec::new(),
-        row_count: 0,
-        errors: Vec::new(),
-        outputs: &[],
-        returned_row: Some(None),
-        protected: 0,
-        form: None,
-    };
-    let value = machine.host.of_truth(false);
-    let found = Content::Value { of: BOOLEAN.to_owned(), value };
-    let rows = [("new", triggered.new), ("old", triggered.old)];
-    let rows = rows.map(|(name, row)| (name, row.map_or(Content::Record(None), Content::Row)));
-    for (name, content) in [("found", found)].into_iter().chain(rows) {
-        let name = name.to_owned();
-        machine.scopes.declare(Slot { name, content, is_constant: false, not_null: false });
+    let machine = Machine::new(host, of, triggered.variables);
+    let mut machine = Machine { returned_row: Some(None), ..machine };
+    for (name, row) in [("new", triggered.new), ("old", triggered.old)] {
+        let content = row.map_or(Content::Record(None), Content::Row);
+        machine.scopes.declare(Slot::new(name.to_owned(), content));
     }
-    match machine.block(block).await? {
+    let flow = machine.block(block).await.and_then(within_loops);
+    match flow.map_err(|error| machine.located(error))? {
         Flow::Return(_) => Ok(machine.returned_row.flatten()),
-        Flow::Next => Err(Error::new(
+        _ => Err(machine.located(Error::new(
             SqlState::FunctionExecutedNoReturnStatement,
             "control reached end of trigger procedure without RETURN",
-        )),
-        Flow::Exit(_) | Flow::Continue(_) => Err(outside("EXIT or CONTINUE")),
+        ))),
     }
 }
 

@@ -16,7 +16,11 @@ impl<H: Host> Machine<'_, H> {
         let (of, is_constant, not_null, default) = match &declaration.kind {
             Declared::Alias(of) => {
                 let content = Content::Alias(of.split('.').map(str::to_owned).collect());
-                self.scopes.declare(Slot { name, content, is_constant: false, not_null: false });
+                self.scopes.declare(Slot::new(name, content));
+                return Ok(());
+            }
+            Declared::Cursor(bound) => {
+                self.declare_cursor(name, bound).await?;
                 return Ok(());
             }
             Declared::Variable { of, is_constant, not_null, default } => {
@@ -44,7 +48,7 @@ impl<H: Host> Machine<'_, H> {
             return Err(null_refused(&name));
         }
         let is_record = !matches!(content, Content::Value { .. });
-        self.scopes.declare(Slot { name: name.clone(), content, is_constant, not_null });
+        self.scopes.declare(Slot { is_constant, not_null, ..Slot::new(name.clone(), content) });
         match default {
             Some(_) if is_record => {
                 Err(Error::unsupported("a default of a record in PL/pgSQL is not supported")
@@ -94,7 +98,7 @@ impl<H: Host> Machine<'_, H> {
         Ok(Content::Row(fields))
     }
 
-    async fn type_of(&mut self, parts: &[String]) -> Result<String> {
+    pub(super) async fn type_of(&mut self, parts: &[String]) -> Result<String> {
         if let Some(of) = self.scopes.type_of(parts) {
             return Ok(of);
         }

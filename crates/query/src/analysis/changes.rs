@@ -1,7 +1,7 @@
 //! Statements that change rows, by way of the analyzer.
 
 use super::over_rows::{AtHand, OverRows};
-use super::relations::Relations;
+use super::relations::{ChangeTarget, Relations};
 use super::{Refused, Returned, lower, lowered, parameters, refused, types};
 use crate::context::Frame;
 use analyzer::system::SqlType;
@@ -17,15 +17,14 @@ use planner::origins::field_of;
 use planner::{Planner, refuse_deep};
 use scan::provider::row_schema;
 use std::sync::Arc;
-use store::TableView;
 use store::catalog::{self, Table};
 use values::error::{Error, Result, SqlState};
 use values::field::Field;
 
 /// A planned change of a table.
 pub(crate) struct Planned {
-    /// The table.
-    pub(crate) view: TableView,
+    /// The table or view.
+    pub(crate) target: ChangeTarget,
     /// The query that returns the rows: those to insert, or those of the table, followed by new values and columns of other
     /// relations.
     pub(crate) rows: LogicalPlan,
@@ -163,7 +162,7 @@ async fn bound<'a>(
     is_executed: bool,
 ) -> Result<Statement<'a>, Refused> {
     let mut relations = Relations::of(planner, node).await?;
-    relations.look_up_targets(frame, planner, node, is_executed)?;
+    relations.look_up_targets(frame, planner, node, is_executed).await?;
     loop {
         match grammar::growing(|| analyzer::bind_statement(node, &relations, declared)) {
             Ok(bound) => {
@@ -253,7 +252,7 @@ impl Statement<'_> {
             }
             None => None,
         };
-        Ok(Planned { view: part.view.clone(), rows, action, returning })
+        Ok(Planned { target: part.target.clone(), rows, action, returning })
     }
 
     /// The columns that a change returns, also while parameters have no values.
@@ -289,8 +288,8 @@ impl Statement<'_> {
 
     fn part<'a>(&'a self, change: &'a Change, returned: &'a [Returned]) -> Result<Part<'a>> {
         let missing = || Error::new(SqlState::InternalError, "the target of a change is missing");
-        let view = self.relations.target_of(change.table).ok_or_else(missing)?;
-        Ok(Part { statement: self, change, view, table: view.table(), returned })
+        let target = self.relations.target_of(change.table).ok_or_else(missing)?;
+        Ok(Part { statement: self, change, target, table: target.table(), returned })
     }
 }
 
@@ -324,7 +323,7 @@ fn is_values(query: &Query) -> bool {
 struct Part<'a> {
     statement: &'a Statement<'a>,
     change: &'a Change,
-    view: &'a TableView,
+    target: &'a ChangeTarget,
     table: &'a Arc<Table>,
     returned: &'a [Returned],
 }

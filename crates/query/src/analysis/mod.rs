@@ -10,6 +10,8 @@ pub(crate) mod row;
 mod stars;
 pub(crate) mod targets;
 
+pub(crate) use relations::ChangeTarget;
+
 use crate::context::Frame;
 use analyzer::Bound;
 use analyzer::system::SqlType;

@@ -1,15 +1,17 @@
 //! The relations that a query names.
 
 use super::routines::Routines;
+use super::targets::Named;
 use super::{Refused, targets, types};
 use crate::context::Frame;
+use crate::triggers::as_table;
 use analyzer::system::{Oid, SqlType as BoundType};
 use analyzer::tree::Column;
 use analyzer::{Catalog, Domain, Routine, Table};
 use catalog_views::pg_catalog::class::Class;
 use catalog_views::relation_names::find_in;
 use datafusion::common::TableReference;
-use datafusion::datasource::provider_as_source;
+use datafusion::datasource::{TableProvider, provider_as_source};
 use grammar::tree::{NodeEnum, NodeRef, RangeVar};
 use lowering::SourceTable;
 use parking_lot::Mutex;
@@ -35,13 +37,32 @@ pub(super) struct Relations {
     /// Names that the analyzer asked for and that were not looked up.
     wanted: Mutex<Vec<Name>>,
     sources: Vec<SourceTable>,
-    /// The tables that the statement changes, with all of their columns.
-    targets: HashMap<Name, (Table, TableView)>,
+    /// The tables and views that the statement changes, with all of their columns.
+    targets: HashMap<Name, (Table, ChangeTarget)>,
     schemas: HashSet<String>,
     types: Types,
     routines: Option<Routines>,
     /// The names of parameters.
     names: Vec<NamedParameter>,
+}
+
+/// What a statement changes.
+#[derive(Debug, Clone)]
+pub(crate) enum ChangeTarget {
+    /// A table.
+    Table(TableView),
+    /// A view, as a table of its columns. Triggers fire instead of its changes.
+    View(Arc<store::catalog::Table>),
+}
+
+impl ChangeTarget {
+    /// The table, or the view as one.
+    pub(crate) fn table(&self) -> &Arc<store::catalog::Table> {
+        match self {
+            Self::Table(view) => view.table(),
+            Self::View(table) => table,
+        }
+    }
 }
 
 /// The types and functions of users that names can mean; a catalog without relations.
@@ -137,36 +158,45 @@ impl Relations {
         Ok(found)
     }
 
-    /// Looks up the tables that a statement changes.
-    pub(super) fn look_up_targets(
+    /// Looks up the tables and views that a statement changes.
+    pub(super) async fn look_up_targets(
         &mut self,
         frame: &Frame<'_>,
         planner: &Planner<'_>,
         statement: &NodeEnum,
         is_executed: bool,
     ) -> Result<(), Refused> {
-        for (range, needed) in targets::of(statement) {
+        for (range, (needed, event)) in targets::of(statement) {
             let needed = if is_executed { needed } else { Privileges::default() };
-            let table = targets::table(frame, planner, range, needed)?;
-            let view = table.and_then(|table| planner.tables.table(table.id));
+            let found = targets::named(frame, planner, range, (needed, event))?;
             let name = name_of(range);
-            if let (Some(view), false) = (view, self.targets.contains_key(&name)) {
-                let handle = self.sources.len() as u32;
-                let table = table_of(view.table(), handle)?;
-                let rows = BucketTable::new(view.clone(), BucketColumns::All);
-                self.sources.push(SourceTable {
-                    name: TableReference::bare("?target"),
-                    source: provider_as_source(Arc::new(rows)),
-                    oid: None,
-                });
-                self.targets.insert(name, (table, view));
-            }
+            let Some(found) = found.filter(|_| !self.targets.contains_key(&name)) else { continue };
+            let (target, rows): (_, Arc<dyn TableProvider>) = match found {
+                Named::Table(table) => {
+                    let Some(view) = planner.tables.table(table.id) else { continue };
+                    let rows = BucketTable::new(view.clone(), BucketColumns::All);
+                    (ChangeTarget::Table(view), Arc::new(rows))
+                }
+                Named::View(view) => {
+                    let rows = planner.relation(Some(&view.schema), &view.name).await?;
+                    let Some(rows) = rows else { continue };
+                    (ChangeTarget::View(Arc::new(as_table(&view, &rows.schema()))), rows)
+                }
+            };
+            let handle = self.sources.len() as u32;
+            let table = table_of(target.table(), handle)?;
+            self.sources.push(SourceTable {
+                name: TableReference::bare("?target"),
+                source: provider_as_source(rows),
+                oid: None,
+            });
+            self.targets.insert(name, (table, target));
         }
         Ok(())
     }
 
-    /// The table that a statement changes, by its handle.
-    pub(super) fn target_of(&self, handle: u32) -> Option<&TableView> {
+    /// What a statement changes, by its handle.
+    pub(super) fn target_of(&self, handle: u32) -> Option<&ChangeTarget> {
         let mut targets = self.targets.values();
         targets.find(|(table, _)| table.handle == handle).map(|(_, view)| view)
     }
@@ -215,11 +245,14 @@ impl Relations {
             }
         }
         let catalog = planner.tables.catalog();
+        let is_transition = planner.transition(schema, relation).is_some();
         let known = match catalog_views::is_implicit(relation) && schema.is_none() {
+            _ if is_transition => None,
             true => None,
             false => find_in(catalog, planner.search_path, schema, relation),
         };
         let class = Class::by_name(catalog, planner.search_path, schema, relation);
+        let class = class.filter(|_| !is_transition);
         let key = known.map_or_else(Vec::new, primary_key);
         let reference = match schema {
             Some(schema) => TableReference::partial(schema, relation),

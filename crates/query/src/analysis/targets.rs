@@ -5,11 +5,12 @@ use catalog_views::relation_names::find_in;
 use grammar::tree::{CmdType, Node, NodeEnum, OnConflictAction, RangeVar, WithClause};
 use planner::Planner;
 use std::sync::Arc;
-use store::catalog::{Privileges, RESERVED_SCHEMAS, Relation, Table};
+use store::catalog::{Catalog, Privileges, RESERVED_SCHEMAS, Relation, Table, TableId, View};
 use values::error::{Error, Result, SqlState};
 
-/// The tables that a statement and the changes in its WITH change, as they are written.
-pub(crate) fn of(statement: &NodeEnum) -> Vec<(&RangeVar, Privileges)> {
+/// The relations that a statement and the changes in its WITH change, as they are written, with the privileges that they
+/// need.
+pub(crate) fn of(statement: &NodeEnum) -> Vec<(&RangeVar, (Privileges, Event))> {
     let mut found: Vec<_> = own(statement).into_iter().collect();
     let with = with_of(statement).map_or(&[][..], |with| &with.ctes);
     for node in with {
@@ -33,12 +34,12 @@ fn with_of(statement: &NodeEnum) -> Option<&WithClause> {
 }
 
 /// The table that a statement itself changes. Conditions, RETURNING, and values other than constants need SELECT.
-fn own(statement: &NodeEnum) -> Option<(&RangeVar, Privileges)> {
+fn own(statement: &NodeEnum) -> Option<(&RangeVar, (Privileges, Event))> {
     let reading = |needed: Privileges, reads: bool| match reads {
         true => needed.union(Privileges::SELECT),
         false => needed,
     };
-    let (relation, needed) = match statement {
+    let (relation, needed, event) = match statement {
         NodeEnum::InsertStmt(insert) => {
             let updates = insert
                 .on_conflict_clause
@@ -49,17 +50,21 @@ fn own(statement: &NodeEnum) -> Option<(&RangeVar, Privileges)> {
                 true => Privileges::INSERT.union(Privileges::UPDATE),
                 false => Privileges::INSERT,
             };
-            (&insert.relation, reading(needed, reads))
+            let event = match insert.on_conflict_clause {
+                Some(_) => Event::Other,
+                None => Event::Insert,
+            };
+            (&insert.relation, reading(needed, reads), event)
         }
         NodeEnum::UpdateStmt(update) => {
             let reads = update.where_clause.is_some()
                 || update.returning_clause.is_some()
                 || !update.target_list.iter().all(is_constant);
-            (&update.relation, reading(Privileges::UPDATE, reads))
+            (&update.relation, reading(Privileges::UPDATE, reads), Event::Update)
         }
         NodeEnum::DeleteStmt(delete) => {
             let reads = delete.where_clause.is_some() || delete.returning_clause.is_some();
-            (&delete.relation, reading(Privileges::DELETE, reads))
+            (&delete.relation, reading(Privileges::DELETE, reads), Event::Delete)
         }
         NodeEnum::MergeStmt(merge) => {
             let needed =
@@ -72,11 +77,38 @@ fn own(statement: &NodeEnum) -> Option<(&RangeVar, Privileges)> {
                         _ => Privileges::default(),
                     })
                 });
-            (&merge.relation, needed)
+            (&merge.relation, needed, Event::Other)
         }
         _ => return None,
     };
-    Some((relation.as_ref()?, needed))
+    Some((relation.as_ref()?, (needed, event)))
+}
+
+/// What a statement does to its target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Event {
+    /// INSERT.
+    Insert,
+    /// UPDATE.
+    Update,
+    /// DELETE.
+    Delete,
+    /// MERGE, or INSERT with ON CONFLICT.
+    Other,
+}
+
+/// Whether a trigger fires instead of a change of a view.
+fn fires_instead(catalog: &Catalog, view: &View, event: Event) -> bool {
+    catalog.triggers_of(TableId(view.id.0)).iter().any(|trigger| {
+        trigger.is_instead
+            && trigger.is_enabled()
+            && match event {
+                Event::Insert => trigger.events.insert,
+                Event::Update => trigger.events.update,
+                Event::Delete => trigger.events.delete,
+                Event::Other => false,
+            }
+    })
 }
 
 /// Whether an assignment is of a constant.
@@ -86,16 +118,24 @@ fn is_constant(assignment: &Node) -> bool {
     matches!(value, Some(NodeEnum::AConst(_) | NodeEnum::ParamRef(_) | NodeEnum::SetToDefault(_)))
 }
 
-/// The table of a name. `None` if there is no such relation.
+/// What a statement changes.
+pub(super) enum Named {
+    /// A table.
+    Table(Arc<Table>),
+    /// A view with triggers that fire instead of the change.
+    View(Arc<View>),
+}
+
+/// The table or view of a name. `None` if there is no such relation.
 ///
 /// # Errors
-/// It is no table, or the role lacks a privilege.
-pub(super) fn table(
+/// It cannot be changed, or the role lacks a privilege.
+pub(super) fn named(
     frame: &Frame<'_>,
     planner: &Planner<'_>,
     range: &RangeVar,
-    needed: Privileges,
-) -> Result<Option<Arc<Table>>> {
+    (needed, event): (Privileges, Event),
+) -> Result<Option<Named>> {
     let schema = Some(range.schemaname.as_str()).filter(|schema| !schema.is_empty());
     let (catalog, name) = (planner.tables.catalog(), range.relname.as_str());
     let wrong = |message: String| Err(Error::new(SqlState::WrongObjectType, message));
@@ -114,7 +154,12 @@ pub(super) fn table(
     };
     frame.access(catalog).require(relation, needed)?;
     match relation {
-        Relation::Table(table) if table.materialized.is_none() => Ok(Some(Arc::clone(table))),
+        Relation::Table(table) if table.materialized.is_none() => {
+            Ok(Some(Named::Table(Arc::clone(table))))
+        }
+        Relation::View(view) if fires_instead(catalog, view, event) => {
+            Ok(Some(Named::View(Arc::clone(view))))
+        }
         Relation::View(_) => {
             let error = format!("changing the view \"{name}\" is not supported");
             let before = usize::try_from(range.location).ok();

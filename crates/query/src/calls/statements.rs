@@ -6,9 +6,10 @@ use crate::context::call_site::{Asked, CallSite, Driver, Request};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::LogicalPlanBuilder;
 use datafusion::physical_plan::collect;
+use parking_lot::Mutex;
 use parser::{Body, Statement};
 use planner::NamedParameter;
-use procedural::{Compiled, Done, Scalar, Statements, reads_tables};
+use procedural::{Compiled, Cursors, Done, Scalar, Statements, reads_tables};
 use std::collections::HashMap;
 use std::sync::Arc;
 use store::DistributedSavepoint;
@@ -134,6 +135,10 @@ impl Statements for AtCall {
         let planned = Box::pin(analysis::plan_without_values(&frame, &planner, query)).await;
         let (plan, fields) = planned.ok()?;
         Compiled::of(&planner, &plan, &fields)
+    }
+
+    fn cursors(&self) -> Result<Arc<Mutex<Cursors>>> {
+        Ok(Arc::clone(&self.environment.session()?.context.held.cursors))
     }
 
     fn say(&mut self, severity: &'static str, error: Error) {

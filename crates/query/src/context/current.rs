@@ -4,6 +4,7 @@
 //! once. In a transaction, which has failed with the statement, it does so when the transaction ends.
 
 use super::announcements::Announcements;
+use super::held::Held;
 use super::transactions::{Conversation, Shown};
 use arc_swap::ArcSwap;
 use catalog_views::session_context::TransactionStatus;
@@ -16,7 +17,7 @@ use values::error::Result;
 
 /// The session's current conversation.
 #[derive(Debug)]
-pub(crate) struct Current(ArcSwap<Slot>, Arc<Announcements>);
+pub(crate) struct Current(ArcSwap<Slot>, Arc<Announcements>, Arc<Held>);
 
 #[derive(Debug)]
 struct Slot {
@@ -27,9 +28,13 @@ struct Slot {
 }
 
 impl Current {
-    pub(crate) fn new(settings: Arc<ArcSwap<Settings>>, announcements: Arc<Announcements>) -> Self {
-        let slot = Slot::new(settings, Arc::clone(&announcements));
-        Self(ArcSwap::from_pointee(slot), announcements)
+    pub(crate) fn new(
+        settings: Arc<ArcSwap<Settings>>,
+        announcements: Arc<Announcements>,
+        held: Arc<Held>,
+    ) -> Self {
+        let slot = Slot::new(settings, Arc::clone(&announcements), Arc::clone(&held));
+        Self(ArcSwap::from_pointee(slot), announcements, held)
     }
 
     /// The conversation, when no statement uses it.
@@ -77,7 +82,8 @@ impl Current {
             settings.store(before);
         }
         if is_of_statement || self.status() == TransactionStatus::Idle {
-            self.0.store(Arc::new(Slot::new(Arc::clone(settings), Arc::clone(&self.1))));
+            let (announcements, held) = (Arc::clone(&self.1), Arc::clone(&self.2));
+            self.0.store(Arc::new(Slot::new(Arc::clone(settings), announcements, held)));
         }
     }
 
@@ -91,7 +97,11 @@ impl Current {
         }
         let Some(before) = slot.shown.settings_before_failed() else { return false };
         settings.store(before);
-        self.0.store(Arc::new(Slot::new(Arc::clone(settings), Arc::clone(&self.1))));
+        self.0.store(Arc::new(Slot::new(
+            Arc::clone(settings),
+            Arc::clone(&self.1),
+            Arc::clone(&self.2),
+        )));
         true
     }
 
@@ -102,8 +112,12 @@ impl Current {
 }
 
 impl Slot {
-    fn new(settings: Arc<ArcSwap<Settings>>, announcements: Arc<Announcements>) -> Self {
-        let conversation = Conversation::new(settings, announcements);
+    fn new(
+        settings: Arc<ArcSwap<Settings>>,
+        announcements: Arc<Announcements>,
+        held: Arc<Held>,
+    ) -> Self {
+        let conversation = Conversation::new(settings, announcements, held);
         let shown = conversation.shown();
         let conversation = Arc::new(Mutex::new(conversation));
         Self { conversation, shown, is_abandoned: AtomicBool::new(false) }

@@ -4,7 +4,7 @@ use super::call_site::CallSite;
 use super::inner::Inner;
 use super::ownership;
 use super::session_context::Context;
-use super::triggered::Changed;
+use super::triggered::{Changed, Transitions};
 use catalog_views::Origin;
 use catalog_views::access::Access;
 use catalog_views::functions::Functions;
@@ -44,6 +44,8 @@ pub(crate) struct Frame<'a> {
     pub(crate) text: &'a str,
     /// The statement; `None` for what no statement asks for.
     pub(crate) statement: Option<&'a Statement>,
+    /// The relations of no catalog that the function of a trigger sees.
+    pub(crate) transitions: Transitions,
     /// The functions around it.
     pub(crate) depth: usize,
     /// The changes for which triggers fire at the end of the statement.
@@ -69,6 +71,7 @@ impl Inner {
             names: &[],
             text,
             statement: None,
+            transitions: Arc::from([]),
             depth: 0,
             changed: Mutex::default(),
             site: CallSite::default(),
@@ -97,6 +100,11 @@ impl<'a> Frame<'a> {
     /// Gives names to the first parameters.
     pub(crate) fn with_names(self, names: &'a [NamedParameter]) -> Self {
         Self { names, ..self }
+    }
+
+    /// Adds relations of no catalog.
+    pub(crate) fn with_transitions(self, transitions: Transitions) -> Self {
+        Self { transitions, ..self }
     }
 
     /// Notes how many functions are around the statement.
@@ -214,6 +222,7 @@ impl Frame<'_> {
             self.session.shared.plan_view,
         )
         .with_names(self.names)
+        .with_transitions(&self.transitions)
         .with_parameter_types(self.parameter_types());
         planner.user_functions = self.user_functions(tables, &self.site);
         planner

@@ -88,6 +88,7 @@ impl Inner {
             last_values: Mutex::default(),
             announcements: Arc::default(),
             advisory,
+            held: Arc::default(),
             trigger_depth: AtomicI64::new(0),
             shared: Arc::clone(&shared),
         });
@@ -98,7 +99,11 @@ impl Inner {
             user_functions,
             borrowed: Borrowed::default(),
             number: shared.next_number(),
-            conversation: Current::new(Arc::clone(&settings), Arc::clone(&context.announcements)),
+            conversation: Current::new(
+                Arc::clone(&settings),
+                Arc::clone(&context.announcements),
+                Arc::clone(&context.held),
+            ),
             first_settings: ArcSwap::new(settings.load_full()),
             settings,
             progress: Mutex::new(None),

@@ -11,6 +11,7 @@ pub(crate) mod cancel;
 mod current;
 pub(crate) mod engine;
 mod frame;
+pub(crate) mod held;
 mod inner;
 pub(crate) mod kept_plans;
 mod listed;

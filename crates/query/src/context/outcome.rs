@@ -3,8 +3,11 @@
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::memory::MemoryStream;
 use executor::Control;
+use futures::TryStreamExt;
+use procedural::Done;
 use std::fmt;
 use std::sync::Arc;
+use values::error::Result;
 use values::field::Field;
 
 /// The result of one statement.
@@ -13,6 +16,26 @@ pub enum Outcome {
     Rows(Rows),
     /// A completed command without rows.
     Done(Tag),
+}
+
+impl Outcome {
+    /// What the statement of a function has done.
+    ///
+    /// # Errors
+    /// Those of the rows.
+    pub(crate) async fn done(self) -> Result<Done> {
+        Ok(match self {
+            Self::Rows(rows) => {
+                let (fields, schema) = (rows.fields.to_vec(), rows.stream.schema());
+                let batches = rows.stream.try_collect().await?;
+                Done { fields: Some(fields), schema: Some(schema), batches, count: 0 }
+            }
+            Self::Done(tag) => {
+                let count = tag.rows.unwrap_or(0);
+                Done { fields: None, schema: None, batches: Vec::new(), count }
+            }
+        })
+    }
 }
 
 /// A result set, which may still be in computation.

@@ -1,6 +1,7 @@
 //! The part of a session that functions, system tables and other sessions see.
 
 use super::announcements::Announcements;
+use super::held::Held;
 use super::listed::Listed;
 use super::presence::Presence;
 use super::shared::Shared;
@@ -50,6 +51,8 @@ pub(crate) struct Context {
     pub(crate) last_values: Mutex<LastValues>,
     pub(crate) announcements: Arc<Announcements>,
     pub(crate) advisory: AdvisoryLocks,
+    /// What the session keeps until its transaction ends.
+    pub(crate) held: Arc<Held>,
     /// The functions of triggers that are running.
     pub(crate) trigger_depth: AtomicI64,
 }

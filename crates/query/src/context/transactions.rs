@@ -1,6 +1,7 @@
 //! The session's transaction: none, open, or failed and waiting for ROLLBACK.
 
 use crate::context::announcements::Announcements;
+use crate::context::held::{Held, HeldMark};
 use crate::context::settings_scopes;
 use crate::context::settings_scopes::{Mark, Scope};
 use arc_swap::{ArcSwap, ArcSwapOption};
@@ -24,6 +25,8 @@ pub(crate) struct Conversation {
     settings: Arc<ArcSwap<Settings>>,
     /// What the transaction notifies.
     announcements: Arc<Announcements>,
+    /// What the session keeps until the transaction ends.
+    held: Arc<Held>,
 }
 
 /// What is known of a conversation while a statement uses it: of the open transaction, if there is one. Clones are of the
@@ -124,7 +127,7 @@ impl Failure {
 pub(crate) struct Open {
     pub(crate) transaction: DistributedTransaction,
     known: Known,
-    savepoints: Vec<(String, DistributedSavepoint, Mark, notifications::Mark)>,
+    savepoints: Vec<(String, DistributedSavepoint, Mark, (notifications::Mark, HeldMark))>,
     /// Whether a statement has taken its snapshot.
     has_snapshot: bool,
     /// Its changes of settings.
@@ -132,8 +135,12 @@ pub(crate) struct Open {
 }
 
 impl Conversation {
-    pub(crate) fn new(settings: Arc<ArcSwap<Settings>>, announcements: Arc<Announcements>) -> Self {
-        Self { open: None, shown: Shown::default(), settings, announcements }
+    pub(crate) fn new(
+        settings: Arc<ArcSwap<Settings>>,
+        announcements: Arc<Announcements>,
+        held: Arc<Held>,
+    ) -> Self {
+        Self { open: None, shown: Shown::default(), settings, announcements, held }
     }
 
     /// Changes settings. If `local`, the change ends with the open transaction.
@@ -169,6 +176,7 @@ impl Conversation {
 
     fn take_open(&mut self) -> Option<Open> {
         self.shown.0.store(None);
+        self.held.end();
         self.open.take()
     }
 
@@ -321,8 +329,8 @@ impl Conversation {
     pub(crate) fn savepoint(&mut self, name: String) -> Result<()> {
         let open = block(&mut self.open).ok_or_else(|| no_transaction("SAVEPOINT"))?;
         let mark = settings_scopes::mark(&open.scope, &self.settings);
-        let announced = self.announcements.mark();
-        open.savepoints.push((name, open.transaction.savepoint(), mark, announced));
+        let others = (self.announcements.mark(), self.held.mark());
+        open.savepoints.push((name, open.transaction.savepoint(), mark, others));
         Ok(())
     }
 
@@ -337,11 +345,12 @@ impl Conversation {
         let open = block(&mut self.open).ok_or_else(|| no_transaction("ROLLBACK TO SAVEPOINT"))?;
         let index = open.find(name)?;
         open.savepoints.truncate(index + 1);
-        let (_, savepoint, mark, announced) = &open.savepoints[index];
+        let (_, savepoint, mark, (announced, held)) = &open.savepoints[index];
         open.transaction.rollback_to(savepoint).await?;
         open.transaction.release_to(savepoint);
         settings_scopes::go_back(&mut open.scope, &self.settings, mark);
         self.announcements.go_back(*announced);
+        self.held.go_back(*held);
         // A stream from before the rollback may still fail; that must not fail the transaction.
         open.known.failed = Failure::default();
         self.shown.0.store(Some(Arc::new(open.known.clone())));

@@ -1,6 +1,7 @@
 //! What statements that change rows tell triggers, and what triggers tell their functions.
 
 use datafusion::arrow::array::RecordBatch;
+use datafusion::datasource::TableProvider;
 use procedural::{Memory, Value};
 use std::sync::Arc;
 use store::catalog::{ColumnId, Table, Trigger};
@@ -14,7 +15,34 @@ pub(crate) enum Operation {
     Update,
     /// DELETE.
     Delete,
+    /// TRUNCATE.
+    Truncate,
 }
+
+/// When a trigger fires.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Time {
+    /// BEFORE.
+    Before,
+    /// AFTER.
+    After,
+    /// INSTEAD OF.
+    Instead,
+}
+
+impl Time {
+    /// That of a trigger.
+    pub(crate) fn of(trigger: &Trigger) -> Self {
+        match (trigger.is_before, trigger.is_instead) {
+            (true, _) => Self::Before,
+            (false, true) => Self::Instead,
+            (false, false) => Self::After,
+        }
+    }
+}
+
+/// The rows that a statement has changed, by the names that REFERENCING of a trigger gives them.
+pub(crate) type Transitions = Arc<[(String, Arc<dyn TableProvider>)]>;
 
 impl Operation {
     /// Its name.
@@ -23,6 +51,7 @@ impl Operation {
             Self::Insert => "INSERT",
             Self::Update => "UPDATE",
             Self::Delete => "DELETE",
+            Self::Truncate => "TRUNCATE",
         }
     }
 }
@@ -36,12 +65,14 @@ pub(crate) struct Changed {
     pub(crate) operation: Operation,
     /// The columns that an UPDATE has assigned.
     pub(crate) assigned: Arc<[ColumnId]>,
+    /// The number of the change in its statement, which may change a table several times.
+    pub(crate) part: usize,
     /// The rows; `None` for the statement as a whole.
     pub(crate) rows: Option<ChangedRows>,
 }
 
 /// Rows before and after a change.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct ChangedRows {
     /// The old rows, of UPDATE and DELETE.
     pub(crate) old: Option<RecordBatch>,
@@ -61,6 +92,32 @@ pub(crate) struct TriggerMemory {
     pub(crate) texts: Memory,
 }
 
+/// A constraint trigger that waits for the end of its transaction. Its condition holds.
+#[derive(Debug)]
+pub(crate) struct WaitingTrigger {
+    /// The trigger.
+    pub(crate) trigger: Arc<Trigger>,
+    /// The table.
+    pub(crate) table: Arc<Table>,
+    /// What has happened.
+    pub(crate) operation: Operation,
+    /// The old row.
+    pub(crate) old: Option<RowValues>,
+    /// The new row.
+    pub(crate) new: Option<RowValues>,
+}
+
+/// What is asked of a trigger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// Its condition, and its function if that holds.
+    Both,
+    /// Its condition.
+    Condition,
+    /// Its function.
+    Function,
+}
+
 /// A call of a trigger's function.
 pub(crate) struct TriggerCall<'a> {
     /// The trigger.
@@ -73,6 +130,10 @@ pub(crate) struct TriggerCall<'a> {
     pub(crate) old: Option<RowValues>,
     /// The new row.
     pub(crate) new: Option<RowValues>,
+    /// All rows of the statement, if the trigger has names for them.
+    pub(crate) transitions: Transitions,
+    /// What is asked.
+    pub(crate) asked: Asked,
     /// The functions around it.
     pub(crate) depth: usize,
     /// What earlier calls have planned.
@@ -83,6 +144,8 @@ pub(crate) struct TriggerCall<'a> {
 pub(crate) enum TriggerAnswer {
     /// The condition of WHEN does not hold, and the function was not called.
     NotCalled,
+    /// The condition holds.
+    Holds,
     /// A row; `None` for NULL.
     Row(Option<RowValues>),
 }

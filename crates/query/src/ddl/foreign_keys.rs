@@ -2,12 +2,13 @@
 
 use super::index_names::{chosen, refuse_taken};
 use crate::context::Frame;
+use crate::triggers;
 use catalog_views::relation_names::{find_named, undefined};
 use integrity::Wanted;
 use parser::commands::{ForeignKeyDefinition, RelationName, SetConstraints};
 use std::sync::Arc;
 use store::DistributedTransaction;
-use store::catalog::{ForeignKey, Privileges, Relation, Table, TableId};
+use store::catalog::{Catalog, ForeignKey, Privileges, Relation, Table, TableId, Timing};
 use values::error::{Error, Result, SqlState};
 
 /// Adds a foreign key to a table. Rows of a new table need no check.
@@ -105,12 +106,46 @@ pub(super) async fn set(
             Some(schema) => vec![path.resolve(schema)],
             None => path.named().collect(),
         };
-        integrity::deferrable(&catalog, &schemas, &name.name)
+        match constraint_triggers(&catalog, &schemas, &name.name)? {
+            found if found.is_empty() => integrity::deferrable(&catalog, &schemas, &name.name),
+            found => Ok(found),
+        }
     };
     let named = statement.names.as_ref().map(|names| {
         names.iter().map(of_name).collect::<Result<Vec<_>>>().map(|found| found.concat())
     });
     let named = named.transpose()?;
     let wait = statement.is_deferred;
-    integrity::set_constraints(frame, transaction, named.as_deref(), wait).await
+    integrity::set_constraints(frame, transaction, named.as_deref(), wait).await?;
+    triggers::fire_due(frame, transaction).await
+}
+
+/// The constraint triggers of a name in the first schema that has some.
+///
+/// # Errors
+/// 42809 for one that is not deferrable.
+fn constraint_triggers(
+    catalog: &Catalog,
+    schemas: &[&str],
+    name: &str,
+) -> Result<Vec<(TableId, String)>> {
+    for schema in schemas {
+        let mut found = Vec::new();
+        for trigger in catalog.triggers().filter(|of| of.name == name) {
+            let table = catalog.table_by_id(trigger.table);
+            let Some(timing) = trigger.constraint else { continue };
+            if table.is_none_or(|table| table.schema != *schema) {
+                continue;
+            }
+            if timing == Timing::NotDeferrable {
+                let message = format!("constraint \"{name}\" is not deferrable");
+                return Err(Error::new(SqlState::WrongObjectType, message));
+            }
+            found.push((trigger.table, trigger.name.clone()));
+        }
+        if !found.is_empty() {
+            return Ok(found);
+        }
+    }
+    Ok(Vec::new())
 }

@@ -66,7 +66,7 @@ pub(crate) async fn run(
         Definition::Rename(rename) => rename::run(frame, transaction, rename)?,
         Definition::SetSchema(change) => set_schema::run(frame, transaction, change)?,
         Definition::Drop(drop) => drop::run(frame, transaction, drop)?,
-        Definition::Truncate(truncate) => truncate::run(frame, transaction, truncate)?,
+        Definition::Truncate(truncate) => truncate::run(frame, transaction, truncate).await?,
         Definition::SetConstraints(set) => foreign_keys::set(frame, transaction, set).await?,
         Definition::Lock(lock) => lock_table::run(frame, transaction, lock).await?,
         Definition::Comment(comment) => comment::run(frame, transaction, comment)?,

@@ -4,16 +4,19 @@ use super::generated::renamed;
 use crate::analysis;
 use crate::context::Frame;
 use crate::dml::declared_column;
-use crate::triggers::{NEW, OLD, named_columns, written_out};
+use crate::triggers::{NEW, OLD, as_table, named_columns, written_out};
 use catalog_views::pg_catalog::quote_ident;
 use catalog_views::relation_names::{find_named, undefined};
 use grammar::tree::{ColumnRef, Node, NodeEnum, NodeRef};
-use parser::commands::{CreateTrigger, SwitchedTo, TriggerDefinition, TriggerName, TriggerSwitch};
+use parser::commands::{
+    ConstraintTiming, CreateTrigger, SwitchedTo, TriggerDefinition, TriggerName, TriggerSwitch,
+};
+use parser::errors::of_analyzer;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{
     Catalog, CatalogChange, ColumnId, Function, Object, Privileges, Relation, SqlType, Table,
-    TableId, Trigger, TriggerEvents, TriggerState,
+    TableId, Timing, Trigger, TriggerEvents, TriggerState,
 };
 use values::error::{Error, Result, SqlState};
 
@@ -32,14 +35,14 @@ pub(super) async fn run(
             drop(frame, transaction, trigger, *if_exists)
         }
         TriggerDefinition::Rename { trigger, to } => {
-            let (table, found) = owned(frame, transaction.catalog(), trigger)?;
-            if transaction.catalog().triggers_of(table.id).iter().any(|of| of.name == *to) {
-                return Err(taken(to, &table));
+            let found = owned(frame, transaction.catalog(), trigger)?;
+            if transaction.catalog().triggers_of(found.table).iter().any(|of| of.name == *to) {
+                return Err(taken(to, &trigger.table.name));
             }
             put(transaction, Trigger { name: to.clone(), ..Trigger::clone(&found) })
         }
         TriggerDefinition::Comment { trigger, text } => {
-            let (_, found) = owned(frame, transaction.catalog(), trigger)?;
+            let found = owned(frame, transaction.catalog(), trigger)?;
             put(transaction, Trigger { comment: text.clone(), ..Trigger::clone(&found) })
         }
     }
@@ -50,13 +53,21 @@ pub(super) async fn run(
 fn put(transaction: &mut DistributedTransaction, trigger: Trigger) -> Result<()> {
     let table = trigger.table;
     transaction.change_catalog(CatalogChange::PutTrigger(trigger))?;
-    integrity::put(transaction, table, table, |_| {})
+    renew(transaction, table)
+}
+
+/// Gives a table another version. Views have none: what they read is looked up with each use.
+fn renew(transaction: &mut DistributedTransaction, table: TableId) -> Result<()> {
+    match transaction.catalog().table_by_id(table) {
+        Some(_) => integrity::put(transaction, table, table, |_| {}),
+        None => Ok(()),
+    }
 }
 
 fn remove(transaction: &mut DistributedTransaction, trigger: &Trigger) -> Result<()> {
     let (table, id) = (trigger.table, trigger.id);
     transaction.change_catalog(CatalogChange::DropTrigger { table, id })?;
-    integrity::put(transaction, table, table, |_| {})
+    renew(transaction, table)
 }
 
 /// Runs a CREATE TRIGGER.
@@ -66,7 +77,8 @@ async fn create(
     create: &CreateTrigger,
 ) -> Result<()> {
     let catalog = Arc::clone(transaction.catalog());
-    let table = target(frame, &catalog, create)?;
+    let table = target(frame, transaction, create).await?;
+    create.check().map_err(|error| of_analyzer(error, frame.text))?;
     let mut columns: Vec<ColumnId> = Vec::new();
     for name in &create.columns {
         let column = table.columns[declared_column(&table, name)?].id;
@@ -83,14 +95,26 @@ async fn create(
     let mut others = catalog.triggers_of(table.id).iter();
     let existing = others.find(|other| other.name == create.trigger.name);
     if existing.is_some() && !create.replaces {
-        return Err(taken(&create.trigger.name, &table));
+        return Err(taken(&create.trigger.name, &table.name));
     }
     let id = match existing {
         Some(existing) => existing.id,
         None => frame.session.shared.store.next_relation_id(),
     };
-    let CreateTrigger { insert, update, delete, .. } = *create;
-    let events = TriggerEvents { insert, update, delete, truncate: false };
+    if existing.is_some_and(|existing| existing.constraint.is_some()) {
+        let message = format!(
+            "trigger \"{}\" for relation \"{}\" is a constraint trigger",
+            create.trigger.name, table.name
+        );
+        return Err(Error::new(SqlState::DuplicateObject, message));
+    }
+    let CreateTrigger { insert, update, delete, truncate, .. } = *create;
+    let events = TriggerEvents { insert, update, delete, truncate };
+    let constraint = create.constraint.map(|timing| match timing {
+        ConstraintTiming { is_deferred: true, .. } => Timing::InitiallyDeferred,
+        ConstraintTiming { is_deferrable: true, .. } => Timing::InitiallyImmediate,
+        _ => Timing::NotDeferrable,
+    });
     put(
         transaction,
         Trigger {
@@ -99,6 +123,10 @@ async fn create(
             name: create.trigger.name.clone(),
             function: function.id,
             is_before: create.is_before,
+            is_instead: create.is_instead,
+            constraint,
+            old_table: create.old_table.clone(),
+            new_table: create.new_table.clone(),
             is_row: create.is_row,
             events,
             columns,
@@ -110,24 +138,49 @@ async fn create(
     )
 }
 
-/// The table of a new trigger.
+/// The table of a new trigger; a view as a table of its columns.
 ///
 /// # Errors
-/// 42501 without the privilege TRIGGER; 42809 if it is no table.
-fn target(frame: &Frame<'_>, catalog: &Catalog, create: &CreateTrigger) -> Result<Arc<Table>> {
-    let name = &create.trigger.table;
+/// 42501 without the privilege TRIGGER; 42809 if it cannot have such a trigger.
+async fn target(
+    frame: &Frame<'_>,
+    transaction: &DistributedTransaction,
+    create: &CreateTrigger,
+) -> Result<Arc<Table>> {
+    let (catalog, name) = (transaction.catalog(), &create.trigger.table);
     let relation = find_named(catalog, frame.path(), name)?.ok_or_else(|| undefined(name))?;
+    let wrong = |what: &str, detail: &str| {
+        let message = format!("\"{}\" is a {what}", relation.name());
+        Err(Error::new(SqlState::WrongObjectType, message).with_detail(detail))
+    };
+    let transitions = create.old_table.is_some() || create.new_table.is_some();
     match relation {
+        Relation::Table(_) if create.is_instead => {
+            wrong("table", "Tables cannot have INSTEAD OF triggers.")
+        }
         Relation::Table(table) => {
             frame.access(catalog).require(relation, Privileges::TRIGGER)?;
             Ok(Arc::clone(table))
         }
-        Relation::View(view) if create.is_row => {
-            let message = format!("\"{}\" is a view", view.name);
-            Err(Error::new(SqlState::WrongObjectType, message)
-                .with_detail("Views cannot have row-level BEFORE or AFTER triggers."))
+        Relation::View(_) if create.is_row && !create.is_instead => {
+            wrong("view", "Views cannot have row-level BEFORE or AFTER triggers.")
         }
-        Relation::View(_) => Err(Error::unsupported("triggers of views are not supported")),
+        Relation::View(_) if create.truncate => {
+            wrong("view", "Views cannot have TRUNCATE triggers.")
+        }
+        Relation::View(_) if transitions => {
+            wrong("view", "Triggers on views cannot have transition tables.")
+        }
+        Relation::View(_) if !create.columns.is_empty() => {
+            Err(Error::unsupported("UPDATE OF in a trigger of a view is not supported"))
+        }
+        Relation::View(view) => {
+            frame.access(catalog).require(relation, Privileges::TRIGGER)?;
+            let planner = frame.planner(transaction);
+            let rows = planner.relation(Some(&view.schema), &view.name).await?;
+            let rows = rows.ok_or_else(|| undefined(name))?;
+            Ok(Arc::new(as_table(view, &rows.schema())))
+        }
         other => {
             let message = format!("relation \"{}\" cannot have triggers", other.name());
             Err(Error::new(SqlState::WrongObjectType, message).with_detail(format!(
@@ -241,8 +294,8 @@ fn parts(reference: &ColumnRef) -> (&str, Option<&str>) {
     (texts.next().unwrap_or_default(), texts.next())
 }
 
-fn taken(name: &str, table: &Table) -> Error {
-    let message = format!("trigger \"{name}\" for relation \"{}\" already exists", table.name);
+fn taken(name: &str, relation: &str) -> Error {
+    let message = format!("trigger \"{name}\" for relation \"{relation}\" already exists");
     Error::new(SqlState::DuplicateObject, message)
 }
 
@@ -251,20 +304,15 @@ fn unknown(name: &str, table: &str) -> Error {
     Error::new(SqlState::UndefinedObject, message)
 }
 
-/// The trigger that a statement names, of whose table the user is the owner.
-fn owned(
-    frame: &Frame<'_>,
-    catalog: &Catalog,
-    name: &TriggerName,
-) -> Result<(Arc<Table>, Arc<Trigger>)> {
+/// The trigger that a statement names, of whose table or view the user is the owner.
+fn owned(frame: &Frame<'_>, catalog: &Catalog, name: &TriggerName) -> Result<Arc<Trigger>> {
     let relation = find_named(catalog, frame.path(), &name.table)?;
     let relation = relation.ok_or_else(|| undefined(&name.table))?;
     let unknown = || unknown(&name.name, relation.name());
-    let Relation::Table(table) = relation else { return Err(unknown()) };
-    let found = catalog.triggers_of(table.id).iter().find(|of| of.name == name.name);
-    let found = found.ok_or_else(unknown)?;
+    let triggers = catalog.triggers_of(TableId(relation.id().0));
+    let found = triggers.iter().find(|of| of.name == name.name).ok_or_else(unknown)?;
     frame.access(catalog).require(relation, Privileges::OWNER)?;
-    Ok((Arc::clone(table), Arc::clone(found)))
+    Ok(Arc::clone(found))
 }
 
 /// Runs a DROP TRIGGER.
@@ -280,7 +328,7 @@ fn drop(
         return Ok(());
     }
     match owned(frame, &catalog, name) {
-        Ok((_, trigger)) => remove(transaction, &trigger),
+        Ok(trigger) => remove(transaction, &trigger),
         Err(error) if if_exists && error.state() == SqlState::UndefinedObject => {
             let message = format!(
                 "trigger \"{}\" for relation \"{}\" does not exist, skipping",
@@ -337,8 +385,9 @@ pub(super) fn drop_with_function(
     let shown = format!("{} {}", function.kind(), routines::signature(function));
     let using: Vec<_> = catalog.triggers().filter(|of| of.function == function.id).collect();
     let name = |trigger: &Trigger| {
-        let table = catalog.table_by_id(trigger.table).map_or("", |table| &table.name);
-        format!("trigger {} on table {table}", trigger.name)
+        let on = catalog.relation_by_id(trigger.table.relation());
+        let on = on.map_or_else(String::new, |on| format!("{} {}", on.kind(), on.name()));
+        format!("trigger {} on {on}", trigger.name)
     };
     if !cascade && !using.is_empty() {
         let message = format!("cannot drop {shown} because other objects depend on it");

@@ -1,7 +1,9 @@
 //! TRUNCATE.
 
 use crate::context::Frame;
+use crate::context::triggered::Operation;
 use crate::dml::named_target;
+use crate::triggers::Firing;
 use parser::commands::Truncate;
 use std::sync::Arc;
 use store::DistributedTransaction;
@@ -9,7 +11,7 @@ use store::catalog::{CatalogChange, Object, Privileges, Relation, Sequence, Tabl
 use values::error::{Error, Result, SqlState};
 
 /// Runs a TRUNCATE.
-pub(crate) fn run(
+pub(crate) async fn run(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
     truncate: &Truncate,
@@ -19,12 +21,20 @@ pub(crate) fn run(
         tables.push(named_target(frame, transaction, name, Privileges::TRUNCATE)?);
     }
     add_referring(frame, transaction, &mut tables, truncate.cascade)?;
+    let mut firings = Vec::new();
+    for table in &tables {
+        firings.extend(Firing::of(transaction.catalog(), table, Operation::Truncate, &[]));
+    }
+    for firing in &mut firings {
+        firing.before_statement(frame, transaction).await?;
+    }
     for table in tables {
         transaction.truncate(table.id)?;
         if truncate.restarts {
             restart_identity(frame, transaction, table.id)?;
         }
     }
+    firings.iter().for_each(|firing| firing.after_statement(frame));
     Ok(())
 }
 

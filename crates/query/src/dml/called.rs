@@ -6,11 +6,13 @@ use crate::context::call_site::CallSite;
 use crate::context::outcome::Outcome;
 use crate::context::{Frame, Inner};
 use datafusion::common::ScalarValue;
+use futures::FutureExt;
 use futures::future::BoxFuture;
-use futures::{FutureExt, TryStreamExt};
+use parking_lot::Mutex;
 use parser::{Body, Statement};
 use planner::NamedParameter;
-use procedural::{Compiled, Done, Statements};
+use procedural::{Compiled, Cursors, Done, Statements};
+use std::sync::Arc;
 use store::{DistributedSavepoint, DistributedTransaction};
 use values::error::{Error, Result};
 
@@ -69,7 +71,7 @@ impl<'a> InStatement<'a> {
             let frame = self.session.frame_of(values, statement).with_names(names).at(site);
             let changed = (self.run)(&frame, self.transaction).await?;
             integrity::settle(&frame, self.transaction).await?;
-            done(changed).await
+            changed.done().await
         }
         .boxed()
     }
@@ -110,6 +112,10 @@ impl Statements for InStatement<'_> {
         None
     }
 
+    fn cursors(&self) -> Result<Arc<Mutex<Cursors>>> {
+        Ok(Arc::clone(&self.session.context.held.cursors))
+    }
+
     fn say(&mut self, severity: &'static str, error: Error) {
         use catalog_views::session_context::SessionContext;
         self.session.context.say(severity, error);
@@ -126,19 +132,4 @@ impl Statements for InStatement<'_> {
     fn check(&self) -> Result<()> {
         executor::check()
     }
-}
-
-/// What an outcome says.
-async fn done(outcome: Outcome) -> Result<Done> {
-    Ok(match outcome {
-        Outcome::Rows(rows) => {
-            let (fields, schema) = (rows.fields.to_vec(), rows.stream.schema());
-            let batches = rows.stream.try_collect().await?;
-            Done { fields: Some(fields), schema: Some(schema), batches, count: 0 }
-        }
-        Outcome::Done(tag) => {
-            let count = tag.rows.unwrap_or(0);
-            Done { fields: None, schema: None, batches: Vec::new(), count }
-        }
-    })
 }

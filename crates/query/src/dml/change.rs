@@ -4,11 +4,13 @@ use super::called::{InStatement, RunChange};
 use super::coordinator;
 use super::delete::Delete;
 use super::insert::{Insert, Source};
+use super::instead::Instead;
 use super::merge::Merge;
 use super::pushdown::DmlPushdown;
 use super::triggered::Firings;
 use super::update::Update;
 use super::writer::Writer;
+use crate::analysis::ChangeTarget;
 use crate::analysis::changes::{Planned, PlannedAction, Returning, rows_of};
 use crate::calls::served;
 use crate::context::Frame;
@@ -38,6 +40,8 @@ enum Kind {
     Update(Update),
     Delete(Delete),
     Merge(Box<Merge>),
+    /// Of a view.
+    Instead(Box<Instead>),
 }
 
 /// The result of a change.
@@ -58,11 +62,20 @@ impl Ready {
         planned: Planned,
         constants: Option<RecordBatch>,
     ) -> Result<Self> {
-        let Planned { view, rows, action, returning } = planned;
-        let (catalog, table) = (planner.tables.catalog(), Arc::clone(view.table()));
+        let Planned { target, rows, action, returning } = planned;
+        let (catalog, table) = (planner.tables.catalog(), Arc::clone(target.table()));
         let firing =
             |operation, assigned: &[usize]| Firing::of(catalog, &table, operation, assigned);
         let mut firings = Firings::default();
+        let view = match target {
+            ChangeTarget::Table(view) => view,
+            ChangeTarget::View(table) => {
+                let (instead, assigned) = Instead::new(frame, planner, table, rows, action).await?;
+                let operation = instead.operation();
+                *firings.of(operation) = firing(operation, &assigned);
+                return Ok(Self { kind: Kind::Instead(Box::new(instead)), returning, firings });
+            }
+        };
         let kind = match action {
             PlannedAction::Insert { targets, overriding, is_values, conflict } => {
                 let columns = super::insert::given(view.table(), &targets, overriding)?;
@@ -115,7 +128,7 @@ impl Ready {
             _ if self.returning.is_some() || self.firings.are_of_rows() => Ok(None),
             Kind::Update(update) => update.at_owners(frame),
             Kind::Delete(delete) => delete.at_owners(frame),
-            Kind::Insert(_) | Kind::Merge(_) => Ok(None),
+            Kind::Insert(_) | Kind::Merge(_) | Kind::Instead(_) => Ok(None),
         }
     }
 
@@ -126,6 +139,7 @@ impl Ready {
             Kind::Update(update) => Some(update.query()),
             Kind::Delete(delete) => Some(&delete.query),
             Kind::Merge(merge) => Some(merge.query()),
+            Kind::Instead(instead) => Some(&instead.query),
         }
     }
 
@@ -156,6 +170,7 @@ impl Ready {
             Kind::Update(update) => Some(&mut update.query),
             Kind::Delete(delete) => Some(&mut delete.query),
             Kind::Merge(merge) => Some(&mut merge.query),
+            Kind::Instead(instead) => Some(&mut instead.query),
         }
     }
 
@@ -192,6 +207,7 @@ impl Ready {
                 delete.run(frame, writer, (returns, &mut firings.delete)).await?
             }
             Kind::Merge(merge) => merge.run(frame, planner, writer, &mut firings).await?,
+            Kind::Instead(instead) => instead.run(frame, writer, (returns, &mut firings)).await?,
         };
         firings.after(frame);
         let returned = match returning {
@@ -215,6 +231,7 @@ impl Ready {
             Kind::Update(_) => "UPDATE",
             Kind::Delete(_) => "DELETE",
             Kind::Merge(_) => "MERGE",
+            Kind::Instead(instead) => instead.operation().name(),
         }
     }
 }

@@ -61,7 +61,7 @@ async fn part(
     planned: Planned,
     may_be_there: bool,
 ) -> Result<Part> {
-    let (logical, table) = (planned.rows.clone(), planned.view.table().name.clone());
+    let (logical, table) = (planned.rows.clone(), planned.target.table().name.clone());
     let ready = Ready::new(frame, planner, planned, None).await?;
     let there = if may_be_there { ready.at_owners(frame)? } else { None };
     let verb = match ready.command() {

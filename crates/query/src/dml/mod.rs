@@ -20,6 +20,7 @@ pub(crate) mod explained;
 pub(crate) mod firing_load;
 mod ingest;
 mod insert;
+mod instead;
 pub(crate) mod load;
 mod merge;
 pub(crate) mod pushdown;

@@ -6,6 +6,7 @@
 use super::constraints::Constraints;
 use super::writer::{Changed, Writer};
 use crate::context::Frame;
+use crate::context::triggered::{Operation, Time};
 use crate::triggers::Firing;
 use datafusion::arrow::array::{ArrayRef, RecordBatch, UInt32Array};
 use datafusion::arrow::compute::take;
@@ -73,7 +74,8 @@ pub(super) async fn before_insert(
     columns: &[ArrayRef],
     row: usize,
 ) -> Result<Option<Vec<ArrayRef>>> {
-    firing.before_row(frame, writer.transaction, (None, Some(columns)), row).await
+    let rows = (None, Some(columns));
+    firing.row(frame, writer.transaction, Time::Before, rows, row).await
 }
 
 /// Inserts rows, which are not checked yet.
@@ -130,7 +132,8 @@ pub(super) async fn update(
     }
     for row in 0..count(new) {
         let rows = (Some(old), Some(new));
-        let Some(now) = firing.before_row(frame, writer.transaction, rows, row).await? else {
+        let Some(now) = firing.row(frame, writer.transaction, Time::Before, rows, row).await?
+        else {
             continue;
         };
         let rows = constraints.batch(now)?;
@@ -216,7 +219,7 @@ pub(super) async fn delete(
     }
     for row in 0..count(old) {
         let rows = (Some(old), None);
-        if firing.before_row(frame, writer.transaction, rows, row).await?.is_none() {
+        if firing.row(frame, writer.transaction, Time::Before, rows, row).await?.is_none() {
             continue;
         }
         let rows = batch(view, &one(old, row))?;
@@ -246,6 +249,15 @@ pub(super) fn of_rows(firing: &mut Option<Firing>) -> Option<&mut Firing> {
 }
 
 impl Firings {
+    /// Those of a kind of change of rows.
+    pub(super) fn of(&mut self, operation: Operation) -> &mut Option<Firing> {
+        match operation {
+            Operation::Insert => &mut self.insert,
+            Operation::Update => &mut self.update,
+            Operation::Delete | Operation::Truncate => &mut self.delete,
+        }
+    }
+
     fn all(&mut self) -> impl DoubleEndedIterator<Item = &mut Firing> {
         [&mut self.insert, &mut self.update, &mut self.delete].into_iter().flatten()
     }

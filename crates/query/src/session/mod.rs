@@ -4,6 +4,7 @@
 //! awaits, again in each crate that calls it.
 
 mod client_copy;
+mod cursors;
 mod describe;
 mod execute;
 mod explain;
@@ -206,6 +207,7 @@ impl Session {
     /// 08006 if the cluster's root cannot be reached for a timestamp.
     pub async fn begin_implicit(&self) -> Result<()> {
         let mut conversation = self.0.conversation.lock().await;
+        self.0.close_with_transaction(&conversation);
         conversation.begin_implicit(&self.0.shared.store).await
     }
 

@@ -56,7 +56,8 @@ impl Inner {
         let is_own = self.begin_own(conversation).await?;
         let inside = InSession { inner: self, conversation, control, depth: 0, ends: is_own };
         let mut host = StatementHost::new(inside);
-        let done = plpgsql::run(&tree, INLINE, Vec::new(), &[], &mut host).await;
+        let of = plpgsql::Called { name: INLINE, signature: INLINE };
+        let done = plpgsql::run(&tree, of, Vec::new(), &[], &mut host).await;
         let done = done.map(|_| Outcome::Done(Tag::plain("DO")));
         self.end_own(conversation, is_own, done, control).await
     }

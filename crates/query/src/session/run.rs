@@ -63,6 +63,7 @@ impl Inner {
         self.apply_requested_settings(&mut conversation);
         self.context.advisory.use_transaction(conversation.lock_owner(self.waiting()));
         let mark = RunningMark::new(me, &statement.text);
+        self.close_with_transaction(&conversation);
         let result = tokio::select! {
             biased;
             error = control.ended() => Err(error),
@@ -71,6 +72,7 @@ impl Inner {
         if result.is_err() {
             conversation.fail();
         }
+        self.close_with_transaction(&conversation);
         result.map(|outcome| self.styled(outcome))
     }
 
@@ -116,6 +118,12 @@ impl Inner {
             Command::Setting(setting) => return self.setting(conversation, setting),
             Command::Listen(_) | Command::Unlisten(_) | Command::Notify(..) => {
                 return self.channel(command);
+            }
+            Command::Fetch(fetch) if self.context.held.cursors.lock().is_open(&fetch.cursor) => {
+                return self.fetch_opened(fetch);
+            }
+            Command::Close(name) if self.close_opened(name.as_deref()) => {
+                return Ok(Outcome::Done(Tag::plain("CLOSE CURSOR")));
             }
             Command::AlterSystem(alter) => return self.alter_system(conversation, alter).await,
             Command::Explain(explain) => {
@@ -401,6 +409,7 @@ impl Inner {
         let mut locks = frame.statement.is_some_and(row_locks::are_in)
             || matches!(write, Write::Change | Write::Copy(_)) && may_fire();
         for _ in 0..RETRIES {
+            self.context.held.end();
             let mut transaction = self.shared.store.begin_distributed().await?;
             if waiting.validates {
                 self.refuse_serializable()?;
@@ -414,7 +423,7 @@ impl Inner {
                 self.apply(frame, &mut transaction, write).await
             };
             let done = match applied {
-                Ok(outcome) => match integrity::settle_all(frame, &mut transaction).await {
+                Ok(outcome) => match triggers::settle_all(frame, &mut transaction).await {
                     Ok(()) => committed(transaction, control).await.map(|()| outcome),
                     Err(error) => Err(error),
                 },
@@ -440,10 +449,14 @@ impl Inner {
         write: Write<'_>,
         waiting: Waiting,
     ) -> Result<Outcome> {
+        let held = self.context.held.mark();
         loop {
             let before = transaction.savepoint();
             match self.apply(frame, transaction, write).await {
-                Err(error) => rolled_back(transaction, &before, error, waiting).await?,
+                Err(error) => {
+                    self.context.held.go_back(held);
+                    rolled_back(transaction, &before, error, waiting).await?;
+                }
                 done => return done,
             }
         }
@@ -521,7 +534,7 @@ impl Inner {
         let mut transaction = self.shared.store.begin_distributed().await?;
         let rows = dml::load::run(&frame, &mut transaction, table, batches).await?;
         triggers::fire_after(&frame, &mut transaction).await?;
-        integrity::settle_all(&frame, &mut transaction).await?;
+        triggers::settle_all(&frame, &mut transaction).await?;
         committed(transaction, control).await?;
         Ok(rows)
     }

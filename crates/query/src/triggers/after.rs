@@ -2,8 +2,9 @@
 
 use super::firing::Firing;
 use super::rows::of_arrays;
+use super::transitions::StatementRows;
 use crate::context::Frame;
-use crate::context::triggered::{Changed, ChangedRows};
+use crate::context::triggered::{Changed, ChangedRows, Time};
 use datafusion::arrow::array::RecordBatch;
 use std::sync::Arc;
 use store::DistributedTransaction;
@@ -18,22 +19,30 @@ pub(crate) async fn fire_after(
     transaction: &mut DistributedTransaction,
 ) -> Result<()> {
     let changes = std::mem::take(&mut *frame.changed.lock());
-    for change in changes {
-        let Changed { table, operation, assigned, rows } = change;
+    for change in &changes {
+        let Changed { table, operation, assigned, rows, part } = change;
         let catalog = Arc::clone(transaction.catalog());
-        let Some(mut firing) = Firing::with_ids(&catalog, &table, operation, assigned) else {
+        let Some(mut firing) = Firing::with_ids(&catalog, table, *operation, Arc::clone(assigned))
+        else {
             continue;
         };
+        let of_part = changes.iter().filter(|other| other.part == *part);
+        let all = of_part.filter_map(|other| other.rows.clone()).collect();
+        firing.see(&StatementRows { table, rows: all })?;
         let Some(ChangedRows { old, new }) = rows else {
-            firing.fire(frame, transaction, (false, false), (None, None)).await?;
+            let time = (false, Time::After);
+            firing.fire(frame, transaction, time, (None, None)).await?;
             continue;
         };
+        if !firing.has(true, Time::After) {
+            continue;
+        }
         let count = new.as_ref().or(old.as_ref()).map_or(0, RecordBatch::num_rows);
         for row in 0..count {
-            let values = |batch: &RecordBatch| of_arrays(&table, batch.columns(), row);
+            let values = |batch: &RecordBatch| of_arrays(table, batch.columns(), row);
             let rows =
                 (old.as_ref().map(values).transpose()?, new.as_ref().map(values).transpose()?);
-            firing.fire(frame, transaction, (true, false), rows).await?;
+            firing.fire(frame, transaction, (true, Time::After), rows).await?;
             tokio::task::consume_budget().await;
         }
     }

@@ -1,12 +1,14 @@
 //! The triggers that one kind of change fires in one statement.
 
 use super::rows::{of_arrays, to_arrays};
+use super::transitions::StatementRows;
 use crate::context::Frame;
 use crate::context::triggered::{
-    Changed, ChangedRows, Operation, RowValues, TriggerAnswer, TriggerCall, TriggerMemory,
+    Asked, Changed, ChangedRows, Operation, RowValues, Time, Transitions, TriggerAnswer,
+    TriggerCall, TriggerMemory, WaitingTrigger,
 };
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use store::DistributedTransaction;
 use store::catalog::{Catalog, ColumnId, Table, Trigger};
 use values::error::Result;
@@ -15,6 +17,7 @@ use values::error::Result;
 struct Known {
     trigger: Arc<Trigger>,
     memory: TriggerMemory,
+    transitions: Transitions,
 }
 
 /// The triggers that a kind of change fires.
@@ -23,6 +26,8 @@ pub(crate) struct Firing {
     operation: Operation,
     assigned: Arc<[ColumnId]>,
     triggers: Vec<Known>,
+    /// The number of the change in its statement, once it has noted something.
+    part: OnceLock<usize>,
 }
 
 impl Firing {
@@ -50,6 +55,7 @@ impl Firing {
             let is_of_kind = match operation {
                 Operation::Insert => trigger.events.insert,
                 Operation::Delete => trigger.events.delete,
+                Operation::Truncate => trigger.events.truncate,
                 Operation::Update => {
                     trigger.events.update
                         && (trigger.columns.is_empty()
@@ -62,25 +68,39 @@ impl Firing {
         let known = |trigger: &Arc<Trigger>| Known {
             trigger: Arc::clone(trigger),
             memory: TriggerMemory::default(),
+            transitions: Arc::from([]),
         };
         let triggers: Vec<Known> = meant.map(known).collect();
         let table = Arc::clone(table);
-        (!triggers.is_empty()).then_some(Self { table, operation, assigned, triggers })
+        let part = OnceLock::new();
+        (!triggers.is_empty()).then_some(Self { table, operation, assigned, triggers, part })
     }
 
-    fn has(&self, is_row: bool, is_before: bool) -> bool {
-        let mut triggers = self.triggers.iter().map(|known| &known.trigger);
-        triggers.any(|trigger| trigger.is_row == is_row && trigger.is_before == is_before)
+    fn all(&self) -> impl Iterator<Item = &Trigger> {
+        self.triggers.iter().map(|known| &*known.trigger)
     }
 
-    /// Whether a trigger fires for each row.
+    pub(super) fn has(&self, is_row: bool, time: Time) -> bool {
+        self.all().any(|trigger| trigger.is_row == is_row && Time::of(trigger) == time)
+    }
+
+    /// Whether a trigger needs each row.
     pub(crate) fn is_of_rows(&self) -> bool {
-        self.has(true, true) || self.has(true, false)
+        self.has(true, Time::Before) || self.needs_rows_after()
     }
 
     /// Whether a trigger fires before each row.
     pub(crate) fn is_before_rows(&self) -> bool {
-        self.has(true, true)
+        self.has(true, Time::Before)
+    }
+
+    /// Whether a trigger fires instead of the change of each row.
+    pub(crate) fn is_instead(&self) -> bool {
+        self.has(true, Time::Instead)
+    }
+
+    fn needs_rows_after(&self) -> bool {
+        self.has(true, Time::After) || self.all().any(Trigger::has_transitions)
     }
 
     /// Fires the triggers before the statement.
@@ -92,38 +112,42 @@ impl Firing {
         frame: &Frame<'_>,
         transaction: &mut DistributedTransaction,
     ) -> Result<()> {
-        self.fire(frame, transaction, (false, true), (None, None)).await.map(|_| ())
+        let time = (false, Time::Before);
+        self.fire(frame, transaction, time, (None, None)).await.map(|_| ())
     }
 
     /// Notes that the triggers after the statement fire at its end.
     pub(crate) fn after_statement(&self, frame: &Frame<'_>) {
-        if self.has(false, false) {
+        if self.has(false, Time::After) {
             self.note(frame, None);
         }
     }
 
-    /// Fires the triggers before a row. Returns the columns of the new row, or of the deleted one; `None` if the row stays
+    /// Fires the triggers before a row, or instead of its change. Returns the columns of the new row, or of the deleted one; `None` if the row stays
     /// as it is. `at` is the place of the row in the columns.
     ///
     /// # Errors
     /// Those of functions.
-    pub(crate) async fn before_row(
+    pub(crate) async fn row(
         &mut self,
         frame: &Frame<'_>,
         transaction: &mut DistributedTransaction,
+        time: Time,
         (old, new): (Option<&[ArrayRef]>, Option<&[ArrayRef]>),
         at: usize,
     ) -> Result<Option<Vec<ArrayRef>>> {
         let table = Arc::clone(&self.table);
         let values = |columns: &[ArrayRef]| of_arrays(&table, columns, at);
         let rows = (old.map(values).transpose()?, new.map(values).transpose()?);
-        let Some(row) = self.fire(frame, transaction, (true, true), rows).await? else {
+        let Some(row) = self.fire(frame, transaction, (true, time), rows).await? else {
             return Ok(None);
         };
         let from = new.or(old).unwrap_or_default();
         match self.operation {
             // What the function returns for a row that is deleted does not change it.
-            Operation::Delete => Ok(Some(from.iter().map(|column| column.slice(at, 1)).collect())),
+            Operation::Delete | Operation::Truncate => {
+                Ok(Some(from.iter().map(|column| column.slice(at, 1)).collect()))
+            }
             Operation::Insert | Operation::Update => to_arrays(&table, &row, (from, at)).map(Some),
         }
     }
@@ -135,13 +159,28 @@ impl Firing {
         old: Option<RecordBatch>,
         new: Option<RecordBatch>,
     ) {
-        if self.has(true, false) {
+        if self.needs_rows_after() {
             self.note(frame, Some(ChangedRows { old, new }));
         }
     }
 
+    /// Gives the triggers that have names for all rows of the statement these rows.
+    ///
+    /// # Errors
+    /// The rows are not those of the table.
+    pub(super) fn see(&mut self, rows: &StatementRows<'_>) -> Result<()> {
+        for known in self.triggers.iter_mut().filter(|known| known.trigger.has_transitions()) {
+            known.transitions = rows.named_by(&known.trigger)?;
+        }
+        Ok(())
+    }
+
     fn note(&self, frame: &Frame<'_>, rows: Option<ChangedRows>) {
-        frame.changed.lock().push(Changed {
+        let mut changed = frame.changed.lock();
+        let part =
+            *self.part.get_or_init(|| changed.iter().map(|of| of.part + 1).max().unwrap_or(0));
+        changed.push(Changed {
+            part,
             table: Arc::clone(&self.table),
             operation: self.operation,
             assigned: Arc::clone(&self.assigned),
@@ -149,33 +188,47 @@ impl Firing {
         });
     }
 
-    /// Fires triggers of a kind: whether they are for rows, and before. Returns the row that the last of them returns, or
+    /// Fires triggers of a kind: whether they are for rows, and when. Returns the row that the last of them returns, or
     /// that was given; `None` if one returns NULL for a row.
     pub(super) async fn fire(
         &mut self,
         frame: &Frame<'_>,
         transaction: &mut DistributedTransaction,
-        (is_row, is_before): (bool, bool),
+        (is_row, time): (bool, Time),
         (old, mut new): (Option<RowValues>, Option<RowValues>),
     ) -> Result<Option<RowValues>> {
+        let is_after = time == Time::After;
         for known in &mut self.triggers {
-            let Known { trigger, memory } = known;
-            if trigger.is_row != is_row || trigger.is_before != is_before {
+            let Known { trigger, memory, transitions } = known;
+            if trigger.is_row != is_row || Time::of(trigger) != time {
                 continue;
             }
+            let timing = trigger.constraint.filter(|_| is_after);
+            let is_later = timing.is_some_and(|timing| {
+                transaction.row_changes().waits(self.table.id, &trigger.name, timing)
+            });
             let call = TriggerCall {
                 trigger,
                 table: &self.table,
                 operation: self.operation,
                 old: old.clone(),
                 new: new.clone(),
+                transitions: Arc::clone(transitions),
+                asked: if is_later { Asked::Condition } else { Asked::Both },
                 depth: frame.depth,
                 memory,
             };
             let run = frame.session.run_trigger;
             match run(frame.session, transaction, call).await? {
-                TriggerAnswer::Row(None) if is_row && is_before => return Ok(None),
-                TriggerAnswer::Row(row) if is_before && new.is_some() => new = row,
+                TriggerAnswer::Row(None) if is_row && !is_after => return Ok(None),
+                TriggerAnswer::Row(row) if !is_after && new.is_some() => new = row,
+                TriggerAnswer::Holds => frame.session.context.held.wait(WaitingTrigger {
+                    trigger: Arc::clone(trigger),
+                    table: Arc::clone(&self.table),
+                    operation: self.operation,
+                    old: old.clone(),
+                    new: new.clone(),
+                }),
                 TriggerAnswer::NotCalled | TriggerAnswer::Row(_) => {}
             }
         }

@@ -61,7 +61,10 @@ impl<S: Stream> Connection<S> {
     ) -> Answer<usize> {
         let Fetch { cursor: name, direction, moves } = fetch;
         attempt!(self.session.refuse_if_failed());
-        let Some(mut portal) = self.portals.remove(&name) else { return Ok(Err(no_cursor(&name))) };
+        let Some(mut portal) = self.portals.remove(&name) else {
+            let fetch = Fetch { cursor: name, direction, moves };
+            return self.fetch_from_opened(&fetch, formats, describe).await;
+        };
         attempt!(self.open(&mut portal).await);
         let own = portal.own_format().map(|format| vec![format]);
         let formats = own.as_deref().unwrap_or(formats);
@@ -81,6 +84,22 @@ impl<S: Stream> Connection<S> {
         let command = if moves { "MOVE" } else { "FETCH" };
         self.wire.out.command_complete(&format!("{command} {count}"));
         Ok(Ok(count))
+    }
+
+    /// FETCH or MOVE of a cursor that a function has opened.
+    async fn fetch_from_opened(
+        &mut self,
+        fetch: &Fetch,
+        formats: &[Format],
+        describe: bool,
+    ) -> Answer<usize> {
+        match attempt!(self.session.fetch_opened(fetch)) {
+            Outcome::Rows(rows) => self.send_all(rows, formats, describe).await,
+            Outcome::Done(tag) => {
+                self.wire.out.command_complete(&tag.to_string());
+                Ok(Ok(0))
+            }
+        }
     }
 
     /// Executes a portal that is only bound.

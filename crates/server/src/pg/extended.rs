@@ -289,13 +289,18 @@ impl<S: Stream> Connection<S> {
     }
 
     /// Sends all rows of a statement, with their description if `describe` is set.
-    pub(crate) async fn send_all(&mut self, rows: Rows, describe: bool) -> Answer<usize> {
+    pub(crate) async fn send_all(
+        &mut self,
+        rows: Rows,
+        formats: &[Format],
+        describe: bool,
+    ) -> Answer<usize> {
         if describe {
-            self.wire.out.row_description(&rows.fields, &[]);
+            self.wire.out.row_description(&rows.fields, formats);
         }
         let mut reading = Reading::new(rows, None);
         let all = Direction::Forward(None);
-        let sent = attempt!(self.fetch(&mut reading, all, &[], false).await?);
+        let sent = attempt!(self.fetch(&mut reading, all, formats, false).await?);
         self.notices();
         self.wire.out.command_complete(&tag_of(reading.rows.command, sent));
         Ok(Ok(sent))

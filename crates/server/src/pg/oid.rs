@@ -35,6 +35,7 @@ pub(crate) fn info(sql_type: &SqlType) -> TypeInfo {
         other if *other == query::NAME => plain(19, 64),
         other if *other == query::OID => plain(26, 4),
         other if *other == query::BPCHAR => plain(1042, -1),
+        other if *other == query::REFCURSOR => plain(1790, -1),
         row if query::is_record(row) => plain(2249, -1),
         SqlType::Text | SqlType::Other(_) => plain(25, -1),
         SqlType::Json => plain(114, -1),

@@ -96,6 +96,7 @@ impl<S: Stream> Connection<S> {
                 Some(ConnectionStatement::Fetch(fetch)) => {
                     let fields = match self.portals.get(&fetch.cursor) {
                         Some(portal) if !fetch.moves => portal.fields().map(<[Field]>::to_vec),
+                        None if !fetch.moves => self.session.opened_cursor(&fetch.cursor),
                         _ => None,
                     };
                     return Ok(Arc::new(Description { fields, ..nothing }));

@@ -78,7 +78,7 @@ impl<S: Stream> Connection<S> {
                 self.done(statement, &tag).await;
                 Ok(Ok(0))
             }
-            Outcome::Rows(rows) => self.send_all(rows, true).await,
+            Outcome::Rows(rows) => self.send_all(rows, &[], true).await,
         }
     }
 }

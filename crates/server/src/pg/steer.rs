@@ -30,7 +30,7 @@ impl<S: Stream> Connection<S> {
             }
             ConnectionStatement::Execute(execute) => {
                 match attempt!(self.execute_by_statement(&execute, values).await) {
-                    query::Outcome::Rows(rows) => return self.send_all(rows, describe).await,
+                    query::Outcome::Rows(rows) => return self.send_all(rows, &[], describe).await,
                     query::Outcome::Done(tag) => {
                         self.wire.out.command_complete(&tag.to_string());
                         return Ok(Ok(0));
@@ -43,10 +43,12 @@ impl<S: Stream> Connection<S> {
             }
             ConnectionStatement::Close(Some(name)) => match self.portals.remove(&name) {
                 Some(_) => "CLOSE CURSOR",
+                None if self.session.close_opened(Some(&name)) => "CLOSE CURSOR",
                 None => return Ok(Err(no_cursor(&name))),
             },
             ConnectionStatement::Close(None) => {
                 self.portals.clear();
+                self.session.close_opened(None);
                 "CLOSE CURSOR ALL"
             }
             ConnectionStatement::Deallocate(Some(name)) => match self.statements.remove(&name) {

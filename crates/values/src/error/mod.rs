@@ -97,6 +97,15 @@ impl Error {
         self
     }
 
+    /// Adds a line to the context, for what is around: `PL/pgSQL function f() line 2 at RAISE`.
+    pub fn within(mut self, around: impl std::fmt::Display) -> Self {
+        self.0.context = Some(match self.0.context {
+            Some(inner) => format!("{inner}\n{around}"),
+            None => around.to_string(),
+        });
+        self
+    }
+
     /// Adds the name of the PostgreSQL routine that reports this error. Some drivers look at it.
     pub fn with_routine(mut self, routine: &'static str) -> Self {
         self.0.routine = Some(routine);

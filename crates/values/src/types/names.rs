@@ -1,6 +1,6 @@
 //! Types of the system catalogs, and the names of types.
 
-use datafusion::arrow::datatypes::{DataType, Field};
+use datafusion::arrow::datatypes::{DataType, Field, TimeUnit};
 use std::sync::Arc;
 use store::catalog::SqlType;
 
@@ -13,6 +13,9 @@ pub const NAME: SqlType = SqlType::Other(DataType::LargeUtf8);
 
 /// PostgreSQL's `char` without a length, in results.
 pub const BPCHAR: SqlType = SqlType::Other(DataType::Utf8);
+
+/// PostgreSQL's `refcursor`, the name of a cursor, in results.
+pub const REFCURSOR: SqlType = SqlType::Other(DataType::Duration(TimeUnit::Second));
 
 /// Whether a type is a row type, which PostgreSQL calls `record`.
 pub fn is_record(sql_type: &SqlType) -> bool {

@@ -48,7 +48,7 @@ impl Inner {
             let loaded = self
                 .copy_into(text, &mut transaction, &table, &given, options, &mut pieces)
                 .await?;
-            integrity::settle_all(&self.frame(&[], text), &mut transaction).await?;
+            triggers::settle_all(&self.frame(&[], text), &mut transaction).await?;
             committed(transaction, control).await?;
             Ok(loaded)
         };

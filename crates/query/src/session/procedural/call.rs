@@ -13,7 +13,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use parser::Statement;
 use planner::{NamedParameter, Planner};
-use plpgsql::{Given, Host};
+use plpgsql::{Called, Given, Host};
 use procedural::{Done, StatementHost, Value};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -142,7 +142,8 @@ pub(super) async fn value_of<H: Host<Value = Value>>(
         return host.null(&of);
     }
     let (parameters, outputs) = parameters(function, arguments, host)?;
-    let ended = plpgsql::run(&tree, &function.name, parameters, &outputs, host).await?;
+    let called = Called { name: &function.name, signature: &procedural::signature(function) };
+    let ended = plpgsql::run(&tree, called, parameters, &outputs, host).await?;
     let value = match outputs.as_slice() {
         [output] => ended.parameters.into_iter().nth(*output),
         _ => ended.returned,

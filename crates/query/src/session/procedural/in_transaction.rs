@@ -1,21 +1,22 @@
 //! The statements of a trigger's function, in the transaction of the statement that fires it.
 
 use super::call::{Deep, of_batches, rows, value_of};
-use super::statements::done;
 use crate::analysis;
 use crate::analysis::calls::Calls;
-use crate::context::Inner;
 use crate::context::call_site::DEPTH_MAX;
+use crate::context::triggered::Transitions;
+use crate::context::{Frame, Inner};
 use crate::row_locks;
 use crate::session::run::Write;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::ScalarValue;
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use parking_lot::Mutex;
 use parser::commands::Command;
 use parser::{Body, Statement};
 use planner::NamedParameter;
-use procedural::{Compiled, Done, StatementHost, Statements, Value, reads_tables};
+use procedural::{Compiled, Cursors, Done, StatementHost, Statements, Value, reads_tables};
 use std::sync::Arc;
 use store::catalog::{Function, RelationId};
 use store::{DistributedSavepoint, DistributedTransaction};
@@ -28,11 +29,27 @@ const TRIGGER: u32 = 2279;
 pub(super) struct InTransaction<'a> {
     pub(super) inner: &'a Inner,
     pub(super) transaction: &'a mut DistributedTransaction,
+    /// All rows of the statement, if the trigger has names for them.
+    pub(super) transitions: Transitions,
     /// The functions around.
     pub(super) depth: usize,
 }
 
-impl InTransaction<'_> {
+impl<'t> InTransaction<'t> {
+    /// The surroundings of a statement.
+    fn frame<'f>(
+        &self,
+        statement: &'f Statement,
+        names: &'f [NamedParameter],
+        values: &'f [ScalarValue],
+    ) -> Frame<'f>
+    where
+        't: 'f,
+    {
+        let frame = self.inner.frame_of(values, statement).with_names(names);
+        frame.with_depth(self.depth).with_transitions(Arc::clone(&self.transitions))
+    }
+
     /// Runs a query, after the functions that it calls.
     fn query<'b>(
         &'b mut self,
@@ -42,8 +59,7 @@ impl InTransaction<'_> {
         limit: Option<usize>,
     ) -> BoxFuture<'b, Result<Done>> {
         let done = async move {
-            let frame = self.inner.frame_of(values, statement).with_names(names);
-            let frame = frame.with_depth(self.depth);
+            let frame = self.frame(statement, names, values);
             let reading = self.transaction.reading();
             self.inner.context.see(&reading, &frame);
             if row_locks::are_in(statement) {
@@ -94,6 +110,7 @@ impl InTransaction<'_> {
         let inside = InTransaction {
             inner: self.inner,
             transaction: self.transaction,
+            transitions: Arc::from([]),
             depth: self.depth + 1,
         };
         let mut host = StatementHost::new(inside);
@@ -107,12 +124,11 @@ impl InTransaction<'_> {
         values: &[ScalarValue],
         write: Write<'_>,
     ) -> Result<Done> {
-        let frame = self.inner.frame_of(values, statement).with_names(names);
-        let frame = frame.with_depth(self.depth);
+        let frame = self.frame(statement, names, values);
         let around = self.transaction.begin_nested();
         let applied = self.inner.apply(&frame, self.transaction, write).await;
         self.transaction.end_nested(around);
-        done(applied?).await
+        applied?.done().await
     }
 }
 
@@ -155,7 +171,7 @@ impl Statements for InTransaction<'_> {
         names: &[NamedParameter],
         values: &[ScalarValue],
     ) -> Option<Compiled> {
-        let frame = self.inner.frame_of(values, statement).with_names(names);
+        let frame = self.frame(statement, names, values);
         let reading = self.transaction.reading();
         if reads_tables(reading.catalog(), statement) {
             return None;
@@ -167,6 +183,10 @@ impl Statements for InTransaction<'_> {
         let planned = analysis::plan_without_values(&frame, &planner, query).await;
         let (plan, fields) = planned.ok()?;
         Compiled::of(&planner, &plan, &fields)
+    }
+
+    fn cursors(&self) -> Result<Arc<Mutex<Cursors>>> {
+        Ok(Arc::clone(&self.inner.context.held.cursors))
     }
 
     fn say(&mut self, severity: &'static str, error: Error) {

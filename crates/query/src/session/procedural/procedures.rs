@@ -19,7 +19,7 @@ use futures::future::BoxFuture;
 use parser::Statement;
 use parser::commands::Call;
 use planner::NamedParameter;
-use plpgsql::{Given, Host};
+use plpgsql::{Called, Given, Host};
 use procedural::{Done, StatementHost, Statements, Value};
 use std::sync::Arc;
 use store::catalog::{Catalog, Function, Object, ParameterMode, Privileges};
@@ -328,8 +328,9 @@ impl InSession<'_> {
             _ => {
                 let tree = plpgsql::parse(&function.body).map_err(Error::without_position)?;
                 let places: Vec<usize> = outputs(&function).map(|(at, _)| at).collect();
-                let name = &function.name;
-                plpgsql::run(&tree, name, parameters, &places, &mut host).await?.parameters
+                let signature = procedural::signature(&function);
+                let of = Called { name: &function.name, signature: &signature };
+                plpgsql::run(&tree, of, parameters, &places, &mut host).await?.parameters
             }
         };
         let output = |(at, parameter): (usize, &store::catalog::Parameter)| {

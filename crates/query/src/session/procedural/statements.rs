@@ -3,17 +3,17 @@
 use crate::analysis;
 use crate::context::Inner;
 use crate::context::call_site::CallSite;
-use crate::context::outcome::Outcome;
 use crate::context::transactions::Conversation;
 use crate::row_locks;
 use crate::session::run::Write;
 use datafusion::common::ScalarValue;
 use executor::Control;
-use futures::TryStreamExt;
+use parking_lot::Mutex;
 use parser::commands::Command;
 use parser::{Body, Statement};
 use planner::NamedParameter;
-use procedural::{Compiled, Done, Scalar, Statements, reads_tables, termination};
+use procedural::{Compiled, Cursors, Done, Scalar, Statements, reads_tables, termination};
+use std::sync::Arc;
 use store::DistributedSavepoint;
 use values::error::{Error, Result, SqlState};
 
@@ -42,7 +42,7 @@ impl Statements for InSession<'_> {
             Body::Query if row_locks::are_in(statement) => {
                 let frame = self.inner.frame_of(values, statement).with_names(names);
                 let locked = self.inner.read_locking(self.conversation, &frame, statement);
-                return done(Box::pin(locked).await?).await;
+                return Box::pin(locked).await?.done().await;
             }
             Body::Query => return self.query(statement, names, values, limit).await,
             Body::Change => Write::Change,
@@ -57,7 +57,7 @@ impl Statements for InSession<'_> {
             }
             Body::Command(Command::Role(role)) => Write::Role(role),
             Body::Command(Command::Setting(setting)) => {
-                return done(self.inner.setting(self.conversation, setting)?).await;
+                return self.inner.setting(self.conversation, setting)?.done().await;
             }
             Body::Command(_) => {
                 return Err(Error::unsupported("this statement in PL/pgSQL is not supported"));
@@ -66,7 +66,7 @@ impl Statements for InSession<'_> {
         let site = CallSite::alone(self.depth);
         let frame = self.inner.frame_of(values, statement).with_names(names).at(site);
         let written = self.inner.write(self.conversation, &frame, write, self.control);
-        done(Box::pin(written).await?).await
+        Box::pin(written).await?.done().await
     }
 
     async fn scalar(
@@ -107,6 +107,10 @@ impl Statements for InSession<'_> {
         Compiled::of(&planner, &plan, &fields)
     }
 
+    fn cursors(&self) -> Result<Arc<Mutex<Cursors>>> {
+        Ok(Arc::clone(&self.inner.context.held.cursors))
+    }
+
     fn say(&mut self, severity: &'static str, error: Error) {
         use catalog_views::session_context::SessionContext;
         self.inner.context.say(severity, error);
@@ -133,21 +137,6 @@ impl Statements for InSession<'_> {
     fn check(&self) -> Result<()> {
         self.control.check()
     }
-}
-
-/// What an outcome says.
-pub(super) async fn done(outcome: Outcome) -> Result<Done> {
-    Ok(match outcome {
-        Outcome::Rows(rows) => {
-            let (fields, schema) = (rows.fields.to_vec(), rows.stream.schema());
-            let batches = rows.stream.try_collect().await?;
-            Done { fields: Some(fields), schema: Some(schema), batches, count: 0 }
-        }
-        Outcome::Done(tag) => {
-            let count = tag.rows.unwrap_or(0);
-            Done { fields: None, schema: None, batches: Vec::new(), count }
-        }
-    })
 }
 
 fn no_transaction() -> Error {

@@ -4,13 +4,13 @@ use super::call::Deep;
 use super::in_transaction::InTransaction;
 use crate::context::Inner;
 use crate::context::call_site::DEPTH_MAX;
-use crate::context::triggered::{RowValues, TriggerAnswer, TriggerCall};
+use crate::context::triggered::{Asked, RowValues, TriggerAnswer, TriggerCall};
 use crate::triggers::{NEW, OLD, written_out};
 use datafusion::common::ScalarValue;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use plpgsql::tree::{Block, Sql};
-use plpgsql::{Given, Host, Row, Triggered, Variable};
+use plpgsql::{Called, Given, Host, Row, Triggered, Variable};
 use procedural::{StatementHost, Value};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -42,7 +42,8 @@ async fn run(
     let function = transaction.catalog().function_by_id(call.trigger.function);
     let function = Arc::clone(function.ok_or_else(gone)?);
     let memory = std::mem::take(&mut call.memory.texts);
-    let inside = InTransaction { inner, transaction, depth: call.depth + 1 };
+    let transitions = Arc::clone(&call.transitions);
+    let inside = InTransaction { inner, transaction, transitions, depth: call.depth + 1 };
     let mut host = StatementHost::resume(inside, memory);
     let answer = answer(&mut host, &function, &call).await;
     call.memory.texts = host.into_memory();
@@ -60,9 +61,13 @@ async fn answer(
 ) -> Result<Answer> {
     let known = call.memory.function.clone();
     if let Some(condition) = &call.trigger.condition
+        && call.asked != Asked::Function
         && !holds(host, condition, call).await?
     {
         return Ok((TriggerAnswer::NotCalled, known));
+    }
+    if call.asked == Asked::Condition {
+        return Ok((TriggerAnswer::Holds, known));
     }
     let tree = match known {
         Some(tree) => tree,
@@ -78,7 +83,8 @@ async fn answer(
     let (new, old) = (row(&call.new)?, row(&call.old)?);
     let triggered = Triggered { variables: variables(call), new, old };
     let _inside = Inside::new(host.statements_mut().inner);
-    let returned = plpgsql::run_trigger(&tree, &function.name, triggered, host).await?;
+    let of = Called { name: &function.name, signature: &procedural::signature(function) };
+    let returned = plpgsql::run_trigger(&tree, of, triggered, host).await?;
     Ok((TriggerAnswer::Row(returned), Some(tree)))
 }
 
@@ -157,7 +163,7 @@ fn variables(call: &TriggerCall<'_>) -> Vec<Given<Value>> {
     let count = i32::try_from(trigger.arguments.len()).unwrap_or(i32::MAX);
     vec![
         text("tg_name", "text", &trigger.name),
-        text("tg_when", "text", if trigger.is_before { "BEFORE" } else { "AFTER" }),
+        text("tg_when", "text", trigger.timing()),
         text("tg_level", "text", if trigger.is_row { "ROW" } else { "STATEMENT" }),
         text("tg_op", "text", call.operation.name()),
         text("tg_table_name", "text", &table.name),
