@@ -10,6 +10,8 @@ pub enum Target {
     Row(u32, Key),
     /// A table.
     Table(u32),
+    /// All keys of a table. Who requires many of them to stay locks this instead of each; who takes one away locks it, too.
+    Keys(u32),
     /// A number that applications agree on (an advisory lock), in a space of its own.
     Advisory(Space, i64),
 }

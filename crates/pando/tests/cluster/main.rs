@@ -6,5 +6,6 @@ mod harness;
 mod images;
 mod joining;
 mod leaving;
+mod notifying;
 mod restarting;
 mod together;

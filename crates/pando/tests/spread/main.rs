@@ -1,5 +1,6 @@
 //! SQL on clusters in one process: answers do not depend on where rows are, or on concurrent moves.
 
+mod deferrable;
 mod fragments;
 mod joins;
 mod locks;

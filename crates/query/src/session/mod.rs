@@ -219,7 +219,15 @@ impl Session {
             return Ok(());
         }
         let mut conversation = current.lock().await;
-        self.0.check_deferred(&mut conversation).await?;
+        if conversation.has_unchecked() {
+            let control = self.0.begin_statement();
+            let checked = tokio::select! {
+                biased;
+                ended = control.ended() => Err(ended),
+                checked = self.0.check_deferred(&mut conversation) => checked,
+            };
+            checked.inspect_err(|_| conversation.rollback())?;
+        }
         conversation.commit(&Control::default()).await.map(drop)
     }
 

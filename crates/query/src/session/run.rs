@@ -68,8 +68,11 @@ impl Inner {
             error = control.ended() => Err(error),
             outcome = self.dispatch(&mut conversation, statement, parameters, control, mark) => outcome,
         };
-        if result.is_err() {
-            conversation.fail();
+        match statement.command() {
+            _ if result.is_ok() => {}
+            // Its checks may have failed, or been cancelled while they waited.
+            Some(Command::Transaction(Transaction::Commit { .. })) => conversation.rollback(),
+            _ => conversation.fail(),
         }
         result.map(|outcome| self.styled(outcome))
     }

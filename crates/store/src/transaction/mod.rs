@@ -221,7 +221,7 @@ impl Transaction {
     /// [`Error::Catalog`] if the table does not exist; in a cluster, [`Error::NotOwned`].
     pub fn delete(&mut self, id: TableId, keys: &[Key]) -> Result<(), Error> {
         let view = self.table_or_missing(id)?;
-        self.lock(&view, keys, Mode::ForUpdate)?;
+        self.lock_to_remove(&view, keys)?;
         self.refuse_newly_required(&view, keys)?;
         let entries = self.entries_of(&view, keys, None, true)?;
         let mut writes = self.writes.get(&id).cloned().unwrap_or_default();
