@@ -1,5 +1,6 @@
 //! Clusters of `pando serve` processes: clients, and servers that join, leave or crash.
 
+mod advisory;
 mod crashes;
 mod failing;
 mod harness;

@@ -7,6 +7,7 @@ mod locks;
 mod metrics;
 mod pushdowns;
 mod random_moves;
+mod serializable;
 mod sql_files;
 mod statements;
 mod tpch;

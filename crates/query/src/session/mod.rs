@@ -272,8 +272,10 @@ impl Session {
         true
     }
 
-    /// Publishes what committed transactions have notified, to the sessions that listen on all servers.
+    /// Publishes what committed transactions have notified, to the sessions that listen on all servers. Waits until advisory
+    /// locks that have ended are free for sessions of other servers.
     pub async fn announce(&self) {
+        self.0.context.advisory.released().await;
         let announcements = &self.0.context.announcements;
         if announcements.is_empty() {
             return;

@@ -62,7 +62,7 @@ impl Transaction {
     pub fn release_all(&mut self) {
         self.wait = None;
         if let Some(locker) = &self.locker {
-            locker.release_since(0);
+            locker.release_all();
         }
     }
 
