@@ -181,17 +181,9 @@ def expected():
     return answers
 
 
-# Scripts that several servers answer otherwise.
-ONE_SERVER = ["constraints/a deferrable unique constraint"]
-
-
 def compare(urls, names):
     answers, failed, total = expected(), 0, 0
     for title, script, level in scripts(names):
-        # Several servers refuse them, or fail (23505) where one server waits.
-        differs = script["name"].startswith("advisory/") or script["name"] in ONE_SERVER
-        if len(urls) > 1 and (differs or level == "serializable"):
-            continue
         total += 1
         theirs, ours = answers[title], run(urls, script, level)
         if theirs == ours:

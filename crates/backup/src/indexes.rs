@@ -37,6 +37,7 @@ pub(crate) fn form(catalog: &Catalog, table: &Table, index: &Index) -> Result<In
         is_hash: index.is_hash,
         is_deferrable: index.is_deferrable(),
         is_deferred: index.timing == Timing::InitiallyDeferred,
+        is_primary: index.is_primary,
         comment: index.file.comment.clone(),
     })
 }
@@ -97,6 +98,7 @@ pub(crate) fn index(
         is_unique: form.is_unique,
         nulls_equal: form.nulls_equal,
         is_constraint: form.is_constraint,
+        is_primary: form.is_primary,
         is_hash: form.is_hash,
         timing: timing(form.is_deferrable, form.is_deferred),
         ..new

@@ -218,6 +218,9 @@ pub(crate) struct IndexForm {
     pub(crate) is_deferrable: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_deferred: bool,
+    /// Whether its constraint is the primary key.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_primary: bool,
     pub(crate) comment: Option<String>,
 }
 

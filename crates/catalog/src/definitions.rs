@@ -458,11 +458,14 @@ pub struct Index {
     pub is_unique: bool,
     /// Whether NULL is equal to NULL in a unique index.
     pub nulls_equal: bool,
-    /// Whether it belongs to a UNIQUE constraint, which has its name.
+    /// Whether it belongs to a UNIQUE constraint, or to a primary key that is deferrable, which has its name.
     pub is_constraint: bool,
+    /// Whether its constraint is the primary key of the table, which is deferrable: a primary key that is not is the key of
+    /// the table's file, without an index.
+    pub is_primary: bool,
     /// Whether it was created as a hash index, which says nothing about its form.
     pub is_hash: bool,
-    /// When its UNIQUE constraint is checked. If that is not when rows are written, its entries are those of an index that is
+    /// When its constraint is checked. If that is not when rows are written, its entries are those of an index that is
     /// not unique.
     pub timing: Timing,
 }
@@ -503,12 +506,13 @@ impl Index {
             is_unique: false,
             nulls_equal: false,
             is_constraint: false,
+            is_primary: false,
             is_hash: false,
             timing: Timing::NotDeferrable,
         }
     }
 
-    /// Whether its UNIQUE constraint is checked later than rows are written.
+    /// Whether its constraint is checked later than rows are written.
     pub fn is_deferrable(&self) -> bool {
         self.timing != Timing::NotDeferrable
     }

@@ -1,6 +1,6 @@
 //! Which foreign keys refer to a table.
 
-use crate::{Catalog, ForeignKey, Table, TableId};
+use crate::{Catalog, ForeignKey, Index, Table, TableId};
 use std::sync::Arc;
 
 impl Catalog {
@@ -12,6 +12,11 @@ impl Catalog {
     /// Whether a table has a UNIQUE constraint that is checked later than its rows are written.
     pub fn has_deferrable(&self, table: TableId) -> bool {
         self.indexes_of(table).iter().any(|index| index.is_deferrable())
+    }
+
+    /// Returns the index of the primary key of a table, if the key is deferrable.
+    pub fn deferrable_key(&self, table: TableId) -> Option<&Arc<Index>> {
+        self.indexes_of(table).iter().find(|index| index.is_primary)
     }
 
     /// Returns the foreign keys that refer to a table, each with its own table.

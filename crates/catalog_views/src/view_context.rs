@@ -52,7 +52,7 @@ impl ViewContext<'_> {
         tables(self.catalog)
     }
 
-    /// The tables with a declared primary key.
+    /// The tables with a primary key that is the key of their file.
     pub(crate) fn keyed(&self) -> impl Iterator<Item = &Arc<Table>> {
         self.tables().filter(|table| !table.has_hidden_key())
     }
@@ -62,7 +62,7 @@ impl ViewContext<'_> {
         indexes(self.catalog)
     }
 
-    /// The indexes of a table's UNIQUE constraints.
+    /// The indexes of a table's UNIQUE constraints, and of a primary key that is deferrable.
     pub(crate) fn unique(&self, table: TableId) -> impl Iterator<Item = &Arc<Index>> {
         self.catalog.indexes_of(table).iter().filter(|index| index.is_constraint)
     }

@@ -92,6 +92,9 @@ async fn answer(node: &Arc<Node>, request: Request) -> Reply {
         | Request::Write { .. }
         | Request::Lock { .. }
         | Request::Waits
+        | Request::LockNumber { .. }
+        | Request::UnlockNumbers { .. }
+        | Request::Unchanged { .. }
         | Request::RowOperation { .. }
         | Request::DmlPushdown { .. } => rows::answer(node, request).await,
         Request::Run { .. } | Request::Take { .. } | Request::Describe { .. } => {

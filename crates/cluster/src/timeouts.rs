@@ -51,6 +51,8 @@ pub(crate) struct Timeouts {
     pub(crate) leave: Duration,
     /// The pause before something is tried again that other servers have to answer.
     pub(crate) retry_pause: Duration,
+    /// How long a request for an advisory lock waits at the root before its server asks again.
+    pub(crate) number: Duration,
 }
 
 /// Those of every server.
@@ -78,10 +80,16 @@ pub(crate) const TIMEOUTS: Timeouts = Timeouts {
     access_averaging: Duration::from_secs(1),
     leave: Duration::from_secs(1),
     retry_pause: Duration::from_millis(500),
+    number: Duration::from_secs(60),
 };
 
 const _: () = {
-    let Timeouts { call, row, participant_silence, heartbeat, eviction, .. } = TIMEOUTS;
+    let Timeouts { call, row, participant_silence, heartbeat, eviction, number, run, .. } =
+        TIMEOUTS;
+    assert!(
+        number.as_millis() * 2 < run.as_millis(),
+        "the root answers before its caller gives up"
+    );
     assert!(row.as_millis() < call.as_millis(), "a reader answers before its caller gives up");
     assert!(participant_silence.as_millis() < row.as_millis(), "a reader waits for an outcome");
     assert!(heartbeat.as_millis() * 5 < eviction.as_millis(), "some heartbeats may be lost");

@@ -164,13 +164,15 @@ impl ColumnDefinition {
                 condition: expression(constraint)?,
                 is_valid: !constraint.skip_validation,
             }),
-            ConstrType::ConstrPrimary if self.is_key => {
+            ConstrType::ConstrPrimary
+                if self.is_key || self.unique.iter().any(|unique| unique.is_primary) =>
+            {
                 let message =
                     format!("multiple primary keys for table \"{table}\" are not allowed");
                 return Err(Error::new("42P16", message).at(at));
             }
-            ConstrType::ConstrPrimary => self.is_key = true,
-            ConstrType::ConstrUnique => {
+            ConstrType::ConstrPrimary if !constraint.deferrable => self.is_key = true,
+            ConstrType::ConstrPrimary | ConstrType::ConstrUnique => {
                 self.unique.push(Unique::of(constraint, Some(&self.name))?);
             }
             ConstrType::ConstrForeign => {

@@ -11,9 +11,9 @@ use grammar::tree::{ConstrType, Constraint, Node, NodeEnum};
 /// A constraint of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TableConstraint {
-    /// PRIMARY KEY, with its columns.
+    /// PRIMARY KEY, with its columns; not deferrable.
     PrimaryKey(Vec<String>),
-    /// UNIQUE.
+    /// UNIQUE, or a primary key that is deferrable.
     Unique(Unique),
     /// CHECK.
     Check(Check),
@@ -28,6 +28,9 @@ impl TableConstraint {
         match constraint.contype() {
             ConstrType::ConstrPrimary if !constraint.indexname.is_empty() => {
                 Err(Error::missing("PRIMARY KEY USING INDEX").at(at))
+            }
+            ConstrType::ConstrPrimary if constraint.deferrable => {
+                Ok(Self::Unique(Unique::of(constraint, None)?))
             }
             ConstrType::ConstrPrimary => Ok(Self::PrimaryKey(texts(&constraint.keys))),
             ConstrType::ConstrCheck => Ok(Self::Check(Check {
@@ -80,8 +83,7 @@ pub(crate) fn with_attributes(nodes: &[Node]) -> Result<Vec<Constraint>> {
             let message = "constraint declared INITIALLY DEFERRED must be DEFERRABLE";
             return wrong(message.to_owned());
         }
-        let may_wait =
-            matches!(last.contype(), ConstrType::ConstrForeign | ConstrType::ConstrUnique);
+        let may_wait = may_wait(last.contype());
         if is && !may_wait {
             return Err(conflicting(constraint.contype()).at(constraint.location));
         }
@@ -89,6 +91,12 @@ pub(crate) fn with_attributes(nodes: &[Node]) -> Result<Vec<Constraint>> {
         last.deferrable = deferrable.unwrap_or(last.initdeferred);
     }
     Ok(constraints)
+}
+
+/// Whether a constraint of a kind may be checked later than rows are written.
+fn may_wait(kind: ConstrType) -> bool {
+    use ConstrType::{ConstrForeign, ConstrPrimary, ConstrUnique};
+    matches!(kind, ConstrForeign | ConstrPrimary | ConstrUnique)
 }
 
 /// Whether a constraint may be DEFERRABLE.
@@ -119,7 +127,7 @@ pub(crate) fn conflicting(kind: ConstrType) -> Error {
 /// Refuses the attributes of constraints that are not supported.
 pub(crate) fn missing_attributes(constraint: &Constraint) -> Result<()> {
     let is_foreign = constraint.contype() == ConstrType::ConstrForeign;
-    let may_wait = is_foreign || constraint.contype() == ConstrType::ConstrUnique;
+    let may_wait = may_wait(constraint.contype());
     let may_skip = is_foreign || constraint.contype() == ConstrType::ConstrCheck;
     let attributes = [
         (constraint.deferrable && !may_wait, "DEFERRABLE"),

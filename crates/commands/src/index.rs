@@ -64,8 +64,8 @@ impl IndexedKey {
     }
 }
 
-/// A UNIQUE constraint.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A UNIQUE constraint, or a primary key that is deferrable.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Unique {
     /// The name, if it is written.
     pub name: Option<String>,
@@ -77,12 +77,21 @@ pub struct Unique {
     pub is_deferrable: bool,
     /// INITIALLY DEFERRED.
     pub is_deferred: bool,
+    /// Whether it is a primary key.
+    pub is_primary: bool,
 }
 
 impl Unique {
+    /// Whether it requires the same as another one, at the same time.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let of = |unique: &Self| (unique.nulls_equal, unique.is_deferrable, unique.is_deferred);
+        self.columns == other.columns && of(self) == of(other)
+    }
+
     /// A constraint of a table, or of a column.
     pub(crate) fn of(constraint: &Constraint, column: Option<&str>) -> Result<Self> {
-        debug_assert_eq!(constraint.contype(), ConstrType::ConstrUnique);
+        let is_primary = constraint.contype() == ConstrType::ConstrPrimary;
+        debug_assert!(is_primary || constraint.contype() == ConstrType::ConstrUnique);
         if !constraint.indexname.is_empty() {
             return Err(Error::missing("UNIQUE USING INDEX").at(constraint.location));
         }
@@ -100,6 +109,7 @@ impl Unique {
             nulls_equal: constraint.nulls_not_distinct,
             is_deferrable: constraint.deferrable,
             is_deferred: constraint.initdeferred,
+            is_primary,
         })
     }
 }

@@ -34,6 +34,12 @@ pub fn define(catalog: &Catalog, wanted: &Wanted<'_>) -> Result<ForeignKey> {
     refuse_mixed_persistence(table, referenced)?;
     let columns = ids(table, &written.columns)?;
     let (targets, index) = if written.referenced.is_empty() {
+        if catalog.deferrable_key(referenced.id).is_some() {
+            return Err(unique::is_deferrable(format!(
+                "cannot use a deferrable primary key for referenced table \"{}\"",
+                referenced.name
+            )));
+        }
         if referenced.has_hidden_key() {
             let message =
                 format!("there is no primary key for referenced table \"{}\"", referenced.name);

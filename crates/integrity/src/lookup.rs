@@ -97,7 +97,8 @@ pub(crate) async fn referring(
     Ok(concat_batches(&schema, &batches)?)
 }
 
-fn plan(
+/// The plan of the rows with all columns that have one of some values in some columns.
+pub(crate) fn plan(
     view: TableView,
     table: &Table,
     columns: &[usize],

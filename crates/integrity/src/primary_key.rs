@@ -21,7 +21,7 @@ pub async fn add_key(
 ) -> Result<()> {
     let before = transaction.catalog().table_by_id(table).cloned().ok_or_else(missing)?;
     let name = &before.name;
-    if !before.has_hidden_key() {
+    if !before.has_hidden_key() || transaction.catalog().deferrable_key(table).is_some() {
         let message = format!("multiple primary keys for table \"{name}\" are not allowed");
         return Err(Error::new(SqlState::InvalidTableDefinition, message));
     }

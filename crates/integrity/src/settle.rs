@@ -56,8 +56,8 @@ pub async fn settle(
             }
             for index in catalog.indexes_of(table.id).iter().filter(|index| index.is_deferrable()) {
                 let Some(values) = unique::changed(&change, table, index)? else { continue };
-                let (table, index) = (Arc::clone(table), Arc::clone(index));
-                uniques.extend(unless_deferred_unique(transaction, (table, index), values));
+                let of = (Arc::clone(table), Arc::clone(index));
+                uniques.extend(unless_deferred_unique(transaction, of, values).await?);
             }
             let gone = gone(surroundings, transaction, &catalog, &change).await?;
             checks.extend(gone);
@@ -76,19 +76,21 @@ pub async fn settle(
 type UniqueCheck = ((Arc<Table>, Arc<Index>), Vec<ArrayRef>);
 
 /// Keeps the check of a unique constraint for the end of the transaction, if it is to wait.
-fn unless_deferred_unique(
+async fn unless_deferred_unique(
     transaction: &mut DistributedTransaction,
     (table, index): (Arc<Table>, Arc<Index>),
     values: Vec<ArrayRef>,
-) -> Option<UniqueCheck> {
+) -> Result<Option<UniqueCheck>> {
     let changes = transaction.row_changes();
     let constraint = &index.file.name;
     if !changes.waits(table.id, constraint, index.timing) {
-        return Some(((table, index), values));
+        return Ok(Some(((table, index), values)));
     }
+    unique::take_free_guards(transaction, &index, &values).await?;
     let (constraint, side) = (constraint.clone(), Side::Unique);
-    changes.defer(DeferredCheck { table: table.id, constraint, side, values });
-    None
+    let check = DeferredCheck { table: table.id, constraint, side, values };
+    transaction.row_changes().defer(check);
+    Ok(None)
 }
 
 /// A check that waited, now that it is due.

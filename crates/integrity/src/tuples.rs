@@ -2,7 +2,7 @@
 
 use datafusion::arrow::array::{Array, ArrayRef, BooleanArray, UInt32Array, new_null_array};
 use datafusion::arrow::compute::kernels::cmp::not_distinct;
-use datafusion::arrow::compute::{CastOptions, cast_with_options, concat, take};
+use datafusion::arrow::compute::{CastOptions, cast_with_options, take};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use scan::number_keys::comparable;
@@ -63,12 +63,6 @@ pub(crate) fn of_rows(columns: &[ArrayRef], rows: &[usize]) -> Result<Option<Vec
     let values = picked(columns, rows)?;
     let distinct = distinct(&values)?;
     picked(&values, &distinct).map(Some)
-}
-
-/// The rows of two lists of columns, one behind the other.
-pub(crate) fn appended(first: &[ArrayRef], second: &[ArrayRef]) -> Result<Vec<ArrayRef>> {
-    let both = first.iter().zip(second);
-    Ok(both.map(|(one, two)| concat(&[one, two])).collect::<Result<_, _>>()?)
 }
 
 /// The types of columns of a table.

@@ -1,13 +1,15 @@
 //! UNIQUE constraints that are deferrable. Their indexes take rows with the same values; the constraint is checked at
 //! the end of the statement or of the transaction.
 //!
-//! Two transactions that give or take the same value at the same time do not see each other's rows. So each of them also
+//! Two transactions that give rows the same value at the same time do not see each other's rows. So each of them also
 //! writes the value as a key of the index that never has a row, its *guard*: the second waits for the first, or conflicts.
+//! A transaction whose check waits takes the guards that are free: whoever comes later waits for it when it is checked, and
+//! not the other way round. A transaction that takes a value from a row needs no guard, since it has locked the row.
 
-use crate::lookup::{VALUES_MAX, condition, joined, missing};
+use crate::lookup::{self, VALUES_MAX, condition, joined, missing};
 use crate::surroundings::Surroundings;
 use crate::{errors, tuples};
-use datafusion::arrow::array::ArrayRef;
+use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use datafusion::common::Column;
 use datafusion::datasource::provider_as_source;
 use datafusion::functions_aggregate::expr_fn::{count, min};
@@ -18,34 +20,59 @@ use sdds::Key;
 use std::sync::Arc;
 use store::catalog::{Index, Table};
 use store::key::{EntryEncoder, of_entry};
-use store::{DistributedTransaction, RowChange};
+use store::locks::Mode;
+use store::{DistributedTransaction, LockPolicy, RowChange};
 use values::error::{Error, Result};
 
 /// The name of the rows that are counted, in plans.
 const ROWS: &str = "?unique";
 
-/// The values that a change gives rows, or takes from them, in a unique index; without those that have a NULL, which are
-/// equal to none. `None` if there are none.
+/// So many keys are locked with one request.
+const LOCKS_MAX: usize = 1 << 14;
+
+/// The values that a change gives rows in a unique index; without those that have a NULL, which are equal to none. `None`
+/// if there are none.
 pub(crate) fn changed(
     change: &RowChange,
     table: &Table,
     index: &Index,
 ) -> Result<Option<Vec<ArrayRef>>> {
+    let Some(new) = &change.new else { return Ok(None) };
     let columns: Vec<_> = index.columns.iter().filter_map(|column| column.key.column()).collect();
-    let rows = match (&change.old, &change.new) {
-        (Some(old), Some(new)) => {
-            let (old, new) = (change.picked(old, &columns), change.picked(new, &columns));
-            let rows = tuples::different(&old, &new)?;
-            let old = tuples::picked(&old, &rows)?;
-            tuples::appended(&old, &tuples::picked(&new, &rows)?)?
-        }
-        (Some(only), None) | (None, Some(only)) => change.picked(only, &columns),
-        (None, None) => return Ok(None),
+    let new = change.picked(new, &columns);
+    debug_assert_eq!(new.len(), index.positions(table).len());
+    let changed = match &change.old {
+        Some(old) => tuples::different(&change.picked(old, &columns), &new)?,
+        None => (0..tuples::len(&new)).collect(),
     };
-    debug_assert_eq!(rows.len(), index.positions(table).len());
     let valued: Vec<usize> =
-        (0..tuples::len(&rows)).filter(|row| tuples::nulls(&rows, *row) == 0).collect();
-    tuples::of_rows(&rows, &valued)
+        changed.into_iter().filter(|row| tuples::nulls(&new, *row) == 0).collect();
+    tuples::of_rows(&new, &valued)
+}
+
+/// The guards of some values.
+fn guards(index: &Index, values: &[ArrayRef]) -> Result<Vec<Key>> {
+    let encoder = EntryEncoder::new(index, values).map_err(store::Error::from)?;
+    Ok((0..tuples::len(values)).map(|row| of_entry(&encoder.values(row))).collect())
+}
+
+/// Takes the guards of values that are checked at the end of the transaction, as far as they are free.
+///
+/// # Errors
+/// Those of locks.
+pub(crate) async fn take_free_guards(
+    transaction: &mut DistributedTransaction,
+    index: &Index,
+    values: &[ArrayRef],
+) -> Result<()> {
+    if !transaction.is_locking() {
+        return Ok(());
+    }
+    for guards in guards(index, values)?.chunks(LOCKS_MAX) {
+        let (file, free) = (index.file.id, LockPolicy::Skip);
+        transaction.lock_selected(file, guards, Mode::ForUpdate, free).await?;
+    }
+    Ok(())
 }
 
 /// Checks that no two rows have one of some values.
@@ -58,24 +85,42 @@ pub(crate) async fn check(
     (table, index): (&Arc<Table>, &Arc<Index>),
     values: &[ArrayRef],
 ) -> Result<()> {
-    let encoder = EntryEncoder::new(index, values).map_err(store::Error::from)?;
-    let guards: Vec<Key> =
-        (0..tuples::len(values)).map(|row| of_entry(&encoder.values(row))).collect();
-    transaction.delete(index.file.id, &guards).await?;
-    match repeated(surroundings, transaction, (table, index), Some(values)).await? {
-        // Locks resolve it: another transaction may be deleting one of the rows.
-        Some(_) if !transaction.is_locking() && is_taken(transaction, index, &guards) => {
-            let table = table.name.clone();
-            Err(store::Error::Conflict { table, key: String::new() }.into())
-        }
-        Some(found) => Err(errors::repeated(table, index, &found)),
-        None => Ok(()),
+    transaction.delete(index.file.id, &guards(index, values)?).await?;
+    let of = (table, index);
+    let Some(found) = repeated(surroundings, transaction, of, Some(values)).await? else {
+        return Ok(());
+    };
+    // Another transaction may be deleting one of the rows, or changing it. Locks tell.
+    if !transaction.is_locking() {
+        let table = table.name.clone();
+        return Err(store::Error::Conflict { table, key: String::new() }.into());
     }
+    lock_rows(surroundings, transaction, of, &found).await?;
+    Err(errors::repeated(table, index, &found))
 }
 
-/// Whether another transaction has locked one of some guards on this server.
-fn is_taken(transaction: &DistributedTransaction, index: &Index, guards: &[Key]) -> bool {
-    guards.iter().any(|guard| transaction.store().is_locked(index.file.id, guard))
+/// Locks the rows with a value, as far as they have not changed.
+///
+/// # Errors
+/// Those of locks.
+async fn lock_rows(
+    surroundings: &impl Surroundings,
+    transaction: &mut DistributedTransaction,
+    (table, index): (&Arc<Table>, &Arc<Index>),
+    value: &[ArrayRef],
+) -> Result<()> {
+    let view = transaction.table(table.id).ok_or_else(missing)?;
+    let positions = index.plain_positions(table).ok_or_else(missing)?;
+    let plan = lookup::plan(view, table, &positions, value)?;
+    let schema = table.arrow_schema();
+    for batch in surroundings.rows(transaction, &plan).await? {
+        let rows = RecordBatch::try_new(Arc::clone(&schema), batch.columns().to_vec())?;
+        let view = transaction.table(table.id).ok_or_else(missing)?;
+        for keys in view.encode_keys(&rows)?.chunks(LOCKS_MAX) {
+            transaction.lock_selected(table.id, keys, Mode::ForShare, LockPolicy::Wait).await?;
+        }
+    }
+    Ok(())
 }
 
 /// Checks that no two rows of a table have the same values in a new index.

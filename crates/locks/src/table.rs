@@ -213,6 +213,11 @@ impl LockTable {
         granted
     }
 
+    /// Returns the owners that hold locks.
+    pub fn owners(&self) -> impl Iterator<Item = Owner> {
+        self.held.keys().copied()
+    }
+
     /// Whether a request waits.
     pub fn waits(&self, ticket: Ticket) -> bool {
         self.waiting.contains_key(&ticket)

@@ -1,6 +1,6 @@
 //! Statements as foreign keys see them, and their checks at the end of transactions.
 
-use crate::context::transactions::Conversation;
+use crate::context::transactions::{Conversation, Waiting, rolled_back};
 use crate::context::{Frame, Inner, start};
 use crate::dml::constraints::Constraints;
 use crate::dml::default_values::DefaultValue;
@@ -73,21 +73,56 @@ impl Surroundings for Frame<'_> {
 }
 
 impl Inner {
-    /// Checks what waits for the end of the open transaction, which is rolled back if that fails.
+    /// Checks what waits for the end of the open transaction, which is rolled back if that fails. In READ COMMITTED the
+    /// checks see what other transactions have committed until now.
     ///
     /// # Errors
-    /// 23503.
+    /// 23503 and 23505 for a violation; those of locks.
     pub(crate) async fn check_deferred(&self, conversation: &mut Conversation) -> Result<()> {
         if conversation.status() == TransactionStatus::Failed {
             return Ok(());
         }
-        let Some(open) = conversation.open() else { return Ok(()) };
-        if open.transaction.row_changes().is_empty() && self.context.held.nothing_waits() {
+        if !conversation.has_unchecked() && self.context.held.nothing_waits() {
             return Ok(());
         }
+        let checked = self.check_open(conversation).await;
+        checked.inspect_err(|_| conversation.rollback())
+    }
+
+    async fn check_open(&self, conversation: &mut Conversation) -> Result<()> {
+        let waiting = self.waiting();
+        let Some(open) = conversation.statement(waiting).await? else { return Ok(()) };
         let frame = self.frame(&[], "");
         self.context.see(&open.transaction, &frame);
-        let checked = Box::pin(triggers::settle_all(&frame, &mut open.transaction)).await;
-        checked.inspect_err(|_| conversation.rollback())
+        triggers::fire_all(&frame, &mut open.transaction).await?;
+        let all = true;
+        self.settle_waiting(&frame, &mut open.transaction, waiting, all).await
+    }
+
+    /// Looks at the changes of a statement; if `all`, also at what waits for the end of the transaction. Does so again
+    /// whenever it meets changes of other transactions.
+    ///
+    /// # Errors
+    /// As of [`integrity::settle_all`].
+    pub(crate) async fn settle_waiting(
+        &self,
+        frame: &Frame<'_>,
+        transaction: &mut DistributedTransaction,
+        waiting: Waiting,
+        all: bool,
+    ) -> Result<()> {
+        loop {
+            let before = transaction.savepoint();
+            let settled = match all {
+                true => integrity::settle_all(frame, transaction).await,
+                false => integrity::settle(frame, transaction).await,
+            };
+            let Err(error) = settled else { return Ok(()) };
+            if !transaction.is_locking() {
+                return Err(error);
+            }
+            rolled_back(transaction, &before, error, waiting).await?;
+            self.context.see(transaction, frame);
+        }
     }
 }

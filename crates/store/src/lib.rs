@@ -48,6 +48,7 @@ pub use bucket::{CHUNK_ROWS, End, IndexChanges, IndexedRows, Morsel, VALUE_BYTES
 pub use distributed::{Around, DistributedSavepoint, DistributedTransaction, within};
 pub use durable::{Frozen, KeptCheckpoint, inspection};
 pub use error::{Error, Failure};
+pub use holds::Kept;
 pub use info::{BucketInfo, Counters, Holdings, RunInfo, SplitInfo};
 pub use locking::{DEADLOCK_PAUSE, LockWait, refuse_deadlock};
 pub use memory::Memory;

@@ -134,6 +134,16 @@ impl Locker {
         self.holds.lock().locks.try_acquire(self.owner, target, mode)
     }
 
+    /// Releases all.
+    pub(crate) fn release_all(&self) {
+        let mut held = self.holds.lock();
+        let granted = held.locks.end(self.owner);
+        held.wake(granted);
+        let kept = held.kept.remove(&self.owner);
+        drop(held);
+        drop(kept);
+    }
+
     /// Returns a mark for [`Self::release_since`].
     pub(crate) fn mark(&self) -> usize {
         self.holds.lock().locks.count(self.owner)
@@ -174,9 +184,7 @@ pub(crate) fn request(
 
 impl Drop for Locker {
     fn drop(&mut self) {
-        let mut held = self.holds.lock();
-        let granted = held.locks.end(self.owner);
-        held.wake(granted);
+        self.release_all();
     }
 }
 

@@ -89,7 +89,7 @@ fields!(Domain { base, nullable, default, checks });
 
 fields!(IndexColumn { key, descending, nulls_first, operator_class });
 
-/// Without when it is checked.
+/// Without when it is checked, and whether it is a primary key's.
 impl Stable for Index {
     fn encode(&self, out: &mut Vec<u8>) {
         let Self {
@@ -101,6 +101,7 @@ impl Stable for Index {
             is_unique,
             nulls_equal,
             is_constraint,
+            is_primary: _,
             is_hash,
             timing: _,
         } = self;
@@ -125,6 +126,7 @@ impl Stable for Index {
             is_unique: Stable::decode(from)?,
             nulls_equal: Stable::decode(from)?,
             is_constraint: Stable::decode(from)?,
+            is_primary: false,
             is_hash: Stable::decode(from)?,
             timing: Timing::NotDeferrable,
         })

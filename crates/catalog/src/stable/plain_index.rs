@@ -65,6 +65,7 @@ impl From<PlainIndex> for Index {
             is_unique: plain.is_unique,
             nulls_equal: plain.nulls_equal,
             is_constraint: plain.is_constraint,
+            is_primary: false,
             is_hash: plain.is_hash,
             timing: Timing::NotDeferrable,
         }

@@ -20,6 +20,8 @@ const INDEX: u8 = 45;
 const MATERIALIZED_VIEW: u8 = 100;
 /// An index of a deferrable UNIQUE constraint.
 const DEFERRABLE_INDEX: u8 = 101;
+/// The index of a primary key that is deferrable.
+const DEFERRABLE_KEY: u8 = 102;
 
 impl Stable for Relation {
     fn encode(&self, out: &mut Vec<u8>) {
@@ -50,7 +52,7 @@ impl Stable for Relation {
                 sequence.encode(out);
             }
             Self::Index(index) if index.is_deferrable() => {
-                out.push(DEFERRABLE_INDEX);
+                out.push(if index.is_primary { DEFERRABLE_KEY } else { DEFERRABLE_INDEX });
                 index.encode(out);
                 index.timing.encode(out);
             }
@@ -83,8 +85,9 @@ impl Stable for Relation {
                 table.foreign_keys = Stable::decode(from)?;
                 Ok(Self::Table(Arc::new(table)))
             }
-            DEFERRABLE_INDEX => {
+            ordinal @ (DEFERRABLE_INDEX | DEFERRABLE_KEY) => {
                 let mut index = Index::decode(from)?;
+                index.is_primary = ordinal == DEFERRABLE_KEY;
                 index.timing = Stable::decode(from)?;
                 Ok(Self::Index(Arc::new(index)))
             }

@@ -12,7 +12,7 @@ use datafusion::logical_expr::{
 };
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-use store::locks::{Mode, Space, Target};
+use store::locks::{Mode, Space};
 use values::Error;
 use values::translate::external;
 
@@ -137,21 +137,21 @@ impl Locks {
         let Some(numbers) = numbers.iter().map(number).collect::<Option<Vec<i64>>>() else {
             return Ok(None);
         };
-        let target = match numbers[..] {
-            [number] => Target::Advisory(Space::One, number),
-            [high, low] => Target::Advisory(Space::Two, (high << 32) | (low & 0xffff_ffff)),
+        let number = match numbers[..] {
+            [number] => (Space::One, number),
+            [high, low] => (Space::Two, (high << 32) | (low & 0xffff_ffff)),
             _ => {
-                locks.release_all();
+                locks.release_all().await;
                 return Ok(Some(true));
             }
         };
         match self.action {
             Action::Take { for_session, tries } => {
                 let patience = (!tries).then(|| self.session.settings().lock_timeout);
-                locks.take(target, self.mode, for_session, patience).await.map(Some)
+                locks.take(number, self.mode, for_session, patience).await.map(Some)
             }
             Action::Release | Action::ReleaseAll => {
-                let had = locks.release(target, self.mode)?;
+                let had = locks.release(number, self.mode).await;
                 if !had {
                     let kind = if self.mode == Mode::Share { "ShareLock" } else { "ExclusiveLock" };
                     let message = format!("you don't own a lock of type {kind}");

@@ -177,6 +177,38 @@ fn procedure(scope: &Scope, text: &str) -> Option<i64> {
     routines::by_name(text.strip_prefix("pg_catalog.").unwrap_or(text))
 }
 
+/// The id of the function that a text names with the types of its arguments: `f(integer)`.
+///
+/// # Errors
+/// 22P02 for a text without parentheses; 42704, 3F000 and 42883 if the type, schema or function does not exist.
+pub(super) fn function_by_signature(scope: &Scope, text: &str) -> Result<i64> {
+    let malformed = |what: &str| {
+        let message = format!("expected a {what} parenthesis");
+        Error::new(SqlState::InvalidTextRepresentation, message)
+    };
+    let (name, types) = text.split_once('(').ok_or_else(|| malformed("left"))?;
+    let types = types.trim_end().strip_suffix(')').ok_or_else(|| malformed("right"))?.trim();
+    let types = types.split(',').filter(|name| !types.is_empty() || !name.is_empty());
+    let types = types.map(|name| {
+        let name = name.trim();
+        type_by_name(scope, name).ok_or_else(|| missing("regtype", name))
+    });
+    let types = types.collect::<Result<Vec<i64>>>()?;
+    let unknown = || missing("regprocedure", text);
+    let (schema, name) = split(name.trim()).ok_or_else(unknown)?;
+    if let Some(schema) = &schema
+        && schema_by_name(scope, &quote_ident(schema)).is_none()
+    {
+        return Err(missing("regnamespace", schema));
+    }
+    if let Some(function) = function_of_user(scope, text) {
+        return Ok(oids::relation(function.id));
+    }
+    let is_of_system = schema.is_none_or(|schema| schema == "pg_catalog");
+    let found = routines::by_signature(&name, &types).filter(|_| is_of_system);
+    found.ok_or_else(unknown)
+}
+
 /// The function of a user with a name, and with these types of arguments, if they are written.
 fn function_of_user(scope: &Scope, text: &str) -> Option<Arc<Function>> {
     scope.catalog.functions().next()?;

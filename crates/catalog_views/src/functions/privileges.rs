@@ -1,6 +1,6 @@
 //! `has_table_privilege`, `pg_has_role`, `pg_table_is_visible` and similar functions.
 
-use super::Scope;
+use super::{Scope, names};
 use crate::access::Access;
 use crate::names::BOOTSTRAP_SUPERUSER;
 use crate::names::SYSTEM_SCHEMAS;
@@ -16,8 +16,7 @@ use values::cells::Form;
 use values::{Error, Result, SqlState};
 
 /// Functions about objects that everyone may use.
-const FREE: [&str; 6] = [
-    "has_function_privilege",
+const FREE: [&str; 5] = [
     "has_type_privilege",
     "has_language_privilege",
     "has_tablespace_privilege",
@@ -65,6 +64,10 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     let of = Arc::clone(session);
     all.push(function("has_database_privilege", 2..=3, Form::Flag, move |row| {
         Ok(database(&*of, row, row.count() - 2)?.into())
+    }));
+    let of = Arc::clone(session);
+    all.push(function("has_function_privilege", 2..=3, Form::Flag, move |row| {
+        Ok(routine(&*of, row, row.count() - 2)?.into())
     }));
     for name in FREE {
         all.push(function(name, 2..=3, Form::Flag, |row| {
@@ -189,6 +192,35 @@ fn has_column(session: &dyn SessionContext, row: &Row<'_>, position: usize) -> R
     let relation = row.text(position).unwrap_or_default();
     let message = format!("column \"{name}\" of relation \"{relation}\" does not exist");
     Err(Error::new(SqlState::UndefinedColumn, message))
+}
+
+/// `has_function_privilege`. Everyone may execute the functions of the system. `None` for an id without a function.
+///
+/// # Errors
+/// As of `regprocedure`; 22023 for another privilege than EXECUTE.
+fn routine(session: &dyn SessionContext, row: &Row<'_>, position: usize) -> Result<Option<bool>> {
+    let scope = Scope::of(session);
+    let Some(role) = role(session, &scope, row, position)? else { return Ok(None) };
+    let Some(asked) = row.text(row.count() - 1) else { return Ok(None) };
+    let oid = match (row.number(position), row.text(position)) {
+        (Some(oid), _) => oid,
+        (None, Some(text)) => names::function_by_signature(&scope, text)?,
+        (None, None) => return Ok(None),
+    };
+    for one in asked.split(',') {
+        if !matches!(one.trim().to_uppercase().as_str(), "EXECUTE" | "EXECUTE WITH GRANT OPTION") {
+            let message = format!("unrecognized privilege type: \"{}\"", one.trim());
+            return Err(Error::new(SqlState::InvalidParameterValue, message));
+        }
+    }
+    let access = Access::new(&scope.catalog, role.as_deref());
+    let held = match routines::of_user(&scope.catalog, oid) {
+        Some(function) => access.privileges(&Object::Relation(function.id)),
+        None if routines::by_oid(oid).is_none() => return Ok(None),
+        None if access.is_superuser() => all_privileges(),
+        None => Privileges::EXECUTE,
+    };
+    any(held, asked).map(Some)
 }
 
 /// `has_schema_privilege`.

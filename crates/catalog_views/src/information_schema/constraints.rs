@@ -15,13 +15,16 @@ pub(super) fn tables(context: &ViewContext<'_>, rows: &mut TableRows) {
     for table in context.base_tables() {
         let key = (!table.has_hidden_key()).then(|| (table.key_name(), "PRIMARY KEY"));
         let checks = table.checks.iter().map(|check| (check.name.clone(), "CHECK"));
-        let unique = context.unique(table.id).map(|index| (index.file.name.clone(), "UNIQUE"));
+        let unique = context.unique(table.id).map(|index| {
+            let kind = if index.is_primary { "PRIMARY KEY" } else { "UNIQUE" };
+            (index.file.name.clone(), kind)
+        });
         let timing = |name: &str| {
             let index = context.unique(table.id).find(|index| index.file.name == name);
             index.map_or(Timing::NotDeferrable, |index| index.timing)
         };
         for (name, kind) in key.into_iter().chain(unique).chain(checks) {
-            let timing = if kind == "UNIQUE" { timing(&name) } else { Timing::NotDeferrable };
+            let timing = if kind == "CHECK" { Timing::NotDeferrable } else { timing(&name) };
             rows.row([
                 ("constraint_catalog", DATABASE.into()),
                 ("constraint_schema", table.schema.as_str().into()),

@@ -29,6 +29,7 @@ pub(super) fn indexes(context: &ViewContext<'_>, rows: &mut TableRows) {
         let option = |c: &IndexColumn| i64::from(c.descending) + 2 * i64::from(c.nulls_first);
         rows.set_last("indoption", options.map(option).collect::<Vec<i64>>().into());
         rows.set_last("indisunique", of.is_unique.into());
+        rows.set_last("indisprimary", of.is_primary.into());
         rows.set_last("indimmediate", (!of.is_deferrable()).into());
         rows.set_last("indnullsnotdistinct", of.nulls_equal.into());
         let shown: Vec<&str> = of
@@ -117,7 +118,7 @@ pub(super) fn constraints(context: &ViewContext<'_>, rows: &mut TableRows) {
                 ("oid", oids::check(id, name).into()),
                 ("conname", name.into()),
                 ("connamespace", oids::schema(&table.schema).into()),
-                ("contype", "u".into()),
+                ("contype", if index.is_primary { "p" } else { "u" }.into()),
                 ("condeferrable", index.is_deferrable().into()),
                 ("condeferred", (index.timing == Timing::InitiallyDeferred).into()),
                 ("convalidated", true.into()),

@@ -98,12 +98,13 @@ fn order_text(order: &IndexColumn) -> String {
     format!("{}{direction}{nulls}", class.collect::<String>())
 }
 
-/// The definition of a UNIQUE constraint.
+/// The definition of a UNIQUE constraint, or of a primary key that is deferrable.
 pub(crate) fn unique(index: &Index, table: &Table) -> String {
     let names =
         index_parts(index, table).iter().map(|of| part(of, false)).collect::<Vec<_>>().join(", ");
     let nulls = if index.nulls_equal { " NULLS NOT DISTINCT" } else { "" };
-    format!("UNIQUE{nulls} ({names}){}", timing(index.timing))
+    let kind = if index.is_primary { "PRIMARY KEY" } else { "UNIQUE" };
+    format!("{kind}{nulls} ({names}){}", timing(index.timing))
 }
 
 /// When a constraint is checked, with a blank in front.

@@ -14,8 +14,13 @@ pub(super) fn locks(context: &ViewContext<'_>, rows: &mut TableRows) {
             table.map_or(Cell::Null, |table| oids::relation(table.id.relation()).into())
         };
         let (kind, of, class, object, part) = match &lock.target {
-            Target::Row(table, _) => ("tuple", relation(*table), None, None, None),
+            Target::Row(table, _) | Target::Keys(table) => {
+                ("tuple", relation(*table), None, None, None)
+            }
             Target::Table(table) => ("relation", relation(*table), None, None, None),
+            Target::Advisory(Space::Serial, table) => {
+                ("relation", relation(u32::try_from(*table).unwrap_or_default()), None, None, None)
+            }
             Target::Advisory(space, number) => {
                 let (high, low) = ((*number >> 32) & 0xffff_ffff, *number & 0xffff_ffff);
                 let part = if *space == Space::One { 1_i64 } else { 2 };

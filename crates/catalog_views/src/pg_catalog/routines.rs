@@ -181,6 +181,13 @@ pub(crate) fn name_of(oid: i64) -> Option<&'static str> {
     by_oid(oid).map(|routine| routine.name)
 }
 
+/// The id of the function with a name and these types of arguments.
+pub(crate) fn by_signature(name: &str, arguments: &[i64]) -> Option<i64> {
+    let mut all = ROUTINES.iter();
+    let found = all.find(|(_, routine)| routine.name == name && routine.arguments == arguments);
+    found.map(|(oid, _)| *oid)
+}
+
 /// The least id of the functions with a name.
 pub(crate) fn by_name(name: &str) -> Option<i64> {
     let named = ROUTINES.iter().filter(|(_, routine)| routine.name == name);

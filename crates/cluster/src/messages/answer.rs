@@ -100,6 +100,8 @@ pub(crate) enum Answer {
     Locked(Vec<bool>),
     /// Which parties wait for which.
     Waits(Vec<(Party, Party)>),
+    /// The ranges that a server owns of a table; `None` if rows have changed.
+    Unchanged(Option<Vec<KeyRange>>),
 }
 
 /// Image adjustment: entries for the sender's image, and how often requests were forwarded.

@@ -7,7 +7,7 @@ use sdds::{GroupId, Key, KeyRange, MoveId, ServerId, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Write};
 use store::catalog::{CatalogChange, Sequence, TableId};
-use store::locks::Party;
+use store::locks::{Mode, Owner, Party, Space};
 use store::{ExchangeId, MoveSetting, Reader, RowLocks, TransactionId};
 
 /// Maximum number of commits of one [`Request::Next`].
@@ -149,6 +149,14 @@ pub(crate) enum Request {
     Lock { reader: WireReader, target: Target, rows: RowLocks, step: u64 },
     /// To any server: which parties wait for which.
     Waits,
+    /// A server to the root: an advisory lock for an owner there. Late, the owner has it until its server releases all of
+    /// its locks.
+    LockNumber { owner: Owner, number: (Space, i64), mode: Mode, waits: bool },
+    /// A server to the root: the end of an advisory lock of an owner, or of all. Late, it is released late.
+    UnlockNumbers { owner: Owner, one: Option<((Space, i64), Mode)> },
+    /// To any server: which ranges of a table it owns, unless rows of it have changed since a timestamp. It first waits for
+    /// what may commit until `now`.
+    Unchanged { table: TableId, since: Timestamp, now: Timestamp },
 }
 
 impl Request {

@@ -1,11 +1,16 @@
 //! The other servers, as transactions of this server use them ([`store::Peers`]).
 //!
-//! `rows`: rows by key. `writes`: writes and DML pushdowns. `streams`: plan fragments and
+//! `changes`: whether tables have changed. `numbers`: advisory locks. `rows`: rows by key. `waiting`: waiting for locks. `writes`: writes and DML pushdowns. `streams`: plan fragments and
 //! exchanges.
 
+mod changes;
+pub(crate) mod numbers;
 mod rows;
 mod streams;
+mod waiting;
 mod writes;
+
+pub(crate) use waiting::granted;
 
 use crate::messages::{Answer, Request, WireReader, unexpected};
 use crate::node::Node;
@@ -19,7 +24,7 @@ use futures::future::{BoxFuture, join_all};
 use sdds::{GroupId, Key, KeyRange, ServerId, Timestamp};
 use std::sync::Arc;
 use store::catalog::{Sequence, Table, TableId};
-use store::locks::Party;
+use store::locks::{Mode, Owner, Party, Space};
 use store::{
     BatchStream, Changed, Delivery, Error, ExchangeId, Finding, MoveSetting, MoveSettings, Peers,
     Prepared, Reader, RowLocks, Snapshot, TableTotal, Traffic, TransactionId, Whereabouts, Write,
@@ -266,6 +271,28 @@ impl Peers for NodePeers {
             }
         });
         join_all(sent).await;
+    }
+
+    async fn lock_number(
+        &self,
+        owner: Owner,
+        number: (Space, i64),
+        mode: Mode,
+        waits: bool,
+    ) -> Result<bool, Error> {
+        self.send_number(owner.elsewhere(), number, mode, waits).await
+    }
+
+    fn unlock_numbers(
+        &self,
+        owner: Owner,
+        one: Option<((Space, i64), Mode)>,
+    ) -> BoxFuture<'static, ()> {
+        self.end_numbers(owner.elsewhere(), one)
+    }
+
+    async fn is_unchanged(&self, table: TableId, since: Timestamp) -> Result<bool, Error> {
+        self.is_unchanged_everywhere(table, since).await
     }
 
     fn set_weight(&self, name: &str, weight: u32) -> Result<(), Error> {

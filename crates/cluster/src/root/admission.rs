@@ -32,6 +32,8 @@ impl Root {
             });
             (member, members.clone(), self.oracle.lock().now())
         };
+        // A member that has been started anew.
+        self.store.unlock_all_of(|server| server == member.server);
         let start = self.next_start().await?;
         self.await_heartbeat(member.server, timestamp, members.version);
         let group = self.membership.group_of(member.server);
@@ -70,6 +72,7 @@ impl Root {
             let member = members.restart(server, address);
             (member.ok_or_else(|| no_server(&members, name))?, members.clone())
         };
+        self.store.unlock_all_of(|other| other == server);
         self.begin_generation(start);
         let timestamp = self.oracle.lock().now();
         self.await_heartbeat(server, timestamp, members.version);

@@ -16,6 +16,7 @@ pub(crate) use fragments::{describe, run, take};
 
 use crate::messages::{Answer, Reply, Request, invalid_message};
 use crate::node::Node;
+use crate::peers::numbers;
 use std::sync::Arc;
 
 /// Answers a request to the owner of rows.
@@ -33,6 +34,17 @@ pub(crate) async fn answer(node: &Arc<Node>, request: Request) -> Reply {
         }
         Request::Lock { reader, target, rows, step } => {
             locking::lock(node, &reader, &target, &rows, step).await
+        }
+        Request::LockNumber { owner, number, mode, waits } => {
+            let taken = numbers::lock(node, owner, number, mode, waits).await?;
+            Ok(Answer::Locked(vec![taken]))
+        }
+        Request::UnlockNumbers { owner, one } => {
+            numbers::unlock(node, owner, one);
+            Ok(Answer::Done)
+        }
+        Request::Unchanged { table, since, now } => {
+            Ok(Answer::Unchanged(node.store.unchanged_since(table, since, now).await))
         }
         Request::Waits => Ok(Answer::Waits(node.store.waits())),
         Request::RowOperation { target, key, operation } => {

@@ -6,12 +6,9 @@
 
 use crate::messages::WireReader;
 use crate::node::Node;
-use crate::peers::NodePeers;
-use futures::future::{Either, select};
-use std::pin::pin;
+use crate::peers::granted;
 use std::sync::Arc;
-use store::locks::Party;
-use store::{DEADLOCK_PAUSE, Error, LockWait, Peers, Transaction, TransactionId, refuse_deadlock};
+use store::{Error, Transaction, TransactionId};
 
 /// Executes a write in the part of a transaction, again whenever it has waited for a lock.
 pub(super) async fn staged<T>(
@@ -29,18 +26,5 @@ pub(super) async fn staged<T>(
         let Some(wait) = part.take_wait().filter(|_| reader.waits) else { return done };
         drop(part);
         granted(node, party, wait).await?;
-    }
-}
-
-async fn granted(node: &Arc<Node>, party: Party, wait: LockWait) -> Result<(), Error> {
-    let mut granted = pin!(wait.granted(None));
-    loop {
-        match select(granted, node.calls.tasks.sleep(DEADLOCK_PAUSE)).await {
-            Either::Left((done, _)) => return done,
-            Either::Right(((), still)) => granted = still,
-        }
-        let mut edges = node.store.waits();
-        edges.extend(NodePeers::coordinating(node).waits().await);
-        refuse_deadlock(&edges, party)?;
     }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::task::JoinHandle;
 use workloads::InProcess;
 
-/// Moves buckets of every table until it is dropped.
+/// Moves buckets of every table and every index until it is dropped.
 pub(crate) struct RandomMoves {
     tasks: Vec<JoinHandle<()>>,
     moves: Arc<AtomicU64>,
@@ -41,15 +41,19 @@ async fn shuffle(cluster: &Cluster, moves: &AtomicU64) {
     loop {
         let catalog = cluster.store().catalog();
         for relation in catalog.relations() {
-            let Relation::Table(table) = relation else { continue };
+            let file = match relation {
+                Relation::Table(table) => table,
+                Relation::Index(index) => &index.file,
+                Relation::View(_) | Relation::Sequence(_) => continue,
+            };
             if relation.is_temporary() {
                 continue;
             }
-            for bucket in cluster.store().bucket_infos(table.id) {
+            for bucket in cluster.store().bucket_infos(file.id) {
                 dice = dice.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
                 let servers = cluster.members().list.len() as u64;
                 let to = sdds::GroupId((dice >> 33) % servers);
-                if cluster.give(table.id, &bucket.range, to).await.is_ok() {
+                if cluster.give(file.id, &bucket.range, to).await.is_ok() {
                     moves.fetch_add(1, Ordering::Relaxed);
                 }
                 tokio::task::yield_now().await;

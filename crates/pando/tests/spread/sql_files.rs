@@ -46,7 +46,7 @@ impl AsyncDB for Sql {
 }
 
 /// Files that depend on buckets and plans of a single server.
-const OF_ONE_SERVER: &[&str] = &["catalog.slt", "serializable.slt"];
+const OF_ONE_SERVER: &[&str] = &["catalog.slt"];
 
 fn files() -> Vec<PathBuf> {
     let folder = Path::new("../query/tests/sql");

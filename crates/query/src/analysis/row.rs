@@ -97,6 +97,23 @@ pub(crate) fn trees(
     Ok(bound.map_err(|error| refused(error, ""))?)
 }
 
+/// The typed tree of an expression of a table's definition, with the functions of users in the place of their calls, and
+/// whether it calls none.
+///
+/// # Errors
+/// As of [`plan`].
+pub(crate) fn expanded(
+    planner: &Planner<'_>,
+    table: &Table,
+    expression: RowExpression<'_>,
+) -> Result<(Option<Tree>, bool)> {
+    let (known, row) = (Types::of(planner), table_of(table, 0)?);
+    let bound = analyzer::bind_row(&known, &row, &[expression]);
+    let (_, bound) = bound.map_err(|error| refused(error, ""))?;
+    let calls_none = trees(table, &[expression]).is_ok_and(|(_, plain)| plain == bound);
+    Ok((bound.into_iter().next(), calls_none))
+}
+
 /// A typed tree over a table's row as the engine's expression.
 ///
 /// # Errors

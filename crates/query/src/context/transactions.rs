@@ -201,6 +201,11 @@ impl Conversation {
         Ok(Some(open))
     }
 
+    /// Whether checks wait for the end of the open transaction.
+    pub(crate) fn has_unchecked(&mut self) -> bool {
+        self.open.as_mut().is_some_and(|open| !open.transaction.row_changes().is_empty())
+    }
+
     /// The owner of the locks of the open transaction.
     pub(crate) fn lock_owner(&mut self, waiting: Waiting) -> Option<Owner> {
         let open = self.open.as_mut()?;

@@ -9,6 +9,8 @@ use super::generated::{self, mentions};
 use super::identity;
 use super::index;
 use super::index_columns;
+use super::not_null::{contains_null, refuse_nulls};
+use super::primary_key;
 use super::rename::refuse_taken;
 use super::triggers;
 use crate::context::Frame;
@@ -85,6 +87,9 @@ async fn changes_keys(
     operation: &AlterOperation,
 ) -> Result<bool> {
     match operation {
+        AlterOperation::AddConstraint(TableConstraint::Unique(key)) if key.is_primary => {
+            primary_key::add_deferrable(frame, transaction, table, key).await?;
+        }
         AlterOperation::AddConstraint(TableConstraint::Unique(unique)) => {
             index::add_unique(frame, transaction, table, unique).await?;
         }
@@ -267,7 +272,8 @@ fn add_column(
     let users = frame.types(transaction.catalog());
     let column = define(table.next_column, definition, &users, frame.text)?;
     refuse_taken(table, &column.name)?;
-    if definition.is_key || has_sequence(definition) {
+    let is_key = definition.is_key || definition.unique.iter().any(|unique| unique.is_primary);
+    if is_key || has_sequence(definition) {
         let message =
             "a column with a primary key or a sequence cannot be added to an existing table";
         return Err(Error::unsupported(message));
@@ -293,14 +299,6 @@ fn add_column(
     let has_checks = !definition.checks.is_empty();
     definition.checks.iter().try_for_each(|check| checks::add(table, check.clone()))?;
     Ok(Added { is_computed, has_checks })
-}
-
-/// The error for rows with NULL in a column that is NOT NULL from now on.
-fn contains_null(table: &Table, name: &str) -> Error {
-    let message = format!("column \"{name}\" of relation \"{}\" contains null values", table.name);
-    Error::new(SqlState::NotNullViolation, message)
-        .of_table(&table.schema, &table.name)
-        .of_column(name)
 }
 
 pub(super) fn drop_column(table: &mut Table, name: &str) -> Result<()> {
@@ -360,7 +358,7 @@ async fn set_nullable(
 ) -> Result<()> {
     if !is_nullable {
         refuse_nulls(frame, transaction, table, column).await?;
-    } else if table.key.contains(&table.columns[column].id) {
+    } else if is_in_key(transaction, table, column) {
         let message = format!("column \"{}\" is in a primary key", table.columns[column].name);
         return Err(Error::new(SqlState::InvalidTableDefinition, message));
     }
@@ -368,16 +366,9 @@ async fn set_nullable(
     Ok(())
 }
 
-async fn refuse_nulls(
-    frame: &Frame<'_>,
-    transaction: &DistributedTransaction,
-    table: &Table,
-    column: usize,
-) -> Result<()> {
-    let name = &table.columns[column].name;
-    let is_null = format!("\"{name}\" IS NULL");
-    if !checks::is_any_row(frame, transaction, table, &is_null).await? {
-        return Ok(());
-    }
-    Err(contains_null(table, name))
+/// Whether a column is in the primary key.
+fn is_in_key(transaction: &DistributedTransaction, table: &Table, column: usize) -> bool {
+    let id = table.columns[column].id;
+    let deferrable = transaction.catalog().deferrable_key(table.id);
+    table.key.contains(&id) || deferrable.is_some_and(|key| key.inputs().any(|column| column == id))
 }

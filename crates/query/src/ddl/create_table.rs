@@ -261,7 +261,7 @@ impl Builder {
                 self.set_keys(vec![column.name.clone()])?;
             }
             self.checks.extend(definition.checks.iter().cloned());
-            self.unique.extend(definition.unique.iter().cloned());
+            definition.unique.iter().try_for_each(|unique| self.add_unique(unique))?;
             self.references.extend(definition.references.iter().cloned());
             self.add_column(column)?;
         }
@@ -281,6 +281,9 @@ impl Builder {
             self.set_keys(copied.keys)?;
         }
         self.checks.extend(copied.checks);
+        if copied.indexes.iter().flat_map(|of| &of.all).any(|index| index.is_primary) {
+            self.refuse_second_key()?;
+        }
         self.indexes.extend(copied.indexes);
         Ok(())
     }
@@ -297,11 +300,25 @@ impl Builder {
     }
 
     fn set_keys(&mut self, keys: Vec<String>) -> Result<()> {
-        if !self.keys.is_empty() {
-            return Err(self.second_key());
-        }
+        self.refuse_second_key()?;
         self.keys = keys;
         Ok(())
+    }
+
+    fn add_unique(&mut self, unique: &Unique) -> Result<()> {
+        if unique.is_primary {
+            self.refuse_second_key()?;
+        }
+        self.unique.push(unique.clone());
+        Ok(())
+    }
+
+    fn refuse_second_key(&self) -> Result<()> {
+        let is_copied = |indexes: &Indexes| indexes.all.iter().any(|index| index.is_primary);
+        let has_key = !self.keys.is_empty()
+            || self.unique.iter().any(|unique| unique.is_primary)
+            || self.indexes.iter().any(is_copied);
+        if has_key { Err(primary_key::second(&self.table)) } else { Ok(()) }
     }
 
     fn add_column(&mut self, column: Column) -> Result<()> {
@@ -332,18 +349,12 @@ impl Builder {
         Ok(())
     }
 
-    fn second_key(&self) -> Error {
-        let message =
-            format!("multiple primary keys for table \"{}\" are not allowed", self.table.name);
-        Error::new(SqlState::InvalidTableDefinition, message)
-    }
-
     fn add_constraints(&mut self, constraints: &[TableConstraint]) -> Result<()> {
         for constraint in constraints {
             match constraint {
                 TableConstraint::PrimaryKey(columns) => self.set_keys(columns.clone())?,
                 TableConstraint::Check(check) => self.checks.push(check.clone()),
-                TableConstraint::Unique(unique) => self.unique.push(unique.clone()),
+                TableConstraint::Unique(unique) => self.add_unique(unique)?,
                 TableConstraint::ForeignKey(key) => {
                     self.references.push(ForeignKeyDefinition::clone(key));
                 }
@@ -357,6 +368,10 @@ impl Builder {
             let message = format!("tables can have at most {COLUMNS_MAX} columns");
             return Err(Error::new(SqlState::ProgramLimitExceeded, message));
         }
+        let deferrable = self.unique.iter().filter(|unique| unique.is_primary);
+        let required: Vec<&String> = deferrable.flat_map(|unique| &unique.columns).collect();
+        let in_key = self.table.columns.iter_mut().filter(|of| required.contains(&&of.name));
+        in_key.for_each(|column| column.nullable = false);
         if self.keys.is_empty() {
             let id = self.add_row_id()?;
             self.table.key = vec![id];

@@ -5,7 +5,7 @@
 //! of an index cannot commit.
 
 use super::foreign_keys;
-use super::index_names::{chosen, refuse_taken};
+use super::index_names::{chosen, of_key, refuse_taken};
 use crate::analysis::row;
 use crate::context::{Frame, start};
 use analyzer::RowExpression;
@@ -151,8 +151,8 @@ fn definition(
     table: &Table,
     expression: RowExpression<'_>,
 ) -> Result<IndexExpression> {
-    let (_, trees) = row::trees(table, &[expression])?;
-    let tree = trees.first().filter(|tree| tree.sql_type.oid != Oid::UNKNOWN);
+    let (tree, calls_none) = row::expanded(planner, table, expression)?;
+    let tree = tree.filter(|tree| tree.sql_type.oid != Oid::UNKNOWN);
     let Some(tree) = tree else { return Err(without_order("unknown")) };
     let row = row::plan_one(planner, table, expression)?;
     let (text, what) = match expression {
@@ -160,6 +160,10 @@ fn definition(
         RowExpression::IndexKey(text) => (text, "expression"),
         _ => return Err(Error::new(SqlState::InternalError, "this is no expression of an index")),
     };
+    if !row.is_immutable && !calls_none {
+        let what = "a function in an index whose body calls functions that are not immutable";
+        return Err(Error::unsupported(format!("{what} is not supported")));
+    }
     if !row.is_immutable {
         let message = format!("functions in index {what} must be marked IMMUTABLE");
         return Err(Error::new(SqlState::InvalidObjectDefinition, message));
@@ -169,12 +173,13 @@ fn definition(
     };
     let (_, field) = expr.to_field(&row.schema)?;
     let shown: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
-    let shown = deparse::text(tree, &shown);
+    let shown = deparse::text(&tree, &shown);
     let references = grammar::columns(text).unwrap_or_default();
-    let text = match references.iter().any(|reference| reference.parts.len() > 1) {
-        // The name of the table may change.
+    let text = match !calls_none || references.iter().any(|reference| reference.parts.len() > 1) {
+        // The name of the table may change, and so may functions of users.
         true => shown.clone().ok_or_else(|| {
-            Error::unsupported(format!("the name of the table in {text} is not supported"))
+            let what = if calls_none { "the name of the table" } else { "a function" };
+            Error::unsupported(format!("{what} in {text} is not supported in an index"))
         })?,
         false => text.to_owned(),
     };
@@ -209,7 +214,8 @@ pub(super) async fn add_unique(
             Error::new(SqlState::UndefinedColumn, message)
         })?;
         if columns.iter().any(|known| known.key.column() == Some(column.id)) {
-            let message = format!("column \"{name}\" appears twice in unique constraint");
+            let kind = if unique.is_primary { "primary key" } else { "unique" };
+            let message = format!("column \"{name}\" appears twice in {kind} constraint");
             return Err(Error::new(SqlState::DuplicateColumn, message));
         }
         require_order(&column.sql_type)?;
@@ -218,6 +224,7 @@ pub(super) async fn add_unique(
     let names = unique.columns.iter().map(String::as_str);
     let name = match &unique.name {
         Some(name) => name.clone(),
+        None if unique.is_primary => of_key(transaction.catalog(), &table),
         None => chosen(transaction.catalog(), &table, names, "key"),
     };
     refuse_taken(transaction.catalog(), &table, &name, true)?;
@@ -226,13 +233,15 @@ pub(super) async fn add_unique(
         is_unique: true,
         nulls_equal: unique.nulls_equal,
         is_constraint: true,
+        is_primary: unique.is_primary,
         timing: integrity::timing(unique.is_deferrable, unique.is_deferred),
         ..Index::new(id, name, &table, columns)
     };
     add(frame, transaction, index).await
 }
 
-/// Adds the UNIQUE constraints of a new table, without those that repeat the primary key or another.
+/// Adds the UNIQUE constraints of a new table, without those that repeat the primary key or another. A primary key that is
+/// deferrable comes first.
 pub(super) async fn add_all(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
@@ -240,11 +249,12 @@ pub(super) async fn add_all(
     all: &[Unique],
 ) -> Result<()> {
     let key = table.key_indices().into_iter().map(|at| table.columns[at].name.clone());
-    let mut known: Vec<(Vec<String>, bool)> = vec![(key.collect(), false)];
-    for unique in all {
-        let columns = (unique.columns.clone(), unique.nulls_equal);
-        if !known.contains(&columns) {
-            known.push(columns);
+    let key = Unique { columns: key.collect(), ..Unique::default() };
+    let (first, rest): (Vec<&Unique>, Vec<&Unique>) = all.iter().partition(|of| of.is_primary);
+    let mut known = vec![&key];
+    for unique in first.into_iter().chain(rest) {
+        if !known.iter().any(|known| known.is_same(unique)) {
+            known.push(unique);
             add_unique(frame, transaction, table.id, unique).await?;
         }
     }
@@ -284,8 +294,11 @@ pub(super) async fn add_copy(
         IndexKey::Expression(expression) => Some(expression.name.as_str()),
     });
     let names = named.chain(of.included.iter().filter_map(|id| name_of(*id)));
-    let label = if of.is_constraint { "key" } else { "idx" };
-    let name = chosen(transaction.catalog(), table, names, label);
+    let name = match (of.is_primary, of.is_constraint) {
+        (true, _) => of_key(transaction.catalog(), table),
+        (false, true) => chosen(transaction.catalog(), table, names, "key"),
+        (false, false) => chosen(transaction.catalog(), table, names, "idx"),
+    };
     let id = TableId(frame.session.shared.store.next_relation_id().0);
     let Index { file, .. } = Index::new(id, name, table, Vec::new());
     let comment = of.file.comment.clone().filter(|_| has_comment);

@@ -14,10 +14,20 @@ pub(super) fn chosen<'a>(
     label: &str,
 ) -> String {
     let columns = distinct(columns).join("_");
+    free(catalog, table, (&columns, label))
+}
+
+/// The name of the index of a primary key without a name.
+pub(super) fn of_key(catalog: &Catalog, table: &Table) -> String {
+    free(catalog, table, ("", "pkey"))
+}
+
+/// A free name of a table's name, columns and a label.
+fn free(catalog: &Catalog, table: &Table, (columns, label): (&str, &str)) -> String {
     let numbered = (1..).map(|number| format!("{label}{number}"));
     let mut names = std::iter::once(label.to_owned())
         .chain(numbered)
-        .map(|label| joined(&table.name, &columns, &label));
+        .map(|label| joined(&table.name, columns, &label));
     let is_free = |name: &String| {
         catalog.relation(&table.schema, name).is_none() && !is_constraint(catalog, table, name)
     };
@@ -37,14 +47,15 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
 
 /// A name of three parts. If it is too long, the longer of the first two is cut.
 fn joined(table: &str, columns: &str, label: &str) -> String {
-    let room = NAME_MAX.saturating_sub(label.len() + 2);
+    let between = if columns.is_empty() { "" } else { "_" };
+    let room = NAME_MAX.saturating_sub(label.len() + between.len() + 1);
     let (mut of_table, mut of_columns) = (table.len(), columns.len());
     while of_table + of_columns > room {
         if of_table > of_columns { of_table -= 1 } else { of_columns -= 1 }
     }
     let table = &table[..table.floor_char_boundary(of_table)];
     let columns = &columns[..columns.floor_char_boundary(of_columns)];
-    format!("{table}_{columns}_{label}")
+    format!("{table}{between}{columns}_{label}")
 }
 
 /// Whether a table has a constraint of a name.
@@ -89,6 +100,7 @@ mod tests {
         let name = joined(&long, &short, "key");
         assert_eq!(name.len(), NAME_MAX);
         assert!(name.ends_with("_cccccccccc_key"), "{name}");
+        assert_eq!(joined("t", "", "pkey"), "t_pkey");
         let both = joined(&"ä".repeat(40), &"b".repeat(40), "idx1");
         assert!(both.len() <= NAME_MAX && both.starts_with('ä') && both.ends_with("_idx1"));
     }

@@ -39,7 +39,7 @@ pub(super) struct CopiedColumn {
 #[derive(Debug)]
 pub(super) struct Indexes {
     of: Arc<Table>,
-    all: Vec<Arc<Index>>,
+    pub(super) all: Vec<Arc<Index>>,
     has_comments: bool,
 }
 

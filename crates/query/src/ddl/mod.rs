@@ -21,6 +21,7 @@ mod index_columns;
 mod index_names;
 mod like;
 mod lock_table;
+mod not_null;
 mod place;
 mod primary_key;
 mod refresh;

@@ -221,7 +221,15 @@ impl Session {
             return Ok(());
         }
         let mut conversation = current.lock().await;
-        self.0.check_deferred(&mut conversation).await?;
+        if conversation.has_unchecked() || !self.0.context.held.nothing_waits() {
+            let control = self.0.begin_statement();
+            let checked = tokio::select! {
+                biased;
+                ended = control.ended() => Err(ended),
+                checked = self.0.check_deferred(&mut conversation) => checked,
+            };
+            checked.inspect_err(|_| conversation.rollback())?;
+        }
         conversation.commit(&Control::default()).await.map(drop)
     }
 
@@ -266,8 +274,10 @@ impl Session {
         true
     }
 
-    /// Publishes what committed transactions have notified, to the sessions that listen on all servers.
+    /// Publishes what committed transactions have notified, to the sessions that listen on all servers. Waits until advisory
+    /// locks that have ended are free for sessions of other servers.
     pub async fn announce(&self) {
+        self.0.context.advisory.released().await;
         let announcements = &self.0.context.announcements;
         if announcements.is_empty() {
             return;

@@ -69,8 +69,12 @@ impl Inner {
             error = control.ended() => Err(error),
             outcome = self.dispatch(&mut conversation, statement, parameters, control, mark) => outcome,
         };
-        if result.is_err() {
-            conversation.fail();
+        self.context.advisory.released().await;
+        match statement.command() {
+            _ if result.is_ok() => {}
+            // Its checks may have failed, or been cancelled while they waited.
+            Some(Command::Transaction(Transaction::Commit { .. })) => conversation.rollback(),
+            _ => conversation.fail(),
         }
         self.close_with_transaction(&conversation);
         result.map(|outcome| self.styled(outcome))
@@ -99,9 +103,6 @@ impl Inner {
             return self.control(conversation, transaction, control).await;
         }
         conversation.refuse_if_failed()?;
-        if self.waiting().validates && !matches!(statement.command(), Some(Command::Setting(_))) {
-            self.refuse_serializable()?;
-        }
         let frame = self.frame_of(parameters, statement);
         let command = match statement.body() {
             Body::Query if row_locks::are_in(statement) => {
@@ -193,7 +194,7 @@ impl Inner {
     ) -> Result<Outcome> {
         let tag = match transaction {
             Transaction::Begin { modes, is_start } => {
-                self.refuse_isolation(modes)?;
+                refuse_isolation(modes)?;
                 if !conversation.begin(self.shared.store.begin_distributed().await?)? {
                     self.warn(
                         SqlState::ActiveSqlTransaction,
@@ -238,28 +239,6 @@ impl Inner {
             }
         };
         Ok(Outcome::Done(Tag::plain(tag)))
-    }
-
-    /// Refuses an unsupported isolation level before the transaction begins.
-    fn refuse_isolation(&self, modes: &[Mode]) -> Result<()> {
-        for mode in modes {
-            if let Mode::Isolation(level) = mode
-                && Isolation::of(level)? == Isolation::Serializable
-            {
-                self.refuse_serializable()?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Refuses SERIALIZABLE in a cluster.
-    pub(crate) fn refuse_serializable(&self) -> Result<()> {
-        match self.shared.store.peers() {
-            None => Ok(()),
-            Some(_) => Err(Error::unsupported(
-                "isolation level SERIALIZABLE in a cluster of several servers is not supported",
-            )),
-        }
     }
 
     /// The settings that AND CHAIN passes to the next transaction: isolation and access mode.
@@ -412,7 +391,6 @@ impl Inner {
             self.context.held.end();
             let mut transaction = self.shared.store.begin_distributed().await?;
             if waiting.validates {
-                self.refuse_serializable()?;
                 transaction.validate_reads();
             }
             let applied = if locks {
@@ -538,6 +516,16 @@ impl Inner {
         committed(transaction, control).await?;
         Ok(rows)
     }
+}
+
+/// Refuses an unsupported isolation level before the transaction begins.
+fn refuse_isolation(modes: &[Mode]) -> Result<()> {
+    for mode in modes {
+        if let Mode::Isolation(level) = mode {
+            Isolation::of(level)?;
+        }
+    }
+    Ok(())
 }
 
 /// Looks at the changes of a statement as foreign keys see them, and fires the triggers after them.

@@ -16,11 +16,23 @@ pub(crate) async fn settle_all(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
 ) -> Result<()> {
+    fire_all(frame, transaction).await?;
+    integrity::settle_all(frame, transaction).await
+}
+
+/// Fires the triggers that wait, in the order of their events, and those that wait because of them.
+///
+/// # Errors
+/// Those of functions.
+pub(crate) async fn fire_all(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+) -> Result<()> {
     let held = &frame.session.context.held;
     while !held.nothing_waits() {
         fire(frame, transaction, held.take(|_| false)).await?;
     }
-    integrity::settle_all(frame, transaction).await
+    Ok(())
 }
 
 /// Fires the triggers that waited and are not deferred any more.

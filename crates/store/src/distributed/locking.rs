@@ -57,7 +57,7 @@ impl DistributedTransaction {
         self.gives_up = !waits;
     }
 
-    /// Makes the transaction serializable ([`Transaction::validate_reads`]). Only without a cluster.
+    /// Makes the transaction serializable ([`Transaction::validate_reads`]).
     pub fn validate_reads(&mut self) {
         self.here.validate_reads();
     }

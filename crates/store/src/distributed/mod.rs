@@ -8,6 +8,7 @@ mod load;
 mod locking;
 mod newest;
 mod pushdown;
+mod serial;
 mod watching;
 
 use crate::error::missing;
@@ -417,6 +418,7 @@ impl DistributedTransaction {
             return Err(unchecked());
         }
         self.lock_changed().await?;
+        let serialized = self.serialized().await?;
         let Some(mut elsewhere) = self.elsewhere.take() else {
             return self.here.commit_async().await;
         };
@@ -428,7 +430,9 @@ impl DistributedTransaction {
         }
         // From here on, the commit rolls back on failure.
         elsewhere.has_writes = false;
-        elsewhere.peers.commit(&reader, here).await
+        let committed = elsewhere.peers.commit(&reader, here).await;
+        drop(serialized);
+        committed
     }
 }
 

@@ -74,7 +74,7 @@ impl DistributedTransaction {
 
     /// Whether the deletion of rows of a table has to be looked at.
     pub fn watches_deletion(catalog: &Catalog, id: TableId) -> bool {
-        !catalog.referring_to(id).is_empty() || catalog.has_deferrable(id)
+        !catalog.referring_to(id).is_empty()
     }
 
     pub(super) fn note_inserted(&mut self, id: TableId, rows: &RecordBatch) {

@@ -27,7 +27,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use catalog::{Sequence, Table, TableId};
 use futures::future::BoxFuture;
-use locks::Party;
+use locks::{Mode, Owner, Party, Space};
 use sdds::{GroupId, Key, KeyRange, ServerId, Timestamp, TransactionId};
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -204,6 +204,39 @@ pub trait Peers: Debug + Send + Sync {
 
     /// Sends notifications to all other servers. Servers that cannot be reached do not get them.
     async fn publish(&self, _: Bytes) {}
+
+    /// Takes an advisory lock for an owner of this server, where all servers look for it. Waits for it, or returns false.
+    ///
+    /// # Errors
+    /// 40P01; errors of the server that keeps the locks.
+    async fn lock_number(
+        &self,
+        _owner: Owner,
+        _number: (Space, i64),
+        _mode: Mode,
+        _waits: bool,
+    ) -> Result<bool, Error> {
+        Err(Error::unreachable(String::new(), "no server keeps advisory locks"))
+    }
+
+    /// Releases an advisory lock of an owner, or all of them. It is tried until it succeeds; the result ends after the
+    /// first try.
+    fn unlock_numbers(
+        &self,
+        _owner: Owner,
+        _one: Option<((Space, i64), Mode)>,
+    ) -> BoxFuture<'static, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
+    /// Whether no server has committed a change of rows of a table since a timestamp. Who asks sees to it that none commits
+    /// that matters.
+    ///
+    /// # Errors
+    /// [`Error::Unreachable`].
+    async fn is_unchanged(&self, _table: TableId, _since: Timestamp) -> Result<bool, Error> {
+        Ok(false)
+    }
 
     /// Sets the relative share of a server in every table; zero drains it. Blocks like
     /// [`Self::sequence_next`].

@@ -2,11 +2,13 @@
 
 use super::conflicts::refuse_conflicts;
 use super::{CommitRequest, Store};
+use crate::file::Tile;
 use crate::holds::{HoldId, PreparedWrites};
 use crate::{Error, Snapshot};
+use catalog::TableId;
 use durable::PreparedPart;
 use journal::Position;
-use sdds::Timestamp;
+use sdds::{KeyRange, Timestamp};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -59,6 +61,30 @@ impl Store {
     pub async fn snapshot_at(&self, timestamp: Timestamp) -> Snapshot {
         self.holds().settled_up_to(timestamp).await;
         self.snapshots().take_at(timestamp)
+    }
+
+    /// Returns the ranges of a table that this server owns; `None` if rows of it have changed since a timestamp. Waits for
+    /// prepared transactions that may commit until `now`.
+    pub async fn unchanged_since(
+        &self,
+        table: TableId,
+        since: Timestamp,
+        now: Timestamp,
+    ) -> Option<Vec<KeyRange>> {
+        self.holds().settled_up_to(now).await;
+        let machine = self.machine();
+        let file = machine.head().files.get(&table)?;
+        let mut owned = Vec::new();
+        for (range, tile) in file.directory().iter() {
+            match tile {
+                Tile::Here(bucket) | Tile::Leaving(bucket) if bucket.state().newest() > since => {
+                    return None;
+                }
+                Tile::Here(_) => owned.push(range.clone()),
+                Tile::Leaving(_) | Tile::Elsewhere => {}
+            }
+        }
+        Some(owned)
     }
 
     /// Records a timestamp seen on another server: transactions prepared from now on commit after

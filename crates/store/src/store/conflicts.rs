@@ -66,7 +66,7 @@ fn missing_requirement<'a>(file: &TableFile, writes: &'a TableWrites) -> Option<
 }
 
 /// Whether foreign keys refer to the rows of a table, or to those of the table of an index.
-fn is_referred_to(catalog: &Catalog, id: TableId) -> bool {
+pub(crate) fn is_referred_to(catalog: &Catalog, id: TableId) -> bool {
     let table = catalog.index_by_id(id).map_or(id, |index| index.table);
     !catalog.referring_to(table).is_empty()
 }
@@ -198,6 +198,13 @@ fn refuse_locked(published: &Published, held: &Held, request: &CommitRequest) ->
         }
         if let Some(key) = taken_key(held, party, *id, writes) {
             return Err(conflict(&published.catalog, table, &key));
+        }
+        let keys_are_free = || held.locks.is_free(party, &Target::Keys(id.0), Mode::RowExclusive);
+        if let Some((key, _)) = writes.changes.iter().find(|(_, row)| row.is_none())
+            && is_referred_to(&published.catalog, *id)
+            && !keys_are_free()
+        {
+            return Err(conflict(&published.catalog, table, key));
         }
         let is_required = |key: &&Key| {
             !held.locks.is_free(party, &Target::Row(id.0, (*key).clone()), Mode::ForKeyShare)

@@ -2,10 +2,11 @@
 
 use super::Store;
 use crate::Error;
+use crate::holds::Kept;
 use crate::locking::{LockWait, request};
 use catalog::TableId;
 use locks::{Listed, Mode, Owner, Party, Target};
-use sdds::Key;
+use sdds::{Key, ServerId};
 
 impl Store {
     /// Whether a running transaction has locks here.
@@ -44,6 +45,21 @@ impl Store {
         let Some(granted) = held.locks.release(owner, target, mode) else { return false };
         held.wake(granted);
         true
+    }
+
+    /// Keeps something until the locks of an owner end.
+    pub fn keep_for(&self, owner: Owner, kept: Kept) {
+        self.holds().lock().kept.entry(owner).or_default().push(kept);
+    }
+
+    /// Releases the locks that are kept here for owners of some other servers.
+    pub fn unlock_all_of(&self, is_gone: impl Fn(ServerId) -> bool) {
+        let mut held = self.holds().lock();
+        let is_gone = |owner: &Owner| owner.is_elsewhere() && is_gone(owner.party.server);
+        for owner in held.locks.owners().filter(is_gone).collect::<Vec<_>>() {
+            let granted = held.locks.end(owner);
+            held.wake(granted);
+        }
     }
 
     /// Releases all locks of an owner.

@@ -16,7 +16,9 @@ mod sequences;
 mod statistics;
 
 pub(crate) use committing::Touched;
-pub(crate) use conflicts::{refuse_missing, refuse_newer, refuse_newer_loads, refuse_required};
+pub(crate) use conflicts::{
+    is_referred_to, refuse_missing, refuse_newer, refuse_newer_loads, refuse_required,
+};
 pub use indexed::IndexExpressions;
 pub use opening::{CHECKPOINT_BYTES, Data, Progress, Recovery, RecoveryStage, server_of};
 pub(crate) use proposing::Ready;

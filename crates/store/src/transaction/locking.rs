@@ -14,14 +14,16 @@ use super::{Savepoint, Transaction};
 use crate::locking::{LockWait, Locker};
 use crate::peers::{LockPolicy, RowLocks};
 use crate::read::TableView;
-use crate::store::{refuse_missing, refuse_newer, refuse_newer_loads, refuse_required};
+use crate::store::{
+    is_referred_to, refuse_missing, refuse_newer, refuse_newer_loads, refuse_required,
+};
 use crate::{Error, Snapshot};
 use catalog::{Catalog, CatalogChange, Table, TableId};
 use locks::{Mode, Owner, Party, Target};
 use sdds::{Key, KeyRange};
 use std::sync::Arc;
 
-/// Of more keys that a statement requires none are locked: a transaction that deletes one of them conflicts then.
+/// Of more keys that a statement requires none is locked by itself: the statement locks all keys of their table.
 const REQUIRED_LOCKS_MAX: usize = 1 << 12;
 
 impl Transaction {
@@ -60,7 +62,7 @@ impl Transaction {
     pub fn release_all(&mut self) {
         self.wait = None;
         if let Some(locker) = &self.locker {
-            locker.release_since(0);
+            locker.release_all();
         }
     }
 
@@ -95,14 +97,14 @@ impl Transaction {
         refused.inspect_err(|error| self.store.count_conflict(error))
     }
 
-    /// Locks rows that must stay, unless there are many of them, so that whoever deletes them waits. They may have changed since the
-    /// snapshot.
+    /// Locks rows that must stay, or all rows instead of many, so that whoever deletes them waits. They may have changed since
+    /// the snapshot.
     ///
     /// # Errors
     /// [`Error::Locked`], 40P01, and [`Error::Conflict`] for a row that is gone.
     pub(super) fn lock_required(&mut self, view: &TableView, keys: &[Key]) -> Result<(), Error> {
         let table = view.table();
-        if keys.len() > REQUIRED_LOCKS_MAX || self.locker.is_none() || !self.needs_locks(table) {
+        if self.locker.is_none() || !self.needs_locks(table) {
             return Ok(());
         }
         let id = table.id;
@@ -110,14 +112,36 @@ impl Transaction {
         let of_table = Arc::clone(self.table_or_missing(file)?.table());
         self.lock_table(&of_table, Mode::RowShare)?;
         keys.iter().try_for_each(|key| view.require(key))?;
-        let rows = keys.iter().map(|key| Target::Row(id.0, key.clone()));
-        self.acquire(table, rows, Mode::ForKeyShare)?;
+        if keys.len() > REQUIRED_LOCKS_MAX {
+            self.acquire(table, [Target::Keys(id.0)], Mode::Share)?;
+        } else {
+            let rows = keys.iter().map(|key| Target::Row(id.0, key.clone()));
+            self.acquire(table, rows, Mode::ForKeyShare)?;
+        }
         self.await_prepared(table, keys)?;
         let own = self.writes.get(&id).cloned().unwrap_or_default();
         let machine = self.store.machine();
         let refused = refuse_missing(machine.head(), id, &own, keys);
         drop(machine);
         refused.inspect_err(|error| self.store.count_conflict(error))
+    }
+
+    /// Locks rows that may be taken away. If foreign keys refer to them, waits for those who require many rows.
+    ///
+    /// # Errors
+    /// As `Self::lock`.
+    pub(super) fn lock_to_remove(&mut self, view: &TableView, keys: &[Key]) -> Result<(), Error> {
+        self.lock_keys(view)?;
+        self.lock(view, keys, Mode::ForUpdate)
+    }
+
+    /// Says that keys of a table may be taken away, if foreign keys refer to it.
+    fn lock_keys(&mut self, view: &TableView) -> Result<(), Error> {
+        let table = view.table();
+        match self.needs_locks(table) && is_referred_to(&self.catalog, table.id) {
+            true => self.acquire(table, [Target::Keys(table.id.0)], Mode::RowExclusive),
+            false => Ok(()),
+        }
     }
 
     /// Refuses to delete rows that others have required since the snapshot, which does not see what refers to them.
@@ -173,7 +197,12 @@ impl Transaction {
         if *policy == LockPolicy::Wait {
             match is_of_table {
                 true => self.lock_table(&table, *mode)?,
-                false => self.lock_in(&view, Mode::RowShare, keys, *mode)?,
+                false => {
+                    if *mode == Mode::ForUpdate && !keys.is_empty() {
+                        self.lock_keys(&view)?;
+                    }
+                    self.lock_in(&view, Mode::RowShare, keys, *mode)?;
+                }
             }
             return Ok(vec![true; keys.len()]);
         }
@@ -189,6 +218,13 @@ impl Transaction {
         let of_table = if is_of_table { *mode } else { Mode::RowShare };
         if !locker.try_lock(&Target::Table(id.0), of_table) {
             return Err(Error::TableLocked { table: table.name.clone() });
+        }
+        let removes = *mode == Mode::ForUpdate && is_referred_to(&self.catalog, id);
+        if removes && !locker.try_lock(&Target::Keys(id.0), Mode::RowExclusive) {
+            return match policy {
+                LockPolicy::Refuse => Err(refused),
+                LockPolicy::Wait | LockPolicy::Skip => Ok(vec![false; keys.len()]),
+            };
         }
         let mut locked = Vec::with_capacity(keys.len());
         for key in keys {

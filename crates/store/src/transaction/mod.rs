@@ -131,9 +131,14 @@ impl Transaction {
 
     /// Makes the transaction serializable: if it writes, it is refused when a table that it has read
     /// has changed since the snapshot. Its writes and all that it has read are of one moment then, that
-    /// of its commit. Only without a cluster.
+    /// of its commit.
     pub fn validate_reads(&mut self) {
         self.reads.get_or_insert_default();
+    }
+
+    /// Returns the tables that it has read, if it is serializable.
+    pub(crate) fn validated_reads(&self) -> Option<std::collections::BTreeSet<TableId>> {
+        self.reads.as_ref().map(|reads| reads.tables())
     }
 
     /// Returns its catalog changes that concern other servers: those not about temporary relations.
@@ -221,7 +226,7 @@ impl Transaction {
     /// [`Error::Catalog`] if the table does not exist; in a cluster, [`Error::NotOwned`].
     pub fn delete(&mut self, id: TableId, keys: &[Key]) -> Result<(), Error> {
         let view = self.table_or_missing(id)?;
-        self.lock(&view, keys, Mode::ForUpdate)?;
+        self.lock_to_remove(&view, keys)?;
         self.refuse_newly_required(&view, keys)?;
         let entries = self.entries_of(&view, keys, None, true)?;
         let mut writes = self.writes.get(&id).cloned().unwrap_or_default();

@@ -8,6 +8,7 @@ use crate::bind::scope::Clause;
 use crate::bind::walk::query_expressions;
 use crate::bind::{Binder, contains, names};
 use crate::error::{Error, Result};
+use crate::system::functions::Volatility;
 use crate::system::{Oid, SqlType};
 use crate::tree::{
     Body, Column, Expr, ForeignCall, Kind, Limit, Literal, Output, Query, Select, SetCall, Source,
@@ -67,7 +68,8 @@ impl Binder<'_> {
 
     /// The value of a function; in a select list also its rows.
     fn value_of_routine(&mut self, called: Called, location: i32) -> Result<Expr> {
-        if called.routine.is_foreign {
+        let index = self.part_of_index();
+        if called.routine.is_foreign && index.is_none() {
             return Ok(foreign_value(called, location));
         }
         let is_plain = !called.routine.returns_set && called.result.catalog_name() != "void";
@@ -78,7 +80,19 @@ impl Binder<'_> {
                 value => return value,
             }
         }
+        if let Some(part) = index {
+            return Err(in_index(&called, part, location));
+        }
         self.executed_value(called, location)
+    }
+
+    /// The part of an index that is being bound, if one is.
+    fn part_of_index(&self) -> Option<&'static str> {
+        match self.scopes.last()?.clause {
+            Clause::IndexExpression => Some("expression"),
+            Clause::IndexPredicate => Some("predicate"),
+            _ => None,
+        }
     }
 
     /// The value of a SQL function, as its body says it.
@@ -256,6 +270,16 @@ impl Binder<'_> {
         });
         Ok(query)
     }
+}
+
+/// The error for a function in an index that is no expression: an index is kept up where there is no session to run it.
+fn in_index(called: &Called, part: &str, location: i32) -> Error {
+    if called.routine.volatility != Volatility::Immutable {
+        let message = format!("functions in index {part} must be marked IMMUTABLE");
+        return Error::new("42P17", message);
+    }
+    let what = format!("{} in an index, which is no expression,", called.routine.signature());
+    Error::missing(what).at(location)
 }
 
 /// The value of a function that runs for rows.

@@ -34,7 +34,8 @@ impl Inner {
             if self.settings.load().is_read_only() && !is_temporary_schema(&table.schema) {
                 return Err(writes_nothing("COPY FROM"));
             }
-            if let Some(open) = conversation.statement(self.waiting()).await? {
+            let waiting = self.waiting();
+            if let Some(open) = conversation.statement(waiting).await? {
                 let before = open.transaction.savepoint();
                 let transaction = &mut open.transaction;
                 let loaded =
@@ -45,10 +46,16 @@ impl Inner {
                 return loaded;
             }
             let mut transaction = self.shared.store.begin_distributed().await?;
+            if transaction.catalog().has_deferrable(table.id) {
+                // Its rows cannot be sent again: what is checked has to wait for others.
+                transaction.lock_rows(waiting.party, waiting.patience);
+            }
             let loaded = self
                 .copy_into(text, &mut transaction, &table, &given, options, &mut pieces)
                 .await?;
-            triggers::settle_all(&self.frame(&[], text), &mut transaction).await?;
+            let frame = self.frame(&[], text);
+            triggers::fire_all(&frame, &mut transaction).await?;
+            self.settle_waiting(&frame, &mut transaction, waiting, true).await?;
             committed(transaction, control).await?;
             Ok(loaded)
         };
@@ -123,7 +130,7 @@ impl Inner {
             }
             None => transaction.finish_ingest(table.id, vec![part]).await?,
         };
-        integrity::settle(&frame, transaction).await?;
+        self.settle_waiting(&frame, transaction, self.waiting(), false).await?;
         triggers::fire_after(&frame, transaction).await?;
         Ok(Loaded { rows })
     }
