@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 use crate::system::casts::CastContext;
 use crate::system::{Oid, SqlType};
 use crate::tree::{
-    Column, Expr, From, Kind, Location, Output, Query, Relation, Select, Source, Subquery,
-    SubqueryKind, Target as Assigned,
+    Expr, From, Kind, Location, Output, Query, Relation, Select, Source, Subquery, SubqueryKind,
+    Target as Assigned,
 };
 use grammar::tree::{MultiAssignRef, Node, NodeEnum, SubLinkType};
 
@@ -31,9 +31,7 @@ impl Binder<'_> {
             })?;
             let column = target.column(assignment)?;
             if targets.iter().any(|known| known.column == column) {
-                let name = &assignment.name;
-                let message = format!("multiple assignments to same column \"{name}\"");
-                return Err(Error::new("42601", message));
+                return Err(target.assigned_twice(column));
             }
             targets.push(Assigned { column, is_default: bound.is_none() });
             values.push(match bound {
@@ -101,7 +99,7 @@ impl Binder<'_> {
         target: &Target,
         column: usize,
     ) -> Result<Expr> {
-        let Column { name, sql_type } = &target.table.columns[column];
+        let (name, sql_type) = (target.name_of(column), &target.table.columns[column].sql_type);
         let (from, location) = (value.sql_type.oid, value.location.0);
         let to = SqlType::plain(sql_type.oid);
         self.coerce(value, to, CastContext::Assignment)?.ok_or_else(|| {
@@ -133,8 +131,8 @@ impl Binder<'_> {
     }
 }
 
-/// The text of a default is not the statement's.
-fn forget_locations(expr: &mut Expr) {
+/// The text of a default, or of a view, is not the statement's.
+pub(super) fn forget_locations(expr: &mut Expr) {
     expr.location = Location(-1);
     children_mut(expr, &mut forget_locations);
 }
