@@ -91,8 +91,7 @@ fn reached(
         .filter_map(|(_, below)| below)
         .collect();
     let own = if below.is_empty() { Updatable::DELETE } else { Updatable::ALL };
-    let below = columns.map(|_| below);
-    own.and(grammar::growing(|| reached(catalog, path, base.relation, below, above)))
+    own.and(grammar::growing(|| reached(catalog, path, base.relation, Some(below), above)))
 }
 
 /// The name of a view's column at a position, if its text shows it.

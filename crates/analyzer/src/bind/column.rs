@@ -198,7 +198,7 @@ impl Binder<'_> {
         for scope in self.named_scopes() {
             let Some(item) = scope.item(schema, name, location)? else { continue };
             let Some(relation) = item.relation else {
-                return Ok(self.row_of_columns(item.columns.clone(), location));
+                return Ok(named_row(&item.columns, location));
             };
             // The row of a function that returns one plain value is the value.
             if let [(_, Expr { kind: Kind::Column(..), .. })] = item.columns.as_slice()
@@ -210,19 +210,6 @@ impl Binder<'_> {
             return Ok(Expr::new(Kind::WholeRow(relation), Oid::RECORD, location));
         }
         Err(self.no_table(name).at(location))
-    }
-
-    /// The row of a join, or of a view through which a table is changed.
-    fn row_of_columns(&mut self, columns: Vec<(String, Expr)>, location: i32) -> Expr {
-        let named = columns.iter().map(|(name, expr)| {
-            let (name, sql_type) = (name.clone(), expr.sql_type);
-            Column { name, sql_type }
-        });
-        let named = named.collect();
-        let values = columns.into_iter().map(|(_, expr)| expr).collect();
-        let row = Expr::new(Kind::Row(values), Oid::RECORD, location);
-        self.named_rows.push((row.clone(), named));
-        row
     }
 
     /// A field of a row value.
@@ -273,6 +260,13 @@ impl Binder<'_> {
                 };
                 Some(values.iter().enumerate().map(column).collect())
             }
+            Kind::NamedRow(names, values) => {
+                let column = |(name, value): (&String, &Expr)| Column {
+                    name: name.clone(),
+                    sql_type: value.sql_type,
+                };
+                Some(names.iter().zip(values).map(column).collect())
+            }
             Kind::WholeRow(relation) => self.columns_of_relation.get(relation).cloned(),
             Kind::Column(relation, column) => {
                 self.columns_of_record.get(&(*relation, *column)).cloned()
@@ -306,6 +300,12 @@ impl Binder<'_> {
             }
         }
     }
+}
+
+/// The row of a join, or of a view through which a table is changed.
+fn named_row(columns: &[(String, Expr)], location: i32) -> Expr {
+    let (names, values) = columns.iter().cloned().unzip();
+    Expr::new(Kind::NamedRow(names, values), Oid::RECORD, location)
 }
 
 /// The error for a name that is both a column's and a variable's.

@@ -160,7 +160,12 @@ pub(crate) fn check_default(
     let (name, columns) = (String::new(), vec![column]);
     let row = analyzer::Table { handle, schema, name, is_view, columns, key, hidden, defaults };
     let bound = analyzer::bind_row(&Types::of(planner), &row, &[RowExpression::Default(text, 0)]);
-    Ok(bound.map(drop).map_err(|error| refused(error, ""))?)
+    let (relation, bound) = bound.map_err(|error| refused(error, ""))?;
+    let schema = Arc::new(DFSchema::empty());
+    for value in over(of(planner), &schema, (relation, &row), &bound)? {
+        planner.physical_expression(value, &schema)?;
+    }
+    Ok(())
 }
 
 /// New values of a table's columns, from its row and parameters that have no values yet. `None` for what changes between

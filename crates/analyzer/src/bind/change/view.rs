@@ -394,7 +394,7 @@ fn view_columns(view: &ChangedView, output: Vec<Output>, below: &Below) -> Vec<(
 fn why_nowhere(is_reference: bool, value: &Kind) -> &'static str {
     match value {
         Kind::TableOid(_) => "View columns that refer to system columns are not updatable.",
-        Kind::WholeRow(_) | Kind::Row(_) if is_reference => {
+        Kind::WholeRow(_) | Kind::NamedRow(..) if is_reference => {
             "View columns that return whole-row references are not updatable."
         }
         _ => "View columns that are not columns of their base relation are not updatable.",
