@@ -6,7 +6,7 @@
 
 use analyzer::system::SqlType;
 use analyzer::tree::{Column, Main, Output};
-use analyzer::{Catalog, Error, Table, bind, bind_statement, declared_type};
+use analyzer::{Catalog, Error, Table, TargetRelation, bind, bind_statement, declared_type};
 use grammar::tree::{ConstrType, CreateStmt, NodeEnum};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -21,8 +21,8 @@ impl Catalog for Tables {
         Ok(self.0.borrow().get(name).filter(|_| known).cloned())
     }
 
-    fn target(&self, schema: Option<&str>, name: &str) -> Result<Option<Table>, Error> {
-        self.relation(schema, name)
+    fn target(&self, schema: Option<&str>, name: &str) -> Result<Option<TargetRelation>, Error> {
+        Ok(self.relation(schema, name)?.map(TargetRelation::Table))
     }
 }
 

@@ -4,15 +4,16 @@ use crate::Error;
 use crate::foreign_keys;
 use crate::freeze::Frozen;
 use crate::manifest::{
-    CheckForm, ColumnForm, ColumnName, FunctionForm, GrantForm, IdentityForm, Manifest, Name,
-    ObjectForm, RoleForm, SchemaForm, SequenceForm, TableForm, ViewForm,
+    CheckForm, CheckOptionForm, ColumnForm, ColumnName, FunctionForm, GrantForm, IdentityForm,
+    Manifest, Name, ObjectForm, RoleForm, SchemaForm, SequenceForm, TableForm, ViewForm,
 };
 use crate::{indexes, sql_types, triggers, user_types};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::catalog::{
-    Catalog, Check, Column, ColumnId, Function, FunctionId, Identity, Index, Object, OnCommit,
-    Privileges, Relation, RelationId, Role, Sequence, Table, TableId, TypeId, View,
+    Catalog, Check, CheckOption, Column, ColumnId, Function, FunctionId, Identity, Index, Object,
+    OnCommit, Privileges, Relation, RelationId, Role, Sequence, Table, TableId, TypeId, View,
+    ViewOptions,
 };
 
 /// The names of privileges. The last one stands for all others, and for ownership.
@@ -147,6 +148,12 @@ fn view_form(view: &View) -> ViewForm {
         columns: view.columns.clone(),
         search_path: view.search_path.clone(),
         comment: view.comment.clone(),
+        check_option: view.options.check.map(|check| match check {
+            CheckOption::Local => CheckOptionForm::Local,
+            CheckOption::Cascaded => CheckOptionForm::Cascaded,
+        }),
+        security_invoker: view.options.security_invoker,
+        defaults: view.options.defaults.clone(),
     }
 }
 
@@ -356,6 +363,14 @@ pub(crate) fn view(form: &ViewForm, id: RelationId) -> View {
         columns: form.columns.clone(),
         search_path: form.search_path.clone(),
         comment: form.comment.clone(),
+        options: ViewOptions {
+            check: form.check_option.map(|check| match check {
+                CheckOptionForm::Local => CheckOption::Local,
+                CheckOptionForm::Cascaded => CheckOption::Cascaded,
+            }),
+            security_invoker: form.security_invoker,
+            defaults: form.defaults.clone(),
+        },
     }
 }
 

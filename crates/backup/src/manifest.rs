@@ -278,6 +278,20 @@ pub(crate) struct ViewForm {
     pub(crate) columns: Vec<String>,
     pub(crate) search_path: Vec<String>,
     pub(crate) comment: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) check_option: Option<CheckOptionForm>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) security_invoker: bool,
+    /// Names of columns and their defaults.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) defaults: Vec<(String, String)>,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum CheckOptionForm {
+    Local,
+    Cascaded,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

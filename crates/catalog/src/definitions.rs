@@ -298,6 +298,7 @@ impl Table {
             columns: shown.map(|column| column.name.clone()).collect(),
             search_path: materialized.search_path.clone(),
             comment: self.comment.clone(),
+            options: ViewOptions::default(),
         })
     }
 
@@ -324,6 +325,28 @@ pub struct View {
     pub search_path: Vec<String>,
     /// The text of COMMENT ON.
     pub comment: Option<String>,
+    /// What makes it more than a query.
+    pub options: ViewOptions,
+}
+
+/// What makes a view more than a query.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ViewOptions {
+    /// WITH CHECK OPTION.
+    pub check: Option<CheckOption>,
+    /// Whether the query is executed with the privileges of the user, not of the owner.
+    pub security_invoker: bool,
+    /// The columns that have a DEFAULT for INSERT, with its expression as SQL.
+    pub defaults: Vec<(String, String)>,
+}
+
+/// Of which views rows that are written through a view must fulfil the conditions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CheckOption {
+    /// The view.
+    Local,
+    /// The view and those below it.
+    Cascaded,
 }
 
 /// A sequence.

@@ -20,10 +20,10 @@ mod user_type;
 
 pub use change::CatalogChange;
 pub use definitions::{
-    BUCKET_SIZE_MAX, BUCKET_SIZE_MIN, Check, Column, ColumnId, DEFAULT_BUCKET_SIZE, ForeignKey,
-    Identity, Index, IndexColumn, IndexExpression, IndexKey, Materialized, OnCommit,
+    BUCKET_SIZE_MAX, BUCKET_SIZE_MIN, Check, CheckOption, Column, ColumnId, DEFAULT_BUCKET_SIZE,
+    ForeignKey, Identity, Index, IndexColumn, IndexExpression, IndexKey, Materialized, OnCommit,
     ReferentialAction, Relation, RelationId, Schema, Sequence, Table, TableId, Timing, View,
-    is_temporary_schema, temporary_schema,
+    ViewOptions, is_temporary_schema, temporary_schema,
 };
 pub use error::Error;
 pub use function::{

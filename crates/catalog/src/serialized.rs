@@ -123,7 +123,7 @@ impl Catalog {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CatalogChange, Object, Privileges, View, temporary_schema};
+    use crate::{CatalogChange, Object, Privileges, View, ViewOptions, temporary_schema};
 
     /// A checkpoint kept privileges on temporary relations, whose ids are used again after a restart.
     #[test]
@@ -137,6 +137,7 @@ mod tests {
             columns: Vec::new(),
             search_path: Vec::new(),
             comment: None,
+            options: ViewOptions::default(),
         };
         let grant = |object: Object| CatalogChange::SetPrivileges {
             role: "r".to_owned(),

@@ -8,7 +8,7 @@ use crate::names::DATABASE;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use store::catalog::{
-    Catalog, Object, Privileges, Relation, RelationId, Role, is_temporary_schema,
+    Catalog, Object, Privileges, Relation, RelationId, Role, View, is_temporary_schema,
 };
 use values::{Error, Result, SqlState};
 
@@ -31,10 +31,15 @@ impl<'a> Access<'a> {
         Self { catalog, role: None }
     }
 
-    /// The privileges of a relation's owner, with which the query of a view is executed.
+    /// The privileges of a relation's owner.
     pub fn of_owner(self, relation: RelationId) -> Self {
         let owner = owner(self.catalog, &Object::Relation(relation));
         Self { role: owner.map(|role| role.name.as_str()), ..self }
+    }
+
+    /// The privileges with which the query of a view is executed: those of its owner, or with `security_invoker` these.
+    pub fn of_view(self, view: &View) -> Self {
+        if view.options.security_invoker { self } else { self.of_owner(view.id) }
     }
 
     /// Whether it has all privileges.

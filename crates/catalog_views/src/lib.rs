@@ -36,6 +36,7 @@ pub mod session_context;
 pub mod settings;
 pub mod shape;
 mod system_tables;
+pub mod updatable_views;
 mod view_context;
 
 pub use all_servers::own_part;

@@ -3,7 +3,9 @@
 use crate::access::Access;
 use crate::catalog_tables::{indexes, tables};
 use crate::names::SYSTEM_SCHEMAS;
+use crate::search_path::SearchPath;
 use crate::session_context::{DatabaseContext, SessionContext};
+use crate::updatable_views::{self, Updatable};
 use std::collections::HashMap;
 use std::sync::Arc;
 use store::catalog::{
@@ -35,6 +37,12 @@ impl ViewContext<'_> {
         let is_others =
             relation.is_temporary() && relation.schema() != self.session.temporary_schema();
         !is_others && !self.access.privileges(&Object::Relation(relation.id())).is_empty()
+    }
+
+    /// What can be done with the rows of a relation; of one column of it, if its name is given.
+    pub(crate) fn updatable(&self, relation: &Relation, column: Option<&str>) -> Updatable {
+        let path = SearchPath::new(&[], self.session.temporary_schema());
+        updatable_views::of_relation(self.catalog, path, relation, column)
     }
 
     /// The text of a user's statement, or a replacement if the current user may not see it.

@@ -8,6 +8,7 @@ use crate::identity::IdentityChange;
 use crate::names::{ObjectKind, RelationName, incomplete, node, words_of};
 use crate::roles::{RoleName, RoleStatement};
 use crate::trigger::TriggerSwitch;
+use crate::view_options::ViewOptions;
 use crate::{Error, Result};
 use grammar::expression_text;
 use grammar::tree::{AlterTableCmd, AlterTableStmt, AlterTableType, DropBehavior, NodeEnum};
@@ -98,6 +99,8 @@ pub enum AlterOperation {
     },
     /// ENABLE or DISABLE TRIGGER.
     SwitchTriggers(TriggerSwitch),
+    /// SET or RESET of options of a view.
+    SetViewOptions(ViewOptions),
 }
 
 /// ALTER TABLE, or ALTER ... OWNER TO.
@@ -193,6 +196,13 @@ fn read(kind: ObjectKind, table: &str, operation: &AlterTableCmd) -> Result<Alte
                 is_deferrable: altered.deferrable,
                 is_deferred: altered.initdeferred,
             }
+        }
+        AlterTableType::AtSetRelOptions | AlterTableType::AtResetRelOptions
+            if kind == ObjectKind::View =>
+        {
+            let NodeEnum::List(options) = definition()? else { return Err(incomplete()) };
+            let are_reset = operation.subtype() == AlterTableType::AtResetRelOptions;
+            AlterOperation::SetViewOptions(ViewOptions::read(&options.items, are_reset)?)
         }
         other => return Err(Error::missing(format!("{} {}", kind.alter_tag(), words(other)))),
     })

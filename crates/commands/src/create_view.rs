@@ -1,11 +1,11 @@
 //! CREATE VIEW.
 
+use crate::Result;
 use crate::constraint::too_deep;
 use crate::names::{RelationName, incomplete, is_temporary, node, texts};
-use crate::options::elements;
-use crate::{Error, Result};
+use crate::view_options::ViewOptions;
 use grammar::statement_text;
-use grammar::tree::{ViewCheckOption, ViewStmt};
+use grammar::tree::ViewStmt;
 
 /// CREATE VIEW.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,17 +22,12 @@ pub struct CreateView {
     pub is_temporary: bool,
     /// OR REPLACE.
     pub replaces: bool,
+    /// WITH.
+    pub options: ViewOptions,
 }
 
 impl CreateView {
     pub(crate) fn of(statement: &ViewStmt) -> Result<Self> {
-        if let Some(option) = elements(&statement.options).next() {
-            let what = format!("option \"{}\" of a view", option.defname);
-            return Err(Error::missing(what).at(option.location));
-        }
-        if statement.with_check_option() > ViewCheckOption::NoCheckOption {
-            return Err(Error::missing("WITH CHECK OPTION"));
-        }
         let relation = statement.view.as_ref().ok_or_else(incomplete)?;
         let query = node(statement.query.as_deref())?;
         let relations = grammar::relations(query).into_iter();
@@ -43,6 +38,7 @@ impl CreateView {
             relations: relations.map(|(schema, name)| RelationName { schema, name }).collect(),
             is_temporary: is_temporary(relation)?,
             replaces: statement.replace,
+            options: ViewOptions::of(&statement.options, statement.with_check_option())?,
         })
     }
 }

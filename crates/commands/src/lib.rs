@@ -46,6 +46,7 @@ mod transaction;
 mod trigger;
 mod truncate;
 mod user_type;
+mod view_options;
 
 pub use alter_sequence::AlterSequence;
 pub use alter_system::AlterSystem;
@@ -93,3 +94,4 @@ pub use trigger::{
 };
 pub use truncate::Truncate;
 pub use user_type::{AlterType, CreateType, NewType, TypeChange};
+pub use view_options::{CheckScope, ViewOptions};

@@ -2,7 +2,7 @@
 
 use analyzer::system::{Oid, SqlType};
 use analyzer::tree::Column;
-use analyzer::{Catalog, RowExpression, Table, bind_row};
+use analyzer::{Catalog, RowExpression, Table, TargetRelation, bind_row};
 
 const COLUMNS: [(&str, Oid); 6] = [
     ("a", Oid::INT4),
@@ -21,7 +21,7 @@ impl Catalog for Nothing {
         Ok(None)
     }
 
-    fn target(&self, _: Option<&str>, _: &str) -> Result<Option<Table>, analyzer::Error> {
+    fn target(&self, _: Option<&str>, _: &str) -> Result<Option<TargetRelation>, analyzer::Error> {
         Ok(None)
     }
 }

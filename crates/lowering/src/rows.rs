@@ -17,7 +17,7 @@ pub struct Rows<'a> {
     pub schema: &'a DFSchemaRef,
     /// The relations that the columns are of, one behind the other, with the types of their columns.
     pub relations: &'a [(RelationId, Vec<SqlType>)],
-    /// The columns of the first relation's row as a value: their places and names.
+    /// The columns of each relation's row as a value: their places and names.
     pub row: &'a [(usize, String)],
     /// The queries in WITH that subqueries of the expressions may read.
     pub with: &'a [Cte],
@@ -61,7 +61,7 @@ fn over<T>(
     let mut lowering = Lowering::new(surroundings);
     lowering.with(rows.with)?;
     lowering.in_frame(|lowering| {
-        if let Some((relation, _)) = rows.relations.first() {
+        for (relation, _) in rows.relations {
             lowering.set_row(*relation, rows.row.to_vec());
         }
         let mut first = 0;

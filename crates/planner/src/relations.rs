@@ -103,11 +103,11 @@ impl Planner<'_> {
     }
 
     /// A planner for a view's query: with the privileges of its owner and its search path.
-    fn of_view<'b>(&'b self, view: &'b View) -> Planner<'b> {
+    pub fn of_view<'b>(&'b self, view: &'b View) -> Planner<'b> {
         let mut planner = Planner::new(
             self.engine,
             self.functions,
-            self.access.of_owner(view.id),
+            self.access.of_view(view),
             self.tables,
             self.search_path.of_view(&view.search_path),
             &[],
@@ -161,7 +161,7 @@ impl Planner<'_> {
 }
 
 /// The error for a view that reads itself, directly or through other views.
-fn endless(view: &str) -> Error {
+pub fn endless(view: &str) -> Error {
     let message = format!("infinite recursion detected in rules for relation \"{view}\"");
     Error::new(SqlState::InvalidObjectDefinition, message)
 }

@@ -45,6 +45,17 @@ pub struct Change {
     pub action: Action,
     /// RETURNING.
     pub returning: Option<Vec<Output>>,
+    /// What new rows must fulfil for the views through which they are written, in the order of the checks.
+    pub checks: Vec<ViewCheck>,
+}
+
+/// The condition of a view WITH CHECK OPTION. Its columns are those of the changed table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ViewCheck {
+    /// The name of the view.
+    pub view: String,
+    /// The condition.
+    pub condition: Expr,
 }
 
 impl Change {

@@ -118,6 +118,8 @@ pub enum Kind {
     Array(Vec<Expr>),
     /// ROW(...).
     Row(Vec<Expr>),
+    /// A row whose fields have names.
+    NamedRow(Vec<String>, Vec<Expr>),
     /// A comparison of a value with each item of an array or list.
     Quantified(Box<Quantified>),
     /// `a[i]` and `a[i:j]`.

@@ -7,7 +7,7 @@ mod window;
 
 pub use change::{
     Action, Change, Conflict, ConflictKeys, ConflictTarget, ConflictUpdate, Insert, Main, Merge,
-    MergeAction, NamedChange, Overriding, Statement, Target, When,
+    MergeAction, NamedChange, Overriding, Statement, Target, ViewCheck, When,
 };
 pub use expr::{
     AggregateCall, Call, Cast, Chain, Conversion, Executed, Expr, FieldValue, ForeignCall, Kind,

@@ -51,6 +51,7 @@ const EDGES: &[(&str, &[&str])] = &[
     (
         "catalog_views",
         &[
+            "analyzer",
             "backup",
             "executor",
             "scan",

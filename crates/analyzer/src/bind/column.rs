@@ -198,7 +198,7 @@ impl Binder<'_> {
         for scope in self.named_scopes() {
             let Some(item) = scope.item(schema, name, location)? else { continue };
             let Some(relation) = item.relation else {
-                return Err(Error::missing("the row of a join").at(location));
+                return Ok(named_row(&item.columns, location));
             };
             // The row of a function that returns one plain value is the value.
             if let [(_, Expr { kind: Kind::Column(..), .. })] = item.columns.as_slice()
@@ -260,6 +260,13 @@ impl Binder<'_> {
                 };
                 Some(values.iter().enumerate().map(column).collect())
             }
+            Kind::NamedRow(names, values) => {
+                let column = |(name, value): (&String, &Expr)| Column {
+                    name: name.clone(),
+                    sql_type: value.sql_type,
+                };
+                Some(names.iter().zip(values).map(column).collect())
+            }
             Kind::WholeRow(relation) => self.columns_of_relation.get(relation).cloned(),
             Kind::Column(relation, column) => {
                 self.columns_of_record.get(&(*relation, *column)).cloned()
@@ -293,6 +300,12 @@ impl Binder<'_> {
             }
         }
     }
+}
+
+/// The row of a join, or of a view through which a table is changed.
+fn named_row(columns: &[(String, Expr)], location: i32) -> Expr {
+    let (names, values) = columns.iter().cloned().unzip();
+    Expr::new(Kind::NamedRow(names, values), Oid::RECORD, location)
 }
 
 /// The error for a name that is both a column's and a variable's.

@@ -55,6 +55,7 @@ use scope::Scope;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+pub use change::{ChangedView, CheckOption, TargetRelation};
 pub use column_name::column_name;
 pub use routine::{check_aggregate, check_routine, is_executed};
 pub use row::{RowExpression, bind_assigned, bind_row};
@@ -142,11 +143,16 @@ pub trait Catalog {
         Ok(())
     }
 
-    /// The table that a statement changes, with all of its columns.
+    /// The table that a statement changes, with all of its columns, or the view through which it does.
     ///
     /// # Errors
-    /// As of [`relation`](Self::relation); the relation is no table.
-    fn target(&self, schema: Option<&str>, name: &str) -> Result<Option<Table>>;
+    /// As of [`relation`](Self::relation); the relation is neither.
+    fn target(&self, schema: Option<&str>, name: &str) -> Result<Option<TargetRelation>>;
+
+    /// The relations that the query of a view can name, by the number of the view; `None` if they are the same.
+    fn of_view(&self, _number: u32) -> Option<&dyn Catalog> {
+        None
+    }
 }
 
 /// A bound statement.

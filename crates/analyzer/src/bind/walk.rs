@@ -34,7 +34,8 @@ pub fn children<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
         | Kind::Greatest(all)
         | Kind::Least(all)
         | Kind::Array(all)
-        | Kind::Row(all) => all.iter().for_each(visit),
+        | Kind::Row(all)
+        | Kind::NamedRow(_, all) => all.iter().for_each(visit),
         Kind::Not(one) | Kind::IsNull(one) | Kind::IsNotNull(one) | Kind::IsTruth(one, _) => {
             visit(one);
         }
@@ -94,7 +95,8 @@ pub fn children_mut(expr: &mut Expr, visit: &mut dyn FnMut(&mut Expr)) {
         | Kind::Greatest(all)
         | Kind::Least(all)
         | Kind::Array(all)
-        | Kind::Row(all) => all.iter_mut().for_each(visit),
+        | Kind::Row(all)
+        | Kind::NamedRow(_, all) => all.iter_mut().for_each(visit),
         Kind::Not(one) | Kind::IsNull(one) | Kind::IsNotNull(one) | Kind::IsTruth(one, _) => {
             visit(one);
         }

@@ -3,10 +3,11 @@
 use super::{Malformed, Source, Stable, fields, variants, wrappers};
 use crate::serialized::{Definitions, Entry};
 use crate::{
-    Aggregate, Catalog, CatalogChange, Column, Domain, DomainCheck, EnumLabel, Extension, Function,
-    FunctionId, Identity, Index, IndexColumn, IndexExpression, IndexKey, Object, OnCommit,
-    Parallel, Parameter, ParameterMode, Privileges, Relation, Role, Schema, Sequence, SqlType,
-    Timing, Trigger, TriggerEvents, TriggerState, TypeId, UserType, UserTypeKind, View, Volatility,
+    Aggregate, Catalog, CatalogChange, CheckOption, Column, Domain, DomainCheck, EnumLabel,
+    Extension, Function, FunctionId, Identity, Index, IndexColumn, IndexExpression, IndexKey,
+    Object, OnCommit, Parallel, Parameter, ParameterMode, Privileges, Relation, Role, Schema,
+    Sequence, SqlType, Timing, Trigger, TriggerEvents, TriggerState, TypeId, UserType,
+    UserTypeKind, View, ViewOptions, Volatility,
 };
 
 wrappers!(Privileges, TypeId);
@@ -63,7 +64,39 @@ fields!(Column {
     comment,
 });
 
-fields!(View { id, schema, name, sql, columns, search_path, comment });
+/// Without its options.
+impl Stable for View {
+    fn encode(&self, out: &mut Vec<u8>) {
+        let Self { id, schema, name, sql, columns, search_path, comment, options: _ } = self;
+        id.encode(out);
+        schema.encode(out);
+        name.encode(out);
+        sql.encode(out);
+        columns.encode(out);
+        search_path.encode(out);
+        comment.encode(out);
+    }
+
+    fn decode(from: &mut Source<'_>) -> Result<Self, Malformed> {
+        Ok(Self {
+            id: Stable::decode(from)?,
+            schema: Stable::decode(from)?,
+            name: Stable::decode(from)?,
+            sql: Stable::decode(from)?,
+            columns: Stable::decode(from)?,
+            search_path: Stable::decode(from)?,
+            comment: Stable::decode(from)?,
+            options: ViewOptions::default(),
+        })
+    }
+}
+
+fields!(ViewOptions { check, security_invoker, defaults });
+
+variants!(CheckOption {
+    0 => Local,
+    1 => Cascaded,
+});
 
 fields!(Sequence { id, schema, name, start, increment, min, max, cycle, owned_by, comment });
 

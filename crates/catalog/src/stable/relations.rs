@@ -2,11 +2,14 @@
 //!
 //! A table with foreign keys, or with checks that are NOT VALID, has an ordinal of its own: what
 //! earlier versions do not know follows the fields that they know. So has a materialized view, which has
-//! neither.
+//! neither. A view with options has another ordinal than one without.
 
 use super::plain_index::PlainIndex;
 use super::{Malformed, Source, Stable, fields, variants};
-use crate::{Check, ForeignKey, Index, Materialized, ReferentialAction, Relation, Table, Timing};
+use crate::{
+    Check, ForeignKey, Index, Materialized, ReferentialAction, Relation, Table, Timing, View,
+    ViewOptions,
+};
 use std::sync::Arc;
 
 const TABLE: u8 = 0;
@@ -22,6 +25,8 @@ const MATERIALIZED_VIEW: u8 = 100;
 const DEFERRABLE_INDEX: u8 = 101;
 /// The index of a primary key that is deferrable.
 const DEFERRABLE_KEY: u8 = 102;
+/// A view with options.
+const VIEW_WITH_OPTIONS: u8 = 103;
 
 impl Stable for Relation {
     fn encode(&self, out: &mut Vec<u8>) {
@@ -43,9 +48,14 @@ impl Stable for Relation {
                     table.foreign_keys.encode(out);
                 }
             }
-            Self::View(view) => {
+            Self::View(view) if view.options == ViewOptions::default() => {
                 out.push(VIEW);
                 view.encode(out);
+            }
+            Self::View(view) => {
+                out.push(VIEW_WITH_OPTIONS);
+                view.encode(out);
+                view.options.encode(out);
             }
             Self::Sequence(sequence) => {
                 out.push(SEQUENCE);
@@ -73,6 +83,11 @@ impl Stable for Relation {
         match u8::decode(from)? {
             TABLE => Stable::decode(from).map(Self::Table),
             VIEW => Stable::decode(from).map(Self::View),
+            VIEW_WITH_OPTIONS => {
+                let mut view = View::decode(from)?;
+                view.options = Stable::decode(from)?;
+                Ok(Self::View(Arc::new(view)))
+            }
             SEQUENCE => Stable::decode(from).map(Self::Sequence),
             PLAIN_INDEX => Ok(Self::Index(Arc::new(PlainIndex::decode(from)?.into()))),
             INDEX => Stable::decode(from).map(Self::Index),

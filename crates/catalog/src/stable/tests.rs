@@ -206,7 +206,14 @@ fn view() -> View {
         columns: vec!["c".to_owned()],
         search_path: vec!["s".to_owned()],
         comment: None,
+        options: ViewOptions::default(),
     }
+}
+
+fn view_with_options() -> View {
+    let check = Some(CheckOption::Cascaded);
+    let defaults = vec![("c".to_owned(), "1".to_owned())];
+    View { options: ViewOptions { check, security_invoker: false, defaults }, ..view() }
 }
 
 fn role() -> Role {
@@ -337,6 +344,10 @@ fn changes_have_their_bytes() {
         (
             CatalogChange::Replace(Relation::View(Arc::new(view()))),
             "040107017301760853454c454354203101016301017300",
+        ),
+        (
+            CatalogChange::Replace(Relation::View(Arc::new(view_with_options()))),
+            "046607017301760853454c454354203101016301017300 0101 00 01 0163 0131",
         ),
         (
             CatalogChange::Create(Relation::Sequence(Arc::new(sequence()))),

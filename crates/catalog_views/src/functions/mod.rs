@@ -18,6 +18,7 @@ mod server;
 mod sessions;
 mod sizes;
 mod texts;
+mod updatable;
 
 use crate::pg_catalog::class::Class;
 use crate::pg_catalog::definitions::quote_ident;
@@ -52,6 +53,7 @@ fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
         sessions::all,
         sizes::all,
         texts::all,
+        updatable::all,
     ];
     groups.into_iter().flat_map(|group| group(session)).collect()
 }

@@ -7,7 +7,8 @@ use crate::pg_catalog::definitions;
 use crate::pg_catalog::type_catalog;
 use crate::rows::TableRows;
 use crate::view_context::ViewContext;
-use store::catalog::{Column, Identity, Sequence, SqlType};
+use std::sync::Arc;
+use store::catalog::{Column, Identity, Relation, Sequence, SqlType};
 use values::cells::Cell;
 
 /// Maximum number of bytes of a character.
@@ -36,8 +37,15 @@ pub(super) fn columns(context: &ViewContext<'_>, rows: &mut TableRows) {
     }
     for (view, columns) in context.views() {
         for (number, (name, sql_type)) in (1..).zip(columns) {
+            let updatable = context.updatable(&Relation::View(Arc::clone(view)), Some(name));
+            let is_updatable = updatable.update && updatable.delete;
+            let defaults = &view.options.defaults;
+            let default = defaults.iter().find(|(column, _)| column == name);
             let name = (view.schema.as_str(), view.name.as_str(), name.as_str());
-            column_row(name, number, sql_type, false, rows);
+            column_row(name, number, sql_type, is_updatable, rows);
+            if let Some((_, default)) = default {
+                rows.set_last("column_default", definitions::default(default).into());
+            }
         }
     }
 }

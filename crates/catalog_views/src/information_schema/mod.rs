@@ -16,7 +16,8 @@ use crate::pg_catalog::{definitions, roles};
 use crate::rows::TableRows;
 use crate::shape;
 use crate::view_context::ViewContext;
-use store::catalog::{Object, Relation, TableId, TriggerEvents};
+use std::sync::Arc;
+use store::catalog::{CheckOption, Object, Relation, TableId, TriggerEvents};
 use values::cells::Cell;
 
 /// The rows of a view; `None` if there is none of this name.
@@ -112,7 +113,7 @@ fn tables(context: &ViewContext<'_>, rows: &mut TableRows) {
             ("table_schema", relation.schema().into()),
             ("table_name", relation.name().into()),
             ("table_type", kind.into()),
-            ("is_insertable_into", yes(kind != "VIEW")),
+            ("is_insertable_into", yes(context.updatable(relation, None).insert)),
             ("is_typed", yes(false)),
             ("commit_action", temporary.then_some("PRESERVE").into()),
         ]);
@@ -125,14 +126,20 @@ fn views(context: &ViewContext<'_>, rows: &mut TableRows) {
         let fires = |is_of_kind: fn(&TriggerEvents) -> bool| {
             yes(triggers.iter().any(|of| of.is_instead && is_of_kind(&of.events)))
         };
+        let updatable = context.updatable(&Relation::View(Arc::clone(view)), None);
+        let check = match view.options.check {
+            None => "NONE",
+            Some(CheckOption::Local) => "LOCAL",
+            Some(CheckOption::Cascaded) => "CASCADED",
+        };
         rows.row([
             ("table_catalog", DATABASE.into()),
             ("table_schema", view.schema.as_str().into()),
             ("table_name", view.name.as_str().into()),
             ("view_definition", definitions::view(view).into()),
-            ("check_option", "NONE".into()),
-            ("is_updatable", yes(false)),
-            ("is_insertable_into", yes(false)),
+            ("check_option", check.into()),
+            ("is_updatable", yes(updatable.update && updatable.delete)),
+            ("is_insertable_into", yes(updatable.insert)),
             ("is_trigger_updatable", fires(|events| events.update)),
             ("is_trigger_deletable", fires(|events| events.delete)),
             ("is_trigger_insertable_into", fires(|events| events.insert)),

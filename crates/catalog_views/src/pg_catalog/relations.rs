@@ -7,7 +7,8 @@ use crate::rows::TableRows;
 use crate::shape::{self, Shape};
 use crate::view_context::ViewContext;
 use store::catalog::{
-    Column, Identity, Object, Privileges, Relation, SqlType, Table, TableId, is_temporary_schema,
+    CheckOption, Column, Identity, Object, Privileges, Relation, SqlType, Table, TableId,
+    is_temporary_schema,
 };
 use values::cells::Cell;
 
@@ -116,7 +117,20 @@ fn class(context: &ViewContext<'_>, relation: &Relation, cells: &KindCells, rows
         ("relhasindex", cells.has_index.into()),
         ("relhasrules", (cells.kind == "v").into()),
         ("relreplident", if cells.kind == "r" { "d" } else { "n" }.into()),
+        ("reloptions", view_options(relation).into()),
     ]);
+}
+
+/// The options of a view, as `pg_class` has them.
+fn view_options(relation: &Relation) -> Option<Vec<String>> {
+    let Relation::View(view) = relation else { return None };
+    let check = view.options.check.map(|check| match check {
+        CheckOption::Local => "check_option=local".to_owned(),
+        CheckOption::Cascaded => "check_option=cascaded".to_owned(),
+    });
+    let invoker = view.options.security_invoker.then(|| "security_invoker=true".to_owned());
+    let options: Vec<String> = invoker.into_iter().chain(check).collect();
+    (!options.is_empty()).then_some(options)
 }
 
 fn persistence(schema: &str) -> &'static str {
@@ -221,6 +235,8 @@ pub(super) fn attributes(context: &ViewContext<'_>, rows: &mut TableRows) {
         for (number, (name, sql_type)) in (1..).zip(columns) {
             let of = type_catalog::of_sql(sql_type);
             attribute(oids::relation(view.id), number, name, of, rows);
+            let mut defaults = view.options.defaults.iter();
+            rows.set_last("atthasdef", defaults.any(|(column, _)| column == name).into());
         }
     }
     let own = [("last_value", type_catalog::INT8), ("is_called", type_catalog::BOOL)];
@@ -322,6 +338,18 @@ pub(super) fn defaults(context: &ViewContext<'_>, rows: &mut TableRows) {
                 ("oid", oids::default(id, column.id.0).into()),
                 ("adrelid", oids::relation(id).into()),
                 ("adnum", number.into()),
+                ("adbin", default.clone().into()),
+            ]);
+        }
+    }
+    for (view, columns) in context.views() {
+        for (name, default) in &view.options.defaults {
+            let Some(at) = columns.iter().position(|(column, _)| column == name) else { continue };
+            let number = at as u32 + 1;
+            rows.row([
+                ("oid", oids::default(view.id, number).into()),
+                ("adrelid", oids::relation(view.id).into()),
+                ("adnum", i64::from(number).into()),
                 ("adbin", default.clone().into()),
             ]);
         }

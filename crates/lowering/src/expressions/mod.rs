@@ -91,6 +91,10 @@ impl Lowering<'_> {
             Kind::WholeRow(relation) => self.whole_row(*relation),
             Kind::TableOid(relation) => self.table_oid(*relation),
             Kind::Row(fields) => self.row(fields),
+            Kind::NamedRow(names, fields) => {
+                let values = self.exprs(fields)?;
+                self.record(names.clone(), values, None)
+            }
             Kind::Field(field) => self.field(field, sql_type),
             Kind::Foreign(call) => self.foreign(call, sql_type),
         }

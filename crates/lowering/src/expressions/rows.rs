@@ -81,7 +81,9 @@ impl Lowering<'_> {
     /// A field of a row.
     pub(super) fn field(&mut self, value: &FieldValue, sql_type: SqlType) -> Result<Typed> {
         match &value.row.kind {
-            Kind::Row(fields) if value.field < fields.len() => self.expr(&fields[value.field]),
+            Kind::Row(fields) | Kind::NamedRow(_, fields) if value.field < fields.len() => {
+                self.expr(&fields[value.field])
+            }
             Kind::WholeRow(relation) => {
                 let known = self.column(*relation, value.field)?;
                 Typed::of(known.expr, known.data_type, sql_type)
@@ -98,7 +100,7 @@ impl Lowering<'_> {
     /// as a value.
     pub(super) fn row_test(&mut self, row: &Expr, null: bool) -> Result<Option<Typed>> {
         let values = match &row.kind {
-            Kind::Row(fields) => self.exprs(fields)?,
+            Kind::Row(fields) | Kind::NamedRow(_, fields) => self.exprs(fields)?,
             Kind::WholeRow(relation) => {
                 let row = self.row_of(*relation).unwrap_or_default();
                 let columns = row.into_iter().map(|(column, _)| self.column(*relation, column));

@@ -39,7 +39,7 @@ const SAME: &str = "acldefault col_description current_database current_schema c
     inet_server_port lastval obj_description pando_backup pando_backup_progress pando_restore_table pando_set_weight \
     pg_advisory_lock pg_advisory_lock_shared pg_advisory_unlock pg_advisory_unlock_all pg_advisory_unlock_shared \
     pg_advisory_xact_lock pg_advisory_xact_lock_shared pg_backend_pid pg_blocking_pids pg_trigger_depth \
-    pg_cancel_backend pg_char_to_encoding pg_client_encoding pg_collation_is_visible pg_conf_load_time \
+    pg_cancel_backend pg_char_to_encoding pg_client_encoding pg_collation_is_visible pg_column_is_updatable pg_conf_load_time \
     pg_conversion_is_visible pg_current_xact_id pg_database_size pg_encoding_to_char pg_function_is_visible \
     pg_get_constraintdef pg_get_expr pg_get_function_arguments pg_get_function_identity_arguments \
     pg_get_function_result pg_get_function_sqlbody pg_get_functiondef pg_get_indexdef pg_get_partition_constraintdef \
@@ -48,7 +48,7 @@ const SAME: &str = "acldefault col_description current_database current_schema c
     pg_is_in_recovery pg_is_other_temp_schema pg_is_wal_replay_paused pg_jit_available pg_last_wal_replay_lsn \
     pg_last_xact_replay_timestamp pg_notify pg_my_temp_schema pg_opclass_is_visible pg_operator_is_visible \
     pg_opfamily_is_visible pg_partition_root pg_postmaster_start_time pg_relation_filenode \
-    pg_relation_is_publishable pg_relation_size \
+    pg_relation_is_publishable pg_relation_is_updatable pg_relation_size \
     pg_sequence_last_value pg_stat_clear_snapshot pg_stat_get_blocks_fetched pg_stat_get_dead_tuples \
     pg_stat_get_live_tuples pg_stat_get_numscans pg_statistics_obj_is_visible pg_table_is_visible pg_table_size \
     pg_tablespace_location pg_tablespace_size pg_terminate_backend pg_total_relation_size \

@@ -32,6 +32,16 @@ pub(crate) struct Planned {
     pub(crate) action: PlannedAction,
     /// RETURNING.
     pub(crate) returning: Option<Returning>,
+    /// What new rows must fulfil for the views through which they are written.
+    pub(crate) checks: Option<Checks>,
+}
+
+/// The conditions of views WITH CHECK OPTION, over the written rows, followed by columns of other relations.
+pub(crate) struct Checks {
+    /// The names of the views.
+    pub(crate) views: Vec<String>,
+    /// Their conditions.
+    pub(crate) conditions: OverRows,
 }
 
 /// What a planned change does.
@@ -252,7 +262,17 @@ impl Statement<'_> {
             }
             None => None,
         };
-        Ok(Planned { target: part.target.clone(), rows, action, returning })
+        let checks = match change.checks.as_slice() {
+            [] => None,
+            checks => {
+                let views = checks.iter().map(|check| check.view.clone()).collect();
+                let conditions: Vec<Tree> =
+                    checks.iter().map(|check| check.condition.clone()).collect();
+                let conditions = part.over(&conditions, &part.returned_rows(&rows)?)?;
+                Some(Checks { views, conditions })
+            }
+        };
+        Ok(Planned { target: part.target.clone(), rows, action, returning, checks })
     }
 
     /// The columns that a change returns, also while parameters have no values.

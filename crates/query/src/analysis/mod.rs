@@ -2,6 +2,7 @@
 
 pub(crate) mod calls;
 pub(crate) mod changes;
+mod named;
 pub(crate) mod over_rows;
 mod parameters;
 mod relations;

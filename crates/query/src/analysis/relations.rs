@@ -1,49 +1,33 @@
-//! The relations that a query names.
+//! The relations that a statement names.
 
-use super::routines::Routines;
-use super::targets::Named;
-use super::{Refused, targets, types};
+use super::named::{Name, Named};
+use super::targets::{self, Resolved};
+use super::{Refused, types};
 use crate::context::Frame;
 use crate::triggers::as_table;
 use analyzer::system::{Oid, SqlType as BoundType};
 use analyzer::tree::Column;
-use analyzer::{Catalog, Domain, Routine, Table};
-use catalog_views::pg_catalog::class::Class;
-use catalog_views::relation_names::find_in;
+use analyzer::{Catalog, ChangedView, CheckOption, Domain, Routine, Table, TargetRelation};
 use datafusion::common::TableReference;
 use datafusion::datasource::{TableProvider, provider_as_source};
 use grammar::tree::{NodeEnum, NodeRef, RangeVar};
 use lowering::SourceTable;
-use parking_lot::Mutex;
-use planner::{NamedParameter, Planner, unique_names};
+use planner::Planner;
 use scan::provider::{BucketTable, Columns as BucketColumns};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use store::TableView;
-use store::catalog::{Privileges, Relation, SqlType};
-use user_types::Visible;
+use store::catalog::{self, Privileges, View};
 use values::error::Error;
 
-/// A name in a query: the schema, if it is written, and the relation.
-type Name = (Option<String>, String);
-
-/// The relations that a query names, with what reads them.
+/// The relations that a statement names, with what reads them.
 pub(super) struct Relations {
-    tables: HashMap<Name, Table>,
-    /// The names of relations with columns of types that the analyzer does not have.
-    strange: HashMap<Name, String>,
-    /// Names that do not exist.
-    absent: HashSet<Name>,
-    /// Names that the analyzer asked for and that were not looked up.
-    wanted: Mutex<Vec<Name>>,
+    named: Named,
+    /// What the queries of views can name through which the statement changes tables, by their numbers.
+    views: Vec<(Arc<View>, Named)>,
     sources: Vec<SourceTable>,
-    /// The tables and views that the statement changes, with all of their columns.
-    targets: HashMap<Name, (Table, ChangeTarget)>,
-    schemas: HashSet<String>,
-    types: Types,
-    routines: Option<Routines>,
-    /// The names of parameters.
-    names: Vec<NamedParameter>,
+    /// What the statement changes. A view that is not updatable leads to no table.
+    targets: HashMap<Name, (TargetRelation, Option<Changed>)>,
 }
 
 /// What a statement changes.
@@ -65,61 +49,10 @@ impl ChangeTarget {
     }
 }
 
-/// The types and functions of users that names can mean; a catalog without relations.
-pub(super) struct Types {
-    types: Visible,
-    routines: Option<Routines>,
-}
-
-impl Types {
-    pub(super) fn of(planner: &Planner<'_>) -> Self {
-        let types = Visible::new(planner.tables.catalog(), planner.search_path.schemas());
-        Self { types, routines: Routines::of(planner) }
-    }
-
-    /// The types of a table's columns: what an index is computed with, where no catalog is.
-    pub(super) fn of_columns(table: &store::catalog::Table) -> Self {
-        Self { types: Visible::of_columns(table), routines: None }
-    }
-}
-
-impl Catalog for Types {
-    fn relation(&self, _: Option<&str>, _: &str) -> Result<Option<Table>, analyzer::Error> {
-        Ok(None)
-    }
-
-    fn target(&self, _: Option<&str>, _: &str) -> Result<Option<Table>, analyzer::Error> {
-        Ok(None)
-    }
-
-    fn user_type(&self, schema: Option<&str>, name: &str) -> Option<Oid> {
-        let (user, is_array) = self.types.find(schema, name)?;
-        let oid = types::of_held(&SqlType::User(Arc::clone(user)))?.oid;
-        if is_array { oid.array() } else { Some(oid) }
-    }
-
-    fn domain(&self, oid: Oid) -> Option<Domain> {
-        let user = user_types::definition_of(oid)?;
-        let domain = user.domain()?;
-        let checks = domain.checks.iter();
-        Some(Domain {
-            name: user.name.clone(),
-            nullable: domain.nullable,
-            checks: checks.map(|check| (check.name.clone(), check.expression.clone())).collect(),
-        })
-    }
-
-    fn routines(
-        &self,
-        schema: Option<&str>,
-        name: &str,
-    ) -> Result<Vec<Arc<Routine>>, analyzer::Error> {
-        self.routines.as_ref().map_or(Ok(Vec::new()), |routines| routines.named(schema, name))
-    }
-
-    fn may_call(&self, routine: &Routine) -> Result<(), analyzer::Error> {
-        self.routines.as_ref().map_or(Ok(()), |routines| routines.may_call(routine))
-    }
+/// A table or view that a statement changes, with all of its columns.
+struct Changed {
+    handle: u32,
+    target: ChangeTarget,
 }
 
 impl Relations {
@@ -127,38 +60,28 @@ impl Relations {
     pub(super) async fn of(planner: &Planner<'_>, query: &NodeEnum) -> Result<Self, Refused> {
         let mut relations = Self::none(planner);
         for name in names(query) {
-            relations.look_up(planner, name).await?;
+            relations.named.look_up(planner, name, &mut relations.sources).await?;
         }
         Ok(relations)
     }
 
     /// No relations yet.
     pub(super) fn none(planner: &Planner<'_>) -> Self {
-        Self {
-            tables: HashMap::new(),
-            strange: HashMap::new(),
-            absent: HashSet::new(),
-            wanted: Mutex::default(),
-            sources: Vec::new(),
-            targets: HashMap::new(),
-            types: Types::of(planner),
-            schemas: planner.tables.catalog().schemas().map(|known| known.name.clone()).collect(),
-            routines: Routines::of(planner),
-            names: planner.names.to_vec(),
-        }
+        let (views, sources, targets) = Default::default();
+        Self { named: Named::none(planner), views, sources, targets }
     }
 
     /// Looks up what the analyzer asked for in vain. Returns whether it finds more now.
     pub(super) async fn look_up_more(&mut self, planner: &Planner<'_>) -> Result<bool, Refused> {
-        let wanted = std::mem::take(&mut *self.wanted.lock());
-        let found = !wanted.is_empty();
-        for name in wanted {
-            self.look_up(planner, name).await?;
+        let mut found = self.named.look_up_more(planner, &mut self.sources).await?;
+        for (view, named) in &mut self.views {
+            let planner = planner.of_view(view);
+            found |= named.look_up_more(&planner, &mut self.sources).await?;
         }
         Ok(found)
     }
 
-    /// Looks up the tables and views that a statement changes.
+    /// Looks up the tables that a statement changes, and the views through which it does.
     pub(super) async fn look_up_targets(
         &mut self,
         frame: &Frame<'_>,
@@ -168,111 +91,84 @@ impl Relations {
     ) -> Result<(), Refused> {
         for (range, (needed, event)) in targets::of(statement) {
             let needed = if is_executed { needed } else { Privileges::default() };
-            let found = targets::named(frame, planner, range, (needed, event))?;
+            let resolved = targets::resolved(frame, planner, range, (needed, event))?;
             let name = name_of(range);
-            let Some(found) = found.filter(|_| !self.targets.contains_key(&name)) else { continue };
-            let (target, rows): (_, Arc<dyn TableProvider>) = match found {
-                Named::Table(table) => {
-                    let Some(view) = planner.tables.table(table.id) else { continue };
-                    let rows = BucketTable::new(view.clone(), BucketColumns::All);
-                    (ChangeTarget::Table(view), Arc::new(rows))
-                }
-                Named::View(view) => {
-                    let rows = planner.relation(Some(&view.schema), &view.name).await?;
-                    let Some(rows) = rows else { continue };
-                    (ChangeTarget::View(Arc::new(as_table(&view, &rows.schema()))), rows)
-                }
-            };
-            let handle = self.sources.len() as u32;
-            let table = table_of(target.table(), handle)?;
-            self.sources.push(SourceTable {
-                name: TableReference::bare("?target"),
-                source: provider_as_source(rows),
-                oid: None,
-            });
-            self.targets.insert(name, (table, target));
+            if let (Some(resolved), false) = (resolved, self.targets.contains_key(&name)) {
+                let target = self.target_relation(planner, resolved).await?;
+                self.targets.extend(target.map(|target| (name, target)));
+            }
         }
         Ok(())
     }
 
+    /// What a statement changes, as the analyzer sees it.
+    async fn target_relation(
+        &mut self,
+        planner: &Planner<'_>,
+        resolved: Resolved,
+    ) -> Result<Option<(TargetRelation, Option<Changed>)>, Refused> {
+        let (view, query, base) = match resolved {
+            Resolved::Table(table) => {
+                let Some(view) = planner.tables.table(table.id) else { return Ok(None) };
+                let rows = Arc::new(BucketTable::new(view.clone(), BucketColumns::All));
+                return self.changed(ChangeTarget::Table(view), rows).map(Some);
+            }
+            Resolved::Instead(view) => {
+                let rows = planner.relation(Some(&view.schema), &view.name).await?;
+                let Some(rows) = rows else { return Ok(None) };
+                let table = Arc::new(as_table(&view, &rows.schema()));
+                return self.changed(ChangeTarget::View(table), rows).map(Some);
+            }
+            Resolved::View { view, query, base } => (view, query, base),
+        };
+        let (base, changed) = match base {
+            Some(base) => Box::pin(self.target_relation(planner, *base)).await?.unzip(),
+            None => (None, None),
+        };
+        let number = self.views.len() as u32;
+        let named = Named::none(&planner.of_view(&view));
+        let target = ChangedView {
+            number,
+            schema: view.schema.clone(),
+            name: view.name.clone(),
+            columns: view.columns.clone(),
+            defaults: view.options.defaults.clone(),
+            query,
+            check: view.options.check.map(|check| match check {
+                catalog::CheckOption::Local => CheckOption::Local,
+                catalog::CheckOption::Cascaded => CheckOption::Cascaded,
+            }),
+            base,
+        };
+        self.views.push((view, named));
+        Ok(Some((TargetRelation::View(Arc::new(target)), changed.flatten())))
+    }
+
+    /// A table, or a view with triggers instead of changes, as the analyzer sees it.
+    fn changed(
+        &mut self,
+        target: ChangeTarget,
+        rows: Arc<dyn TableProvider>,
+    ) -> Result<(TargetRelation, Option<Changed>), Refused> {
+        let handle = self.sources.len() as u32;
+        let table = table_of(target.table(), handle)?;
+        self.sources.push(SourceTable {
+            name: TableReference::bare("?target"),
+            source: provider_as_source(rows),
+            oid: None,
+        });
+        Ok((TargetRelation::Table(table), Some(Changed { handle, target })))
+    }
+
     /// What a statement changes, by its handle.
     pub(super) fn target_of(&self, handle: u32) -> Option<&ChangeTarget> {
-        let mut targets = self.targets.values();
-        targets.find(|(table, _)| table.handle == handle).map(|(_, view)| view)
+        let mut changed = self.targets.values().filter_map(|(_, changed)| changed.as_ref());
+        changed.find(|changed| changed.handle == handle).map(|changed| &changed.target)
     }
 
     /// What reads the relations, by their handles.
     pub(super) fn sources(&self) -> &[SourceTable] {
         &self.sources
-    }
-
-    fn is_known(&self, name: &Name) -> bool {
-        self.tables.contains_key(name)
-            || self.strange.contains_key(name)
-            || self.absent.contains(name)
-    }
-
-    async fn look_up(&mut self, planner: &Planner<'_>, name: Name) -> Result<(), Refused> {
-        if self.is_known(&name) {
-            return Ok(());
-        }
-        let (schema, relation) = (name.0.as_deref(), name.1.as_str());
-        let found = match planner.relation(schema, relation).await? {
-            None if schema.is_none() && is_file(relation) => Some(planner.file(relation).await?),
-            found => found,
-        };
-        let Some(provider) = found else {
-            self.absent.insert(name);
-            return Ok(());
-        };
-        let shape = catalog_views::shape::of(schema.unwrap_or("pg_catalog"), relation);
-        let mut columns = Vec::new();
-        for field in provider.schema().fields() {
-            let declared = shape.and_then(|shape| {
-                let place = shape.position(field.name())?;
-                types::of_system_name(shape.columns[place].type_name)
-            });
-            match declared.or_else(|| types::of_column(field)) {
-                Some(sql_type) => {
-                    let name = unique_names::shown(field.name()).to_owned();
-                    columns.push(Column { name, sql_type });
-                }
-                None => {
-                    let what = format!("column {} of type {}", field.name(), field.data_type());
-                    self.strange.insert(name, what);
-                    return Ok(());
-                }
-            }
-        }
-        let catalog = planner.tables.catalog();
-        let is_transition = planner.transition(schema, relation).is_some();
-        let known = match catalog_views::is_implicit(relation) && schema.is_none() {
-            _ if is_transition => None,
-            true => None,
-            false => find_in(catalog, planner.search_path, schema, relation),
-        };
-        let class = Class::by_name(catalog, planner.search_path, schema, relation);
-        let class = class.filter(|_| !is_transition);
-        let key = known.map_or_else(Vec::new, primary_key);
-        let reference = match schema {
-            Some(schema) => TableReference::partial(schema, relation),
-            None => TableReference::bare(relation),
-        };
-        let handle = self.sources.len() as u32;
-        self.sources.push(SourceTable {
-            name: reference,
-            source: provider_as_source(provider),
-            oid: class.and_then(|class| u32::try_from(class.oid()).ok()),
-        });
-        let is_view = shape.is_some_and(|shape| shape.kind == "v")
-            || matches!(known, Some(Relation::View(_)));
-        let schema = known.map(Relation::schema).or(schema).map(str::to_owned);
-        let (hidden, defaults) = Default::default();
-        let name_shown = relation.to_owned();
-        let table =
-            Table { handle, schema, name: name_shown, is_view, columns, key, hidden, defaults };
-        self.tables.insert(name, table);
-        Ok(())
     }
 }
 
@@ -298,22 +194,6 @@ pub(super) fn table_of(table: &store::catalog::Table, handle: u32) -> Result<Tab
         hidden: all().filter(|(_, column)| column.hidden).map(|(at, _)| at).collect(),
         defaults: defaults.collect(),
     })
-}
-
-/// The positions of a primary key's columns among those that statements see.
-fn primary_key(relation: &Relation) -> Vec<usize> {
-    let Relation::Table(table) = relation else { return Vec::new() };
-    let shown: Vec<_> = table.columns.iter().filter(|column| !column.hidden).collect();
-    let place = |id| shown.iter().position(|column| column.id == id);
-    match table.has_hidden_key() {
-        true => Vec::new(),
-        false => table.key.iter().filter_map(|id| place(*id)).collect(),
-    }
-}
-
-/// Whether a name that is no relation's is that of a file.
-fn is_file(name: &str) -> bool {
-    name.contains(['.', '/', '*'])
 }
 
 /// The names of relations that the parse tree shows. Where a name is also that of a query in WITH, the scopes decide what
@@ -344,27 +224,19 @@ fn name_of(range: &RangeVar) -> Name {
 
 impl Catalog for Relations {
     fn relation(&self, schema: Option<&str>, name: &str) -> Result<Option<Table>, analyzer::Error> {
-        let name = (schema.map(str::to_owned), name.to_owned());
-        if let Some(what) = self.strange.get(&name) {
-            return Err(analyzer::Error::missing(what));
-        }
-        if !self.is_known(&name) {
-            self.wanted.lock().push(name);
-            return Ok(None);
-        }
-        Ok(self.tables.get(&name).cloned())
+        self.named.relation(schema, name)
     }
 
     fn has_schema(&self, name: &str) -> bool {
-        self.schemas.contains(name)
+        self.named.has_schema(name)
     }
 
     fn user_type(&self, schema: Option<&str>, name: &str) -> Option<Oid> {
-        self.types.user_type(schema, name)
+        self.named.user_type(schema, name)
     }
 
     fn domain(&self, oid: Oid) -> Option<Domain> {
-        self.types.domain(oid)
+        self.named.domain(oid)
     }
 
     fn routines(
@@ -372,29 +244,31 @@ impl Catalog for Relations {
         schema: Option<&str>,
         name: &str,
     ) -> Result<Vec<Arc<Routine>>, analyzer::Error> {
-        match &self.routines {
-            Some(routines) => routines.named(schema, name),
-            None => Ok(Vec::new()),
-        }
+        self.named.routines(schema, name)
     }
 
     fn variable(&self, qualifier: Option<&str>, name: &str) -> Option<(u32, BoundType)> {
-        let is_meant =
-            |known: &NamedParameter| known.name == name && known.qualifier.as_deref() == qualifier;
-        let place = self.names.iter().position(is_meant)?;
-        Some((place as u32 + 1, types::of_held(&self.names[place].sql_type)?))
+        self.named.variable(qualifier, name)
     }
 
     fn columns_hide(&self) -> bool {
-        self.names.iter().any(|known| known.yields)
+        self.named.columns_hide()
     }
 
     fn may_call(&self, routine: &Routine) -> Result<(), analyzer::Error> {
-        self.routines.as_ref().map_or(Ok(()), |routines| routines.may_call(routine))
+        self.named.may_call(routine)
     }
 
-    fn target(&self, schema: Option<&str>, name: &str) -> Result<Option<Table>, analyzer::Error> {
+    fn target(
+        &self,
+        schema: Option<&str>,
+        name: &str,
+    ) -> Result<Option<TargetRelation>, analyzer::Error> {
         let name = (schema.map(str::to_owned), name.to_owned());
-        Ok(self.targets.get(&name).map(|(table, _)| table.clone()))
+        Ok(self.targets.get(&name).map(|(target, _)| target.clone()))
+    }
+
+    fn of_view(&self, number: u32) -> Option<&dyn Catalog> {
+        self.views.get(number as usize).map(|(_, named)| named as &dyn Catalog)
     }
 }

@@ -1,11 +1,12 @@
 //! Expressions of a table's definition, by way of the analyzer: over one of its rows, and defaults.
 
-use super::relations::{Types, table_of};
+use super::named::Types;
+use super::relations::table_of;
 use super::{Refused, refused, types};
 use analyzer::RowExpression;
 use analyzer::system::Oid;
 use analyzer::system::functions::{self, Volatility};
-use analyzer::tree::{Cast, Conversion, Expr as Tree, Kind, Literal, RelationId};
+use analyzer::tree::{Cast, Column, Conversion, Expr as Tree, Kind, Literal, RelationId};
 use catalog_views::functions::Functions;
 use datafusion::common::{DFSchema, DFSchemaRef};
 use datafusion::execution::SessionState;
@@ -157,6 +158,31 @@ pub(crate) fn type_of_default(
     let value = bound.first().map(unassigned);
     let value = value.filter(|value| !matches!(value.kind, Kind::Literal(Literal::Null)));
     Ok(value.and_then(|value| types::held(value.sql_type)))
+}
+
+/// Checks a default of a view's column.
+///
+/// # Errors
+/// What is wrong with the default.
+pub(crate) fn check_default(
+    planner: &Planner<'_>,
+    (name, sql_type): (&str, &SqlType),
+    text: &str,
+) -> Result<()> {
+    let known = types::of_held(sql_type);
+    let missing = || Error::unsupported(format!("a default of type {sql_type} is not supported"));
+    let column = Column { name: name.to_owned(), sql_type: known.ok_or_else(missing)? };
+    let (handle, schema, is_view) = (0, None, true);
+    let (key, hidden, defaults) = Default::default();
+    let (name, columns) = (String::new(), vec![column]);
+    let row = analyzer::Table { handle, schema, name, is_view, columns, key, hidden, defaults };
+    let bound = analyzer::bind_row(&Types::of(planner), &row, &[RowExpression::Default(text, 0)]);
+    let (relation, bound) = bound.map_err(|error| refused(error, ""))?;
+    let schema = Arc::new(DFSchema::empty());
+    for value in over(of(planner), &schema, (relation, &row), &bound)? {
+        planner.physical_expression(value, &schema)?;
+    }
+    Ok(())
 }
 
 /// New values of a table's columns, from its row and parameters that have no values yet. `None` for what changes between

@@ -1,11 +1,17 @@
 //! The tables that a statement changes, and the privileges that it needs for them.
 
 use crate::context::Frame;
+use catalog_views::access::Access;
 use catalog_views::relation_names::find_in;
-use grammar::tree::{CmdType, Node, NodeEnum, OnConflictAction, RangeVar, WithClause};
+use catalog_views::search_path::SearchPath;
+use grammar::tree::{CmdType, Node, NodeEnum, OnConflictAction, RangeVar, SelectStmt, WithClause};
+use parser::nesting;
 use planner::Planner;
+use planner::relations::endless;
 use std::sync::Arc;
-use store::catalog::{Catalog, Privileges, RESERVED_SCHEMAS, Relation, Table, TableId, View};
+use store::catalog::{
+    Catalog, Privileges, RESERVED_SCHEMAS, Relation, RelationId, Table, TableId, View,
+};
 use values::error::{Error, Result, SqlState};
 
 /// The relations that a statement and the changes in its WITH change, as they are written, with the privileges that they
@@ -119,25 +125,36 @@ fn is_constant(assignment: &Node) -> bool {
 }
 
 /// What a statement changes.
-pub(super) enum Named {
+pub(super) enum Resolved {
     /// A table.
     Table(Arc<Table>),
     /// A view with triggers that fire instead of the change.
-    View(Arc<View>),
+    Instead(Arc<View>),
+    /// A table through a view.
+    View {
+        view: Arc<View>,
+        /// Its query.
+        query: Box<SelectStmt>,
+        /// The only relation in its FROM, if that is a table or a view.
+        base: Option<Box<Resolved>>,
+    },
 }
+
+/// How many views may lead to a table.
+const VIEWS_DEEP: usize = 256;
 
 /// The table or view of a name. `None` if there is no such relation.
 ///
 /// # Errors
-/// It cannot be changed, or the role lacks a privilege.
-pub(super) fn named(
+/// It is neither, or the role lacks a privilege, or the owner of a view lacks it on what the view selects from.
+pub(super) fn resolved(
     frame: &Frame<'_>,
     planner: &Planner<'_>,
     range: &RangeVar,
     (needed, event): (Privileges, Event),
-) -> Result<Option<Named>> {
-    let schema = Some(range.schemaname.as_str()).filter(|schema| !schema.is_empty());
-    let (catalog, name) = (planner.tables.catalog(), range.relname.as_str());
+) -> Result<Option<Resolved>> {
+    let (schema, name) = (schema_of(range), range.relname.as_str());
+    let catalog = planner.tables.catalog();
     let wrong = |message: String| Err(Error::new(SqlState::WrongObjectType, message));
     let Some(relation) = find_in(catalog, planner.search_path, schema, name) else {
         let is_system = match schema {
@@ -152,20 +169,88 @@ pub(super) fn named(
             }
         };
     };
-    frame.access(catalog).require(relation, needed)?;
+    let access = frame.access(catalog);
+    access.require(relation, needed)?;
     match relation {
         Relation::Table(table) if table.materialized.is_none() => {
-            Ok(Some(Named::Table(Arc::clone(table))))
+            Ok(Some(Resolved::Table(Arc::clone(table))))
         }
-        Relation::View(view) if fires_instead(catalog, view, event) => {
-            Ok(Some(Named::View(Arc::clone(view))))
-        }
-        Relation::View(_) => {
-            let error = format!("changing the view \"{name}\" is not supported");
-            let before = usize::try_from(range.location).ok();
-            let before = before.and_then(|byte| frame.text.get(..byte)).unwrap_or_default();
-            Err(Error::unsupported(error).at(before.chars().count() + 1))
+        Relation::View(view) => {
+            let reached = Reached { catalog, path: planner.search_path, needed, event };
+            reached.through(view, access, &mut Vec::new()).map(Some)
         }
         other => wrong(format!("cannot change {} \"{name}\"", other.kind())),
+    }
+}
+
+fn schema_of(range: &RangeVar) -> Option<&str> {
+    Some(range.schemaname.as_str()).filter(|schema| !schema.is_empty())
+}
+
+/// What views lead to.
+struct Reached<'a> {
+    catalog: &'a Catalog,
+    path: SearchPath<'a>,
+    needed: Privileges,
+    event: Event,
+}
+
+impl<'a> Reached<'a> {
+    /// What a view leads to. `above` are the views that lead to it.
+    fn through(
+        &self,
+        view: &'a Arc<View>,
+        access: Access<'a>,
+        above: &mut Vec<RelationId>,
+    ) -> Result<Resolved> {
+        if fires_instead(self.catalog, view, self.event) {
+            return Ok(Resolved::Instead(Arc::clone(view)));
+        }
+        if above.contains(&view.id) {
+            return Err(endless(&view.name));
+        }
+        if above.len() >= VIEWS_DEEP {
+            let hint = format!("Views may be defined on views {VIEWS_DEEP} levels deep.");
+            return Err(nesting::exceeded(hint));
+        }
+        above.push(view.id);
+        let query = query_of(view)?;
+        let access = access.of_view(view);
+        let relation = match query.from_clause.as_slice() {
+            [Node { node: Some(NodeEnum::RangeVar(range)) }] => self.named(view, range),
+            _ => None,
+        };
+        if let Some(relation) = relation {
+            access.require(relation, self.needed)?;
+        }
+        let base = match relation {
+            Some(Relation::Table(table)) if table.materialized.is_none() => {
+                Some(Resolved::Table(Arc::clone(table)))
+            }
+            Some(Relation::View(inner)) => {
+                Some(grammar::growing(|| self.through(inner, access, above))?)
+            }
+            _ => None,
+        };
+        Ok(Resolved::View { view: Arc::clone(view), query, base: base.map(Box::new) })
+    }
+
+    fn named(&self, view: &'a View, range: &'a RangeVar) -> Option<&'a Relation> {
+        let path = self.path.of_view(&view.search_path);
+        match schema_of(range) {
+            None if catalog_views::is_implicit(&range.relname) => None,
+            schema => find_in(self.catalog, path, schema, &range.relname),
+        }
+    }
+}
+
+/// The parse tree of a view's query.
+fn query_of(view: &View) -> Result<Box<SelectStmt>> {
+    let wrong = || Error::new(SqlState::InternalError, "the text of a view is no query");
+    let script = grammar::parse(&view.sql).map_err(|_| wrong())?;
+    let statement = script.statements().first().and_then(|raw| raw.stmt.as_ref()?.node.as_ref());
+    match statement {
+        Some(NodeEnum::SelectStmt(query)) => Ok(query.clone()),
+        _ => Err(wrong()),
     }
 }

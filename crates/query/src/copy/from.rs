@@ -1,8 +1,8 @@
 //! COPY table FROM 'file'.
 
 use super::client::{BATCHES_AHEAD, Piece, check_row_bytes};
-use super::copied_columns;
 use super::options::{Format, Options};
+use super::{copied_columns, refuse_view};
 use crate::context::outcome::{Outcome, Tag};
 use crate::context::{Frame, start};
 use crate::dml::assembly::Assembly;
@@ -40,6 +40,7 @@ pub(crate) async fn run(
     };
     frame.access(transaction.catalog()).require_files(FileUse::CopyFrom)?;
     let options = Options::of(copy)?;
+    refuse_view(transaction.catalog(), frame.path(), name)?;
     let table = named_target(frame, transaction, name, Privileges::INSERT)?;
     let given = copied_columns(&table, columns)?;
     let rows = match &options.format {

@@ -41,6 +41,17 @@ fn copied_columns(table: &Table, named: &[String]) -> Result<Vec<usize>> {
     named.iter().map(find).collect()
 }
 
+/// Refuses COPY FROM into a view.
+///
+/// # Errors
+/// 42809.
+fn refuse_view(catalog: &Catalog, path: SearchPath<'_>, name: &RelationName) -> Result<()> {
+    let Some(Relation::View(view)) = find_named(catalog, path, name)? else { return Ok(()) };
+    let message = format!("cannot copy to view \"{}\"", view.name);
+    let hint = "To enable copying to a view, provide an INSTEAD OF INSERT trigger.";
+    Err(Error::new(SqlState::WrongObjectType, message).with_hint(hint))
+}
+
 /// The text of the query for the contents of a relation, as copied by COPY relation TO.
 fn query_of(
     catalog: &Catalog,

@@ -1,6 +1,7 @@
 //! ALTER TABLE. Rows are rewritten only for a new column type and a new generated column.
 
 use super::alter_type::{self, Rewritten};
+use super::alter_view;
 use super::checks;
 use super::columns::{define, has_sequence};
 use super::dependents;
@@ -18,7 +19,7 @@ use crate::dml::default_values::DefaultValue;
 use crate::dml::{declared_column, named_target};
 use catalog_views::relation_names::{a_kind, find_named, undefined};
 use datafusion::arrow::array::Array;
-use parser::commands::{AlterOperation, AlterTable, ColumnDefinition, TableConstraint};
+use parser::commands::{AlterOperation, AlterTable, ColumnDefinition, ObjectKind, TableConstraint};
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{CatalogChange, Privileges, Relation, Table, TableId};
@@ -38,6 +39,13 @@ pub(crate) async fn run(
             return Ok(());
         }
         None => return Err(undefined(&alter.name)),
+        // ALTER TABLE is for views, too.
+        Some(Relation::View(view))
+            if matches!(alter.kind, ObjectKind::View | ObjectKind::Table) =>
+        {
+            let view = Arc::clone(view);
+            return alter_view::run(frame, transaction, &view, &alter.operations).await;
+        }
         Some(relation) if alter.kind.name() != relation.kind() => {
             let (name, kind) = (relation.name(), alter.kind.name());
             let message = format!("\"{name}\" is not {}", a_kind(kind));
@@ -204,7 +212,9 @@ async fn change(
             | TableConstraint::ForeignKey(_),
         )
         | AlterOperation::AlterConstraint { .. }
-        | AlterOperation::SwitchTriggers(_) => {}
+        | AlterOperation::SwitchTriggers(_)
+        // By `alter_view`.
+        | AlterOperation::SetViewOptions(_) => {}
         AlterOperation::DropConstraint { name, if_exists, .. } => {
             if !checks::remove(table, name, *if_exists)? {
                 let what = format!("constraint \"{name}\" of relation");

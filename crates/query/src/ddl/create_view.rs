@@ -4,15 +4,18 @@ use super::place;
 use crate::analysis;
 use crate::context::Frame;
 use catalog_views::relation_names::find_named;
+use catalog_views::search_path::SearchPath;
+use catalog_views::updatable_views;
 use datafusion::arrow::datatypes::Schema;
-use parser::commands::CreateView;
+use parser::commands::{CheckScope, CreateView, ViewOptions as Given};
 use planner::relations::rename_columns;
 use planner::unique_names;
 use std::collections::HashSet;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{
-    Catalog, CatalogChange, Object, Privileges, Relation, SqlType, View, is_temporary_schema,
+    Catalog, CatalogChange, CheckOption, Object, Privileges, Relation, SqlType, View, ViewOptions,
+    is_temporary_schema,
 };
 use values::error::{Error, Result, SqlState};
 use values::types;
@@ -45,21 +48,24 @@ pub(crate) async fn run(
     let plan = rename_columns(plan, &columns)?;
     refuse_repeated(plan.schema().as_arrow())?;
     let sql = analysis::without_stars(&planner, &create.query).await?;
-    let id = match existing {
-        Some(view @ Relation::View(_)) if create.replaces => {
+    let mut options = with_options(ViewOptions::default(), create.options);
+    let (id, comment) = match existing {
+        Some(Relation::View(known)) if create.replaces => {
+            let view = &Relation::View(Arc::clone(known));
+            options.defaults.clone_from(&known.options.defaults);
             frame.access(&catalog).require(view, Privileges::OWNER)?;
             let planner = frame.planner(transaction);
             let before = planner.relation(Some(view.schema()), view.name()).await?;
             if let Some(before) = before {
                 keep_columns(&before.schema(), plan.schema().as_arrow())?;
             }
-            view.id()
+            (known.id, known.comment.clone())
         }
         Some(other) if create.replaces => {
             let message = format!("\"{name}\" is a {}, not a view", other.kind());
             return Err(Error::new(SqlState::WrongObjectType, message));
         }
-        _ => frame.session.shared.store.next_relation_id(),
+        _ => (frame.session.shared.store.next_relation_id(), None),
     };
     let view = View {
         id,
@@ -72,8 +78,12 @@ pub(crate) async fn run(
         } else {
             frame.path().named().map(str::to_owned).collect()
         },
-        comment: None,
+        comment,
+        options,
     };
+    if view.options.check.is_some() {
+        refuse_unchecked(&catalog, frame.path(), &view)?;
+    }
     let view = Relation::View(Arc::new(view));
     transaction.change_catalog(match existing {
         Some(_) if create.replaces => CatalogChange::Replace(view),
@@ -83,6 +93,28 @@ pub(crate) async fn run(
         frame.own(transaction, Object::Relation(id))?;
     }
     Ok(())
+}
+
+/// Options that a statement has set.
+pub(super) fn with_options(mut options: ViewOptions, given: Given) -> ViewOptions {
+    if let Some(check) = given.check {
+        options.check = check.map(|check| match check {
+            CheckScope::Local => CheckOption::Local,
+            CheckScope::Cascaded => CheckOption::Cascaded,
+        });
+    }
+    options.security_invoker = given.security_invoker.unwrap_or(options.security_invoker);
+    options
+}
+
+/// Refuses WITH CHECK OPTION of a view that is not updatable.
+///
+/// # Errors
+/// 0A000.
+pub(super) fn refuse_unchecked(catalog: &Catalog, path: SearchPath<'_>, view: &View) -> Result<()> {
+    let Some(why) = updatable_views::obstacle(catalog, path, view) else { return Ok(()) };
+    let message = "WITH CHECK OPTION is supported only on automatically updatable views";
+    Err(Error::unsupported(message).with_hint(why))
 }
 
 /// Refuses columns of one name.

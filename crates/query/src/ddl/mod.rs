@@ -3,6 +3,7 @@
 mod alter_sequence;
 mod alter_table;
 mod alter_type;
+mod alter_view;
 mod checks;
 mod columns;
 mod comment;

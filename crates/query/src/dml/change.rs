@@ -9,6 +9,7 @@ use super::merge::Merge;
 use super::pushdown::DmlPushdown;
 use super::triggered::Firings;
 use super::update::Update;
+use super::view_checks::ViewChecks;
 use super::writer::Writer;
 use crate::analysis::ChangeTarget;
 use crate::analysis::changes::{Planned, PlannedAction, Returning, rows_of};
@@ -32,6 +33,7 @@ use values::error::Result;
 pub(super) struct Ready {
     kind: Kind,
     returning: Option<Returning>,
+    checks: Option<ViewChecks>,
     firings: Firings,
 }
 
@@ -62,18 +64,20 @@ impl Ready {
         planned: Planned,
         constants: Option<RecordBatch>,
     ) -> Result<Self> {
-        let Planned { target, rows, action, returning } = planned;
+        let Planned { target, rows, action, returning, checks } = planned;
         let (catalog, table) = (planner.tables.catalog(), Arc::clone(target.table()));
         let firing =
             |operation, assigned: &[usize]| Firing::of(catalog, &table, operation, assigned);
         let mut firings = Firings::default();
+        let checks = checks.map(|checks| ViewChecks::new(Arc::clone(&table), checks));
         let view = match target {
             ChangeTarget::Table(view) => view,
             ChangeTarget::View(table) => {
                 let (instead, assigned) = Instead::new(frame, planner, table, rows, action).await?;
                 let operation = instead.operation();
                 *firings.of(operation) = firing(operation, &assigned);
-                return Ok(Self { kind: Kind::Instead(Box::new(instead)), returning, firings });
+                let kind = Kind::Instead(Box::new(instead));
+                return Ok(Self { kind, returning, firings, checks });
             }
         };
         let kind = match action {
@@ -119,17 +123,22 @@ impl Ready {
                 Kind::Merge(Box::new(merge))
             }
         };
-        Ok(Self { kind, returning, firings })
+        Ok(Self { kind, returning, checks, firings })
     }
 
     /// The change as a DML pushdown, if the owners of the rows can execute it.
     pub(super) fn at_owners(&self, frame: &Frame<'_>) -> Result<Option<DmlPushdown>> {
         match &self.kind {
-            _ if self.returning.is_some() || self.firings.are_of_rows() => Ok(None),
+            _ if self.needs_rows() || self.firings.are_of_rows() => Ok(None),
             Kind::Update(update) => update.at_owners(frame),
             Kind::Delete(delete) => delete.at_owners(frame),
             Kind::Insert(_) | Kind::Merge(_) | Kind::Instead(_) => Ok(None),
         }
+    }
+
+    /// Whether the written rows are needed behind the change.
+    fn needs_rows(&self) -> bool {
+        self.returning.is_some() || self.checks.is_some()
     }
 
     /// The query of the rows; `None` if they are constants.
@@ -194,8 +203,8 @@ impl Ready {
             self.firings.after(frame);
             return Ok(Done { command, count, returned: None });
         }
-        let Self { kind, returning, mut firings } = self;
-        let returns = returning.is_some();
+        let returns = self.needs_rows();
+        let Self { kind, returning, checks, mut firings } = self;
         let changed = match kind {
             Kind::Insert(insert) => {
                 insert.run(frame, planner, writer, (returns, &mut firings)).await?
@@ -210,6 +219,9 @@ impl Ready {
             Kind::Instead(instead) => instead.run(frame, writer, (returns, &mut firings)).await?,
         };
         firings.after(frame);
+        if let Some(checks) = checks {
+            checks.check(planner, &changed.rows).await?;
+        }
         let returned = match returning {
             None => None,
             Some(returning) => {

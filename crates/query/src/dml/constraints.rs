@@ -111,7 +111,7 @@ impl Constraints {
                     column.name, self.table.name
                 );
                 return Err(Error::new(SqlState::NotNullViolation, message)
-                    .with_detail(self.describe_row(&columns, row))
+                    .with_detail(describe_row(&self.table, &columns, row))
                     .of_table(&self.table.schema, &self.table.name)
                     .of_column(&column.name));
             }
@@ -136,7 +136,7 @@ impl Constraints {
                     self.table.name
                 );
                 return Err(Error::new(SqlState::CheckViolation, message)
-                    .with_detail(self.describe_row(batch.columns(), row))
+                    .with_detail(describe_row(&self.table, batch.columns(), row))
                     .of_table(&self.table.schema, &self.table.name)
                     .of_constraint(name));
             }
@@ -162,19 +162,20 @@ impl Constraints {
         }
         Ok(())
     }
+}
 
-    fn describe_row(&self, columns: &[ArrayRef], row: usize) -> String {
-        let shown = self.table.columns.iter().zip(columns).filter(|(column, _)| !column.hidden);
-        let values = shown.map(|(column, array)| {
-            let mut value = String::new();
-            let array = shown_values(array, &column.sql_type);
-            match text::write_value(&array, row, &mut value) {
-                Ok(true) => value,
-                _ => "null".to_owned(),
-            }
-        });
-        format!("Failing row contains ({}).", values.collect::<Vec<_>>().join(", "))
-    }
+/// The visible values of a row, as the detail of an error.
+pub(super) fn describe_row(table: &Table, columns: &[ArrayRef], row: usize) -> String {
+    let shown = table.columns.iter().zip(columns).filter(|(column, _)| !column.hidden);
+    let values = shown.map(|(column, array)| {
+        let mut value = String::new();
+        let array = shown_values(array, &column.sql_type);
+        match text::write_value(&array, row, &mut value) {
+            Ok(true) => value,
+            _ => "null".to_owned(),
+        }
+    });
+    format!("Failing row contains ({}).", values.collect::<Vec<_>>().join(", "))
 }
 
 /// The generated columns of a table with their generation expressions.

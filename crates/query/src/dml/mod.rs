@@ -28,6 +28,7 @@ pub(crate) mod referring;
 pub(crate) mod statement;
 mod triggered;
 mod update;
+mod view_checks;
 mod writer;
 
 use crate::context::Frame;

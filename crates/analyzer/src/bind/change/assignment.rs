@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 use crate::system::casts::CastContext;
 use crate::system::{Oid, SqlType};
 use crate::tree::{
-    Column, Expr, From, Kind, Location, Output, Query, Relation, Select, Source, Subquery,
-    SubqueryKind, Target as Assigned,
+    Expr, From, Kind, Location, Output, Query, Relation, Select, Source, Subquery, SubqueryKind,
+    Target as Assigned,
 };
 use grammar::tree::{MultiAssignRef, Node, NodeEnum, SubLinkType};
 
@@ -40,7 +40,7 @@ impl Binder<'_> {
                 // Parts of one column are assigned to one after the other.
                 let whole = match known {
                     Some(known) if parts.contains(&column) => values.remove(known),
-                    Some(_) => return Err(assigned_twice(&assignment.name)),
+                    Some(_) => return Err(target.assigned_twice(column)),
                     None => target.value(column),
                 };
                 let value = self.with_part(whole, target, column, assignment, value)?;
@@ -55,7 +55,7 @@ impl Binder<'_> {
                 continue;
             }
             if known.is_some() {
-                return Err(assigned_twice(&assignment.name));
+                return Err(target.assigned_twice(column));
             }
             targets.push(Assigned { column, is_default: bound.is_none() });
             values.push(match bound {
@@ -123,7 +123,7 @@ impl Binder<'_> {
         target: &Target,
         column: usize,
     ) -> Result<Expr> {
-        let Column { name, sql_type } = &target.table.columns[column];
+        let (name, sql_type) = (target.name_of(column), &target.table.columns[column].sql_type);
         let (from, location) = (value.sql_type.oid, value.location.0);
         let to = SqlType::plain(sql_type.oid);
         self.coerce(value, to, CastContext::Assignment)?.ok_or_else(|| {
@@ -155,12 +155,8 @@ impl Binder<'_> {
     }
 }
 
-fn assigned_twice(name: &str) -> Error {
-    Error::new("42601", format!("multiple assignments to same column \"{name}\""))
-}
-
-/// The text of a default is not the statement's.
-fn forget_locations(expr: &mut Expr) {
+/// The text of a default, or of a view, is not the statement's.
+pub(super) fn forget_locations(expr: &mut Expr) {
     expr.location = Location(-1);
     children_mut(expr, &mut forget_locations);
 }

@@ -1,7 +1,6 @@
 //! ON CONFLICT.
 
 use super::Target;
-use crate::bind::from::part_of;
 use crate::bind::row::bind_inferred;
 use crate::bind::scope::Clause;
 use crate::bind::{Binder, names};
@@ -33,7 +32,7 @@ impl Binder<'_> {
                 .at(clause.location));
         }
         let excluded = self.next_relation();
-        let items = part_of(excluded, "excluded", None, &target.table).items;
+        let items = self.excluded_item(target, excluded)?;
         let before = self.scopes.last().map_or(0, |scope| scope.items.len());
         self.add_items(items, true)?;
         if let Some(scope) = self.scopes.last_mut() {
@@ -51,6 +50,13 @@ impl Binder<'_> {
     /// The constraint that ON CONFLICT names, by its columns or its name.
     fn inferred(&mut self, infer: &InferClause, target: &Target) -> Result<ConflictTarget> {
         if !infer.conname.is_empty() {
+            // A view has no constraints.
+            if let Some((view, _)) = &target.view {
+                let (constraint, view) = (&infer.conname, &view.name);
+                let message =
+                    format!("constraint \"{constraint}\" for table \"{view}\" does not exist");
+                return Err(Error::new("42704", message));
+            }
             return Ok(ConflictTarget::Constraint(infer.conname.clone()));
         }
         let (mut columns, mut expressions) = (Vec::new(), Vec::new());
@@ -64,6 +70,10 @@ impl Binder<'_> {
             }
         }
         let condition = infer.where_clause.as_deref();
+        if target.view.is_some() && (condition.is_some() || !expressions.is_empty()) {
+            let what = "an expression in an ON CONFLICT target of a view";
+            return Err(Error::missing(what).at(infer.location));
+        }
         if let Some(node) = condition {
             self.in_clause(Clause::IndexPredicate, |binder| binder.required(Some(node)))?;
         }
@@ -102,12 +112,21 @@ impl Binder<'_> {
                 _ => None,
             });
         }
+        if let Some((_, bound)) = &target.view
+            && let Some(at) = bound.position(&element.name)
+        {
+            let refused = |_| {
+                let what = "a computed column of a view in an ON CONFLICT target";
+                Error::missing(what).at(infer.location)
+            };
+            return bound.place(at, target.event).map(Some).map_err(refused);
+        }
         let mut all = target.table.columns.iter().enumerate();
         let found = all
             .find(|(at, column)| column.name == element.name && !target.table.hidden.contains(at));
         match found {
-            Some((at, _)) => Ok(Some(at)),
-            None => {
+            Some((at, _)) if target.view.is_none() => Ok(Some(at)),
+            _ => {
                 let message = format!("column \"{}\" does not exist", element.name);
                 Err(Error::new("42703", message).at(infer.location))
             }

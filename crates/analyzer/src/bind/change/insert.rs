@@ -2,6 +2,7 @@
 
 use super::Target;
 use super::assignment::is_open;
+use super::view::Event;
 use crate::bind::scope::Clause;
 use crate::bind::{Binder, names};
 use crate::error::{Error, Result};
@@ -16,13 +17,12 @@ impl Binder<'_> {
     pub(super) fn insert(&mut self, statement: &InsertStmt) -> Result<Change> {
         let with = self.with_of_change(statement.with_clause.as_ref())?;
         let range = statement.relation.as_ref().ok_or_else(|| Error::missing("this form"))?;
-        let table = self.target_table(range)?;
+        let relation = self.target_relation(range)?;
         // The source does not see the target: its names are added behind it.
-        let target = self.target_named(range, table)?;
+        let target = self.target_named(range, relation, Event::Insert)?;
         let items = self.scopes.last_mut().map(|scope| std::mem::take(&mut scope.items));
-        let (columns, locations) = target_columns(&target, &statement.cols)?;
-        let source = RowSource { target: &target, columns, locations };
-        let (targets, mut rows) = match statement.select_stmt.as_deref() {
+        let source = RowSource::new(&target, &statement.cols)?;
+        let (mut targets, mut rows) = match statement.select_stmt.as_deref() {
             None => self.default_row(&source)?,
             Some(node) => match names::node(Some(node))? {
                 NodeEnum::SelectStmt(select) if is_plain_values(select) => {
@@ -32,6 +32,7 @@ impl Binder<'_> {
                 _ => return Err(Error::missing("this source of INSERT")),
             },
         };
+        self.add_view_defaults(&target, &mut targets, &mut rows)?;
         let mut with = self.finish_with(with);
         with.append(&mut rows.with);
         rows.with = with;
@@ -43,13 +44,14 @@ impl Binder<'_> {
         let returning = self.returning(statement.returning_clause.as_ref())?;
         let overriding = overriding(statement.r#override());
         let action = Action::Insert(Box::new(Insert { targets, overriding, rows, conflict }));
-        Ok(Change { table: target.table.handle, relation: target.relation, action, returning })
+        Ok(target.change(action, returning))
     }
 
     /// DEFAULT VALUES: the default of one column; the others get theirs when the row is written.
     fn default_row(&mut self, source: &RowSource<'_>) -> Result<(Vec<Assigned>, Query)> {
-        let first = source.columns.iter().take(1).copied();
-        let targets: Vec<_> = first.map(|column| Assigned { column, is_default: true }).collect();
+        let first = source.columns.iter().filter_map(|column| column.as_ref().ok()).take(1);
+        let targets: Vec<_> =
+            first.map(|column| Assigned { column: *column, is_default: true }).collect();
         let mut row = Vec::new();
         for Assigned { column, .. } in &targets {
             row.push(self.default_value(source.target, *column)?);
@@ -144,7 +146,8 @@ impl Binder<'_> {
         select: &SelectStmt,
     ) -> Result<(Vec<Assigned>, Query)> {
         let mut query = self.query(select)?;
-        self.decide_outputs(&mut query, source)?;
+        let targets = source.taken(query.columns.len())?;
+        self.decide_outputs(&mut query, &targets, source)?;
         self.settle_outputs(&mut query)?;
         let locations: Vec<i32> = match &query.body {
             Body::Select(select) => {
@@ -154,9 +157,6 @@ impl Binder<'_> {
         };
         source.check_width(&locations)?;
         let width = query.columns.len();
-        let all = source.columns.iter().take(width);
-        let targets: Vec<Assigned> =
-            all.map(|column| Assigned { column: *column, is_default: false }).collect();
         let (id, relation) = (self.next_select(), self.next_relation());
         let mut output = Vec::with_capacity(width);
         let mut is_same = true;
@@ -184,8 +184,50 @@ impl Binder<'_> {
         Ok((targets, Query::from(Select::plain(id, from, output))))
     }
 
+    /// Adds the defaults of a view to the columns of rows that get no value.
+    fn add_view_defaults(
+        &mut self,
+        target: &Target,
+        targets: &mut Vec<Assigned>,
+        rows: &mut Query,
+    ) -> Result<()> {
+        let Some((_, bound)) = &target.view else { return Ok(()) };
+        let mut added = Vec::new();
+        for column in bound.with_defaults(target.event)? {
+            if !targets.iter().any(|known| known.column == column) {
+                targets.push(Assigned { column, is_default: false });
+                added.push(self.default_value(target, column)?);
+            }
+        }
+        if added.is_empty() {
+            return Ok(());
+        }
+        let (id, relation) = (self.next_select(), self.next_relation());
+        let columns = rows.columns.clone();
+        let own = columns.iter().enumerate();
+        let own =
+            own.map(|(at, column)| Expr::new(Kind::Column(relation, at), column.sql_type, -1));
+        let output = own.chain(added).enumerate().map(|(at, expr)| {
+            let name = format!("column{}", at + 1);
+            Output { name, expr }
+        });
+        let output = output.collect();
+        let alias = "unnamed_subquery".to_owned();
+        let placeholder = Query::from(Select::plain(id, Vec::new(), Vec::new()));
+        let source = Source::Query(Box::new(std::mem::replace(rows, placeholder)));
+        let from = Relation { id: relation, alias, columns, is_lateral: false, source };
+        let from = vec![From::Relation(Box::new(from))];
+        *rows = Query::from(Select::plain(id, from, output));
+        Ok(())
+    }
+
     /// Literals and parameters without a type get that of their column, unless ORDER BY or DISTINCT needs one before.
-    fn decide_outputs(&mut self, query: &mut Query, source: &RowSource<'_>) -> Result<()> {
+    fn decide_outputs(
+        &mut self,
+        query: &mut Query,
+        targets: &[Assigned],
+        source: &RowSource<'_>,
+    ) -> Result<()> {
         if !query.order_by.is_empty() {
             return Ok(());
         }
@@ -193,11 +235,11 @@ impl Binder<'_> {
         if select.distinct.is_some() {
             return Ok(());
         }
-        let all = select.output.iter_mut().zip(&mut query.columns).zip(&source.columns);
+        let all = select.output.iter_mut().zip(&mut query.columns).zip(targets);
         for ((output, column), to) in all {
             if is_open(&output.expr) {
                 let value = output.expr.clone();
-                output.expr = self.assigned_value(value, source.target, *to)?;
+                output.expr = self.assigned_value(value, source.target, to.column)?;
                 column.sql_type = output.expr.sql_type;
             }
         }
@@ -207,18 +249,54 @@ impl Binder<'_> {
 
 /// What the rows of an INSERT are for.
 pub(super) struct RowSource<'a> {
-    pub(super) target: &'a Target,
-    /// The columns, and where the statement names them; no locations if it does not.
-    pub(super) columns: Vec<usize>,
-    pub(super) locations: Vec<i32>,
+    target: &'a Target,
+    /// The columns of the table; an error in the place of a view's column that takes no value.
+    columns: Vec<Result<usize>>,
+    /// Where the statement names the columns; no locations if it does not.
+    locations: Vec<i32>,
 }
 
-impl RowSource<'_> {
+impl<'a> RowSource<'a> {
+    /// For the columns that an INSERT names; for all columns if it names none.
+    pub(super) fn new(target: &'a Target, nodes: &[Node]) -> Result<Self> {
+        if nodes.is_empty() {
+            let columns = target.positions().into_iter().map(|at| target.place(at)).collect();
+            return Ok(Self { target, columns, locations: Vec::new() });
+        }
+        let (mut named, mut columns, mut locations) = (Vec::new(), Vec::new(), Vec::new());
+        for node in nodes {
+            let assigned = super::assigned(node)?;
+            let at = target.named(assigned)?;
+            if named.contains(&at) {
+                let message = format!("column \"{}\" specified more than once", assigned.name);
+                return Err(Error::new("42701", message).at(assigned.location));
+            }
+            named.push(at);
+            columns.push(Ok(target.whole_column(assigned)?));
+            locations.push(assigned.location);
+        }
+        Ok(Self { target, columns, locations })
+    }
+
     /// The columns that a row's values are for.
     pub(super) fn targets(&self, cells: &[Option<Expr>]) -> Result<Vec<Assigned>> {
         self.check_width(&locations(cells).collect::<Vec<_>>())?;
-        let all = self.columns.iter().take(cells.len());
-        Ok(all.map(|column| Assigned { column: *column, is_default: true }).collect())
+        let mut targets = self.taken(cells.len())?;
+        targets.iter_mut().for_each(|target| target.is_default = true);
+        Ok(targets)
+    }
+
+    /// The first columns, which get values.
+    fn taken(&self, width: usize) -> Result<Vec<Assigned>> {
+        let mut targets: Vec<Assigned> = Vec::with_capacity(width);
+        for column in self.columns.iter().take(width) {
+            let column = column.clone()?;
+            if targets.iter().any(|known| known.column == column) {
+                return Err(self.target.assigned_twice(column));
+            }
+            targets.push(Assigned { column, is_default: false });
+        }
+        Ok(targets)
     }
 
     /// Refuses rows of a width that does not fit. `locations` are those of a row's values.
@@ -248,26 +326,6 @@ pub(super) fn overriding(kind: OverridingKind) -> Overriding {
         OverridingKind::OverridingUserValue => Overriding::UserValue,
         OverridingKind::OverridingNotSet | OverridingKind::Undefined => Overriding::Nothing,
     }
-}
-
-/// The columns that an INSERT names, with their locations; all columns if it names none.
-pub(super) fn target_columns(target: &Target, nodes: &[Node]) -> Result<(Vec<usize>, Vec<i32>)> {
-    if nodes.is_empty() {
-        let all = 0..target.table.columns.len();
-        return Ok((all.filter(|at| !target.table.hidden.contains(at)).collect(), Vec::new()));
-    }
-    let (mut columns, mut locations) = (Vec::new(), Vec::new());
-    for node in nodes {
-        let named = super::assigned(node)?;
-        let column = target.whole_column(named)?;
-        if columns.contains(&column) {
-            let message = format!("column \"{}\" specified more than once", named.name);
-            return Err(Error::new("42701", message).at(named.location));
-        }
-        columns.push(column);
-        locations.push(named.location);
-    }
-    Ok((columns, locations))
 }
 
 /// Whether a query is VALUES and nothing around it.

@@ -1,8 +1,9 @@
 //! MERGE.
 
 use super::Target;
-use super::insert::{RowSource, overriding, target_columns};
+use super::insert::{RowSource, overriding};
 use super::returning::OtherColumns;
+use super::view::Event;
 use crate::bind::scope::Clause;
 use crate::bind::{Binder, names};
 use crate::error::{Error, Result};
@@ -18,7 +19,7 @@ impl Binder<'_> {
         let clauses =
             statement.merge_when_clauses.iter().map(clause).collect::<Result<Vec<_>>>()?;
         refuse_unreachable(&clauses)?;
-        let target = self.target(statement.relation.as_ref())?;
+        let target = self.target(statement.relation.as_ref(), Event::Merge)?;
         let source = self.merge_source(statement)?;
         let condition =
             self.condition(statement.join_condition.as_deref(), Clause::On, "JOIN/ON")?;
@@ -38,15 +39,14 @@ impl Binder<'_> {
             others.replace(expr);
         }
         output.extend(others.outputs);
-        let sides = from.into_iter().map(Box::new).zip([Box::new(target.from)]);
+        let sides = from.into_iter().map(Box::new).zip([Box::new(target.from.clone())]);
         let from = sides.map(|(left, right)| {
             let condition = condition.clone();
             From::Join { kind, left, right, condition }
         });
         let rows = self.rows(with, from.collect(), None, output)?;
         let action = Action::Merge(Box::new(Merge { rows, whens }));
-        let (table, relation) = (target.table.handle, target.relation);
-        Ok(Change { table, relation, action, returning: None })
+        Ok(target.change(action, None))
     }
 
     /// Binds the source, whose names the level has besides the target's.
@@ -92,8 +92,7 @@ impl Binder<'_> {
     }
 
     fn merge_insert(&mut self, clause: &MergeWhenClause, target: &Target) -> Result<MergeAction> {
-        let (columns, locations) = target_columns(target, &clause.target_list)?;
-        let source = RowSource { target, columns, locations };
+        let source = RowSource::new(target, &clause.target_list)?;
         let cells = match clause.values.as_slice() {
             // DEFAULT VALUES: the other columns get theirs when the row is written.
             [] => vec![None],

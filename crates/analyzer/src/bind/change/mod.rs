@@ -10,21 +10,31 @@ mod modify;
 mod order;
 mod part;
 mod returning;
+mod view;
 
 use super::from::{self, Part};
-use super::scope::Scope;
+use super::scope::{Item, Scope};
 use super::{Binder, Table, names};
 use crate::error::{Error, Result};
+use crate::system::Oid;
 use crate::tree::{
-    Change, Cte, Expr, From, Kind, Main, Output, Query, RelationId, Select, Statement,
+    Action, Change, Cte, Expr, From, Kind, Main, Output, Query, RelationId, Select, Statement,
+    ViewCheck,
 };
 use grammar::tree::{Node, NodeEnum, RangeVar, ResTarget, WithClause};
+use std::sync::Arc;
+use view::{BoundView, Event};
 
-/// The table that a statement changes.
+pub use view::{ChangedView, CheckOption, TargetRelation};
+
+/// The table that a statement changes, or the view through which it does.
 struct Target {
+    /// The table. The defaults of its columns are those of the view, if that has any.
     table: Table,
     relation: RelationId,
     from: From,
+    event: Event,
+    view: Option<(Arc<ChangedView>, BoundView)>,
 }
 
 impl Binder<'_> {
@@ -78,13 +88,13 @@ impl Binder<'_> {
     }
 
     /// Looks up the target of a statement, and adds its name to the level.
-    fn target(&mut self, range: Option<&RangeVar>) -> Result<Target> {
+    fn target(&mut self, range: Option<&RangeVar>, event: Event) -> Result<Target> {
         let range = range.ok_or_else(|| Error::missing("this form"))?;
-        let table = self.target_table(range)?;
-        self.target_named(range, table)
+        let relation = self.target_relation(range)?;
+        self.target_named(range, relation, event)
     }
 
-    fn target_table(&self, range: &RangeVar) -> Result<Table> {
+    fn target_relation(&self, range: &RangeVar) -> Result<TargetRelation> {
         let schema = Some(range.schemaname.as_str()).filter(|schema| !schema.is_empty());
         let name = range.relname.as_str();
         let found = self.catalog.target(schema, name);
@@ -94,18 +104,45 @@ impl Binder<'_> {
         })
     }
 
-    fn target_named(&mut self, range: &RangeVar, table: Table) -> Result<Target> {
+    fn target_named(
+        &mut self,
+        range: &RangeVar,
+        target: TargetRelation,
+        event: Event,
+    ) -> Result<Target> {
         let relation = self.next_relation();
         let alias = range.alias.as_ref().map(|alias| alias.aliasname.as_str());
         let shown = alias.unwrap_or(&range.relname);
+        let (table, view) = match target {
+            TargetRelation::Table(table) => (table, None),
+            TargetRelation::View(view) => {
+                let bound = self.bind_view(&view, relation, event, false)?;
+                (bound.table(&view)?, Some((view, bound)))
+            }
+        };
         let schema = table.schema.as_deref().filter(|_| alias.is_none());
         let Part { from, mut items, .. } = from::part_of(relation, shown, schema, &table);
+        if let Some((view, bound)) = &view {
+            let schema = alias.is_none().then(|| view.schema.clone());
+            items = vec![bound.item(shown, schema)];
+        }
         for item in &mut items {
             item.aliased = alias.map(|_| range.relname.clone());
         }
         // Items of FROM see it neither as a name nor by LATERAL.
         self.add_items(items, false)?;
-        Ok(Target { table, relation, from })
+        Ok(Target { table, relation, from, event, view })
+    }
+
+    /// The row that an INSERT had to insert, as a name of ON CONFLICT.
+    fn excluded_item(&mut self, target: &Target, relation: RelationId) -> Result<Vec<Item>> {
+        const NAME: &str = "excluded";
+        Ok(match &target.view {
+            None => from::part_of(relation, NAME, None, &target.table).items,
+            Some((view, _)) => {
+                vec![self.bind_view(view, relation, target.event, false)?.item(NAME, None)]
+            }
+        })
     }
 
     /// The level's query of rows.
@@ -124,18 +161,10 @@ impl Binder<'_> {
 }
 
 impl Target {
-    /// The position of the column that a statement assigns to.
+    /// The position in the table of the column that a statement assigns to.
     fn column(&self, assigned: &ResTarget) -> Result<usize> {
-        let (name, location) = (&assigned.name, assigned.location);
-        let mut columns = self.table.columns.iter().enumerate();
-        let found =
-            columns.find(|(at, column)| column.name == *name && !self.table.hidden.contains(at));
-        let Some((at, _)) = found else {
-            let table = &self.table.name;
-            let message = format!("column \"{name}\" of relation \"{table}\" does not exist");
-            return Err(Error::new("42703", message).at(location));
-        };
-        Ok(at)
+        let at = self.named(assigned)?;
+        self.place(at)
     }
 
     /// Like [`Self::column`], for an assignment to all of the column.
@@ -153,6 +182,81 @@ impl Target {
     /// The value that a column has.
     fn value(&self, at: usize) -> Expr {
         Expr::new(Kind::Column(self.relation, at), self.table.columns[at].sql_type, -1)
+    }
+
+    /// The position in the table or the view of a named column.
+    fn named(&self, assigned: &ResTarget) -> Result<usize> {
+        let (name, location) = (&assigned.name, assigned.location);
+        let found = match &self.view {
+            Some((_, bound)) => bound.position(name),
+            None => {
+                let mut columns = self.table.columns.iter().enumerate();
+                let is_meant = |at: &usize, known: &str| {
+                    known == name.as_str() && !self.table.hidden.contains(at)
+                };
+                columns.find(|(at, column)| is_meant(at, &column.name)).map(|(at, _)| at)
+            }
+        };
+        found.ok_or_else(|| {
+            let relation = self.view.as_ref().map_or(&self.table.name, |(view, _)| &view.name);
+            let message = format!("column \"{name}\" of relation \"{relation}\" does not exist");
+            Error::new("42703", message).at(location)
+        })
+    }
+
+    /// The position in the table of a column of the table or the view.
+    fn place(&self, at: usize) -> Result<usize> {
+        match &self.view {
+            Some((_, bound)) => bound.place(at, self.event),
+            None => Ok(at),
+        }
+    }
+
+    /// The positions of all columns that names find, in the table or the view.
+    fn positions(&self) -> Vec<usize> {
+        match &self.view {
+            Some((_, bound)) => (0..bound.width()).collect(),
+            None => {
+                let all = 0..self.table.columns.len();
+                all.filter(|at| !self.table.hidden.contains(at)).collect()
+            }
+        }
+    }
+
+    /// The name by which a statement knows a column of the table.
+    fn name_of(&self, column: usize) -> &str {
+        let of_view = self.view.as_ref().and_then(|(_, bound)| bound.name_of(column));
+        of_view.unwrap_or(&self.table.columns[column].name)
+    }
+
+    /// The error for a column that gets two values.
+    fn assigned_twice(&self, column: usize) -> Error {
+        let name = &self.table.columns[column].name;
+        Error::new("42601", format!("multiple assignments to same column \"{name}\""))
+    }
+
+    /// The conditions of the views through which rows are changed, and a condition of the statement.
+    fn filter(&self, filter: Option<Expr>) -> Option<Expr> {
+        let of_views = self.view.iter().flat_map(|(_, bound)| bound.filters.iter().cloned());
+        let mut all: Vec<Expr> = of_views.chain(filter).collect();
+        match all.len() {
+            0 | 1 => all.pop(),
+            _ => Some(Expr::new(Kind::And(all), Oid::BOOL, -1)),
+        }
+    }
+
+    /// What new rows must fulfil.
+    fn checks(&self) -> Vec<ViewCheck> {
+        self.view.as_ref().map_or_else(Vec::new, |(_, bound)| bound.checks.clone())
+    }
+
+    /// The change, with what every change has.
+    fn change(self, action: Action, returning: Option<Vec<Output>>) -> Change {
+        let checks = match &action {
+            Action::Insert(_) | Action::Update { .. } => self.checks(),
+            Action::Delete { .. } | Action::Merge(_) => Vec::new(),
+        };
+        Change { table: self.table.handle, relation: self.relation, action, returning, checks }
     }
 
     /// All columns of the table, as a query returns them.

@@ -6,7 +6,7 @@
 use super::wrong_direction;
 use crate::context::Inner;
 use crate::context::outcome::Tag;
-use crate::copy::copied_columns;
+use crate::copy::{copied_columns, refuse_view};
 use crate::dml::named_target;
 use copy_formats::RowReader;
 use datafusion::arrow::array::RecordBatch;
@@ -14,6 +14,7 @@ use executor::{Control, Lease, Task};
 use parser::Statement;
 use parser::client_copy::{Form, Options};
 use parser::commands::{Command, Copied, RelationName};
+use scan::tables::Tables;
 use std::sync::Arc;
 use store::catalog::{Privileges, SqlType, Table};
 use tokio::sync::mpsc;
@@ -62,10 +63,12 @@ async fn destination(
     conversation.refuse_if_failed()?;
     let frame = inner.frame(&[], &statement.text);
     let snapshot = inner.shared.store.snapshot();
-    let table = match conversation.open() {
-        Some(open) => named_target(&frame, &open.transaction, name, Privileges::INSERT)?,
-        None => named_target(&frame, &snapshot, name, Privileges::INSERT)?,
+    let tables: &dyn Tables = match conversation.open() {
+        Some(open) => &open.transaction,
+        None => &snapshot,
     };
+    refuse_view(tables.catalog(), frame.path(), name)?;
+    let table = named_target(&frame, tables, name, Privileges::INSERT)?;
     let given = copied_columns(&table, columns)?;
     Ok((table, given))
 }

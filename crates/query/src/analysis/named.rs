@@ -1,0 +1,271 @@
+//! What names mean for the user of a statement, or for the owner of a view.
+
+use super::routines::Routines;
+use super::{Refused, types};
+use analyzer::system::{Oid, SqlType as BoundType};
+use analyzer::tree::Column;
+use analyzer::{Catalog, Domain, Routine, Table, TargetRelation};
+use catalog_views::pg_catalog::class::Class;
+use catalog_views::relation_names::find_in;
+use datafusion::common::TableReference;
+use datafusion::datasource::provider_as_source;
+use lowering::SourceTable;
+use parking_lot::Mutex;
+use planner::{NamedParameter, Planner, unique_names};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use store::catalog::{Relation, SqlType};
+use user_types::Visible;
+
+/// A name in a query: the schema, if it is written, and the relation.
+pub(super) type Name = (Option<String>, String);
+
+/// The relations that names mean; what reads them is kept elsewhere.
+pub(super) struct Named {
+    tables: HashMap<Name, Table>,
+    /// The names of relations with columns of types that the analyzer does not have.
+    strange: HashMap<Name, String>,
+    /// Names that do not exist.
+    absent: HashSet<Name>,
+    /// Names that the analyzer asked for and that were not looked up.
+    wanted: Mutex<Vec<Name>>,
+    schemas: HashSet<String>,
+    types: Types,
+    routines: Option<Routines>,
+    /// The names of parameters.
+    names: Vec<NamedParameter>,
+}
+
+/// The types and functions of users that names can mean; a catalog without relations.
+pub(super) struct Types {
+    types: Visible,
+    routines: Option<Routines>,
+}
+
+impl Types {
+    pub(super) fn of(planner: &Planner<'_>) -> Self {
+        let types = Visible::new(planner.tables.catalog(), planner.search_path.schemas());
+        Self { types, routines: Routines::of(planner) }
+    }
+
+    /// The types of a table's columns: what an index is computed with, where no catalog is.
+    pub(super) fn of_columns(table: &store::catalog::Table) -> Self {
+        Self { types: Visible::of_columns(table), routines: None }
+    }
+}
+
+impl Catalog for Types {
+    fn relation(&self, _: Option<&str>, _: &str) -> Result<Option<Table>, analyzer::Error> {
+        Ok(None)
+    }
+
+    fn target(&self, _: Option<&str>, _: &str) -> Result<Option<TargetRelation>, analyzer::Error> {
+        Ok(None)
+    }
+
+    fn user_type(&self, schema: Option<&str>, name: &str) -> Option<Oid> {
+        let (user, is_array) = self.types.find(schema, name)?;
+        let oid = types::of_held(&SqlType::User(Arc::clone(user)))?.oid;
+        if is_array { oid.array() } else { Some(oid) }
+    }
+
+    fn domain(&self, oid: Oid) -> Option<Domain> {
+        let user = user_types::definition_of(oid)?;
+        let domain = user.domain()?;
+        let checks = domain.checks.iter();
+        Some(Domain {
+            name: user.name.clone(),
+            nullable: domain.nullable,
+            checks: checks.map(|check| (check.name.clone(), check.expression.clone())).collect(),
+        })
+    }
+
+    fn routines(
+        &self,
+        schema: Option<&str>,
+        name: &str,
+    ) -> Result<Vec<Arc<Routine>>, analyzer::Error> {
+        self.routines.as_ref().map_or(Ok(Vec::new()), |routines| routines.named(schema, name))
+    }
+
+    fn may_call(&self, routine: &Routine) -> Result<(), analyzer::Error> {
+        self.routines.as_ref().map_or(Ok(()), |routines| routines.may_call(routine))
+    }
+}
+
+impl Named {
+    /// No relations yet.
+    pub(super) fn none(planner: &Planner<'_>) -> Self {
+        let (tables, strange, absent, wanted) = Default::default();
+        Self {
+            tables,
+            strange,
+            absent,
+            wanted,
+            types: Types::of(planner),
+            schemas: planner.tables.catalog().schemas().map(|known| known.name.clone()).collect(),
+            routines: Routines::of(planner),
+            names: planner.names.to_vec(),
+        }
+    }
+
+    /// Looks up what the analyzer asked for in vain. Returns whether it finds more now.
+    pub(super) async fn look_up_more(
+        &mut self,
+        planner: &Planner<'_>,
+        sources: &mut Vec<SourceTable>,
+    ) -> Result<bool, Refused> {
+        let wanted = std::mem::take(&mut *self.wanted.lock());
+        let found = !wanted.is_empty();
+        for name in wanted {
+            self.look_up(planner, name, sources).await?;
+        }
+        Ok(found)
+    }
+
+    fn is_known(&self, name: &Name) -> bool {
+        self.tables.contains_key(name)
+            || self.strange.contains_key(name)
+            || self.absent.contains(name)
+    }
+
+    pub(super) async fn look_up(
+        &mut self,
+        planner: &Planner<'_>,
+        name: Name,
+        sources: &mut Vec<SourceTable>,
+    ) -> Result<(), Refused> {
+        if self.is_known(&name) {
+            return Ok(());
+        }
+        let (schema, relation) = (name.0.as_deref(), name.1.as_str());
+        let found = match planner.relation(schema, relation).await? {
+            None if schema.is_none() && is_file(relation) => Some(planner.file(relation).await?),
+            found => found,
+        };
+        let Some(provider) = found else {
+            self.absent.insert(name);
+            return Ok(());
+        };
+        let shape = catalog_views::shape::of(schema.unwrap_or("pg_catalog"), relation);
+        let mut columns = Vec::new();
+        for field in provider.schema().fields() {
+            let declared = shape.and_then(|shape| {
+                let place = shape.position(field.name())?;
+                types::of_system_name(shape.columns[place].type_name)
+            });
+            match declared.or_else(|| types::of_column(field)) {
+                Some(sql_type) => {
+                    let name = unique_names::shown(field.name()).to_owned();
+                    columns.push(Column { name, sql_type });
+                }
+                None => {
+                    let what = format!("column {} of type {}", field.name(), field.data_type());
+                    self.strange.insert(name, what);
+                    return Ok(());
+                }
+            }
+        }
+        let catalog = planner.tables.catalog();
+        let is_transition = planner.transition(schema, relation).is_some();
+        let known = match catalog_views::is_implicit(relation) && schema.is_none() {
+            _ if is_transition => None,
+            true => None,
+            false => find_in(catalog, planner.search_path, schema, relation),
+        };
+        let class = Class::by_name(catalog, planner.search_path, schema, relation);
+        let class = class.filter(|_| !is_transition);
+        let key = known.map_or_else(Vec::new, primary_key);
+        let reference = match schema {
+            Some(schema) => TableReference::partial(schema, relation),
+            None => TableReference::bare(relation),
+        };
+        let handle = sources.len() as u32;
+        sources.push(SourceTable {
+            name: reference,
+            source: provider_as_source(provider),
+            oid: class.and_then(|class| u32::try_from(class.oid()).ok()),
+        });
+        let is_view = shape.is_some_and(|shape| shape.kind == "v")
+            || matches!(known, Some(Relation::View(_)));
+        let schema = known.map(Relation::schema).or(schema).map(str::to_owned);
+        let (hidden, defaults) = Default::default();
+        let name_shown = relation.to_owned();
+        let table =
+            Table { handle, schema, name: name_shown, is_view, columns, key, hidden, defaults };
+        self.tables.insert(name, table);
+        Ok(())
+    }
+}
+
+/// The positions of a primary key's columns among those that statements see.
+fn primary_key(relation: &Relation) -> Vec<usize> {
+    let Relation::Table(table) = relation else { return Vec::new() };
+    let shown: Vec<_> = table.columns.iter().filter(|column| !column.hidden).collect();
+    let place = |id| shown.iter().position(|column| column.id == id);
+    match table.has_hidden_key() {
+        true => Vec::new(),
+        false => table.key.iter().filter_map(|id| place(*id)).collect(),
+    }
+}
+
+/// Whether a name that is no relation's is that of a file.
+fn is_file(name: &str) -> bool {
+    name.contains(['.', '/', '*'])
+}
+
+impl Catalog for Named {
+    fn relation(&self, schema: Option<&str>, name: &str) -> Result<Option<Table>, analyzer::Error> {
+        let name = (schema.map(str::to_owned), name.to_owned());
+        if let Some(what) = self.strange.get(&name) {
+            return Err(analyzer::Error::missing(what));
+        }
+        if !self.is_known(&name) {
+            self.wanted.lock().push(name);
+            return Ok(None);
+        }
+        Ok(self.tables.get(&name).cloned())
+    }
+
+    fn has_schema(&self, name: &str) -> bool {
+        self.schemas.contains(name)
+    }
+
+    fn user_type(&self, schema: Option<&str>, name: &str) -> Option<Oid> {
+        self.types.user_type(schema, name)
+    }
+
+    fn domain(&self, oid: Oid) -> Option<Domain> {
+        self.types.domain(oid)
+    }
+
+    fn routines(
+        &self,
+        schema: Option<&str>,
+        name: &str,
+    ) -> Result<Vec<Arc<Routine>>, analyzer::Error> {
+        match &self.routines {
+            Some(routines) => routines.named(schema, name),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    fn variable(&self, qualifier: Option<&str>, name: &str) -> Option<(u32, BoundType)> {
+        let is_meant =
+            |known: &NamedParameter| known.name == name && known.qualifier.as_deref() == qualifier;
+        let place = self.names.iter().position(is_meant)?;
+        Some((place as u32 + 1, types::of_held(&self.names[place].sql_type)?))
+    }
+
+    fn columns_hide(&self) -> bool {
+        self.names.iter().any(|known| known.yields)
+    }
+
+    fn may_call(&self, routine: &Routine) -> Result<(), analyzer::Error> {
+        self.routines.as_ref().map_or(Ok(()), |routines| routines.may_call(routine))
+    }
+
+    fn target(&self, _: Option<&str>, _: &str) -> Result<Option<TargetRelation>, analyzer::Error> {
+        Ok(None)
+    }
+}
