@@ -73,7 +73,8 @@ impl Operand {
     }
 }
 
-/// The value of a constant; `None` for a number that is no `bigint`, and for bits.
+/// The value of a constant; `None` for a number that is no `bigint`, for bits, and for words that are moments of the
+/// transaction.
 fn constant_of(constant: &AConst) -> Option<ScalarValue> {
     if constant.isnull {
         return Some(ScalarValue::Null);
@@ -81,10 +82,17 @@ fn constant_of(constant: &AConst) -> Option<ScalarValue> {
     Some(match constant.val.as_ref()? {
         Val::Ival(number) => ScalarValue::Int64(Some(i64::from(number.ival))),
         Val::Fval(number) => ScalarValue::Int64(Some(number.fval.parse().ok()?)),
+        Val::Sval(text) if is_moment(&text.sval) => return None,
         Val::Sval(text) => ScalarValue::Utf8View(Some(text.sval.clone())),
         Val::Boolval(value) => ScalarValue::Boolean(Some(value.boolval)),
         Val::Bsval(_) => return None,
     })
+}
+
+/// Whether a text may be a moment that depends on the time of the transaction.
+fn is_moment(text: &str) -> bool {
+    const WORDS: [&str; 4] = ["now", "today", "tomorrow", "yesterday"];
+    WORDS.iter().any(|word| text.trim().eq_ignore_ascii_case(word))
 }
 
 /// What an operand is to a column.

@@ -1,6 +1,6 @@
 //! Casts with PostgreSQL's semantics: `'\x00ff'::bytea`, `name::varchar(5)`, `elapsed::text`.
 //!
-//! DataFusion's casts differ for bytes, intervals and lengths of text. Such casts are replaced by a
+//! DataFusion's casts differ for bytes, dates, intervals and lengths of text. Such casts are replaced by a
 //! [`conversion`], which reads text by the rules of column assignment and writes it as clients see
 //! it. Casts of quoted constants are folded. The rule runs after type coercion.
 
@@ -83,6 +83,9 @@ fn is_conversion(from: &SqlType, to: &SqlType, target: &DataType) -> bool {
                 | T::Numeric { .. }
         ),
         (T::Real | T::Double, T::Numeric { .. }) => true,
+        // The engine takes infinity for a number, and does not know all days.
+        (T::Date, T::Timestamp | T::TimestampTz) | (T::Timestamp, T::TimestampTz) => true,
+        (T::Timestamp | T::TimestampTz, T::Date | T::Time) => true,
         // The engine does not know numbers with a scale each.
         (from, to) if from != to && (*from == T::NUMERIC || *to == T::NUMERIC) => true,
         (from, T::Array(_)) => is_text(from),

@@ -4,7 +4,7 @@
 //! - [`input`] parses text. [`assign`] converts columns to the type of a table's column.
 //! - [`text`] and [`binary`] write the forms that clients read, [`style`] holds the settings that
 //!   change them, [`zone`] the time zones. [`json`] works on the text of JSON values,
-//!   [`precision`] rounds times, [`numbers`] reads and makes columns of exact numbers.
+//!   [`precision`] rounds times, [`moments`] knows the ranges of dates and timestamps, [`numbers`] reads and makes columns of exact numbers.
 //! - [`cells`]: values of system tables and of functions that compute one row at a time.
 //! - [`error`] is the error of all crates above the store. [`translate`] converts errors of the
 //!   engine and of the store.
@@ -12,7 +12,6 @@
 pub mod assign;
 pub mod binary;
 pub mod byte_size;
-mod calendar;
 pub mod cells;
 pub mod error;
 pub mod field;
@@ -24,6 +23,8 @@ pub mod style;
 pub mod text;
 pub mod translate;
 pub mod types;
-pub mod zone;
+
+use datetimes::calendar;
+pub use datetimes::{fields, moments, zone};
 
 pub use error::{Error, Result, SqlState};

@@ -1,6 +1,7 @@
 //! The declared precision of times, timestamps and intervals, and the declared fields of intervals.
 
 use crate::error::{Error, Result, SqlState};
+use crate::moments;
 use datafusion::arrow::array::{
     ArrayRef, AsArray, IntervalMonthDayNanoArray, Time64MicrosecondArray, TimestampMicrosecondArray,
 };
@@ -68,9 +69,12 @@ pub fn rounded(array: &ArrayRef, modifier: impl Fn(usize) -> i32) -> Result<Arra
     };
     let values = moments.iter().enumerate().map(|(row, micros)| {
         let Some(micros) = micros else { return Ok(None) };
+        if moments::is_infinite(micros) {
+            return Ok(Some(micros));
+        }
         let since = micros.checked_sub(MICROS_TO_2000);
         let since = since.and_then(|since| multiple(since, unit_at(row)));
-        let moment = since.and_then(|since| since.checked_add(MICROS_TO_2000));
+        let moment = since.and_then(|since| moments::timestamp(since.checked_add(MICROS_TO_2000)?));
         moment.map(Some).ok_or_else(|| out_of_range("timestamp"))
     });
     let values = values.collect::<Result<TimestampMicrosecondArray>>()?;

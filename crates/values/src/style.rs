@@ -3,6 +3,8 @@
 
 use crate::zone::Zone;
 
+pub use datetimes::DateOrder;
+
 use datafusion::common::config::{ConfigEntry, ConfigExtension, ConfigOptions, ExtensionOptions};
 use datafusion::common::plan_err;
 use std::any::Any;
@@ -16,31 +18,36 @@ pub struct Style {
     pub interval: IntervalStyle,
     /// The order of `datestyle`
     pub date: DateOrder,
+    /// The output format of `datestyle`
+    pub date_format: DateFormat,
     /// `extra_float_digits`
     pub float: FloatDigits,
     /// `timezone`
     pub zone: Zone,
 }
 
-/// The order in which dates like `1/5/2024` are read.
+/// The output format of dates and timestamps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum DateOrder {
-    /// The month first.
+pub enum DateFormat {
+    /// `1997-12-17 07:37:16-08`
     #[default]
-    Mdy,
-    /// The day first.
-    Dmy,
-    /// The year first.
-    Ymd,
+    Iso,
+    /// `12/17/1997 07:37:16 PST`
+    Sql,
+    /// `Wed Dec 17 07:37:16 1997 PST`
+    Postgres,
+    /// `17.12.1997 07:37:16 PST`
+    German,
 }
 
-impl DateOrder {
-    /// The order of a `datestyle` in its canonical form, such as `ISO, DMY`.
+impl DateFormat {
+    /// The format of a `datestyle` in its canonical form, such as `ISO, DMY`.
     pub fn of_setting(datestyle: &str) -> Self {
-        match datestyle.rsplit(' ').next() {
-            Some("DMY") => Self::Dmy,
-            Some("YMD") => Self::Ymd,
-            _ => Self::Mdy,
+        match datestyle.split(',').next() {
+            Some("SQL") => Self::Sql,
+            Some("Postgres") => Self::Postgres,
+            Some("German") => Self::German,
+            _ => Self::Iso,
         }
     }
 }

@@ -176,7 +176,7 @@ impl Known {
                     }
                 }
             }
-            Kind::DateStyle => self.date_style(&lower),
+            Kind::DateStyle => self.date_style(&lower, self.default),
             Kind::TimeZone => {
                 let zone = Zone::of_setting(value).map(|(_, name)| name);
                 zone.ok_or_else(|| self.invalid(value))
@@ -200,29 +200,48 @@ impl Known {
         }
     }
 
-    /// A `datestyle`: `ISO`, an order, or both. Without an order it is the default one.
-    fn date_style(&self, value: &str) -> Result<String> {
-        let mut order = "MDY";
+    /// A `datestyle`: an output format, an order, or both; what is not given is as in a style before. Two formats or two
+    /// orders are a conflict.
+    ///
+    /// # Errors
+    /// 22023: unknown words, or a conflict.
+    pub(super) fn date_style(&self, value: &str, before: &str) -> Result<String> {
+        let (mut format, mut order): (Option<&str>, Option<&str>) = (None, None);
+        let set = |of: &mut Option<&'static str>, to: &'static str| {
+            let is_conflict = of.is_some_and(|known| known != to);
+            *of = Some(to);
+            let conflict = "Conflicting \"datestyle\" specifications.";
+            if is_conflict { Err(self.invalid(value).with_detail(conflict)) } else { Ok(()) }
+        };
+        let before = before.split_once(", ").unwrap_or(("ISO", "MDY"));
         for word in value.split([',', ' ']).filter(|word| !word.is_empty()) {
+            let begins = |start: &str| word.starts_with(start);
             match word {
-                word if word.starts_with("iso") || word == "default" => {}
-                word if word.starts_with("dmy") || word.starts_with("euro") => order = "DMY",
-                "mdy" | "us" => order = "MDY",
-                word if word.starts_with("noneuro") => order = "MDY",
-                word if word.starts_with("ymd") => order = "YMD",
-                word if ["sql", "postgres", "german"]
-                    .iter()
-                    .any(|style| word.starts_with(style)) =>
-                {
-                    let what = format!("the date style \"{word}\" is not supported");
-                    return Err(
-                        Error::unsupported(what).with_hint("Dates are written in ISO style.")
-                    );
+                "iso" => set(&mut format, "ISO")?,
+                "sql" => set(&mut format, "SQL")?,
+                _ if begins("postgres") => set(&mut format, "Postgres")?,
+                // The German format implies its order, which another word may change.
+                _ if begins("german") => set(&mut format, "German")?,
+                "ymd" => set(&mut order, "YMD")?,
+                "dmy" => set(&mut order, "DMY")?,
+                "mdy" | "us" => set(&mut order, "MDY")?,
+                _ if begins("euro") => set(&mut order, "DMY")?,
+                _ if begins("noneuro") => set(&mut order, "MDY")?,
+                "default" => {
+                    format = format.or(Some("ISO"));
+                    order = order.or(Some("MDY"));
                 }
-                _ => return Err(self.invalid(value)),
+                word => {
+                    let detail = format!("Unrecognized key word: \"{word}\".");
+                    return Err(self.invalid(value).with_detail(detail));
+                }
             }
         }
-        Ok(format!("ISO, {order}"))
+        let order = match (format, order) {
+            (Some("German"), None) => "DMY",
+            (_, order) => order.unwrap_or(before.1),
+        };
+        Ok(format!("{}, {order}", format.unwrap_or(before.0)))
     }
 
     /// Parses a duration: milliseconds, or a number with a unit. `None` (0) means no limit.

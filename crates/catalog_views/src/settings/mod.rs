@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use store::catalog::DEFAULT_SCHEMA;
-use values::style::{BytesStyle, DateOrder, FloatDigits, IntervalStyle, Style};
+use values::style::{BytesStyle, DateFormat, DateOrder, FloatDigits, IntervalStyle, Style};
 use values::zone::Zone;
 use values::{Error, Result, SqlState};
 
@@ -118,6 +118,7 @@ impl Settings {
             bytes: BytesStyle::of_setting(setting("bytea_output")),
             interval: IntervalStyle::of_setting(setting("intervalstyle")),
             date: DateOrder::of_setting(setting("datestyle")),
+            date_format: DateFormat::of_setting(setting("datestyle")),
             float: FloatDigits::of_setting(setting("extra_float_digits")),
             zone: Zone::of_setting(setting("timezone")).map_or(Zone::UTC, |(zone, _)| zone),
         }
@@ -155,7 +156,13 @@ impl Settings {
             "datestyle" => values.join(", "),
             _ => value.to_owned(),
         };
-        let canonical = known.canonical(value)?;
+        let canonical = match name {
+            "datestyle" => {
+                let before = self.get(name).unwrap_or_default();
+                known.date_style(&value.to_lowercase(), &before)?
+            }
+            _ => known.canonical(value)?,
+        };
         match name {
             "search_path" => self.search_path = values.to_vec(),
             "statement_timeout" => self.statement_timeout = known.duration(value)?,

@@ -5,6 +5,7 @@
 
 use crate::columnar::function;
 use crate::datetime::intervals::INTERVAL;
+use crate::datetime::local::plus;
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, Decimal128Array, Int64Array, ListArray, TimestampMicrosecondArray,
 };
@@ -19,9 +20,10 @@ use executor::{Held, check};
 use std::sync::Arc;
 use store::catalog::SqlType;
 use values::error::{Error, Result, SqlState};
+use values::moments::is_infinite;
 use values::numbers::is_open;
-use values::text::{civil, days_of};
 use values::types::of_arrow;
+use values::zone::Zone;
 
 /// The name of the function that returns the series as an array.
 pub const SERIES: &str = "series";
@@ -122,7 +124,7 @@ impl Series {
     /// The series of the arguments in a row, which have [`argument_types`]; `None` if one is NULL.
     ///
     /// # Errors
-    /// 22023: the step is zero.
+    /// 22023: the step is zero. 0A000: it begins with infinity.
     pub fn new(item: &DataType, arguments: &[ArrayRef], row: usize) -> Result<Option<Self>> {
         if arguments.iter().any(|array| array.is_null(row)) {
             return Ok(None);
@@ -149,6 +151,10 @@ impl Series {
             return Err(Error::new(SqlState::InvalidParameterValue, "step size cannot equal zero"));
         }
         let (next, end) = (Some(number(&arguments[0])), number(&arguments[1]));
+        let starts = i64::try_from(number(&arguments[0]));
+        if matches!(item, DataType::Timestamp(..)) && starts.is_ok_and(is_infinite) {
+            return Err(Error::unsupported("a series that begins with infinity is not supported"));
+        }
         Ok(Some(Self { item: item.clone(), next, end, step }))
     }
 
@@ -179,12 +185,22 @@ impl Series {
                 break;
             }
             values.push(value);
-            self.next = self.step.after(value);
+            self.next = self.after(value)?;
         }
         if values.is_empty() {
             return Ok(None);
         }
         self.array(values).map(Some)
+    }
+
+    /// The value after another; `None` if there is none.
+    fn after(&self, value: i128) -> Result<Option<i128>> {
+        let next = self.step.after(value);
+        if next.is_none() && matches!(self.item, DataType::Timestamp(..)) {
+            let message = "timestamp out of range";
+            return Err(Error::new(SqlState::DatetimeFieldOverflow, message));
+        }
+        Ok(next)
     }
 
     fn array(&self, values: Vec<i128>) -> Result<ArrayRef> {
@@ -229,25 +245,10 @@ impl Step {
         match self {
             Self::Number(step) => value.checked_add(step),
             Self::Interval(step) => {
-                let (days, time) =
-                    (value.div_euclid(MICROS_PER_DAY), value.rem_euclid(MICROS_PER_DAY));
-                let days = months_later(i64::try_from(days).ok()?, step.months.into())?;
-                let days = i128::from(days) + i128::from(step.days);
-                Some(days * MICROS_PER_DAY + time + i128::from(step.nanoseconds / 1000))
+                plus(i64::try_from(value).ok()?, step, Zone::UTC).map(i128::from)
             }
         }
     }
-}
-
-/// The same day a number of months later, or the last day of the month if it has no such day.
-fn months_later(days: i64, months: i64) -> Option<i64> {
-    if months == 0 {
-        return Some(days);
-    }
-    let (year, month, day) = civil(days);
-    let month = year.checked_mul(12)?.checked_add(month - 1)?.checked_add(months)?;
-    let (year, month) = (month.div_euclid(12), month.rem_euclid(12) + 1);
-    (28..=day.max(28)).rev().map(|last| day.min(last)).find_map(|day| days_of(year, month, day))
 }
 
 fn list_types(types: &[DataType]) -> Result<(Vec<DataType>, DataType)> {

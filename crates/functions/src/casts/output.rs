@@ -11,7 +11,7 @@ use datafusion::logical_expr::{
 };
 use std::sync::Arc;
 use values::error::{Error, Result};
-use values::style::Style;
+use values::style::{DateFormat, Style};
 use values::text::TextColumn;
 use values::translate::external;
 
@@ -27,6 +27,7 @@ pub fn items(style: Style) -> ScalarUDF {
 
 /// A timestamp with time zone as JSON has it, or those of an array: `2024-02-29T10:00:00+02:00`.
 pub(crate) fn for_json(style: Style, of_items: bool) -> ScalarUDF {
+    let style = Style { date_format: DateFormat::Iso, ..style };
     made("json_moment", style, Form::JsonMoment, of_items)
 }
 

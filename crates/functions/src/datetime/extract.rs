@@ -13,12 +13,15 @@ use datafusion::arrow::datatypes::{
 use datafusion::logical_expr::ScalarUDF;
 use std::sync::Arc;
 use values::error::{Error, Result, SqlState};
-use values::text::{civil, days_of};
+use values::fields::{Field, Interval, Part, of_interval, of_moment};
+use values::moments::{FIRST_DATE, FIRST_TIMESTAMP, LAST_DATE, LAST_TIMESTAMP};
 use values::types::of_arrow;
 
 const MICROS_PER_SECOND: i64 = 1_000_000;
 const MICROS_PER_HOUR: i64 = 3600 * MICROS_PER_SECOND;
 const MICROS_PER_DAY: i64 = 24 * MICROS_PER_HOUR;
+/// The Julian day of 1970-01-01.
+const JULIAN_1970: i64 = 2_440_588;
 
 /// `date_part`.
 pub(super) fn date_part() -> ScalarUDF {
@@ -26,8 +29,14 @@ pub(super) fn date_part() -> ScalarUDF {
         "date_part",
         |types| Ok((arguments(types)?, DataType::Float64)),
         |args| {
-            let values = fields(args)?;
-            let values = values.into_iter().map(|value| value.map(|value| value as f64 / 1e6));
+            let values = fields(args)?.into_iter().map(|value| {
+                Some(match value? {
+                    Part::Finite(value) => value as f64 / 1e6,
+                    Part::Julian(days, time) => days as f64 + time as f64 / MICROS_PER_DAY as f64,
+                    Part::Infinite(true) => f64::INFINITY,
+                    Part::Infinite(false) => f64::NEG_INFINITY,
+                })
+            });
             Ok(Arc::new(values.collect::<Float64Array>()))
         },
     )
@@ -50,65 +59,6 @@ fn numeric(types: &[DataType], scale: i8) -> Result<(Vec<DataType>, DataType)> {
     // A date has whole seconds.
     let is_date = matches!(types, [_, DataType::Date32 | DataType::Date64]);
     Ok((arguments(types)?, DataType::Decimal128(20, if is_date { 0 } else { scale })))
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Field {
-    Microseconds,
-    Milliseconds,
-    Second,
-    Minute,
-    Hour,
-    Day,
-    DayOfWeek,
-    IsoDayOfWeek,
-    DayOfYear,
-    Week,
-    IsoYear,
-    Month,
-    Quarter,
-    Year,
-    Decade,
-    Century,
-    Millennium,
-    Epoch,
-    Julian,
-    TimeZone,
-}
-
-impl Field {
-    fn named(name: &str) -> Option<Self> {
-        Some(match name.to_ascii_lowercase().as_str() {
-            "microsecond" | "microseconds" | "us" | "usec" => Self::Microseconds,
-            "millisecond" | "milliseconds" | "ms" | "msec" => Self::Milliseconds,
-            "second" | "seconds" | "sec" | "secs" | "s" => Self::Second,
-            "minute" | "minutes" | "min" | "mins" | "m" => Self::Minute,
-            "hour" | "hours" | "hr" | "hrs" | "h" => Self::Hour,
-            "day" | "days" | "d" => Self::Day,
-            "dow" => Self::DayOfWeek,
-            "isodow" => Self::IsoDayOfWeek,
-            "doy" => Self::DayOfYear,
-            "week" | "weeks" | "w" => Self::Week,
-            "isoyear" => Self::IsoYear,
-            "month" | "months" | "mon" | "mons" => Self::Month,
-            "quarter" => Self::Quarter,
-            "year" | "years" | "yr" | "yrs" | "y" => Self::Year,
-            "decade" | "decades" => Self::Decade,
-            "century" | "centuries" => Self::Century,
-            "millennium" | "millennia" => Self::Millennium,
-            "epoch" => Self::Epoch,
-            "julian" => Self::Julian,
-            "timezone" | "timezone_h" | "timezone_hour" | "timezone_m" | "timezone_minute" => {
-                Self::TimeZone
-            }
-            _ => return None,
-        })
-    }
-
-    fn is_of_time(self) -> bool {
-        use Field::{Epoch, Hour, Microseconds, Milliseconds, Minute, Second};
-        matches!(self, Microseconds | Milliseconds | Second | Minute | Hour | Epoch)
-    }
 }
 
 /// The types of the arguments: the field's name, and a date, time, timestamp or interval.
@@ -136,14 +86,27 @@ fn arguments(types: &[DataType]) -> Result<Vec<DataType>> {
 fn numbers(args: &[ArrayRef], scale: u32) -> Result<ArrayRef> {
     let scale = if *args[1].data_type() == DataType::Date32 { 0 } else { scale };
     let unit = 10i128.pow(6 - scale);
-    let values = fields(args)?;
-    let values = values.into_iter().map(|value| value.map(|value| value / unit));
-    let values: Decimal128Array = values.collect();
+    let values = fields(args)?.into_iter().map(|value| match value {
+        Some(Part::Finite(value)) => Ok(Some(value / unit)),
+        Some(Part::Julian(days, _)) => Ok(Some(i128::from(days) * (1_000_000 / unit))),
+        // Numbers of a fixed scale have no infinity.
+        Some(Part::Infinite(_)) => {
+            let message = "EXTRACT of an infinite value that is not a constant is not supported";
+            Err(Error::unsupported(message).with_hint("date_part gives it."))
+        }
+        None => Ok(None),
+    });
+    let values = values.collect::<Result<Decimal128Array>>()?;
     Ok(Arc::new(values.with_precision_and_scale(20, scale as i8)?))
 }
 
-/// The field of each row, in millionths.
-fn fields(args: &[ArrayRef]) -> Result<Vec<Option<i128>>> {
+/// Whether a field of infinite values is infinite. Other fields are NULL.
+pub fn is_infinite_field(field: &str) -> bool {
+    Field::named(field).is_some_and(Field::grows)
+}
+
+/// The field of each row.
+fn fields(args: &[ArrayRef]) -> Result<Vec<Option<Part>>> {
     let (names, values) = (args[0].as_string_view(), &args[1]);
     let type_name = of_arrow(values.data_type());
     let field_at = |row: usize| -> Result<Option<Field>> {
@@ -171,13 +134,32 @@ fn fields(args: &[ArrayRef]) -> Result<Vec<Option<i128>>> {
         let values = values.as_primitive::<IntervalMonthDayNanoType>();
         return (0..values.len())
             .map(|row| match (field_at(row)?, values.is_valid(row)) {
-                (Some(field), true) => of_interval(field, values.value(row)).map(Some),
+                (Some(field), true) => {
+                    let IntervalMonthDayNano { months, days, nanoseconds } = values.value(row);
+                    let value = Interval { months, days, micros: nanoseconds / 1000 };
+                    let part = of_interval(field, value).map(Part::Finite);
+                    part.map(Some).ok_or_else(|| {
+                        Error::unsupported("this unit is not supported for type interval")
+                    })
+                }
                 _ => Ok(None),
             })
             .collect();
     }
+    of_moments(values, field_at)
+}
+
+/// The fields of dates, times and timestamps.
+fn of_moments(
+    values: &ArrayRef,
+    field_at: impl Fn(usize) -> Result<Option<Field>>,
+) -> Result<Vec<Option<Part>>> {
     let is_time = matches!(values.data_type(), DataType::Time64(_));
-    let per_value = if *values.data_type() == DataType::Date32 { MICROS_PER_DAY } else { 1 };
+    let is_date = *values.data_type() == DataType::Date32;
+    let (least, most) = match is_date {
+        true => (i64::from(FIRST_DATE), i64::from(LAST_DATE)),
+        false => (FIRST_TIMESTAMP, LAST_TIMESTAMP),
+    };
     let values = match values.data_type() {
         DataType::Date32 => cast(&cast(values, &DataType::Int32)?, &DataType::Int64)?,
         _ => cast(values, &DataType::Int64)?,
@@ -187,100 +169,24 @@ fn fields(args: &[ArrayRef]) -> Result<Vec<Option<i128>>> {
         .map(|row| match (field_at(row)?, values.is_valid(row)) {
             // 24:00 is a time of its own day.
             (Some(Field::Hour), true) if is_time => {
-                Ok(Some(i128::from(values.value(row) / MICROS_PER_HOUR * MICROS_PER_SECOND)))
+                let hours = values.value(row) / MICROS_PER_HOUR;
+                Ok(Some(Part::Finite(i128::from(hours) * i128::from(MICROS_PER_SECOND))))
             }
-            (Some(field), true) => Ok(Some(of_moment(field, values.value(row) * per_value))),
+            (Some(field), true) => {
+                let value = values.value(row);
+                if !is_time && (value == least || value == most) {
+                    return Ok(field.grows().then_some(Part::Infinite(value == most)));
+                }
+                let (days, time) = match is_date {
+                    true => (value, 0),
+                    false => (value.div_euclid(MICROS_PER_DAY), value.rem_euclid(MICROS_PER_DAY)),
+                };
+                Ok(Some(match field {
+                    Field::Julian => Part::Julian(days + JULIAN_1970, time),
+                    field => Part::Finite(of_moment(field, days, time)),
+                }))
+            }
             _ => Ok(None),
         })
         .collect()
-}
-
-/// A field of a timestamp given in microseconds since 1970, in millionths.
-fn of_moment(field: Field, micros: i64) -> i128 {
-    let (days, time) = (micros.div_euclid(MICROS_PER_DAY), micros.rem_euclid(MICROS_PER_DAY));
-    let second = time % (60 * MICROS_PER_SECOND);
-    let date = || civil(days);
-    let whole = match field {
-        Field::Microseconds => second,
-        Field::Milliseconds => return i128::from(second) * 1000,
-        Field::Second => return second.into(),
-        Field::Epoch => return micros.into(),
-        Field::Minute => time / (60 * MICROS_PER_SECOND) % 60,
-        Field::Hour => time / MICROS_PER_HOUR,
-        Field::Day => date().2,
-        Field::DayOfWeek => (days + 4).rem_euclid(7),
-        Field::IsoDayOfWeek => (days + 3).rem_euclid(7) + 1,
-        Field::DayOfYear => days - first_day(date().0) + 1,
-        Field::Week => (days - first_day(iso_year(days)) + first_weekday(days)) / 7 + 1,
-        Field::IsoYear => shown_year(iso_year(days)),
-        Field::Month => date().1,
-        Field::Quarter => (date().1 - 1) / 3 + 1,
-        Field::Year => shown_year(date().0),
-        Field::Decade => date().0.div_euclid(10),
-        Field::Century => parts_of_years(date().0, 100),
-        Field::Millennium => parts_of_years(date().0, 1000),
-        Field::Julian => {
-            let fraction = i128::from(time) * 1_000_000 / i128::from(MICROS_PER_DAY);
-            return i128::from(days + 2_440_588) * 1_000_000 + fraction;
-        }
-        Field::TimeZone => 0,
-    };
-    i128::from(whole) * 1_000_000
-}
-
-/// The first day of a year, counted from 1970.
-fn first_day(year: i64) -> i64 {
-    days_of(year, 1, 1).unwrap_or(0)
-}
-
-/// The ISO year of a day: the year of the Thursday of its week.
-fn iso_year(days: i64) -> i64 {
-    civil(days - (days + 3).rem_euclid(7) + 3).0
-}
-
-/// The offset from the start of the first ISO week to the first day of the year, in days.
-fn first_weekday(days: i64) -> i64 {
-    let weekday = (first_day(iso_year(days)) + 3).rem_euclid(7);
-    if weekday <= 3 { weekday } else { weekday - 7 }
-}
-
-/// There is no year 0: 1 BC is -1.
-fn shown_year(year: i64) -> i64 {
-    if year > 0 { year } else { year - 1 }
-}
-
-/// The century or millennium of a year; both begin with a year 1.
-fn parts_of_years(year: i64, size: i64) -> i64 {
-    if year > 0 { (year + size - 1) / size } else { -((size - 1 - (year - 1)) / size) }
-}
-
-/// A field of an interval, in millionths.
-fn of_interval(field: Field, value: IntervalMonthDayNano) -> Result<i128> {
-    let (months, micros) = (i64::from(value.months), value.nanoseconds / 1000);
-    let second = micros % (60 * MICROS_PER_SECOND);
-    let whole = match field {
-        Field::Microseconds => second,
-        Field::Milliseconds => return Ok(i128::from(second) * 1000),
-        Field::Second => return Ok(second.into()),
-        Field::Minute => micros / (60 * MICROS_PER_SECOND) % 60,
-        Field::Hour => micros / MICROS_PER_HOUR,
-        Field::Day => value.days.into(),
-        Field::Month => months % 12,
-        Field::Quarter => months % 12 / 3 + 1,
-        Field::Year => months / 12,
-        Field::Decade => months / 120,
-        Field::Century => months / 1200,
-        Field::Millennium => months / 12_000,
-        Field::Epoch => {
-            // A year has 365.25 days.
-            let quarter_days = months / 12 * 1461 + (months % 12 * 30 + i64::from(value.days)) * 4;
-            let quarter_day = i128::from(MICROS_PER_DAY / 4);
-            return Ok(i128::from(quarter_days) * quarter_day + i128::from(micros));
-        }
-        _ => {
-            let message = "this unit is not supported for type interval";
-            return Err(Error::new(SqlState::FeatureNotSupported, message));
-        }
-    };
-    Ok(i128::from(whole) * 1_000_000)
 }

@@ -38,6 +38,62 @@ pub fn divide() -> ScalarUDF {
     function("interval_divide", |_| Ok((scaling(), INTERVAL)), quotient)
 }
 
+/// The sum of two intervals, part by part.
+pub fn plus() -> ScalarUDF {
+    function("interval_plus", |_| Ok((vec![INTERVAL; 2], INTERVAL)), |args| together(args, sum))
+}
+
+/// The difference of two intervals, part by part.
+pub fn minus() -> ScalarUDF {
+    function(
+        "interval_minus",
+        |_| Ok((vec![INTERVAL; 2], INTERVAL)),
+        |args| {
+            together(args, |left, right| {
+                Some(IntervalMonthDayNano::new(
+                    left.months.checked_sub(right.months)?,
+                    left.days.checked_sub(right.days)?,
+                    left.nanoseconds.checked_sub(right.nanoseconds)?,
+                ))
+            })
+        },
+    )
+}
+
+/// An interval with the other sign.
+pub fn negative() -> ScalarUDF {
+    function("interval_neg", |_| Ok((vec![INTERVAL], INTERVAL)), |args| each(args, negated))
+}
+
+fn sum(left: IntervalMonthDayNano, right: IntervalMonthDayNano) -> Option<IntervalMonthDayNano> {
+    Some(IntervalMonthDayNano::new(
+        left.months.checked_add(right.months)?,
+        left.days.checked_add(right.days)?,
+        left.nanoseconds.checked_add(right.nanoseconds)?,
+    ))
+}
+
+/// An interval with the other sign; `None` if that is out of range.
+pub(super) fn negated(value: IntervalMonthDayNano) -> Option<IntervalMonthDayNano> {
+    Some(IntervalMonthDayNano::new(
+        value.months.checked_neg()?,
+        value.days.checked_neg()?,
+        value.nanoseconds.checked_neg()?,
+    ))
+}
+
+fn together(
+    args: &[ArrayRef],
+    change: fn(IntervalMonthDayNano, IntervalMonthDayNano) -> Option<IntervalMonthDayNano>,
+) -> Result<ArrayRef> {
+    let pairs = intervals(&args[0]).iter().zip(intervals(&args[1]));
+    let values = pairs.map(|pair| match pair {
+        (Some(left), Some(right)) => change(left, right).map(Some).ok_or_else(out_of_range),
+        _ => Ok(None),
+    });
+    Ok(Arc::new(values.collect::<Result<IntervalMonthDayNanoArray>>()?))
+}
+
 /// The length in nanoseconds, by which intervals are compared.
 pub fn length() -> ScalarUDF {
     let types: Types = |_| Ok((vec![INTERVAL], DataType::Decimal128(38, 0)));

@@ -1,6 +1,6 @@
 //! Timestamps with time zone in the zone of the session: as local times, with intervals added, cut to a unit.
 
-use super::intervals::INTERVAL;
+use super::intervals::{INTERVAL, negated};
 use super::making;
 use super::zones::out_of_range;
 use crate::zoned::zoned;
@@ -12,6 +12,7 @@ use datafusion::logical_expr::ScalarUDF;
 use std::sync::Arc;
 use store::catalog::SqlType;
 use values::error::Result;
+use values::moments::{is_infinite, on_day, timestamp};
 use values::text::{civil, days_of};
 use values::zone::Zone;
 
@@ -51,7 +52,8 @@ pub fn offset(zone: Zone) -> ScalarUDF {
         |_| Ok((vec![moment()], DataType::Int32)),
         |args, zone| {
             let moments = args[0].as_primitive::<TimestampMicrosecondType>().iter();
-            let offsets = moments.map(|micros| i32::try_from(zone.offset_at(micros?)).ok());
+            let finite = moments.map(|micros| micros.filter(|micros| !is_infinite(*micros)));
+            let offsets = finite.map(|micros| i32::try_from(zone.offset_at(micros?)).ok());
             Ok(Arc::new(offsets.collect::<Int32Array>()))
         },
     )
@@ -73,15 +75,7 @@ pub fn earlier(zone: Zone) -> ScalarUDF {
         "local_minus",
         zone,
         |_| Ok((vec![moment(), INTERVAL], moment())),
-        |args, zone| {
-            shifted(args, zone, |interval| {
-                Some(IntervalMonthDayNano::new(
-                    interval.months.checked_neg()?,
-                    interval.days.checked_neg()?,
-                    interval.nanoseconds.checked_neg()?,
-                ))
-            })
-        },
+        |args, zone| shifted(args, zone, negated),
     )
 }
 
@@ -103,7 +97,8 @@ fn each(
     Ok(Arc::new(values.with_timezone_opt(zone)))
 }
 
-fn shifted(
+/// Timestamps plus intervals, to which a sign is given first.
+pub(super) fn shifted(
     args: &[ArrayRef],
     zone: Zone,
     sign: fn(IntervalMonthDayNano) -> Option<IntervalMonthDayNano>,
@@ -116,11 +111,15 @@ fn shifted(
         sum.map(Some).ok_or_else(out_of_range)
     });
     let sums = sums.collect::<Result<TimestampMicrosecondArray>>()?;
-    Ok(Arc::new(sums.with_timezone("+00:00")))
+    Ok(Arc::new(sums.with_timezone_opt(moments.timezone().map(Arc::<str>::from))))
 }
 
-/// A moment plus an interval: its months, then its days, then its time.
+/// A moment plus an interval: its months, then its days, then its time. `None` beyond the range of timestamps; infinite
+/// moments stay what they are.
 pub(crate) fn plus(micros: i64, interval: IntervalMonthDayNano, zone: Zone) -> Option<i64> {
+    if is_infinite(micros) {
+        return Some(micros);
+    }
     let mut micros = micros;
     if interval.months != 0 {
         let local = zone.local(micros)?;
@@ -130,13 +129,13 @@ pub(crate) fn plus(micros: i64, interval: IntervalMonthDayNano, zone: Zone) -> O
         // The day of a month that is shorter is its last.
         let days = (1..=day).rev().find_map(|day| days_of(year, month, day))?;
         let time = local.rem_euclid(MICROS_PER_DAY);
-        micros = zone.instant(days.checked_mul(MICROS_PER_DAY)?.checked_add(time)?)?;
+        micros = zone.instant(on_day(days, time)?)?;
     }
     if interval.days != 0 {
         let days = i64::from(interval.days).checked_mul(MICROS_PER_DAY)?;
-        micros = zone.instant(zone.local(micros)?.checked_add(days)?)?;
+        micros = zone.instant(timestamp(zone.local(micros)?.checked_add(days)?)?)?;
     }
-    micros.checked_add(interval.nanoseconds / NANOS_PER_MICRO)
+    timestamp(micros.checked_add(interval.nanoseconds / NANOS_PER_MICRO)?)
 }
 
 #[cfg(test)]

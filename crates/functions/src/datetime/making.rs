@@ -10,12 +10,13 @@ use datafusion::arrow::array::{
 };
 use datafusion::arrow::compute::concat;
 use datafusion::arrow::datatypes::{
-    DataType, Float64Type, Int32Type, IntervalMonthDayNano, IntervalMonthDayNanoType, TimeUnit,
-    TimestampMicrosecondType,
+    DataType, Date32Type, Float64Type, Int32Type, IntervalMonthDayNano, IntervalMonthDayNanoType,
+    TimeUnit, TimestampMicrosecondType,
 };
 use datafusion::logical_expr::ScalarUDF;
 use std::sync::Arc;
 use values::error::{Error, Result, SqlState};
+use values::moments;
 use values::text::{civil, days_of};
 use values::zone::Zone;
 
@@ -42,13 +43,22 @@ pub(super) fn all() -> Vec<ScalarUDF> {
             "isfinite",
             |types| Ok((types.get(..1).unwrap_or_default().to_vec(), DataType::Boolean)),
             |args| {
-                let values = (0..args[0].len()).map(|row| args[0].is_valid(row).then_some(true));
+                let values = (0..args[0].len())
+                    .map(|row| args[0].is_valid(row).then(|| is_finite(&args[0], row)));
                 Ok(Arc::new(values.collect::<BooleanArray>()))
             },
         ),
         checked("date_trunc", trunc_types, date_trunc),
         checked("date_bin", bin_types, date_bin),
     ]
+}
+
+fn is_finite(values: &ArrayRef, row: usize) -> bool {
+    if let Some(dates) = values.as_primitive_opt::<Date32Type>() {
+        return !moments::is_infinite_date(dates.value(row));
+    }
+    let timestamps = values.as_primitive_opt::<TimestampMicrosecondType>();
+    timestamps.is_none_or(|timestamps| !moments::is_infinite(timestamps.value(row)))
 }
 
 /// Some integers, then hour, minute and second.
@@ -112,7 +122,10 @@ fn make_date(args: &[ArrayRef]) -> Result<ArrayRef> {
         if is_null(args, row) {
             Ok(None)
         } else {
-            date(args, row).map(|days| i32::try_from(days).ok())
+            let days = moments::date(date(args, row)?);
+            let [year, month, day] = [0, 1, 2].map(|index| integer(args, index, row));
+            let message = || format!("date out of range: {year}-{month:02}-{day:02}");
+            days.map(Some).ok_or_else(|| out_of_range(message()))
         }
     });
     Ok(Arc::new(rows.collect::<Result<Date32Array>>()?))
@@ -130,7 +143,7 @@ fn timestamps(args: &[ArrayRef]) -> Result<TimestampMicrosecondArray> {
             return Ok(None);
         }
         let (days, time) = (date(args, row)?, time(args, 3, row)?);
-        let micros = days.checked_mul(MICROS_PER_DAY).and_then(|micros| micros.checked_add(time));
+        let micros = moments::on_day(days, time);
         micros.map(Some).ok_or_else(|| out_of_range("timestamp out of range".to_owned()))
     });
     rows.collect()
@@ -273,6 +286,9 @@ fn cut_moments(args: &[ArrayRef]) -> Result<ArrayRef> {
         if is_null(args, row) {
             return Ok(None);
         }
+        if moments::is_infinite(values.value(row)) {
+            return Ok(Some(values.value(row)));
+        }
         let cut = cut_moment(values.value(row), unit(row)?);
         cut.map(Some).ok_or_else(|| out_of_range("timestamp out of range".to_owned()))
     });
@@ -288,11 +304,16 @@ pub(super) fn cut_in_zone(args: &[ArrayRef], zone: Zone) -> Result<ArrayRef> {
         if is_null(args, row) {
             return Ok(None);
         }
+        if moments::is_infinite(values.value(row)) {
+            return Ok(Some(values.value(row)));
+        }
         let (micros, unit) = (values.value(row), unit(row)?);
         let offset = zone.offset_at(micros) * MICROS_PER_SECOND;
         let cut = micros.checked_add(offset).and_then(|local| cut_moment(local, unit));
         let cut = cut.and_then(|local| match unit {
-            Unit::Micros(size) if size < MICROS_PER_DAY => local.checked_sub(offset),
+            Unit::Micros(size) if size < MICROS_PER_DAY => {
+                moments::timestamp(local.checked_sub(offset)?)
+            }
             _ => zone.instant(local),
         });
         cut.map(Some).ok_or_else(|| out_of_range("timestamp out of range".to_owned()))
@@ -305,7 +326,9 @@ fn cut_moment(micros: i64, unit: Unit) -> Option<i64> {
     let days = micros.div_euclid(MICROS_PER_DAY);
     let (year, month, _) = civil(days);
     let days = match unit {
-        Unit::Micros(unit) => return Some(micros - micros.rem_euclid(unit)),
+        Unit::Micros(unit) => {
+            return moments::timestamp(micros.checked_sub(micros.rem_euclid(unit))?);
+        }
         // 1970-01-01 was a Thursday.
         Unit::Week => days - (days + 3).rem_euclid(7),
         Unit::Months(months) => days_of(year, month - (month - 1) % months, 1)?,
@@ -314,7 +337,7 @@ fn cut_moment(micros: i64, unit: Unit) -> Option<i64> {
         // 1 to 100 is the first century, and 1 BC, year 0, of the one before.
         Unit::Years(years) => days_of((year - 1).div_euclid(years) * years + 1, 1, 1)?,
     };
-    days.checked_mul(MICROS_PER_DAY)
+    moments::on_day(days, 0)
 }
 
 fn cut_intervals(args: &[ArrayRef]) -> Result<ArrayRef> {
@@ -376,18 +399,28 @@ fn date_bin(args: &[ArrayRef]) -> Result<ArrayRef> {
         if is_null(args, row) {
             return Ok(None);
         }
+        let (value, origin) = (values.value(row), origins.value(row));
+        if moments::is_infinite(value) {
+            return Ok(Some(value));
+        }
+        if moments::is_infinite(origin) {
+            return Err(out_of_range("origin out of range".to_owned()));
+        }
         let stride = strides.value(row);
         if stride.months != 0 {
             let message = "timestamps cannot be binned into intervals containing months or years";
             return Err(Error::unsupported(message));
         }
-        let stride = i64::from(stride.days) * MICROS_PER_DAY + stride.nanoseconds / NANOS_PER_MICRO;
+        let interval = || out_of_range("interval out of range".to_owned());
+        let days = i64::from(stride.days).checked_mul(MICROS_PER_DAY);
+        let stride = days.and_then(|days| days.checked_add(stride.nanoseconds / NANOS_PER_MICRO));
+        let stride = stride.ok_or_else(interval)?;
         if stride <= 0 {
             return Err(out_of_range("stride must be greater than zero".to_owned()));
         }
-        let since = values.value(row).checked_sub(origins.value(row));
-        let bin = since.map(|since| values.value(row) - since.rem_euclid(stride));
-        bin.map(Some).ok_or_else(|| out_of_range("interval out of range".to_owned()))
+        let since = value.checked_sub(origin).ok_or_else(interval)?;
+        let bin = value.checked_sub(since.rem_euclid(stride)).and_then(moments::timestamp);
+        bin.map(Some).ok_or_else(|| out_of_range("timestamp out of range".to_owned()))
     });
     let bins = rows.collect::<Result<TimestampMicrosecondArray>>()?;
     Ok(Arc::new(bins.with_timezone_opt(values.timezone().map(Arc::<str>::from))))

@@ -17,7 +17,12 @@ use datafusion::logical_expr::ScalarUDF;
 pub(crate) fn all() -> Vec<ScalarUDF> {
     let mut all = intervals::all();
     all.extend(making::all());
-    all.extend([extract::date_part(), moments::age(), sleep::function(), zones::at_time_zone()]);
+    all.extend([
+        extract::date_part(),
+        moments::age_function(),
+        sleep::function(),
+        zones::at_time_zone(),
+    ]);
     all.extend([clock::function(), overlaps::overlaps()]);
     all
 }

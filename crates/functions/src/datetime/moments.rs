@@ -1,19 +1,22 @@
 //! Arithmetic on dates, times and timestamps for which the engine's results differ from PostgreSQL's.
 
-use super::intervals::INTERVAL;
-use crate::columnar::function;
+use super::intervals::{INTERVAL, negated};
+use super::local::{plus, shifted};
+use crate::columnar::{Types, function};
 use datafusion::arrow::array::{
-    ArrayRef, AsArray, Date32Array, IntervalMonthDayNanoArray, Time64MicrosecondArray,
+    ArrayRef, AsArray, Date32Array, Int32Array, IntervalMonthDayNanoArray, Time64MicrosecondArray,
     TimestampMicrosecondArray,
 };
 use datafusion::arrow::datatypes::{
-    DataType, Date32Type, Int64Type, IntervalMonthDayNano, IntervalMonthDayNanoType,
+    DataType, Date32Type, Int32Type, IntervalMonthDayNano, IntervalMonthDayNanoType,
     Time64MicrosecondType, TimeUnit, TimestampMicrosecondType,
 };
 use datafusion::logical_expr::ScalarUDF;
 use std::sync::Arc;
 use values::error::{Error, Result, SqlState};
-use values::text::{civil, days_of};
+use values::fields::age;
+use values::moments::{date_of, is_infinite, is_infinite_date, midnight, timestamp};
+use values::zone::Zone;
 
 const MICROS_PER_DAY: i64 = 86_400_000_000;
 const NANOS_PER_MICRO: i64 = 1000;
@@ -22,27 +25,130 @@ const TIME: DataType = DataType::Time64(TimeUnit::Microsecond);
 const TIMESTAMP: DataType = DataType::Timestamp(TimeUnit::Microsecond, None);
 
 fn out_of_range() -> Error {
-    Error::new(SqlState::DatetimeFieldOverflow, "timestamp out of range")
+    refused("timestamp out of range")
 }
 
-/// The first day of PostgreSQL's dates, and the day behind the last, counted from 1970.
-const DAYS: std::ops::Range<i64> = -2_440_588..2_145_042_906;
+fn refused(message: &str) -> Error {
+    Error::new(SqlState::DatetimeFieldOverflow, message)
+}
 
-/// The date of a number of days.
-pub fn of_days() -> ScalarUDF {
+/// A date some days later.
+pub fn days_later() -> ScalarUDF {
+    function("date_plus_days", with_days, |args| moved(args, i64::checked_add))
+}
+
+/// A date some days earlier.
+pub fn days_earlier() -> ScalarUDF {
+    function("date_minus_days", with_days, |args| moved(args, i64::checked_sub))
+}
+
+fn with_days(_: &[DataType]) -> Result<(Vec<DataType>, DataType)> {
+    Ok((vec![DataType::Date32, DataType::Int32], DataType::Date32))
+}
+
+fn moved(args: &[ArrayRef], change: fn(i64, i64) -> Option<i64>) -> Result<ArrayRef> {
+    let dates = args[0].as_primitive::<Date32Type>().iter();
+    let dates = dates.zip(args[1].as_primitive::<Int32Type>()).map(|pair| match pair {
+        (Some(date), Some(_)) if is_infinite_date(date) => Ok(Some(date)),
+        (Some(date), Some(days)) => {
+            let day = change(date.into(), days.into()).and_then(values::moments::date);
+            day.map(Some).ok_or_else(|| refused("date out of range"))
+        }
+        _ => Ok(None),
+    });
+    Ok(Arc::new(dates.collect::<Result<Date32Array>>()?))
+}
+
+/// The days between two dates.
+pub fn days_between() -> ScalarUDF {
     function(
-        "date_of_days",
-        |_| Ok((vec![DataType::Int64], DataType::Date32)),
+        "date_subtract",
+        |_| Ok((vec![DataType::Date32; 2], DataType::Int32)),
         |args| {
-            let days = args[0].as_primitive::<Int64Type>().iter().map(|days| {
-                let Some(days) = days else { return Ok(None) };
-                let day = i32::try_from(days).ok().filter(|_| DAYS.contains(&days));
-                let error = || Error::new(SqlState::DatetimeFieldOverflow, "date out of range");
-                day.map(Some).ok_or_else(error)
+            let ends = args[0].as_primitive::<Date32Type>().iter();
+            let days = ends.zip(args[1].as_primitive::<Date32Type>()).map(|pair| {
+                let (Some(end), Some(start)) = pair else { return Ok(None) };
+                if is_infinite_date(end) || is_infinite_date(start) {
+                    return Err(refused("cannot subtract infinite dates"));
+                }
+                end.checked_sub(start).map(Some).ok_or_else(|| refused("date out of range"))
             });
-            Ok(Arc::new(days.collect::<Result<Date32Array>>()?))
+            Ok(Arc::new(days.collect::<Result<Int32Array>>()?))
         },
     )
+}
+
+/// A date an interval of whole days later, as a date.
+pub fn date_later() -> ScalarUDF {
+    function(DATE_LATER, with_interval, |args| date_shifted(args, Some))
+}
+
+/// A date an interval of whole days earlier, as a date.
+pub fn date_earlier() -> ScalarUDF {
+    function(DATE_EARLIER, with_interval, |args| date_shifted(args, negated))
+}
+
+/// The name of [`date_later`].
+pub const DATE_LATER: &str = "date_plus";
+/// The name of [`date_earlier`].
+pub const DATE_EARLIER: &str = "date_minus";
+
+fn with_interval(_: &[DataType]) -> Result<(Vec<DataType>, DataType)> {
+    Ok((vec![DataType::Date32, INTERVAL], DataType::Date32))
+}
+
+fn date_shifted(
+    args: &[ArrayRef],
+    sign: fn(IntervalMonthDayNano) -> Option<IntervalMonthDayNano>,
+) -> Result<ArrayRef> {
+    let dates = args[0].as_primitive::<Date32Type>().iter();
+    let intervals = args[1].as_primitive::<IntervalMonthDayNanoType>();
+    let dates = dates.zip(intervals).map(|pair| {
+        let (Some(date), Some(interval)) = pair else { return Ok(None) };
+        let start = midnight(date);
+        let start = start.ok_or_else(|| refused("date out of range for timestamp"))?;
+        let sum = sign(interval).and_then(|interval| plus(start, interval, Zone::UTC));
+        sum.map(|sum| Some(date_of(sum))).ok_or_else(out_of_range)
+    });
+    Ok(Arc::new(dates.collect::<Result<Date32Array>>()?))
+}
+
+/// The name of the function that takes finite timestamps only, and returns them.
+pub const FINITE: &str = "finite_moment";
+
+/// The function [`FINITE`].
+pub fn finite() -> ScalarUDF {
+    let types: Types = |types| match types {
+        [of @ DataType::Timestamp(TimeUnit::Microsecond, _)] => Ok((vec![of.clone()], of.clone())),
+        _ => Err(Error::unsupported("this key is not supported")),
+    };
+    function(FINITE, types, |args| {
+        let moments = args[0].as_primitive::<TimestampMicrosecondType>();
+        if moments.iter().flatten().any(is_infinite) {
+            let message = "a frame of RANGE with an interval around an infinite timestamp \
+                           is not supported";
+            return Err(Error::unsupported(message));
+        }
+        Ok(Arc::clone(&args[0]))
+    })
+}
+
+/// A timestamp an interval later, by the calendar of UTC.
+pub fn later() -> ScalarUDF {
+    function("timestamp_plus", moment_and_interval, |args| shifted(args, Zone::UTC, Some))
+}
+
+/// A timestamp an interval earlier, by the calendar of UTC.
+pub fn earlier() -> ScalarUDF {
+    function("timestamp_minus", moment_and_interval, |args| shifted(args, Zone::UTC, negated))
+}
+
+fn moment_and_interval(types: &[DataType]) -> Result<(Vec<DataType>, DataType)> {
+    let of = match types.first() {
+        Some(of @ DataType::Timestamp(TimeUnit::Microsecond, _)) => of.clone(),
+        _ => TIMESTAMP,
+    };
+    Ok((vec![of.clone(), INTERVAL], of))
 }
 
 /// Difference of two timestamps: days, and a time below 24 hours.
@@ -56,7 +162,11 @@ pub fn between() -> ScalarUDF {
             let starts = starts.as_primitive::<TimestampMicrosecondType>();
             let values = ends.iter().zip(starts).map(|(end, start)| {
                 let Some((end, start)) = end.zip(start) else { return Ok(None) };
-                let micros = end.checked_sub(start).ok_or_else(out_of_range)?;
+                if is_infinite(end) || is_infinite(start) {
+                    return Err(refused("cannot subtract infinite timestamps"));
+                }
+                let micros =
+                    end.checked_sub(start).ok_or_else(|| refused("interval out of range"))?;
                 let days = i32::try_from(micros / MICROS_PER_DAY).map_err(|_| out_of_range())?;
                 let nanos = micros % MICROS_PER_DAY * NANOS_PER_MICRO;
                 Ok(Some(IntervalMonthDayNano::new(0, days, nanos)))
@@ -85,15 +195,15 @@ pub fn between_times() -> ScalarUDF {
 
 /// Time of day plus interval, modulo 24 hours.
 pub fn time_plus() -> ScalarUDF {
-    function("time_plus", |_| Ok((vec![TIME, INTERVAL], TIME)), |args| later(args, 1))
+    function("time_plus", |_| Ok((vec![TIME, INTERVAL], TIME)), |args| time_later(args, 1))
 }
 
 /// Time of day minus interval, modulo 24 hours.
 pub fn time_minus() -> ScalarUDF {
-    function("time_minus", |_| Ok((vec![TIME, INTERVAL], TIME)), |args| later(args, -1))
+    function("time_minus", |_| Ok((vec![TIME, INTERVAL], TIME)), |args| time_later(args, -1))
 }
 
-fn later(args: &[ArrayRef], sign: i64) -> Result<ArrayRef> {
+fn time_later(args: &[ArrayRef], sign: i64) -> Result<ArrayRef> {
     let times = args[0].as_primitive::<Time64MicrosecondType>();
     let intervals = args[1].as_primitive::<IntervalMonthDayNanoType>();
     let values = times.iter().zip(intervals).map(|(time, interval)| {
@@ -114,8 +224,11 @@ pub fn at_time() -> ScalarUDF {
             let values = dates.iter().zip(times);
             let values = values.map(|(date, time)| {
                 let Some((date, time)) = date.zip(time) else { return Ok(None) };
-                let midnight = i64::from(date).checked_mul(MICROS_PER_DAY);
-                let moment = midnight.and_then(|midnight| midnight.checked_add(time));
+                let moment = match midnight(date) {
+                    None => return Err(refused("date out of range for timestamp")),
+                    Some(infinite) if is_infinite(infinite) => Some(infinite),
+                    Some(midnight) => midnight.checked_add(time).and_then(timestamp),
+                };
                 moment.map(Some).ok_or_else(out_of_range)
             });
             Ok(Arc::new(values.collect::<Result<TimestampMicrosecondArray>>()?))
@@ -127,7 +240,7 @@ pub fn at_time() -> ScalarUDF {
 pub const AGE: &str = "timestamp_age";
 
 /// `age`: difference of two timestamps in years, months, days and time.
-pub(super) fn age() -> ScalarUDF {
+pub(super) fn age_function() -> ScalarUDF {
     function(
         AGE,
         |_| Ok((vec![TIMESTAMP, TIMESTAMP], INTERVAL)),
@@ -136,31 +249,11 @@ pub(super) fn age() -> ScalarUDF {
             let starts = args[1].as_primitive::<TimestampMicrosecondType>();
             let values = ends.iter().zip(starts).map(|(end, start)| {
                 let Some((end, start)) = end.zip(start) else { return Ok(None) };
-                age_between(end, start).map(Some).ok_or_else(out_of_range)
+                let age = age(end, start).ok_or_else(out_of_range)?;
+                let nanos = age.micros * NANOS_PER_MICRO;
+                Ok(Some(IntervalMonthDayNano::new(age.months, age.days, nanos)))
             });
             Ok(Arc::new(values.collect::<Result<IntervalMonthDayNanoArray>>()?))
         },
     )
-}
-
-fn age_between(end: i64, start: i64) -> Option<IntervalMonthDayNano> {
-    let sign = if end < start { -1 } else { 1 };
-    let fields =
-        |micros: i64| (civil(micros.div_euclid(MICROS_PER_DAY)), micros.rem_euclid(MICROS_PER_DAY));
-    let (((end_year, end_month, end_day), end_time), ((year, month, day), time)) =
-        (fields(end), fields(start));
-    let mut time = (end_time - time) * sign;
-    let mut days = (end_day - day) * sign;
-    let mut months = ((end_year - year) * 12 + end_month - month) * sign;
-    if time < 0 {
-        (time, days) = (time + MICROS_PER_DAY, days - 1);
-    }
-    // An incomplete month counts in days of the earlier month.
-    let (year, month) = if sign < 0 { (end_year, end_month) } else { (year, month) };
-    let length = (28..=31).rev().find(|day| days_of(year, month, *day).is_some())?;
-    while days < 0 {
-        (days, months) = (days + length, months - 1);
-    }
-    let (months, days) = (i32::try_from(months * sign).ok()?, i32::try_from(days * sign).ok()?);
-    Some(IntervalMonthDayNano::new(months, days, time * sign * NANOS_PER_MICRO))
 }

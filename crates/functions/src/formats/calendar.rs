@@ -5,6 +5,7 @@ use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion::arrow::datatypes::{
     DataType, IntervalMonthDayNanoType, Time64MicrosecondType, TimeUnit, TimestampMicrosecondType,
 };
+use values::moments;
 use values::text::{civil, days_of};
 use values::zone::Zone;
 
@@ -43,7 +44,7 @@ pub(super) struct ZoneTime {
 }
 
 impl Moment {
-    /// The moment at a row of a column of timestamps, intervals or times; `None` for NULL. A timestamp with time zone is
+    /// The moment at a row of a column of timestamps, intervals or times; `None` for NULL and infinity. A timestamp with time zone is
     /// told in a zone.
     pub(super) fn at(column: &ArrayRef, row: usize, zone: Zone) -> Option<Self> {
         if column.is_null(row) {
@@ -52,6 +53,9 @@ impl Moment {
         Some(match column.data_type() {
             DataType::Timestamp(TimeUnit::Microsecond, of_zone) => {
                 let micros = column.as_primitive::<TimestampMicrosecondType>().value(row);
+                if moments::is_infinite(micros) {
+                    return None;
+                }
                 match of_zone {
                     None => Self::of_timestamp(micros, None),
                     Some(_) => {

@@ -18,6 +18,7 @@ use numerics::Numeric;
 use std::sync::Arc;
 use store::catalog::SqlType;
 use values::error::{Error, Result, SqlState};
+use values::moments::{FIRST_TIMESTAMP, LAST_TIMESTAMP, timestamp};
 use values::numbers::{Numbers, OPEN, collect, is_open};
 use values::zone::Zone;
 
@@ -211,15 +212,14 @@ fn of_seconds(seconds: f64) -> Result<i64> {
         return Err(Error::new(SqlState::DatetimeFieldOverflow, message));
     }
     if seconds.is_infinite() {
-        return Err(Error::unsupported("infinite timestamps cannot be held"));
+        return Ok(if seconds > 0.0 { LAST_TIMESTAMP } else { FIRST_TIMESTAMP });
     }
     let micros = (seconds * MICROS_PER_SECOND).round_ties_even();
-    // Both bounds are exact as floating-point numbers.
-    if !(-(2_f64.powi(63))..2_f64.powi(63)).contains(&micros) {
+    // Conversions of larger numbers give the largest.
+    timestamp(micros as i64).ok_or_else(|| {
         let message = format!("timestamp out of range: \"{seconds}\"");
-        return Err(Error::new(SqlState::DatetimeFieldOverflow, message));
-    }
-    Ok(micros as i64)
+        Error::new(SqlState::DatetimeFieldOverflow, message)
+    })
 }
 
 fn to_number(args: &[ArrayRef]) -> Result<ArrayRef> {

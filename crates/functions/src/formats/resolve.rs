@@ -4,6 +4,7 @@ use super::calendar::{JULIAN_1970, MICROS_PER_DAY, MICROS_PER_SECOND, first_mond
 use super::moment_fields::Calendar;
 use super::read_moment::Fields;
 use values::error::{Error, Result, SqlState};
+use values::moments;
 use values::text::{civil, days_of};
 use values::zone::Zone;
 
@@ -53,8 +54,9 @@ pub(super) fn timestamp(fields: Fields, text: &str, session: Zone) -> Result<i64
     let day = day(fields, text)?;
     let micros = Some(day).filter(|day| (*DAYS.start()..=TIMESTAMP_DAYS_MAX).contains(day));
     let micros = micros.and_then(|day| day.checked_mul(MICROS_PER_DAY)?.checked_add(time - zone));
-    let micros =
-        micros.and_then(|micros| if is_local { session.instant(micros) } else { Some(micros) });
+    let micros = micros.and_then(|micros| {
+        if is_local { session.instant(micros) } else { moments::timestamp(micros) }
+    });
     let micros = micros
         .ok_or_else(|| Error::new(SqlState::DatetimeFieldOverflow, "timestamp out of range"))?;
     Ok(if digits == 0 { micros } else { rounded(micros, 10_i64.pow(6 - digits as u32)) })

@@ -44,7 +44,7 @@ pub(super) const TABLE: Table = &[
     ("&(int2,int2) &(int4,int4) &(int8,int8)", Make::Engine(Operator::BitwiseAnd)),
     ("|(int2,int2) |(int4,int4) |(int8,int8)", Make::Engine(Operator::BitwiseOr)),
     ("#(int2,int2) #(int4,int4) #(int8,int8)", Make::Hidden("integer_xor")),
-    ("-(int2) -(int4) -(int8) -(float4) -(float8) -(numeric) -(interval)", Make::Own(negative)),
+    ("-(int2) -(int4) -(int8) -(float4) -(float8) -(numeric)", Make::Own(negative)),
     ("+(int2) +(int4) +(int8) +(float4) +(float8) +(numeric)", Make::Own(same)),
     ("~(int2) ~(int4) ~(int8)", Make::Own(inverse)),
     (

@@ -10,7 +10,7 @@ use analyzer::system::Oid;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::functions::string::rtrim;
-use datafusion::logical_expr::{Expr, Operator, binary_expr, lit};
+use datafusion::logical_expr::{Operator, binary_expr, lit};
 use functions::datetime::intervals;
 use store::catalog::SqlType as Held;
 
@@ -181,7 +181,8 @@ fn together(left: &DataType, right: &DataType) -> Option<DataType> {
         (left, right) if left.is_floating() && right.is_floating() => D::Float64,
         (D::Date32, D::Timestamp(..)) => right.clone(),
         (D::Timestamp(..), D::Date32) => left.clone(),
-        (D::Timestamp(..), D::Timestamp(..)) => Held::TimestampTz.arrow(),
+        // In UTC both are the same numbers.
+        (D::Timestamp(..), D::Timestamp(..)) => Held::Timestamp.arrow(),
         (D::List(item), D::List(other))
             if together(item.data_type(), other.data_type()).is_some() =>
         {
@@ -230,10 +231,8 @@ pub(crate) fn length(interval: Typed) -> Typed {
 /// The date below a conversion to a timestamp, so that scans can use the zone maps and keys of date columns. Other values
 /// are unchanged.
 fn as_date(timestamp: Typed) -> Typed {
-    match timestamp.expr {
-        Expr::Cast(cast) if matches!(&*cast.expr, Expr::BinaryExpr(sum) if super::moments::is_whole_days(&sum.right)) => {
-            Typed { expr: *cast.expr, data_type: DataType::Date32, ..timestamp }
-        }
-        expr => Typed { expr, ..timestamp },
+    match super::moments::day_of_sum(&timestamp.expr) {
+        Some(day) => Typed { expr: day.clone(), data_type: DataType::Date32, ..timestamp },
+        None => timestamp,
     }
 }

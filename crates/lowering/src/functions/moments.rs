@@ -8,23 +8,27 @@ use crate::scope::Lowering;
 use crate::typed::Typed;
 use analyzer::system::{Oid, SqlType};
 use analyzer::tree::ValueFunction;
-use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
-use datafusion::logical_expr::{Expr, Operator, binary_expr, cast};
-use functions::datetime::moments::AGE;
+use datafusion::logical_expr::{Expr, Operator, cast};
+use functions::datetime::moments::{AGE, DATE_EARLIER, DATE_LATER};
 use functions::datetime::{extract, local};
 use std::sync::Arc;
 use store::catalog::SqlType as Held;
+use values::moments::{is_infinite, is_infinite_date};
+use values::numbers;
 use values::zone::Zone;
 
 pub(super) const TABLE: Table = &[
-    ("+(date,int4)", Make::Own(|l, args, of| days(l, args, Operator::Plus, of))),
-    ("+(int4,date)", Make::Own(|l, args, of| days(l, swapped(args), Operator::Plus, of))),
-    ("-(date,int4)", Make::Own(|l, args, of| days(l, args, Operator::Minus, of))),
-    ("-(date,date)", Make::Own(days_between)),
-    ("+(date,interval)", Make::Own(|_, args, of| date_plus(args, Operator::Plus, of))),
-    ("-(date,interval)", Make::Own(|_, args, of| date_plus(args, Operator::Minus, of))),
-    ("+(interval,date)", Make::Own(|_, args, of| date_plus(swapped(args), Operator::Plus, of))),
+    ("+(date,int4)", Make::Hidden("date_plus_days")),
+    ("+(int4,date)", Make::Own(|of, args, to| of.hidden("date_plus_days", swapped(args), to))),
+    ("-(date,int4)", Make::Hidden("date_minus_days")),
+    ("-(date,date)", Make::Hidden("date_subtract")),
+    ("+(date,interval)", Make::Own(|of, args, to| date_plus(of, args, Operator::Plus, to))),
+    ("-(date,interval)", Make::Own(|of, args, to| date_plus(of, args, Operator::Minus, to))),
+    (
+        "+(interval,date)",
+        Make::Own(|of, args, to| date_plus(of, swapped(args), Operator::Plus, to)),
+    ),
     ("+(date,time)", Make::Hidden("date_at_time")),
     ("+(time,date)", Make::Own(|of, args, to| of.hidden("date_at_time", swapped(args), to))),
     ("+(time,interval)", Make::Hidden("time_plus")),
@@ -44,8 +48,9 @@ pub(super) const TABLE: Table = &[
         Make::Own(|of, args, to| later(of, swapped(args), Operator::Plus, to)),
     ),
     ("-(timestamp,timestamp) -(timestamptz,timestamptz)", Make::Own(between)),
-    ("+(interval,interval)", Make::Own(|of, args, to| later(of, args, Operator::Plus, to))),
-    ("-(interval,interval)", Make::Own(|of, args, to| later(of, args, Operator::Minus, to))),
+    ("+(interval,interval)", Make::Hidden("interval_plus")),
+    ("-(interval,interval)", Make::Hidden("interval_minus")),
+    ("-(interval)", Make::Hidden("interval_neg")),
     ("*(interval,float8)", Make::Hidden("interval_multiply")),
     (
         "*(float8,interval)",
@@ -123,47 +128,46 @@ fn swapped(mut arguments: Vec<Typed>) -> Vec<Typed> {
     arguments
 }
 
-/// A date a number of days later.
-fn days(
+/// A date plus or minus an interval, which is a timestamp. If the interval is a constant of whole days, the result is a
+/// conversion of a date, which comparisons with dates remove.
+fn date_plus(
     lowering: &Lowering<'_>,
     arguments: Vec<Typed>,
     operator: Operator,
     sql_type: SqlType,
 ) -> Result<Typed> {
-    let [date, days] = take(arguments)?;
-    let date = cast(cast(date.expr, DataType::Int32), DataType::Int64);
-    let sum = binary_expr(date, operator, cast(days.expr, DataType::Int64));
-    let sum = Typed { expr: sum, sql_type: Oid::INT8.into(), data_type: DataType::Int64 };
-    lowering.hidden("date_of_days", vec![sum], sql_type)
-}
-
-fn days_between(_: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
-    let [end, start] = take(arguments)?;
-    let day = |date: Typed| cast(date.expr, DataType::Int32);
-    let days = binary_expr(day(end), Operator::Minus, day(start));
-    Typed::of(days, DataType::Int32, sql_type)
-}
-
-/// A date plus or minus an interval, which is a timestamp. If the interval is a constant of whole days, the result is a
-/// conversion of a date, which comparisons with dates remove.
-fn date_plus(arguments: Vec<Typed>, operator: Operator, sql_type: SqlType) -> Result<Typed> {
     let [date, interval] = take(arguments)?;
-    let timestamp = Held::Timestamp.arrow();
-    let expr = if is_whole_days(&interval.expr) {
-        cast(binary_expr(date.expr, operator, interval.expr), timestamp.clone())
-    } else {
-        binary_expr(cast(date.expr, timestamp.clone()), operator, interval.expr)
+    if !is_whole_days(&interval.expr) {
+        let midnight = lowering.plain(date, Oid::TIMESTAMP.into())?;
+        return later(lowering, vec![midnight, interval], operator, sql_type);
+    }
+    let name = match operator {
+        Operator::Plus => DATE_LATER,
+        _ => DATE_EARLIER,
     };
-    Typed::of(expr, timestamp, sql_type)
+    let day = lowering.hidden(name, vec![date, interval], Oid::DATE.into())?;
+    let timestamp = Held::Timestamp.arrow();
+    Typed::of(cast(day.expr, timestamp.clone()), timestamp, sql_type)
+}
+
+/// The date below a conversion to a timestamp that [`date_plus`] has made.
+pub(super) fn day_of_sum(expr: &Expr) -> Option<&Expr> {
+    let Expr::Cast(cast) = expr else { return None };
+    match &*cast.expr {
+        Expr::ScalarFunction(sum) if [DATE_LATER, DATE_EARLIER].contains(&sum.func.name()) => {
+            Some(&cast.expr)
+        }
+        _ => None,
+    }
 }
 
 /// Whether an expression is a constant interval without a time.
-pub(super) fn is_whole_days(expr: &Expr) -> bool {
+fn is_whole_days(expr: &Expr) -> bool {
     matches!(expr, Expr::Literal(ScalarValue::IntervalMonthDayNano(Some(value)), _)
         if value.nanoseconds == 0)
 }
 
-/// A timestamp or interval plus or minus an interval.
+/// A timestamp plus or minus an interval.
 fn later(
     lowering: &Lowering<'_>,
     arguments: Vec<Typed>,
@@ -179,7 +183,11 @@ fn later(
         };
         return in_zone(function, vec![moment, interval], sql_type);
     }
-    of_engine(moment, operator, interval, sql_type)
+    let name = match operator {
+        Operator::Plus => "timestamp_plus",
+        _ => "timestamp_minus",
+    };
+    lowering.hidden(name, vec![moment, interval], sql_type)
 }
 
 /// The time between two timestamps.
@@ -204,12 +212,37 @@ fn extracted(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) 
     let Some(field) = arguments.first().and_then(|field| field.text().map(str::to_owned)) else {
         return missing("EXTRACT of a computed field");
     };
+    if let Some(part) = of_infinity(&field, &arguments, sql_type)? {
+        return Ok(part);
+    }
+    let of = arguments.get(1).map(|value| value.sql_type.oid);
+    if field.eq_ignore_ascii_case("julian") && of.is_some_and(|of| of != Oid::DATE) {
+        return unsupported(
+            "the Julian day of a timestamp, whose digits depend on the time of day,",
+        );
+    }
     let arguments = match local_field(lowering, arguments, sql_type)? {
         Local::Value(value) => return Ok(value),
         Local::Arguments(arguments) => arguments,
     };
     let (expr, data_type) = called(&Arc::new(extract::of_field(&field)), arguments)?;
     Typed::of(expr, data_type, sql_type)
+}
+
+/// An infinite field of an infinite constant; `None` for other fields and values.
+fn of_infinity(field: &str, arguments: &[Typed], sql_type: SqlType) -> Result<Option<Typed>> {
+    let is_positive = match arguments.get(1).and_then(Typed::value) {
+        Some(ScalarValue::Date32(Some(days))) if is_infinite_date(*days) => *days > 0,
+        Some(ScalarValue::TimestampMicrosecond(Some(micros), _)) if is_infinite(*micros) => {
+            *micros > 0
+        }
+        _ => return Ok(None),
+    };
+    if !extract::is_infinite_field(field) {
+        return Ok(None);
+    }
+    let infinity = numbers::of_text(if is_positive { "Infinity" } else { "-Infinity" });
+    Ok(infinity.map(|infinity| Typed::constant(infinity, sql_type)))
 }
 
 /// The arguments of a function of a field, in the zone of the session.
@@ -227,12 +260,6 @@ fn local_field(
 ) -> Result<Local> {
     let zone = lowering.zone();
     let [field, value] = &mut arguments[..] else { return missing("these arguments") };
-    let is_timestamp = matches!(value.sql_type.oid, Oid::TIMESTAMP | Oid::TIMESTAMPTZ);
-    if is_timestamp && field.text().is_some_and(|name| name.eq_ignore_ascii_case("julian")) {
-        return unsupported(
-            "the Julian day of a timestamp, whose digits depend on the time of day,",
-        );
-    }
     if zone.is_utc() || value.sql_type.oid != Oid::TIMESTAMPTZ {
         return Ok(Local::Arguments(arguments));
     }

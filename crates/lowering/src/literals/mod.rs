@@ -1,7 +1,5 @@
 //! Constants.
 
-mod intervals;
-
 use crate::names;
 use crate::refusal::{Result, missing, unsupported};
 use crate::scope::Lowering;
@@ -16,6 +14,7 @@ use datafusion::logical_expr::{Expr, Operator, binary_expr, cast};
 use functions::casts::{constants, conversion};
 use store::catalog::SqlType as Held;
 use values::error::{Error, SqlState};
+use values::input::{interval, refused};
 use values::numbers;
 use values::precision;
 use values::translate::refused_text;
@@ -63,16 +62,10 @@ impl Lowering<'_> {
         }
         let held = types::held(sql_type)?;
         if held == Held::Interval {
-            let text = intervals::with_fields(text, sql_type.modifier);
-            let text = ScalarValue::Utf8View(Some(text));
-            let value = constants::value_of(&text, &held, self.style())?;
-            let value = match value {
-                ScalarValue::IntervalMonthDayNano(Some(interval)) => {
-                    let adjusted = precision::of_interval(interval, sql_type.modifier);
-                    ScalarValue::IntervalMonthDayNano(Some(adjusted.unwrap_or(interval)))
-                }
-                value => value,
-            };
+            let interval = interval::parse(text, sql_type.modifier, self.style().interval);
+            let interval = interval.map_err(|error| refused(error, text, "interval"))?;
+            let adjusted = precision::of_interval(interval, sql_type.modifier);
+            let value = ScalarValue::IntervalMonthDayNano(Some(adjusted.unwrap_or(interval)));
             return Ok(Typed::constant(value, sql_type));
         }
         let value = match &held {
@@ -92,7 +85,11 @@ impl Lowering<'_> {
         let days = match text.trim().to_ascii_lowercase().as_str() {
             "now" if is_moment || sql_type.oid == Oid::TIME => {
                 let now = self.registered("now", Vec::new(), Oid::TIMESTAMPTZ.into())?;
-                return self.plain(now, SqlType::plain(sql_type.oid)).map(Some);
+                let now = self.plain(now, SqlType::plain(sql_type.oid))?;
+                return match (0..6).contains(&sql_type.modifier) {
+                    true => self.adjusted("moment_precision", now, sql_type).map(Some),
+                    false => Ok(Some(now)),
+                };
             }
             "today" if is_moment => 0,
             "tomorrow" if is_moment => 1,

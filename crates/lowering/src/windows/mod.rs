@@ -7,6 +7,7 @@ use crate::functions::with_one_zero;
 use crate::refusal::{Result, missing};
 use crate::scope::{Lowering, Slot};
 use crate::typed::{Typed, unify};
+use ::functions::datetime::moments::FINITE;
 use analyzer::system::{Oid, functions};
 use analyzer::tree::{FrameBound, FrameExclusion, FrameUnits, Select, WindowCall, WindowFrame};
 use datafusion::arrow::datatypes::DataType;
@@ -72,6 +73,15 @@ impl Lowering<'_> {
         let Some(mut frame) = frame else { return self.general_window(call, window) };
         self.count_peers(call, &mut frame)?;
         frame.regularize_order_bys(&mut window.order_by)?;
+        if is_by_interval(&frame) {
+            // The engine takes infinity for a number.
+            let Some(finite) = ::functions::operators::named(FINITE) else {
+                return missing(format!("function {FINITE}"));
+            };
+            for key in &mut window.order_by {
+                key.expr = finite.call(vec![key.expr.clone()]);
+            }
+        }
         window.frame = frame;
         if let Some(made) = self.window_aggregate(call)? {
             let columns = made.parts.iter().map(|part| {
@@ -280,6 +290,15 @@ impl Lowering<'_> {
         }
         Ok(Some(value))
     }
+}
+
+/// Whether a bound of a frame is an interval away from the row.
+fn is_by_interval(frame: &Frame) -> bool {
+    use WindowFrameBound::{Following, Preceding};
+    [&frame.start_bound, &frame.end_bound].into_iter().any(|bound| {
+        matches!(bound, Preceding(offset) | Following(offset)
+            if matches!(offset, ScalarValue::IntervalMonthDayNano(Some(_))))
+    })
 }
 
 /// What the window functions of a SELECT have in common with one of them.

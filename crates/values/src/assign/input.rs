@@ -7,11 +7,11 @@ use super::numbers;
 use super::rewrite::rewrite;
 use super::zoned;
 use crate::error::{Error, Result, SqlState};
-use crate::input::{array, bytea, datetime, interval};
+use crate::input::{array, bytea, interval, refused};
 use crate::json;
 use crate::numbers::{self as numbers_of, is_open};
 use crate::style::{IntervalStyle, Style};
-use crate::translate::{refused_text, type_name};
+use crate::translate::type_name;
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, BinaryViewArray, Int64Array, IntervalMonthDayNanoArray, ListArray,
     StringViewArray,
@@ -19,6 +19,7 @@ use datafusion::arrow::array::{
 use datafusion::arrow::buffer::{NullBuffer, OffsetBuffer};
 use datafusion::arrow::compute::{CastOptions, cast_with_options};
 use datafusion::arrow::datatypes::{DataType, Field, Float32Type, Float64Type};
+use datetimes::datetime::{self, Reading};
 use std::borrow::Cow;
 use std::sync::Arc;
 use store::catalog::{SqlType, UserTypeKind};
@@ -61,6 +62,10 @@ pub fn input(array: &ArrayRef, sql_type: &SqlType, style: Style) -> Result<Array
 }
 
 fn cast_to(array: &ArrayRef, sql_type: &SqlType, style: Style) -> Result<ArrayRef> {
+    let modifier = match sql_type {
+        SqlType::Precise(_, modifier) => i32::try_from(*modifier).unwrap_or(-1),
+        _ => -1,
+    };
     let sql_type = sql_type.imprecise();
     let to = sql_type.arrow();
     if *array.data_type() == to {
@@ -100,7 +105,7 @@ fn cast_to(array: &ArrayRef, sql_type: &SqlType, style: Style) -> Result<ArrayRe
         };
     }
     match sql_type {
-        SqlType::Interval => intervals_of_text(array, style.interval),
+        SqlType::Interval => intervals_of_text(array, modifier, style.interval),
         SqlType::Date | SqlType::Time | SqlType::Timestamp | SqlType::TimestampTz => {
             datetimes_of_text(array, sql_type, style)
         }
@@ -176,13 +181,11 @@ fn whole_numbers(array: &ArrayRef) -> Result<ArrayRef> {
     })
 }
 
-fn intervals_of_text(array: &ArrayRef, style: IntervalStyle) -> Result<ArrayRef> {
+fn intervals_of_text(array: &ArrayRef, modifier: i32, style: IntervalStyle) -> Result<ArrayRef> {
     let text = text_view(array)?;
-    let read = match style {
-        IntervalStyle::Standard => interval::parse_standard,
-        _ => interval::parse,
+    let parse = |text: &str| {
+        interval::parse(text, modifier, style).map_err(|error| refused(error, text, "interval"))
     };
-    let parse = |text: &str| read(text).ok_or_else(|| invalid_datetime(&SqlType::Interval, text));
     let values = text.as_string_view().iter().map(|value| value.map(parse).transpose());
     let values = values.collect::<Result<Vec<_>>>()?;
     Ok(Arc::new(IntervalMonthDayNanoArray::from(values)))
@@ -201,13 +204,14 @@ fn datetimes_of_text(array: &ArrayRef, sql_type: &SqlType, style: Style) -> Resu
     {
         return Ok(values);
     }
+    let reading = Reading { order: style.date, zone: style.zone };
     let read = |text: &str| {
         let value = match sql_type {
-            SqlType::Date => datetime::date(text, style).map(i64::from),
-            SqlType::Time => datetime::time(text, style),
-            _ => datetime::timestamp(text, *sql_type == SqlType::TimestampTz, style),
+            SqlType::Date => datetime::date(text, reading).map(i64::from),
+            SqlType::Time => datetime::time(text, reading),
+            _ => datetime::timestamp(text, *sql_type == SqlType::TimestampTz, reading),
         };
-        value.map_err(|error| datetime_error(error, sql_type, text))
+        value.map_err(|error| refused(error, text, &without_zone(sql_type)))
     };
     let values = text.as_string_view().iter().map(|value| value.map(read).transpose());
     let values: ArrayRef = Arc::new(values.collect::<Result<Int64Array>>()?);
@@ -227,11 +231,13 @@ fn is_plain(text: &str, sql_type: &SqlType) -> bool {
                 .into_iter()
                 .all(|(byte, like)| byte == like || like == b'0' && byte.is_ascii_digit())
     };
-    let is_date = |text: &str| is_like(text, "0000-00-00");
+    // There is no year 0.
+    let is_date = |text: &str| is_like(text, "0000-00-00") && !text.starts_with("0000");
     let is_time = |text: &str| {
         let (clock, fraction) = text.split_at(text.len().min(8));
         let digits = fraction.strip_prefix('.').unwrap_or(fraction);
         is_like(clock, "00:00:00")
+            && !clock.ends_with("60")
             && digits.len() <= 6
             && digits.bytes().all(|digit| digit.is_ascii_digit())
             && (fraction.is_empty() || !digits.is_empty() && fraction.len() > digits.len())
@@ -244,23 +250,6 @@ fn is_plain(text: &str, sql_type: &SqlType) -> bool {
                 && text.split_once(' ').is_some_and(|(date, time)| is_date(date) && is_time(time))
         }
     }
-}
-
-fn datetime_error(error: datetime::DatetimeError, sql_type: &SqlType, text: &str) -> Error {
-    match error {
-        datetime::DatetimeError::Syntax => invalid_datetime(sql_type, text),
-        datetime::DatetimeError::Range => {
-            let message = format!("date/time field value out of range: \"{text}\"");
-            Error::new(SqlState::DatetimeFieldOverflow, message).at_literal(text)
-        }
-        datetime::DatetimeError::Infinite => {
-            Error::unsupported(format!("{} \"{text}\" is not supported", without_zone(sql_type)))
-        }
-    }
-}
-
-fn invalid_datetime(sql_type: &SqlType, text: &str) -> Error {
-    refused_text(text, &without_zone(sql_type))
 }
 
 /// The type's name in errors about its input.

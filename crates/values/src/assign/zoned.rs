@@ -1,52 +1,95 @@
-//! Assignments between timestamps with time zone and local times, in the zone of a session.
+//! Conversions between dates, times and timestamps, in the zone of a session.
 
 use crate::error::{Error, Result, SqlState};
+use crate::moments;
 use crate::zone::Zone;
-use datafusion::arrow::array::{ArrayRef, AsArray, TimestampMicrosecondArray};
+use datafusion::arrow::array::{
+    ArrayRef, AsArray, Date32Array, Time64MicrosecondArray, TimestampMicrosecondArray,
+};
 use datafusion::arrow::compute::{CastOptions, cast_with_options};
-use datafusion::arrow::datatypes::{DataType, TimeUnit, TimestampMicrosecondType};
+use datafusion::arrow::datatypes::{DataType, Date32Type, TimeUnit, TimestampMicrosecondType};
 use std::sync::Arc;
 
-const LOCAL: DataType = DataType::Timestamp(TimeUnit::Microsecond, None);
-
-/// Values of which one type has a time zone and the other has not; `None` for other types, and in UTC.
+/// Dates and timestamps as another of these types, or as times of day; `None` for other types.
 ///
 /// # Errors
-/// 22008: a time is out of range.
+/// 22008: a value is out of range.
 pub(super) fn between(array: &ArrayRef, to: &DataType, zone: Zone) -> Result<Option<ArrayRef>> {
-    let options = CastOptions { safe: false, ..CastOptions::default() };
-    let is_moment = |of: &DataType| matches!(of, DataType::Timestamp(_, Some(_)));
-    let is_local = |of: &DataType| {
-        matches!(of, DataType::Timestamp(_, None) | DataType::Date32 | DataType::Time64(_))
+    use DataType::{Date32, Time64, Timestamp};
+    let to_zone = match to {
+        Timestamp(TimeUnit::Microsecond, to_zone) => to_zone.clone(),
+        _ => None,
     };
-    let from = array.data_type();
-    if zone.is_utc() {
-        return Ok(None);
-    }
-    if is_moment(from) && is_local(to) {
-        let moments = cast_with_options(
-            array,
-            &DataType::Timestamp(TimeUnit::Microsecond, Some("+00:00".into())),
-            &options,
-        )?;
-        let local: ArrayRef = Arc::new(changed(&moments, |micros| zone.local(micros))?);
-        return Ok(Some(cast_with_options(&local, to, &options)?));
-    }
-    if is_local(from) && is_moment(to) {
-        let local = cast_with_options(array, &LOCAL, &options)?;
-        let moments = changed(&local, |micros| zone.instant(micros))?.with_timezone("+00:00");
-        return Ok(Some(cast_with_options(&moments, to, &options)?));
-    }
-    Ok(None)
+    Ok(Some(match (array.data_type(), to) {
+        (Date32, Timestamp(TimeUnit::Microsecond, _)) => {
+            let dates = array.as_primitive::<Date32Type>().iter();
+            let is_local = to_zone.is_some();
+            let moments = dates.map(|days| {
+                let Some(days) = days else { return Ok(None) };
+                let midnight = moments::midnight(days);
+                let midnight =
+                    midnight.ok_or_else(|| out_of_range("date out of range for timestamp"))?;
+                let moment = if is_local { zone.instant(midnight) } else { Some(midnight) };
+                moment.map(Some).ok_or_else(|| out_of_range("timestamp out of range"))
+            });
+            let moments = moments.collect::<Result<TimestampMicrosecondArray>>()?;
+            Arc::new(moments.with_timezone_opt(to_zone))
+        }
+        (Timestamp(_, from_zone), Date32 | Time64(TimeUnit::Microsecond)) => {
+            let of_zone = from_zone.is_some();
+            let local = micros(array)?;
+            let local = local.as_primitive::<TimestampMicrosecondType>().iter().map(|micros| {
+                let Some(micros) = micros else { return Ok(None) };
+                let local = if of_zone { zone.local(micros) } else { Some(micros) };
+                local.map(Some).ok_or_else(|| out_of_range("timestamp out of range"))
+            });
+            let local = local.collect::<Result<Vec<Option<i64>>>>()?.into_iter();
+            match to {
+                Date32 => {
+                    let dates = local.map(|micros| micros.map(moments::date_of));
+                    Arc::new(dates.collect::<Date32Array>())
+                }
+                _ => {
+                    let times = local.map(|micros| micros.and_then(moments::time_of));
+                    Arc::new(times.collect::<Time64MicrosecondArray>())
+                }
+            }
+        }
+        (Timestamp(_, from_zone), Timestamp(TimeUnit::Microsecond, _)) => {
+            let is_moment = from_zone.is_some();
+            let values = micros(array)?;
+            let values = values.as_primitive::<TimestampMicrosecondType>().clone();
+            let values = match (is_moment, to_zone.is_some()) {
+                (true, false) => changed(&values, |micros| zone.local(micros))?,
+                (false, true) => changed(&values, |micros| zone.instant(micros))?,
+                _ => values,
+            };
+            Arc::new(values.with_timezone_opt(to_zone))
+        }
+        _ => return Ok(None),
+    }))
+}
+
+/// Timestamps of any unit in microseconds.
+fn micros(array: &ArrayRef) -> Result<ArrayRef> {
+    let DataType::Timestamp(_, zone) = array.data_type() else { return Ok(Arc::clone(array)) };
+    let options = CastOptions { safe: false, ..CastOptions::default() };
+    let unit = DataType::Timestamp(TimeUnit::Microsecond, zone.clone());
+    Ok(cast_with_options(array, &unit, &options)?)
 }
 
 fn changed(
-    array: &ArrayRef,
+    values: &TimestampMicrosecondArray,
     change: impl Fn(i64) -> Option<i64>,
 ) -> Result<TimestampMicrosecondArray> {
-    let values = array.as_primitive::<TimestampMicrosecondType>().iter().map(|micros| {
-        let out_of_range = || Error::new(SqlState::DatetimeFieldOverflow, "timestamp out of range");
-        micros.map(|micros| change(micros).ok_or_else(out_of_range)).transpose()
+    let values = values.iter().map(|micros| {
+        let moved = micros
+            .map(|micros| change(micros).ok_or_else(|| out_of_range("timestamp out of range")));
+        moved.transpose()
     });
     values.collect()
+}
+
+fn out_of_range(message: &str) -> Error {
+    Error::new(SqlState::DatetimeFieldOverflow, message)
 }

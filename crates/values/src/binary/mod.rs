@@ -9,6 +9,7 @@ mod read;
 pub use read::read;
 
 use crate::error::Result;
+use crate::moments;
 use crate::numbers;
 use crate::types;
 use arrow::array::{
@@ -183,11 +184,9 @@ impl BinaryColumn {
             }),
             Form::Uuid(array) => present(array, row, || write_uuid(array.value(row), out)),
             Form::Bytes(array) => present(array, row, || out.put_slice(array.value(row))),
-            Form::Date(array) => value(array, row, |v| out.put_i32(v.saturating_sub(EPOCH_DAYS))),
+            Form::Date(array) => value(array, row, |v| out.put_i32(sent_date(v))),
             Form::Time(array) => value(array, row, |v| out.put_i64(v)),
-            Form::Timestamp(array) => {
-                value(array, row, |v| out.put_i64(v.saturating_sub(EPOCH_MICROS)))
-            }
+            Form::Timestamp(array) => value(array, row, |v| out.put_i64(sent_timestamp(v))),
             Form::Interval(array) => value(array, row, |v| {
                 out.put_i64(v.nanoseconds / 1000);
                 out.put_i32(v.days);
@@ -205,6 +204,16 @@ impl BinaryColumn {
             }
         }
     }
+}
+
+/// A date counted from PostgreSQL's epoch. Infinite ones are the same numbers.
+fn sent_date(days: i32) -> i32 {
+    if moments::is_infinite_date(days) { days } else { days.saturating_sub(EPOCH_DAYS) }
+}
+
+/// A timestamp counted from PostgreSQL's epoch. Infinite ones are the same numbers.
+fn sent_timestamp(micros: i64) -> i64 {
+    if moments::is_infinite(micros) { micros } else { micros.saturating_sub(EPOCH_MICROS) }
 }
 
 fn present(array: &dyn Array, row: usize, write: impl FnOnce()) -> bool {
@@ -313,6 +322,11 @@ mod tests {
         round_trip(&ScalarValue::Date32(Some(20_000)), &SqlType::Date);
         round_trip(&ScalarValue::Time64Microsecond(Some(86_399_999_999)), &SqlType::Time);
         round_trip(&ScalarValue::TimestampMicrosecond(Some(-1), None), &SqlType::Timestamp);
+        for infinite in [moments::LAST_TIMESTAMP, moments::FIRST_TIMESTAMP] {
+            let infinite = ScalarValue::TimestampMicrosecond(Some(infinite), None);
+            round_trip(&infinite, &SqlType::Timestamp);
+        }
+        round_trip(&ScalarValue::Date32(Some(moments::FIRST_DATE)), &SqlType::Date);
         let list = ScalarValue::new_list_nullable(
             &[ScalarValue::Int32(Some(1)), ScalarValue::Int32(None)],
             &arrow::datatypes::DataType::Int32,

@@ -3,6 +3,7 @@
 use super::{EPOCH_DAYS, EPOCH_MICROS, JSONB_VERSION};
 use crate::assign::converted;
 use crate::error::{Error, Result, SqlState};
+use crate::moments;
 use crate::numbers;
 use crate::types;
 use bytes::Buf;
@@ -13,16 +14,21 @@ use store::catalog::SqlType;
 
 /// Nanoseconds per microsecond.
 const NANOS_PER_MICRO: i64 = 1000;
+const MICROS_PER_DAY: i64 = 86_400_000_000;
 
 fn bad(sql_type: &SqlType) -> Error {
     let message = format!("incorrect binary data format for type {sql_type}");
     Error::new(SqlState::InvalidBinaryRepresentation, message)
 }
 
+fn out_of_range(what: &str) -> Error {
+    Error::new(SqlState::DatetimeFieldOverflow, format!("{what} out of range"))
+}
+
 /// Reads a value of a type.
 ///
 /// # Errors
-/// 22P03: the bytes are no value of the type. 22021: invalid UTF-8. 22003, 0A000: the value is not supported.
+/// 22P03: the bytes are no value of the type. 22008: a date or time is out of range. 22021: invalid UTF-8. 22003, 0A000: the value is not supported.
 pub fn read(bytes: &[u8], sql_type: &SqlType) -> Result<ScalarValue> {
     let mut rest = bytes;
     let short = |_| bad(sql_type);
@@ -67,14 +73,44 @@ pub fn read(bytes: &[u8], sql_type: &SqlType) -> Result<ScalarValue> {
             ScalarValue::Utf8View(Some(uuid.hyphenated().to_string()))
         }
         SqlType::Bytea => ScalarValue::BinaryView(Some(std::mem::take(&mut rest).to_vec())),
+        SqlType::Date
+        | SqlType::Time
+        | SqlType::Timestamp
+        | SqlType::TimestampTz
+        | SqlType::Interval => moment(&mut rest, sql_type)?,
+        SqlType::Precise(of, _) => return self::read(bytes, of),
+        SqlType::User(_) => return self::read(bytes, &sql_type.sent()),
+        SqlType::Array(item) => list(std::mem::take(&mut rest), sql_type, item)?,
+    };
+    if rest.is_empty() { Ok(value) } else { Err(bad(sql_type)) }
+}
+
+/// A date, time, timestamp or interval.
+fn moment(rest: &mut &[u8], sql_type: &SqlType) -> Result<ScalarValue> {
+    let short = |_| bad(sql_type);
+    Ok(match sql_type {
         SqlType::Date => {
             let days = rest.try_get_i32().map_err(short)?;
-            ScalarValue::Date32(Some(days.checked_add(EPOCH_DAYS).ok_or_else(|| bad(sql_type))?))
+            let read = match moments::is_infinite_date(days) {
+                true => Some(days),
+                false => moments::date(i64::from(days) + i64::from(EPOCH_DAYS)),
+            };
+            ScalarValue::Date32(Some(read.ok_or_else(|| out_of_range("date"))?))
         }
-        SqlType::Time => ScalarValue::Time64Microsecond(Some(rest.try_get_i64().map_err(short)?)),
+        SqlType::Time => {
+            let micros = rest.try_get_i64().map_err(short)?;
+            if !(0..=MICROS_PER_DAY).contains(&micros) {
+                return Err(out_of_range("time"));
+            }
+            ScalarValue::Time64Microsecond(Some(micros))
+        }
         SqlType::Timestamp | SqlType::TimestampTz => {
             let micros = rest.try_get_i64().map_err(short)?;
-            let micros = micros.checked_add(EPOCH_MICROS).ok_or_else(|| bad(sql_type))?;
+            let read = match moments::is_infinite(micros) {
+                true => Some(micros),
+                false => micros.checked_add(EPOCH_MICROS).and_then(moments::timestamp),
+            };
+            let micros = read.ok_or_else(|| out_of_range("timestamp"))?;
             let zone = (*sql_type == SqlType::TimestampTz).then(|| "+00:00".into());
             ScalarValue::TimestampMicrosecond(Some(micros), zone)
         }
@@ -82,15 +118,13 @@ pub fn read(bytes: &[u8], sql_type: &SqlType) -> Result<ScalarValue> {
             let micros = rest.try_get_i64().map_err(short)?;
             let days = rest.try_get_i32().map_err(short)?;
             let months = rest.try_get_i32().map_err(short)?;
-            let nanos = micros.checked_mul(NANOS_PER_MICRO).ok_or_else(|| bad(sql_type))?;
+            let nanos = micros.checked_mul(NANOS_PER_MICRO);
+            let nanos = nanos.ok_or_else(|| out_of_range("interval"))?;
             let interval = IntervalMonthDayNano::new(months, days, nanos);
             ScalarValue::IntervalMonthDayNano(Some(interval))
         }
-        SqlType::Precise(of, _) => return self::read(bytes, of),
-        SqlType::User(_) => return self::read(bytes, &sql_type.sent()),
-        SqlType::Array(item) => list(std::mem::take(&mut rest), sql_type, item)?,
-    };
-    if rest.is_empty() { Ok(value) } else { Err(bad(sql_type)) }
+        _ => return Err(bad(sql_type)),
+    })
 }
 
 fn text(bytes: &[u8]) -> Result<ScalarValue> {

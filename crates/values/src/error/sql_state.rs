@@ -65,6 +65,8 @@ states! {
     DatetimeFieldOverflow = "22008",
     /// The offset of a time zone is out of range
     InvalidTimeZoneDisplacement = "22009",
+    /// A field of an interval is out of range
+    IntervalFieldOverflow = "22015",
     /// The argument of TABLESAMPLE is NULL or no percentage
     InvalidTablesampleArgument = "2202H",
     /// A subscript of a JSON path is out of range, or no number

@@ -2,5 +2,7 @@
 
 pub mod array;
 pub mod bytea;
-pub(crate) mod datetime;
+mod error;
 pub mod interval;
+
+pub use error::refused;

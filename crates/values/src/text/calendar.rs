@@ -1,10 +1,11 @@
-//! Dates, times of day and timestamps in ISO format.
+//! Dates, times of day and timestamps in the formats of `datestyle`.
 //!
 //! Years of six digits and years BC are written, too.
 
 use super::push;
 use crate::calendar::civil;
-use crate::zone::{Zone, write_offset};
+use crate::style::{DateFormat, DateOrder, Style};
+use crate::zone::write_offset;
 
 const SECONDS_PER_DAY: i64 = 86_400;
 const MICROS_PER_SECOND: i64 = 1_000_000;
@@ -40,33 +41,64 @@ impl Moment {
     }
 
     /// Appends a timestamp without time zone.
-    pub(super) fn write_timestamp(self, out: &mut String) {
-        let era = self.write_local(out);
+    pub(super) fn write_timestamp(self, style: Style, out: &mut String) {
+        let era = self.write_local(style, out);
         out.push_str(era);
     }
 
-    /// Appends a timestamp with time zone, as the local time of a zone.
-    pub(super) fn write_instant(self, zone: Zone, out: &mut String) {
+    /// Appends a timestamp with time zone, as the local time of the style's zone.
+    pub(super) fn write_instant(self, style: Style, out: &mut String) {
         let instant = self.seconds.saturating_mul(MICROS_PER_SECOND);
-        let offset = zone.offset_at(instant);
+        let offset = style.zone.offset_at(instant);
         let local = Self { seconds: self.seconds.saturating_add(offset), ..self };
-        let era = local.write_local(out);
-        write_offset(offset, out);
+        let era = local.write_local(style, out);
+        match style.date_format {
+            DateFormat::Iso => write_offset(offset, out),
+            _ => push(out, format_args!(" {}", style.zone.abbreviation_at(instant))),
+        }
         out.push_str(era);
     }
 
     /// Appends a date and a time of day. Returns the era, which comes last in the text.
-    fn write_local(self, out: &mut String) -> &'static str {
-        let era = write_day(self.days(), out);
-        out.push(' ');
-        write_clock(self.seconds.rem_euclid(SECONDS_PER_DAY), self.micros, out);
+    fn write_local(self, style: Style, out: &mut String) -> &'static str {
+        let clock = |out: &mut String| {
+            write_clock(self.seconds.rem_euclid(SECONDS_PER_DAY), self.micros, out);
+        };
+        if style.date_format != DateFormat::Postgres {
+            let era = write_day(self.days(), style, out);
+            out.push(' ');
+            clock(out);
+            return era;
+        }
+        let (year, month, day) = civil(self.days());
+        // 1970-01-01 was a Thursday.
+        let weekday = named(&WEEKDAYS, self.days() + 3);
+        let month = named(&MONTHS, month - 1);
+        push(out, format_args!("{weekday} "));
+        match style.date {
+            DateOrder::Dmy => push(out, format_args!("{day:02} {month} ")),
+            DateOrder::Mdy | DateOrder::Ymd => push(out, format_args!("{month} {day:02} ")),
+        }
+        clock(out);
+        let (year, era) = of_era(year);
+        push(out, format_args!(" {year:04}"));
         era
     }
 }
 
+const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+const MONTHS: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/// The name of a number, which counts on from the first name.
+fn named<const N: usize>(names: &[&'static str; N], number: i64) -> &'static str {
+    let index = number.rem_euclid(N as i64);
+    names[index as usize]
+}
+
 /// Appends a date, given in days since 1970.
-pub(super) fn write_date(days: i64, out: &mut String) {
-    let era = write_day(days, out);
+pub(super) fn write_date(days: i64, style: Style, out: &mut String) {
+    let era = write_day(days, style, out);
     out.push_str(era);
 }
 
@@ -85,9 +117,23 @@ pub(super) fn write_fraction(micros: i64, out: &mut String) {
 }
 
 /// Appends year, month and day. Returns the era, which comes last in the text.
-fn write_day(days: i64, out: &mut String) -> &'static str {
+fn write_day(days: i64, style: Style, out: &mut String) -> &'static str {
     let (year, month, day) = civil(days);
-    let (year, era) = if year > 0 { (year, "") } else { (1 - year, " BC") };
-    push(out, format_args!("{year:04}-{month:02}-{day:02}"));
+    let (year, era) = of_era(year);
+    let (first, second) = match style.date {
+        DateOrder::Dmy => (day, month),
+        DateOrder::Mdy | DateOrder::Ymd => (month, day),
+    };
+    match style.date_format {
+        DateFormat::Iso => push(out, format_args!("{year:04}-{month:02}-{day:02}")),
+        DateFormat::German => push(out, format_args!("{day:02}.{month:02}.{year:04}")),
+        DateFormat::Sql => push(out, format_args!("{first:02}/{second:02}/{year:04}")),
+        DateFormat::Postgres => push(out, format_args!("{first:02}-{second:02}-{year:04}")),
+    }
     era
+}
+
+/// The number of a year in its era, and the era's name.
+fn of_era(year: i64) -> (i64, &'static str) {
+    if year > 0 { (year, "") } else { (1 - year, " BC") }
 }

@@ -1,9 +1,8 @@
 //! Value to text: PostgreSQL's text format, for the wire protocol, the shell and CSV.
 //!
 //! [`TextColumn::new`] resolves the format once per array; [`TextColumn::write`] then writes each
-//! value. Dates are in ISO format. Timestamps with time zone, floating-point numbers, bytes and
-//! intervals depend on the session's [`Style`]; by default they are in UTC (`+00`), and have the
-//! fewest digits that read back as the same number. NULL has no text form: the caller chooses one.
+//! value. Dates, timestamps, floating-point numbers, bytes and intervals depend on the session's
+//! [`Style`]; by default they are in ISO format and in UTC (`+00`), and have the fewest digits that read back as the same number. NULL has no text form: the caller chooses one.
 
 mod calendar;
 mod float;
@@ -15,6 +14,7 @@ mod number;
 pub use crate::calendar::{civil, days_of};
 use crate::error::{Error, Result};
 use crate::field::Field;
+use crate::moments::infinity;
 use crate::numbers;
 use crate::style::{BytesStyle, FloatDigits, IntervalStyle, Style};
 use arrow::array::{Array, ArrayAccessor, AsArray, LargeBinaryArray, PrimitiveArray};
@@ -165,12 +165,15 @@ fn numeric(array: &dyn Array, digits: FloatDigits) -> Result<Writer<'_>> {
 fn time(array: &dyn Array, style: Style) -> Result<Writer<'_>> {
     use TimeUnit::{Microsecond, Millisecond, Nanosecond, Second};
     Ok(match array.data_type() {
-        DataType::Date32 => {
-            each::<Date32Type>(array, |days, out| calendar::write_date(days.into(), out))
-        }
-        DataType::Date64 => {
-            moments::<Date64Type>(array, 1_000, |m, out| calendar::write_date(m.days(), out))
-        }
+        DataType::Date32 => each::<Date32Type>(array, move |days, out| {
+            match crate::moments::is_infinite_date(days) {
+                true => out.push_str(infinity(days > 0)),
+                false => calendar::write_date(days.into(), style, out),
+            }
+        }),
+        DataType::Date64 => moments::<Date64Type>(array, 1_000, move |m, out| {
+            calendar::write_date(m.days(), style, out);
+        }),
         DataType::Time32(Second) => moments::<Time32SecondType>(array, 1, Moment::write_time),
         DataType::Time32(_) => moments::<Time32MillisecondType>(array, 1_000, Moment::write_time),
         DataType::Time64(Nanosecond) => {
@@ -179,19 +182,7 @@ fn time(array: &dyn Array, style: Style) -> Result<Writer<'_>> {
         DataType::Time64(_) => {
             moments::<Time64MicrosecondType>(array, 1_000_000, Moment::write_time)
         }
-        DataType::Timestamp(unit, zone) => {
-            let zone = zone.as_ref().map(|_| style.zone);
-            let write = move |moment: Moment, out: &mut String| match zone {
-                Some(zone) => moment.write_instant(zone, out),
-                None => moment.write_timestamp(out),
-            };
-            match unit {
-                Second => moments::<TimestampSecondType>(array, 1, write),
-                Millisecond => moments::<TimestampMillisecondType>(array, 1_000, write),
-                Microsecond => moments::<TimestampMicrosecondType>(array, 1_000_000, write),
-                Nanosecond => moments::<TimestampNanosecondType>(array, 1_000_000_000, write),
-            }
-        }
+        DataType::Timestamp(unit, zone) => timestamps(array, *unit, zone.is_some(), style),
         DataType::Duration(unit) => match unit {
             Second => moments::<DurationSecondType>(array, 1, interval::write_duration),
             Millisecond => {
@@ -229,6 +220,25 @@ fn time(array: &dyn Array, style: Style) -> Result<Writer<'_>> {
         }
         _ => other(array)?,
     })
+}
+
+fn timestamps(array: &dyn Array, unit: TimeUnit, has_zone: bool, style: Style) -> Writer<'_> {
+    use TimeUnit::{Microsecond, Millisecond, Nanosecond, Second};
+    let write = move |moment: Moment, out: &mut String| match has_zone {
+        true => moment.write_instant(style, out),
+        false => moment.write_timestamp(style, out),
+    };
+    match unit {
+        Second => moments::<TimestampSecondType>(array, 1, write),
+        Millisecond => moments::<TimestampMillisecondType>(array, 1_000, write),
+        Microsecond => each::<TimestampMicrosecondType>(array, move |micros, out| {
+            match crate::moments::is_infinite(micros) {
+                true => out.push_str(infinity(micros > 0)),
+                false => write(Moment::new(micros, 1_000_000), out),
+            }
+        }),
+        Nanosecond => moments::<TimestampNanosecondType>(array, 1_000_000_000, write),
+    }
 }
 
 /// A writer that applies one function to each value.

@@ -14,6 +14,8 @@ use std::sync::Arc;
 use store::catalog::SqlType;
 use values::error::{Error, Result, SqlState};
 use values::field::Field;
+use values::input::{interval, refused};
+use values::style::IntervalStyle;
 
 /// Settings whose value is a list.
 const LISTS: [&str; 2] = ["search_path", "datestyle"];
@@ -241,10 +243,8 @@ pub(crate) fn show_fields(name: &str) -> Vec<Field> {
 
 /// The zone of an interval, in hours.
 fn zone_of(text: &str) -> Result<String> {
-    let Some(offset) = values::input::interval::parse(text) else {
-        let message = format!("invalid input syntax for type interval: \"{text}\"");
-        return Err(Error::new(SqlState::InvalidDatetimeFormat, message));
-    };
+    let offset = interval::parse(text, -1, IntervalStyle::Postgres);
+    let offset = offset.map_err(|error| refused(error, text, "interval"))?;
     if offset.months != 0 || offset.days != 0 {
         let message = "cannot specify months or days in a time zone interval";
         return Err(Error::new(SqlState::InvalidParameterValue, message));

@@ -6,6 +6,7 @@
 mod name;
 
 use crate::calendar::{civil, days_of};
+use crate::moments;
 use chrono::{DateTime, MappedLocalTime, NaiveDateTime, Offset, TimeZone};
 use chrono_tz::Tz;
 
@@ -56,12 +57,20 @@ impl Zone {
 
     /// The local time at a moment, in microseconds. `None` beyond the range of timestamps.
     pub fn local(self, micros: i64) -> Option<i64> {
-        micros.checked_add(self.offset_at(micros) * MICROS_PER_SECOND)
+        if moments::is_infinite(micros) {
+            return Some(micros);
+        }
+        let local = micros.checked_add(self.offset_at(micros) * MICROS_PER_SECOND)?;
+        moments::timestamp(local)
     }
 
     /// The moment of a local time, in microseconds. `None` beyond the range of timestamps.
     pub fn instant(self, local: i64) -> Option<i64> {
-        local.checked_sub(self.offset_of_local(local) * MICROS_PER_SECOND)
+        if moments::is_infinite(local) {
+            return Some(local);
+        }
+        let micros = local.checked_sub(self.offset_of_local(local) * MICROS_PER_SECOND)?;
+        moments::timestamp(micros)
     }
 
     fn offset_of_local(self, local: i64) -> i64 {

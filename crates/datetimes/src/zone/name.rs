@@ -5,12 +5,16 @@ use chrono_tz::{TZ_VARIANTS, Tz};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// The abbreviations of PostgreSQL's set `Default` that stand for an offset.
-static ABBREVIATIONS: LazyLock<HashMap<&'static str, i32>> = LazyLock::new(|| {
+/// The abbreviations of PostgreSQL's set `Default`: for an offset in seconds, or for the times of a zone.
+static ABBREVIATIONS: LazyLock<HashMap<&'static str, Zone>> = LazyLock::new(|| {
     let lines = include_str!("../../data/zone_abbreviations.tsv").lines();
     let entries = lines.filter_map(|line| {
-        let (name, seconds) = line.split_once('\t')?;
-        Some((name, seconds.parse().ok()?))
+        let (name, meaning) = line.split_once('\t')?;
+        let zone = match meaning.parse() {
+            Ok(seconds) => Zone::Offset(seconds),
+            Err(_) => of_database(meaning)?.0,
+        };
+        Some((name, zone))
     });
     entries.collect()
 });
@@ -22,11 +26,17 @@ impl Zone {
     /// The zone of AT TIME ZONE and of texts: an abbreviation, or the name of a zone.
     pub fn named(name: &str) -> Option<Self> {
         let name = name.trim();
-        match ABBREVIATIONS.get(&*name.to_ascii_uppercase()) {
-            Some(0) => Some(Self::UTC),
-            Some(seconds) => Some(Self::Offset(*seconds)),
-            None => of_database(name).map(|(zone, _)| zone).or_else(|| posix(name)),
-        }
+        Self::abbreviated(name).or_else(|| Self::full(name))
+    }
+
+    /// The zone of an abbreviation.
+    pub(crate) fn abbreviated(name: &str) -> Option<Self> {
+        ABBREVIATIONS.get(&*name.to_ascii_uppercase()).copied()
+    }
+
+    /// The zone of a name of the database, or of POSIX notation.
+    pub(crate) fn full(name: &str) -> Option<Self> {
+        of_database(name).map(|(zone, _)| zone).or_else(|| posix(name))
     }
 
     /// The zone of the setting `TimeZone`, and its name as SHOW displays it. A number is an offset in hours, east of
