@@ -226,16 +226,7 @@ impl Binder<'_> {
             groupings: Vec::new(),
             inner: 0,
         };
-        for (arguments, location) in groupings {
-            let places = arguments.iter().map(|argument| {
-                replacer.keys.iter().position(|key| key == argument).ok_or_else(|| {
-                    let message = "arguments to GROUPING must be grouping expressions of the associated query level";
-                    Error::new("42803", message).at(argument.location.0).at(location)
-                })
-            });
-            let places = places.collect::<Result<Vec<usize>>>()?;
-            replacer.groupings.push(places);
-        }
+        replacer.find_groupings(groupings)?;
         for (at, output) in select.output.iter_mut().enumerate() {
             match places.iter().position(|place| *place == Some(at)) {
                 Some(key) if grouping.sets.is_some() => {
@@ -247,39 +238,8 @@ impl Binder<'_> {
         for key in order_by.iter_mut() {
             replacer.replace(&mut key.expr)?;
         }
-        if let Some(having) = &mut select.having {
-            replacer.replace(having)?;
-        }
-        for window in &mut select.windows {
-            let keys = window.order_by.iter_mut().map(|key| &mut key.expr);
-            let parts = window
-                .arguments
-                .iter_mut()
-                .chain(&mut window.filter)
-                .chain(&mut window.partition_by);
-            for part in parts.chain(keys) {
-                replacer.replace(part)?;
-            }
-        }
-        for argument in select.sets.iter_mut().flat_map(|set| &mut set.call.arguments) {
-            replacer.replace(argument)?;
-        }
-        if let Some(Distinct::On(keys)) = &mut select.distinct {
-            for key in keys {
-                replacer.replace(key)?;
-            }
-        }
-        for aggregate in &select.aggregates {
-            for argument in &aggregate.arguments[..aggregate.direct_arguments] {
-                // It is computed from the rows of the group, which have a value where a set without the key has NULL.
-                let mut replaced = argument.clone();
-                replacer.replace(&mut replaced)?;
-                if grouping.sets.is_some() && replaced != *argument {
-                    let what = "a computed argument in front of WITHIN GROUP with grouping sets";
-                    return Err(Error::missing(what).at(argument.location.0));
-                }
-            }
-        }
+        replacer.replace_clauses(select)?;
+        replacer.check_direct(select, grouping.sets.is_some())?;
         select.group_by = replacer.keys;
         select.grouping_sets = grouping.sets;
         Ok(())
@@ -311,6 +271,64 @@ struct Replacer {
 }
 
 impl Replacer {
+    /// Finds the keys of GROUPING calls.
+    fn find_groupings(&mut self, groupings: Vec<(Vec<Expr>, i32)>) -> Result<()> {
+        for (arguments, location) in groupings {
+            let places = arguments.iter().map(|argument| {
+                self.keys.iter().position(|key| key == argument).ok_or_else(|| {
+                    let message = "arguments to GROUPING must be grouping expressions of the associated query level";
+                    Error::new("42803", message).at(argument.location.0).at(location)
+                })
+            });
+            let places = places.collect::<Result<Vec<usize>>>()?;
+            self.groupings.push(places);
+        }
+        Ok(())
+    }
+
+    /// Replaces keys in the clauses behind GROUP BY that are no lists of items.
+    fn replace_clauses(&mut self, select: &mut Select) -> Result<()> {
+        if let Some(having) = &mut select.having {
+            self.replace(having)?;
+        }
+        for window in &mut select.windows {
+            let keys = window.order_by.iter_mut().map(|key| &mut key.expr);
+            let parts = window
+                .arguments
+                .iter_mut()
+                .chain(&mut window.filter)
+                .chain(&mut window.partition_by);
+            for part in parts.chain(keys) {
+                self.replace(part)?;
+            }
+        }
+        for argument in select.sets.iter_mut().flat_map(|set| &mut set.call.arguments) {
+            self.replace(argument)?;
+        }
+        if let Some(Distinct::On(keys)) = &mut select.distinct {
+            for key in keys {
+                self.replace(key)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses direct arguments of aggregates that are no keys, and with grouping sets all that are not the same for all rows.
+    fn check_direct(&mut self, select: &Select, has_sets: bool) -> Result<()> {
+        for aggregate in &select.aggregates {
+            for argument in &aggregate.arguments[..aggregate.direct_arguments] {
+                // It is computed from the rows of the group, which have a value where a set without the key has NULL.
+                let mut replaced = argument.clone();
+                self.replace(&mut replaced)?;
+                if has_sets && replaced != *argument {
+                    let what = "a computed argument in front of WITHIN GROUP with grouping sets";
+                    return Err(Error::missing(what).at(argument.location.0));
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn replace(&mut self, expr: &mut Expr) -> Result<()> {
         grammar::growing(|| self.replace_here(expr))
     }

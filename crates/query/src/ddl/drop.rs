@@ -72,8 +72,7 @@ fn drop_relation(
     }
     may_drop(frame, &catalog, relation)?;
     if let Relation::Sequence(sequence) = relation {
-        let named = (sequence.id, &*sequence.name);
-        uses::drop_of_sequence(frame, transaction, named, drop.cascade)?;
+        uses::drop_of_sequence(frame, transaction, sequence, drop.cascade)?;
     }
     if let Relation::Index(index) = relation {
         return drop_index(frame, transaction, index, drop.cascade);

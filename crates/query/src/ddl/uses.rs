@@ -7,7 +7,7 @@ use catalog_views::relation_names::find_named;
 use parser::object_name;
 use std::sync::Arc;
 use store::DistributedTransaction;
-use store::catalog::{Catalog, CatalogChange, Function, Index, Relation, RelationId, Table};
+use store::catalog::{Catalog, CatalogChange, Function, Index, Relation, Sequence, Table};
 use values::error::{Error, Result, SqlState};
 
 /// What has an expression.
@@ -64,20 +64,19 @@ pub(super) fn drop_of_function(
 pub(super) fn drop_of_sequence(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
-    sequence: (RelationId, &str),
+    sequence: &Sequence,
     cascade: bool,
 ) -> Result<()> {
     let catalog = Arc::clone(transaction.catalog());
-    let (id, name) = sequence;
     let is_read = |expression: &str| {
         grammar::sequences(expression).iter().any(|name| {
             let name = object_name(name).ok();
             let found = name.and_then(|name| find_named(&catalog, frame.path(), &name).ok()?);
-            found.is_some_and(|found| found.id() == id)
+            found.is_some_and(|found| found.id() == sequence.id)
         })
     };
     let uses = uses(&catalog, is_read);
-    drop_all(frame, transaction, uses, &format!("sequence {name}"), cascade)
+    drop_all(frame, transaction, uses, &format!("sequence {}", sequence.name), cascade)
 }
 
 /// Everything in the catalog with an expression that is wanted.
