@@ -165,8 +165,6 @@ fn parse(text: &str, reading: Reading, is_time: bool) -> Result<Fields, Datetime
     }
     if fields.is_time || !matches!(fields.moment, Some(Moment::Epoch | Moment::Infinity(_))) {
         fields.finish()?;
-    } else {
-        fields.check_date()?;
     }
     Ok(fields)
 }
