@@ -115,6 +115,12 @@ pub fn time(text: &str, reading: Reading) -> Result<i64, DatetimeError> {
     }
 }
 
+/// Whether a text may be a moment that depends on the time of the transaction.
+pub fn is_of_transaction(text: &str) -> bool {
+    const WORDS: [&str; 4] = ["now", "today", "tomorrow", "yesterday"];
+    WORDS.iter().any(|word| text.trim().eq_ignore_ascii_case(word))
+}
+
 /// Microseconds since 1970.
 fn now() -> i64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);

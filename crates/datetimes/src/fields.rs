@@ -10,27 +10,46 @@ const MICROS_PER_DAY: i64 = 24 * MICROS_PER_HOUR;
 
 /// A field of a date, a time, a timestamp or an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub enum Field {
+    /// Microseconds with the seconds, below a minute.
     Microseconds,
+    /// Milliseconds with the seconds, below a minute.
     Milliseconds,
+    /// Seconds with a fraction.
     Second,
+    /// Minutes.
     Minute,
+    /// Hours.
     Hour,
+    /// The day of the month, or the days of an interval.
     Day,
+    /// From Sunday, 0.
     DayOfWeek,
+    /// From Monday, 1.
     IsoDayOfWeek,
+    /// From 1.
     DayOfYear,
+    /// The week of the ISO year.
     Week,
+    /// The year of the ISO week.
     IsoYear,
+    /// From 1, or the months of an interval below a year.
     Month,
+    /// From 1.
     Quarter,
+    /// The year, negative before Christ.
     Year,
+    /// Tens of years.
     Decade,
+    /// From 1.
     Century,
+    /// From 1.
     Millennium,
+    /// Seconds since 1970, or of an interval.
     Epoch,
+    /// The Julian day.
     Julian,
+    /// The offset of the time zone.
     TimeZone,
 }
 

@@ -7,6 +7,7 @@ use grammar::tree::a_const::Val;
 use grammar::tree::{AConst, NodeEnum};
 use store::catalog::{Column, SqlType};
 use values::error::{Error, Result, SqlState};
+use values::input::is_of_transaction;
 
 /// A value that is known when the statement is executed.
 #[derive(Debug, Clone)]
@@ -82,17 +83,11 @@ fn constant_of(constant: &AConst) -> Option<ScalarValue> {
     Some(match constant.val.as_ref()? {
         Val::Ival(number) => ScalarValue::Int64(Some(i64::from(number.ival))),
         Val::Fval(number) => ScalarValue::Int64(Some(number.fval.parse().ok()?)),
-        Val::Sval(text) if is_moment(&text.sval) => return None,
+        Val::Sval(text) if is_of_transaction(&text.sval) => return None,
         Val::Sval(text) => ScalarValue::Utf8View(Some(text.sval.clone())),
         Val::Boolval(value) => ScalarValue::Boolean(Some(value.boolval)),
         Val::Bsval(_) => return None,
     })
-}
-
-/// Whether a text may be a moment that depends on the time of the transaction.
-fn is_moment(text: &str) -> bool {
-    const WORDS: [&str; 4] = ["now", "today", "tomorrow", "yesterday"];
-    WORDS.iter().any(|word| text.trim().eq_ignore_ascii_case(word))
 }
 
 /// What an operand is to a column.

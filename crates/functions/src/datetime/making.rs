@@ -104,13 +104,9 @@ fn time(args: &[ArrayRef], from: usize, row: usize) -> Result<i64> {
     let second = args[from + 2].as_primitive::<Float64Type>().value(row);
     let micros = (second * 1e6).round_ties_even();
     let is_time = (0..=24).contains(&hour) && (0..60).contains(&minute);
+    let time = ((hour * 3600 + minute * 60) * MICROS_PER_SECOND).saturating_add(micros as i64);
     // NaN is in no range. A second may be a leap second, and midnight the end of a day.
-    if !is_time || !(0.0..=60e6).contains(&micros) {
-        let message = format!("time field value out of range: {hour}:{minute:02}:{second:02}");
-        return Err(out_of_range(message));
-    }
-    let time = (hour * 3600 + minute * 60) * MICROS_PER_SECOND + micros as i64;
-    if time > MICROS_PER_DAY {
+    if !is_time || !(0.0..=60e6).contains(&micros) || time > MICROS_PER_DAY {
         let message = format!("time field value out of range: {hour}:{minute:02}:{second:02}");
         return Err(out_of_range(message));
     }

@@ -20,6 +20,7 @@ use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{Catalog, Privileges, Relation, SqlType, Table};
 use values::error::Result;
+use values::input::is_of_transaction;
 
 /// Digits that every number of a plan can have.
 const DIGITS_MAX: usize = 38;
@@ -180,6 +181,7 @@ fn cell(value: &Node) -> Option<Cell<'_>> {
     }
     match constant.val.as_ref()? {
         Val::Boolval(value) => Some(Cell::Boolean(value.boolval)),
+        Val::Sval(text) if is_of_transaction(&text.sval) => None,
         Val::Sval(text) => Some(Cell::Text(&text.sval)),
         Val::Ival(number) => Some(Cell::Integer(number.ival)),
         Val::Fval(number) => number_of(&number.fval).map(Cell::Number),

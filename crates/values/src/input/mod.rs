@@ -5,4 +5,5 @@ pub mod bytea;
 mod error;
 pub mod interval;
 
+pub use datetimes::datetime::is_of_transaction;
 pub use error::refused;
