@@ -150,7 +150,7 @@ async fn everything_that_a_catalog_holds_comes_back() {
     assert_eq!(expected.pop().as_deref(), Some("1"), "the temporary table");
     let place = world.place();
     let said = world.back_up(&place.url);
-    assert!(said.contains("10 tables"), "{said}");
+    assert!(said.contains("11 tables"), "{said}");
 
     let restored = world.restored(&place.url, "data");
     let client = connect(&restored).await;
