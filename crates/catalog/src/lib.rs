@@ -9,6 +9,7 @@ mod change;
 mod definitions;
 mod error;
 mod function;
+pub mod ids;
 pub mod ipc;
 mod referring;
 mod role;

@@ -2,10 +2,10 @@
 //!
 //! Locks of the session are counted: each has to be released as often as it was taken. Locks of the
 //! transaction end with it. In a cluster one server keeps those of all: a session asks it for each lock that it does not
-//! have, and remembers what it has.
+//! have. What it has is locked here, too, where nobody but its own sessions looks.
 
 use parking_lot::Mutex;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,8 +25,6 @@ pub struct AdvisoryLocks {
     transaction: Mutex<Option<Owner>>,
     /// How often the session has taken each lock.
     counts: Mutex<BTreeMap<Place, u32>>,
-    /// What a transaction has taken in a cluster.
-    of_transaction: Mutex<(Option<Owner>, BTreeSet<Place>)>,
     ending: Arc<Ending>,
 }
 
@@ -67,7 +65,6 @@ impl AdvisoryLocks {
             session: Owner { party, transaction: 0 },
             transaction: Mutex::default(),
             counts: Mutex::default(),
-            of_transaction: Mutex::default(),
             ending: Arc::default(),
         }
     }
@@ -126,40 +123,31 @@ impl AdvisoryLocks {
         place: Place,
         patience: Option<Option<Duration>>,
     ) -> Result<bool> {
-        let (is_session, is_passing) = (owner == self.session, owner.transaction == u64::MAX >> 1);
-        let has = match is_session {
-            true => self.counts.lock().contains_key(&place),
-            false => {
-                let mut taken = self.of_transaction.lock();
-                if taken.0 != Some(owner) {
-                    *taken = (Some(owner), BTreeSet::new());
-                }
-                taken.1.contains(&place)
-            }
-        };
-        if has && !is_passing {
+        let ((space, number), mode) = place;
+        let target = Target::Advisory(space, number);
+        if self.store.has_lock(owner, &target, mode) {
             return Ok(true);
         }
-        let of = |one| Elsewhere {
+        // Whatever happens, a lock that may have been taken is released.
+        let mut asked = Elsewhere {
             peers: Arc::clone(peers),
             owner,
-            one,
+            one: Some(place),
             ending: Arc::clone(&self.ending),
             is_kept: false,
         };
-        // Whatever happens, a lock that may have been taken is released.
-        let mut asked = of(Some(place));
         let asking = peers.lock_number(owner, place.0, place.1, patience.is_some());
         let taken = within(patience.flatten(), asking).await?;
-        asked.is_kept = true;
-        if taken && !is_session && !is_passing {
-            let mut known = self.of_transaction.lock();
-            if known.1.is_empty() {
-                self.store.keep_for(owner, Box::new(of(None)));
-            }
-            known.1.insert(place);
+        if !taken {
+            asked.is_kept = true;
+            return Ok(false);
         }
-        Ok(taken)
+        self.store.try_lock_for(owner, &target, mode);
+        match *self.transaction.lock() == Some(owner) {
+            true => self.store.keep_for(owner, Box::new(asked)),
+            false => asked.is_kept = true,
+        }
+        Ok(true)
     }
 
     /// Releases a lock of the session once. Returns whether it had the lock.
@@ -196,12 +184,14 @@ impl AdvisoryLocks {
 
     /// Begins to release a lock of an owner, or all.
     fn release_for(&self, owner: Owner, one: Option<Place>) {
-        match (self.store.peers(), one) {
-            (Some(peers), _) => self.ending.0.lock().push(peers.unlock_numbers(owner, one)),
-            (None, Some(((space, number), mode))) => {
+        match one {
+            Some(((space, number), mode)) => {
                 self.store.unlock_for(owner, &Target::Advisory(space, number), mode);
             }
-            (None, None) => self.store.unlock_all_for(owner),
+            None => self.store.unlock_all_for(owner),
+        }
+        if let Some(peers) = self.store.peers() {
+            self.ending.0.lock().push(peers.unlock_numbers(owner, one));
         }
     }
 

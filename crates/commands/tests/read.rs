@@ -92,7 +92,6 @@ fn what_is_missing_is_named() {
         ),
         ("CREATE UNLOGGED TABLE t (a int)", "UNLOGGED is not supported"),
         ("CREATE TABLE t (a int) TABLESPACE x", "TABLESPACE is not supported"),
-        ("CREATE TABLE t (a int PRIMARY KEY DEFERRABLE)", "DEFERRABLE is not supported"),
         ("CREATE VIEW v AS SELECT 1 WITH CHECK OPTION", "WITH CHECK OPTION is not supported"),
         ("COPY t FROM PROGRAM 'x'", "COPY with PROGRAM is not supported"),
         ("PREPARE TRANSACTION 'x'", "PREPARE TRANSACTION is not supported"),

@@ -41,11 +41,11 @@ pub(crate) struct Held {
     pub(crate) locks: LockTable,
     /// Wake those who wait for a lock.
     pub(crate) wakers: BTreeMap<Ticket, oneshot::Sender<()>>,
-    /// What is dropped when the locks of an owner have ended.
-    pub(crate) kept: BTreeMap<Owner, Vec<Kept>>,
+    /// What is dropped when locks of an owner have ended: with the number of the lock that it belongs to, and the later ones.
+    pub(crate) kept: BTreeMap<Owner, Vec<(usize, Kept)>>,
 }
 
-/// Something that exists until the locks of an owner end. Dropping it must not wait.
+/// Something that exists until a lock ends. Dropping it must not wait.
 pub type Kept = Box<dyn std::any::Any + Send>;
 
 /// The hold of a prepared transaction.

@@ -20,7 +20,6 @@ mod distributed;
 mod error;
 mod file;
 mod holds;
-mod ids;
 mod info;
 mod locking;
 mod log;

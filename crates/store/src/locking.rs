@@ -140,6 +140,7 @@ impl Locker {
         let granted = held.locks.end(self.owner);
         held.wake(granted);
         let kept = held.kept.remove(&self.owner);
+        // Not under the lock.
         drop(held);
         drop(kept);
     }
@@ -154,6 +155,13 @@ impl Locker {
         let mut held = self.holds.lock();
         let granted = held.locks.release_since(self.owner, mark);
         held.wake(granted);
+        let kept = held.kept.remove(&self.owner).unwrap_or_default();
+        let (kept, ended): (Vec<_>, Vec<_>) = kept.into_iter().partition(|(at, _)| *at <= mark);
+        if !kept.is_empty() {
+            held.kept.insert(self.owner, kept);
+        }
+        drop(held);
+        drop(ended);
     }
 }
 

@@ -3,12 +3,15 @@
 use super::oids;
 use crate::rows::TableRows;
 use crate::view_context::ViewContext;
-use store::locks::{Space, Target};
+use store::locks::{Owner, Space, Target};
 use values::cells::Cell;
 
 /// Fills in the rows.
 pub(super) fn locks(context: &ViewContext<'_>, rows: &mut TableRows) {
-    for lock in context.database.store().locks() {
+    let store = context.database.store();
+    // Advisory locks that the server keeps for its own sessions are listed as theirs.
+    let is_kept = |owner: Owner| owner.is_elsewhere() && owner.party.server == store.server();
+    for lock in store.locks().into_iter().filter(|lock| !lock.granted || !is_kept(lock.owner)) {
         let relation = |number: u32| {
             let table = context.catalog.table_by_id(store::catalog::TableId(number));
             table.map_or(Cell::Null, |table| oids::relation(table.id.relation()).into())

@@ -58,7 +58,7 @@ const MADE: &str = "
 
 /// Types, functions, and what relates tables and rows. Each statement is a transaction, as a new label may be used only
 /// behind the one that adds it.
-const RELATED: [&str; 22] = [
+const RELATED: [&str; 24] = [
     "CREATE TYPE mood AS ENUM ('sad', 'happy')",
     "ALTER TYPE mood ADD VALUE 'calm' BEFORE 'happy'",
     "ALTER TYPE mood OWNER TO clerk",
@@ -80,6 +80,8 @@ const RELATED: [&str; 22] = [
     "INSERT INTO person (id) VALUES (3)",
     "INSERT INTO by_mood VALUES ('happy', 3), ('sad', 1), ('calm', 2)",
     "INSERT INTO message VALUES (1, 1, 'Bob@x'), (2, NULL, NULL)",
+    "CREATE TABLE place (id int, code int UNIQUE DEFERRABLE, CONSTRAINT of_place PRIMARY KEY (id) INITIALLY DEFERRED)",
+    "INSERT INTO place VALUES (1, 2), (2, 1)",
     "CREATE FUNCTION doubled(a int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT a * 2'",
     "CREATE FUNCTION stays(n int) RETURNS SETOF visit LANGUAGE sql AS 'SELECT * FROM visit WHERE id <= n'",
     "CREATE FUNCTION lowered() RETURNS trigger LANGUAGE plpgsql AS
@@ -96,6 +98,9 @@ const READ_RELATED: &str = "
     SELECT id FROM person WHERE m = 'calm' AND id > 0;
     SELECT id FROM person WHERE lower(email) = 'bob@x';
     SELECT * FROM calm;
+    UPDATE place SET id = 3 - id, code = 3 - code;
+    SELECT * FROM place ORDER BY id;
+    SELECT conname, contype, condeferrable, condeferred FROM pg_constraint WHERE conrelid = 'place'::regclass ORDER BY 1;
     SELECT typname, enumlabel FROM pg_enum JOIN pg_type t ON t.oid = enumtypid ORDER BY typname, enumsortorder;
     SELECT typname, typtype, typnotnull, typdefault FROM pg_type
         WHERE typname IN ('positive', 'bearable', 'required') ORDER BY 1;
@@ -145,7 +150,7 @@ async fn everything_that_a_catalog_holds_comes_back() {
     assert_eq!(expected.pop().as_deref(), Some("1"), "the temporary table");
     let place = world.place();
     let said = world.back_up(&place.url);
-    assert!(said.contains("10 tables"), "{said}");
+    assert!(said.contains("11 tables"), "{said}");
 
     let restored = world.restored(&place.url, "data");
     let client = connect(&restored).await;

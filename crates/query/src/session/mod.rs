@@ -274,6 +274,11 @@ impl Session {
         true
     }
 
+    /// Releases all advisory locks of the session.
+    pub async fn release_advisory_locks(&self) {
+        self.0.context.advisory.release_all().await;
+    }
+
     /// Publishes what committed transactions have notified, to the sessions that listen on all servers. Waits until advisory
     /// locks that have ended are free for sessions of other servers.
     pub async fn announce(&self) {

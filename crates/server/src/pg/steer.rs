@@ -67,6 +67,7 @@ impl<S: Stream> Connection<S> {
                 let reset = "RESET SESSION AUTHORIZATION; RESET ALL; DISCARD TEMP; UNLISTEN *";
                 attempt!(self.session.execute(reset).await.map(drop));
                 self.session.forget_sequences();
+                self.session.release_advisory_locks().await;
                 self.portals.clear();
                 self.statements.clear();
                 "DISCARD ALL"

@@ -9,19 +9,13 @@ use crate::Error;
 use crate::peers::Peers;
 use catalog::is_temporary_schema;
 use locks::{Mode, Owner, Party, Space};
-use std::fmt;
 use std::sync::Arc;
 
 /// Locks on what a transaction has read. Dropping it releases them.
+#[derive(Debug)]
 pub(super) struct Serialized {
     peers: Arc<dyn Peers>,
     owner: Owner,
-}
-
-impl fmt::Debug for Serialized {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Serialized").field("owner", &self.owner).finish_non_exhaustive()
-    }
 }
 
 impl Drop for Serialized {

@@ -258,7 +258,7 @@ impl Machine {
 
     /// Notes the id of a new relation, if this group has allocated it.
     fn count_relation(&mut self, id: RelationId) {
-        if crate::ids::is_of_group(id, self.snapshots.group) {
+        if catalog::ids::is_of_group(id, self.snapshots.group) {
             self.counters.relation = self.counters.relation.max(id.0 + 1);
         }
     }

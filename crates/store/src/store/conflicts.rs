@@ -199,10 +199,9 @@ fn refuse_locked(published: &Published, held: &Held, request: &CommitRequest) ->
         if let Some(key) = taken_key(held, party, *id, writes) {
             return Err(conflict(&published.catalog, table, &key));
         }
-        let keys_are_free = || held.locks.is_free(party, &Target::Keys(id.0), Mode::RowExclusive);
-        if let Some((key, _)) = writes.changes.iter().find(|(_, row)| row.is_none())
-            && is_referred_to(&published.catalog, *id)
-            && !keys_are_free()
+        if is_referred_to(&published.catalog, *id)
+            && !held.locks.is_free(party, &Target::Keys(id.0), Mode::RowExclusive)
+            && let Some((key, _)) = writes.changes.iter().find(|(_, row)| row.is_none())
         {
             return Err(conflict(&published.catalog, table, key));
         }

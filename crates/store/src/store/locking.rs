@@ -47,9 +47,16 @@ impl Store {
         true
     }
 
-    /// Keeps something until the locks of an owner end.
+    /// Keeps something until the last lock of an owner ends.
     pub fn keep_for(&self, owner: Owner, kept: Kept) {
-        self.holds().lock().kept.entry(owner).or_default().push(kept);
+        let mut held = self.holds().lock();
+        let last = held.locks.count(owner);
+        held.kept.entry(owner).or_default().push((last, kept));
+    }
+
+    /// Whether an owner holds a lock.
+    pub fn has_lock(&self, owner: Owner, target: &Target, mode: Mode) -> bool {
+        self.holds().lock().locks.holds(owner, target, mode)
     }
 
     /// Releases the locks that are kept here for owners of some other servers.

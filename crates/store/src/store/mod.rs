@@ -26,14 +26,13 @@ pub(crate) use request::CommitRequest;
 
 use crate::Error;
 use crate::holds::Holds;
-use crate::ids;
 use crate::machine::Machine;
 use crate::memory::Memory;
 use crate::peers::{Acknowledgement, Peers};
 use crate::queue::Queue;
 use crate::snapshot::{Snapshot, Snapshots};
 use bucket::{Layout, RowLayout};
-use catalog::{Catalog, RelationId, Table, TableId};
+use catalog::{Catalog, RelationId, Table, TableId, ids};
 use durable::{Command, Durable, KeptCheckpoint};
 use journal::Journal;
 use parking_lot::{Mutex, MutexGuard};

@@ -6,12 +6,11 @@
 use super::Store;
 use super::committing::Touched;
 use crate::file::{TableFile, Tile};
-use crate::ids;
 use crate::log::Proposal;
 use crate::machine::Machine;
 use crate::snapshot::Published;
 use bucket::{Accesses, Bucket, Layouts, Place, compaction};
-use catalog::{RelationId, TableId};
+use catalog::{RelationId, TableId, ids};
 use durable::{BucketCut, ChunkFiles, ChunkReader, Command, Cut, Decoder, Flaw, TableCut};
 use journal::Position;
 use sdds::{Bound, KeyRange, Partition};

@@ -1,7 +1,6 @@
 //! Tests of the whole store.
 
 mod cluster;
-mod inspection;
 #[path = "../../tests/shared/model.rs"]
 mod model;
 mod moves;

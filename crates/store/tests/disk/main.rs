@@ -7,6 +7,7 @@ mod test_tables;
 mod damage;
 mod faults;
 mod full;
+mod inspection;
 mod restart;
 mod together;
 

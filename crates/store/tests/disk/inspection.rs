@@ -1,38 +1,29 @@
 //! What an inspection says of the directory of a store: sound, and with every kind of damage.
 
 use super::*;
-use crate::Data;
-use crate::inspection::{Inspection, inspect};
-use crate::tests::model::{Model, Step, take};
-use journal::disk::{Disk, MemoryDisk};
-use journal::{Durability, Error};
 use std::path::{Path, PathBuf};
-
-const HOME: &str = "/data";
-
-fn open(disk: &MemoryDisk) -> Result<Arc<Store>, crate::Error> {
-    let data = Data::at(HOME, Durability::Sync);
-    let journal = journal::Options { segment_bytes: 16 << 10, ..data.journal.clone() };
-    let data = Data { disk: Arc::new(disk.clone()), journal, ..data };
-    Store::open_durable(&quiet(), data).map(|(store, _)| store)
-}
+use store::inspection::{Inspection, inspect};
+use store::journal::Error;
+use store::journal::disk::Disk;
 
 /// A directory with two checkpoints, chunks of both, and commands after them, some with chunks.
 fn written() -> MemoryDisk {
     let disk = MemoryDisk::new();
-    let store = open(&disk).expect("it opens");
+    let store = open(&disk);
     let id = TableId(store.next_relation_id().0);
     let table = Table { id, ..keyed("t") };
     let mut transaction = store.begin();
     let create = CatalogChange::Create(Relation::Table(Arc::new(table)));
     transaction.change_catalog(create).expect("a new name");
     transaction.commit().expect("nobody else is there");
-    let mut model = Model::new();
     for round in 0..3i64 {
-        let rows = |from: i64| (from..from + 50).map(|key| (key, key as u8)).collect::<Vec<_>>();
-        take(&store, id, &mut model, &Step::Load(rows(round * 100)));
-        take(&store, id, &mut model, &Step::Insert(rows(round * 100 + 50)));
-        take(&store, id, &mut model, &Step::Delete(vec![round * 100 + 7]));
+        let values: Vec<String> = (0..100).map(|n| format!("{n:03}").repeat(n % 7)).collect();
+        let some = |from: i64| -> Vec<(i64, &str)> {
+            (from..from + 50).map(|key| (round * 100 + key, &*values[key as usize])).collect()
+        };
+        load(&store, id, &some(0)).expect("new keys");
+        upsert(&store, id, &some(50)).expect("written");
+        delete(&store, id, &[round * 100 + 7]).expect("deleted");
         if round < 2 {
             store.checkpoint().expect("written");
         }
@@ -147,7 +138,7 @@ fn whatever_a_start_refuses_is_a_damage() {
             let shared: Arc<dyn Disk> = Arc::new(left.clone());
             let inspected = inspect(&shared, Path::new(HOME), |_| ());
             let is_sound = inspected.is_ok_and(|found| found.damages.is_empty());
-            if let Err(error) = open(&left) {
+            if let Err(error) = try_open(&left) {
                 assert!(!is_sound, "byte {byte} of {}: {error}", file.display());
                 refused += 1;
             }
