@@ -10,7 +10,7 @@ use super::workspace::Workspace;
 const EDGES: &[(&str, &[&str])] = &[
     ("grammar", &[]),
     ("system_catalog", &[]),
-    ("typed_tree", &["system_catalog"]),
+    ("typed_tree", &["grammar", "system_catalog"]),
     ("analyzer", &["grammar", "system_catalog", "typed_tree"]),
     ("commands", &["analyzer", "grammar"]),
     ("bundling", &[]),
@@ -51,7 +51,6 @@ const EDGES: &[(&str, &[&str])] = &[
     (
         "catalog_views",
         &[
-            "analyzer",
             "backup",
             "executor",
             "scan",
@@ -62,6 +61,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "values",
             "store",
             "sdds",
+            "system_catalog",
         ],
     ),
     ("frames", &["executor", "foreign", "values", "store"]),
