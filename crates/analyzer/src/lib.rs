@@ -6,7 +6,6 @@
 mod bind;
 mod error;
 mod routine;
-pub mod updatable;
 
 pub use bind::type_name::sql_type as declared_type;
 pub use bind::{

@@ -26,7 +26,7 @@ pub fn is_implicit(name: &str) -> bool {
 /// Whether a system table lists the columns of views.
 pub fn lists_view_columns(schema: Option<&str>, name: &str) -> bool {
     match schema {
-        None | Some("pg_catalog") => matches!(name, "pg_attribute" | "pg_class"),
+        None | Some("pg_catalog") => matches!(name, "pg_attrdef" | "pg_attribute" | "pg_class"),
         Some("information_schema") => {
             matches!(name, "columns" | "column_privileges" | "role_column_grants" | "element_types")
         }

@@ -1,14 +1,15 @@
 //! Which views can be changed, and which of their columns, as `information_schema` and functions tell.
 //!
 //! This looks at the texts of views. A statement that changes a view binds its text, and decides by the same rules
-//! ([`analyzer::updatable`]).
+//! ([`grammar::updatable`]).
 
-use crate::is_implicit;
 use crate::relation_names::find_in;
 use crate::search_path::SearchPath;
-use analyzer::updatable::{CallKind, NO_COLUMNS, NOT_SINGLE, base, column};
+use crate::shape;
 use grammar::tree::{NodeEnum, SelectStmt};
+use grammar::updatable::{CallKind, NO_COLUMNS, NOT_SINGLE, base, column};
 use store::catalog::{Catalog, Relation, RelationId, View};
+use system_catalog::functions::{self, FunctionKind};
 
 /// How many views may lead to a table.
 const VIEWS_DEEP: usize = 256;
@@ -33,6 +34,14 @@ impl Updatable {
         i32::from(self.update) << 2 | i32::from(self.insert) << 3 | i32::from(self.delete) << 4
     }
 
+    fn or(self, other: Self) -> Self {
+        Self {
+            update: self.update || other.update,
+            insert: self.insert || other.insert,
+            delete: self.delete || other.delete,
+        }
+    }
+
     fn and(self, other: Self) -> Self {
         Self {
             update: self.update && other.update,
@@ -52,46 +61,62 @@ pub fn obstacle(catalog: &Catalog, path: SearchPath<'_>, view: &View) -> Option<
     }
 }
 
-/// What can be done with the rows of a relation; of one column of it, if its name is given.
-pub fn of_relation(
+/// What can be done with the rows of a relation.
+pub fn of_relation(catalog: &Catalog, path: SearchPath<'_>, relation: &Relation) -> Updatable {
+    let Relation::View(view) = relation else {
+        return of_columns(catalog, path, relation, &[None])[0];
+    };
+    // A view takes values if one of its columns does.
+    let names = query_of(view).map_or_else(Vec::new, |query| names_of(view, &query).collect());
+    let names: Vec<Option<String>> = names.into_iter().chain([None]).collect();
+    let all = of_columns(catalog, path, relation, &names).into_iter();
+    all.fold(Updatable::default(), Updatable::or)
+}
+
+/// What can be done with columns of a relation, by their names; with rows whose columns take no values, for no name.
+pub fn of_columns(
     catalog: &Catalog,
     path: SearchPath<'_>,
     relation: &Relation,
-    column: Option<&str>,
-) -> Updatable {
-    let columns = column.map(|column| vec![column.to_owned()]);
-    reached(catalog, path, relation, columns, &mut Vec::new())
+    names: &[Option<String>],
+) -> Vec<Updatable> {
+    reached(catalog, path, relation, names, &mut Vec::new())
 }
 
-/// `columns` are those that count; `None` for all. `above` are the views that lead to the relation.
+/// `above` are the views that lead to the relation.
 fn reached(
     catalog: &Catalog,
     path: SearchPath<'_>,
     relation: &Relation,
-    columns: Option<Vec<String>>,
+    names: &[Option<String>],
     above: &mut Vec<RelationId>,
-) -> Updatable {
+) -> Vec<Updatable> {
+    let nothing = vec![Updatable::default(); names.len()];
     let view = match relation {
-        Relation::Table(table) if table.materialized.is_none() => return Updatable::ALL,
+        Relation::Table(table) if table.materialized.is_none() => {
+            return vec![Updatable::ALL; names.len()];
+        }
         Relation::View(view) => view,
-        _ => return Updatable::default(),
+        _ => return nothing,
     };
     if above.contains(&view.id) || above.len() >= VIEWS_DEEP {
-        return Updatable::default();
+        return nothing;
     }
     above.push(view.id);
-    let Some(query) = query_of(view) else { return Updatable::default() };
-    let Ok(base) = Base::of(catalog, path, view, &query) else { return Updatable::default() };
-    let is_meant =
-        |name: &str| columns.as_ref().is_none_or(|meant| meant.iter().any(|c| c == name));
-    let names = names_of(view, &query);
-    let below: Vec<String> = names
-        .zip(base.columns)
-        .filter(|(name, _)| name.as_deref().is_some_and(is_meant) || columns.is_none())
-        .filter_map(|(_, below)| below)
-        .collect();
-    let own = if below.is_empty() { Updatable::DELETE } else { Updatable::ALL };
-    own.and(grammar::growing(|| reached(catalog, path, base.relation, Some(below), above)))
+    let Some(query) = query_of(view) else { return nothing };
+    let Ok(base) = Base::of(catalog, path, view, &query) else { return nothing };
+    let own: Vec<Option<String>> = names_of(view, &query).collect();
+    let below = names.iter().map(|name| {
+        let at = own.iter().position(|own| name.is_some() && own == name)?;
+        base.columns.get(at)?.clone()
+    });
+    let below: Vec<Option<String>> = below.collect();
+    let reached = grammar::growing(|| reached(catalog, path, base.relation, &below, above));
+    let here = below.iter().map(|below| match below {
+        Some(_) => Updatable::ALL,
+        None => Updatable::DELETE,
+    });
+    here.zip(reached).map(|(here, below)| here.and(below)).collect()
 }
 
 /// The name of a view's column at a position, if its text shows it.
@@ -166,8 +191,21 @@ impl<'a> Base<'a> {
     }
 }
 
-/// What a function of a user makes of rows.
+/// Whether a name without a schema is that of a system table.
+fn is_implicit(name: &str) -> bool {
+    shape::of("pg_catalog", name).is_some_and(|shape| !shape.is_function())
+}
+
+/// What a function makes of rows.
 fn kind_of(catalog: &Catalog, path: SearchPath<'_>, schema: Option<&str>, name: &str) -> CallKind {
+    let system = functions::named(name).next();
+    if let Some(function) = system.filter(|_| schema.is_none_or(|schema| schema == "pg_catalog")) {
+        return match (function.kind, function.returns_set) {
+            (FunctionKind::Aggregate, _) => CallKind::Aggregate,
+            (_, true) => CallKind::Set,
+            _ => CallKind::Plain,
+        };
+    }
     let found = match schema {
         Some(schema) => catalog.functions_named(schema, name).first(),
         None => path.schemas().find_map(|schema| catalog.functions_named(schema, name).first()),

@@ -39,10 +39,21 @@ impl ViewContext<'_> {
         !is_others && !self.access.privileges(&Object::Relation(relation.id())).is_empty()
     }
 
-    /// What can be done with the rows of a relation; of one column of it, if its name is given.
-    pub(crate) fn updatable(&self, relation: &Relation, column: Option<&str>) -> Updatable {
-        let path = SearchPath::new(&[], self.session.temporary_schema());
-        updatable_views::of_relation(self.catalog, path, relation, column)
+    /// What can be done with the rows of a relation.
+    pub(crate) fn updatable(&self, relation: &Relation) -> Updatable {
+        updatable_views::of_relation(self.catalog, self.path(), relation)
+    }
+
+    /// What can be done with columns of a view.
+    pub(crate) fn updatable_columns(&self, view: &Arc<View>, names: &[String]) -> Vec<Updatable> {
+        let names: Vec<Option<String>> = names.iter().cloned().map(Some).collect();
+        let view = Relation::View(Arc::clone(view));
+        updatable_views::of_columns(self.catalog, self.path(), &view, &names)
+    }
+
+    /// A path of no schemas but that of temporary relations: views have paths of their own.
+    fn path(&self) -> SearchPath<'_> {
+        SearchPath::new(&[], self.session.temporary_schema())
     }
 
     /// The text of a user's statement, or a replacement if the current user may not see it.

@@ -145,6 +145,9 @@ fn read(kind: ObjectKind, table: &str, operation: &AlterTableCmd) -> Result<Alte
     if let Some(switch) = TriggerSwitch::of(operation) {
         return Ok(AlterOperation::SwitchTriggers(switch));
     }
+    if let (ObjectKind::View, Some(options)) = (kind, ViewOptions::altered(operation)?) {
+        return Ok(AlterOperation::SetViewOptions(options));
+    }
     Ok(match operation.subtype() {
         AlterTableType::AtAddColumn => {
             let NodeEnum::ColumnDef(column) = definition()? else { return Err(incomplete()) };
@@ -196,13 +199,6 @@ fn read(kind: ObjectKind, table: &str, operation: &AlterTableCmd) -> Result<Alte
                 is_deferrable: altered.deferrable,
                 is_deferred: altered.initdeferred,
             }
-        }
-        AlterTableType::AtSetRelOptions | AlterTableType::AtResetRelOptions
-            if kind == ObjectKind::View =>
-        {
-            let NodeEnum::List(options) = definition()? else { return Err(incomplete()) };
-            let are_reset = operation.subtype() == AlterTableType::AtResetRelOptions;
-            AlterOperation::SetViewOptions(ViewOptions::read(&options.items, are_reset)?)
         }
         other => return Err(Error::missing(format!("{} {}", kind.alter_tag(), words(other)))),
     })

@@ -1,8 +1,9 @@
 //! The options of views.
 
+use crate::names::{incomplete, node, texts};
 use crate::options::{elements, text};
 use crate::{Error, Result};
-use grammar::tree::{DefElem, Node, ViewCheckOption};
+use grammar::tree::{AlterTableCmd, AlterTableType, DefElem, Node, NodeEnum, ViewCheckOption};
 
 /// Of which views rows that are written through a view must fulfil the conditions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,8 +39,21 @@ impl ViewOptions {
         Ok(options)
     }
 
+    /// The options of ALTER VIEW ... SET or RESET; `None` for another operation.
+    pub(crate) fn altered(operation: &AlterTableCmd) -> Result<Option<Self>> {
+        let are_reset = match operation.subtype() {
+            AlterTableType::AtSetRelOptions => false,
+            AlterTableType::AtResetRelOptions => true,
+            _ => return Ok(None),
+        };
+        match node(operation.def.as_deref())? {
+            NodeEnum::List(options) => Self::read(&options.items, are_reset).map(Some),
+            _ => Err(incomplete()),
+        }
+    }
+
     /// The options of SET, or those that RESET gives their defaults.
-    pub(crate) fn read(nodes: &[Node], are_reset: bool) -> Result<Self> {
+    fn read(nodes: &[Node], are_reset: bool) -> Result<Self> {
         let (mut options, mut seen) = (Self::default(), Vec::new());
         for element in elements(nodes) {
             let name = element.defname.as_str();
@@ -83,7 +97,7 @@ fn value(element: &DefElem) -> String {
 fn word(value: &Node) -> Option<String> {
     match &value.node {
         // A name that is no constant.
-        Some(grammar::tree::NodeEnum::TypeName(name)) => crate::names::texts(&name.names).pop(),
+        Some(NodeEnum::TypeName(name)) => texts(&name.names).pop(),
         _ => text(value),
     }
 }

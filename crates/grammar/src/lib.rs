@@ -3,6 +3,7 @@
 //! [`parse`] reads a script, [`split`] divides one. [`statement_text`] and [`expression_text`] are the way back. [`tree`] holds the nodes, which are PostgreSQL's by name and field. Deep trees need a deep
 //! stack: [`growing`] runs a function on one that grows.
 
+mod column_name;
 mod deparse;
 mod files;
 mod nesting;
@@ -12,7 +13,9 @@ mod select_into;
 mod split;
 mod stack;
 mod syntax_error;
+pub mod updatable;
 
+pub use column_name::column_name;
 pub use deparse::{expression_text, statement_text};
 pub use parse::{Script, parse};
 pub use references::{

@@ -3,6 +3,7 @@
 mod change;
 mod expr;
 mod query;
+pub mod walk;
 mod window;
 
 pub use change::{

@@ -10,7 +10,7 @@ use super::workspace::Workspace;
 const EDGES: &[(&str, &[&str])] = &[
     ("grammar", &[]),
     ("system_catalog", &[]),
-    ("typed_tree", &["system_catalog"]),
+    ("typed_tree", &["grammar", "system_catalog"]),
     ("analyzer", &["grammar", "system_catalog", "typed_tree"]),
     ("commands", &["analyzer", "grammar"]),
     ("bundling", &[]),
@@ -52,7 +52,6 @@ const EDGES: &[(&str, &[&str])] = &[
     (
         "catalog_views",
         &[
-            "analyzer",
             "backup",
             "executor",
             "scan",
@@ -63,6 +62,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "values",
             "store",
             "sdds",
+            "system_catalog",
         ],
     ),
     ("frames", &["executor", "foreign", "values", "store"]),

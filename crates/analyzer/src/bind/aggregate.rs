@@ -2,10 +2,10 @@
 
 use super::Binder;
 use super::scope::Clause;
-use super::walk::{children, contains};
 use crate::error::{Error, Result};
 use crate::system::Oid;
 use crate::system::functions::{AggregateKind, Function, FunctionKind};
+use crate::tree::walk::{children, contains};
 use crate::tree::{AggregateCall, Expr, Kind, SortKey};
 use grammar::tree::{FuncCall, GroupingFunc};
 

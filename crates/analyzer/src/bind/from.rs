@@ -4,10 +4,10 @@ use super::expression::too_deep;
 use super::function::result_columns;
 use super::names::{self, qualified};
 use super::scope::{Clause, Item};
-use super::walk::{contains, query_expressions};
 use super::{Binder, Table};
 use crate::error::{Error, Result};
 use crate::system::{Oid, SqlType};
+use crate::tree::walk::{contains, query_expressions};
 use crate::tree::{Column, Expr, From, Kind, Query, Relation, RelationId, SetCall, Source};
 use grammar::tree::{Alias, FuncCall, Node, NodeEnum, RangeFunction, RangeSubselect, RangeVar};
 

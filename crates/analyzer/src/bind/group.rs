@@ -3,8 +3,8 @@
 use super::Binder;
 use super::comparable::comparable;
 use super::names;
-use super::walk::{children_mut, query_expressions_mut};
 use crate::error::{Error, Result};
+use crate::tree::walk::{children_mut, query_expressions_mut};
 use crate::tree::{
     Distinct, Expr, GroupingSets, Kind, Output, RelationId, Select, SelectId, SortKey,
 };

@@ -10,7 +10,6 @@ mod chain;
 mod change;
 mod coerce;
 mod column;
-mod column_name;
 mod comparable;
 mod compare;
 mod constant;
@@ -40,7 +39,6 @@ mod subquery;
 mod target;
 pub(crate) mod type_name;
 mod values;
-mod walk;
 mod window;
 mod with;
 mod written;
@@ -55,12 +53,12 @@ use scope::Scope;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+pub use crate::tree::walk::{children, children_mut, contains, whole_rows};
 pub use change::{ChangedView, CheckOption, TargetRelation};
-pub use column_name::column_name;
+pub use grammar::column_name;
 pub use routine::{check_aggregate, check_routine, is_executed};
 pub use row::{RowExpression, bind_assigned, bind_row};
 pub use star::Star;
-pub use walk::{children, children_mut, contains, whole_rows};
 
 /// A relation of the catalog.
 #[derive(Debug, Clone)]

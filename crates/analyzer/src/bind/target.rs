@@ -1,13 +1,13 @@
 //! Select lists.
 
 use super::Binder;
-use super::column_name::column_name;
 use super::names;
 use super::scope::Item;
 use super::star::{self, Star};
 use crate::error::{Error, Result};
 use crate::system::Oid;
 use crate::tree::{Column, Expr, FieldValue, Kind, Location, Output};
+use grammar::column_name;
 use grammar::tree::{AIndirection, ColumnRef, Node, NodeEnum};
 
 /// Whether a reference is `*` or `t.*`.

@@ -2,11 +2,11 @@
 
 use super::Binder;
 use super::scope::Clause;
-use super::walk::contains;
 use crate::error::{Error, Result};
 use crate::system::casts::CastContext;
 use crate::system::functions::{AggregateKind, FunctionKind};
 use crate::system::{Oid, SqlType};
+use crate::tree::walk::contains;
 use crate::tree::{
     Expr, FrameBound, FrameExclusion, FrameUnits, Kind, SortKey, WindowCall, WindowFrame,
 };

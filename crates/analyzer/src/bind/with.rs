@@ -438,7 +438,7 @@ fn check_recursive(query: &Query, id: CteId, name: &str, place: Place) -> Result
         }
     }
     let mut inside = Ok(());
-    super::walk::query_expressions(query, &mut |expr| {
+    crate::tree::walk::query_expressions(query, &mut |expr| {
         super::contains(expr, &mut |part| {
             if let (crate::tree::Kind::Subquery(subquery), Ok(())) = (&part.kind, &inside) {
                 inside = check_recursive(&subquery.query, id, name, Place::Subquery).map(|_| ());

@@ -16,12 +16,14 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     vec![
         function("pg_relation_is_updatable", 2..=2, Form::Integer, move |row| {
             let scope = Scope::of(&*of_relation);
-            Ok(i64::from(updatable(&scope, row, None).map_or(0, Updatable::bits)).into())
+            let updatable = relation(&scope, row).map(|relation| {
+                updatable_views::of_relation(&scope.catalog, scope.path(), relation)
+            });
+            Ok(i64::from(updatable.map_or(0, Updatable::bits)).into())
         }),
         function("pg_column_is_updatable", 3..=3, Form::Flag, move |row| {
             let scope = Scope::of(&*of_column);
-            let column = column(&scope, row);
-            let updatable = column.and_then(|column| updatable(&scope, row, Some(&column)));
+            let updatable = column_updatable(&scope, row);
             Ok(Cell::from(updatable.is_some_and(|can| can.update && can.delete)))
         }),
     ]
@@ -34,9 +36,10 @@ fn relation<'a>(scope: &'a Scope, row: &Row<'_>) -> Option<&'a Relation> {
     }
 }
 
-fn updatable(scope: &Scope, row: &Row<'_>, column: Option<&str>) -> Option<Updatable> {
-    let relation = relation(scope, row)?;
-    Some(updatable_views::of_relation(&scope.catalog, scope.path(), relation, column))
+fn column_updatable(scope: &Scope, row: &Row<'_>) -> Option<Updatable> {
+    let (relation, name) = (relation(scope, row)?, column(scope, row)?);
+    let found = updatable_views::of_columns(&scope.catalog, scope.path(), relation, &[Some(name)]);
+    found.first().copied()
 }
 
 /// The name of the column of a number.

@@ -7,8 +7,7 @@ use crate::pg_catalog::definitions;
 use crate::pg_catalog::type_catalog;
 use crate::rows::TableRows;
 use crate::view_context::ViewContext;
-use std::sync::Arc;
-use store::catalog::{Column, Identity, Relation, Sequence, SqlType};
+use store::catalog::{Column, Identity, Sequence, SqlType};
 use values::cells::Cell;
 
 /// Maximum number of bytes of a character.
@@ -36,8 +35,9 @@ pub(super) fn columns(context: &ViewContext<'_>, rows: &mut TableRows) {
         }
     }
     for (view, columns) in context.views() {
-        for (number, (name, sql_type)) in (1..).zip(columns) {
-            let updatable = context.updatable(&Relation::View(Arc::clone(view)), Some(name));
+        let names: Vec<String> = columns.iter().map(|(name, _)| name.clone()).collect();
+        let updatable = context.updatable_columns(view, &names);
+        for ((number, (name, sql_type)), updatable) in (1..).zip(columns).zip(updatable) {
             let is_updatable = updatable.update && updatable.delete;
             let defaults = &view.options.defaults;
             let default = defaults.iter().find(|(column, _)| column == name);

@@ -113,7 +113,7 @@ fn tables(context: &ViewContext<'_>, rows: &mut TableRows) {
             ("table_schema", relation.schema().into()),
             ("table_name", relation.name().into()),
             ("table_type", kind.into()),
-            ("is_insertable_into", yes(context.updatable(relation, None).insert)),
+            ("is_insertable_into", yes(context.updatable(relation).insert)),
             ("is_typed", yes(false)),
             ("commit_action", temporary.then_some("PRESERVE").into()),
         ]);
@@ -126,7 +126,7 @@ fn views(context: &ViewContext<'_>, rows: &mut TableRows) {
         let fires = |is_of_kind: fn(&TriggerEvents) -> bool| {
             yes(triggers.iter().any(|of| of.is_instead && is_of_kind(&of.events)))
         };
-        let updatable = context.updatable(&Relation::View(Arc::clone(view)), None);
+        let updatable = context.updatable(&Relation::View(Arc::clone(view)));
         let check = match view.options.check {
             None => "NONE",
             Some(CheckOption::Local) => "LOCAL",

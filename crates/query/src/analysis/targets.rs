@@ -11,6 +11,7 @@ use planner::relations::endless;
 use std::sync::Arc;
 use store::catalog::{
     Catalog, Privileges, RESERVED_SCHEMAS, Relation, RelationId, Table, TableId, View,
+    is_temporary_schema,
 };
 use values::error::{Error, Result, SqlState};
 
@@ -138,6 +139,29 @@ pub(super) enum Resolved {
         /// The only relation in its FROM, if that is a table or a view.
         base: Option<Box<Resolved>>,
     },
+}
+
+impl Resolved {
+    /// Whether it is a temporary table in the end.
+    fn is_temporary(&self) -> bool {
+        match self {
+            Self::Table(table) => is_temporary_schema(&table.schema),
+            Self::View { base, .. } => base.as_ref().is_some_and(|base| base.is_temporary()),
+        }
+    }
+}
+
+/// Whether a target is a temporary table, or leads to one through views.
+pub(crate) fn is_temporary(frame: &Frame<'_>, catalog: &Catalog, range: &RangeVar) -> bool {
+    match find_in(catalog, frame.path(), schema_of(range), &range.relname) {
+        Some(Relation::View(view)) => {
+            let (path, needed) = (frame.path(), Privileges::default());
+            let access = Access::unlimited(catalog);
+            let reached = Reached { catalog, path, needed }.through(view, access, &mut Vec::new());
+            reached.is_ok_and(|reached| reached.is_temporary())
+        }
+        found => found.is_some_and(Relation::is_temporary),
+    }
 }
 
 /// How many views may lead to a table.

@@ -65,7 +65,7 @@ pub(crate) async fn run(
         Definition::AlterType(alter) => user_type::alter(frame, transaction, alter).await?,
         Definition::AlterSequence(alter) => alter_sequence::run(frame, transaction, alter)?,
         Definition::AlterTable(alter) => alter_table::run(frame, transaction, alter).await?,
-        Definition::Rename(rename) => rename::run(frame, transaction, rename)?,
+        Definition::Rename(rename) => rename::run(frame, transaction, rename).await?,
         Definition::SetSchema(change) => set_schema::run(frame, transaction, change)?,
         Definition::Drop(drop) => drop::run(frame, transaction, drop)?,
         Definition::Truncate(truncate) => truncate::run(frame, transaction, truncate).await?,

@@ -1,5 +1,6 @@
 //! ALTER ... RENAME.
 
+use super::alter_view;
 use super::checks;
 use super::generated::renamed;
 use super::index;
@@ -16,7 +17,7 @@ use store::catalog::{CatalogChange, Privileges, Relation, Sequence, Table, View}
 use values::error::{Error, Result, SqlState};
 
 /// Runs an ALTER ... RENAME.
-pub(super) fn run(
+pub(super) async fn run(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
     rename: &Rename,
@@ -59,6 +60,10 @@ pub(super) fn run(
         }
         (Relation::View(view), Renamed::Relation) => {
             Relation::View(Arc::new(View { name: to.clone(), ..View::clone(view) }))
+        }
+        (Relation::View(view), Renamed::Column(column)) => {
+            let renamed = alter_view::rename_column(frame, transaction, view, column, to).await?;
+            Relation::View(Arc::new(renamed))
         }
         (Relation::Sequence(sequence), Renamed::Relation) => {
             let next = Sequence { name: to.clone(), ..Sequence::clone(sequence) };

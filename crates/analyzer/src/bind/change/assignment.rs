@@ -2,11 +2,11 @@
 
 use super::Target;
 use crate::bind::scope::Clause;
-use crate::bind::walk::children_mut;
 use crate::bind::{Binder, names};
 use crate::error::{Error, Result};
 use crate::system::casts::CastContext;
 use crate::system::{Oid, SqlType};
+use crate::tree::walk::children_mut;
 use crate::tree::{
     Expr, From, Kind, Location, Output, Query, Relation, Select, Source, Subquery, SubqueryKind,
     Target as Assigned,

@@ -2,9 +2,9 @@
 
 use crate::bind::Binder;
 use crate::bind::scope::Clause;
-use crate::bind::walk::{children_mut, query_expressions_mut};
 use crate::error::{Error, Result};
 use crate::system::Oid;
+use crate::tree::walk::{children_mut, query_expressions_mut};
 use crate::tree::{Expr, From, Kind, Output, RelationId};
 use grammar::tree::ReturningClause;
 

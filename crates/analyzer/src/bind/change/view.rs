@@ -9,9 +9,10 @@ use crate::bind::scope::{Clause, Item, Scope};
 use crate::bind::{Binder, Catalog, Table};
 use crate::error::{Error, Result};
 use crate::system::Oid;
+use crate::system::functions::{self, FunctionKind};
 use crate::tree::{Column, Expr, Kind, Output, RelationId, ViewCheck};
-use crate::updatable::{self, AGGREGATES, CallKind, NO_COLUMNS, NOT_SINGLE, SETS};
 use grammar::tree::{RangeVar, SelectStmt};
+use grammar::updatable::{self, AGGREGATES, CallKind, NO_COLUMNS, NOT_SINGLE, SETS};
 use std::sync::Arc;
 
 /// What a statement changes.
@@ -271,11 +272,8 @@ impl<'a> Binder<'a> {
                 let schema = table.schema.as_deref().filter(|_| alias.is_none());
                 let mut items = part_of(relation, shown, schema, table).items;
                 let item = items.pop().ok_or_else(|| Error::missing("this view"))?;
-                let place = |(_, value): &(String, Expr)| match value.kind {
-                    Kind::Column(_, at) => Place::Column(at),
-                    _ => Place::Column(0),
-                };
-                let places = item.columns.iter().map(place).collect();
+                let all = (0..table.columns.len()).filter(|at| !table.hidden.contains(at));
+                let places = all.map(Place::Column).collect();
                 let (defaults, filters, checks) = Default::default();
                 Below { item, places, defaults, filters, checks }
             }
@@ -356,8 +354,16 @@ impl<'a> Binder<'a> {
     }
 }
 
-/// What a function of a user makes of rows.
+/// What a function makes of rows.
 fn kind_of(catalog: &dyn Catalog, schema: Option<&str>, name: &str) -> CallKind {
+    let system = functions::named(name).next();
+    if let Some(function) = system.filter(|_| schema.is_none_or(|schema| schema == "pg_catalog")) {
+        return match (function.kind, function.returns_set) {
+            (FunctionKind::Aggregate, _) => CallKind::Aggregate,
+            (_, true) => CallKind::Set,
+            _ => CallKind::Plain,
+        };
+    }
     let found = catalog.routines(schema, name).unwrap_or_default();
     match found.first() {
         Some(routine) if routine.aggregate.is_some() => CallKind::Aggregate,

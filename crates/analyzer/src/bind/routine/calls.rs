@@ -3,11 +3,11 @@
 use super::choice::Called;
 use super::{executed, places};
 use crate::bind::scope::Clause;
-use crate::bind::walk::query_expressions_mut;
 use crate::bind::{Binder, children, contains};
 use crate::error::Result;
 use crate::routine::RoutineCall;
 use crate::system::{Oid, SqlType};
+use crate::tree::walk::query_expressions_mut;
 use crate::tree::{Expr, Kind, Query};
 use std::sync::Arc;
 

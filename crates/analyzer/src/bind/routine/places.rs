@@ -1,8 +1,8 @@
 //! The places of arguments in the body of a function.
 
 use crate::bind::children;
-use crate::bind::walk::{children_mut, query_expressions_mut};
 use crate::system::functions::of;
+use crate::tree::walk::{children_mut, query_expressions_mut};
 use crate::tree::{Expr, Kind, Query};
 use std::collections::HashSet;
 

@@ -5,11 +5,11 @@ use super::places::{each, each_in_query, is_strict};
 use crate::bind::aggregate::is_volatile_expr;
 use crate::bind::from::{Part, part, rename};
 use crate::bind::scope::Clause;
-use crate::bind::walk::query_expressions;
 use crate::bind::{Binder, contains, names};
 use crate::error::{Error, Result};
 use crate::system::functions::Volatility;
 use crate::system::{Oid, SqlType};
+use crate::tree::walk::query_expressions;
 use crate::tree::{
     Body, Column, Expr, ForeignCall, Kind, Limit, Literal, Output, Query, Select, SetCall, Source,
     Subquery, SubqueryKind,

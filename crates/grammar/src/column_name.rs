@@ -1,35 +1,31 @@
 //! Names of columns without AS.
 
-use super::names;
-use grammar::tree::{AExprKind, MinMaxOp, NodeEnum, SqlValueFunctionOp, SubLink, SubLinkType};
+use crate::tree::{AExprKind, MinMaxOp, Node, NodeEnum, SqlValueFunctionOp, SubLink, SubLinkType};
 
 /// The name of a column without AS (`FigureColname`).
 pub fn column_name(node: &NodeEnum) -> Option<String> {
-    grammar::growing(|| figure(node)).map(|(name, _)| name)
+    crate::growing(|| figure(node)).map(|(name, _)| name)
 }
 
 /// A name, and whether it is a good one rather than that of a type.
 fn figure(node: &NodeEnum) -> Option<(String, bool)> {
     let good = |name: &str| Some((name.to_owned(), true));
     match node {
-        NodeEnum::ColumnRef(reference) => good(names::parts(&reference.fields).last()?),
+        NodeEnum::ColumnRef(reference) => good(parts(&reference.fields).last()?),
         NodeEnum::AIndirection(indirection) => {
-            let field = names::parts(&indirection.indirection);
+            let field = parts(&indirection.indirection);
             match field.last() {
                 Some(name) => good(name),
                 None => figure(indirection.arg.as_ref()?.node.as_ref()?),
             }
         }
-        NodeEnum::FuncCall(call) => good(names::parts(&call.funcname).last()?),
+        NodeEnum::FuncCall(call) => good(parts(&call.funcname).last()?),
         NodeEnum::AExpr(expr) if expr.kind() == AExprKind::AexprNullif => good("nullif"),
         NodeEnum::TypeCast(cast) => {
             let inner = cast.arg.as_ref().and_then(|arg| figure(arg.node.as_ref()?));
             match inner {
                 Some((name, true)) => Some((name, true)),
-                _ => Some((
-                    (*names::parts(&cast.type_name.as_ref()?.names).last()?).to_owned(),
-                    false,
-                )),
+                _ => Some(((*parts(&cast.type_name.as_ref()?.names).last()?).to_owned(), false)),
             }
         }
         NodeEnum::CollateClause(collate) => figure(collate.arg.as_ref()?.node.as_ref()?),
@@ -97,4 +93,13 @@ fn value_function(function: SqlValueFunctionOp) -> Option<&'static str> {
         Op::SvfopCurrentSchema => "current_schema",
         Op::SqlvalueFunctionOpUndefined => return None,
     })
+}
+
+/// The parts of a name.
+fn parts(nodes: &[Node]) -> Vec<&str> {
+    let parts = nodes.iter().filter_map(|node| match &node.node {
+        Some(NodeEnum::String(part)) => Some(part.sval.as_str()),
+        _ => None,
+    });
+    parts.collect()
 }

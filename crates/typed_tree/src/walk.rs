@@ -1,6 +1,6 @@
 //! Walks over expressions.
 
-use crate::tree::{Body, Expr, From, Kind, Query, RelationId, Select, Source, SubqueryKind};
+use crate::{Body, Expr, From, Kind, Query, RelationId, Select, Source, SubqueryKind};
 use std::collections::HashSet;
 
 /// Calls `visit` for each direct part of an expression. Queries in it are no parts.
@@ -158,7 +158,7 @@ pub fn whole_rows(query: &Query) -> HashSet<RelationId> {
 
 /// Calls `visit` for each expression of a query, also of the queries in its WITH and FROM. Queries in expressions are
 /// parts of the expressions.
-pub(super) fn query_expressions<'a>(query: &'a Query, visit: &mut dyn FnMut(&'a Expr)) {
+pub fn query_expressions<'a>(query: &'a Query, visit: &mut dyn FnMut(&'a Expr)) {
     for cte in &query.with {
         query_expressions(&cte.query, visit);
     }
@@ -192,7 +192,7 @@ fn select_expressions<'a>(select: &'a Select, visit: &mut dyn FnMut(&'a Expr)) {
         set.call.arguments.iter().for_each(&mut *visit);
     }
     select.output.iter().for_each(|output| visit(&output.expr));
-    if let Some(crate::tree::Distinct::On(keys)) = &select.distinct {
+    if let Some(crate::Distinct::On(keys)) = &select.distinct {
         keys.iter().for_each(visit);
     }
 }
@@ -215,7 +215,7 @@ fn from_expressions<'a>(from: &'a From, visit: &mut dyn FnMut(&'a Expr)) {
 }
 
 /// Like [`query_expressions`], but mutable.
-pub(super) fn query_expressions_mut(query: &mut Query, visit: &mut dyn FnMut(&mut Expr)) {
+pub fn query_expressions_mut(query: &mut Query, visit: &mut dyn FnMut(&mut Expr)) {
     for cte in &mut query.with {
         query_expressions_mut(&mut cte.query, visit);
     }
@@ -250,7 +250,7 @@ fn select_expressions_mut(select: &mut Select, visit: &mut dyn FnMut(&mut Expr))
         set.call.arguments.iter_mut().for_each(&mut *visit);
     }
     select.output.iter_mut().for_each(|output| visit(&mut output.expr));
-    if let Some(crate::tree::Distinct::On(keys)) = &mut select.distinct {
+    if let Some(crate::Distinct::On(keys)) = &mut select.distinct {
         keys.iter_mut().for_each(visit);
     }
 }

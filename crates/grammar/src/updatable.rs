@@ -3,8 +3,7 @@
 //! Such a view has one table or view in FROM, and each of its rows is one row of it. Whether the item of FROM is a table
 //! or such a view again is for the caller, who knows the catalog.
 
-use crate::system::functions::{self, FunctionKind};
-use grammar::tree::{FuncCall, Node, NodeEnum, RangeVar, SelectStmt, SetOperation, WithClause};
+use crate::tree::{FuncCall, Node, NodeEnum, RangeVar, SelectStmt, SetOperation, WithClause};
 
 /// What a call in a select list makes of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +32,7 @@ pub const AGGREGATES: &str =
 pub const SETS: &str = "Views that return set-returning functions are not automatically updatable.";
 
 /// The relation of a view whose query has the form of an updatable one, or the reason for which it has not. `kind_of`
-/// says what a function of a user makes of rows, by its schema and name.
+/// says what a function makes of rows, by its schema and name.
 ///
 /// # Errors
 /// PostgreSQL's detail.
@@ -103,7 +102,7 @@ struct Calls<'a> {
 impl Calls<'_> {
     fn visit(&mut self, node: Option<&Node>) {
         let Some(Node { node: Some(node) }) = node else { return };
-        grammar::growing(|| self.visit_tree(node));
+        crate::growing(|| self.visit_tree(node));
     }
 
     fn all<'n>(&mut self, nodes: impl IntoIterator<Item = &'n Node>) {
@@ -163,27 +162,10 @@ impl Calls<'_> {
             self.windows = true;
             return;
         }
-        match kind(schema, name, self.kind_of) {
+        match (self.kind_of)(schema, name) {
             CallKind::Plain => {}
             CallKind::Aggregate => self.aggregates = true,
             CallKind::Set => self.sets = true,
         }
-    }
-}
-
-fn kind(
-    schema: Option<&str>,
-    name: &str,
-    kind_of: &dyn Fn(Option<&str>, &str) -> CallKind,
-) -> CallKind {
-    let mut found = functions::named(name).peekable();
-    let is_own = schema.is_none_or(|schema| schema == "pg_catalog") && found.peek().is_some();
-    match found.next() {
-        Some(function) if is_own => match (function.kind, function.returns_set) {
-            (FunctionKind::Aggregate, _) => CallKind::Aggregate,
-            (_, true) => CallKind::Set,
-            _ => CallKind::Plain,
-        },
-        _ => kind_of(schema, name),
     }
 }
