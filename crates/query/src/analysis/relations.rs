@@ -4,12 +4,12 @@ use super::routines::Routines;
 use super::targets::Named;
 use super::{Refused, targets, types};
 use crate::context::Frame;
-use crate::triggers::as_table;
 use analyzer::system::{Oid, SqlType as BoundType};
 use analyzer::tree::Column;
 use analyzer::{Catalog, Domain, Routine, Table};
 use catalog_views::pg_catalog::class::Class;
 use catalog_views::relation_names::find_in;
+use datafusion::arrow::datatypes::Schema;
 use datafusion::common::TableReference;
 use datafusion::datasource::{TableProvider, provider_as_source};
 use grammar::tree::{NodeEnum, NodeRef, RangeVar};
@@ -178,9 +178,9 @@ impl Relations {
                     (ChangeTarget::Table(view), Arc::new(rows))
                 }
                 Named::View(view) => {
-                    let rows = planner.relation(Some(&view.schema), &view.name).await?;
-                    let Some(rows) = rows else { continue };
-                    (ChangeTarget::View(Arc::new(as_table(&view, &rows.schema()))), rows)
+                    let rows = Box::pin(planner.view(&view)).await?;
+                    let table = view.as_table(columns_of(&rows.schema()));
+                    (ChangeTarget::View(Arc::new(table)), rows)
                 }
             };
             let handle = self.sources.len() as u32;
@@ -274,6 +274,12 @@ impl Relations {
         self.tables.insert(name, table);
         Ok(())
     }
+}
+
+/// The names and types of a relation's columns.
+pub(crate) fn columns_of(schema: &Schema) -> impl Iterator<Item = (String, SqlType)> {
+    let fields = schema.fields().iter();
+    fields.map(|of| (unique_names::shown(of.name()).to_owned(), values::types::of_field(of)))
 }
 
 /// A table with all of its columns.
