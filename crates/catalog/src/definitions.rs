@@ -349,6 +349,42 @@ pub enum CheckOption {
     Cascaded,
 }
 
+impl View {
+    /// The view as a table of its columns, as triggers see it. It has no key, and nobody owns its rows.
+    pub fn as_table(&self, columns: impl Iterator<Item = (String, SqlType)>) -> Table {
+        let column = |(number, (name, sql_type))| Column {
+            id: ColumnId(number),
+            name,
+            sql_type,
+            nullable: true,
+            default: None,
+            identity: None,
+            generated: None,
+            hidden: false,
+            missing: None,
+            comment: None,
+        };
+        let columns: Vec<Column> = (0..).zip(columns).map(column).collect();
+        Table {
+            id: TableId(self.id.0),
+            schema: self.schema.clone(),
+            name: self.name.clone(),
+            next_column: columns.len() as u32,
+            columns,
+            key: Vec::new(),
+            checks: Vec::new(),
+            foreign_keys: Vec::new(),
+            bucket_size: 0,
+            colocate_with: None,
+            on_commit: OnCommit::default(),
+            home: GroupId(0),
+            version: 0,
+            materialized: None,
+            comment: None,
+        }
+    }
+}
+
 /// A sequence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sequence {

@@ -32,7 +32,7 @@ pub use function::{
 };
 pub use role::{Object, PUBLIC, Privileges, Role};
 pub use sql_type::{Domain, DomainCheck, EnumLabel, SqlType, TypeId, UserType, UserTypeKind};
-pub use trigger::{Trigger, TriggerEvents, TriggerState};
+pub use trigger::{Trigger, TriggerEvent, TriggerEvents, TriggerState, TriggerTime};
 pub use user_type::{LABEL_DISTANCE, labels, order_between};
 
 use imbl::OrdMap;

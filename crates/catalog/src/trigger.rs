@@ -30,6 +30,54 @@ pub struct TriggerEvents {
     pub truncate: bool,
 }
 
+/// What fires a trigger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TriggerEvent {
+    /// INSERT.
+    Insert,
+    /// UPDATE.
+    Update,
+    /// DELETE.
+    Delete,
+    /// TRUNCATE.
+    Truncate,
+}
+
+impl TriggerEvent {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Insert => "INSERT",
+            Self::Update => "UPDATE",
+            Self::Delete => "DELETE",
+            Self::Truncate => "TRUNCATE",
+        }
+    }
+}
+
+impl TriggerEvents {
+    /// Whether an event is one of these.
+    pub fn contain(&self, event: TriggerEvent) -> bool {
+        match event {
+            TriggerEvent::Insert => self.insert,
+            TriggerEvent::Update => self.update,
+            TriggerEvent::Delete => self.delete,
+            TriggerEvent::Truncate => self.truncate,
+        }
+    }
+}
+
+/// When a trigger fires.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TriggerTime {
+    /// BEFORE.
+    Before,
+    /// AFTER.
+    After,
+    /// INSTEAD OF.
+    Instead,
+}
+
 /// A trigger. Its name is unique among those of its table or view.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trigger {
@@ -72,18 +120,30 @@ pub struct Trigger {
 }
 
 impl Trigger {
-    /// BEFORE, AFTER or INSTEAD OF.
-    pub fn timing(&self) -> &'static str {
+    /// When it fires.
+    pub fn time(&self) -> TriggerTime {
         match (self.is_before, self.is_instead) {
-            (true, _) => "BEFORE",
-            (false, true) => "INSTEAD OF",
-            (false, false) => "AFTER",
+            (true, _) => TriggerTime::Before,
+            (false, true) => TriggerTime::Instead,
+            (false, false) => TriggerTime::After,
         }
     }
 
-    /// Whether it is fired behind the statement.
-    pub fn is_after(&self) -> bool {
-        !self.is_before && !self.is_instead
+    /// BEFORE, AFTER or INSTEAD OF.
+    pub fn timing(&self) -> &'static str {
+        match self.time() {
+            TriggerTime::Before => "BEFORE",
+            TriggerTime::Instead => "INSTEAD OF",
+            TriggerTime::After => "AFTER",
+        }
+    }
+
+    /// Whether it fires for an event that assigns these columns.
+    pub fn is_fired_by(&self, event: TriggerEvent, assigned: &[ColumnId]) -> bool {
+        let is_of_columns = event == TriggerEvent::Update && !self.columns.is_empty();
+        self.is_enabled()
+            && self.events.contain(event)
+            && (!is_of_columns || self.columns.iter().any(|id| assigned.contains(id)))
     }
 
     /// Whether its function sees all rows of the statement.

@@ -87,7 +87,11 @@ impl Planner<'_> {
 
     /// # Errors
     /// 54001 for a view on too many views, and as [`view_plan`](Self::view_plan).
-    async fn view(&self, view: &View) -> Result<Arc<dyn TableProvider>> {
+    /// What reads a view. The user needs no privileges on the view itself.
+    ///
+    /// # Errors
+    /// As of [`Self::view_plan`].
+    pub async fn view(&self, view: &View) -> Result<Arc<dyn TableProvider>> {
         self.refuse_deep_views()?;
         let plan = self.view_plan(view).await?;
         Ok(Arc::new(ViewTable::new(plan, Some(view.sql.clone()))))

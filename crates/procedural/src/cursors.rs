@@ -5,10 +5,12 @@
 
 use datafusion::arrow::array::{RecordBatch, UInt64Array};
 use datafusion::arrow::compute::take_record_batch;
+use parking_lot::Mutex;
 use plpgsql::Move;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
+use std::time::SystemTime;
 use values::error::{Error, Result, SqlState};
 use values::field::Field;
 
@@ -20,6 +22,21 @@ pub struct Cursors {
     opened: u64,
     /// The names that have been made so far.
     names: u64,
+}
+
+/// What a session keeps until its transaction ends.
+pub trait Held: Send + Sync {
+    /// A moment of the transaction.
+    type Mark: Send;
+
+    /// The cursors.
+    fn cursors(&self) -> &Mutex<Cursors>;
+
+    /// This moment.
+    fn mark(&self) -> Self::Mark;
+
+    /// Forgets what came after a moment.
+    fn go_back(&self, to: Self::Mark);
 }
 
 /// A moment: cursors that are opened later can be closed together.
@@ -37,6 +54,17 @@ pub struct Fetched {
     pub count: u64,
 }
 
+/// A query, and whether its cursor may go back.
+#[derive(Debug, Clone)]
+pub struct CursorOf {
+    /// The text.
+    pub statement: String,
+    /// Whether the cursor may go back.
+    pub goes_back: bool,
+    /// When it was opened.
+    pub opened: SystemTime,
+}
+
 /// The rows of a cursor. It stands on one of them, before the first (0) or behind the last.
 #[derive(Debug)]
 struct Cursor {
@@ -44,7 +72,7 @@ struct Cursor {
     fields: Arc<[Field]>,
     rows: RecordBatch,
     at: u64,
-    goes_back: bool,
+    of: CursorOf,
 }
 
 impl Cursors {
@@ -55,7 +83,7 @@ impl Cursors {
     pub fn open(
         &mut self,
         name: Option<String>,
-        goes_back: bool,
+        of: CursorOf,
         fields: Vec<Field>,
         rows: RecordBatch,
     ) -> Result<String> {
@@ -69,13 +97,18 @@ impl Cursors {
         }
         self.opened += 1;
         let (number, fields) = (self.opened, fields.into());
-        self.open.insert(name.clone(), Cursor { number, fields, rows, at: 0, goes_back });
+        self.open.insert(name.clone(), Cursor { number, fields, rows, at: 0, of });
         Ok(name)
     }
 
     /// Whether a cursor of this name is open.
     pub fn is_open(&self, name: &str) -> bool {
         self.open.contains_key(name)
+    }
+
+    /// The open cursors, by their names.
+    pub fn all(&self) -> impl Iterator<Item = (&String, &CursorOf)> {
+        self.open.iter().map(|(name, cursor)| (name, &cursor.of))
     }
 
     /// The columns of a cursor; `None` if it is not open.
@@ -175,7 +208,7 @@ impl Cursor {
     }
 
     fn refuse_back(&self) -> Result<()> {
-        if self.goes_back {
+        if self.of.goes_back {
             return Ok(());
         }
         let message = "cursor can only scan forward";
@@ -191,12 +224,17 @@ mod tests {
     use datafusion::arrow::datatypes::{Int32Type, Schema};
     use store::catalog::SqlType;
 
+    fn of(goes_back: bool) -> CursorOf {
+        let statement = "SELECT a".to_owned();
+        CursorOf { statement, goes_back, opened: SystemTime::UNIX_EPOCH }
+    }
+
     fn cursors(count: i32, goes_back: bool) -> Cursors {
         let column = Arc::new(Int32Array::from_iter_values(1..=count)) as _;
         let rows = RecordBatch::try_from_iter([("a", column)]).expect("rows");
         let fields = vec![Field::new("a", SqlType::Integer)];
         let mut cursors = Cursors::default();
-        cursors.open(Some("c".to_owned()), goes_back, fields, rows).expect("opens");
+        cursors.open(Some("c".to_owned()), of(goes_back), fields, rows).expect("opens");
         cursors
     }
 
@@ -248,7 +286,7 @@ mod tests {
         let mut all = cursors(1, true);
         let mark = all.mark();
         let rows = RecordBatch::new_empty(Arc::new(Schema::empty()));
-        let name = all.open(None, true, Vec::new(), rows).expect("opens");
+        let name = all.open(None, of(true), Vec::new(), rows).expect("opens");
         assert_eq!(name, "<unnamed portal 1>");
         assert!(all.is_open(&name));
         all.go_back(mark);

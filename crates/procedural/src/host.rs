@@ -1,6 +1,6 @@
 //! The host of PL/pgSQL, over what runs statements.
 
-use crate::cursors::{CursorMark, Cursors};
+use crate::cursors::{CursorOf, Held};
 use crate::evaluation::Compiled;
 use crate::scalar::Scalar;
 use crate::value::{Value, answer};
@@ -9,7 +9,6 @@ use datafusion::arrow::compute::concat_batches;
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::common::ScalarValue;
 use grammar::tree::NodeEnum;
-use parking_lot::Mutex;
 use parser::commands::locking::locks_rows;
 use parser::{Body, Statement};
 use planner::NamedParameter;
@@ -17,6 +16,7 @@ use plpgsql::tree::Sql;
 use plpgsql::{Answer, CursorQuery, Host, Move, Programs, Raised, Severity, Variable};
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::SystemTime;
 use store::catalog::SqlType;
 use values::error::{Error, Result, SqlState};
 use values::field::Field;
@@ -38,6 +38,8 @@ pub struct Done {
 pub trait Statements: Send {
     /// A place to return to.
     type Savepoint: Send;
+    /// What the session keeps.
+    type Held: Held;
 
     /// Runs a statement whose parameters have names; of its rows, not more than `limit`.
     fn run(
@@ -66,11 +68,11 @@ pub trait Statements: Send {
         std::future::ready(None)
     }
 
-    /// The cursors of the session.
+    /// What the session keeps until its transaction ends.
     ///
     /// # Errors
     /// The session has ended.
-    fn cursors(&self) -> Result<Arc<Mutex<Cursors>>>;
+    fn held(&self) -> Result<Arc<Self::Held>>;
 
     /// Says something to the client.
     fn say(&mut self, severity: &'static str, error: Error);
@@ -304,7 +306,7 @@ fn inside(error: Error) -> Error {
 
 impl<S: Statements> Host for StatementHost<S> {
     type Value = Value;
-    type Savepoint = (S::Savepoint, CursorMark);
+    type Savepoint = (S::Savepoint, <S::Held as Held>::Mark);
     type Program = Scalar;
 
     fn program(
@@ -395,25 +397,26 @@ impl<S: Statements> Host for StatementHost<S> {
         let rows =
             concat_batches(&schema.unwrap_or_else(|| Arc::new(Schema::empty())), &done.batches)?;
         let fields = done.fields.unwrap_or_default();
-        let cursors = self.statements.cursors()?;
+        let held = self.statements.held()?;
         let goes_back = scrolls.unwrap_or(!locks);
-        let opened = cursors.lock().open(name, goes_back, fields, rows);
+        let of = CursorOf { statement: statement.text, goes_back, opened: SystemTime::now() };
+        let opened = held.cursors().lock().open(name, of, fields, rows);
         opened
     }
 
     fn is_open(&self, cursor: &str) -> bool {
-        self.statements.cursors().is_ok_and(|cursors| cursors.lock().is_open(cursor))
+        self.statements.held().is_ok_and(|held| held.cursors().lock().is_open(cursor))
     }
 
     fn fetch(&mut self, cursor: &str, to: Move, moves: bool) -> Result<Answer<Value>> {
-        let fetched = self.statements.cursors()?.lock().fetch(cursor, to)?;
+        let fetched = self.statements.held()?.cursors().lock().fetch(cursor, to)?;
         let batches = [fetched.rows];
         let batches = if moves { &[] } else { &batches[..] };
         Ok(Answer { count: fetched.count, ..answer(&fetched.fields, batches)? })
     }
 
     fn close_cursor(&mut self, cursor: &str) -> Result<()> {
-        self.statements.cursors()?.lock().close(cursor)
+        self.statements.held()?.cursors().lock().close(cursor)
     }
 
     async fn convert(&mut self, value: Value, to: &str) -> Result<Value> {
@@ -445,12 +448,12 @@ impl<S: Statements> Host for StatementHost<S> {
     }
 
     async fn savepoint(&mut self) -> Result<Self::Savepoint> {
-        let mark = self.statements.cursors()?.lock().mark();
+        let mark = self.statements.held()?.mark();
         Ok((self.statements.savepoint().await?, mark))
     }
 
     async fn roll_back(&mut self, (to, mark): Self::Savepoint) -> Result<()> {
-        self.statements.cursors()?.lock().go_back(mark);
+        self.statements.held()?.go_back(mark);
         self.statements.roll_back(to).await
     }
 

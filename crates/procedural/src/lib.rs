@@ -12,7 +12,7 @@ mod value;
 mod waiting;
 
 pub use body::{Prepared, changes_settings, signature};
-pub use cursors::{CursorMark, Cursors, Fetched};
+pub use cursors::{CursorMark, CursorOf, Cursors, Fetched, Held};
 pub use evaluation::Compiled;
 pub use host::{Done, StatementHost, Statements, termination};
 pub use memory::Memory;

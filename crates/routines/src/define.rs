@@ -24,9 +24,6 @@ pub struct NewFunction<'a> {
 /// The id of `void`.
 const VOID: u32 = 2278;
 
-/// The id of `trigger`.
-const TRIGGER: u32 = 2279;
-
 fn wrong(message: impl Into<String>) -> Error {
     Error::new("42P13", message)
 }
@@ -50,7 +47,7 @@ pub fn define(create: &CreateFunction, new: NewFunction<'_>) -> Result<Function>
         return Err(Error::new("22023", message));
     }
     refuse_undetermined(&parameters, result_id)?;
-    if result_id == TRIGGER && !parameters.is_empty() {
+    if result_id == Oid::TRIGGER.0 && !parameters.is_empty() {
         return Err(wrong("trigger functions cannot have declared arguments").hint(
             "The arguments of the trigger can be accessed through TG_NARGS and TG_ARGV instead.",
         ));

@@ -2,8 +2,8 @@
 //! FROM: `SELECT unnest(a) AS x, count(*) FROM t GROUP BY x` is `SELECT x, count(*) FROM t, unnest(a) AS x GROUP BY x`.
 
 use super::Binder;
-use super::walk::children_mut;
 use crate::error::{Error, Result};
+use crate::tree::walk::children_mut;
 use crate::tree::{
     Distinct, Expr, From, Kind, Relation, RelationId, Select, SelectId, SetCall, SortKey, Source,
 };

@@ -407,6 +407,15 @@ fn changes_have_their_bytes() {
             CatalogChange::PutExtended(function(), extension()),
             "5a0901730166000373716c 0101610017010131 170000 0853454c4543542031 00 02010000000000 00 010178                 010167 01 0005 17 010130 0101b101 00",
         ),
+    ];
+    for (change, expected) in &changes {
+        golden(change, &expected.replace(' ', ""));
+    }
+}
+
+#[test]
+fn changes_of_triggers_keep_their_bytes() {
+    let changes = [
         (
             CatalogChange::PutTrigger(trigger()),
             "460a 05 0174 09 01 01 01010000 0101 01016e 010161 00 00",

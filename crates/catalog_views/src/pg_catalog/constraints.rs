@@ -149,24 +149,28 @@ pub(super) fn constraints(context: &ViewContext<'_>, rows: &mut TableRows) {
             ]);
         }
         table.foreign_keys.iter().for_each(|key| foreign_key(context, table, key, rows));
-        for trigger in context.catalog.triggers_of(table.id) {
-            let Some(timing) = trigger.constraint else { continue };
-            rows.row([
-                ("oid", triggers::constraint(trigger).into()),
-                ("conname", trigger.name.as_str().into()),
-                ("connamespace", oids::schema(&table.schema).into()),
-                ("contype", "t".into()),
-                ("condeferrable", triggers::is_deferrable(timing).into()),
-                ("condeferred", triggers::is_deferred(timing).into()),
-                ("convalidated", true.into()),
-                ("conrelid", oids::relation(id).into()),
-                ("confupdtype", " ".into()),
-                ("confdeltype", " ".into()),
-                ("confmatchtype", " ".into()),
-                ("conislocal", true.into()),
-                ("connoinherit", true.into()),
-            ]);
-        }
+        constraint_triggers(context, table, rows);
+    }
+}
+
+fn constraint_triggers(context: &ViewContext<'_>, table: &Table, rows: &mut TableRows) {
+    for trigger in context.catalog.triggers_of(table.id) {
+        let Some(timing) = trigger.constraint else { continue };
+        rows.row([
+            ("oid", triggers::constraint(trigger).into()),
+            ("conname", trigger.name.as_str().into()),
+            ("connamespace", oids::schema(&table.schema).into()),
+            ("contype", "t".into()),
+            ("condeferrable", triggers::is_deferrable(timing).into()),
+            ("condeferred", triggers::is_deferred(timing).into()),
+            ("convalidated", true.into()),
+            ("conrelid", oids::relation(table.id.relation()).into()),
+            ("confupdtype", " ".into()),
+            ("confdeltype", " ".into()),
+            ("confmatchtype", " ".into()),
+            ("conislocal", true.into()),
+            ("connoinherit", true.into()),
+        ]);
     }
 }
 

@@ -1,8 +1,8 @@
 //! Cursors: their declarations, OPEN, FETCH, MOVE, CLOSE and loops over their rows.
 
-use super::block::type_name;
 use super::cursor::Cursor;
-use super::statement::rows;
+use super::rows::rows;
+use super::types::type_name;
 use crate::tokens::Kind as Token;
 use crate::tree::{Argument, BoundCursor, Count, Declared, Direction, Fetch, Kind, Open, Opened};
 use values::error::{Result, SqlState};

@@ -3,7 +3,8 @@
 use super::block::end_label;
 use super::cursor::Cursor;
 use super::cursors;
-use super::statement::{rows, statements};
+use super::rows::rows;
+use super::statement::statements;
 use crate::tokens::Kind as Token;
 use crate::tree::{ForCursor, ForRange, Kind, Rows, Statement, Target};
 use values::error::Result;

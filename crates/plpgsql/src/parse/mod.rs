@@ -7,8 +7,10 @@ mod cursor;
 mod cursors;
 mod loops;
 mod raise;
+mod rows;
 mod statement;
 mod subscripts;
+mod types;
 mod whole_rows;
 
 use crate::tree::Block;

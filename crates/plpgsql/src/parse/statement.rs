@@ -1,6 +1,7 @@
 //! Statements.
 
 use super::cursor::Cursor;
+use super::rows::{rows, using};
 use super::{block, call, cursors, loops, raise};
 use crate::tokens::Kind as Token;
 use crate::tree::{Into, Kind, Rows, Sql, Statement};
@@ -188,31 +189,6 @@ fn value_or_none(cursor: &mut Cursor<'_>) -> Result<Option<Sql>> {
     let value = cursor.sql_until(&[";"])?;
     cursor.expect(&[";"])?;
     Ok(Some(value))
-}
-
-/// A query, or EXECUTE of one.
-pub(super) fn rows(cursor: &mut Cursor<'_>, ends: &[&str]) -> Result<Rows> {
-    if !cursor.accept("execute") {
-        return Ok(Rows::Query(cursor.sql_until(ends)?));
-    }
-    let stops: Vec<&str> = ["using"].iter().chain(ends).copied().collect();
-    let text = cursor.sql_until(&stops)?;
-    Ok(Rows::Dynamic(text, using(cursor, ends)?))
-}
-
-/// The values of USING.
-fn using(cursor: &mut Cursor<'_>, ends: &[&str]) -> Result<Vec<Sql>> {
-    let mut values = Vec::new();
-    if cursor.accept("using") {
-        let stops: Vec<&str> = [","].iter().chain(ends).copied().collect();
-        loop {
-            values.push(cursor.sql_until(&stops)?);
-            if !cursor.accept(",") {
-                break;
-            }
-        }
-    }
-    Ok(values)
 }
 
 /// EXECUTE with INTO and USING in either order.

@@ -11,7 +11,7 @@ pub(crate) mod row;
 mod stars;
 pub(crate) mod targets;
 
-pub(crate) use relations::ChangeTarget;
+pub(crate) use relations::{ChangeTarget, columns_of};
 
 use crate::context::Frame;
 use analyzer::Bound;

@@ -4,20 +4,20 @@ use super::named::{Name, Named};
 use super::targets::{self, Resolved};
 use super::{Refused, types};
 use crate::context::Frame;
-use crate::triggers::as_table;
 use analyzer::system::{Oid, SqlType as BoundType};
 use analyzer::tree::Column;
 use analyzer::{Catalog, ChangedView, CheckOption, Domain, Routine, Table, TargetRelation};
+use datafusion::arrow::datatypes::Schema;
 use datafusion::common::TableReference;
 use datafusion::datasource::{TableProvider, provider_as_source};
 use grammar::tree::{NodeEnum, NodeRef, RangeVar};
 use lowering::SourceTable;
-use planner::Planner;
+use planner::{Planner, unique_names};
 use scan::provider::{BucketTable, Columns as BucketColumns};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use store::TableView;
-use store::catalog::{self, Privileges, View};
+use store::catalog::{self, Privileges, SqlType, View};
 use values::error::Error;
 
 /// The relations that a statement names, with what reads them.
@@ -114,9 +114,8 @@ impl Relations {
                 return self.changed(ChangeTarget::Table(view), rows).map(Some);
             }
             Resolved::Instead(view) => {
-                let rows = planner.relation(Some(&view.schema), &view.name).await?;
-                let Some(rows) = rows else { return Ok(None) };
-                let table = Arc::new(as_table(&view, &rows.schema()));
+                let rows = Box::pin(planner.view(&view)).await?;
+                let table = Arc::new(view.as_table(columns_of(&rows.schema())));
                 return self.changed(ChangeTarget::View(table), rows).map(Some);
             }
             Resolved::View { view, query, base } => (view, query, base),
@@ -170,6 +169,12 @@ impl Relations {
     pub(super) fn sources(&self) -> &[SourceTable] {
         &self.sources
     }
+}
+
+/// The names and types of a relation's columns.
+pub(crate) fn columns_of(schema: &Schema) -> impl Iterator<Item = (String, SqlType)> {
+    let fields = schema.fields().iter();
+    fields.map(|of| (unique_names::shown(of.name()).to_owned(), values::types::of_field(of)))
 }
 
 /// A table with all of its columns.

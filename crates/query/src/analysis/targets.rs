@@ -10,14 +10,17 @@ use planner::Planner;
 use planner::relations::endless;
 use std::sync::Arc;
 use store::catalog::{
-    Catalog, Privileges, RESERVED_SCHEMAS, Relation, RelationId, Table, TableId, View,
-    is_temporary_schema,
+    Catalog, Privileges, RESERVED_SCHEMAS, Relation, RelationId, Table, TableId, TriggerEvent,
+    View, is_temporary_schema,
 };
 use values::error::{Error, Result, SqlState};
 
+/// The privileges that a change needs, and what it does; `None` for MERGE, and INSERT with ON CONFLICT.
+type Needed = (Privileges, Option<TriggerEvent>);
+
 /// The relations that a statement and the changes in its WITH change, as they are written, with the privileges that they
 /// need.
-pub(crate) fn of(statement: &NodeEnum) -> Vec<(&RangeVar, (Privileges, Event))> {
+pub(crate) fn of(statement: &NodeEnum) -> Vec<(&RangeVar, Needed)> {
     let mut found: Vec<_> = own(statement).into_iter().collect();
     let with = with_of(statement).map_or(&[][..], |with| &with.ctes);
     for node in with {
@@ -41,7 +44,7 @@ fn with_of(statement: &NodeEnum) -> Option<&WithClause> {
 }
 
 /// The table that a statement itself changes. Conditions, RETURNING, and values other than constants need SELECT.
-fn own(statement: &NodeEnum) -> Option<(&RangeVar, (Privileges, Event))> {
+fn own(statement: &NodeEnum) -> Option<(&RangeVar, Needed)> {
     let reading = |needed: Privileges, reads: bool| match reads {
         true => needed.union(Privileges::SELECT),
         false => needed,
@@ -58,8 +61,8 @@ fn own(statement: &NodeEnum) -> Option<(&RangeVar, (Privileges, Event))> {
                 false => Privileges::INSERT,
             };
             let event = match insert.on_conflict_clause {
-                Some(_) => Event::Other,
-                None => Event::Insert,
+                Some(_) => None,
+                None => Some(TriggerEvent::Insert),
             };
             (&insert.relation, reading(needed, reads), event)
         }
@@ -67,11 +70,11 @@ fn own(statement: &NodeEnum) -> Option<(&RangeVar, (Privileges, Event))> {
             let reads = update.where_clause.is_some()
                 || update.returning_clause.is_some()
                 || !update.target_list.iter().all(is_constant);
-            (&update.relation, reading(Privileges::UPDATE, reads), Event::Update)
+            (&update.relation, reading(Privileges::UPDATE, reads), Some(TriggerEvent::Update))
         }
         NodeEnum::DeleteStmt(delete) => {
             let reads = delete.where_clause.is_some() || delete.returning_clause.is_some();
-            (&delete.relation, reading(Privileges::DELETE, reads), Event::Delete)
+            (&delete.relation, reading(Privileges::DELETE, reads), Some(TriggerEvent::Delete))
         }
         NodeEnum::MergeStmt(merge) => {
             let needed =
@@ -84,38 +87,17 @@ fn own(statement: &NodeEnum) -> Option<(&RangeVar, (Privileges, Event))> {
                         _ => Privileges::default(),
                     })
                 });
-            (&merge.relation, needed, Event::Other)
+            (&merge.relation, needed, None)
         }
         _ => return None,
     };
     Some((relation.as_ref()?, (needed, event)))
 }
 
-/// What a statement does to its target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Event {
-    /// INSERT.
-    Insert,
-    /// UPDATE.
-    Update,
-    /// DELETE.
-    Delete,
-    /// MERGE, or INSERT with ON CONFLICT.
-    Other,
-}
-
 /// Whether a trigger fires instead of a change of a view.
-fn fires_instead(catalog: &Catalog, view: &View, event: Event) -> bool {
-    catalog.triggers_of(TableId(view.id.0)).iter().any(|trigger| {
-        trigger.is_instead
-            && trigger.is_enabled()
-            && match event {
-                Event::Insert => trigger.events.insert,
-                Event::Update => trigger.events.update,
-                Event::Delete => trigger.events.delete,
-                Event::Other => false,
-            }
-    })
+fn fires_instead(catalog: &Catalog, view: &View, event: Option<TriggerEvent>) -> bool {
+    let mut triggers = catalog.triggers_of(TableId(view.id.0)).iter();
+    event.is_some_and(|event| triggers.any(|of| of.is_instead && of.is_fired_by(event, &[])))
 }
 
 /// Whether an assignment is of a constant.
@@ -175,7 +157,7 @@ pub(super) fn resolved(
     frame: &Frame<'_>,
     planner: &Planner<'_>,
     range: &RangeVar,
-    (needed, event): (Privileges, Event),
+    (needed, event): Needed,
 ) -> Result<Option<Resolved>> {
     let (schema, name) = (schema_of(range), range.relname.as_str());
     let catalog = planner.tables.catalog();
@@ -216,7 +198,7 @@ struct Reached<'a> {
     catalog: &'a Catalog,
     path: SearchPath<'a>,
     needed: Privileges,
-    event: Event,
+    event: Option<TriggerEvent>,
 }
 
 impl<'a> Reached<'a> {

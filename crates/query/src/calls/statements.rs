@@ -3,13 +3,13 @@
 use super::environment::Environment;
 use crate::analysis;
 use crate::context::call_site::{Asked, CallSite, Driver, Request};
+use crate::context::held::Held;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::LogicalPlanBuilder;
 use datafusion::physical_plan::collect;
-use parking_lot::Mutex;
 use parser::{Body, Statement};
 use planner::NamedParameter;
-use procedural::{Compiled, Cursors, Done, Scalar, Statements, reads_tables};
+use procedural::{Compiled, Done, Scalar, Statements, reads_tables};
 use std::collections::HashMap;
 use std::sync::Arc;
 use store::DistributedSavepoint;
@@ -67,6 +67,7 @@ impl AtCall {
 
 impl Statements for AtCall {
     type Savepoint = Option<DistributedSavepoint>;
+    type Held = Held;
 
     async fn run(
         &mut self,
@@ -137,8 +138,8 @@ impl Statements for AtCall {
         Compiled::of(&planner, &plan, &fields)
     }
 
-    fn cursors(&self) -> Result<Arc<Mutex<Cursors>>> {
-        Ok(Arc::clone(&self.environment.session()?.context.held.cursors))
+    fn held(&self) -> Result<Arc<Held>> {
+        Ok(Arc::clone(&self.environment.session()?.context.held))
     }
 
     fn say(&mut self, severity: &'static str, error: Error) {

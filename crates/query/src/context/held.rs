@@ -1,16 +1,15 @@
-//! What a session keeps until its transaction ends, beside the changes of the store: cursors that functions have opened, and
+//! What a session keeps until its transaction ends, in addition to the changes of the store: cursors that functions have opened, and
 //! constraint triggers that wait.
 
 use super::triggered::WaitingTrigger;
 use parking_lot::Mutex;
 use procedural::{CursorMark, Cursors};
-use std::sync::Arc;
 
 /// What a session keeps until its transaction ends.
 #[derive(Debug, Default)]
 pub(crate) struct Held {
     /// The cursors that functions have opened.
-    pub(crate) cursors: Arc<Mutex<Cursors>>,
+    pub(crate) cursors: Mutex<Cursors>,
     /// The triggers that wait for the end of the transaction, in the order of their events.
     waiting: Mutex<Vec<WaitingTrigger>>,
 }
@@ -44,20 +43,26 @@ impl Held {
         due
     }
 
-    /// This moment.
-    pub(crate) fn mark(&self) -> HeldMark {
-        HeldMark { cursors: self.cursors.lock().mark(), waiting: self.waiting.lock().len() }
-    }
-
-    /// Forgets what came after a moment.
-    pub(crate) fn go_back(&self, to: HeldMark) {
-        self.cursors.lock().go_back(to.cursors);
-        self.waiting.lock().truncate(to.waiting);
-    }
-
     /// Forgets everything: the transaction has ended.
     pub(crate) fn end(&self) {
         self.cursors.lock().close_all();
         self.waiting.lock().clear();
+    }
+}
+
+impl procedural::Held for Held {
+    type Mark = HeldMark;
+
+    fn cursors(&self) -> &Mutex<Cursors> {
+        &self.cursors
+    }
+
+    fn mark(&self) -> HeldMark {
+        HeldMark { cursors: self.cursors.lock().mark(), waiting: self.waiting.lock().len() }
+    }
+
+    fn go_back(&self, to: HeldMark) {
+        self.cursors.lock().go_back(to.cursors);
+        self.waiting.lock().truncate(to.waiting);
     }
 }

@@ -9,11 +9,12 @@ use arc_swap::ArcSwap;
 use catalog_views::access::Access;
 use catalog_views::advisory::AdvisoryLocks;
 use catalog_views::session_context::{
-    Activity, DatabaseContext, Entry, LastValues, SessionContext, SettingRequest,
+    Activity, DatabaseContext, Entry, Kind, LastValues, SessionContext, SettingRequest,
 };
 use catalog_views::settings::Settings;
 use notifications::Notification;
 use parking_lot::Mutex;
+use procedural::CursorOf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::SystemTime;
@@ -122,7 +123,13 @@ impl SessionContext for Context {
     }
 
     fn named_entries(&self) -> Vec<Arc<Entry>> {
-        self.listed.all()
+        let cursors = self.held.cursors.lock();
+        let entry = |(name, of): (&String, &CursorOf)| {
+            let kind = Kind::Cursor { holds: false, is_binary: false, scrolls: of.goes_back };
+            let (name, statement) = (name.clone(), of.statement.clone());
+            Arc::new(Entry { name, statement, made: of.opened, kind })
+        };
+        self.listed.all().into_iter().chain(cursors.all().map(entry)).collect()
     }
 
     fn last_values(&self) -> &Mutex<LastValues> {

@@ -9,6 +9,7 @@ use catalog_views::session_context::TransactionStatus;
 use catalog_views::settings::Settings;
 use chrono::{DateTime, Utc};
 use executor::Control;
+use procedural::Held as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

@@ -4,57 +4,10 @@ use datafusion::arrow::array::RecordBatch;
 use datafusion::datasource::TableProvider;
 use procedural::{Memory, Value};
 use std::sync::Arc;
-use store::catalog::{ColumnId, Table, Trigger};
-
-/// What happens to a row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Operation {
-    /// INSERT.
-    Insert,
-    /// UPDATE.
-    Update,
-    /// DELETE.
-    Delete,
-    /// TRUNCATE.
-    Truncate,
-}
-
-/// When a trigger fires.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Time {
-    /// BEFORE.
-    Before,
-    /// AFTER.
-    After,
-    /// INSTEAD OF.
-    Instead,
-}
-
-impl Time {
-    /// That of a trigger.
-    pub(crate) fn of(trigger: &Trigger) -> Self {
-        match (trigger.is_before, trigger.is_instead) {
-            (true, _) => Self::Before,
-            (false, true) => Self::Instead,
-            (false, false) => Self::After,
-        }
-    }
-}
+use store::catalog::{ColumnId, Table, Trigger, TriggerEvent};
 
 /// The rows that a statement has changed, by the names that REFERENCING of a trigger gives them.
 pub(crate) type Transitions = Arc<[(String, Arc<dyn TableProvider>)]>;
-
-impl Operation {
-    /// Its name.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Insert => "INSERT",
-            Self::Update => "UPDATE",
-            Self::Delete => "DELETE",
-            Self::Truncate => "TRUNCATE",
-        }
-    }
-}
 
 /// A change for which triggers fire at the end of its statement.
 #[derive(Debug)]
@@ -62,7 +15,7 @@ pub(crate) struct Changed {
     /// The table.
     pub(crate) table: Arc<Table>,
     /// What has happened.
-    pub(crate) operation: Operation,
+    pub(crate) operation: TriggerEvent,
     /// The columns that an UPDATE has assigned.
     pub(crate) assigned: Arc<[ColumnId]>,
     /// The number of the change in its statement, which may change a table several times.
@@ -100,7 +53,7 @@ pub(crate) struct WaitingTrigger {
     /// The table.
     pub(crate) table: Arc<Table>,
     /// What has happened.
-    pub(crate) operation: Operation,
+    pub(crate) operation: TriggerEvent,
     /// The old row.
     pub(crate) old: Option<RowValues>,
     /// The new row.
@@ -125,7 +78,7 @@ pub(crate) struct TriggerCall<'a> {
     /// The table.
     pub(crate) table: &'a Table,
     /// What happens.
-    pub(crate) operation: Operation,
+    pub(crate) operation: TriggerEvent,
     /// The old row.
     pub(crate) old: Option<RowValues>,
     /// The new row.

@@ -320,11 +320,8 @@ pub(super) fn drop_column(table: &mut Table, name: &str) -> Result<()> {
     }
     if let Some(computed) = generated::computed_from(table, name) {
         let (table, other) = (&table.name, &computed.name);
-        let message = format!(
-            "cannot drop column {name} of table {table} because other objects depend on it"
-        );
-        return Err(Error::new(SqlState::DependentObjectsStillExist, message)
-            .with_detail(format!("column {other} of table {table} depends on column {name}"))
+        let detail = format!("column {other} of table {table} depends on column {name}");
+        return Err(dependents::needed(&format!("column {name} of table {table}"), detail)
             .with_hint(format!("Drop column {other} first.")));
     }
     // Checks and foreign keys of the column go with it.

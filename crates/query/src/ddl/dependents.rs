@@ -17,6 +17,14 @@ use store::catalog::{
 };
 use values::error::{Error, Result, SqlState};
 
+/// The error for what is dropped without CASCADE while something depends on it.
+pub(super) fn needed(what: &str, detail: String) -> Error {
+    let message = format!("cannot drop {what} because other objects depend on it");
+    Error::new(SqlState::DependentObjectsStillExist, message)
+        .with_detail(detail)
+        .with_hint("Use DROP ... CASCADE to drop the dependent objects too.")
+}
+
 /// The views that read a relation.
 pub(super) fn of_relation(frame: &Frame<'_>, catalog: &Catalog, id: RelationId) -> Vec<Arc<View>> {
     let others = all(catalog).filter(|view| view.id != id);
@@ -70,14 +78,9 @@ pub(super) fn drop_views(
     for view in of_relation(frame, &catalog, relation.id()) {
         let (kind, name) = (relation.kind(), relation.name());
         if !cascade {
-            let message = format!("cannot drop {kind} {name} because other objects depend on it");
-            return Err(Error::new(SqlState::DependentObjectsStillExist, message)
-                .with_detail(format!(
-                    "{} {} depends on {kind} {name}",
-                    self::kind(&catalog, &view),
-                    view.name
-                ))
-                .with_hint("Use DROP ... CASCADE to drop the dependent objects too."));
+            let view = format!("{} {}", self::kind(&catalog, &view), view.name);
+            let detail = format!("{view} depends on {kind} {name}");
+            return Err(needed(&format!("{kind} {name}"), detail));
         }
         drop_view(frame, transaction, view)?;
     }
@@ -135,15 +138,9 @@ pub(super) async fn refuse_drop(
 ) -> Result<()> {
     let Some(view) = of_column(frame, transaction, table, column).await? else { return Ok(()) };
     let table = &table.name;
-    let message =
-        format!("cannot drop column {column} of table {table} because other objects depend on it");
-    Err(Error::new(SqlState::DependentObjectsStillExist, message)
-        .with_detail(format!(
-            "{} {} depends on column {column} of table {table}",
-            kind(transaction.catalog(), &view),
-            view.name
-        ))
-        .with_hint("Drop the view first."))
+    let what = format!("column {column} of table {table}");
+    let view = format!("{} {}", kind(transaction.catalog(), &view), view.name);
+    Err(needed(&what, format!("{view} depends on {what}")).with_hint("Drop the view first."))
 }
 
 /// Rejects a new type for a column that a view uses.

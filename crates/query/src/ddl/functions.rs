@@ -3,6 +3,7 @@
 mod aggregate;
 mod source;
 
+use super::dependents::needed;
 use super::{dependents, place, sql_procedure, triggers, uses};
 use crate::analysis;
 use crate::context::Frame;
@@ -218,7 +219,7 @@ fn drop_one(
     for other in catalog.functions().filter(|other| calls(other, function)) {
         if !cascade {
             let other = format!("{} {}", other.kind(), routines::signature(other));
-            return Err(is_needed(&shown, &format!("{other} depends on {shown}")));
+            return Err(needed(&shown, format!("{other} depends on {shown}")));
         }
         drop_one(frame, transaction, other, cascade)?;
         let message = format!("drop cascades to {} {}", other.kind(), routines::signature(other));
@@ -226,7 +227,7 @@ fn drop_one(
     }
     for view in dependents::of_function(frame, &catalog, function) {
         if !cascade {
-            return Err(is_needed(&shown, &format!("view {} depends on {shown}", view.name)));
+            return Err(needed(&shown, format!("view {} depends on {shown}", view.name)));
         }
         dependents::drop_view(frame, transaction, view)?;
     }
@@ -259,18 +260,11 @@ pub(super) fn drop_with_table(
         if !cascade {
             let name = table.name();
             let detail = format!("{shown} depends on type {name}");
-            return Err(is_needed(&format!("{} {name}", table.kind()), &detail));
+            return Err(needed(&format!("{} {name}", table.kind()), detail));
         }
         drop_one(frame, transaction, function, cascade)?;
         let message = format!("drop cascades to {shown}");
         frame.session.notice(SqlState::SuccessfulCompletion, message);
     }
     Ok(())
-}
-
-fn is_needed(what: &str, detail: &str) -> Error {
-    let message = format!("cannot drop {what} because other objects depend on it");
-    Error::new(SqlState::DependentObjectsStillExist, message)
-        .with_detail(detail)
-        .with_hint("Use DROP ... CASCADE to drop the dependent objects too.")
 }

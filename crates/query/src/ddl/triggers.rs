@@ -1,10 +1,12 @@
 //! CREATE, ALTER, DROP and COMMENT ON of triggers.
 
+use super::dependents::needed;
 use super::generated::renamed;
 use crate::analysis;
 use crate::context::Frame;
 use crate::dml::declared_column;
-use crate::triggers::{NEW, OLD, as_table, named_columns, written_out};
+use crate::triggers::{NEW, OLD, named_columns, written_out};
+use analyzer::system::Oid;
 use catalog_views::pg_catalog::quote_ident;
 use catalog_views::relation_names::{find_named, undefined};
 use grammar::tree::{ColumnRef, Node, NodeEnum, NodeRef};
@@ -19,9 +21,6 @@ use store::catalog::{
     TableId, Timing, Trigger, TriggerEvents, TriggerState,
 };
 use values::error::{Error, Result, SqlState};
-
-/// PostgreSQL's id of the type `trigger`.
-const TRIGGER: u32 = 2279;
 
 /// Runs a statement about a trigger.
 pub(super) async fn run(
@@ -177,9 +176,8 @@ async fn target(
         Relation::View(view) => {
             frame.access(catalog).require(relation, Privileges::TRIGGER)?;
             let planner = frame.planner(transaction);
-            let rows = planner.relation(Some(&view.schema), &view.name).await?;
-            let rows = rows.ok_or_else(|| undefined(name))?;
-            Ok(Arc::new(as_table(view, &rows.schema())))
+            let rows = Box::pin(planner.view(view)).await?;
+            Ok(Arc::new(view.as_table(analysis::columns_of(&rows.schema()))))
         }
         other => {
             let message = format!("relation \"{}\" cannot have triggers", other.name());
@@ -212,7 +210,7 @@ fn function(frame: &Frame<'_>, catalog: &Catalog, create: &CreateTrigger) -> Res
         let message = format!("permission denied for function {}", function.name);
         return Err(Error::new(SqlState::InsufficientPrivilege, message));
     }
-    if function.result_id != TRIGGER {
+    if function.result_id != Oid::TRIGGER.0 {
         let message = format!("function {} must return type trigger", function.name);
         return Err(Error::new(SqlState::InvalidObjectDefinition, message));
     }
@@ -390,11 +388,8 @@ pub(super) fn drop_with_function(
         format!("trigger {} on {on}", trigger.name)
     };
     if !cascade && !using.is_empty() {
-        let message = format!("cannot drop {shown} because other objects depend on it");
         let each = using.iter().map(|trigger| format!("{} depends on {shown}", name(trigger)));
-        return Err(Error::new(SqlState::DependentObjectsStillExist, message)
-            .with_detail(each.collect::<Vec<_>>().join("\n"))
-            .with_hint("Use DROP ... CASCADE to drop the dependent objects too."));
+        return Err(needed(&shown, each.collect::<Vec<_>>().join("\n")));
     }
     for trigger in using {
         remove(transaction, trigger)?;
@@ -426,10 +421,7 @@ pub(super) fn drop_with_column(
         let what = format!("trigger {} on table {}", trigger.name, table.name);
         if !cascade {
             let of = format!("column {name} of table {}", table.name);
-            let message = format!("cannot drop {of} because other objects depend on it");
-            return Err(Error::new(SqlState::DependentObjectsStillExist, message)
-                .with_detail(format!("{what} depends on {of}"))
-                .with_hint("Use DROP ... CASCADE to drop the dependent objects too."));
+            return Err(needed(&of, format!("{what} depends on {of}")));
         }
         let (table, id) = (trigger.table, trigger.id);
         transaction.change_catalog(CatalogChange::DropTrigger { table, id })?;

@@ -1,13 +1,14 @@
 //! TRUNCATE.
 
 use crate::context::Frame;
-use crate::context::triggered::Operation;
 use crate::dml::named_target;
 use crate::triggers::Firing;
 use parser::commands::Truncate;
 use std::sync::Arc;
 use store::DistributedTransaction;
-use store::catalog::{CatalogChange, Object, Privileges, Relation, Sequence, Table, TableId};
+use store::catalog::{
+    CatalogChange, Object, Privileges, Relation, Sequence, Table, TableId, TriggerEvent,
+};
 use values::error::{Error, Result, SqlState};
 
 /// Runs a TRUNCATE.
@@ -23,7 +24,7 @@ pub(crate) async fn run(
     add_referring(frame, transaction, &mut tables, truncate.cascade)?;
     let mut firings = Vec::new();
     for table in &tables {
-        firings.extend(Firing::of(transaction.catalog(), table, Operation::Truncate, &[]));
+        firings.extend(Firing::of(transaction.catalog(), table, TriggerEvent::Truncate, &[]));
     }
     for firing in &mut firings {
         firing.before_statement(frame, transaction).await?;

@@ -1,5 +1,6 @@
 //! CREATE TYPE, CREATE DOMAIN, and ALTER, DROP and COMMENT ON of types.
 
+use super::dependents::needed;
 use super::{alter_table, checks, index_columns, place};
 use crate::analysis;
 use crate::context::{Frame, owned_type};
@@ -263,12 +264,7 @@ pub(super) fn drop_one(
 ) -> Result<()> {
     let catalog = Arc::clone(transaction.catalog());
     let name = &user.name;
-    let refused = |detail: String| {
-        let message = format!("cannot drop type {name} because other objects depend on it");
-        Error::new(SqlState::DependentObjectsStillExist, message)
-            .with_detail(detail)
-            .with_hint("Use DROP ... CASCADE to drop the dependent objects too.")
-    };
+    let refused = |detail: String| needed(&format!("type {name}"), detail);
     for table in tables_with(&catalog, user) {
         let mut next = Table::clone(&table);
         for column in table.columns.iter().filter(|column| column.sql_type.uses(user.id)) {

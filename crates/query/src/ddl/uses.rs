@@ -1,6 +1,7 @@
 //! Defaults, generated columns, constraints and indexes whose expressions use a function or a sequence that is dropped.
 //! Expressions are stored as text, so what they use is found on demand.
 
+use super::dependents::needed;
 use super::index;
 use crate::context::Frame;
 use catalog_views::relation_names::find_named;
@@ -116,12 +117,8 @@ fn drop_all(
     cascade: bool,
 ) -> Result<()> {
     if !cascade && !uses.is_empty() {
-        let message = format!("cannot drop {shown} because other objects depend on it");
-        let detail: Vec<String> =
-            uses.iter().map(|of| format!("{of} depends on {shown}")).collect();
-        return Err(Error::new(SqlState::DependentObjectsStillExist, message)
-            .with_detail(detail.join("\n"))
-            .with_hint("Use DROP ... CASCADE to drop the dependent objects too."));
+        let each: Vec<String> = uses.iter().map(|of| format!("{of} depends on {shown}")).collect();
+        return Err(needed(shown, each.join("\n")));
     }
     for of in uses {
         let message = format!("drop cascades to {of}");

@@ -3,15 +3,15 @@
 use crate::analysis;
 use crate::calls::{Serves, collected};
 use crate::context::call_site::CallSite;
+use crate::context::held::Held;
 use crate::context::outcome::Outcome;
 use crate::context::{Frame, Inner};
 use datafusion::common::ScalarValue;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use parking_lot::Mutex;
 use parser::{Body, Statement};
 use planner::NamedParameter;
-use procedural::{Compiled, Cursors, Done, Statements};
+use procedural::{Compiled, Done, Statements};
 use std::sync::Arc;
 use store::{DistributedSavepoint, DistributedTransaction};
 use values::error::{Error, Result};
@@ -85,6 +85,7 @@ impl Serves for InStatement<'_> {
 
 impl Statements for InStatement<'_> {
     type Savepoint = DistributedSavepoint;
+    type Held = Held;
 
     async fn run(
         &mut self,
@@ -112,8 +113,8 @@ impl Statements for InStatement<'_> {
         None
     }
 
-    fn cursors(&self) -> Result<Arc<Mutex<Cursors>>> {
-        Ok(Arc::clone(&self.session.context.held.cursors))
+    fn held(&self) -> Result<Arc<Held>> {
+        Ok(Arc::clone(&self.session.context.held))
     }
 
     fn say(&mut self, severity: &'static str, error: Error) {

@@ -17,7 +17,6 @@ use crate::calls::served;
 use crate::context::Frame;
 use crate::context::call_site::{CallSite, Requests};
 use crate::context::outcome::{Outcome, Rows, Tag};
-use crate::context::triggered::Operation;
 use crate::triggers::Firing;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::datasource::memory::MemorySourceConfig;
@@ -27,6 +26,7 @@ use datafusion::physical_plan::{ExecutionPlan, collect};
 use planner::Planner;
 use std::sync::Arc;
 use store::DistributedTransaction;
+use store::catalog::TriggerEvent;
 use values::error::Result;
 
 /// A change, ready to be executed.
@@ -88,10 +88,10 @@ impl Ready {
                     // This evaluates the rows of VALUES.
                     None => Source::Plan { query: planner.physical(&rows).await?, is_values },
                 };
-                firings.insert = firing(Operation::Insert, &[]);
+                firings.insert = firing(TriggerEvent::Insert, &[]);
                 if let Some(update) = conflict.as_ref().and_then(|on| on.update.as_ref()) {
                     let targets: Vec<usize> = update.targets.iter().map(|of| of.column).collect();
-                    firings.update = firing(Operation::Update, &targets);
+                    firings.update = firing(TriggerEvent::Update, &targets);
                 }
                 let conflict = conflict.map(|conflict| *conflict);
                 Kind::Insert(Box::new(Insert::new(
@@ -101,12 +101,12 @@ impl Ready {
             PlannedAction::Update { targets, joins } => {
                 let targets = super::update::assigned(view.table(), &targets)?;
                 let query = planner.physical(&rows).await?;
-                firings.update = firing(Operation::Update, &targets);
+                firings.update = firing(TriggerEvent::Update, &targets);
                 Kind::Update(Update::new(planner, view, query, targets, joins)?)
             }
             PlannedAction::Delete { joins } => {
                 let query = planner.physical(&rows).await?;
-                firings.delete = firing(Operation::Delete, &[]);
+                firings.delete = firing(TriggerEvent::Delete, &[]);
                 let id = view.table().id;
                 let is_watched =
                     DistributedTransaction::watches_deletion(planner.tables.catalog(), id);
@@ -116,10 +116,10 @@ impl Ready {
                 let query = planner.physical(&rows).await?;
                 let merge = Merge::new(frame, planner, view, query, whens)?;
                 let done = merge.operations();
-                firings.insert = done.insert.then(|| firing(Operation::Insert, &[])).flatten();
-                firings.delete = done.delete.then(|| firing(Operation::Delete, &[])).flatten();
+                firings.insert = done.insert.then(|| firing(TriggerEvent::Insert, &[])).flatten();
+                firings.delete = done.delete.then(|| firing(TriggerEvent::Delete, &[])).flatten();
                 firings.update =
-                    done.update.and_then(|targets| firing(Operation::Update, &targets));
+                    done.update.and_then(|targets| firing(TriggerEvent::Update, &targets));
                 Kind::Merge(Box::new(merge))
             }
         };

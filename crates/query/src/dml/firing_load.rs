@@ -5,13 +5,12 @@ use super::constraints::Constraints;
 use super::triggered::{self, Firings, of_rows};
 use super::writer::Writer;
 use crate::context::Frame;
-use crate::context::triggered::Operation;
 use crate::triggers::Firing;
 use datafusion::arrow::array::ArrayRef;
 use datafusion::execution::SendableRecordBatchStream;
 use futures::TryStreamExt;
 use std::sync::Arc;
-use store::catalog::Table;
+use store::catalog::{Table, TriggerEvent};
 use store::{DistributedTransaction, TableView};
 use values::error::Result;
 
@@ -31,7 +30,7 @@ impl FiringLoad {
         transaction: &mut DistributedTransaction,
         table: &Arc<Table>,
     ) -> Result<Option<Self>> {
-        let insert = Firing::of(transaction.catalog(), table, Operation::Insert, &[]);
+        let insert = Firing::of(transaction.catalog(), table, TriggerEvent::Insert, &[]);
         let view = transaction.table(table.id).filter(|_| insert.is_some());
         let Some(view) = view else { return Ok(None) };
         let mut firings = Firings { insert, ..Firings::default() };

@@ -6,7 +6,6 @@ use super::constraints::Constraints;
 use super::triggered::Firings;
 use super::writer::{Changed, Writer};
 use crate::analysis::changes::PlannedAction;
-use crate::context::triggered::{Operation, Time};
 use crate::context::{Frame, start};
 use crate::triggers::Firing;
 use datafusion::arrow::array::ArrayRef;
@@ -15,7 +14,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use futures::TryStreamExt;
 use planner::Planner;
 use std::sync::Arc;
-use store::catalog::Table;
+use store::catalog::{Table, TriggerEvent, TriggerTime};
 use values::error::{Error, Result};
 
 /// A planned change of a view.
@@ -68,11 +67,11 @@ impl Instead {
     }
 
     /// What it does to a row.
-    pub(super) fn operation(&self) -> Operation {
+    pub(super) fn operation(&self) -> TriggerEvent {
         match self.kind {
-            Kind::Insert(_) => Operation::Insert,
-            Kind::Update(..) => Operation::Update,
-            Kind::Delete => Operation::Delete,
+            Kind::Insert(_) => TriggerEvent::Insert,
+            Kind::Update(..) => TriggerEvent::Update,
+            Kind::Delete => TriggerEvent::Delete,
         }
     }
 
@@ -128,5 +127,5 @@ async fn fire(
     rows: (Option<&[ArrayRef]>, Option<&[ArrayRef]>),
     row: usize,
 ) -> Result<Option<Vec<ArrayRef>>> {
-    firing.row(frame, writer.transaction, Time::Instead, rows, row).await
+    firing.row(frame, writer.transaction, TriggerTime::Instead, rows, row).await
 }

@@ -4,11 +4,10 @@ use super::constraints::Constraints;
 use super::triggered::{self, Firings, of_rows};
 use super::writer::Writer;
 use crate::context::Frame;
-use crate::context::triggered::Operation;
 use crate::triggers::Firing;
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use std::sync::Arc;
-use store::catalog::Table;
+use store::catalog::{Table, TriggerEvent};
 use store::{DistributedTransaction, TableView};
 use values::error::{Error, Result, SqlState};
 
@@ -28,7 +27,7 @@ pub(crate) async fn delete(
     rows: RecordBatch,
 ) -> Result<()> {
     let view = view_of(transaction, table)?;
-    let delete = Firing::of(transaction.catalog(), table, Operation::Delete, &[]);
+    let delete = Firing::of(transaction.catalog(), table, TriggerEvent::Delete, &[]);
     let mut firings = Firings { delete, ..Firings::default() };
     let mut writer = Writer::new(transaction, false);
     firings.before(frame, &mut writer).await?;
@@ -55,7 +54,7 @@ pub(crate) async fn update(
 ) -> Result<()> {
     let view = view_of(transaction, table)?;
     let constraints = Constraints::new(&frame.planner(transaction), table)?;
-    let update = Firing::of(transaction.catalog(), table, Operation::Update, assigned);
+    let update = Firing::of(transaction.catalog(), table, TriggerEvent::Update, assigned);
     let mut firings = Firings { update, ..Firings::default() };
     let mut writer = Writer::new(transaction, false);
     firings.before(frame, &mut writer).await?;

@@ -6,13 +6,13 @@
 use super::constraints::Constraints;
 use super::writer::{Changed, Writer};
 use crate::context::Frame;
-use crate::context::triggered::{Operation, Time};
 use crate::triggers::Firing;
 use datafusion::arrow::array::{ArrayRef, RecordBatch, UInt32Array};
 use datafusion::arrow::compute::take;
 use datafusion::common::ScalarValue;
 use sdds::Key;
 use store::TableView;
+use store::catalog::{TriggerEvent, TriggerTime};
 use values::error::{Error, Result, SqlState};
 
 /// Rows that were written, and which of those that were given they are.
@@ -75,7 +75,7 @@ pub(super) async fn before_insert(
     row: usize,
 ) -> Result<Option<Vec<ArrayRef>>> {
     let rows = (None, Some(columns));
-    firing.row(frame, writer.transaction, Time::Before, rows, row).await
+    firing.row(frame, writer.transaction, TriggerTime::Before, rows, row).await
 }
 
 /// Inserts rows, which are not checked yet.
@@ -132,7 +132,8 @@ pub(super) async fn update(
     }
     for row in 0..count(new) {
         let rows = (Some(old), Some(new));
-        let Some(now) = firing.row(frame, writer.transaction, Time::Before, rows, row).await?
+        let Some(now) =
+            firing.row(frame, writer.transaction, TriggerTime::Before, rows, row).await?
         else {
             continue;
         };
@@ -219,7 +220,7 @@ pub(super) async fn delete(
     }
     for row in 0..count(old) {
         let rows = (Some(old), None);
-        if firing.row(frame, writer.transaction, Time::Before, rows, row).await?.is_none() {
+        if firing.row(frame, writer.transaction, TriggerTime::Before, rows, row).await?.is_none() {
             continue;
         }
         let rows = batch(view, &one(old, row))?;
@@ -250,11 +251,11 @@ pub(super) fn of_rows(firing: &mut Option<Firing>) -> Option<&mut Firing> {
 
 impl Firings {
     /// Those of a kind of change of rows.
-    pub(super) fn of(&mut self, operation: Operation) -> &mut Option<Firing> {
+    pub(super) fn of(&mut self, operation: TriggerEvent) -> &mut Option<Firing> {
         match operation {
-            Operation::Insert => &mut self.insert,
-            Operation::Update => &mut self.update,
-            Operation::Delete | Operation::Truncate => &mut self.delete,
+            TriggerEvent::Insert => &mut self.insert,
+            TriggerEvent::Update => &mut self.update,
+            TriggerEvent::Delete | TriggerEvent::Truncate => &mut self.delete,
         }
     }
 

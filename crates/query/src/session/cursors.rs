@@ -6,6 +6,7 @@ use crate::context::outcome::{Outcome, Rows, Tag};
 use crate::context::transactions::Conversation;
 use catalog_views::session_context::TransactionStatus;
 use datafusion::physical_plan::memory::MemoryStream;
+use parser::commands::Command;
 use parser::connection::{Direction, Fetch};
 use plpgsql::Move;
 use procedural::Fetched;
@@ -39,6 +40,19 @@ impl Inner {
         if conversation.status() == TransactionStatus::Idle {
             self.context.held.end();
         }
+    }
+
+    /// FETCH, MOVE and CLOSE of cursors that functions have opened. `None` for other statements, and other cursors.
+    pub(super) fn use_opened(&self, command: &Command) -> Result<Option<Outcome>> {
+        Ok(match command {
+            Command::Fetch(fetch) if self.context.held.cursors.lock().is_open(&fetch.cursor) => {
+                Some(self.fetch_opened(fetch)?)
+            }
+            Command::Close(name) if self.close_opened(name.as_deref()) => {
+                Some(Outcome::Done(Tag::plain("CLOSE CURSOR")))
+            }
+            _ => None,
+        })
     }
 
     /// As [`Session::fetch_opened`].

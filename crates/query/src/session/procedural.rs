@@ -123,6 +123,7 @@ impl Inner {
         if is_own && done.is_err() {
             conversation.rollback();
         } else if is_own {
+            self.check_deferred(conversation).await?;
             conversation.commit(control).await?;
         }
         done

@@ -25,6 +25,7 @@ use notifications::Listening;
 use parser::commands::{Command, Copy, Definition, Discard, Mode, RoleStatement, Transaction};
 use parser::errors::at_literal;
 use parser::{Body, Statement};
+use procedural::Held;
 use std::sync::Arc;
 use store::catalog::Catalog;
 use store::{DistributedTransaction, Reading};
@@ -120,12 +121,6 @@ impl Inner {
             Command::Listen(_) | Command::Unlisten(_) | Command::Notify(..) => {
                 return self.channel(command);
             }
-            Command::Fetch(fetch) if self.context.held.cursors.lock().is_open(&fetch.cursor) => {
-                return self.fetch_opened(fetch);
-            }
-            Command::Close(name) if self.close_opened(name.as_deref()) => {
-                return Ok(Outcome::Done(Tag::plain("CLOSE CURSOR")));
-            }
             Command::AlterSystem(alter) => return self.alter_system(conversation, alter).await,
             Command::Explain(explain) => {
                 let Some(inner) = statement.inner() else { return Err(requires_connection()) };
@@ -159,7 +154,7 @@ impl Inner {
             Command::Discard(Discard::Temporary) => {
                 Write::Definition(&Definition::DropTemporary { all: false })
             }
-            _ => return Err(self.of_connection(conversation, statement)),
+            _ => return self.of_connection(conversation, statement),
         };
         self.write(conversation, &frame, write, control).await
     }
@@ -484,15 +479,27 @@ impl Inner {
         result
     }
 
-    /// The error of a statement that only the connection to a client can execute, or what is wrong with its types.
-    fn of_connection(&self, conversation: &mut Conversation, statement: &Statement) -> Error {
+    /// Executes a statement on a cursor that a function has opened.
+    ///
+    /// # Errors
+    /// 0A000 for other statements, which only the connection to a client can execute, or what is wrong with their types.
+    fn of_connection(
+        &self,
+        conversation: &mut Conversation,
+        statement: &Statement,
+    ) -> Result<Outcome> {
+        if let Some(command) = statement.command()
+            && let Some(done) = self.use_opened(command)?
+        {
+            return Ok(done);
+        }
         let wrong = match statement.command() {
             Some(Command::Prepare(prepare)) => {
                 self.declared_types(conversation, prepare, &statement.text).err()
             }
             _ => None,
         };
-        wrong.unwrap_or_else(requires_connection)
+        Err(wrong.unwrap_or_else(requires_connection))
     }
 
     async fn load_into(

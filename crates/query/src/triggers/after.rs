@@ -4,10 +4,11 @@ use super::firing::Firing;
 use super::rows::of_arrays;
 use super::transitions::StatementRows;
 use crate::context::Frame;
-use crate::context::triggered::{Changed, ChangedRows, Time};
+use crate::context::triggered::{Changed, ChangedRows};
 use datafusion::arrow::array::RecordBatch;
 use std::sync::Arc;
 use store::DistributedTransaction;
+use store::catalog::TriggerTime;
 use values::error::Result;
 
 /// Fires the triggers after the changes that a statement has noted, in their order.
@@ -30,11 +31,11 @@ pub(crate) async fn fire_after(
         let all = of_part.filter_map(|other| other.rows.clone()).collect();
         firing.see(&StatementRows { table, rows: all })?;
         let Some(ChangedRows { old, new }) = rows else {
-            let time = (false, Time::After);
+            let time = (false, TriggerTime::After);
             firing.fire(frame, transaction, time, (None, None)).await?;
             continue;
         };
-        if !firing.has(true, Time::After) {
+        if !firing.has(true, TriggerTime::After) {
             continue;
         }
         let count = new.as_ref().or(old.as_ref()).map_or(0, RecordBatch::num_rows);
@@ -42,7 +43,7 @@ pub(crate) async fn fire_after(
             let values = |batch: &RecordBatch| of_arrays(table, batch.columns(), row);
             let rows =
                 (old.as_ref().map(values).transpose()?, new.as_ref().map(values).transpose()?);
-            firing.fire(frame, transaction, (true, Time::After), rows).await?;
+            firing.fire(frame, transaction, (true, TriggerTime::After), rows).await?;
             tokio::task::consume_budget().await;
         }
     }

@@ -4,13 +4,13 @@ use super::rows::{of_arrays, to_arrays};
 use super::transitions::StatementRows;
 use crate::context::Frame;
 use crate::context::triggered::{
-    Asked, Changed, ChangedRows, Operation, RowValues, Time, Transitions, TriggerAnswer,
-    TriggerCall, TriggerMemory, WaitingTrigger,
+    Asked, Changed, ChangedRows, RowValues, Transitions, TriggerAnswer, TriggerCall, TriggerMemory,
+    WaitingTrigger,
 };
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use std::sync::{Arc, OnceLock};
 use store::DistributedTransaction;
-use store::catalog::{Catalog, ColumnId, Table, Trigger};
+use store::catalog::{Catalog, ColumnId, Table, Trigger, TriggerEvent, TriggerTime};
 use values::error::Result;
 
 /// A trigger with what has been planned for it.
@@ -23,7 +23,7 @@ struct Known {
 /// The triggers that a kind of change fires.
 pub(crate) struct Firing {
     table: Arc<Table>,
-    operation: Operation,
+    operation: TriggerEvent,
     assigned: Arc<[ColumnId]>,
     triggers: Vec<Known>,
     /// The number of the change in its statement, once it has noted something.
@@ -35,7 +35,7 @@ impl Firing {
     pub(crate) fn of(
         catalog: &Catalog,
         table: &Arc<Table>,
-        operation: Operation,
+        operation: TriggerEvent,
         assigned: &[usize],
     ) -> Option<Self> {
         if catalog.triggers_of(table.id).is_empty() {
@@ -48,22 +48,10 @@ impl Firing {
     pub(super) fn with_ids(
         catalog: &Catalog,
         table: &Arc<Table>,
-        operation: Operation,
+        operation: TriggerEvent,
         assigned: Arc<[ColumnId]>,
     ) -> Option<Self> {
-        let is_meant = |trigger: &&Arc<Trigger>| {
-            let is_of_kind = match operation {
-                Operation::Insert => trigger.events.insert,
-                Operation::Delete => trigger.events.delete,
-                Operation::Truncate => trigger.events.truncate,
-                Operation::Update => {
-                    trigger.events.update
-                        && (trigger.columns.is_empty()
-                            || trigger.columns.iter().any(|id| assigned.contains(id)))
-                }
-            };
-            is_of_kind && trigger.is_enabled()
-        };
+        let is_meant = |trigger: &&Arc<Trigger>| trigger.is_fired_by(operation, &assigned);
         let meant = catalog.triggers_of(table.id).iter().filter(is_meant);
         let known = |trigger: &Arc<Trigger>| Known {
             trigger: Arc::clone(trigger),
@@ -80,27 +68,27 @@ impl Firing {
         self.triggers.iter().map(|known| &*known.trigger)
     }
 
-    pub(super) fn has(&self, is_row: bool, time: Time) -> bool {
-        self.all().any(|trigger| trigger.is_row == is_row && Time::of(trigger) == time)
+    pub(super) fn has(&self, is_row: bool, time: TriggerTime) -> bool {
+        self.all().any(|trigger| trigger.is_row == is_row && trigger.time() == time)
     }
 
     /// Whether a trigger needs each row.
     pub(crate) fn is_of_rows(&self) -> bool {
-        self.has(true, Time::Before) || self.needs_rows_after()
+        self.has(true, TriggerTime::Before) || self.needs_rows_after()
     }
 
     /// Whether a trigger fires before each row.
     pub(crate) fn is_before_rows(&self) -> bool {
-        self.has(true, Time::Before)
+        self.has(true, TriggerTime::Before)
     }
 
     /// Whether a trigger fires instead of the change of each row.
     pub(crate) fn is_instead(&self) -> bool {
-        self.has(true, Time::Instead)
+        self.has(true, TriggerTime::Instead)
     }
 
     fn needs_rows_after(&self) -> bool {
-        self.has(true, Time::After) || self.all().any(Trigger::has_transitions)
+        self.has(true, TriggerTime::After) || self.all().any(Trigger::has_transitions)
     }
 
     /// Fires the triggers before the statement.
@@ -112,13 +100,13 @@ impl Firing {
         frame: &Frame<'_>,
         transaction: &mut DistributedTransaction,
     ) -> Result<()> {
-        let time = (false, Time::Before);
+        let time = (false, TriggerTime::Before);
         self.fire(frame, transaction, time, (None, None)).await.map(|_| ())
     }
 
     /// Notes that the triggers after the statement fire at its end.
     pub(crate) fn after_statement(&self, frame: &Frame<'_>) {
-        if self.has(false, Time::After) {
+        if self.has(false, TriggerTime::After) {
             self.note(frame, None);
         }
     }
@@ -132,7 +120,7 @@ impl Firing {
         &mut self,
         frame: &Frame<'_>,
         transaction: &mut DistributedTransaction,
-        time: Time,
+        time: TriggerTime,
         (old, new): (Option<&[ArrayRef]>, Option<&[ArrayRef]>),
         at: usize,
     ) -> Result<Option<Vec<ArrayRef>>> {
@@ -145,10 +133,12 @@ impl Firing {
         let from = new.or(old).unwrap_or_default();
         match self.operation {
             // What the function returns for a row that is deleted does not change it.
-            Operation::Delete | Operation::Truncate => {
+            TriggerEvent::Delete | TriggerEvent::Truncate => {
                 Ok(Some(from.iter().map(|column| column.slice(at, 1)).collect()))
             }
-            Operation::Insert | Operation::Update => to_arrays(&table, &row, (from, at)).map(Some),
+            TriggerEvent::Insert | TriggerEvent::Update => {
+                to_arrays(&table, &row, (from, at)).map(Some)
+            }
         }
     }
 
@@ -194,13 +184,13 @@ impl Firing {
         &mut self,
         frame: &Frame<'_>,
         transaction: &mut DistributedTransaction,
-        (is_row, time): (bool, Time),
+        (is_row, time): (bool, TriggerTime),
         (old, mut new): (Option<RowValues>, Option<RowValues>),
     ) -> Result<Option<RowValues>> {
-        let is_after = time == Time::After;
+        let is_after = time == TriggerTime::After;
         for known in &mut self.triggers {
             let Known { trigger, memory, transitions } = known;
-            if trigger.is_row != is_row || Time::of(trigger) != time {
+            if trigger.is_row != is_row || trigger.time() != time {
                 continue;
             }
             let timing = trigger.constraint.filter(|_| is_after);

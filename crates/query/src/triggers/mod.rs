@@ -10,13 +10,11 @@ mod after;
 mod firing;
 mod rows;
 mod transitions;
-mod views;
 mod waiting;
 
 pub(crate) use after::fire_after;
 pub(crate) use firing::Firing;
 pub(crate) use rows::{NEW, OLD, named_columns, written_out};
-pub(crate) use views::as_table;
 pub(crate) use waiting::{fire_all, fire_due, settle_all};
 
 #[cfg(doc)]

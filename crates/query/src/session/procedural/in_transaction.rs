@@ -4,26 +4,24 @@ use super::call::{Deep, of_batches, rows, value_of};
 use crate::analysis;
 use crate::analysis::calls::Calls;
 use crate::context::call_site::DEPTH_MAX;
+use crate::context::held::Held;
 use crate::context::triggered::Transitions;
 use crate::context::{Frame, Inner};
 use crate::row_locks;
 use crate::session::run::Write;
+use analyzer::system::Oid;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::ScalarValue;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use parking_lot::Mutex;
 use parser::commands::Command;
 use parser::{Body, Statement};
 use planner::NamedParameter;
-use procedural::{Compiled, Cursors, Done, StatementHost, Statements, Value, reads_tables};
+use procedural::{Compiled, Done, StatementHost, Statements, Value, reads_tables};
 use std::sync::Arc;
 use store::catalog::{Function, RelationId};
 use store::{DistributedSavepoint, DistributedTransaction};
 use values::error::{Error, Result, SqlState};
-
-/// PostgreSQL's id of the type `trigger`, of functions that queries do not call.
-const TRIGGER: u32 = 2279;
 
 /// The transaction of a statement that fires a trigger.
 pub(super) struct InTransaction<'a> {
@@ -67,7 +65,8 @@ impl<'t> InTransaction<'t> {
                 return Ok(of_batches(locked.0, vec![locked.1]));
             }
             let query = analysis::query_of(statement)?;
-            let is_called = |of: &Arc<Function>| of.language != "sql" && of.result_id != TRIGGER;
+            let is_called =
+                |of: &Arc<Function>| of.language != "sql" && of.result_id != Oid::TRIGGER.0;
             let has_functions = reading.catalog().functions().any(is_called);
             let calls = match has_functions {
                 true => Calls::of(&frame.planner(&reading), query, frame.text).await?,
@@ -134,6 +133,7 @@ impl<'t> InTransaction<'t> {
 
 impl Statements for InTransaction<'_> {
     type Savepoint = DistributedSavepoint;
+    type Held = Held;
 
     async fn run(
         &mut self,
@@ -185,8 +185,8 @@ impl Statements for InTransaction<'_> {
         Compiled::of(&planner, &plan, &fields)
     }
 
-    fn cursors(&self) -> Result<Arc<Mutex<Cursors>>> {
-        Ok(Arc::clone(&self.inner.context.held.cursors))
+    fn held(&self) -> Result<Arc<Held>> {
+        Ok(Arc::clone(&self.inner.context.held))
     }
 
     fn say(&mut self, severity: &'static str, error: Error) {

@@ -3,16 +3,16 @@
 use crate::analysis;
 use crate::context::Inner;
 use crate::context::call_site::CallSite;
+use crate::context::held::Held;
 use crate::context::transactions::Conversation;
 use crate::row_locks;
 use crate::session::run::Write;
 use datafusion::common::ScalarValue;
 use executor::Control;
-use parking_lot::Mutex;
 use parser::commands::Command;
 use parser::{Body, Statement};
 use planner::NamedParameter;
-use procedural::{Compiled, Cursors, Done, Scalar, Statements, reads_tables, termination};
+use procedural::{Compiled, Done, Scalar, Statements, reads_tables, termination};
 use std::sync::Arc;
 use store::DistributedSavepoint;
 use values::error::{Error, Result, SqlState};
@@ -30,6 +30,7 @@ pub(super) struct InSession<'a> {
 
 impl Statements for InSession<'_> {
     type Savepoint = DistributedSavepoint;
+    type Held = Held;
 
     async fn run(
         &mut self,
@@ -107,8 +108,8 @@ impl Statements for InSession<'_> {
         Compiled::of(&planner, &plan, &fields)
     }
 
-    fn cursors(&self) -> Result<Arc<Mutex<Cursors>>> {
-        Ok(Arc::clone(&self.inner.context.held.cursors))
+    fn held(&self) -> Result<Arc<Held>> {
+        Ok(Arc::clone(&self.inner.context.held))
     }
 
     fn say(&mut self, severity: &'static str, error: Error) {
