@@ -71,6 +71,11 @@ impl RowChanges {
         self.fresh.is_empty() && self.deferred.is_empty()
     }
 
+    /// Whether a check of a table waits for the end of the transaction.
+    pub fn has_deferred(&self, table: TableId) -> bool {
+        self.deferred.iter().any(|check| check.table == table)
+    }
+
     /// Whether there are no changes. Checks may wait.
     pub fn has_no_changes(&self) -> bool {
         self.fresh.is_empty()

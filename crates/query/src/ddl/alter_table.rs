@@ -72,7 +72,7 @@ pub(crate) async fn run(
         let next = Relation::Table(Arc::new(next));
         transaction.change_catalog(CatalogChange::Replace(next))?;
         if let Changed::Rows(rewritten) = changed {
-            rewritten.write(transaction, table.id).await?;
+            rewritten.write(frame, transaction, table.id).await?;
         }
         index_columns::follow_columns(transaction, id)?;
         if let AlterOperation::AddColumn { column, .. } = operation {

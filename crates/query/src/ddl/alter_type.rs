@@ -145,11 +145,19 @@ impl Rewritten {
     /// Replaces the rows of the table. The catalog must have the new definition.
     pub(super) async fn write(
         self,
+        frame: &Frame<'_>,
         transaction: &mut DistributedTransaction,
         table: TableId,
     ) -> Result<()> {
-        // All values stay as they are, or are of columns that no foreign key watches.
+        // All values stay as they are, or are of columns that no foreign key watches. Unique ones are checked below.
         let before = transaction.row_changes().clone();
+        if before.has_deferred(table) {
+            let of = transaction.catalog().table_by_id(table);
+            let name = of.map_or_else(String::new, |of| of.name.clone());
+            let message =
+                format!("cannot ALTER TABLE \"{name}\" because it has pending trigger events");
+            return Err(Error::new(SqlState::ObjectInUse, message));
+        }
         transaction.truncate(table)?;
         if let Some(replaced) = self.replaced {
             index_columns::follow_type(transaction, table, replaced)?;
@@ -169,6 +177,12 @@ impl Rewritten {
             written.map_err(index::not_unique)?;
         }
         *transaction.row_changes() = before;
+        let catalog = Arc::clone(transaction.catalog());
+        for index in catalog.indexes_of(table).iter().filter(|index| index.is_deferrable()) {
+            if let Some(of) = catalog.table_by_id(table) {
+                integrity::check_all(frame, transaction, of, index).await?;
+            }
+        }
         Ok(())
     }
 }
@@ -190,7 +204,10 @@ fn refuse_type(
             computed.name
         )));
     }
-    if DistributedTransaction::watches(transaction.catalog(), table.id, &[index]) {
+    let referring = transaction.catalog().references_to(table.id);
+    let mut referred = referring.flat_map(|(_, key)| &key.referenced);
+    let mut refers = table.foreign_keys.iter().flat_map(|key| &key.columns);
+    if referred.any(|id| *id == column.id) || refers.any(|id| *id == column.id) {
         let message = format!("altering the type of a column of a foreign key, \"{name}\",");
         return Err(Error::unsupported(format!("{message} is not supported")));
     }
