@@ -128,6 +128,7 @@ impl Resolved {
     fn is_temporary(&self) -> bool {
         match self {
             Self::Table(table) => is_temporary_schema(&table.schema),
+            Self::Instead(view) => is_temporary_schema(&view.schema),
             Self::View { base, .. } => base.as_ref().is_some_and(|base| base.is_temporary()),
         }
     }
@@ -139,7 +140,8 @@ pub(crate) fn is_temporary(frame: &Frame<'_>, catalog: &Catalog, range: &RangeVa
         Some(Relation::View(view)) => {
             let (path, needed) = (frame.path(), Privileges::default());
             let access = Access::unlimited(catalog);
-            let reached = Reached { catalog, path, needed }.through(view, access, &mut Vec::new());
+            let reached = Reached { catalog, path, needed, event: None };
+            let reached = reached.through(view, access, &mut Vec::new());
             reached.is_ok_and(|reached| reached.is_temporary())
         }
         found => found.is_some_and(Relation::is_temporary),
