@@ -3,6 +3,7 @@
 use super::call::{Deep, of_batches, rows, value_of};
 use crate::analysis;
 use crate::analysis::calls::Calls;
+use crate::calls::identity;
 use crate::context::call_site::DEPTH_MAX;
 use crate::context::held::Held;
 use crate::context::triggered::Transitions;
@@ -106,6 +107,9 @@ impl<'t> InTransaction<'t> {
         let gone = || Error::new(SqlState::UndefinedFunction, "the function does not exist");
         let function = self.transaction.catalog().function_by_id(id).ok_or_else(gone)?;
         let function = Arc::clone(function);
+        let catalog = Arc::clone(self.transaction.catalog());
+        let statement = self.inner.borrowed.statement();
+        let _identity = identity(self.inner, statement, &catalog, &function)?;
         let inside = InTransaction {
             inner: self.inner,
             transaction: self.transaction,

@@ -2,6 +2,7 @@
 
 use super::call::Deep;
 use super::in_transaction::InTransaction;
+use crate::calls::identity;
 use crate::context::Inner;
 use crate::context::call_site::DEPTH_MAX;
 use crate::context::triggered::{Asked, RowValues, TriggerAnswer, TriggerCall};
@@ -41,6 +42,8 @@ async fn run(
     let gone = || Error::new(SqlState::UndefinedFunction, "the function of a trigger is gone");
     let function = transaction.catalog().function_by_id(call.trigger.function);
     let function = Arc::clone(function.ok_or_else(gone)?);
+    let catalog = Arc::clone(transaction.catalog());
+    let _identity = identity(inner, inner.borrowed.statement(), &catalog, &function)?;
     let memory = std::mem::take(&mut call.memory.texts);
     let transitions = Arc::clone(&call.transitions);
     let inside = InTransaction { inner, transaction, transitions, depth: call.depth + 1 };
