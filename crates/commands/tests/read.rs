@@ -80,7 +80,6 @@ fn what_is_missing_is_named() {
         ("CREATE DATABASE x", "CREATE DATABASE is not supported"),
         ("DROP FOREIGN TABLE x", "DROP FOREIGN TABLE is not supported"),
         ("ALTER TABLE t SET UNLOGGED", "ALTER TABLE SET UNLOGGED is not supported"),
-        ("ALTER TABLE t SET (a = 1)", "ALTER TABLE SET (...) is not supported"),
         ("ALTER TABLE t DISABLE TRIGGER ALL", "ALTER TABLE DISABLE TRIGGER ALL is not supported"),
         (
             "ALTER TABLE t ENABLE ROW LEVEL SECURITY",
@@ -92,7 +91,6 @@ fn what_is_missing_is_named() {
         ),
         ("CREATE UNLOGGED TABLE t (a int)", "UNLOGGED is not supported"),
         ("CREATE TABLE t (a int) TABLESPACE x", "TABLESPACE is not supported"),
-        ("CREATE VIEW v AS SELECT 1 WITH CHECK OPTION", "WITH CHECK OPTION is not supported"),
         ("COPY t FROM PROGRAM 'x'", "COPY with PROGRAM is not supported"),
         ("PREPARE TRANSACTION 'x'", "PREPARE TRANSACTION is not supported"),
         (
