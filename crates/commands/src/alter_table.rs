@@ -145,7 +145,9 @@ fn read(kind: ObjectKind, table: &str, operation: &AlterTableCmd) -> Result<Alte
     if let Some(switch) = TriggerSwitch::of(operation) {
         return Ok(AlterOperation::SwitchTriggers(switch));
     }
-    if let (ObjectKind::View, Some(options)) = (kind, ViewOptions::altered(operation)?) {
+    if matches!(kind, ObjectKind::View)
+        && let Some(options) = ViewOptions::altered(operation)?
+    {
         return Ok(AlterOperation::SetViewOptions(options));
     }
     Ok(match operation.subtype() {

@@ -69,7 +69,7 @@ const RELATED: [&str; 24] = [
     "CREATE DOMAIN bearable AS mood CHECK (VALUE <> 'sad')",
     "CREATE DOMAIN required AS text NOT NULL DEFAULT 'none'",
     "CREATE TABLE person (id int PRIMARY KEY, email text UNIQUE, m mood NOT NULL DEFAULT 'happy', past mood[],
-        b bearable, p positive, many positive[], size shop.\"a size\", r required)",
+        b bearable, p positive, size shop.\"a size\", r required)",
     "CREATE TABLE by_mood (m mood PRIMARY KEY, n int)",
     "CREATE TABLE message (id int PRIMARY KEY, sender int CONSTRAINT of_person REFERENCES person ON DELETE CASCADE,
         receiver text REFERENCES person (email) DEFERRABLE INITIALLY DEFERRED)",

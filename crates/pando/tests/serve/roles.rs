@@ -31,12 +31,14 @@ async fn texts(client: &Client, query: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn with_the_first_user_everybody_needs_a_password() {
+async fn with_the_first_superuser_everybody_needs_a_password() {
     let served = serve(&[]);
     let open = connect(&served, "anybody", None).await.expect("nobody to be yet");
-    let refused = state_of(&open, "CREATE USER bob PASSWORD 'b'").await;
-    assert_eq!(refused, Some(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE), "nobody could rule");
+    assert_eq!(state_of(&open, "CREATE USER bob PASSWORD 'b'").await, None);
+    assert!(connect(&served, "bob", None).await.is_ok(), "nobody is asked for a password yet");
     first_user(&open).await;
+    assert!(connect(&served, "bob", None).await.is_err());
+    assert!(connect(&served, "bob", Some("b")).await.is_ok());
     assert!(connect(&served, "anybody", None).await.is_err());
     assert!(connect(&served, "admin", Some("wrong")).await.is_err());
     let admin = connect(&served, "admin", Some("secret")).await.expect("the password");
