@@ -97,7 +97,7 @@ mod tests {
         let beyond = SqlState::NumericValueOutOfRange;
         assert_eq!(state_of("1e999999", SqlType::Jsonb), Some(beyond));
         assert_eq!(state_of("2026-02-30", SqlType::Date), Some(SqlState::DatetimeFieldOverflow));
-        assert_eq!(state_of("tomorrow?", SqlType::Date), Some(SqlState::InvalidDatetimeFormat));
+        assert_eq!(state_of("someday", SqlType::Date), Some(SqlState::InvalidDatetimeFormat));
         assert_eq!(state_of("\\xzz", SqlType::Bytea), Some(SqlState::InvalidParameterValue));
         assert_eq!(state_of("\\x1", SqlType::Bytea), Some(SqlState::InvalidParameterValue));
         assert_eq!(state_of("maybe", SqlType::Boolean), Some(SqlState::InvalidTextRepresentation));

@@ -81,7 +81,19 @@ fn numerics_of_all_widths() {
 
 #[test]
 fn dates_before_christ_and_after_year_9999() {
-    let days = [0, -1, 59, 11_016, 19_782, -719_162, -719_163, -735_000, 2_932_897, i32::MAX];
+    let days = [
+        0,
+        -1,
+        59,
+        11_016,
+        19_782,
+        -719_162,
+        -719_163,
+        -735_000,
+        2_932_897,
+        i32::MAX - 1,
+        i32::MAX,
+    ];
     let expected = [
         "1970-01-01",
         "1969-12-31",
@@ -92,7 +104,8 @@ fn dates_before_christ_and_after_year_9999() {
         "0001-12-31 BC",
         "0044-08-22 BC",
         "10000-01-01",
-        "5881580-07-11",
+        "5881580-07-10",
+        "infinity",
     ];
     assert_eq!(texts(&Date32Array::from(days.to_vec())), expected);
 }
