@@ -400,8 +400,7 @@ impl<S: Statements> Host for StatementHost<S> {
         let held = self.statements.held()?;
         let goes_back = scrolls.unwrap_or(!locks);
         let of = CursorOf { statement: statement.text, goes_back, opened: SystemTime::now() };
-        let opened = held.cursors().lock().open(name, of, fields, rows);
-        opened
+        held.cursors().lock().open(name, of, fields, rows)
     }
 
     fn is_open(&self, cursor: &str) -> bool {

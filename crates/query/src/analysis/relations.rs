@@ -34,7 +34,7 @@ pub(super) struct Relations {
 #[derive(Debug, Clone)]
 pub(crate) enum ChangeTarget {
     /// A table.
-    Table(TableView),
+    Table(Box<TableView>),
     /// A view, as a table of its columns. Triggers fire instead of its changes.
     View(Arc<store::catalog::Table>),
 }
@@ -111,7 +111,7 @@ impl Relations {
             Resolved::Table(table) => {
                 let Some(view) = planner.tables.table(table.id) else { return Ok(None) };
                 let rows = Arc::new(BucketTable::new(view.clone(), BucketColumns::All));
-                return self.changed(ChangeTarget::Table(view), rows).map(Some);
+                return self.changed(ChangeTarget::Table(Box::new(view)), rows).map(Some);
             }
             Resolved::Instead(view) => {
                 let rows = Box::pin(planner.view(&view)).await?;

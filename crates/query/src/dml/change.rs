@@ -71,7 +71,7 @@ impl Ready {
         let mut firings = Firings::default();
         let checks = checks.map(|checks| ViewChecks::new(Arc::clone(&table), checks));
         let view = match target {
-            ChangeTarget::Table(view) => view,
+            ChangeTarget::Table(view) => *view,
             ChangeTarget::View(table) => {
                 let (instead, assigned) = Instead::new(frame, planner, table, rows, action).await?;
                 let operation = instead.operation();
