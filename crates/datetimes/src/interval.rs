@@ -7,48 +7,13 @@
 use crate::DatetimeError;
 use crate::clock::Clock;
 use crate::digits::{fraction, integer, long};
+use crate::interval_fields::Fields;
 use crate::interval_parts::Parts;
 use crate::iso_interval;
 use crate::tokens::{Kind, Token, tokens};
 use crate::words::{IntervalWord, Unit, of_interval};
 
 const MONTHS_PER_YEAR: i64 = 12;
-
-/// The fields of an interval type, as bits in its modifier.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Fields(i32);
-
-impl Fields {
-    const MONTH: i32 = 1 << 1;
-    const YEAR: i32 = 1 << 2;
-    const DAY: i32 = 1 << 3;
-    const HOUR: i32 = 1 << 10;
-    const MINUTE: i32 = 1 << 11;
-    const SECOND: i32 = 1 << 12;
-    const ALL: i32 = 0x7fff;
-
-    fn of_modifier(modifier: i32) -> Self {
-        Self(if modifier < 0 { Self::ALL } else { (modifier >> 16) & Self::ALL })
-    }
-
-    fn are_minutes_and_seconds(self) -> bool {
-        self.0 == Self::MINUTE | Self::SECOND
-    }
-
-    /// The unit of a number at the end.
-    fn last_unit(self) -> Unit {
-        match self.0 {
-            Self::ALL => Unit::Second,
-            all if all & Self::SECOND != 0 => Unit::Second,
-            all if all & Self::MINUTE != 0 => Unit::Minute,
-            all if all & Self::HOUR != 0 => Unit::Hour,
-            all if all & Self::DAY != 0 => Unit::Day,
-            all if all & Self::MONTH != 0 => Unit::Month,
-            all if all & Self::YEAR != 0 => Unit::Year,
-            _ => Unit::Second,
-        }
-    }
-}
 
 /// An interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,6 +12,7 @@ mod digits;
 mod error;
 pub mod fields;
 pub mod interval;
+mod interval_fields;
 mod interval_parts;
 mod iso_interval;
 pub mod moments;
@@ -21,4 +22,5 @@ mod words;
 pub mod zone;
 
 pub use error::DatetimeError;
+pub use interval_fields::Fields as IntervalFields;
 pub use order::DateOrder;

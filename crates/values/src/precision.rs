@@ -8,20 +8,13 @@ use datafusion::arrow::array::{
 use datafusion::arrow::datatypes::{
     IntervalMonthDayNano, IntervalMonthDayNanoType, Time64MicrosecondType, TimestampMicrosecondType,
 };
+use datetimes::IntervalFields;
 use std::sync::Arc;
 
 /// 2000-01-01, from which timestamps are rounded.
 const MICROS_TO_2000: i64 = 946_684_800_000_000;
 const NANOS_PER_MICRO: i64 = 1000;
 
-/// The bits of an interval's fields in its modifier, from the largest on.
-const YEAR: i32 = 1 << 2;
-const MONTH: i32 = 1 << 1;
-const DAY: i32 = 1 << 3;
-const HOUR: i32 = 1 << 10;
-const MINUTE: i32 = 1 << 11;
-const SECOND: i32 = 1 << 12;
-const ALL_FIELDS: i32 = 0x7fff;
 const DIGITS_MAX: i32 = 6;
 
 /// The microseconds of the last digit of a precision.
@@ -86,17 +79,16 @@ pub fn of_interval(interval: IntervalMonthDayNano, modifier: i32) -> Option<Inte
     if modifier < 0 {
         return Some(interval);
     }
-    let (fields, digits) = ((modifier >> 16) & ALL_FIELDS, modifier & 0xffff);
+    let (fields, digits) = (IntervalFields::of_modifier(modifier), modifier & 0xffff);
     let IntervalMonthDayNano { mut months, mut days, nanoseconds } = interval;
     let mut micros = nanoseconds / NANOS_PER_MICRO;
     const MINUTE_MICROS: i64 = 60_000_000;
-    let last = [SECOND, MINUTE, HOUR, DAY, MONTH, YEAR].into_iter().find(|bit| fields & bit != 0);
-    match last.filter(|_| fields != ALL_FIELDS) {
-        Some(YEAR) => (months, days, micros) = (months / 12 * 12, 0, 0),
-        Some(MONTH) => (days, micros) = (0, 0),
-        Some(DAY) => micros = 0,
-        Some(HOUR) => micros = micros / (60 * MINUTE_MICROS) * (60 * MINUTE_MICROS),
-        Some(MINUTE) => micros = micros / MINUTE_MICROS * MINUTE_MICROS,
+    match fields.smallest() {
+        Some(IntervalFields::YEAR) => (months, days, micros) = (months / 12 * 12, 0, 0),
+        Some(IntervalFields::MONTH) => (days, micros) = (0, 0),
+        Some(IntervalFields::DAY) => micros = 0,
+        Some(IntervalFields::HOUR) => micros = micros / (60 * MINUTE_MICROS) * (60 * MINUTE_MICROS),
+        Some(IntervalFields::MINUTE) => micros = micros / MINUTE_MICROS * MINUTE_MICROS,
         _ => {}
     }
     if digits <= DIGITS_MAX {
@@ -118,12 +110,14 @@ mod tests {
 
     #[test]
     fn smaller_fields_than_the_declared_ones_are_cut() {
+        const YEAR: i32 = IntervalFields::YEAR;
+        const DAY_AND_HOUR: i32 = IntervalFields::DAY | IntervalFields::HOUR;
         let hour = 3_600_000_000_000;
         let interval = IntervalMonthDayNano::new(14, 3, 4 * hour + hour / 10);
         let of = |fields: i32| of_interval(interval, fields << 16 | 0xffff);
         assert_eq!(of(YEAR), Some(IntervalMonthDayNano::new(12, 0, 0)));
-        assert_eq!(of(YEAR | MONTH), Some(IntervalMonthDayNano::new(14, 0, 0)));
-        assert_eq!(of(DAY | HOUR), Some(IntervalMonthDayNano::new(14, 3, 4 * hour)));
+        assert_eq!(of(YEAR | IntervalFields::MONTH), Some(IntervalMonthDayNano::new(14, 0, 0)));
+        assert_eq!(of(DAY_AND_HOUR), Some(IntervalMonthDayNano::new(14, 3, 4 * hour)));
         assert_eq!(of_interval(interval, -1), Some(interval));
     }
 }
