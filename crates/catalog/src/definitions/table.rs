@@ -1,0 +1,124 @@
+//! Tables and materialized views.
+
+use super::column::Column;
+use super::constraint::{Check, ForeignKey};
+use super::ids::{ColumnId, TableId};
+use arrow::datatypes::{Field, Schema as ArrowSchema, SchemaRef};
+use sdds::GroupId;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Default for the size at which a bucket splits, in bytes.
+pub const DEFAULT_BUCKET_SIZE: u64 = 64 << 20;
+/// Minimum bucket size of a table, in bytes.
+pub const BUCKET_SIZE_MIN: u64 = 4 << 10;
+/// Maximum bucket size of a table, in bytes.
+pub const BUCKET_SIZE_MAX: u64 = 1 << 30;
+
+const _: () =
+    assert!(BUCKET_SIZE_MIN < DEFAULT_BUCKET_SIZE && DEFAULT_BUCKET_SIZE < BUCKET_SIZE_MAX);
+
+/// What a commit does to a temporary table.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum OnCommit {
+    /// Keeps the rows, as for any other table.
+    #[default]
+    PreserveRows,
+    /// Deletes the rows.
+    DeleteRows,
+    /// Drops the table.
+    Drop,
+}
+
+/// What makes a table a materialized view, whose rows are those of a query when it was last refreshed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Materialized {
+    /// The query, as SQL text. Its columns are those of the table, in order, under names of its own.
+    pub sql: String,
+    /// The search path for unqualified names in the query.
+    pub search_path: Vec<String>,
+    /// Whether it may be read: not after WITH NO DATA.
+    pub is_populated: bool,
+}
+
+/// A table, or a materialized view.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Table {
+    /// The id.
+    pub id: TableId,
+    /// The schema.
+    pub schema: String,
+    /// The name.
+    pub name: String,
+    /// All columns in order, the hidden one included.
+    pub columns: Vec<Column>,
+    /// The columns of the primary key in key order. Not empty.
+    pub key: Vec<ColumnId>,
+    /// The CHECK constraints.
+    pub checks: Vec<Check>,
+    /// The FOREIGN KEY constraints.
+    pub foreign_keys: Vec<ForeignKey>,
+    /// The size at which a bucket splits, in bytes.
+    pub bucket_size: u64,
+    /// The table it is colocated with: each row is stored on the server that owns the other table's
+    /// key that is a prefix of its own key. The other table may have been dropped; see
+    /// [`crate::Catalog::colocated`].
+    pub colocate_with: Option<TableId>,
+    /// What a commit does to the table.
+    pub on_commit: OnCommit,
+    /// The group that owns all keys of a new table.
+    pub home: GroupId,
+    /// The id of the next column to be added.
+    pub next_column: u32,
+    /// Incremented by each change of the definition.
+    pub version: u32,
+    /// What makes it a materialized view; `None` for a table.
+    pub materialized: Option<Materialized>,
+    /// The text of COMMENT ON.
+    pub comment: Option<String>,
+}
+
+impl Table {
+    /// Returns all columns as Arrow fields, the hidden one included.
+    pub fn arrow_schema(&self) -> SchemaRef {
+        let field = |c: &Column| Field::new(&c.name, c.sql_type.arrow(), c.nullable);
+        Arc::new(ArrowSchema::new(self.columns.iter().map(field).collect::<Vec<_>>()))
+    }
+
+    /// Finds a column by name; returns its position too.
+    pub fn column(&self, name: &str) -> Option<(usize, &Column)> {
+        self.columns.iter().enumerate().find(|(_, column)| column.name == name)
+    }
+
+    /// Returns the position of a column.
+    pub fn position(&self, id: ColumnId) -> Option<usize> {
+        self.columns.iter().position(|column| column.id == id)
+    }
+
+    /// Returns the positions of the key columns in key order.
+    pub fn key_indices(&self) -> Vec<usize> {
+        self.key.iter().filter_map(|id| self.position(*id)).collect()
+    }
+
+    /// Whether the key is a generated row id.
+    pub fn has_hidden_key(&self) -> bool {
+        self.columns.iter().any(|column| column.hidden)
+    }
+
+    /// Returns the name of the primary key constraint.
+    pub fn key_name(&self) -> String {
+        format!("{}_pkey", self.name)
+    }
+}
+
+impl ForeignKey {
+    /// Returns the positions of its columns in its table.
+    pub fn positions(&self, table: &Table) -> Vec<usize> {
+        self.columns.iter().filter_map(|column| table.position(*column)).collect()
+    }
+
+    /// Returns the positions of the referenced columns in their table.
+    pub fn referenced_positions(&self, table: &Table) -> Vec<usize> {
+        self.referenced.iter().filter_map(|column| table.position(*column)).collect()
+    }
+}

@@ -1,0 +1,103 @@
+//! Views.
+
+use super::column::Column;
+use super::ids::{ColumnId, RelationId, TableId};
+use super::table::{OnCommit, Table};
+use crate::SqlType;
+use sdds::GroupId;
+use serde::{Deserialize, Serialize};
+
+/// A view.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct View {
+    /// The id.
+    pub id: RelationId,
+    /// The schema.
+    pub schema: String,
+    /// The name.
+    pub name: String,
+    /// The query, as SQL text.
+    pub sql: String,
+    /// The column names of CREATE VIEW; empty if the names of the query apply.
+    pub columns: Vec<String>,
+    /// The search path for unqualified names in the query.
+    pub search_path: Vec<String>,
+    /// The text of COMMENT ON.
+    pub comment: Option<String>,
+    /// What makes it more than a query.
+    pub options: ViewOptions,
+}
+
+/// What makes a view more than a query.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ViewOptions {
+    /// WITH CHECK OPTION.
+    pub check: Option<CheckOption>,
+    /// Whether the query is executed with the privileges of the user, not of the owner.
+    pub security_invoker: bool,
+    /// The columns that have a DEFAULT for INSERT, with its expression as SQL.
+    pub defaults: Vec<(String, String)>,
+}
+
+/// Of which views rows that are written through a view must fulfil the conditions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CheckOption {
+    /// The view.
+    Local,
+    /// The view and those below it.
+    Cascaded,
+}
+
+impl View {
+    /// The view as a table of its columns, as triggers see it. It has no key, and nobody owns its rows.
+    pub fn as_table(&self, columns: impl Iterator<Item = (String, SqlType)>) -> Table {
+        let column = |(number, (name, sql_type))| Column {
+            id: ColumnId(number),
+            name,
+            sql_type,
+            nullable: true,
+            default: None,
+            identity: None,
+            generated: None,
+            hidden: false,
+            missing: None,
+            comment: None,
+        };
+        let columns: Vec<Column> = (0..).zip(columns).map(column).collect();
+        Table {
+            id: TableId(self.id.0),
+            schema: self.schema.clone(),
+            name: self.name.clone(),
+            next_column: columns.len() as u32,
+            columns,
+            key: Vec::new(),
+            checks: Vec::new(),
+            foreign_keys: Vec::new(),
+            bucket_size: 0,
+            colocate_with: None,
+            on_commit: OnCommit::default(),
+            home: GroupId(0),
+            version: 0,
+            materialized: None,
+            comment: None,
+        }
+    }
+}
+
+impl Table {
+    /// Returns the definition of a materialized view as a view; `None` for a table.
+    pub fn as_view(&self) -> Option<View> {
+        let materialized = self.materialized.as_ref()?;
+        let shown = self.columns.iter().filter(|column| !column.hidden);
+        Some(View {
+            id: self.id.relation(),
+            schema: self.schema.clone(),
+            name: self.name.clone(),
+            sql: materialized.sql.clone(),
+            columns: shown.map(|column| column.name.clone()).collect(),
+            search_path: materialized.search_path.clone(),
+            comment: self.comment.clone(),
+            options: ViewOptions::default(),
+        })
+    }
+}
