@@ -48,6 +48,15 @@ const ROLES: [Roles; 4] = [
 /// How long faults last, in milliseconds: crashes, pauses, cuts.
 const TIMES: [[u64; 3]; 3] = [[2_000, 3_000, 6_500], [20, 300, 900], [6_000, 12_000, 14_000]];
 
+/// How many transfers on one server alone follow each other, for each of two pairs of accounts.
+const ALONE: usize = 8;
+
+/// How long a failed sync lasts, in milliseconds: the process has ended by then, and was started again.
+const FAILED_SYNC: u64 = 700;
+
+/// The server that has the rows about transfers.
+const ROWS_AT: usize = 1;
+
 /// The number of variants that differ in more than their seed.
 pub const VARIANTS: u64 = (ROLES.len() * TIMES.len()) as u64;
 
@@ -120,9 +129,14 @@ impl CrashPoint {
             ];
             let others = roles(variant).partners(site);
             damages.extend(others.into_iter().map(|other| (Damage::PauseNextTo(other), pause)));
+            damages.push((Damage::FailedSync, FAILED_SYNC));
             for step in 1..=steps {
                 for is_after in [false, true] {
                     for (damage, millis) in damages.clone() {
+                        // What has been synced cannot fail.
+                        if is_after && damage == Damage::FailedSync {
+                            continue;
+                        }
                         let trap = Some(Trap { site, step, is_after, damage, millis });
                         points.push(Self { variant, trap });
                     }
@@ -130,6 +144,11 @@ impl CrashPoint {
             }
         }
         (points, report)
+    }
+
+    /// Whether the fault is a sync that fails.
+    pub fn is_failed_sync(&self) -> bool {
+        self.trap.is_some_and(|trap| trap.damage == Damage::FailedSync)
     }
 
     /// Runs the scenario with the fault.
@@ -217,6 +236,15 @@ fn scenario(world: &World, workloads: &Workloads, roles: Roles) {
         let (there, bank) = (world.clone(), Arc::clone(&workloads.bank));
         begin(world, &open, micros, at, async move |server| {
             bank.transfer_between(&there, &server, (from, to, 1), None).await;
+        });
+    }
+    // No other server takes part in these: the root gives a timestamp, and that is all.
+    for from in [first(ROWS_AT) + 11, first(ROWS_AT) + 13] {
+        let (there, bank) = (world.clone(), Arc::clone(&workloads.bank));
+        begin(world, &open, 100, ROWS_AT, async move |server| {
+            for _ in 0..ALONE {
+                bank.transfer_between(&there, &server, (from, from + 1, 1), None).await;
+            }
         });
     }
     let table = workloads.bank.accounts();

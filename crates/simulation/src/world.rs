@@ -75,6 +75,8 @@ pub(crate) enum Damage {
     CutOut,
     /// What is sent to it gets lost.
     CutIn,
+    /// The sync fails: its log stops, and its process ends soon after.
+    FailedSync,
 }
 
 /// A server.
@@ -344,6 +346,7 @@ impl World {
                 let cut = Link { is_cut: true, ..Link::default() };
                 ways.iter().for_each(|(from, to)| self.0.wires.set_link(from, to, cut));
             }
+            Damage::FailedSync => self.fail_disk(site, 0),
         }
         if let Damage::PauseNextTo(other) = damage {
             let world = self.clone();
@@ -364,6 +367,8 @@ impl World {
                     let good = Link::default();
                     ways.iter().for_each(|(from, to)| world.0.wires.set_link(from, to, good));
                 }
+                // Another start follows by itself.
+                Damage::FailedSync => {}
             }
             world.0.state.lock().is_sprung = false;
         });

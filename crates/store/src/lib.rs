@@ -54,8 +54,8 @@ pub use memory::Memory;
 pub use moving::{Busy, MoveIn, MoveOut, Pieces};
 pub use peers::{
     Acknowledgement, BatchStream, Changed, Delivery, ExchangeId, Finding, LockPolicy, MessageCount,
-    MoveSetting, MoveSettings, Peers, Prepared, PushdownStep, PushdownSteps, Reader, RowLocks,
-    TableTotal, Traffic, Whereabouts, Write, Written,
+    MoveSetting, MoveSettings, Peers, Prepared, PushdownStep, PushdownSteps, Reader, RequiredLocks,
+    RowLocks, TableTotal, Traffic, Whereabouts, Write, Written,
 };
 pub use read::{Fragments, Reading, TableView, Walk};
 pub use references::{DeferredCheck, RowChange, RowChanges, Side};

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt::{self, Write};
 use store::catalog::{CatalogChange, Sequence, TableId};
 use store::locks::{Mode, Owner, Party, Space};
-use store::{ExchangeId, MoveSetting, Reader, RowLocks, TransactionId};
+use store::{ExchangeId, MoveSetting, Reader, RequiredLocks, RowLocks, TransactionId};
 
 /// Maximum number of commits of one [`Request::Next`].
 pub(crate) const COMMITS_MAX: u32 = 1 << 12;
@@ -36,6 +36,8 @@ pub(crate) enum Request {
         others: Vec<GroupId>,
         /// If it changes the catalog: the version of the list of members that take part.
         members: Option<u64>,
+        /// The locks at the root that it depends on. A root that was started again since has lost them, and refuses.
+        locks: Option<RequiredLocks>,
     },
     /// A participant that has heard nothing, or a coordinator that has lost the answer, to the root: the outcome. Of a
     /// transaction that is not decided, the root decides that it is rolled back. Late, the outcome is the same.

@@ -27,8 +27,8 @@ use store::catalog::{Sequence, Table, TableId};
 use store::locks::{Mode, Owner, Party, Space};
 use store::{
     BatchStream, Changed, Delivery, Error, ExchangeId, Finding, MoveSetting, MoveSettings, Peers,
-    Prepared, Reader, RowLocks, Snapshot, TableTotal, Traffic, TransactionId, Whereabouts, Write,
-    Written,
+    Prepared, Reader, RequiredLocks, RowLocks, Snapshot, TableTotal, Traffic, TransactionId,
+    Whereabouts, Write, Written,
 };
 
 /// Rows column by column, and the position of each row's key.
@@ -235,8 +235,14 @@ impl Peers for NodePeers {
         self.node.transactions.rollback_to(transaction, savepoint).await
     }
 
-    async fn commit(&self, reader: &Reader, here: Option<Prepared>) -> Result<Timestamp, Error> {
-        self.node.transactions.commit(reader, here).await
+    async fn commit(
+        &self,
+        reader: &Reader,
+        here: Option<Prepared>,
+        locks: Option<RequiredLocks>,
+    ) -> Result<Timestamp, Error> {
+        let of = |locks: RequiredLocks| RequiredLocks { owner: locks.owner.elsewhere(), ..locks };
+        self.node.transactions.commit(reader, here, locks.map(of)).await
     }
 
     fn roll_back(&self, transaction: TransactionId) {

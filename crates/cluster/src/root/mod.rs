@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Instant;
-use store::{Acknowledgement, Error, Store, TransactionId};
+use store::{Acknowledgement, Error, RequiredLocks, Store, TransactionId};
 
 /// State of the root.
 #[derive(Debug)]
@@ -96,7 +96,8 @@ impl Root {
             Request::Next { count } if *count <= COMMITS_MAX => {
                 Answer::Timestamp(self.next(*count)?)
             }
-            Request::Decide { transaction, others, members } => {
+            Request::Decide { transaction, others, members, locks } => {
+                self.require(*locks)?;
                 self.decide(*transaction, others, *members).await?
             }
             Request::Outcome { transaction } => {
@@ -155,6 +156,12 @@ impl Root {
         let mut oracle = self.oracle.lock();
         self.lease_for(&mut oracle, count.into())?;
         Ok(oracle.next(count))
+    }
+
+    /// Refuses a transaction that depends on locks which are lost.
+    fn require(&self, locks: Option<RequiredLocks>) -> Result<(), Error> {
+        let has = |locks: RequiredLocks| self.store.lock_count(locks.owner) >= locks.count as usize;
+        if locks.is_none_or(has) { Ok(()) } else { Err(Error::Unserializable) }
     }
 
     /// Commits a transaction if all participants are still members.

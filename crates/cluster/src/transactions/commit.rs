@@ -25,7 +25,7 @@ use protocols::coordinator::{Answer as Decision, Coordinator, Effect, Event, Par
 use sdds::{GroupId, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use store::{Error, Prepared, Reader, TransactionId};
+use store::{Error, Prepared, Reader, RequiredLocks, TransactionId};
 
 /// How often a server is told an outcome. A server that does not hear it asks the root.
 const TELL_TRIES: u32 = 3;
@@ -36,15 +36,16 @@ impl Transactions {
         self: &Arc<Self>,
         reader: &Reader,
         here: Option<Prepared>,
+        locks: Option<RequiredLocks>,
     ) -> Result<Timestamp, Error> {
         let Some(transaction) = reader.transaction else { return Ok(reader.timestamp) };
         let is_alone = reader.changes.is_empty() && self.coordinated.groups(transaction).is_empty();
         if is_alone && self.calls.root.is_some() {
             // There is no await point at which the caller could be dropped.
-            return self.run_commit(reader, transaction, here).await;
+            return self.run_commit(reader, transaction, here, locks).await;
         }
         let (owned, reader) = (Arc::clone(self), reader.clone());
-        let running = async move { owned.run_commit(&reader, transaction, here).await };
+        let running = async move { owned.run_commit(&reader, transaction, here, locks).await };
         let running = self.calls.tasks.spawn(running);
         running.await.unwrap_or_else(|| Err(unknown_outcome()))
     }
@@ -54,13 +55,14 @@ impl Transactions {
         reader: &Reader,
         transaction: TransactionId,
         here: Option<Prepared>,
+        locks: Option<RequiredLocks>,
     ) -> Result<Timestamp, Error> {
         let _ended = Ending { transactions: self, transaction };
         let (others, members) = self.participants_of(reader, transaction).await;
         let parts =
             Parts { others: others.keys().copied().collect(), is_here: here.is_some(), members };
         let committing =
-            Committing { transactions: self, reader, transaction, others, members, here };
+            Committing { transactions: self, reader, transaction, others, members, here, locks };
         committing.run(parts).await
     }
 
@@ -140,6 +142,7 @@ struct Committing<'a> {
     others: BTreeMap<GroupId, bool>,
     members: Option<u64>,
     here: Option<Prepared>,
+    locks: Option<RequiredLocks>,
 }
 
 impl Committing<'_> {
@@ -220,6 +223,10 @@ impl Committing<'_> {
     }
 
     async fn take_timestamp(&self) -> Decision<Error> {
+        if self.locks.is_some() {
+            // The root looks at the locks.
+            return self.decide().await;
+        }
         // No other server has written: a timestamp that is lost makes nothing visible.
         self.transactions.next_commit().await.map_or_else(Decision::NotAsked, Decision::Committed)
     }
@@ -227,8 +234,8 @@ impl Committing<'_> {
     /// Asks the root to commit.
     async fn decide(&self) -> Decision<Error> {
         let others = self.others.keys().copied().collect();
-        let (transaction, members) = (self.transaction, self.members);
-        let request = Request::Decide { transaction, others, members };
+        let (transaction, members, locks) = (self.transaction, self.members, self.locks);
+        let request = Request::Decide { transaction, others, members, locks };
         self.ask_root(&request).await
     }
 

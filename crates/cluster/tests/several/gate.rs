@@ -6,7 +6,8 @@ use cluster::{Cluster, name_of_call};
 use futures::{StreamExt, stream};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 /// What happens to a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,13 +20,15 @@ pub(crate) enum Fate {
     SwallowRequest,
     /// The request is executed, and the caller gets no answer.
     SwallowAnswer,
+    /// The request waits until there is no such rule any more.
+    Wait,
 }
 
 /// The gate of a server.
 #[derive(Debug, Default)]
 pub(crate) struct Gate {
     cluster: OnceLock<Cluster>,
-    rules: Mutex<BTreeMap<String, Fate>>,
+    rules: Arc<Mutex<BTreeMap<String, Fate>>>,
     seen: Mutex<BTreeMap<String, usize>>,
 }
 
@@ -60,6 +63,16 @@ impl Service for Gate {
         let name = name_of_call(&request).expect("servers send what they understand");
         *self.seen.lock().entry(name.clone()).or_default() += 1;
         let fate = self.rules.lock().get(&name).copied();
+        if fate == Some(Fate::Wait) {
+            let (cluster, rules) = (cluster.clone(), Arc::clone(&self.rules));
+            let served = async move {
+                while rules.lock().get(&name) == Some(&Fate::Wait) {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+                cluster.serve(from, request)
+            };
+            return stream::once(served).flatten().boxed();
+        }
         let answers = cluster.serve(from, request);
         let Some(fate) = fate else { return answers };
         let done = async move { answers.collect::<Vec<_>>().await };
@@ -68,6 +81,7 @@ impl Service for Gate {
             Fate::LoseRequest => failure("by rule").boxed(),
             Fate::LoseAnswer => done.chain(failure("by rule")).boxed(),
             Fate::SwallowRequest => stream::pending().boxed(),
+            Fate::Wait => unreachable!("it was served above"),
             Fate::SwallowAnswer => done.chain(stream::pending()).boxed(),
         }
     }

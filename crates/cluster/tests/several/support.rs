@@ -270,6 +270,23 @@ impl World {
         }
     }
 
+    /// What servers know of some keys that are lost: for messages of tests.
+    pub(crate) async fn fates(&self, table: TableId, keys: &[i64]) -> String {
+        let mut lines = vec![format!("of {keys:?} nothing is left")];
+        for (number, site) in self.sites.iter().enumerate() {
+            let owned = site.store.owned(table);
+            let is_owned = |key: &&i64| owned.iter().any(|range| range.contains(&key_of(**key)));
+            let owned: Vec<&i64> = keys.iter().filter(is_owned).collect();
+            let read = self.try_read(number, table, keys).await;
+            let (undecided, frozen) = (site.store.undecided_parts(), site.store.frozen());
+            lines.push(format!(
+                "server {number} owns {owned:?}, reads {read:?}, has {undecided} prepared, {frozen:?}"
+            ));
+            lines.extend(site.store.log_tail().into_iter().rev().take(40));
+        }
+        lines.join("\n")
+    }
+
     /// The owners of a table's ranges. The error describes a gap or an overlap.
     pub(crate) fn owners(&self, table: TableId) -> Result<Vec<(KeyRange, usize)>, String> {
         let mut tiles: Vec<(KeyRange, usize)> = Vec::new();

@@ -571,7 +571,12 @@ impl Peers for Seen {
         Ok(())
     }
 
-    async fn commit(&self, reader: &Reader, here: Option<Prepared>) -> Result<Timestamp, Error> {
+    async fn commit(
+        &self,
+        reader: &Reader,
+        here: Option<Prepared>,
+        _: Option<store::RequiredLocks>,
+    ) -> Result<Timestamp, Error> {
         let id = reader.transaction.expect("writers have a transaction");
         let mut parts = Vec::new();
         for group in self.servers.groups().filter(|group| *group != self.here) {

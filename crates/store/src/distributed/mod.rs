@@ -25,6 +25,7 @@ use locking::Chosen;
 pub use locking::{Around, within};
 use references::RowChanges;
 use sdds::{Bound, GroupId, Key, KeyRange, Timestamp, TransactionId};
+use serial::Serialized;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -430,7 +431,8 @@ impl DistributedTransaction {
         }
         // From here on, the commit rolls back on failure.
         elsewhere.has_writes = false;
-        let committed = elsewhere.peers.commit(&reader, here).await;
+        let locks = serialized.as_ref().map(Serialized::locks);
+        let committed = elsewhere.peers.commit(&reader, here, locks).await;
         drop(serialized);
         committed
     }

@@ -2,11 +2,12 @@
 //!
 //! At its commit such a transaction locks the tables that it has read, among all serializable transactions of the cluster:
 //! one after the other in their order, so that nobody waits in a circle. Then it asks all servers whether a table has changed
-//! since its snapshot. The locks stay until it has committed, or not: whoever looks next sees what it has changed.
+//! since its snapshot. The locks stay until it has committed, or not: whoever looks next sees what it has changed. The root,
+//! which keeps them, loses them when it is started again: a commit that comes later than that is refused.
 
 use super::DistributedTransaction;
 use crate::Error;
-use crate::peers::Peers;
+use crate::peers::{Peers, RequiredLocks};
 use catalog::is_temporary_schema;
 use locks::{Mode, Owner, Party, Space};
 use std::sync::Arc;
@@ -16,6 +17,14 @@ use std::sync::Arc;
 pub(super) struct Serialized {
     peers: Arc<dyn Peers>,
     owner: Owner,
+    count: u32,
+}
+
+impl Serialized {
+    /// What the commit depends on.
+    pub(super) fn locks(&self) -> RequiredLocks {
+        RequiredLocks { owner: self.owner, count: self.count }
+    }
 }
 
 impl Drop for Serialized {
@@ -41,7 +50,7 @@ impl DistributedTransaction {
         };
         let (id, peers) = (elsewhere.id, Arc::clone(&elsewhere.peers));
         let party = Party { server: peers.here(), number: id.number | OF_TRANSACTION };
-        let held = Serialized { peers, owner: Owner { party, transaction: 1 } };
+        let mut held = Serialized { peers, owner: Owner { party, transaction: 1 }, count: 0 };
         let catalog = self.snapshot().catalog();
         let is_shared = |id: &catalog::TableId| {
             let table = catalog.table_by_id(*id);
@@ -52,6 +61,7 @@ impl DistributedTransaction {
         for table in &reads {
             let number = (Space::Serial, i64::from(table.0));
             held.peers.lock_number(held.owner, number, Mode::Exclusive, true).await?;
+            held.count += 1;
         }
         for table in reads {
             if !held.peers.is_unchanged(table, self.snapshot().timestamp()).await? {

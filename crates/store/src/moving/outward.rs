@@ -234,7 +234,7 @@ impl MoveOut {
         drop((held, machine));
         self.is_frozen = true;
         let journal = self.store.journal();
-        Ok(Acknowledgement(journal.map(|journal| journal.durable(position))))
+        Ok(Acknowledgement::after(journal.map(|journal| journal.durable(position))))
     }
 
     /// Returns what [`Self::copy`] has not sent of the frozen keys.

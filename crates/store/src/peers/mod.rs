@@ -17,7 +17,9 @@ pub use moves::{MoveSetting, MoveSettings};
 pub(crate) use prepared::PreparedPart;
 pub use prepared::{Acknowledgement, Prepared};
 pub use pushdown::{Changed, PushdownStep, PushdownSteps};
-pub use requests::{BatchStream, Delivery, ExchangeId, LockPolicy, Reader, RowLocks, Whereabouts};
+pub use requests::{
+    BatchStream, Delivery, ExchangeId, LockPolicy, Reader, RequiredLocks, RowLocks, Whereabouts,
+};
 pub(crate) use write::BATCH_BYTES_MAX;
 pub use write::{Write, Written};
 
@@ -188,8 +190,14 @@ pub trait Peers: Debug + Send + Sync {
     async fn rollback_to(&self, transaction: TransactionId, savepoint: u64) -> Result<(), Error>;
 
     /// Commits a transaction at one timestamp on all servers where it has written. Its catalog
-    /// changes are applied on every server.
-    async fn commit(&self, reader: &Reader, here: Option<Prepared>) -> Result<Timestamp, Error>;
+    /// changes are applied on every server. `locks` are those that it has taken with [`Self::lock_number`] and depends on:
+    /// it fails with [`Error::Unserializable`] unless all are held when it is decided.
+    async fn commit(
+        &self,
+        reader: &Reader,
+        here: Option<Prepared>,
+        locks: Option<RequiredLocks>,
+    ) -> Result<Timestamp, Error>;
 
     /// Rolls back a transaction on all other servers, without waiting.
     fn roll_back(&self, transaction: TransactionId);

@@ -59,16 +59,33 @@ impl Prepared {
 }
 
 /// A commit that may not be durable yet. Nobody is told of it before.
-#[derive(Debug, Default)]
-pub struct Acknowledgement(pub(crate) Option<Wait>);
+#[derive(Debug)]
+pub struct Acknowledgement(Result<Option<Wait>, Error>);
+
+impl Default for Acknowledgement {
+    /// Of what a restart forgets.
+    fn default() -> Self {
+        Self::after(None)
+    }
+}
 
 impl Acknowledgement {
+    /// After a wait, if there is something to wait for.
+    pub(crate) fn after(wait: Option<Wait>) -> Self {
+        Self(Ok(wait))
+    }
+
+    /// Of what the log has not taken.
+    pub(crate) fn refused(error: Error) -> Self {
+        Self(Err(error))
+    }
+
     /// Waits until the commit is as durable as promised.
     ///
     /// # Errors
     /// 58030 if the disk fails: the commit may be lost.
     pub async fn wait(self) -> Result<(), Error> {
-        match self.0 {
+        match self.0? {
             Some(wait) => Ok(wait.await?),
             None => Ok(()),
         }

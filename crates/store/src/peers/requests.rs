@@ -4,7 +4,7 @@ use crate::Error;
 use arrow::array::RecordBatch;
 use catalog::CatalogChange;
 use futures::stream::BoxStream;
-use locks::{Mode, Party};
+use locks::{Mode, Owner, Party};
 use sdds::directory::Entry;
 use sdds::{GroupId, Key, ServerId, Timestamp, TransactionId};
 use serde::{Deserialize, Serialize};
@@ -48,6 +48,15 @@ pub struct Reader {
     pub locks: Option<Party>,
     /// Whether its writes wait for locks of others, instead of failing.
     pub waits: bool,
+}
+
+/// Locks that a commit depends on: it fails if the server that keeps them has lost some, because it was started again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequiredLocks {
+    /// Who has them.
+    pub owner: Owner,
+    /// How many there are.
+    pub count: u32,
 }
 
 /// Rows to be locked.

@@ -59,6 +59,11 @@ impl Store {
         self.holds().lock().locks.holds(owner, target, mode)
     }
 
+    /// Returns the number of locks of an owner.
+    pub fn lock_count(&self, owner: Owner) -> usize {
+        self.holds().lock().locks.count(owner)
+    }
+
     /// Releases the locks that are kept here for owners of some other servers.
     pub fn unlock_all_of(&self, is_gone: impl Fn(ServerId) -> bool) {
         let mut held = self.holds().lock();

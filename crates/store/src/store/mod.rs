@@ -177,7 +177,7 @@ impl Store {
             self.next_relation.fetch_max(last + 1, Ordering::Relaxed);
         }
         let position = self.propose(Command::Install { timestamp, catalog })?;
-        Ok(Acknowledgement(self.journal().map(|journal| journal.committed(position))))
+        Ok(Acknowledgement::after(self.journal().map(|journal| journal.committed(position))))
     }
 
     /// Returns the server that it is on.
@@ -292,7 +292,7 @@ impl Store {
     /// Returns what waits until everything is durable that the log has now.
     pub fn durable_now(&self) -> Acknowledgement {
         let position = self.machine().log.position;
-        Acknowledgement(self.journal().map(|journal| journal.durable(position)))
+        Acknowledgement::after(self.journal().map(|journal| journal.durable(position)))
     }
 
     /// Returns a fact of the cluster that this server keeps.
@@ -315,7 +315,7 @@ impl Store {
     /// 53100 if the disk is full, 58030 if it fails.
     pub fn set_fact(&self, name: &str, value: Option<Vec<u8>>) -> Result<Acknowledgement, Error> {
         let position = self.propose(Command::SetFact { name: name.to_owned(), value })?;
-        Ok(Acknowledgement(self.journal().map(|journal| journal.durable(position))))
+        Ok(Acknowledgement::after(self.journal().map(|journal| journal.durable(position))))
     }
 
     /// Returns the data directory; `None` without one.

@@ -7,7 +7,8 @@ use crate::read::Gathered;
 use crate::test_tables::rows;
 use crate::{
     BatchStream, Changed, Delivery, Error, ExchangeId, Finding, Peers, Prepared, PushdownStep,
-    Reader, RowLocks, TableTotal, Traffic, Transaction, TransactionId, Whereabouts, Write, Written,
+    Reader, RequiredLocks, RowLocks, TableTotal, Traffic, Transaction, TransactionId, Whereabouts,
+    Write, Written,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -202,7 +203,12 @@ impl Peers for TwoServers {
         unreachable!("no test goes back to a savepoint")
     }
 
-    async fn commit(&self, _: &Reader, here: Option<Prepared>) -> Result<Timestamp, Error> {
+    async fn commit(
+        &self,
+        _: &Reader,
+        here: Option<Prepared>,
+        _: Option<RequiredLocks>,
+    ) -> Result<Timestamp, Error> {
         let there = self.there.lock().take();
         let there = there.map(Transaction::prepare).transpose()?.flatten();
         let timestamp = Timestamp(self.clock.fetch_add(1, Ordering::Relaxed) + 1);

@@ -22,6 +22,7 @@ use durable::Command;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use journal::{Body, Position, Room};
+use protocols::planted::{Bug, is_planted};
 use sdds::{Timestamp, TransactionId};
 use std::sync::Arc;
 
@@ -128,11 +129,15 @@ impl PreparedPart for PreparedTransaction {
             }
             Work::Over => Ok(Position::ZERO),
         };
-        // A journal that has stopped ends the server.
-        let Ok(position) = committed else { return Acknowledgement::default() };
+        let position = match committed {
+            Ok(position) => position,
+            Err(_) if is_planted(Bug::UnloggedCommit) => return Acknowledgement::default(),
+            // A journal that has stopped ends the server. Until then readers wait: the hold stays.
+            Err(error) => return Acknowledgement::refused(error),
+        };
         self.store.release_published(position, self.hold);
         let journal = self.store.journal().filter(|_| position > Position::ZERO);
-        Acknowledgement(journal.map(|journal| journal.committed(position)))
+        Acknowledgement::after(journal.map(|journal| journal.committed(position)))
     }
 
     fn roll_back(mut self: Box<Self>) {

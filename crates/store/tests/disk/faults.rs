@@ -2,7 +2,9 @@
 //! was acknowledged is found again, and nothing that was not appended.
 
 use super::*;
+use futures::executor::block_on;
 use journal::disk::Fault;
+use sdds::Timestamp;
 
 /// The states that a run goes through: after each commit that was acknowledged, and the one that was
 /// not.
@@ -83,4 +85,21 @@ fn an_error_at_any_write_loses_nothing_that_was_acknowledged() {
 fn an_error_at_any_sync_loses_nothing_that_was_acknowledged() {
     let met = (0..120).filter(|number| run_with(Fault::Sync(*number))).count();
     assert!((30..120).contains(&met), "{met} runs met their fault");
+}
+
+/// The transaction was prepared when the log stopped, and its commit was acknowledged although the log had not taken it.
+#[test]
+fn a_prepared_commit_that_a_stopped_log_does_not_take_is_not_acknowledged() {
+    let disk = MemoryDisk::new();
+    let store = open(&disk);
+    let id = create(&store, keyed("t")).expect("sound");
+    let mut transaction = store.begin();
+    transaction.upsert(id, &rows(&[(1, "one")])).expect("staged");
+    let prepared = transaction.prepare().expect("alone").expect("writes");
+    let left = disk.crash(1);
+    upsert(&store, id, &[(2, "two")]).expect_err("the disk is gone");
+    let told = block_on(prepared.commit(Timestamp(20)).wait());
+    let Err(Error::Failed(failure)) = told else { panic!("acknowledged: {told:?}") };
+    assert_eq!(failure.sql_state, "58030");
+    assert_eq!(found(&open(&left), id), Rows::new());
 }
