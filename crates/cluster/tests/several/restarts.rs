@@ -187,6 +187,30 @@ async fn a_transaction_fails_when_a_server_has_lost_what_it_has_written_there() 
     assert_eq!(world.read(2, table, &[lost, other]).await, [(lost, 100), (other, 100)].into());
 }
 
+/// The server lost power, and its log stopped, while the root gave its transaction a timestamp. The client was told that it
+/// had committed.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_commit_that_a_power_cut_overtakes_is_not_acknowledged() {
+    let (mut world, table) = spread().await;
+    let keys: Vec<i64> = (0..KEYS).collect();
+    let key = world.key_at(table, 1, &keys).expect("it owns rows");
+    let store = Arc::clone(&world.sites[1].store);
+    let mut transaction = store.begin_distributed().await.expect("reachable");
+    transaction.upsert(table, &batch(&[(key, 1)])).await.expect("its own row");
+    world.sites[0].gate.rule("Next", Fate::Wait);
+    let before = world.sites[0].gate.seen("Next");
+    let commit = tokio::spawn(transaction.commit());
+    world.until("it asks for a timestamp", |w| w.sites[0].gate.seen("Next") > before).await;
+    let disks = world.cut_power(&[1], 1);
+    let noted = async { store.set_fact("noted", Some(vec![1]))?.wait().await };
+    noted.await.expect_err("its disk is gone");
+    world.sites[0].gate.heal();
+    let told = commit.await.expect("no panic");
+    world.restart(&[1], disks).await;
+    let rows = all(&world, 2, table).await;
+    assert!(told.is_err() && rows[&key] == 100, "{told:?}, {}", rows[&key]);
+}
+
 /// The root keeps the locks of serializable commits in memory. Started again in the middle of one, it let another one pass
 /// it, and each had read what the other one changed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
