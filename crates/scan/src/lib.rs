@@ -5,6 +5,7 @@
 //! [`bucket_scan`], the leaf of every plan over our tables. The scan evaluates its [`predicate`] on
 //! one piece after another. If other servers own some of the rows ([`places`]), the leaf is a
 //! [`spread_scan`] instead. A scan also replaces the sort above it, if it can read in that order ([`orders`]).
+//! A join with few rows on its other side looks the rows of a scan up ([`lookup_join`]).
 //! Plans of scans can be executed again on other snapshots ([`renewal`]).
 
 pub mod bucket_scan;
@@ -14,6 +15,7 @@ pub mod files;
 pub mod index_lookup;
 pub mod key_ranges;
 mod leaf;
+pub mod lookup_join;
 pub mod number_keys;
 pub mod orders;
 pub mod parameters;

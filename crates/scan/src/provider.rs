@@ -192,7 +192,8 @@ impl TableProvider for BucketTable {
         let partitions = state.config().target_partitions();
         let scan = BucketScan::new(table, pieces, read, read_schema, partitions, coverage);
         let scan = scan.with_limit(limit).with_filters(filters).with_index(index);
-        let scan = scan.with_wanted(wanted);
+        let view = self.view().cloned();
+        let scan = scan.with_wanted(wanted).with_view(view);
         Ok(if elsewhere.is_empty() {
             Arc::new(scan)
         } else {

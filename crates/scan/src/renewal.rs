@@ -7,6 +7,7 @@
 
 use crate::bucket_scan::{BucketScan, Coverage, pieces};
 use crate::index_lookup::{self, Looked};
+use crate::lookup_join::{self, LookupJoin};
 use crate::tables::Tables;
 use crate::{key_ranges, parameters};
 use datafusion::common::Result;
@@ -51,8 +52,8 @@ const OPERATORS: [&str; 14] = [
 #[derive(Debug)]
 pub struct Emptied {
     plan: Arc<dyn ExecutionPlan>,
-    /// In the order of the scans in the plan.
-    rows: Vec<usize>,
+    /// In the order of the scans in the plan; `None` for a scan whose rows are looked up.
+    rows: Vec<Option<usize>>,
 }
 
 /// Whether a logical plan means the same in every statement: it calls no function that is not immutable. Subqueries are
@@ -92,12 +93,15 @@ fn is_of_moment(expr: &Expr) -> bool {
 /// Errors of the engine.
 pub fn emptied(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Emptied>> {
     let mut rows = Vec::new();
-    let mut without_rows = |scan: &BucketScan| {
-        rows.push(rows_of(scan));
-        Ok(scan.hint.is_none().then(|| scan.of_pieces(Vec::new(), Coverage::default())))
+    let mut without_rows = |scan: &BucketScan, is_looked_up: bool| {
+        rows.push((!is_looked_up).then(|| rows_of(scan)));
+        let emptied = || scan.of_pieces(Vec::new(), Coverage::default()).with_view(None);
+        // A lookup does without the filter of its join.
+        let can_be = is_looked_up || scan.hint.is_none();
+        Ok(can_be.then(|| emptied().without_hint()))
     };
-    let plan = with_scans(plan, &mut without_rows)?;
-    let is_small = rows.iter().sum::<usize>() <= ROWS_MAX;
+    let plan = with_scans(plan, false, &mut without_rows)?;
+    let is_small = rows.iter().flatten().sum::<usize>() <= ROWS_MAX;
     Ok(plan.filter(|_| is_small).map(|plan| Emptied { plan, rows }))
 }
 
@@ -113,7 +117,7 @@ pub fn renewed(
 ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let mut planned = emptied.rows.iter();
     let mut all = 0;
-    let mut with_rows = |scan: &BucketScan| {
+    let mut with_rows = |scan: &BucketScan, _: bool| {
         let Some(view) = tables.table(scan.table.id) else { return Ok(None) };
         let filters = parameters::with_values(&scan.filters)?;
         let mut ranges = key_ranges::of_filters(&scan.table, &filters);
@@ -126,13 +130,19 @@ pub fn renewed(
         let found = pieces(&view, &ranges, None, &scan.read_schema, &scan.read);
         let (pieces, coverage) = found.map_err(|error| external(error.into()))?;
         let scan = scan.of_pieces(pieces, coverage);
+        let Some(planned) = planned.next().copied().unwrap_or_default() else {
+            return Ok(Some(scan.with_view(Some(view))));
+        };
         let rows = rows_of(&scan);
         all += rows;
-        let planned = planned.next().copied().unwrap_or_default();
         let is_expected = rows <= FEW_ROWS.max(planned.saturating_mul(GROWTH_MAX));
         Ok((is_expected && all <= ROWS_MAX).then_some(scan))
     };
-    with_scans(&emptied.plan, &mut with_rows)
+    let plan = with_scans(&emptied.plan, false, &mut with_rows)?;
+    match plan {
+        Some(plan) if emptied.rows.contains(&None) => lookup_join::with_lookups(plan).map(Some),
+        plan => Ok(plan),
+    }
 }
 
 /// The rows of a scan by an index. All are here: nothing is waited for.
@@ -163,22 +173,29 @@ fn rows_of(scan: &BucketScan) -> usize {
     }
 }
 
-/// The plan with other scans, and with operators that have not run. `None` where a scan cannot be replaced, or for
-/// operators that are not known.
+/// Another scan in the place of one, of which is said whether its rows are looked up.
+type Replace<'a> = dyn FnMut(&BucketScan, bool) -> Result<Option<BucketScan>> + 'a;
+
+/// The plan with other scans, and with operators that have not run. Lookups are taken out of joins. `None` where a scan
+/// cannot be replaced, or for operators that are not known.
 fn with_scans(
     plan: &Arc<dyn ExecutionPlan>,
-    replace: &mut dyn FnMut(&BucketScan) -> Result<Option<BucketScan>>,
+    is_looked_up: bool,
+    replace: &mut Replace<'_>,
 ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    let lookup = plan.downcast_ref::<LookupJoin>();
+    let plan = lookup.map_or(plan, LookupJoin::join);
     if !OPERATORS.contains(&plan.name()) {
         return Ok(None);
     }
     if let Some(scan) = plan.downcast_ref::<BucketScan>() {
-        let Some(scan) = replace(scan)? else { return Ok(None) };
+        let Some(scan) = replace(scan, is_looked_up)? else { return Ok(None) };
         return Ok(plan.with_new_state(Arc::new(scan)));
     }
     let mut inputs = Vec::new();
-    for input in plan.children() {
-        let Some(input) = with_scans(input, replace)? else { return Ok(None) };
+    for (side, input) in plan.children().into_iter().enumerate() {
+        let is_looked_up = is_looked_up || lookup.is_some() && side == 1;
+        let Some(input) = with_scans(input, is_looked_up, replace)? else { return Ok(None) };
         inputs.push(input);
     }
     // A row without a table is what the engine makes of counts that it knows.

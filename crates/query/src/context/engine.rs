@@ -17,6 +17,7 @@ use planner::scales::Scales;
 use planner::volatile::VolatileColumns;
 use planner::waiting::WaitingValues;
 use scan::BATCH_ROWS;
+use scan::lookup_join::LookupJoins;
 use scan::orders::ReadInOrder;
 use scan::portable::Portable;
 use scan::spread_scan::ReadEverywhere;
@@ -117,6 +118,7 @@ fn physical_rules(rules: &[PhysicalRule]) -> Vec<PhysicalRule> {
     pushdown.for_each(|rule| *rule = Arc::new(ReadInOrder));
     rules.push(Arc::new(FloatGroups));
     rules.push(Arc::new(Checks));
+    rules.push(Arc::new(LookupJoins));
     rules.push(Arc::new(ShipFragments));
     rules
 }

@@ -20,8 +20,8 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::{Partitioning, PlanProperties};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
-use store::End;
 use store::catalog::Table;
+use store::{End, TableView};
 
 /// Reads pieces of one table.
 ///
@@ -64,6 +64,8 @@ pub struct BucketScan {
     pub(super) index: Option<Arc<str>>,
     /// The first rows of an index that are wanted, if the rows are those.
     pub(crate) wanted: Option<Arc<Wanted>>,
+    /// The table at the snapshot that is read; `None` in plans that are kept.
+    pub(crate) view: Option<TableView>,
     pub(super) properties: Arc<PlanProperties>,
     /// The metrics of all partitions.
     pub metrics: ExecutionPlanMetricsSet,
@@ -101,6 +103,7 @@ impl BucketScan {
             coverage,
             index: None,
             wanted: None,
+            view: None,
             properties: Arc::new(properties),
             metrics: ExecutionPlanMetricsSet::new(),
         }
@@ -120,6 +123,11 @@ impl BucketScan {
     /// The scan of the first rows that are wanted.
     pub(crate) fn with_wanted(self, wanted: Option<Arc<Wanted>>) -> Self {
         Self { wanted, ..self }
+    }
+
+    /// The scan of a table whose rows can also be looked up.
+    pub(crate) fn with_view(self, view: Option<TableView>) -> Self {
+        Self { view, ..self }
     }
 
     /// Whether the rows were found by an index.
