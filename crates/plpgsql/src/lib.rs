@@ -5,13 +5,15 @@
 //!
 //! Not here: what expressions and statements mean, and transactions (`query`).
 
+mod check;
 mod parse;
 mod run;
 mod tokens;
 pub mod tree;
 
+pub use check::{Checked, Lookup, check};
 pub use parse::{parse, with_usual_subscripts, with_written_rows};
 pub use run::{
-    Answer, Called, Compute, CursorQuery, Ended, Form, Given, Host, Move, Programs, Raised, Row,
-    Severity, Triggered, Variable, call, run, run_trigger,
+    Answer, Called, Compute, CursorQuery, Ended, Form, Given, Host, ItemPlace, Move, Programs,
+    Raised, Row, Severity, Triggered, Variable, call, run, run_trigger,
 };

@@ -214,6 +214,8 @@ pub enum Kind {
     Block(Block),
     /// `:=`.
     Assign(Target, Sql),
+    /// `:=` of an item or a slice of an array.
+    AssignItem(Target, Vec<Subscript>, Sql),
     /// IF: conditions with statements, and ELSE.
     If(Vec<(Sql, Vec<Statement>)>, Vec<Statement>),
     /// CASE: conditions with statements, and ELSE, if there is one.
@@ -233,7 +235,7 @@ pub enum Kind {
     /// CLOSE.
     Close(Target),
     /// FOREACH over the items of an array.
-    Foreach(Option<String>, Target, Sql, Vec<Statement>),
+    Foreach(Box<Foreach>),
     /// EXIT or CONTINUE.
     Leave {
         /// CONTINUE.
@@ -280,7 +282,7 @@ impl Kind {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Block(_) => "statement block",
-            Self::Assign(..) => "assignment",
+            Self::Assign(..) | Self::AssignItem(..) => "assignment",
             Self::If(..) => "IF",
             Self::Case(..) => "CASE",
             Self::Loop(_, None, _) => "LOOP",
@@ -333,6 +335,30 @@ pub struct ForRange {
     pub body: Vec<Statement>,
 }
 
+/// FOREACH over the items of an array, or over arrays in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Foreach {
+    /// The label.
+    pub label: Option<String>,
+    /// The variables.
+    pub targets: Vec<Target>,
+    /// SLICE: the dimensions of an item.
+    pub slice: usize,
+    /// The array.
+    pub array: Sql,
+    /// The statements.
+    pub body: Vec<Statement>,
+}
+
+/// A subscript of what is assigned to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Subscript {
+    /// `[i]`.
+    Item(Sql),
+    /// `[from:to]`.
+    Slice(Option<Sql>, Option<Sql>),
+}
+
 /// FOR over the rows of a cursor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForCursor {
@@ -353,8 +379,10 @@ pub struct ForCursor {
 pub struct Raise {
     /// The level; `None` for RAISE alone, which raises the current error again.
     pub level: Option<Level>,
-    /// The name or SQLSTATE of a condition.
+    /// The SQLSTATE of a condition.
     pub condition: Option<String>,
+    /// The name of the condition, if it is written by its name.
+    pub name: Option<String>,
     /// The message with `%` for each of the values.
     pub format: Option<String>,
     /// The values.

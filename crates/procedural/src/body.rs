@@ -3,7 +3,7 @@
 use crate::host::{StatementHost, Statements};
 use crate::purity;
 use crate::script::statements;
-use crate::value::Value;
+use crate::value::{Value, base, written};
 use datafusion::common::ScalarValue;
 use lowering::Shape;
 use parser::Body as StatementBody;
@@ -35,7 +35,8 @@ impl Prepared {
     /// It is gone; what is wrong with its body.
     pub fn of(catalog: &Catalog, id: RelationId) -> Result<Self> {
         let gone = || Error::new(SqlState::UndefinedFunction, "the function does not exist");
-        let function = Arc::clone(catalog.function_by_id(id).ok_or_else(gone)?);
+        let function = catalog.function_by_id(id).ok_or_else(gone)?;
+        let function = routines::resolved(catalog, function).into_owned();
         let body = match function.language.as_str() {
             "sql" => Body::Sql(statements(&function.body)?),
             _ => Body::Procedural(plpgsql::parse(&function.body).map_err(Error::without_position)?),
@@ -83,13 +84,23 @@ impl Prepared {
         if rows.is_empty() && !shape.is_set {
             return Ok(vec![self.nulls(shape)?]);
         }
+        let is_returned = matches!(self.body, Body::Procedural(_))
+            && !shape.is_set
+            && self.function.outputs().next().is_none();
+        let within = |error: Error| match is_returned {
+            true => error.within(format_args!(
+                "PL/pgSQL function {} while casting return value to function's return type",
+                signature(&self.function)
+            )),
+            false => error,
+        };
         let mut converted = Vec::with_capacity(rows.len());
         for row in rows.drain(..) {
             let mut values = Vec::with_capacity(row.len());
             for (value, of) in row.into_iter().zip(&shape.columns) {
                 let value = match value.of == *of || value.scalar.is_null() {
                     true => value,
-                    false => host.convert(value, &of.to_string()).await?,
+                    false => host.convert(value, &written(of)).await.map_err(&within)?,
                 };
                 values.push(value.scalar);
             }
@@ -110,7 +121,7 @@ impl Prepared {
         shape: &Shape,
         arguments: Vec<ScalarValue>,
     ) -> Result<Vec<Vec<Value>>> {
-        let types: Vec<String> = shape.columns.iter().map(ToString::to_string).collect();
+        let types: Vec<String> = shape.columns.iter().map(|of| base(of).to_string()).collect();
         let (parameters, outputs) = self.parameters(host, shape, arguments)?;
         let form = Form {
             outputs: &outputs,
@@ -148,7 +159,7 @@ impl Prepared {
             };
             let of = match Oid(parameter.type_id) {
                 Oid::REFCURSOR => Oid::REFCURSOR.to_string(),
-                _ => value.of.to_string(),
+                _ => written(&value.of),
             };
             all.push((parameter.name.clone(), of, value));
         }

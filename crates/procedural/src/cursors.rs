@@ -133,6 +133,26 @@ impl Cursors {
         Ok(Fetched { fields: Arc::clone(&cursor.fields), rows, count })
     }
 
+    /// Puts a cursor on a row, if it is open.
+    pub fn stand_on(&mut self, name: &str, row: u64) {
+        if let Some(cursor) = self.open.get_mut(name) {
+            cursor.at = row.min(cursor.count() + 1);
+        }
+    }
+
+    /// The text of a cursor's query, and the row on which it stands; `None` if it stands on none.
+    ///
+    /// # Errors
+    /// 34000 if it is not open.
+    pub(crate) fn current(&self, name: &str) -> Result<(String, Option<Fetched>)> {
+        let cursor = self.open.get(name).ok_or_else(|| unknown(name))?;
+        let row =
+            usize::try_from(cursor.at).ok().filter(|at| (1..=cursor.rows.num_rows()).contains(at));
+        let fields = Arc::clone(&cursor.fields);
+        let row = row.map(|at| Fetched { fields, rows: cursor.rows.slice(at - 1, 1), count: 1 });
+        Ok((cursor.of.statement.clone(), row))
+    }
+
     /// Closes a cursor.
     ///
     /// # Errors

@@ -1,5 +1,7 @@
 //! The host of PL/pgSQL, over what runs statements.
 
+use crate::arrays;
+use crate::current::{self, Current};
 use crate::cursors::{CursorOf, Held};
 use crate::evaluation::Compiled;
 use crate::scalar::Scalar;
@@ -13,7 +15,7 @@ use parser::commands::locking::locks_rows;
 use parser::{Body, Statement};
 use planner::NamedParameter;
 use plpgsql::tree::Sql;
-use plpgsql::{Answer, CursorQuery, Host, Move, Programs, Raised, Severity, Variable};
+use plpgsql::{Answer, CursorQuery, Host, ItemPlace, Move, Programs, Raised, Severity, Variable};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -166,6 +168,55 @@ impl<S: Statements> StatementHost<S> {
                 Ok((Vec::new(), Answer { columns, rows, count: done.count, has_rows: false }))
             }
         }
+    }
+
+    /// UPDATE or DELETE of the row on which a cursor stands: of the row with its key.
+    async fn execute_current(
+        &mut self,
+        sql: &Sql,
+        current: Current,
+        variables: &[Variable<Value>],
+        limit: Option<usize>,
+    ) -> Result<Answer<Value>> {
+        let named =
+            variables.iter().find(|of| of.name == current.cursor && of.value.of == REFCURSOR);
+        let name = named.and_then(|variable| self.text(&variable.value));
+        let name = name.unwrap_or_else(|| current.cursor.clone());
+        let (query, row) = self.statements.held()?.cursors().lock().current(&name)?;
+        let not_simple = || {
+            let table = current.table.rsplit('.').next().unwrap_or_default().trim_matches('"');
+            let message =
+                format!("cursor \"{name}\" is not a simply updatable scan of table \"{table}\"");
+            Error::new(SqlState::chosen("24000"), message)
+        };
+        if !current::scans(&query, &current) {
+            return Err(not_simple());
+        }
+        let Some(row) = row else {
+            let message = format!("cursor \"{name}\" is not positioned on a row");
+            return Err(Error::new(SqlState::chosen("24000"), message));
+        };
+        let keys = parser::one(&current.keys()).map_err(inside)?;
+        let (_, keys) = self.run(&keys, &[], &[], None).await.map_err(inside)?;
+        let keys = keys.rows.iter().filter_map(|row| self.text(row.first()?)).collect::<Vec<_>>();
+        let row = answer(&row.fields, &[row.rows])?;
+        let mut all = variables.to_vec();
+        for key in &keys {
+            let mut named = row.columns.iter().zip(row.rows.iter().flatten());
+            let found = named.find(|(name, _)| *name == key && current::selects(&query, key));
+            let Some((_, value)) = found else { return Err(current::without_key(&name)) };
+            let (qualifier, name) = (None, current::parameter(key));
+            all.push(Variable { qualifier, name, value: value.clone() });
+        }
+        if keys.is_empty() {
+            return Err(current::without_key(&name));
+        }
+        let rewritten =
+            Sql { id: usize::MAX / 2 - sql.id, text: current.text(&keys), ..sql.clone() };
+        let statement = self.statement_of(&rewritten)?;
+        let (names, values) = parameters(&all, self.yields);
+        let done = self.run(&statement, &names, &values, limit).await;
+        done.map(|(_, answer)| answer).map_err(inside)
     }
 
     /// A statement of the function, read once.
@@ -347,6 +398,9 @@ impl<S: Statements> Host for StatementHost<S> {
         variables: &[Variable<Value>],
         limit: Option<usize>,
     ) -> Result<Answer<Value>> {
+        if let Some(current) = current::of(&sql.text) {
+            return self.execute_current(sql, current, variables, limit).await;
+        }
         let statement = self.statement_of(sql)?;
         let (names, values) = parameters(variables, self.yields);
         let done = self.run(&statement, &names, &values, limit).await;
@@ -412,6 +466,11 @@ impl<S: Statements> Host for StatementHost<S> {
         let batches = [fetched.rows];
         let batches = if moves { &[] } else { &batches[..] };
         Ok(Answer { count: fetched.count, ..answer(&fetched.fields, batches)? })
+    }
+
+    fn stand_on(&mut self, cursor: &str, row: u64) -> Result<()> {
+        self.statements.held()?.cursors().lock().stand_on(cursor, row);
+        Ok(())
     }
 
     fn close_cursor(&mut self, cursor: &str) -> Result<()> {
@@ -525,8 +584,16 @@ impl<S: Statements> Host for StatementHost<S> {
         value.scalar.is_null()
     }
 
-    fn items(&self, value: &Value) -> Result<Option<Vec<Value>>> {
-        value.items()
+    fn items(&self, value: &Value, slice: usize) -> Result<Option<Vec<Value>>> {
+        arrays::items(value, slice)
+    }
+
+    fn item_type(&self, of: &str) -> Option<String> {
+        of.strip_suffix("[]").map(str::to_owned)
+    }
+
+    fn with_item(&self, array: &Value, at: &[ItemPlace], item: Value) -> Result<Value> {
+        arrays::with_item(array, at, item)
     }
 }
 

@@ -1,6 +1,8 @@
 //! PL/pgSQL over what runs statements: values with their types, and expressions that are planned once.
 
+mod arrays;
 mod body;
+mod current;
 mod cursors;
 mod evaluation;
 mod host;
@@ -18,5 +20,5 @@ pub use host::{Done, StatementHost, Statements, termination};
 pub use memory::Memory;
 pub use purity::reads_tables;
 pub use scalar::Scalar;
-pub use value::Value;
+pub use value::{Value, shown, written};
 pub use waiting::{awaited, task};

@@ -2,7 +2,7 @@
 
 use crate::script::statements;
 use grammar::tree::{NodeEnum, NodeRef};
-use plpgsql::tree::{Block, Declared, Kind, Raise, Rows, Sql, Statement};
+use plpgsql::tree::{Block, Declared, Kind, Raise, Rows, Sql, Statement, Subscript};
 use std::collections::HashSet;
 use store::catalog::{Catalog, Function, RelationId};
 
@@ -63,6 +63,15 @@ impl Search<'_> {
         match kind {
             Kind::Block(block) => self.block(block),
             Kind::Assign(_, value) => self.expression(value),
+            Kind::AssignItem(_, subscripts, value) => {
+                let all = subscripts.iter().all(|subscript| match subscript {
+                    Subscript::Item(at) => self.expression(at),
+                    Subscript::Slice(from, to) => {
+                        self.optional(from.as_ref()) && self.optional(to.as_ref())
+                    }
+                });
+                all && self.expression(value)
+            }
             Kind::If(branches, otherwise) => self.branches(branches, Some(otherwise)),
             Kind::Case(branches, otherwise) => self.branches(branches, otherwise.as_deref()),
             Kind::Loop(_, condition, body) => self.optional(condition.as_ref()) && self.all(body),
@@ -73,7 +82,7 @@ impl Search<'_> {
                     && self.all(&range.body)
             }
             Kind::ForRows(_, _, rows, body) => self.rows(rows) && self.all(body),
-            Kind::Foreach(_, _, array, body) => self.expression(array) && self.all(body),
+            Kind::Foreach(looped) => self.expression(&looped.array) && self.all(&looped.body),
             Kind::Leave { when, .. } => self.optional(when.as_ref()),
             Kind::Return(value) | Kind::ReturnNext(value) => self.optional(value.as_ref()),
             Kind::ReturnQuery(rows) | Kind::Execute(rows, _) => self.rows(rows),

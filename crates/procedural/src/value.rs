@@ -1,10 +1,11 @@
 //! Values of variables.
 
 use datafusion::arrow::array::{Array, RecordBatch};
+use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use plpgsql::Answer;
-use store::catalog::SqlType;
-use values::error::{Error, Result};
+use store::catalog::{SqlType, UserType};
+use values::error::Result;
 use values::field::Field;
 
 /// A value with its type.
@@ -23,28 +24,89 @@ impl Value {
     /// The array is of an unknown type.
     pub fn at(array: &dyn Array, row: usize, of: &SqlType) -> Result<Self> {
         let scalar = ScalarValue::try_from_array(array, row)?;
+        let scalar = match of.user_type() {
+            Some(user) => of_labels(scalar, user)?,
+            None => scalar,
+        };
         // The type of a NULL is that of the variable.
         let scalar = match scalar {
             ScalarValue::Null => ScalarValue::try_from(&of.arrow())?,
             scalar => scalar,
         };
+        // Arrays of several dimensions are of the type of those of one.
+        let mut of = of;
+        while let SqlType::Array(item) = of
+            && matches!(**item, SqlType::Array(_))
+        {
+            of = item;
+        }
         Ok(Self { scalar, of: of.clone() })
     }
+}
 
-    /// The items of an array; `None` for NULL.
-    pub(crate) fn items(&self) -> Result<Option<Vec<Self>>> {
-        let SqlType::Array(item) = &self.of else {
-            let message = "FOREACH expression must yield an array, not type ";
-            let state = values::error::SqlState::DatatypeMismatch;
-            return Err(Error::new(state, format!("{message}{}", self.of)));
-        };
-        let ScalarValue::List(list) = &self.scalar else { return Ok(None) };
-        if list.is_null(0) {
-            return Ok(None);
+/// The numbers of labels, as which values of enums are computed with. Clients get the labels.
+fn of_labels(scalar: ScalarValue, user: &UserType) -> Result<ScalarValue> {
+    if user.labels().is_none() {
+        return Ok(scalar);
+    }
+    if let ScalarValue::List(list) = &scalar {
+        if list.is_null(0) || !matches!(list.value_type(), DataType::Utf8 | DataType::Utf8View) {
+            return Ok(scalar);
         }
         let items = list.value(0);
-        let value = |row| Self::at(&items, row, item);
-        (0..items.len()).map(value).collect::<Result<_>>().map(Some)
+        let number = |row| of_labels(ScalarValue::try_from_array(&items, row)?, user);
+        let numbers = (0..items.len()).map(number).collect::<Result<Vec<_>>>()?;
+        let list = ScalarValue::new_list_nullable(&numbers, &DataType::Int64);
+        return Ok(ScalarValue::List(list));
+    }
+    Ok(match scalar.try_as_str() {
+        Some(label) => ScalarValue::Int64(label.and_then(|label| user.order_of(label))),
+        None => scalar,
+    })
+}
+
+/// A value as clients get it.
+///
+/// # Errors
+/// None, unless a list cannot be made.
+pub fn shown(value: &Value) -> Result<ScalarValue> {
+    match value.of.user_type().filter(|user| user.labels().is_some()) {
+        Some(user) => labelled(&value.scalar, user),
+        None => Ok(value.scalar.clone()),
+    }
+}
+
+fn labelled(scalar: &ScalarValue, user: &UserType) -> Result<ScalarValue> {
+    Ok(match scalar {
+        ScalarValue::Int64(number) => {
+            let label = number.and_then(|number| user.label_of(number));
+            ScalarValue::Utf8View(label.map(str::to_owned))
+        }
+        ScalarValue::List(list) if !list.is_null(0) => {
+            let items = list.value(0);
+            let label = |row| labelled(&ScalarValue::try_from_array(&items, row)?, user);
+            let labels = (0..items.len()).map(label).collect::<Result<Vec<_>>>()?;
+            ScalarValue::List(ScalarValue::new_list_nullable(&labels, &DataType::Utf8View))
+        }
+        other => other.clone(),
+    })
+}
+
+/// A type as it is written in a cast, which no search path changes.
+pub fn written(of: &SqlType) -> String {
+    let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
+    match of {
+        SqlType::User(user) => format!("{}.{}", quoted(&user.schema), quoted(&user.name)),
+        SqlType::Array(item) if item.user_type().is_some() => format!("{}[]", written(item)),
+        of => of.to_string(),
+    }
+}
+
+/// The type below a domain; other types are their own.
+pub(crate) fn base(of: &SqlType) -> &SqlType {
+    match of {
+        SqlType::User(user) => user.domain().map_or(of, |domain| base(&domain.base)),
+        of => of,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::define::{parameters, type_of};
 use crate::text::signature_of;
+use crate::types::resolved;
 use analyzer::system::Oid;
 use analyzer::system::functions::{self, FunctionKind};
 use analyzer::{Error, Result};
@@ -92,8 +93,9 @@ fn found(new: &NewAggregate<'_>, name: &RelationName, types: &[Oid]) -> Result<S
         None => new.path.to_vec(),
     };
     for schema in schemas {
-        let mut named = new.catalog.functions_named(schema, &name.name).iter();
-        let fits = |function: &&std::sync::Arc<Function>| {
+        let named = new.catalog.functions_named(schema, &name.name).iter();
+        let mut named = named.map(|function| resolved(new.catalog, function).into_owned());
+        let fits = |function: &std::sync::Arc<Function>| {
             function.inputs().map(|input| Oid(input.type_id)).eq(types.iter().copied())
         };
         if let Some(function) = named.find(fits) {

@@ -1,6 +1,7 @@
 //! Functions as statements name them.
 
 use crate::text::{signature, signature_of};
+use crate::types::resolved;
 use analyzer::system::Oid;
 use analyzer::{Error, Result};
 use commands::{FunctionType, RoutineKind, RoutineName};
@@ -24,9 +25,10 @@ pub fn find(
         RoutineKind::Routine => true,
     };
     let types = types(routine)?;
-    let mut found: Vec<&Arc<Function>> = Vec::new();
+    let mut found: Vec<Arc<Function>> = Vec::new();
     for schema in schemas {
         for function in catalog.functions_named(schema, name) {
+            let function = resolved(catalog, function).into_owned();
             let inputs = || function.inputs().map(|input| Oid(input.type_id));
             let fits = types.as_ref().is_none_or(|types| inputs().eq(types.iter().copied()));
             // A function of an earlier schema hides one with the same arguments.

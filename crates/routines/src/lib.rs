@@ -8,6 +8,7 @@ mod find;
 mod replace;
 mod signature;
 mod text;
+mod types;
 
 pub use aggregate::{NewAggregate, define_aggregate};
 pub use define::{NewFunction, apply, define, is_foreign, type_of};
@@ -17,3 +18,4 @@ pub use signature::{aggregate, columns, routine};
 pub use text::{
     arguments, definition, identity_arguments, result, setting_values, signature, sql_body,
 };
+pub use types::{kept, known_name, known_type, mentions, resolved, variadic_item};

@@ -18,7 +18,7 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
             let Some(oid) = row.number(0) else { return Ok(None::<String>.into()) };
             let catalog = session.catalog();
             Ok(match routines::of_user(&catalog, oid) {
-                Some(function) => of_user(&catalog, function),
+                Some(function) => of_user(&catalog, &::routines::resolved(&catalog, function)),
                 None => routines::by_oid(oid).and_then(of_system),
             }
             .into())

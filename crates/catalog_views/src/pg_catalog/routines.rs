@@ -38,7 +38,7 @@ fn put(context: &ViewContext<'_>, function: &Function, rows: &mut TableRows) {
     let names = all().map(|parameter| parameter.name.clone()).collect::<Vec<_>>();
     let returns = i64::from(function.result_id);
     let variadic = inputs().find(|input| input.mode == ParameterMode::Variadic);
-    let item = variadic.and_then(|_| ::routines::routine(function, Vec::new()).variadic);
+    let item = variadic.and_then(|of| ::routines::variadic_item(context.catalog, of.type_id));
     rows.row([
         ("oid", oids::relation(function.id).into()),
         ("proname", function.name.as_str().into()),
@@ -47,7 +47,7 @@ fn put(context: &ViewContext<'_>, function: &Function, rows: &mut TableRows) {
         ("prolang", oids::language(&function.language).into()),
         ("procost", number(&function.cost, 100.0)),
         ("prorows", number(&function.rows, if function.returns_set { 1000.0 } else { 0.0 })),
-        ("provariadic", item.map_or(0, |oid| i64::from(oid.0)).into()),
+        ("provariadic", item.map_or(0, i64::from).into()),
         ("prokind", kind(function).into()),
         ("prosecdef", function.is_security_definer.into()),
         ("proleakproof", function.is_leakproof.into()),

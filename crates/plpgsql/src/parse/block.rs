@@ -7,7 +7,7 @@ use super::statement::{statement, statements};
 use super::types::type_name;
 use crate::tokens::Kind as Token;
 use crate::tree::{Block, Condition, Declaration, Declared, Handler, Kind, Statement};
-use values::error::{Result, SqlState};
+use values::error::{Error, Result, SqlState};
 
 /// The block of a whole source, behind its label.
 pub(super) fn outermost(cursor: &mut Cursor<'_>, label: Option<String>) -> Result<Block> {
@@ -106,12 +106,11 @@ fn condition(cursor: &mut Cursor<'_>) -> Result<Vec<Condition>> {
         cursor.advance();
         return Ok(vec![Condition::State(state)]);
     }
-    let position = cursor.position();
     let name = cursor.name()?;
     let states = states(&name);
     if states.is_empty() {
         let message = format!("unrecognized exception condition \"{name}\"");
-        return Err(cursor.error(SqlState::UndefinedObject, message).at(position));
+        return Err(Error::new(SqlState::UndefinedObject, message));
     }
     Ok(states.into_iter().map(|state| Condition::State(state.to_owned())).collect())
 }

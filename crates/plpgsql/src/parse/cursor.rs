@@ -157,6 +157,15 @@ impl<'a> Cursor<'a> {
         })
     }
 
+    /// Takes a whole number.
+    pub(super) fn whole_number(&mut self) -> Result<usize> {
+        let token = self.tokens.get(self.next).filter(|token| token.kind == Kind::Number);
+        let number = token.and_then(|token| self.source[token.start..token.end].parse().ok());
+        let number = number.ok_or_else(|| self.unexpected())?;
+        self.advance();
+        Ok(number)
+    }
+
     /// Takes `<<label>>`.
     pub(super) fn label(&mut self) -> Result<Option<String>> {
         if !self.accept("<<") {
@@ -207,7 +216,7 @@ impl<'a> Cursor<'a> {
         }
         if first == self.next {
             return match self.is(";") {
-                true => Err(self.wrong("missing expression")),
+                true => Err(self.wrong("missing expression at or near \";\"")),
                 false => Err(self.unexpected()),
             };
         }
@@ -238,6 +247,16 @@ impl<'a> Cursor<'a> {
     pub(super) fn made(&mut self, text: String, of: &Sql) -> Sql {
         self.texts += 1;
         Sql { id: self.texts, text, position: of.position, names: of.names.clone() }
+    }
+
+    /// The text of some tokens, in which others have become blanks, so that the places of what follows stay.
+    pub(super) fn blanked(&self, (first, end): (usize, usize), blank: (usize, usize)) -> String {
+        let text = self.text_between(first, end);
+        let start = self.tokens.get(first).map_or(0, |token| token.start);
+        let from = self.tokens.get(blank.0).map_or(0, |token| token.start) - start;
+        let to = self.tokens[..blank.1].last().map_or(start, |token| token.end) - start;
+        let blanks = " ".repeat(text[from..to].chars().count());
+        format!("{}{blanks}{}", &text[..from], &text[to..]).trim_end().to_owned()
     }
 
     pub(super) fn place(&self) -> usize {

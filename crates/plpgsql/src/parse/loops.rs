@@ -6,7 +6,7 @@ use super::cursors;
 use super::rows::rows;
 use super::statement::statements;
 use crate::tokens::Kind as Token;
-use crate::tree::{ForCursor, ForRange, Kind, Rows, Statement, Target};
+use crate::tree::{ForCursor, ForRange, Foreach, Kind, Rows, Statement, Target};
 use values::error::Result;
 
 pub(super) fn any(cursor: &mut Cursor<'_>, label: Option<String>) -> Result<Kind> {
@@ -21,15 +21,16 @@ pub(super) fn any(cursor: &mut Cursor<'_>, label: Option<String>) -> Result<Kind
         return Ok(Kind::Loop(label, Some(condition), body));
     }
     if cursor.accept("foreach") {
-        let target = cursor.target()?;
-        if cursor.is("slice") {
-            return Err(cursor.missing("SLICE"));
+        let mut targets = vec![cursor.target()?];
+        while cursor.accept(",") {
+            targets.push(cursor.target()?);
         }
+        let slice = if cursor.accept("slice") { cursor.whole_number()? } else { 0 };
         cursor.expect(&["in", "array"])?;
         let array = cursor.sql_until(&["loop"])?;
         cursor.expect(&["loop"])?;
         let body = body(cursor, label.as_deref())?;
-        return Ok(Kind::Foreach(label, target, array, body));
+        return Ok(Kind::Foreach(Box::new(Foreach { label, targets, slice, array, body })));
     }
     cursor.expect(&["for"])?;
     let mut targets = vec![cursor.target()?];

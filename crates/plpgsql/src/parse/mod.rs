@@ -19,6 +19,7 @@ use values::error::Result;
 
 pub use subscripts::with_usual_subscripts;
 pub use whole_rows::with_written_rows;
+pub(crate) use whole_rows::{with_stars, with_whole_row};
 
 /// The block that a source is.
 ///
@@ -53,7 +54,7 @@ mod tests {
         let Kind::Execute(Rows::Query(query), into) = &block.body[0].kind else {
             panic!("{:?}", block.body[0]);
         };
-        assert_eq!(query.text, "SELECT a, b FROM t");
+        assert_eq!(query.text, "SELECT a, b                  FROM t");
         let target = |name: &str| Target { parts: vec![name.to_owned()] };
         let targets = vec![target("x"), target("y")];
         assert_eq!(*into, Some(Into { is_strict: true, targets }));
@@ -82,8 +83,6 @@ mod tests {
             refused("<<a>> BEGIN END b"),
             wrong("end label \"b\" differs from block's label \"a\"", 17)
         );
-        let (state, ..) = refused("BEGIN FOREACH a SLICE 1 IN ARRAY b LOOP END LOOP; END");
-        assert_eq!(state, SqlState::FeatureNotSupported);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::conditions::{is_state, states};
 use super::cursor::Cursor;
 use crate::tokens::Kind as Token;
 use crate::tree::{Kind, Level, Raise};
-use values::error::{Result, SqlState};
+use values::error::{Error, Result, SqlState};
 
 const OPTIONS: [&str; 9] =
     ["errcode", "message", "detail", "hint", "column", "constraint", "datatype", "table", "schema"];
@@ -14,6 +14,7 @@ pub(super) fn raise(cursor: &mut Cursor<'_>) -> Result<Kind> {
     let mut raise = Raise {
         level: None,
         condition: None,
+        name: None,
         format: None,
         values: Vec::new(),
         options: Vec::new(),
@@ -47,14 +48,14 @@ pub(super) fn raise(cursor: &mut Cursor<'_>) -> Result<Kind> {
             raise.condition = Some(state);
         }
         Some(Token::Word(word)) if word != "using" => {
-            let position = cursor.position();
             let known = states(&word).first().copied();
             let state = known.ok_or_else(|| {
                 let message = format!("unrecognized exception condition \"{word}\"");
-                cursor.error(SqlState::UndefinedObject, message).at(position)
+                Error::new(SqlState::UndefinedObject, message)
             })?;
             cursor.advance();
             raise.condition = Some(state.to_owned());
+            raise.name = Some(word);
         }
         _ => {}
     }
@@ -83,7 +84,8 @@ fn options(cursor: &mut Cursor<'_>, raise: &mut Raise) -> Result<()> {
         let position = cursor.position();
         let name = cursor.name()?;
         if !OPTIONS.contains(&name.as_str()) {
-            return Err(cursor.wrong("unrecognized RAISE statement option").at(position));
+            let message = format!("unrecognized RAISE statement option at or near \"{name}\"");
+            return Err(cursor.wrong(message).at(position));
         }
         if !(cursor.accept("=") || cursor.accept(":=")) {
             return Err(cursor.unexpected());

@@ -4,7 +4,7 @@ use super::cursor::Cursor;
 use super::rows::{rows, using};
 use super::{block, call, cursors, loops, raise};
 use crate::tokens::Kind as Token;
-use crate::tree::{Into, Kind, Rows, Sql, Statement};
+use crate::tree::{Into, Kind, Rows, Sql, Statement, Subscript};
 use values::error::Result;
 
 /// The statements up to one of these words.
@@ -114,13 +114,43 @@ fn is_assignment(cursor: &Cursor<'_>) -> bool {
 
 fn assignment(cursor: &mut Cursor<'_>) -> Result<Kind> {
     let target = cursor.target()?;
-    if cursor.is("[") {
-        return Err(cursor.missing("an assignment to an item of an array"));
+    let mut subscripts = Vec::new();
+    while cursor.accept("[") {
+        subscripts.push(subscript(cursor)?);
     }
-    cursor.advance();
+    if !(cursor.accept(":=") || cursor.accept("=")) {
+        return Err(match cursor.is(".") {
+            true => cursor.missing("an assignment to a field of an item of an array"),
+            false => cursor.unexpected(),
+        });
+    }
     let value = cursor.sql_until(&[";"])?;
     cursor.expect(&[";"])?;
-    Ok(Kind::Assign(target, value))
+    Ok(match subscripts.is_empty() {
+        true => Kind::Assign(target, value),
+        false => Kind::AssignItem(target, subscripts, value),
+    })
+}
+
+/// A subscript behind `[`.
+fn subscript(cursor: &mut Cursor<'_>) -> Result<Subscript> {
+    let from = match cursor.is(":") {
+        true => None,
+        false => Some(cursor.sql_until(&["]", ":"])?),
+    };
+    if !cursor.accept(":") {
+        cursor.expect(&["]"])?;
+        return Ok(match from {
+            Some(item) => Subscript::Item(item),
+            None => Subscript::Slice(None, None),
+        });
+    }
+    let to = match cursor.is("]") {
+        true => None,
+        false => Some(cursor.sql_until(&["]"])?),
+    };
+    cursor.expect(&["]"])?;
+    Ok(Subscript::Slice(from, to))
 }
 
 fn conditional(cursor: &mut Cursor<'_>) -> Result<Kind> {
@@ -229,8 +259,7 @@ fn of_sql(cursor: &mut Cursor<'_>) -> Result<Kind> {
     }
     let is_insert = cursor.is("insert") || cursor.is("merge");
     let mut depth = 0_usize;
-    let (mut found, mut spans) = (None, Vec::new());
-    let mut start = first;
+    let mut found = None;
     while let Some(kind) = cursor.kind() {
         match kind {
             Token::Symbol(";") if depth == 0 => break,
@@ -239,9 +268,8 @@ fn of_sql(cursor: &mut Cursor<'_>) -> Result<Kind> {
             Token::Word(word) if word == "into" && depth == 0 => {
                 let is_of_insert = is_insert && cursor.place() == first + 1;
                 if !is_of_insert && found.is_none() {
-                    spans.push((start, cursor.place()));
-                    found = Some(into(cursor)?);
-                    start = cursor.place();
+                    let start = cursor.place();
+                    found = Some((into(cursor)?, start, cursor.place()));
                     continue;
                 }
             }
@@ -252,14 +280,11 @@ fn of_sql(cursor: &mut Cursor<'_>) -> Result<Kind> {
     if cursor.is_at_end() {
         return Err(cursor.unexpected());
     }
-    spans.push((start, cursor.place()));
     let mut sql = cursor.sql_between(first, cursor.place(), position);
-    let texts: Vec<&str> = spans
-        .iter()
-        .filter(|(from, to)| from < to)
-        .map(|(from, to)| cursor.text_between(*from, *to))
-        .collect();
-    sql.text = texts.join(" ");
+    let found = found.map(|(into, from, to)| {
+        sql.text = cursor.blanked((first, cursor.place()), (from, to));
+        into
+    });
     cursor.expect(&[";"])?;
     Ok(Kind::Execute(Rows::Query(sql), found))
 }
@@ -284,7 +309,7 @@ fn diagnostics(cursor: &mut Cursor<'_>) -> Result<Kind> {
         let position = cursor.position();
         let item = cursor.name()?;
         if !known.contains(&item.as_str()) {
-            return Err(cursor.wrong("unrecognized GET DIAGNOSTICS item").at(position));
+            return Err(cursor.wrong(not_allowed(is_stacked, &item)).at(position));
         }
         items.push((target, item));
         if !cursor.accept(",") {
@@ -293,6 +318,15 @@ fn diagnostics(cursor: &mut Cursor<'_>) -> Result<Kind> {
     }
     cursor.expect(&[";"])?;
     Ok(Kind::Diagnostics { is_stacked, items })
+}
+
+/// Why GET DIAGNOSTICS does not have an item.
+fn not_allowed(is_stacked: bool, item: &str) -> String {
+    let (shown, kind) = (item.to_uppercase(), if is_stacked { "STACKED" } else { "CURRENT" });
+    match STACKED.contains(&item) || ["row_count", "pg_context", "pg_routine_oid"].contains(&item) {
+        true => format!("diagnostics item {shown} is not allowed in GET {kind} DIAGNOSTICS"),
+        false => format!("unrecognized GET DIAGNOSTICS item at or near \"{item}\""),
+    }
 }
 
 /// The items of GET STACKED DIAGNOSTICS.

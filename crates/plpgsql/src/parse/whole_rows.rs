@@ -16,6 +16,46 @@ const OF_ALL: [&str; 4] =
 /// A source or a condition, in which NEW and OLD of a table with these columns are written out. A text that cannot be read
 /// stays as it is.
 pub fn with_written_rows(source: &str, columns: &[&str]) -> String {
+    written_out(source, &["new", "old"], columns)
+}
+
+/// An expression in which a record with these fields is written out.
+pub(crate) fn with_whole_row(text: &str, name: &str, columns: &[&str], is_null: bool) -> String {
+    let is_name =
+        |kind: &Kind| matches!(kind, Kind::Word(word) | Kind::Quoted(word) if word == name);
+    match tokens(text) {
+        Ok(all) if matches!(all.as_slice(), [only] if is_name(&only.kind)) => match is_null {
+            true => "NULL".to_owned(),
+            false => format!("ROW({})", Row { name, columns }.list()),
+        },
+        _ => written_out(text, &[name], columns),
+    }
+}
+
+/// A statement in which `r.*` of a record with these fields is written out, unless the name is that of something else, too.
+pub(crate) fn with_stars(text: &str, name: &str, columns: &[&str]) -> String {
+    let Ok(all) = tokens(text) else { return text.to_owned() };
+    let is_name = |at: usize| matches!(&all[at].kind, Kind::Word(word) if word == name);
+    let is = |at: usize, symbol: &str| match all.get(at).map(|token| &token.kind) {
+        Some(Kind::Symbol(other)) => *other == symbol,
+        Some(Kind::Other(other)) => symbol.chars().eq([*other]),
+        _ => false,
+    };
+    let named: Vec<usize> = (0..all.len()).filter(|at| is_name(*at)).collect();
+    if named.iter().any(|at| !is(at + 1, ".")) {
+        return text.to_owned();
+    }
+    let (mut result, mut copied) = (String::with_capacity(text.len()), 0);
+    for at in named.into_iter().filter(|at| is(at + 2, "*") && (*at == 0 || !is(at - 1, "."))) {
+        result.push_str(&text[copied..all[at].start]);
+        result.push_str(&Row { name, columns }.list());
+        copied = all[at + 2].end;
+    }
+    result.push_str(&text[copied..]);
+    result
+}
+
+fn written_out(source: &str, rows: &[&str], columns: &[&str]) -> String {
     let Ok(all) = tokens(source) else { return source.to_owned() };
     let mut result = String::with_capacity(source.len());
     let (mut copied, mut around) = (0, Vec::new());
@@ -23,7 +63,7 @@ pub fn with_written_rows(source: &str, columns: &[&str]) -> String {
         match &token.kind {
             Kind::Symbol("(") => around.push(at.checked_sub(1).and_then(|at| word(&all, at))),
             Kind::Symbol(")") => drop(around.pop()),
-            Kind::Word(row) if matches!(row.as_str(), "new" | "old") && token.start >= copied => {
+            Kind::Word(row) if rows.contains(&row.as_str()) && token.start >= copied => {
                 let place = Place { all: &all, at, function: around.last().copied().flatten() };
                 let row = Row { name: row, columns };
                 if let Some((from, to, text)) = place.written(&row) {

@@ -258,7 +258,8 @@ impl<H: Host> Machine<'_, H> {
     async fn each_of(&mut self, looped: &ForCursor, name: &str) -> Result<Flow<H::Value>> {
         let answer = self.host.fetch(name, Move::Forward(None), false)?;
         let target = Target { parts: vec![looped.variable.clone()] };
-        self.each(looped.label.as_ref(), &[target], &answer, &looped.body).await
+        let of = (looped.label.as_ref(), Some(name));
+        self.each(of, &[target], &answer, &looped.body).await
     }
 
     /// The text of EXECUTE and the values of its USING.

@@ -51,6 +51,15 @@ pub enum CursorQuery<'a, V> {
     Text(&'a str, &'a [V]),
 }
 
+/// The place of an item, or of a slice, in one dimension of an array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// One item.
+    Item(i64),
+    /// The items between two bounds.
+    Slice(Option<i64>, Option<i64>),
+}
+
 /// The severity of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Severity {
@@ -140,6 +149,9 @@ pub trait Host: Send {
     /// 34000 if it is not open; 55000 if it goes back and may not.
     fn fetch(&mut self, cursor: &str, to: Move, moves: bool) -> Result<Answer<Self::Value>>;
 
+    /// Puts a cursor on a row to which it has come before, if it is still open.
+    fn stand_on(&mut self, cursor: &str, row: u64) -> Result<()>;
+
     /// Closes a cursor.
     ///
     /// # Errors
@@ -207,6 +219,23 @@ pub trait Host: Send {
     /// Whether it is NULL.
     fn is_null(&self, value: &Self::Value) -> bool;
 
-    /// The items of an array; `None` for NULL.
-    fn items(&self, value: &Self::Value) -> Result<Option<Vec<Self::Value>>>;
+    /// The items of an array of any dimensions, or with `slice` the arrays of so many dimensions in it; `None` for NULL.
+    ///
+    /// # Errors
+    /// 42804 for what is no array; 2202E for a number of dimensions that it does not have.
+    fn items(&self, value: &Self::Value, slice: usize) -> Result<Option<Vec<Self::Value>>>;
+
+    /// The type of the items of an array; `None` for other types.
+    fn item_type(&self, of: &str) -> Option<String>;
+
+    /// An array in which a value stands at some subscripts. With `None` in a subscript's place a bound is left out.
+    ///
+    /// # Errors
+    /// 2202E: it cannot have such an item.
+    fn with_item(
+        &self,
+        array: &Self::Value,
+        at: &[Place],
+        item: Self::Value,
+    ) -> Result<Self::Value>;
 }

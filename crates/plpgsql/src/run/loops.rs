@@ -4,7 +4,7 @@ use super::host::{Answer, Host};
 use super::quick::Quick;
 use super::scope::{Content, Slot};
 use super::{Flow, Machine};
-use crate::tree::{ForRange, Rows, Sql, Statement, Target};
+use crate::tree::{ForRange, Foreach, Rows, Sql, Statement, Target};
 use values::error::{Error, Result, SqlState};
 
 /// Where a turn of a loop leads.
@@ -114,13 +114,13 @@ impl<H: Host> Machine<'_, H> {
         body: &[Statement],
     ) -> Result<Flow<H::Value>> {
         let answer = self.rows_of(rows, None).await?;
-        self.each(label, targets, &answer, body).await
+        self.each((label, None), targets, &answer, body).await
     }
 
-    /// A loop over the rows of an answer.
+    /// A loop over the rows of an answer, which may be those of a cursor.
     pub(super) async fn each(
         &mut self,
-        label: Option<&String>,
+        (label, cursor): (Option<&String>, Option<&str>),
         targets: &[Target],
         answer: &Answer<H::Value>,
         body: &[Statement],
@@ -131,6 +131,9 @@ impl<H: Host> Machine<'_, H> {
             self.assign_row(targets, answer, 0).await?;
         }
         for row in 0..count {
+            if let Some(cursor) = cursor {
+                self.host.stand_on(cursor, row as u64 + 1)?;
+            }
             self.assign_row(targets, answer, row).await?;
             match self.turn(label, body).await? {
                 Turn::Again => {}
@@ -146,23 +149,23 @@ impl<H: Host> Machine<'_, H> {
     }
 
     /// FOREACH.
-    pub(super) async fn foreach(
-        &mut self,
-        label: Option<&String>,
-        target: &Target,
-        array: &Sql,
-        body: &[Statement],
-    ) -> Result<Flow<H::Value>> {
-        let array = self.value(array, None).await?;
-        let Some(items) = self.host.items(&array)? else {
+    pub(super) async fn foreach(&mut self, looped: &Foreach) -> Result<Flow<H::Value>> {
+        let array = self.value(&looped.array, None).await?;
+        let Some(items) = self.host.items(&array, looped.slice)? else {
             let message = "FOREACH expression must not be null";
             return Err(Error::new(SqlState::NullValueNotAllowed, message));
         };
         let mut flow = Flow::Next;
         let any = !items.is_empty();
         for item in items {
-            self.assign(target, item).await?;
-            match self.turn(label, body).await? {
+            match looped.targets.as_slice() {
+                [target] => self.assign(target, item).await?,
+                _ => {
+                    let message = "FOREACH with several variables is not supported";
+                    return Err(Error::unsupported(message));
+                }
+            }
+            match self.turn(looped.label.as_ref(), &looped.body).await? {
                 Turn::Again => {}
                 Turn::End => break,
                 Turn::Leave(other) => {

@@ -27,14 +27,20 @@ impl<H: Host> Machine<'_, H> {
             None => None,
         };
         let (mut detail, mut hint, mut named) = (None, None, Vec::new());
+        let mut seen: Vec<&str> = Vec::new();
         for (name, value) in &raise.options {
             let Some(text) = self.text_of(value).await? else {
                 let message = "RAISE statement option cannot be null";
                 return Err(Error::new(SqlState::NullValueNotAllowed, message));
             };
+            let is_known = name == "message" && raise.format.is_some()
+                || name == "errcode" && raise.condition.is_some();
+            if is_known || seen.contains(&name.as_str()) {
+                return Err(repeated(&name.to_uppercase()));
+            }
+            seen.push(name);
             match name.as_str() {
                 "errcode" => code = Some(self.code(&text)?),
-                "message" if message.is_some() => return Err(repeated("MESSAGE")),
                 "message" => message = Some(text),
                 "detail" => detail = Some(text),
                 "hint" => hint = Some(text),
@@ -47,7 +53,8 @@ impl<H: Host> Machine<'_, H> {
             Level::Warning => "01000",
             _ => usual,
         }));
-        let message = message.or(code).unwrap_or_else(|| usual.to_owned());
+        let message = message.or_else(|| raise.name.clone()).or(code);
+        let message = message.unwrap_or_else(|| usual.to_owned());
         let mut error = Error::new(state, message);
         if let Some(detail) = detail {
             error = error.with_detail(detail);
@@ -55,21 +62,8 @@ impl<H: Host> Machine<'_, H> {
         if let Some(hint) = hint {
             error = error.with_hint(hint);
         }
-        for (name, text) in named {
-            error = match name {
-                "column" => error.of_column(&text),
-                "constraint" => error.of_constraint(&text),
-                _ => error,
-            };
-        }
-        let severity = match level {
-            Level::Exception => return Err(error),
-            Level::Debug => Severity::Debug,
-            Level::Log => Severity::Log,
-            Level::Info => Severity::Info,
-            Level::Notice => Severity::Notice,
-            Level::Warning => Severity::Warning,
-        };
+        let error = named.into_iter().fold(error, about);
+        let Some(severity) = severity(level) else { return Err(error) };
         self.host.say(Raised { severity, error });
         Ok(())
     }
@@ -133,6 +127,35 @@ impl<H: Host> Machine<'_, H> {
         };
         let message = given.unwrap_or_else(|| "assertion failed".to_owned());
         Err(Error::new(SqlState::AssertFailure, message))
+    }
+}
+
+/// An error with one of the names that it is about.
+fn about(error: Error, (name, text): (&str, String)) -> Error {
+    match name {
+        "column" => error.of_column(&text),
+        "constraint" => error.of_constraint(&text),
+        "table" => {
+            let schema = error.subject().schema.clone().unwrap_or_default();
+            error.of_table(&schema, &text)
+        }
+        "schema" => {
+            let table = error.subject().table.clone().unwrap_or_default();
+            error.of_table(&text, &table)
+        }
+        _ => error,
+    }
+}
+
+/// The severity of a message; `None` for an error.
+fn severity(level: Level) -> Option<Severity> {
+    match level {
+        Level::Exception => None,
+        Level::Debug => Some(Severity::Debug),
+        Level::Log => Some(Severity::Log),
+        Level::Info => Some(Severity::Info),
+        Level::Notice => Some(Severity::Notice),
+        Level::Warning => Some(Severity::Warning),
     }
 }
 

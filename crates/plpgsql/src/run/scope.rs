@@ -104,6 +104,22 @@ impl<V: Clone> Scopes<V> {
         }
     }
 
+    /// The names and values of the fields of a record; `None` for other names, and within that for a record without a row.
+    pub(super) fn row_named(&self, name: &str) -> Option<Option<Vec<(&str, &V)>>> {
+        let (place, _) = self.found(std::slice::from_ref(&name.to_owned()))?;
+        match &self.0[place.0].slots[place.1].content {
+            Content::Row(fields) => {
+                Some(Some(fields.iter().map(|(name, _, value)| (name.as_str(), value)).collect()))
+            }
+            Content::Record(fields) => {
+                Some(fields.as_ref().map(|fields| {
+                    fields.iter().map(|(name, value)| (name.as_str(), value)).collect()
+                }))
+            }
+            Content::Value { .. } | Content::Alias(_) => None,
+        }
+    }
+
     /// The number of the block that declares a variable.
     pub(super) fn block_of(&self, target: &Target) -> Option<usize> {
         self.found(&target.parts).map(|((scope, _), _)| scope)

@@ -6,6 +6,20 @@ use super::{Flow, Machine};
 use crate::tree::{Into, Kind, Rows, Statement, Target};
 use values::error::{Error, Result, SqlState};
 
+/// What an error is about.
+fn subject<'e>(error: &'e Error, item: &str) -> Option<&'e str> {
+    let subject = error.subject();
+    let name = match item {
+        "column_name" => &subject.column,
+        "constraint_name" => &subject.constraint,
+        "pg_datatype_name" => &subject.data_type,
+        "table_name" => &subject.table,
+        "schema_name" => &subject.schema,
+        _ => return None,
+    };
+    name.as_deref()
+}
+
 impl<H: Host> Machine<'_, H> {
     pub(super) async fn statement(&mut self, statement: &Statement) -> Result<Flow<H::Value>> {
         let done = self.any(statement).await;
@@ -43,9 +57,7 @@ impl<H: Host> Machine<'_, H> {
                 return self.for_rows(label.as_ref(), targets, rows, body).await;
             }
             Kind::ForCursor(looped) => return self.for_cursor(looped).await,
-            Kind::Foreach(label, target, array, body) => {
-                return self.foreach(label.as_ref(), target, array, body).await;
-            }
+            Kind::Foreach(looped) => return self.foreach(looped).await,
             Kind::Leave { is_continue, label, when } => {
                 let leaves = match when {
                     Some(when) => self.holds(when).await?,
@@ -79,9 +91,13 @@ impl<H: Host> Machine<'_, H> {
     async fn simple(&mut self, kind: &Kind) -> Result<()> {
         match kind {
             Kind::Assign(target, value) => self.assign_expression(target, value).await,
+            Kind::AssignItem(target, subscripts, value) => {
+                self.assign_item(target, subscripts, value).await
+            }
             Kind::Raise(raise) => self.raise(raise).await,
             Kind::Assert(condition, message) => self.assert(condition, message.as_ref()).await,
             Kind::Perform(query) => {
+                let query = &*self.with_rows(query, false)?;
                 let variables = self.scopes.variables(query);
                 let answer = self.host.execute(query, &variables, None).await;
                 self.count(answer.map_err(of_sql(&query.text))?.count)
@@ -118,6 +134,7 @@ impl<H: Host> Machine<'_, H> {
     ) -> Result<Answer<H::Value>> {
         match rows {
             Rows::Query(sql) => {
+                let sql = &*self.with_rows(sql, false)?;
                 let variables = self.scopes.variables(sql);
                 self.host.execute(sql, &variables, limit).await
             }
@@ -190,7 +207,7 @@ impl<H: Host> Machine<'_, H> {
                 "pg_exception_detail" => self.host.of_text(text(error.and_then(Error::detail))),
                 "pg_exception_context" => self.host.of_text(text(error.and_then(Error::context))),
                 "pg_exception_hint" => self.host.of_text(text(error.and_then(Error::hint))),
-                _ => self.host.of_text(text(None)),
+                item => self.host.of_text(text(error.and_then(|error| subject(error, item)))),
             };
             self.assign(target, value).await?;
         }

@@ -61,7 +61,7 @@ impl<H: Host> Machine<'_, H> {
     async fn value_of(&mut self, of: String, default: Option<&Sql>) -> Result<Content<H::Value>> {
         let value = match default {
             Some(default) => self.value(default, Some(&of)).await?,
-            None => self.host.null(&of)?,
+            None => self.null_of(&of).await?,
         };
         Ok(Content::Value { of, value })
     }
@@ -120,6 +120,7 @@ impl<H: Host> Machine<'_, H> {
         if let Some(value) = self.computed(sql, to) {
             return value;
         }
+        let sql = &*self.with_rows(sql, true)?;
         let variables = self.scopes.variables(sql);
         let value = self.host.evaluate(sql, &variables, to).await?;
         self.learn(sql, &variables, to);
@@ -249,7 +250,7 @@ impl<H: Host> Machine<'_, H> {
                     for (at, (_, of, value)) in fields.iter_mut().enumerate() {
                         *value = match values.and_then(|all| all.get(at)) {
                             Some(given) => self.host.convert(given.clone(), of).await?,
-                            None => self.host.null(of)?,
+                            None => self.null_of(of).await?,
                         };
                     }
                     let (slot, _) = self.scopes.slot(target)?;

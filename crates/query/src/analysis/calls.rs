@@ -19,14 +19,14 @@ use values::field::Field;
 /// What is wrong with it, or not supported.
 pub(crate) async fn check(planner: &Planner<'_>, text: &str, function: &Function) -> Result<()> {
     if function.language == "plpgsql" {
-        let parsed = plpgsql::parse(&function.body).map(drop);
-        return parsed.map_err(|error| in_statement(error, text, &function.body));
+        let checked = super::bodies::check_function(planner, function);
+        return checked.map_err(|error| in_statement(error, text, &function.body));
     }
     if routines::is_foreign(&function.language) {
         let definition = lowering::foreign::definition(&Arc::new(function.clone()));
         return definition.map_err(|refusal| Error::from(Refused::from(refusal)))?.check();
     }
-    let routine = Arc::new(known(planner.tables.catalog(), function)?);
+    let routine = Arc::new(known(planner.tables.catalog(), &Arc::new(function.clone()))?);
     let script = grammar::parse(&function.body).ok();
     let mut statements = script.iter().flat_map(|script| script.statements());
     let query = statements.next().and_then(|raw| raw.stmt.as_ref()?.node.as_ref());

@@ -9,14 +9,27 @@ use std::sync::Arc;
 use store::catalog::{Catalog, Function, Object, Privileges, RelationId};
 use values::error::{Error, Result, SqlState};
 
+/// The language, for the analyzer, of functions that are executed although they are expressions.
+const CHECKED: &str = "sql, checked";
+
 /// A function as the analyzer sees it.
-pub(super) fn known(catalog: &Catalog, function: &Function) -> Result<Routine, Refused> {
+pub(super) fn known(catalog: &Catalog, function: &Arc<Function>) -> Result<Routine, Refused> {
     let rows = match function.result_relation {
         Some(id) => rows_of(catalog, id)?,
         None => Vec::new(),
     };
-    let aggregate = routines::aggregate(catalog, function);
-    Ok(Routine { aggregate, ..routines::routine(function, rows) })
+    let function = routines::resolved(catalog, function);
+    let aggregate = routines::aggregate(catalog, &function);
+    Ok(Routine { aggregate, ..routines::routine(&function, rows) })
+}
+
+/// A function as statements call it. The conditions of a domain hold for what a SQL function returns, which an expression in
+/// the place of the call would not check.
+fn called(routine: Routine) -> Routine {
+    let types = routine.columns.iter().map(|column| column.sql_type.oid).chain([routine.result]);
+    let is_checked = routine.language == "sql" && types.into_iter().any(|oid| oid.base() != oid);
+    let language = if is_checked { CHECKED.to_owned() } else { routine.language.clone() };
+    Routine { language, ..routine }
 }
 
 /// The columns of a table that names find.
@@ -64,7 +77,7 @@ impl Routines {
             None => self.path.iter().flat_map(|schema| named(schema)).collect(),
         };
         let routine = |function: &Arc<Function>| match known(&self.catalog, function) {
-            Ok(routine) => Ok(Arc::new(routine)),
+            Ok(routine) => Ok(Arc::new(called(routine))),
             Err(_) => Err(analyzer::Error::missing("the type of a function's rows")),
         };
         found.into_iter().map(routine).collect()

@@ -21,7 +21,8 @@ pub(crate) fn find(
         Some(schema) => vec![path.resolve(schema)],
         None => path.schemas().collect(),
     };
-    let found = routines::find(catalog, &schemas, routine);
+    let routine = routines::known_name(routine, &frame.types(catalog));
+    let found = routines::find(catalog, &schemas, &routine);
     found.map_err(|error| of_analyzer(error, frame.text))
 }
 

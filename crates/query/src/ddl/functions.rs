@@ -19,8 +19,8 @@ use routines::NewFunction;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{
-    CatalogChange, Function, FunctionId, Object, PUBLIC, Privileges, RESERVED_SCHEMAS, Relation,
-    is_temporary_schema,
+    Catalog, CatalogChange, Function, FunctionId, Object, PUBLIC, Privileges, RESERVED_SCHEMAS,
+    Relation, UserType, is_temporary_schema,
 };
 use values::error::{Error, Result, SqlState};
 
@@ -57,7 +57,7 @@ pub(super) async fn run(
 }
 
 fn put(transaction: &mut DistributedTransaction, function: Function) -> Result<()> {
-    transaction.change_catalog(CatalogChange::put_function(function))?;
+    transaction.change_catalog(CatalogChange::put_function(routines::kept(function)))?;
     Ok(())
 }
 
@@ -85,6 +85,12 @@ async fn create(
     };
     let id = frame.session.shared.store.next_relation_id();
     let new = NewFunction { id, schema, table: &table };
+    let types = frame.types(&catalog);
+    let mut create = CreateFunction::clone(create);
+    for of in create.parameters.iter_mut().map(|of| &mut of.data_type).chain(&mut create.result) {
+        *of = routines::known_type(of, &types);
+    }
+    let create = &create;
     let mut defined =
         routines::define(create, new).map_err(|error| of_analyzer(error, frame.text))?;
     if let Some(language) = Language::of(&defined.language) {
@@ -117,7 +123,9 @@ async fn keep(
 ) -> Result<()> {
     let catalog = Arc::clone(transaction.catalog());
     let mut same = catalog.functions_named(&defined.schema, &defined.name).iter();
-    let existing = same.find(|other| other.has_identity_of(&defined)).cloned();
+    let kept = routines::kept(defined.clone());
+    let existing = same.find(|other| other.has_identity_of(&kept));
+    let existing = existing.map(|old| routines::resolved(&catalog, old).into_owned());
     let function = match existing {
         Some(_) if !replaces => {
             let message =
@@ -132,7 +140,11 @@ async fn keep(
         None => defined.clone(),
     };
     check_settings(frame, &function)?;
+    let is_checked = frame.settings.get("check_function_bodies").as_deref() != Some("off")
+        || function.is_sql_body
+        || routines::is_foreign(&function.language);
     match function.is_procedure && function.language == "sql" {
+        _ if !is_checked => {}
         true => sql_procedure::check(frame, transaction, &function).await?,
         false => {
             analysis::calls::check(&frame.planner(transaction), frame.text, &function).await?;
@@ -211,18 +223,19 @@ fn drop_all(
 fn drop_one(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
-    function: &Function,
+    function: &Arc<Function>,
     cascade: bool,
 ) -> Result<()> {
     let catalog = Arc::clone(transaction.catalog());
-    let shown = format!("{} {}", function.kind(), routines::signature(function));
+    let function = &*routines::resolved(&catalog, function);
+    let shown = shown_of(&catalog, function);
     for other in catalog.functions().filter(|other| calls(other, function)) {
         if !cascade {
-            let other = format!("{} {}", other.kind(), routines::signature(other));
+            let other = shown_of(&catalog, other);
             return Err(needed(&shown, format!("{other} depends on {shown}")));
         }
         drop_one(frame, transaction, other, cascade)?;
-        let message = format!("drop cascades to {} {}", other.kind(), routines::signature(other));
+        let message = format!("drop cascades to {}", shown_of(&catalog, other));
         frame.session.notice(SqlState::SuccessfulCompletion, message);
     }
     for view in dependents::of_function(frame, &catalog, function) {
@@ -237,11 +250,40 @@ fn drop_one(
     Ok(())
 }
 
+/// A function as messages name it.
+fn shown_of(catalog: &Catalog, function: &Arc<Function>) -> String {
+    format!("{} {}", function.kind(), routines::signature(&routines::resolved(catalog, function)))
+}
+
 /// Whether a function is an aggregate that calls another one.
 fn calls(aggregate: &Function, other: &Function) -> bool {
     let Some(steps) = &aggregate.extension.aggregate else { return false };
     let of = Some(FunctionId::User(other.id));
     Some(steps.transition) == of || steps.combine == of || steps.finish == of
+}
+
+/// With CASCADE, drops the functions with parameters or results of a type that is dropped.
+///
+/// # Errors
+/// 2BP01 if there are some, without CASCADE.
+pub(super) fn drop_with_type(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    user: &UserType,
+    cascade: bool,
+) -> Result<()> {
+    let catalog = Arc::clone(transaction.catalog());
+    for function in catalog.functions().filter(|of| routines::mentions(of, user)) {
+        let shown = shown_of(&catalog, function);
+        if !cascade {
+            let detail = format!("{shown} depends on type {}", user.name);
+            return Err(needed(&format!("type {}", user.name), detail));
+        }
+        drop_one(frame, transaction, function, cascade)?;
+        let message = format!("drop cascades to {shown}");
+        frame.session.notice(SqlState::SuccessfulCompletion, message);
+    }
+    Ok(())
 }
 
 /// With CASCADE, drops the functions that return rows of a table that is dropped.
@@ -256,7 +298,7 @@ pub(super) fn drop_with_table(
 ) -> Result<()> {
     let catalog = Arc::clone(transaction.catalog());
     for function in catalog.functions().filter(|of| of.result_relation == Some(table.id())) {
-        let shown = format!("{} {}", function.kind(), routines::signature(function));
+        let shown = shown_of(&catalog, function);
         if !cascade {
             let name = table.name();
             let detail = format!("{shown} depends on type {name}");

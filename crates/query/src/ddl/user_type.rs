@@ -1,7 +1,7 @@
 //! CREATE TYPE, CREATE DOMAIN, and ALTER, DROP and COMMENT ON of types.
 
 use super::dependents::needed;
-use super::{alter_table, checks, index_columns, place};
+use super::{alter_table, checks, functions, index_columns, place};
 use crate::analysis;
 use crate::context::{Frame, owned_type};
 use catalog_views::pg_catalog::quote_ident;
@@ -253,11 +253,12 @@ pub(super) fn drop(
         let message = format!("\"{}\" is not a domain", user.name);
         return Err(Error::new(SqlState::WrongObjectType, message));
     }
-    drop_one(transaction, &user, drop.cascade)
+    drop_one(frame, transaction, &user, drop.cascade)
 }
 
 /// Drops a type, and with CASCADE the columns of it.
 pub(super) fn drop_one(
+    frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
     user: &UserType,
     cascade: bool,
@@ -285,9 +286,10 @@ pub(super) fn drop_one(
             if !cascade {
                 return Err(refused(format!("type {} depends on type {name}", other.name)));
             }
-            drop_one(transaction, other, cascade)?;
+            drop_one(frame, transaction, other, cascade)?;
         }
     }
+    functions::drop_with_type(frame, transaction, user, cascade)?;
     transaction.change_catalog(CatalogChange::DropType(user.id))?;
     Ok(())
 }

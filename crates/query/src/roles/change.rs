@@ -149,7 +149,11 @@ fn depending(catalog: &Catalog, role: &Role) -> Vec<String> {
     };
     let relations = role.relations.iter().filter_map(|(id, privileges)| {
         if let Some(function) = catalog.function_by_id(*id) {
-            let shown = format!("{} {}", function.kind(), routines::signature(function));
+            let shown = format!(
+                "{} {}",
+                function.kind(),
+                routines::signature(&routines::resolved(catalog, function))
+            );
             return Some(describe(privileges, shown));
         }
         if let Some(user) = catalog.user_type_by_id(TypeId(id.0)) {

@@ -24,8 +24,13 @@ pub(super) async fn create(
     let catalog = Arc::clone(transaction.catalog());
     let path: Vec<&str> = frame.path().schemas().collect();
     let id = frame.session.shared.store.next_relation_id();
+    let types = frame.types(&catalog);
+    let mut create = CreateAggregate::clone(create);
+    for of in create.parameters.iter_mut().map(|of| &mut of.data_type).chain([&mut create.state]) {
+        *of = routines::known_type(of, &types);
+    }
     let new = NewAggregate { id, schema, catalog: &catalog, path: &path };
-    let defined = routines::define_aggregate(create, new);
+    let defined = routines::define_aggregate(&create, new);
     let defined = defined.map_err(|error| of_analyzer(error, frame.text))?;
     keep(frame, transaction, defined, create.replaces).await
 }

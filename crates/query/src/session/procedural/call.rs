@@ -5,6 +5,7 @@ use crate::analysis;
 use crate::analysis::calls::Calls;
 use crate::calls::{Serves, collected, identity};
 use crate::context::call_site::{CallSite, DEPTH_MAX};
+use analyzer::system::Oid;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
@@ -18,7 +19,7 @@ use procedural::{Done, StatementHost, Value};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use store::catalog::{Function, RelationId};
+use store::catalog::{Function, RelationId, SqlType};
 use values::error::{Error, Result, SqlState};
 
 /// The bytes of stack that the statements of one function may need.
@@ -109,7 +110,8 @@ impl InSession<'_> {
             None => self.inner.shared.store.catalog(),
         };
         let gone = || Error::new(SqlState::UndefinedFunction, "the function does not exist");
-        let function = Arc::clone(catalog.function_by_id(id).ok_or_else(gone)?);
+        let function = catalog.function_by_id(id).ok_or_else(gone)?;
+        let function = routines::resolved(&catalog, function).into_owned();
         let statement = self.inner.borrowed.statement();
         let _identity = identity(self.inner, statement, &catalog, &function)?;
         let inside = InSession {
@@ -137,9 +139,13 @@ pub(super) async fn value_of<H: Host<Value = Value>>(
         let message = "trigger functions can only be called as triggers";
         return Err(Error::new(SqlState::FeatureNotSupported, message));
     }
+    if function.language == "sql" {
+        let message = "a call of a SQL function with a result of this domain is not supported";
+        return Err(Error::unsupported(message));
+    }
     let tree = plpgsql::parse(&function.body).map_err(Error::without_position)?;
     if function.is_strict && arguments.iter().any(ScalarValue::is_null) {
-        return host.null(&of);
+        return null(host, function.result_id);
     }
     let (parameters, outputs) = parameters(function, arguments, host)?;
     let called = Called { name: &function.name, signature: &procedural::signature(function) };
@@ -150,6 +156,13 @@ pub(super) async fn value_of<H: Host<Value = Value>>(
     };
     match value {
         _ if of == "void" => Ok(host.of_text(Some(String::new()))),
+        Some(value) if outputs.is_empty() => {
+            let place = "while casting return value to function's return type";
+            let within = |error: Error| {
+                error.within(format_args!("PL/pgSQL function {} {place}", called.signature))
+            };
+            host.convert(value, &of).await.map_err(within)
+        }
         Some(value) => host.convert(value, &of).await,
         None => Err(Error::new(
             SqlState::FunctionExecutedNoReturnStatement,
@@ -168,7 +181,7 @@ fn parameters<H: Host<Value = Value>>(
     let mut arguments = arguments.into_iter();
     for (at, parameter) in function.parameters.iter().enumerate() {
         let of = type_name(parameter.type_id);
-        let mut value = host.null(&of)?;
+        let mut value = null(host, parameter.type_id)?;
         if parameter.mode.is_input()
             && let Some(scalar) = arguments.next()
         {
@@ -182,8 +195,25 @@ fn parameters<H: Host<Value = Value>>(
     Ok((all, outputs))
 }
 
+/// The type of an id, as it is written in a cast.
 pub(super) fn type_name(id: u32) -> String {
-    analyzer::system::Oid(id).to_string()
+    match held_of_user(id) {
+        Some(held) => procedural::written(&held),
+        None => Oid(id).to_string(),
+    }
+}
+
+/// A type of users, or of arrays of one.
+fn held_of_user(id: u32) -> Option<SqlType> {
+    Oid(id).is_of_users().then(|| parser::types::held(Oid(id).into())).flatten()
+}
+
+/// NULL of a type.
+pub(super) fn null<H: Host<Value = Value>>(host: &mut H, id: u32) -> Result<Value> {
+    match held_of_user(id) {
+        Some(of) => Ok(Value { scalar: ScalarValue::try_from(&of.arrow())?, of }),
+        None => host.null(&type_name(id)),
+    }
 }
 
 /// The rows of a plan.

@@ -106,8 +106,8 @@ impl<'t> InTransaction<'t> {
         }
         let gone = || Error::new(SqlState::UndefinedFunction, "the function does not exist");
         let function = self.transaction.catalog().function_by_id(id).ok_or_else(gone)?;
-        let function = Arc::clone(function);
         let catalog = Arc::clone(self.transaction.catalog());
+        let function = routines::resolved(&catalog, function).into_owned();
         let statement = self.inner.borrowed.statement();
         let _identity = identity(self.inner, statement, &catalog, &function)?;
         let inside = InTransaction {

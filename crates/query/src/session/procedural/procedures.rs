@@ -1,6 +1,6 @@
 //! CALL of procedures.
 
-use super::call::{Deep, type_name};
+use super::call::{Deep, null, type_name};
 use super::statements::InSession;
 use crate::analysis;
 use crate::context::call_site::DEPTH_MAX;
@@ -20,7 +20,7 @@ use parser::Statement;
 use parser::commands::Call;
 use planner::NamedParameter;
 use plpgsql::{Called, Given, Host};
-use procedural::{Done, StatementHost, Statements, Value};
+use procedural::{Done, StatementHost, Statements, Value, shown};
 use std::sync::Arc;
 use store::catalog::{Catalog, Function, Object, ParameterMode, Privileges};
 use values::error::{Error, Result, SqlState};
@@ -128,7 +128,7 @@ fn row(
     let (mut fields, mut columns, mut arrow) = (Vec::new(), Vec::new(), Vec::new());
     for output in &outputs {
         let (name, value) = (name(output), &output.2);
-        let array: ArrayRef = value.scalar.to_array_of_size(1)?;
+        let array: ArrayRef = shown(value)?.to_array_of_size(1)?;
         arrow.push(ArrowField::new(&name, array.data_type().clone(), true));
         fields.push(Field::new(name, value.of.clone()));
         columns.push(array);
@@ -190,11 +190,11 @@ async fn resolve(
             false => type_of(frame, tables, &argument.text).await?,
         });
     }
-    let all = |function: &Function| -> Vec<Oid> {
-        function.parameters.iter().map(|parameter| Oid(parameter.type_id)).collect()
-    };
+    let oid = |of: &store::catalog::Parameter| Oid(of.type_id);
+    let all = |of: &Arc<Function>| -> Vec<Oid> { of.parameters.iter().map(oid).collect() };
     let named = schemas.iter().flat_map(|schema| catalog.functions_named(schema, &name.name));
-    let named: Vec<(&Arc<Function>, Vec<Oid>)> = named.map(|of| (of, all(of))).collect();
+    let resolved = |of: &Arc<Function>| routines::resolved(catalog, of).into_owned();
+    let named: Vec<_> = named.map(|of| (resolved(of), all(&resolved(of)))).collect();
     let names: Vec<&str> = call.arguments.iter().filter_map(|of| of.name.as_deref()).collect();
     let arguments = Arguments { types: &types, names: &names, is_variadic_array: false };
     let candidates = named.iter().map(|(function, types)| Candidate { function, types });
@@ -317,7 +317,7 @@ impl InSession<'_> {
         let mut host = StatementHost::new(inside);
         for (at, parameter) in function.parameters.iter().enumerate() {
             let of = type_name(parameter.type_id);
-            let mut value = host.null(&of)?;
+            let mut value = null(&mut host, parameter.type_id)?;
             if let Some(column) = row.and_then(|row| row.columns().get(at)) {
                 value = Value::at(column, 0, &value.of)?;
             }
@@ -386,7 +386,7 @@ async fn of_sql(
                 let value = Value::at(row.column(column), 0, &field.sql_type)?;
                 host.convert(value, &of).await?
             }
-            None => host.null(&of)?,
+            None => null(&mut host, function.parameters[at].type_id)?,
         };
     }
     Ok(returned)

@@ -1,0 +1,56 @@
+//! Records in expressions and statements, where they stand for all of their fields.
+
+use super::Machine;
+use super::host::Host;
+use crate::parse::{with_stars, with_whole_row};
+use crate::tree::Sql;
+use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use values::error::{Error, Result, SqlState};
+
+impl<H: Host> Machine<'_, H> {
+    /// A text in which records are written out by their fields. In statements, only `r.*` is: other names may be those of
+    /// columns.
+    ///
+    /// # Errors
+    /// 55000: a field of a record that has no row yet.
+    pub(super) fn with_rows<'s>(&self, sql: &'s Sql, is_expression: bool) -> Result<Cow<'s, Sql>> {
+        let mut text = Cow::Borrowed(sql.text.as_str());
+        for name in &sql.names {
+            // NEW and OLD of triggers are written out before.
+            if matches!(name.as_str(), "new" | "old") {
+                continue;
+            }
+            let Some(fields) = self.scopes.row_named(name) else { continue };
+            let Some(fields) = fields else {
+                // In a query the name may be that of a table.
+                if !is_expression || sql.names.iter().any(|name| name == "select") {
+                    continue;
+                }
+                let message = format!("record \"{name}\" is not assigned yet");
+                return Err(Error::new(SqlState::ObjectNotInPrerequisiteState, message)
+                    .with_detail(
+                        "The tuple structure of a not-yet-assigned record is indeterminate.",
+                    ));
+            };
+            let columns: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
+            let is_null = fields.iter().all(|(_, value)| self.host.is_null(value));
+            let written = match is_expression {
+                true => with_whole_row(&text, name, &columns, is_null),
+                false => with_stars(&text, name, &columns),
+            };
+            if written != *text {
+                text = Cow::Owned(written);
+            }
+        }
+        Ok(match text {
+            Cow::Borrowed(_) => Cow::Borrowed(sql),
+            Cow::Owned(text) => {
+                let mut hasher = DefaultHasher::new();
+                (sql.id, &text).hash(&mut hasher);
+                let id = hasher.finish() as usize | 1 << 62;
+                Cow::Owned(Sql { id, text, ..sql.clone() })
+            }
+        })
+    }
+}

@@ -1,0 +1,118 @@
+//! Types of users in signatures.
+//!
+//! The catalog holds the ids that clients see, which stay when a type changes. The analyzer has ids of this process, one
+//! for each definition. A function is [`resolved`] when it is read and [`kept`] when it is put into the catalog.
+
+use analyzer::system::Oid;
+use commands::{FunctionType, RoutineName};
+use std::borrow::Cow;
+use std::sync::Arc;
+use store::catalog::{Catalog, Function, SqlType, TypeId, UserType};
+use user_types::{Visible, definition_of};
+
+/// The least id of an object of users, for clients.
+const FIRST: u32 = 16_384;
+/// The number of ids of types and relations.
+const RANGE: u32 = 1 << 28;
+
+/// The id that clients see.
+fn shown(id: TypeId) -> u32 {
+    FIRST + id.object().0 % (RANGE - FIRST)
+}
+
+/// The type of users with an id of the catalog, and whether the id means arrays of it.
+fn of_catalog(catalog: &Catalog, id: u32) -> Option<(&Arc<UserType>, bool)> {
+    if !(FIRST..RANGE).contains(&id) {
+        return None;
+    }
+    catalog.user_types().find_map(|user| match id {
+        id if id == shown(user.id) => Some((user, false)),
+        id if id == shown(user.array) => Some((user, true)),
+        _ => None,
+    })
+}
+
+/// The analyzer's id of a user's type, or of arrays of it.
+fn oid_of(user: &Arc<UserType>, is_array: bool) -> Option<Oid> {
+    let oid = parser::types::of_held(&SqlType::User(Arc::clone(user)))?.oid;
+    if is_array { oid.array() } else { Some(oid) }
+}
+
+/// The id of the catalog for one of the analyzer.
+fn id_of(oid: u32) -> u32 {
+    let item = Oid(oid).element().filter(|_| Oid(oid).is_of_users());
+    match (definition_of(Oid(oid)), item.and_then(definition_of)) {
+        (Some(user), _) => shown(user.id),
+        (None, Some(user)) => shown(user.array),
+        (None, None) => oid,
+    }
+}
+
+/// The ids of the types in a signature.
+fn ids(function: &mut Function) -> impl Iterator<Item = &mut u32> {
+    let state = function.extension.aggregate.as_mut().map(|of| &mut of.state_id);
+    let parameters = function.parameters.iter_mut().map(|parameter| &mut parameter.type_id);
+    parameters.chain([&mut function.result_id]).chain(state)
+}
+
+/// A function whose types have ids of the analyzer. A type that is gone keeps its id, which the analyzer does not know.
+pub fn resolved<'a>(catalog: &Catalog, function: &'a Arc<Function>) -> Cow<'a, Arc<Function>> {
+    let state = function.extension.aggregate.as_ref().map(|of| of.state_id);
+    let all = function.parameters.iter().map(|parameter| parameter.type_id);
+    let mut all = all.chain([function.result_id]).chain(state);
+    if !all.any(|id| (FIRST..RANGE).contains(&id)) {
+        return Cow::Borrowed(function);
+    }
+    let mut resolved = Function::clone(function);
+    for id in ids(&mut resolved) {
+        let known = of_catalog(catalog, *id);
+        if let Some(oid) = known.and_then(|(user, is_array)| oid_of(user, is_array)) {
+            *id = oid.0;
+        }
+    }
+    Cow::Owned(Arc::new(resolved))
+}
+
+/// A function whose types have ids of the catalog.
+pub fn kept(mut function: Function) -> Function {
+    ids(&mut function).for_each(|id| *id = id_of(*id));
+    function
+}
+
+/// The type of the items of a VARIADIC parameter, by ids of the catalog.
+pub fn variadic_item(catalog: &Catalog, id: u32) -> Option<u32> {
+    match (of_catalog(catalog, id), Oid(id)) {
+        (Some((user, _)), _) => Some(shown(user.id)),
+        (None, Oid::ANYARRAY) => Some(Oid::ANYELEMENT.0),
+        (None, Oid::ANYCOMPATIBLEARRAY) => Some(Oid::ANYCOMPATIBLE.0),
+        (None, oid) => oid.element().map(|item| item.0),
+    }
+}
+
+/// Whether the signature of a function has a type of users.
+pub fn mentions(function: &Function, user: &UserType) -> bool {
+    let all = function.parameters.iter().map(|parameter| parameter.type_id);
+    let mut all = all.chain([function.result_id]);
+    all.any(|id| id == shown(user.id) || id == shown(user.array))
+}
+
+/// A type as a statement writes it, which may be one of users.
+pub fn known_type(given: &FunctionType, types: &Visible) -> FunctionType {
+    let mut given = given.clone();
+    if given.known.is_err()
+        && let Some((user, is_array)) = types.find(given.name.schema.as_deref(), &given.name.name)
+        && let Some(oid) = oid_of(user, is_array || given.is_array)
+    {
+        given.known = Ok(oid);
+    }
+    given
+}
+
+/// A function as a statement names it, whose arguments may be of types of users.
+pub fn known_name(given: &RoutineName, types: &Visible) -> RoutineName {
+    let mut given = given.clone();
+    for argument in given.arguments.iter_mut().flatten() {
+        *argument = known_type(argument, types);
+    }
+    given
+}
