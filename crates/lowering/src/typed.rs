@@ -9,10 +9,14 @@ use datafusion::common::ScalarValue;
 use datafusion::common::metadata::FieldMetadata;
 use datafusion::logical_expr::expr::Cast;
 use datafusion::logical_expr::{Expr, cast};
+use std::collections::HashMap;
 use std::sync::Arc;
 use store::catalog::SqlType as Held;
 use values::numbers::{holds_open, is_open};
 use values::types::plan_field;
+
+/// The key in the metadata of a constant moment that has a zone.
+const ZONED_KEY: &str = "pando.zoned";
 
 /// An expression of the engine, its type in the tree, and the Arrow type that it has.
 #[derive(Debug, Clone)]
@@ -55,17 +59,11 @@ impl Typed {
         Self { expr, sql_type: SqlType::plain(Oid::BOOL), data_type: DataType::Boolean }
     }
 
-    /// A constant.
+    /// A constant. The engine takes constants with the same value and metadata for one, also a moment with a zone and one
+    /// without.
     pub(crate) fn constant(value: ScalarValue, sql_type: SqlType) -> Self {
         let data_type = value.data_type();
-        let named = |held: &Held| match held {
-            Held::Array(item) => matches!(**item, Held::Uuid | Held::Json | Held::Jsonb),
-            held => matches!(held, Held::Uuid | Held::Json | Held::Jsonb),
-        };
-        let metadata = types::held(sql_type)
-            .ok()
-            .filter(named)
-            .map(|held| FieldMetadata::from(plan_field("", &held, true).metadata().clone()));
+        let metadata = types::held(sql_type).ok().and_then(|held| metadata_of(&held));
         Self { expr: Expr::Literal(value, metadata), sql_type, data_type }
     }
 
@@ -136,6 +134,23 @@ impl Typed {
     /// Its field in plans.
     pub(crate) fn field(&self) -> FieldRef {
         types::field(self.sql_type, &self.data_type)
+    }
+}
+
+/// The metadata of a constant of a type.
+fn metadata_of(held: &Held) -> Option<FieldMetadata> {
+    let item = match held {
+        Held::Array(item) => item,
+        held => held,
+    };
+    match item {
+        Held::Uuid | Held::Json | Held::Jsonb => {
+            Some(FieldMetadata::from(plan_field("", held, true).metadata().clone()))
+        }
+        Held::TimestampTz => {
+            Some(FieldMetadata::from(HashMap::from([(ZONED_KEY.to_owned(), String::new())])))
+        }
+        _ => None,
     }
 }
 

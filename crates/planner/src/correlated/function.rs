@@ -3,6 +3,7 @@
 use super::bind::bind;
 use super::index::{Found, Index};
 use super::keyed::Keyed;
+use super::members::Members;
 use async_trait::async_trait;
 use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, StructArray, UInt64Array};
 use datafusion::arrow::compute::{cast, concat_batches, take};
@@ -53,6 +54,8 @@ pub struct SubqueryFunction {
     keyed: Option<Keyed>,
     /// The rows of `keyed`; `None` if they cannot be had.
     index: OnceCell<Option<Index>>,
+    /// The values among which IN looks, if no outer column decides which these are.
+    members: OnceCell<Members>,
 }
 
 /// Values up to which a subquery runs for each of them, and is not indexed.
@@ -80,8 +83,8 @@ impl SubqueryFunction {
         let kinds = vec![TypeSignature::Nullary, TypeSignature::VariadicAny];
         let signature = Signature::one_of(kinds, Volatility::Volatile);
         let keyed = Keyed::of(&plan, &columns)?;
-        let (runs, index) = (AtomicU64::new(0), OnceCell::new());
-        Ok(Self { plan, columns, answer, returns, signature, engine, runs, keyed, index })
+        let (runs, index, members) = (AtomicU64::new(0), OnceCell::new(), OnceCell::new());
+        Ok(Self { plan, columns, answer, returns, signature, engine, runs, keyed, index, members })
     }
 
     /// The outer columns, which are the first arguments.
@@ -157,12 +160,32 @@ impl SubqueryFunction {
         Ok(self.index.get().and_then(Option::as_ref).map(|index| (keyed, index)))
     }
 
+    /// The answers of an IN whose subquery has no outer columns; `None` for others.
+    async fn among_all(&self, arguments: &[ArrayRef]) -> Result<Option<Vec<ScalarValue>>> {
+        let (Answer::Contains { negated }, [wanted]) = (self.answer, arguments) else {
+            return Ok(None);
+        };
+        if !self.columns.is_empty() || !Members::hold(wanted.data_type()) {
+            return Ok(None);
+        }
+        let build = async || {
+            self.runs.fetch_add(1, Ordering::Relaxed);
+            Members::build(self.plan(&[]).await?, wanted.data_type(), &self.engine).await
+        };
+        let found = self.members.get_or_try_init(build).await?.contain(wanted)?;
+        let answer = |found: Option<bool>| ScalarValue::Boolean(found.map(|is| is != negated));
+        Ok(Some(found.into_iter().map(answer).collect()))
+    }
+
     /// The answers for outer values, which are distinct rows of the arguments.
     async fn answers(
         &self,
         arguments: &[ArrayRef],
         values: &[Vec<ScalarValue>],
     ) -> Result<Vec<ScalarValue>> {
+        if let Some(answers) = self.among_all(arguments).await? {
+            return Ok(answers);
+        }
         let mut answers = Vec::with_capacity(values.len());
         let Some((keyed, index)) = self.index(values.len()).await? else {
             for values in values {

@@ -106,24 +106,23 @@ impl Index {
     }
 }
 
-/// Columns of keys in the types in which they are compared. Floating-point numbers that are equal
-/// become the same.
+/// Columns of keys in the types in which they are compared.
 fn typed(keyed: &Keyed, columns: &[ArrayRef]) -> Result<Vec<ArrayRef>> {
     let typed = columns.iter().zip(&keyed.outer);
-    let typed = typed.map(|(column, (_, data_type))| {
-        let column = cast(column, data_type)?;
-        let column: ArrayRef = match data_type {
-            DataType::Float32 => {
-                let same = |value: f32| if value.is_nan() { f32::NAN } else { value + 0.0 };
-                Arc::new(column.as_primitive::<Float32Type>().unary::<_, Float32Type>(same))
-            }
-            DataType::Float64 => {
-                let same = |value: f64| if value.is_nan() { f64::NAN } else { value + 0.0 };
-                Arc::new(column.as_primitive::<Float64Type>().unary::<_, Float64Type>(same))
-            }
-            _ => column,
-        };
-        Ok(column)
-    });
-    typed.collect()
+    typed.map(|(column, (_, data_type))| Ok(same(cast(column, data_type)?))).collect()
+}
+
+/// A column in which floating-point numbers that are equal are the same.
+pub(super) fn same(column: ArrayRef) -> ArrayRef {
+    match column.data_type() {
+        DataType::Float32 => {
+            let same = |value: f32| if value.is_nan() { f32::NAN } else { value + 0.0 };
+            Arc::new(column.as_primitive::<Float32Type>().unary::<_, Float32Type>(same))
+        }
+        DataType::Float64 => {
+            let same = |value: f64| if value.is_nan() { f64::NAN } else { value + 0.0 };
+            Arc::new(column.as_primitive::<Float64Type>().unary::<_, Float64Type>(same))
+        }
+        _ => column,
+    }
 }

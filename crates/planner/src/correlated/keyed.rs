@@ -290,8 +290,8 @@ fn named(keys: Vec<Expr>) -> (Vec<Expr>, Vec<Expr>) {
     (keys.into_iter().enumerate().map(|(place, key)| key.alias(name(place))).collect(), columns)
 }
 
-/// Whether values of a type are equal if and only if the index finds them equal.
-fn is_equal_if_same(data_type: &DataType) -> bool {
+/// Whether values of a type are equal if and only if their bytes are.
+pub(super) fn is_equal_if_same(data_type: &DataType) -> bool {
     use DataType as T;
     data_type.is_decimal()
         || matches!(

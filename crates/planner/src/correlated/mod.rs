@@ -8,7 +8,7 @@
 //! columns. The function plans and runs the subquery for each distinct set of values. Each set
 //! costs one planning, so this is used only for plans that DataFusion rejects or misinterprets. If
 //! the outer columns are only compared by equality, the subquery runs once for all values, and its
-//! rows are found by key (`index`).
+//! rows are found by key (`index`). A subquery without outer columns runs once, too (`members`).
 //!
 //! DataFusion calls such functions in select lists and filters only. `below` moves them there from
 //! other places. In ON of an outer join a subquery over both sides is not supported.
@@ -21,6 +21,7 @@ mod function;
 mod index;
 mod keyed;
 mod lateral;
+mod members;
 mod three_valued;
 
 pub use by_row::ByRow;
