@@ -49,6 +49,28 @@ def driver_python(script):
     return lambda: ([tools.python(), str(HERE / script)], {})
 
 
+def orms_python(script):
+    return lambda: ([tools.python(HERE / "orms" / "requirements.txt"), str(HERE / "orms" / script)], {})
+
+
+def orms_node(script):
+    def command():
+        machine, folder = tools.node(HERE / "orms" / "node")
+        more = {"NODE_PATH": str(folder / "node_modules"), "NODE_NO_WARNINGS": "1"}
+        return [machine, str(HERE / "orms" / "node" / script)], more
+
+    return command
+
+
+def rails():
+    return [tools.ruby(), "-W0", str(HERE / "orms" / "rails_suite.rb")], {}
+
+
+def pgbouncer():
+    more = {"PGBOUNCER": tools.program("pgbouncer")}
+    return [tools.python(), str(HERE / "pgbouncer.py")], more
+
+
 def jdbc():
     return [*tools.java(), "Suite"], {}
 
@@ -75,6 +97,14 @@ SUITES = {
     "pgx": go("pgx"),
     "pq": go("pq"),
     "introspection": driver_python("introspection.py"),
+    "django": orms_python("django_suite.py"),
+    "alembic": orms_python("alembic_suite.py"),
+    "rails": rails,
+    "sequelize": orms_node("sequelize.js"),
+    "typeorm": orms_node("typeorm.js"),
+    "knex": orms_node("knex.js"),
+    "drizzle": orms_node("drizzle.js"),
+    "pgbouncer": pgbouncer,
 }
 
 
@@ -177,15 +207,18 @@ def main():
     parser.add_argument("--data", action="store_true", help="with --pando: each server keeps its data in a directory of its own")
     parser.add_argument("--servers", type=int, default=1, help="with --pando: so many servers as one cluster; clients talk to the last")
     parser.add_argument("--only", default="", help=f"comma separated, of: {', '.join(SUITES)}")
+    parser.add_argument("--without", default="", help="comma separated: all but these")
     parser.add_argument("--match", default="", help="only tests whose name contains this; `=name=` is one test")
     parser.add_argument("--expected", metavar="FILE", help="known failures: `client test reason` a line")
     parser.add_argument("--allow-missing", action="store_true", help="a client that cannot be installed is no failure")
     parser.add_argument("--skipped", metavar="FILE", help="append the suites that could not be installed to this file")
     options = parser.parse_args()
     clients = [name for name in options.only.split(",") if name] or list(SUITES)
-    unknown = [name for name in clients if name not in SUITES]
+    without = [name for name in options.without.split(",") if name]
+    unknown = [name for name in clients + without if name not in SUITES]
     if unknown:
         parser.error(f"no such client: {', '.join(unknown)}")
+    clients = [name for name in clients if name not in without]
     tally = Tally({test for test in read_expected(options.expected) if test.split()[0] in clients})
     started = time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(1 if options.url else JOBS) as pool:

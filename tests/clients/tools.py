@@ -34,6 +34,8 @@ PACKAGES = {
     "node": "nodejs",
     "npm": "npm",
     "go": "golang",
+    "ruby": "ruby-activerecord ruby-pg",
+    "pgbouncer": "pgbouncer",
 }
 
 
@@ -65,7 +67,7 @@ def program(name):
         apt = [*root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-y", "-o", "DPkg::Lock::Timeout=120"]
         with contextlib.suppress(Missing):
             _run([*apt, "update"])
-            _run([*apt, "install", "--no-install-recommends", PACKAGES[name]])
+            _run([*apt, "install", "--no-install-recommends", *PACKAGES[name].split()])
         found = _found(name)
     if found is None:
         raise Missing(f"{name} is not installed (Debian: apt-get install {PACKAGES[name]})")
@@ -136,17 +138,25 @@ def _pgjdbc():
 
 
 @_one_at_a_time
-def node():
-    """The node program and the environment in which it finds node-postgres."""
+def node(asked=HERE / "node"):
+    """The node program, and the folder with the packages of a folder's lock file."""
     machine, manager = program("node"), program("npm")
-    lock = (HERE / "node" / "package.json").read_text() + (HERE / "node" / "package-lock.json").read_text()
+    lock = (asked / "package.json").read_text() + (asked / "package-lock.json").read_text()
     folder = _folder("node", lock)
     if not (folder / "ready").exists():
         for name in ("package.json", "package-lock.json"):
-            shutil.copy(HERE / "node" / name, folder)
-        _run([manager, "ci", "--no-audit", "--no-fund", "--silent"], cwd=folder)
+            shutil.copy(asked / name, folder)
+        _run([manager, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"], cwd=folder)
         (folder / "ready").touch()
     return machine, folder
+
+
+@_one_at_a_time
+def ruby():
+    """Ruby with ActiveRecord and its driver, as Debian has them."""
+    machine = program("ruby")
+    _run([machine, "-e", "require 'active_record'; require 'pg'"])
+    return machine
 
 
 @_one_at_a_time

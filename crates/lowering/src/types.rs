@@ -172,6 +172,9 @@ pub(crate) fn shown(sql_type: SqlType, data_type: &DataType) -> Held {
         (Oid::REFCURSOR, _) => REFCURSOR,
         (oid, _) => match held(sql_type) {
             Ok(Held::Array(_)) if oid.element().is_some_and(is_id) => Held::Array(Box::new(OID)),
+            // Drivers read arrays by their type: those of names as text.
+            Ok(Held::Array(_)) if oid.element() == Some(Oid::NAME) => Held::Array(Box::new(NAME)),
+            Ok(Held::Array(_)) if oid.element() == Some(Oid::CHAR) => Held::Array(Box::new(CHAR)),
             Ok(held) if held.arrow() == *data_type => held,
             _ => types::of_arrow(data_type),
         },

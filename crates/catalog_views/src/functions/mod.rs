@@ -8,6 +8,7 @@ mod comments;
 mod current_schema;
 mod definitions;
 mod formatted;
+mod index_properties;
 mod names;
 mod partitions;
 mod privileges;
@@ -44,6 +45,7 @@ fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
         comments::all,
         current_schema::all,
         definitions::all,
+        index_properties::all,
         names::all,
         partitions::all,
         privileges::all,

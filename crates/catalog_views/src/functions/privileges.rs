@@ -5,7 +5,7 @@ use crate::access::Access;
 use crate::names::BOOTSTRAP_SUPERUSER;
 use crate::names::SYSTEM_SCHEMAS;
 use crate::pg_catalog::class::Class;
-use crate::pg_catalog::{oids, roles, routines};
+use crate::pg_catalog::{oids, roles, routines, user_types};
 use crate::session_context::SessionContext;
 use datafusion::logical_expr::ScalarUDF;
 use functions::row_function::{Row, function};
@@ -25,8 +25,7 @@ const FREE: [&str; 5] = [
 ];
 
 /// Functions about objects that are all in `pg_catalog`, and so always visible.
-const VISIBLE: [&str; 11] = [
-    "pg_type_is_visible",
+const VISIBLE: [&str; 10] = [
     "pg_operator_is_visible",
     "pg_opclass_is_visible",
     "pg_opfamily_is_visible",
@@ -80,6 +79,12 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     let of = Arc::clone(session);
     all.push(function("pg_function_is_visible", 1..=1, Form::Flag, move |row| {
         Ok(row.number(0).map(|oid| is_visible(&Scope::of(&*of), oid)).into())
+    }));
+    let of = Arc::clone(session);
+    all.push(function("pg_type_is_visible", 1..=1, Form::Flag, move |row| {
+        let scope = Scope::of(&*of);
+        let visible = |oid| user_types::is_visible(&scope.catalog, scope.path(), oid);
+        Ok(row.number(0).map(visible).into())
     }));
     let of = Arc::clone(session);
     all.push(function("pg_table_is_visible", 1..=1, Form::Flag, move |row| {

@@ -3,8 +3,8 @@
 use super::yes;
 use crate::catalog_tables::declared;
 use crate::names::DATABASE;
-use crate::pg_catalog::definitions;
 use crate::pg_catalog::type_catalog;
+use crate::pg_catalog::{default_texts, definitions};
 use crate::rows::TableRows;
 use crate::view_context::ViewContext;
 use store::catalog::{Column, Identity, Sequence, SqlType};
@@ -23,7 +23,8 @@ pub(super) fn columns(context: &ViewContext<'_>, rows: &mut TableRows) {
             column_row(name, number, &column.sql_type, true, rows);
             rows.set_last("is_nullable", yes(column.nullable));
             if column.identity.is_none() {
-                let default = column.default.as_deref().map(definitions::default);
+                let default = column.default.as_deref();
+                let default = default.and_then(|text| shown(context, text, &column.sql_type));
                 rows.set_last("column_default", default.into());
             }
             if let Some(expression) = &column.generated {
@@ -44,10 +45,19 @@ pub(super) fn columns(context: &ViewContext<'_>, rows: &mut TableRows) {
             let name = (view.schema.as_str(), view.name.as_str(), name.as_str());
             column_row(name, number, sql_type, is_updatable, rows);
             if let Some((_, default)) = default {
-                rows.set_last("column_default", definitions::default(default).into());
+                rows.set_last("column_default", shown(context, default, sql_type).into());
             }
         }
     }
+}
+
+/// The text of a default; `None` if it is NULL.
+fn shown(context: &ViewContext<'_>, default: &str, sql_type: &SqlType) -> Option<String> {
+    if default_texts::is_null(default) {
+        return None;
+    }
+    let shown = context.shown_default(default, sql_type);
+    Some(shown.unwrap_or_else(|| definitions::default(default)))
 }
 
 /// Adds a row to `columns`. `name` is the schema, the relation and the column.

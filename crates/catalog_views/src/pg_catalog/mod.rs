@@ -8,6 +8,7 @@
 
 pub mod class;
 mod constraints;
+pub(crate) mod default_texts;
 pub(crate) mod definitions;
 mod locks;
 pub mod oids;

@@ -1,7 +1,7 @@
 //! `pg_class`, `pg_attribute` and `pg_attrdef`: relations, their columns and the defaults of
 //! columns.
 
-use super::{oids, roles, type_catalog};
+use super::{default_texts, oids, roles, type_catalog};
 use crate::catalog_tables::{declared, index_parts, key_columns};
 use crate::rows::TableRows;
 use crate::shape::{self, Shape};
@@ -325,6 +325,7 @@ fn attribute(relation: i64, number: i64, name: &str, of: (i64, i64), rows: &mut 
 /// column. Identity columns have none.
 fn stored_expression(column: &Column) -> Option<&String> {
     let default = column.default.as_ref().filter(|_| column.identity.is_none());
+    let default = default.filter(|default| !default_texts::is_null(default));
     column.generated.as_ref().or(default)
 }
 
@@ -334,23 +335,25 @@ pub(super) fn defaults(context: &ViewContext<'_>, rows: &mut TableRows) {
         let id = table.id.relation();
         for (number, column) in declared(table) {
             let Some(default) = stored_expression(column) else { continue };
+            let shown = context.shown_default(default, &column.sql_type);
             rows.row([
                 ("oid", oids::default(id, column.id.0).into()),
                 ("adrelid", oids::relation(id).into()),
                 ("adnum", number.into()),
-                ("adbin", default.clone().into()),
+                ("adbin", shown.unwrap_or_else(|| default.clone()).into()),
             ]);
         }
     }
     for (view, columns) in context.views() {
         for (name, default) in &view.options.defaults {
             let Some(at) = columns.iter().position(|(column, _)| column == name) else { continue };
+            let shown = context.shown_default(default, &columns[at].1);
             let number = at as u32 + 1;
             rows.row([
                 ("oid", oids::default(view.id, number).into()),
                 ("adrelid", oids::relation(view.id).into()),
                 ("adnum", i64::from(number).into()),
-                ("adbin", default.clone().into()),
+                ("adbin", shown.unwrap_or_else(|| default.clone()).into()),
             ]);
         }
     }

@@ -160,12 +160,15 @@ pub fn by_oid(oid: i64) -> Option<&'static TypeEntry> {
 /// The id of a type by its SQL text: `int4`, `character varying(10)`, `pg_catalog.text[]`.
 pub fn by_name(written: &str) -> Option<i64> {
     let written = written.trim();
-    let written = written.strip_prefix("pg_catalog.").unwrap_or(written);
+    let bare = |prefix| written.strip_prefix(prefix);
+    let written = bare("pg_catalog.").or_else(|| bare("\"pg_catalog\".")).unwrap_or(written);
     if let Some(element) = written.strip_suffix("[]") {
         return by_name(element).and_then(by_oid).map(|entry| entry.array);
     }
     if let Some(quoted) = written.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
-        return TYPES.iter().find(|entry| entry.name == quoted).map(|entry| entry.oid);
+        let named = |name: &str| TYPES.iter().find(|entry| entry.name == name);
+        let array = || quoted.strip_prefix('_').and_then(named).map(|entry| entry.array);
+        return named(quoted).map(|entry| entry.oid).or_else(array);
     }
     let lower = written.to_lowercase();
     let without_length = match (lower.find('('), lower.find(')')) {

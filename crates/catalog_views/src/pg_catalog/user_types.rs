@@ -122,12 +122,21 @@ pub(crate) fn by_oid(catalog: &Catalog, oid: i64) -> Option<(&Arc<UserType>, boo
     })
 }
 
+/// Whether the name of a type alone finds it. Types of the system are always found.
+pub(crate) fn is_visible(catalog: &Catalog, path: SearchPath<'_>, oid: i64) -> bool {
+    by_oid(catalog, oid).is_none_or(|(user, _)| is_found(catalog, path, user))
+}
+
+fn is_found(catalog: &Catalog, path: SearchPath<'_>, user: &UserType) -> bool {
+    let found = path.schemas().find_map(|schema| catalog.user_type(schema, &user.name));
+    found.is_some_and(|found| found.id == user.id)
+}
+
 /// The name of a type, as `format_type` writes it. `None` if no user's type has the id.
 pub(crate) fn format(catalog: &Catalog, path: SearchPath<'_>, oid: i64) -> Option<String> {
     let (user, is_array) = by_oid(catalog, oid)?;
     let name = quote_ident(&user.name);
-    let found = path.schemas().find_map(|schema| catalog.user_type(schema, &user.name));
-    let name = match found.is_some_and(|found| found.id == user.id) {
+    let name = match is_found(catalog, path, user) {
         true => name,
         false => format!("{}.{name}", quote_ident(&user.schema)),
     };

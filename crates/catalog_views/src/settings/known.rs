@@ -110,6 +110,7 @@ pub(crate) const KNOWN: &[Known] = &[
     known("pando.shipping", "on", Kind::Flag, "Enables the execution of operators on the servers that own the rows."),
     known("pando.termination", "deterministic", Kind::Choice(&["deterministic"]), "Shows how a scan ends: deterministic means that all owners of rows have answered."),
     known("password_encryption", "scram-sha-256", Kind::Choice(&["scram-sha-256"]), "Chooses the algorithm for encrypting passwords."),
+    known("plan_cache_mode", "auto", Kind::Choice(&["auto", "force_generic_plan", "force_custom_plan"]), "Controls the planner's selection of custom or generic plan. Here each plan is one that its values fit, whatever the mode."),
     known("row_security", "on", Kind::Flag, "Enable row security."),
     known("search_path", "public", Kind::Text, "Sets the schema search order for names that are not schema-qualified."),
     known("server_encoding", "UTF8", Kind::Internal, "Shows the server (database) character set encoding."),

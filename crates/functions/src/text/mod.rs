@@ -3,6 +3,7 @@
 mod binary;
 pub mod bytes;
 pub(crate) mod concatenation;
+mod hashes;
 mod identifiers;
 pub mod joined;
 mod letters;
@@ -16,6 +17,7 @@ use datafusion::logical_expr::ScalarUDF;
 pub(crate) fn all() -> Vec<ScalarUDF> {
     let mut all = bytes::all();
     all.extend(binary::all());
+    all.extend(hashes::all());
     all.extend(letters::all());
     all.extend(like::all());
     all.extend(replacements());

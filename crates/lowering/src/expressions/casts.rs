@@ -267,9 +267,7 @@ impl Lowering<'_> {
                 self.adjusted("moment_precision", value, sql_type)
             }
             Held::Interval => self.adjusted("interval_precision", value, sql_type),
-            Held::Array(_) if sql_type.oid.element() == Some(Oid::NUMERIC) => {
-                self.converted(value, &held, sql_type)
-            }
+            Held::Array(_) => self.converted(value, &held, sql_type),
             _ => missing(format!("a conversion to {sql_type}")),
         }
     }

@@ -44,7 +44,8 @@ const SAME: &str = "acldefault col_description current_database current_schema c
     pg_get_constraintdef pg_get_expr pg_get_function_arguments pg_get_function_identity_arguments \
     pg_get_function_result pg_get_function_sqlbody pg_get_functiondef pg_get_indexdef pg_get_partition_constraintdef \
     pg_get_partkeydef pg_get_replica_identity_index pg_get_ruledef pg_get_serial_sequence pg_get_statisticsobjdef \
-    pg_get_statisticsobjdef_columns pg_get_triggerdef pg_get_userbyid pg_get_viewdef pg_has_role pg_indexes_size \
+    pg_get_statisticsobjdef_columns pg_get_triggerdef pg_get_userbyid pg_get_viewdef pg_has_role pg_index_column_has_property \
+    pg_index_has_property pg_indexes_size \
     pg_is_in_recovery pg_is_other_temp_schema pg_is_wal_replay_paused pg_jit_available pg_last_wal_replay_lsn \
     pg_last_xact_replay_timestamp pg_notify pg_my_temp_schema pg_opclass_is_visible pg_operator_is_visible \
     pg_opfamily_is_visible pg_partition_root pg_postmaster_start_time pg_relation_filenode \

@@ -56,6 +56,8 @@ pub(super) const TABLE: Table = &[
     ("ascii(text)", Make::Named("ascii")),
     ("chr(int4)", Make::Named("chr")),
     ("md5(text)", Make::Named("md5")),
+    ("hashtext(text)", Make::Named("hashtext")),
+    ("hashtextextended(text,int8)", Make::Named("hashtextextended")),
     ("starts_with(text,text) ^@(text,text)", Make::Named("starts_with")),
     ("to_hex(int4) to_hex(int8)", Make::Named("to_hex")),
     ("quote_ident(text)", Make::Named("quote_ident")),

@@ -7,6 +7,7 @@ use crate::typed::Typed;
 use crate::types;
 use analyzer::system::{Oid, SqlType};
 use analyzer::tree::{Literal, ValueFunction};
+use datafusion::arrow::array::Array;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::Placeholder;
@@ -48,6 +49,9 @@ impl Lowering<'_> {
         let view = || ScalarValue::Utf8View(Some(text.to_owned()));
         if types::is_named_id(sql_type.oid) {
             return self.named_id(text, sql_type);
+        }
+        if let Some(item) = sql_type.oid.element().filter(|item| types::is_named_id(*item)) {
+            return self.named_ids(text, item, sql_type);
         }
         if types::is_id(sql_type.oid) && !types::is_long_id(sql_type.oid) {
             return object_id(text, sql_type);
@@ -113,6 +117,24 @@ impl Lowering<'_> {
         let text = ScalarValue::Utf8View(Some(text.to_owned()));
         let text = Typed::constant(text, SqlType::plain(Oid::TEXT));
         self.registered(&name, vec![text], sql_type)
+    }
+
+    /// The ids of the objects that have the names in an array: `'{int,text}'::regtype[]`.
+    fn named_ids(&self, text: &str, item: Oid, sql_type: SqlType) -> Result<Typed> {
+        let text = ScalarValue::Utf8View(Some(text.to_owned()));
+        let names = constants::value_of(&text, &Held::Array(Box::new(Held::Text)), self.style())?;
+        let ScalarValue::List(lists) = names else { return Typed::null(sql_type) };
+        let names = lists.value(0);
+        let id = |row| match ScalarValue::try_from_array(&names, row)?.try_as_str() {
+            Some(Some(name)) => self.named_id(name, item.into()),
+            _ => Typed::null(item.into()),
+        };
+        let ids = (0..names.len()).map(id).collect::<Result<Vec<_>>>()?;
+        if ids.is_empty() {
+            return self.empty_array(sql_type);
+        }
+        let (expr, data_type) = self.engine_function("make_array", ids)?;
+        Typed::of(expr, data_type, sql_type)
     }
 
     /// A parameter: its value, if that is known.

@@ -159,6 +159,23 @@ async fn a_cursor_with_hold_survives_a_commit_but_not_a_rollback() {
 }
 
 #[tokio::test]
+async fn a_cursor_with_hold_needs_no_transaction_block() {
+    let served = serve(&[]);
+    let client = connect(&served, "u", None).await.expect("connected");
+    let declare = "DECLARE h CURSOR WITH HOLD FOR VALUES (1), (2)";
+    client.simple_query(declare).await.expect("declared");
+    assert_eq!(values(&client, "FETCH 1 h").await, ["1"]);
+    assert_eq!(values(&client, "FETCH ALL h").await, ["2"]);
+    client.simple_query("CLOSE h").await.expect("closed");
+    client.execute(declare, &[]).await.expect("declared by a prepared statement");
+    assert_eq!(values(&client, "FETCH ALL h").await, ["1", "2"]);
+    client.simple_query("CLOSE h").await.expect("closed");
+    let failing = format!("{declare}; SELECT 1 / 0");
+    assert_eq!(refusal(&client, &failing).await, "22012 division by zero");
+    assert_eq!(refusal(&client, "FETCH h").await, "34000 cursor \"h\" does not exist");
+}
+
+#[tokio::test]
 async fn a_named_prepared_statement_takes_values() {
     let served = serve(&[]);
     let client = connect(&served, "u", None).await.expect("connected");

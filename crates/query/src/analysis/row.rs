@@ -141,6 +141,20 @@ pub(crate) fn plan_altered(
     plan_one(planner, table, RowExpression::Altered(text, column, to))
 }
 
+/// Whether the value that USING gives a column is the column itself.
+pub(crate) fn is_column(
+    planner: &Planner<'_>,
+    table: &Table,
+    (text, column): (&str, usize),
+    to: &SqlType,
+) -> bool {
+    let (Some(to), Ok(row)) = (types::of_held(to), table_of(table, 0)) else { return false };
+    let expression = RowExpression::Altered(text, column, to);
+    let bound = analyzer::bind_row(&Types::of(planner), &row, &[expression]);
+    let value = bound.ok().and_then(|(_, bound)| bound.into_iter().next());
+    value.is_some_and(|value| matches!(value.kind, Kind::Column(_, at) if at == column))
+}
+
 /// The type of a column's default, before it is converted to the column's. `None` for NULL.
 ///
 /// # Errors

@@ -182,7 +182,7 @@ async fn change(
             let using = using.as_deref();
             let rewritten =
                 alter_type::change(frame, transaction, table, column, data_type, using).await?;
-            return Ok(Changed::Rows(rewritten));
+            return Ok(rewritten.map_or(Changed::Nothing, Changed::Rows));
         }
         AlterOperation::SetDefault { column, value } => {
             let column = declared_column(table, column)?;

@@ -31,7 +31,8 @@ pub(super) struct Rewritten {
     replaced: Option<(ColumnId, ColumnId)>,
 }
 
-/// Changes the type of the column at `index` in the definition, and computes the new rows.
+/// Changes the type of the column at `index` in the definition, and computes the new rows. `None` if the column has the type
+/// already and keeps its values.
 ///
 /// # Errors
 /// 42804 if the cast is not automatic and there is no USING; 0A000 if a view or a generated column
@@ -43,12 +44,17 @@ pub(super) async fn change(
     index: usize,
     data_type: &DataType,
     using: Option<&str>,
-) -> Result<Rewritten> {
+) -> Result<Option<Rewritten>> {
     let sql_type = parser::types::of_column_definition(
         data_type,
         &frame.types(transaction.catalog()),
         frame.text,
     )?;
+    refuse_computed(table, &table.columns[index].name)?;
+    if keeps(&frame.planner(transaction), table, (index, using), &sql_type) {
+        dependents::refuse_type(frame, transaction, table, &table.columns[index].name).await?;
+        return Ok(None);
+    }
     refuse_type(frame, transaction, (table, index), &sql_type, using.is_some())?;
     dependents::refuse_type(frame, transaction, table, &table.columns[index].name).await?;
     let before = Table::clone(table);
@@ -69,7 +75,18 @@ pub(super) async fn change(
         constraints.batch(columns).map_err(|error| of_rows(error, &after))
     };
     let rows = rows.into_iter().map(rewrite).collect::<Result<_>>()?;
-    Ok(Rewritten { rows, replaced: Some((old, new)) })
+    Ok(Some(Rewritten { rows, replaced: Some((old, new)) }))
+}
+
+/// Whether a column has a type already, and no other values than its own are given. Migration tools write all types anew.
+fn keeps(
+    planner: &Planner<'_>,
+    table: &Table,
+    (index, using): (usize, Option<&str>),
+    to: &SqlType,
+) -> bool {
+    let is_own = |using| analysis::row::is_column(planner, table, (using, index), to);
+    table.columns[index].sql_type == *to && using.is_none_or(is_own)
 }
 
 /// The values of a column under its new type.
@@ -197,13 +214,6 @@ fn refuse_type(
 ) -> Result<()> {
     let column = &table.columns[index];
     let (name, from) = (&column.name, &column.sql_type);
-    if let Some(computed) = generated::computed_from(table, name) {
-        let message = "cannot alter type of a column used by a generated column";
-        return Err(Error::unsupported(message).with_detail(format!(
-            "Column \"{name}\" is used by generated column \"{}\".",
-            computed.name
-        )));
-    }
     let referring = transaction.catalog().references_to(table.id);
     let mut referred = referring.flat_map(|(_, key)| &key.referenced);
     let mut refers = table.foreign_keys.iter().flat_map(|key| &key.columns);
@@ -244,6 +254,15 @@ fn refuse_type(
         }
     }
     Ok(())
+}
+
+fn refuse_computed(table: &Table, name: &str) -> Result<()> {
+    let Some(computed) = generated::computed_from(table, name) else { return Ok(()) };
+    let message = "cannot alter type of a column used by a generated column";
+    Err(Error::unsupported(message).with_detail(format!(
+        "Column \"{name}\" is used by generated column \"{}\".",
+        computed.name
+    )))
 }
 
 /// Whether ALTER TABLE casts a type without USING: any type to text, between numeric types, and

@@ -10,7 +10,7 @@ use crate::analysis::changes::OnConflict;
 use crate::analysis::over_rows::OverRows;
 use crate::context::Frame;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, UInt32Array};
-use datafusion::arrow::compute::{filter_record_batch, take_record_batch};
+use datafusion::arrow::compute::{concat_batches, filter_record_batch, take_record_batch};
 use datafusion::arrow::datatypes::Schema;
 use planner::Planner;
 use scan::provider::row_schema;
@@ -104,7 +104,7 @@ impl Resolution {
             return self.insert_by_row(planner, writer, (view, update), rows, seen).await;
         }
         let Sorted { new, conflicting, keys } = self.sort(writer, view, rows, seen).await?;
-        let mut written = Vec::new();
+        let (mut written, mut places) = (Vec::new(), new.clone());
         if !new.is_empty() {
             let rows = take_record_batch(rows, &UInt32Array::from(new))?;
             writer.insert(view, rows.clone()).await?;
@@ -113,9 +113,11 @@ impl Resolution {
         if let (Some(update), false) = (&self.update, conflicting.is_empty()) {
             let all: Vec<usize> = (0..view.table().columns.len()).collect();
             let (existing, _) = view.find_many(&keys, &all).await?;
-            let excluded = take_record_batch(rows, &UInt32Array::from(conflicting))?;
+            let excluded = take_record_batch(rows, &UInt32Array::from(conflicting.clone()))?;
             let (old, new, chosen) =
                 update.rows(planner, view.table(), existing, &excluded).await?;
+            places
+                .extend(conflicting.iter().zip(&chosen).filter(|(_, is)| **is).map(|(at, _)| *at));
             seen.update(keys, chosen)?;
             let rows = update.constraints.batch(new)?;
             seen.new.extend(self.arbiters.probes(writer, view, &rows)?);
@@ -126,7 +128,7 @@ impl Resolution {
             }
             written.push(rows);
         }
-        Ok(written)
+        in_order(written, &places)
     }
 
     /// As [`Self::insert`], of rows that are not checked yet, and with the triggers that fire for each row.
@@ -246,6 +248,18 @@ impl Resolution {
         }
         Ok(written)
     }
+}
+
+/// Written rows in the order of their places among the given rows: clients take the rows that RETURNING gives for those that
+/// they gave.
+fn in_order(written: Vec<RecordBatch>, places: &[u32]) -> Result<Vec<RecordBatch>> {
+    if places.is_sorted() {
+        return Ok(written);
+    }
+    let mut order: Vec<u32> = (0..places.len() as u32).collect();
+    order.sort_by_key(|at| places[*at as usize]);
+    let rows = concat_batches(&written[0].schema(), &written)?;
+    Ok(vec![take_record_batch(&rows, &UInt32Array::from(order))?])
 }
 
 /// Rows that are inserted, by their places.

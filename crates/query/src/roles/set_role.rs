@@ -13,7 +13,7 @@ use std::sync::Arc;
 use values::error::{Error, Result, SqlState};
 
 impl Inner {
-    /// Runs a SET ROLE. `None` resets the role to the session user.
+    /// Runs a SET ROLE. `None` resets the role to the session user, who is always allowed, even in a database without roles.
     ///
     /// # Errors
     /// 22023 if the role does not exist; 42501 if the session user is not a member of it.
@@ -24,8 +24,9 @@ impl Inner {
         role: Option<String>,
     ) -> Result<()> {
         let role = role.map(Arc::new);
-        if let Some(role) = &role {
-            let own = self.context.limited(self.context.session_user());
+        let user = self.context.session_user();
+        if let Some(role) = role.as_ref().filter(|role| **role != user) {
+            let own = self.context.limited(user);
             let allowed = |access: Access<'_>| access.is_superuser() || access.is_in(role);
             let denied = "permission denied to set role";
             self.check_role(conversation, own, role, denied, allowed)?;

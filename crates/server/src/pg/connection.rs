@@ -46,12 +46,13 @@ impl<S: Stream> Connection<S> {
 
     /// Commits the implicit transaction of a group of statements.
     pub(crate) async fn end_group(&mut self) {
+        let mut committed = self.session.transaction_status() != TransactionStatus::Failed;
         if let Err(error) = self.session.end_implicit().await {
             self.fail(&error, 0).await;
+            committed = false;
         }
-        let status = self.session.transaction_status();
-        if status == TransactionStatus::Idle && !self.portals.is_empty() {
-            self.portals.retain(|_, portal| portal.is_committed);
+        if !self.portals.is_empty() {
+            self.transaction_ended(committed, false).await;
         }
     }
 

@@ -1,0 +1,1 @@
+"""The migrations of the shop: its first tables, and what came later."""
