@@ -3,7 +3,6 @@
 use crate::access::Access;
 use crate::catalog_tables::{indexes, tables};
 use crate::names::SYSTEM_SCHEMAS;
-use crate::pg_catalog::default_texts;
 use crate::search_path::SearchPath;
 use crate::session_context::{DatabaseContext, SessionContext};
 use crate::updatable_views::{self, Updatable};
@@ -50,13 +49,6 @@ impl ViewContext<'_> {
         let names: Vec<Option<String>> = names.iter().cloned().map(Some).collect();
         let view = Relation::View(Arc::clone(view));
         updatable_views::of_columns(self.catalog, self.path(), &view, &names)
-    }
-
-    /// The text of a default that is a constant, as PostgreSQL shows it; `None` for other expressions.
-    pub(crate) fn shown_default(&self, default: &str, sql_type: &SqlType) -> Option<String> {
-        let schemas = self.session.search_path();
-        let path = SearchPath::new(&schemas, self.session.temporary_schema());
-        default_texts::shown(self.catalog, path, (default, sql_type))
     }
 
     /// A path of no schemas but that of temporary relations: views have paths of their own.

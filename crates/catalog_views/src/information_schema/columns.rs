@@ -56,7 +56,7 @@ fn shown(context: &ViewContext<'_>, default: &str, sql_type: &SqlType) -> Option
     if default_texts::is_null(default) {
         return None;
     }
-    let shown = context.shown_default(default, sql_type);
+    let shown = default_texts::shown(context, default, sql_type);
     Some(shown.unwrap_or_else(|| definitions::default(default)))
 }
 

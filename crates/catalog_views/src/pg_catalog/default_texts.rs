@@ -4,6 +4,7 @@
 
 use super::{type_catalog, user_types};
 use crate::search_path::SearchPath;
+use crate::view_context::ViewContext;
 use datafusion::common::ScalarValue;
 use functions::casts::constants;
 use store::catalog::{Catalog, SqlType};
@@ -26,12 +27,15 @@ pub(crate) fn is_null(expression: &str) -> bool {
     expression.eq_ignore_ascii_case("null")
 }
 
-/// The text of a default that is a constant or a word; `None` for other expressions.
+/// The text of a column's default that is a constant or a word; `None` for other expressions.
 pub(crate) fn shown(
-    catalog: &Catalog,
-    path: SearchPath<'_>,
-    (expression, sql_type): (&str, &SqlType),
+    context: &ViewContext<'_>,
+    expression: &str,
+    sql_type: &SqlType,
 ) -> Option<String> {
+    let schemas = context.session.search_path();
+    let path = SearchPath::new(&schemas, context.session.temporary_schema());
+    let catalog = context.catalog;
     if let Some(word) = WORDS.iter().find(|word| word.eq_ignore_ascii_case(expression)) {
         return Some((*word).to_owned());
     }

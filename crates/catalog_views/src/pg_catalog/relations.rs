@@ -335,7 +335,7 @@ pub(super) fn defaults(context: &ViewContext<'_>, rows: &mut TableRows) {
         let id = table.id.relation();
         for (number, column) in declared(table) {
             let Some(default) = stored_expression(column) else { continue };
-            let shown = context.shown_default(default, &column.sql_type);
+            let shown = default_texts::shown(context, default, &column.sql_type);
             rows.row([
                 ("oid", oids::default(id, column.id.0).into()),
                 ("adrelid", oids::relation(id).into()),
@@ -347,7 +347,7 @@ pub(super) fn defaults(context: &ViewContext<'_>, rows: &mut TableRows) {
     for (view, columns) in context.views() {
         for (name, default) in &view.options.defaults {
             let Some(at) = columns.iter().position(|(column, _)| column == name) else { continue };
-            let shown = context.shown_default(default, &columns[at].1);
+            let shown = default_texts::shown(context, default, &columns[at].1);
             let number = at as u32 + 1;
             rows.row([
                 ("oid", oids::default(view.id, number).into()),
