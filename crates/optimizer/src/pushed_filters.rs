@@ -1,4 +1,4 @@
-//! Moves conditions down, with two cases that the engine's rule gets wrong.
+//! Moves conditions down, with three cases that the engine's rule gets wrong.
 //!
 //! `SELECT count(*) FROM t HAVING false`: the engine takes a condition without columns for one of a key, and moves it below
 //! the aggregation. There it leaves no rows, of which all are counted: there is still one group, as for the set
@@ -6,10 +6,14 @@
 //!
 //! A subquery in a condition becomes a join, for which columns of the subquery's FROM are added to its rows. The alias around
 //! them does not list these, and the engine's rule fails.
+//!
+//! A condition over both sides of a join that calls a subquery stays above the join: the engine awaits such calls in filters,
+//! and not in conditions of joins.
 
 use datafusion::common::Result;
-use datafusion::common::tree_node::Transformed;
-use datafusion::logical_expr::{Expr, LogicalPlan, SubqueryAlias};
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
+use datafusion::logical_expr::{Expr, Filter, Join, LogicalPlan, SubqueryAlias};
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 use std::sync::Arc;
 
@@ -39,7 +43,58 @@ pub(crate) fn push_down(
             let whole = SubqueryAlias::try_new(Arc::clone(&named.input), named.alias.clone())?;
             filter.input = Arc::new(LogicalPlan::SubqueryAlias(whole));
         }
+        LogicalPlan::Join(join) => {
+            let (waiting, rest) = parted(&filter, join)?;
+            if waiting.is_empty() {
+                return rule.rewrite(LogicalPlan::Filter(filter), config);
+            }
+            let Some(rest) = conjunction(rest) else {
+                return Ok(Transformed::no(LogicalPlan::Filter(filter)));
+            };
+            let below = Filter::try_new(rest, Arc::clone(lowest(&filter)))?;
+            let below = rule.rewrite(LogicalPlan::Filter(below), config)?;
+            return below.map_data(|below| above(waiting, below));
+        }
         _ => {}
     }
     rule.rewrite(LogicalPlan::Filter(filter), config)
+}
+
+/// What is below a filter and those under it.
+fn lowest(filter: &Filter) -> &Arc<LogicalPlan> {
+    match &*filter.input {
+        LogicalPlan::Filter(below) => lowest(below),
+        _ => &filter.input,
+    }
+}
+
+/// A filter.
+fn above(conditions: Vec<Expr>, plan: LogicalPlan) -> Result<LogicalPlan> {
+    Ok(match conjunction(conditions) {
+        Some(condition) => LogicalPlan::Filter(Filter::try_new(condition, Arc::new(plan))?),
+        None => plan,
+    })
+}
+
+/// The conditions of a filter, and of those under it, over a join: those that must stay above it, and the rest.
+fn parted(filter: &Filter, join: &Join) -> Result<(Vec<Expr>, Vec<Expr>)> {
+    let mut conditions = split_conjunction_owned(filter.predicate.clone());
+    let mut below = &*filter.input;
+    while let LogicalPlan::Filter(filter) = below {
+        conditions.extend(split_conjunction_owned(filter.predicate.clone()));
+        below = &filter.input;
+    }
+    let is_awaited = |part: &Expr| {
+        Ok(matches!(part, Expr::ScalarFunction(call) if call.func.as_async().is_some()))
+    };
+    let (mut waiting, mut rest) = (Vec::new(), Vec::new());
+    for condition in conditions {
+        let columns = condition.column_refs();
+        let has_all =
+            |side: &LogicalPlan| columns.iter().all(|column| side.schema().has_column(column));
+        let is_of_both = !has_all(&join.left) && !has_all(&join.right);
+        let stays = is_of_both && condition.exists(is_awaited)?;
+        if stays { waiting.push(condition) } else { rest.push(condition) }
+    }
+    Ok((waiting, rest))
 }

@@ -34,7 +34,21 @@ impl Lowering<'_> {
                 self.functions(calls, *ordinality, relation, &alias)?
             }
         };
-        self.register(relation, plan, &alias)
+        let plan = self.register(relation, plan, &alias)?;
+        if let Source::Table(handle) = &relation.source {
+            self.name_fields(*handle, relation);
+        }
+        Ok(plan)
+    }
+
+    /// The fields of a table's row have the table's names, also under an alias with other names.
+    fn name_fields(&mut self, handle: u32, relation: &Relation) {
+        let source = usize::try_from(handle).ok().and_then(|at| self.around.sources.get(at));
+        let Some(source) = source else { return };
+        let schema = source.source.schema();
+        let own = schema.fields().iter().map(|field| field.name().clone());
+        let row = own.take(relation.columns.len()).enumerate().collect();
+        self.set_row(relation.id, row);
     }
 
     /// Adds a relation that is a plan of its own. If its rows are values and an outer join may make some up, its plan gets a
