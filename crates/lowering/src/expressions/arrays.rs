@@ -163,7 +163,12 @@ impl Lowering<'_> {
             })
         };
         let has_case = items.iter().any(|item| item.expr.exists(is_case).unwrap_or(true));
-        if is_list && !has_case && !items.is_empty() && value.sql_type.oid != Oid::INTERVAL {
+        // The engine compares the bits of constants with those of a list. Equal ones may have others: 0 and -0, 1 day and 24 hours.
+        let by_bits = |typed: &Typed| {
+            !matches!(typed.sql_type.oid, Oid::INTERVAL | Oid::FLOAT4 | Oid::FLOAT8)
+        };
+        let have_bits = by_bits(&value) && items.iter().all(by_bits);
+        if is_list && !has_case && !items.is_empty() && have_bits {
             let (value, list) = comparisons::with_list(self, value, items)?;
             let list = list.into_iter().map(|item| item.expr).collect();
             let expr = Box::new(value.expr);
