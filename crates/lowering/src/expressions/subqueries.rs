@@ -24,9 +24,9 @@ impl Lowering<'_> {
             SubqueryKind::Scalar => {
                 let planned = self.planned(query)?;
                 let field = Arc::clone(&planned.subquery.schema().fields()[0]);
+                let is_nullable = field.is_nullable() && !may_fold(&planned.subquery)?;
                 let value = Engine::ScalarSubquery(planned);
                 // Comparisons in joins do not depend on it, and look for the bare subquery.
-                let is_nullable = field.is_nullable() && !may_fold(&planned.subquery)?;
                 let is_plain = is_nullable || self.is_joining;
                 let value = if is_plain { value } else { self.maybe_null(value)? };
                 Typed::of(value, field.data_type().clone(), sql_type)
