@@ -7,7 +7,9 @@ use crate::typed::Typed;
 use analyzer::tree::{Column, Expr};
 use datafusion::common::DFSchema;
 use datafusion::common::tree_node::TreeNode;
-use datafusion::logical_expr::{Expr as Engine, ExprSchemable, LogicalPlan, LogicalPlanBuilder};
+use datafusion::logical_expr::{
+    Expr as Engine, ExprSchemable, LogicalPlan, LogicalPlanBuilder, lit,
+};
 
 impl Lowering<'_> {
     /// The rows of VALUES.
@@ -54,22 +56,43 @@ fn has_subquery(value: &Engine) -> bool {
     value.exists(|part| Ok(is_subquery(part))).unwrap_or(true)
 }
 
-/// Rows with subqueries, which the engine does not take in VALUES: the union of projections.
+/// Rows with subqueries, which the engine does not take in VALUES: the union of projections, in the order in which they are
+/// given. Rows that depend on others are in no order, since the engine does not sort for each of these.
 fn one_by_one(rows: Vec<Vec<Engine>>) -> Result<LogicalPlan> {
+    const PLACE: &str = "place";
+    let columns: Vec<String> =
+        (1..=rows.first().map_or(0, Vec::len)).map(|number| format!("column{number}")).collect();
+    let is_in_order = rows.len() > 1 && !rows.iter().flatten().any(depends_on_others);
     let mut all: Option<LogicalPlanBuilder> = None;
-    for row in rows {
-        let named = row.into_iter().enumerate();
-        let named = named.map(|(place, value)| value.alias(format!("column{}", place + 1)));
-        let row = LogicalPlanBuilder::empty(true).project(named.collect::<Vec<_>>())?;
+    for (place, row) in (0_i64..).zip(rows) {
+        let named = row.into_iter().zip(&columns).map(|(value, name)| value.alias(name));
+        let place = is_in_order.then(|| lit(place).alias(PLACE));
+        let row = named.chain(place).collect::<Vec<_>>();
+        let row = LogicalPlanBuilder::empty(true).project(row)?;
         all = Some(match all {
             Some(rows) => rows.union(row.build()?)?,
             None => row,
         });
     }
-    match all {
-        Some(rows) => Ok(rows.build()?),
-        None => missing("VALUES without rows"),
+    let Some(all) = all else { return missing("VALUES without rows") };
+    if !is_in_order {
+        return Ok(all.build()?);
     }
+    let named = |name: &str| Engine::Column(datafusion::common::Column::new_unqualified(name));
+    let sorted = all.sort([named(PLACE).sort(true, false)])?;
+    Ok(sorted.project(columns.iter().map(|name| named(name)))?.build()?)
+}
+
+/// Whether a value depends on the rows of an outer query.
+fn depends_on_others(value: &Engine) -> bool {
+    let depends = |part: &Engine| match part {
+        Engine::OuterReferenceColumn(..) => true,
+        Engine::ScalarSubquery(subquery) => !subquery.outer_ref_columns.is_empty(),
+        Engine::Exists(exists) => !exists.subquery.outer_ref_columns.is_empty(),
+        Engine::InSubquery(of) => !of.subquery.outer_ref_columns.is_empty(),
+        _ => false,
+    };
+    value.exists(|part| Ok(depends(part))).unwrap_or(true)
 }
 
 /// The rows. Values of one column may be declared differently, such as `varchar` and `varchar(2)`: what is declared for all

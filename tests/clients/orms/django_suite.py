@@ -131,7 +131,9 @@ def bulk_create_with_conflicts(_t):
     author = Author.objects.get(email="a@x")
     Author.objects.bulk_create([Author(email="b@x"), Author(email="c@x")], ignore_conflicts=True)
     given = [Author(email="c@x", kind="staff"), Author(email="d@x"), Author(email="b@x", fee=3)]
-    Author.objects.bulk_create(given, update_conflicts=True, unique_fields=["email"], update_fields=["kind", "fee"])
+    made = Author.objects.bulk_create(given, update_conflicts=True, unique_fields=["email"], update_fields=["kind", "fee"])
+    for each in made:
+        equal(Author.objects.get(pk=each.pk).email, each.email)
     found = Author.objects.filter(email__in=["b@x", "c@x", "d@x"]).values_list("email", "kind", "fee")
     equal(list(found), [("b@x", "guest", Decimal(3)), ("c@x", "staff", None), ("d@x", "guest", None)])
     Book.objects.bulk_create([Book(author=author, title=f"t{n}", copies=n) for n in range(50)], batch_size=20)

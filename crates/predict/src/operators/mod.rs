@@ -31,6 +31,7 @@ use dbsim::Plan;
 use dbsim::plan::{Kind, Operator, OperatorId, Table, Term};
 use distributed::kinds::{self, scan_of};
 use scan::estimate::{Column, Guesses, Input, column_of, copied_row_bytes, row_bytes};
+use scan::lookup_join::LookupJoin;
 use std::sync::Arc;
 use values::{Error, Result};
 
@@ -91,6 +92,10 @@ impl Builder<'_> {
     }
 
     fn flow(&mut self, plan: &Arc<dyn ExecutionPlan>) -> Result<Flow> {
+        // The simulator has no lookups by the keys of a join: it is the hash join without them.
+        if let Some(lookup) = plan.downcast_ref::<LookupJoin>() {
+            return self.flow(lookup.join());
+        }
         if let Some(scan) = scan_of(plan) {
             return self.scan(plan, scan);
         }

@@ -5,22 +5,10 @@ use crate::index_lookup::disjoint;
 use crate::key_ranges::of_key;
 use datafusion::arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch};
 use datafusion::arrow::compute::{and, cast, filter, is_not_null};
-use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Result, ScalarValue};
-use datafusion::physical_expr::PhysicalExpr;
 use sdds::KeyRange;
-use std::sync::Arc;
 use store::key::{EntryEncoder, encode_columns, of_entries_from, of_entry};
 use values::translate::external;
-
-/// A column of a table that is compared with a value of left rows.
-#[derive(Clone)]
-pub(super) struct Joined {
-    /// The left value.
-    pub(super) left: Arc<dyn PhysicalExpr>,
-    /// The column.
-    pub(super) column: usize,
-}
 
 impl Way<'_> {
     /// The ranges that left rows name, in order. None of them overlaps another.
@@ -86,20 +74,4 @@ fn without_null(columns: Vec<ArrayRef>) -> Result<Vec<ArrayRef>> {
         Some(valid) => columns.iter().map(|column| Ok(filter(column, &valid)?)).collect(),
         None => Ok(columns),
     }
-}
-
-/// Whether values of a type that are equal in a join have the same bytes in keys.
-pub(super) fn can_be_looked_up(data_type: &DataType) -> bool {
-    data_type.is_integer()
-        || matches!(
-            data_type,
-            DataType::Boolean
-                | DataType::Utf8View
-                | DataType::BinaryView
-                | DataType::FixedSizeBinary(_)
-                | DataType::Decimal128(..)
-                | DataType::Date32
-                | DataType::Time64(_)
-                | DataType::Timestamp(..)
-        )
 }

@@ -10,6 +10,7 @@
 
 mod entries;
 mod found;
+mod joined;
 mod keys;
 mod right;
 mod rule;
@@ -57,7 +58,7 @@ pub struct LookupJoin {
 
 impl LookupJoin {
     /// The join without lookups.
-    pub(crate) fn join(&self) -> &Arc<dyn ExecutionPlan> {
+    pub fn join(&self) -> &Arc<dyn ExecutionPlan> {
         &self.join
     }
 

@@ -1,6 +1,6 @@
 //! The right side of a lookup join: operators that work on each row alone, over a scan.
 
-use super::keys::{Joined, can_be_looked_up};
+use super::joined::{Joined, can_be_looked_up};
 use super::way::{Way, way};
 use crate::bucket_scan::{BucketScan, statistics};
 use crate::parameters;

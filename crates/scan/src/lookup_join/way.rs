@@ -1,7 +1,7 @@
 //! The choice of what rows are looked up by: the primary key, or an index whose leading columns are compared with left
 //! values or have one value.
 
-use super::keys::{Joined, can_be_looked_up};
+use super::joined::{Joined, can_be_looked_up};
 use crate::key_ranges::{Bounded, array_of, bound_on, split_conjuncts};
 use datafusion::arrow::array::ArrayRef;
 use datafusion::logical_expr::{Expr, Operator};
