@@ -16,6 +16,7 @@ use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
 use scan::bucket_scan::BucketScan;
+use scan::lookup_join::LookupJoin;
 use scan::spread_scan::SpreadScan;
 use std::sync::Arc;
 
@@ -98,8 +99,11 @@ pub fn hands_rows_on(plan: &Arc<dyn ExecutionPlan>) -> bool {
         || plan.downcast_ref::<LocalLimitExec>().is_some()
 }
 
-/// The kind of a join; `None` for other operators.
+/// The kind of a join; `None` for other operators. One with lookups is the join that it is around.
 pub fn of_join(plan: &Arc<dyn ExecutionPlan>) -> Option<Kind> {
+    if let Some(lookup) = plan.downcast_ref::<LookupJoin>() {
+        return of_join(lookup.join());
+    }
     if plan.downcast_ref::<HashJoinExec>().is_some() {
         Some(Kind::HashJoin)
     } else if plan.downcast_ref::<SortMergeJoinExec>().is_some() {
