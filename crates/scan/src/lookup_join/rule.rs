@@ -2,6 +2,8 @@
 
 use super::right::Right;
 use super::{LookupJoin, hash_join};
+use crate::bucket_scan::{BucketScan, statistics};
+use crate::spread_scan::SpreadScan;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{JoinType, NullEquality, Result};
 use datafusion::config::ConfigOptions;
@@ -16,9 +18,10 @@ use std::sync::Arc;
 /// Rows of a table below which its rows are read without looking them up.
 const ROWS_MIN: usize = 10_000;
 
-/// How many times as many rows a table has as the left side is expected to have, at least. The join decides again
-/// when it knows the left rows.
-const TIMES_LEFT: usize = 10;
+/// How many times as many rows a table has as the left side reads and is expected to have, at least. The join decides again when
+/// it knows the left rows. If it reads the whole table then, it is slower than the engine's join, which narrows the scan of the
+/// right side by the keys of the left one.
+const TIMES_LEFT: usize = 100;
 
 /// Joins that read a few rows of a large table by its keys look these up.
 #[derive(Debug)]
@@ -63,11 +66,9 @@ fn looked_up(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<LookupJoin>> {
     if right.is_spread() && !is_by_owner || right.rows() < ROWS_MIN {
         return Ok(None);
     }
-    let left = rows_of(join.left());
-    let is_small = match left {
-        Some(left) => left.saturating_mul(TIMES_LEFT) <= right.rows(),
-        None => !right.is_spread(),
-    };
+    let is_few = |rows: usize| rows.saturating_mul(TIMES_LEFT) <= right.rows();
+    let is_small =
+        is_few(rows_read(join.left())) && rows_of(join.left()).map_or(!right.is_spread(), is_few);
     let Some(by) = right.way()?.map(|way| way.name()).filter(|_| is_small) else {
         return Ok(None);
     };
@@ -94,6 +95,22 @@ fn drops_rest_of_right(join: &HashJoinExec) -> bool {
             | JoinType::RightSemi
     );
     by_type && !join.null_aware && join.null_equality() == NullEquality::NullEqualsNothing
+}
+
+/// The rows of tables that are read for a plan, of which conditions and joins leave fewer, or more. How many is a guess that is
+/// often far too low.
+fn rows_read(plan: &Arc<dyn ExecutionPlan>) -> usize {
+    if let Some(scan) = plan.downcast_ref::<BucketScan>() {
+        return statistics::in_pieces(scan).0;
+    }
+    if plan.is::<SpreadScan>() {
+        return rows_of(plan).unwrap_or(usize::MAX);
+    }
+    // What is looked up is few, or it is not known yet.
+    if plan.is::<LookupJoin>() {
+        return 0;
+    }
+    plan.children().into_iter().map(rows_read).fold(0, usize::saturating_add)
 }
 
 /// The expected number of rows.
