@@ -3,6 +3,8 @@
 
 mod servers;
 
+use datafusion::arrow::array::AsArray;
+use datafusion::arrow::datatypes::Int64Type;
 use datafusion::arrow::util::pretty::pretty_format_batches;
 use futures::TryStreamExt;
 use query::{Database, Options, Session};
@@ -169,6 +171,24 @@ async fn kept_plans_look_rows_up() {
         assert!(answer(&session, &hidden).await.contains(&format!(" {found} ")), "{found}");
         run(&session, "DELETE FROM b WHERE a = 467").await;
     }
+}
+
+/// The rows of the right side are in the order of its key, and the plan relies on it.
+#[tokio::test]
+async fn looked_up_rows_are_in_the_order_that_the_plan_relies_on() {
+    let options = Options { threads: Some(2), bucket_size: Some(32 << 10), ..Options::default() };
+    let session = Database::open(options).expect("opened").session();
+    tables(&session, 0).await;
+    let sql = "SELECT b.a FROM s JOIN b ON b.a = s.l ORDER BY b.a, b.t";
+    let plan = answer(&session, &format!("EXPLAIN {sql}")).await;
+    assert!(plan.contains("LookupJoin") && !plan.contains("SortExec"), "{plan}");
+    let rows = session.query(sql).await.expect(sql);
+    let batches: Vec<_> = rows.stream.try_collect().await.expect(sql);
+    let keys =
+        batches.iter().flat_map(|batch| batch.column(0).as_primitive::<Int64Type>().values());
+    let keys: Vec<i64> = keys.copied().collect();
+    assert_eq!(keys.len(), 74);
+    assert!(keys.is_sorted(), "{keys:?}");
 }
 
 /// One message asks an owner for all rows.

@@ -186,11 +186,11 @@ fn leaf_of(plan: &Arc<dyn ExecutionPlan>) -> Option<&Arc<dyn ExecutionPlan>> {
     Some(plan)
 }
 
+/// What another leaf is made by.
+type NewLeaf<'a> = dyn Fn(&Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> + 'a;
+
 /// The plan with another leaf.
-fn with_leaf(
-    plan: &Arc<dyn ExecutionPlan>,
-    leaf: &dyn Fn(&Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>>,
-) -> Result<Arc<dyn ExecutionPlan>> {
+fn with_leaf(plan: &Arc<dyn ExecutionPlan>, leaf: &NewLeaf<'_>) -> Result<Arc<dyn ExecutionPlan>> {
     match plan.children().first() {
         None => leaf(plan),
         Some(input) => {
