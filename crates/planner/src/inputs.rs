@@ -16,7 +16,11 @@ pub struct Inputs(pub Vec<(usize, DataType)>);
 /// for a constant.
 fn is_plain(data_type: &DataType) -> bool {
     use DataType as D;
-    matches!(data_type, D::Int16 | D::Int32 | D::Int64 | D::Float32 | D::Float64 | D::Utf8View)
+    match data_type {
+        D::Boolean | D::Int16 | D::Int32 | D::Int64 | D::Float32 | D::Float64 | D::Utf8View => true,
+        D::List(item) => is_plain(item.data_type()),
+        _ => false,
+    }
 }
 
 impl Inputs {

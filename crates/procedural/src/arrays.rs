@@ -1,17 +1,20 @@
 //! Items and slices of arrays. The first subscript of an array is 1, and an array of several dimensions consists of arrays.
 
 use crate::value::Value;
-use datafusion::arrow::array::{Array, ArrayRef, ListArray, new_empty_array};
+use datafusion::arrow::array::{Array, ArrayRef, ListArray, new_empty_array, new_null_array};
 use datafusion::arrow::buffer::OffsetBuffer;
+use datafusion::arrow::compute::concat;
 use datafusion::arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::ScalarValue;
 use plpgsql::ItemPlace;
+use std::ops::Range;
 use std::sync::Arc;
 use store::catalog::SqlType;
+use values::array_items::{place_of, too_long};
 use values::error::{Error, Result, SqlState};
 
-/// The most items of an array.
-const ITEMS_MAX: i64 = 134_217_727;
+/// The most bytes of an array that is assigned to, as of any value in PostgreSQL.
+const BYTES_MAX: usize = 1 << 30;
 
 fn out_of_range() -> Error {
     Error::new(SqlState::chosen("2202E"), "array subscript out of range")
@@ -76,11 +79,10 @@ pub(crate) fn with_item(array: &Value, at: &[ItemPlace], item: Value) -> Result<
     };
     let scalar = match (at, list.filter(|list| list.data_type().is_list())) {
         (places, Some(list)) => deep(&list, &items_of(places, &list)?, &item.scalar)?,
-        ([ItemPlace::Item(at)], None) => one(&array.scalar, field, *at, item.scalar)?,
+        ([ItemPlace::Item(at)], None) => one(&array.scalar, field, *at, &item.scalar)?,
         ([ItemPlace::Slice(from, to)], None) => match &item.scalar {
             ScalarValue::List(given) if !given.is_null(0) => {
-                let given = scalars(Some(&given.value(0)))?;
-                slice(&array.scalar, field, (*from, *to), given)?
+                slice(&array.scalar, field, (*from, *to), &given.value(0))?
             }
             // A slice that is NULL changes nothing.
             _ => array.scalar.clone(),
@@ -95,30 +97,18 @@ fn missing(what: &str) -> Error {
 }
 
 /// The items of a list of one dimension; none of NULL.
-fn plain_items(list: &ScalarValue) -> Result<Vec<ScalarValue>> {
+fn plain_items(list: &ScalarValue, field: &FieldRef) -> ArrayRef {
     match list {
-        ScalarValue::List(list) if !list.is_null(0) => scalars(Some(&list.value(0))),
-        _ => Ok(Vec::new()),
+        ScalarValue::List(list) if !list.is_null(0) => list.value(0),
+        _ => new_empty_array(field.data_type()),
     }
 }
 
 /// A list with another item, before which NULLs stand if it was shorter.
-fn one(list: &ScalarValue, field: &FieldRef, at: i64, item: ScalarValue) -> Result<ScalarValue> {
-    let mut items = plain_items(list)?;
-    let place = match usize::try_from(at - 1) {
-        Ok(place) if place == 0 || !items.is_empty() => place,
-        _ => return Err(missing("an array whose first subscript is not 1")),
-    };
-    if at > ITEMS_MAX {
-        let message = format!("array size exceeds the maximum allowed ({ITEMS_MAX})");
-        return Err(Error::new(SqlState::chosen("54000"), message));
-    }
-    let null = ScalarValue::try_from(field.data_type())?;
-    while items.len() <= place {
-        items.push(null.clone());
-    }
-    items[place] = item;
-    list_of(field, items)
+fn one(list: &ScalarValue, field: &FieldRef, at: i64, item: &ScalarValue) -> Result<ScalarValue> {
+    let items = plain_items(list, field);
+    let place = place_of(at, items.len())?;
+    of_array(field, replaced(&items, place..place + 1, &item.to_array()?)?)
 }
 
 /// A list in which some items are others.
@@ -126,28 +116,38 @@ fn slice(
     list: &ScalarValue,
     field: &FieldRef,
     (from, to): (Option<i64>, Option<i64>),
-    given: Vec<ScalarValue>,
+    given: &ArrayRef,
 ) -> Result<ScalarValue> {
-    let mut items = plain_items(list)?;
+    let items = plain_items(list, field);
     let (from, to) = (from.unwrap_or(1), to.unwrap_or(items.len() as i64));
-    if from > to + 1 {
+    if from > to.saturating_add(1) {
         let message = "upper bound cannot be less than lower bound";
         return Err(Error::new(SqlState::chosen("2202E"), message));
     }
-    if from < 1 || items.is_empty() && from != 1 || to > ITEMS_MAX {
-        return Err(missing("an array whose first subscript is not 1"));
+    if from > to {
+        return of_array(field, items);
     }
-    if (given.len() as i64) < to - from + 1 {
+    let places = place_of(from, items.len())?..place_of(to, items.len().max(1))? + 1;
+    if given.len() < places.len() {
         return Err(Error::new(SqlState::chosen("2202E"), "source array too small"));
     }
-    let null = ScalarValue::try_from(field.data_type())?;
-    while (items.len() as i64) < to {
-        items.push(null.clone());
+    let given = given.slice(0, places.len());
+    of_array(field, replaced(&items, places, &given)?)
+}
+
+/// Items of which some are others. NULLs stand where there was nothing before.
+fn replaced(items: &ArrayRef, places: Range<usize>, given: &ArrayRef) -> Result<ArrayRef> {
+    let (length, data_type) = (items.len(), items.data_type());
+    // The bytes of an item, or of a reference to a longer one.
+    let width = data_type.primitive_width().unwrap_or(size_of::<u128>());
+    if places.end.max(length).saturating_mul(width) > BYTES_MAX {
+        return Err(too_long());
     }
-    for (at, item) in (from..=to).zip(given) {
-        items[(at - 1) as usize] = item;
-    }
-    list_of(field, items)
+    let kept = items.slice(0, places.start.min(length));
+    let nulls = new_null_array(data_type, places.start.saturating_sub(length));
+    let rest = places.end.min(length);
+    let rest = items.slice(rest, length - rest);
+    Ok(concat(&[&*kept, &*nulls, &**given, &*rest])?)
 }
 
 /// The subscripts of an item of a list of several dimensions.
@@ -165,7 +165,8 @@ fn items_of(places: &[ItemPlace], list: &ArrayRef) -> Result<Vec<i64>> {
 
 /// A list of several dimensions with another item.
 fn deep(list: &ArrayRef, at: &[i64], item: &ScalarValue) -> Result<ScalarValue> {
-    let mut items = scalars(Some(list))?;
+    let item_at = |row| Ok(ScalarValue::try_from_array(list, row)?);
+    let mut items = (0..list.len()).map(item_at).collect::<Result<Vec<_>>>()?;
     let (first, rest) = at.split_first().ok_or_else(out_of_range)?;
     let place = usize::try_from(*first - 1).map_err(|_| out_of_range())?;
     let old = items.get_mut(place).ok_or_else(out_of_range)?;
@@ -179,20 +180,6 @@ fn deep(list: &ArrayRef, at: &[i64], item: &ScalarValue) -> Result<ScalarValue> 
         true,
     ));
     of_array(&field, array)
-}
-
-fn scalars(list: Option<&ArrayRef>) -> Result<Vec<ScalarValue>> {
-    let Some(list) = list else { return Ok(Vec::new()) };
-    let item = |row| Ok(ScalarValue::try_from_array(list, row)?);
-    (0..list.len()).map(item).collect()
-}
-
-fn list_of(field: &FieldRef, items: Vec<ScalarValue>) -> Result<ScalarValue> {
-    let array = match items.is_empty() {
-        true => new_empty_array(field.data_type()),
-        false => ScalarValue::iter_to_array(items)?,
-    };
-    of_array(field, array)
 }
 
 fn of_array(field: &FieldRef, items: ArrayRef) -> Result<ScalarValue> {

@@ -8,10 +8,8 @@ use datafusion::arrow::buffer::OffsetBuffer;
 use datafusion::arrow::datatypes::{DataType, Int32Type};
 use datafusion::logical_expr::ScalarUDF;
 use std::sync::Arc;
+use values::array_items;
 use values::error::{Error, Result, SqlState};
-
-/// The most items of an array that an assignment makes longer.
-const LENGTH_MAX: usize = 134_217_727;
 
 /// `array_assigned`: an array with another item at an index, longer by NULLs if it does not reach that far.
 pub(super) fn function() -> ScalarUDF {
@@ -59,16 +57,5 @@ fn place(indexes: &Int32Array, row: usize, length: usize) -> Result<usize> {
         let message = "array subscript in assignment must not be null";
         return Err(Error::new(SqlState::NullValueNotAllowed, message));
     }
-    let index = indexes.value(row);
-    let at = usize::try_from(i64::from(index) - 1).ok().filter(|at| length > 0 || *at == 0);
-    let Some(at) = at else {
-        let message =
-            format!("an array with a lower bound other than 1, {index}, is not supported");
-        return Err(Error::unsupported(message));
-    };
-    if at >= LENGTH_MAX {
-        let message = format!("array size exceeds the maximum allowed ({LENGTH_MAX})");
-        return Err(Error::new(SqlState::ProgramLimitExceeded, message));
-    }
-    Ok(at)
+    array_items::place_of(i64::from(indexes.value(row)), length)
 }
