@@ -1,15 +1,17 @@
 //! VALUES.
 
 use crate::names;
-use crate::refusal::{Result, missing};
+use crate::refusal::Result;
 use crate::scope::Lowering;
 use crate::typed::Typed;
 use analyzer::tree::{Column, Expr};
 use datafusion::common::DFSchema;
+use datafusion::common::metadata::FieldMetadata;
 use datafusion::common::tree_node::TreeNode;
 use datafusion::logical_expr::{
-    Expr as Engine, ExprSchemable, LogicalPlan, LogicalPlanBuilder, lit,
+    Expr as Engine, ExprSchemable, LogicalPlan, LogicalPlanBuilder, Union, lit,
 };
+use std::sync::Arc;
 
 impl Lowering<'_> {
     /// The rows of VALUES.
@@ -35,7 +37,7 @@ impl Lowering<'_> {
         let rows: Vec<Vec<Engine>> = (0..rows.len()).map(row).collect();
         let plan = match rows.iter().flatten().any(has_subquery) {
             true => one_by_one(rows)?,
-            false => rows_of(rows)?,
+            false => self.rows_of(rows)?,
         };
         let names = names::unique(columns.iter().map(|column| &*column.name));
         let own = plan.schema().columns();
@@ -46,6 +48,30 @@ impl Lowering<'_> {
             own.into_iter().zip(names).map(|(column, name)| Engine::Column(column).alias(name));
         let renamed: Vec<Engine> = renamed.collect();
         Ok(LogicalPlanBuilder::from(plan).project(renamed)?.build()?)
+    }
+
+    /// The rows. Values of one column may be declared differently, such as `varchar` and `varchar(2)`: what is declared for all
+    /// of them counts.
+    fn rows_of(&self, mut rows: Vec<Vec<Engine>>) -> Result<LogicalPlan> {
+        let nothing = DFSchema::empty();
+        for at in 0..rows.first().map_or(0, Vec::len) {
+            let declared = rows.iter().map(|row| row[at].metadata(&nothing));
+            let declared = declared.collect::<datafusion::common::Result<Vec<FieldMetadata>>>()?;
+            let [first, others @ ..] = &declared[..] else { break };
+            if others.iter().all(|other| other == first) {
+                continue;
+            }
+            let mut common = first.to_hashmap();
+            for other in others.iter().map(FieldMetadata::to_hashmap) {
+                common.retain(|key, value| other.get(key) == Some(value));
+            }
+            for row in &mut rows {
+                let value = self.undeclared(std::mem::take(&mut row[at]))?;
+                let common = FieldMetadata::from(common.clone());
+                row[at] = value.alias_with_metadata("value", Some(common));
+            }
+        }
+        Ok(LogicalPlanBuilder::values(rows)?.build()?)
     }
 }
 
@@ -63,23 +89,22 @@ fn one_by_one(rows: Vec<Vec<Engine>>) -> Result<LogicalPlan> {
     let columns: Vec<String> =
         (1..=rows.first().map_or(0, Vec::len)).map(|number| format!("column{number}")).collect();
     let is_in_order = rows.len() > 1 && !rows.iter().flatten().any(depends_on_others);
-    let mut all: Option<LogicalPlanBuilder> = None;
+    let mut all = Vec::with_capacity(rows.len());
     for (place, row) in (0_i64..).zip(rows) {
         let named = row.into_iter().zip(&columns).map(|(value, name)| value.alias(name));
         let place = is_in_order.then(|| lit(place).alias(PLACE));
         let row = named.chain(place).collect::<Vec<_>>();
-        let row = LogicalPlanBuilder::empty(true).project(row)?;
-        all = Some(match all {
-            Some(rows) => rows.union(row.build()?)?,
-            None => row,
-        });
+        all.push(Arc::new(LogicalPlanBuilder::empty(true).project(row)?.build()?));
     }
-    let Some(all) = all else { return missing("VALUES without rows") };
+    if let [_] = &all[..] {
+        return Ok(Arc::unwrap_or_clone(all.remove(0)));
+    }
+    let all = LogicalPlan::Union(Union::try_new_with_loose_types(all)?);
     if !is_in_order {
-        return Ok(all.build()?);
+        return Ok(all);
     }
     let named = |name: &str| Engine::Column(datafusion::common::Column::new_unqualified(name));
-    let sorted = all.sort([named(PLACE).sort(true, false)])?;
+    let sorted = LogicalPlanBuilder::from(all).sort([named(PLACE).sort(true, false)])?;
     Ok(sorted.project(columns.iter().map(|name| named(name)))?.build()?)
 }
 
@@ -93,23 +118,4 @@ fn depends_on_others(value: &Engine) -> bool {
         _ => false,
     };
     value.exists(|part| Ok(depends(part))).unwrap_or(true)
-}
-
-/// The rows. Values of one column may be declared differently, such as `varchar` and `varchar(2)`: what is declared for all
-/// of them counts.
-fn rows_of(rows: Vec<Vec<Engine>>) -> Result<LogicalPlan> {
-    let nothing = DFSchema::empty();
-    let declared = |value: &Engine| value.metadata(&nothing);
-    let [first, others @ ..] = &rows[..] else { return missing("VALUES without rows") };
-    let mut is_mixed = false;
-    for (at, value) in first.iter().enumerate() {
-        let wanted = declared(value)?;
-        for row in others {
-            is_mixed = is_mixed || declared(&row[at])? != wanted;
-        }
-    }
-    if !is_mixed {
-        return Ok(LogicalPlanBuilder::values(rows)?.build()?);
-    }
-    one_by_one(rows)
 }

@@ -28,7 +28,7 @@ impl Lowering<'_> {
                 let value = Engine::ScalarSubquery(planned);
                 // Comparisons in joins do not depend on it, and look for the bare subquery.
                 let is_plain = is_nullable || self.is_joining;
-                let value = if is_plain { value } else { self.maybe_null(value)? };
+                let value = if is_plain { value } else { self.undeclared(value)? };
                 Typed::of(value, field.data_type().clone(), sql_type)
             }
             SubqueryKind::Exists => {
@@ -41,8 +41,9 @@ impl Lowering<'_> {
         }
     }
 
-    /// A value of a subquery that is NULL if there are no rows, which the engine does not take into account.
-    fn maybe_null(&self, value: Engine) -> Result<Engine> {
+    /// A value of which nothing is declared, and which the engine takes for one that may be NULL: it does not take into account
+    /// that a subquery without rows is.
+    pub(crate) fn undeclared(&self, value: Engine) -> Result<Engine> {
         match self.around.functions.scalar(UNDECLARED) {
             Some(function) => Ok(function.call(vec![value])),
             None => missing("a subquery"),
@@ -114,7 +115,7 @@ impl Lowering<'_> {
                 .otherwise(lit(false))?;
             Ok(plan.project([value.alias("found")])?.build()?)
         })?;
-        let value = self.maybe_null(Engine::ScalarSubquery(subquery_of(plan, &outer)))?;
+        let value = self.undeclared(Engine::ScalarSubquery(subquery_of(plan, &outer)))?;
         Ok(Typed::boolean(if is_all { negated(value) } else { value }))
     }
 
