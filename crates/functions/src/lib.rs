@@ -54,7 +54,7 @@ pub fn register_shared(engine: &mut SessionState) -> Result<()> {
     for function in json::all() {
         engine.register_udf(function)?;
     }
-    for aggregate in numbers::totals::all() {
+    for aggregate in numbers::totals::all().into_iter().chain(numbers::moments::all()) {
         engine.register_udaf(Arc::new(aggregate))?;
     }
     limits::register(engine)?;

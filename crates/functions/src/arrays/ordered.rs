@@ -9,7 +9,7 @@ use datafusion::arrow::array::{
 };
 use datafusion::arrow::buffer::{NullBuffer, OffsetBuffer};
 use datafusion::arrow::compute::{SortOptions, take};
-use datafusion::arrow::datatypes::{DataType, Field, Float64Type};
+use datafusion::arrow::datatypes::{DataType, Field, Float32Type, Float64Type};
 use datafusion::logical_expr::ScalarUDF;
 use std::ops::Range;
 use std::sync::Arc;
@@ -99,7 +99,7 @@ fn dimensions(array: &ArrayRef) -> Vec<usize> {
 /// The first of the most frequent items.
 fn mode(args: &[ArrayRef]) -> Result<ArrayRef> {
     let lists = args[0].as_list::<i32>();
-    let all = comparable(lists.values())?;
+    let all = with_one_zero(&comparable(lists.values())?);
     let compare = make_comparator(&all, &all, SortOptions::default())?;
     let found = (0..lists.len()).map(|row| {
         let all = items(lists, row)?;
@@ -116,6 +116,21 @@ fn mode(args: &[ArrayRef]) -> Result<ArrayRef> {
         Some(best as u64)
     });
     Ok(take(lists.values(), &found.collect::<UInt64Array>(), None)?)
+}
+
+/// Floating-point numbers without -0, which is equal to 0. Other values are unchanged.
+fn with_one_zero(values: &ArrayRef) -> ArrayRef {
+    match values.data_type() {
+        DataType::Float32 => {
+            let values = values.as_primitive::<Float32Type>();
+            Arc::new(values.unary::<_, Float32Type>(|value| value + 0.0))
+        }
+        DataType::Float64 => {
+            let values = values.as_primitive::<Float64Type>();
+            Arc::new(values.unary::<_, Float64Type>(|value| value + 0.0))
+        }
+        _ => Arc::clone(values),
+    }
 }
 
 /// How an item is made of the places of some values and a fraction: two places, and the part of the way between them.

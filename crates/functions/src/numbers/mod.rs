@@ -6,6 +6,7 @@ pub mod decimals;
 pub(crate) mod floats;
 pub(crate) mod integers;
 mod math;
+pub(crate) mod moments;
 pub mod open;
 pub mod rank;
 mod rounding;

@@ -7,8 +7,6 @@ use crate::scope::Lowering;
 use crate::typed::Typed;
 use analyzer::system::{Oid, SqlType, functions};
 use datafusion::arrow::datatypes::DataType;
-use datafusion::common::ScalarValue;
-use datafusion::logical_expr::{Expr, Operator, binary_expr, lit, when};
 use functions_crate::json::gather::{ARRAYS, ITEM, MEMBER, OBJECTS};
 use functions_crate::numbers::rank::{RANK, RANKED};
 use functions_crate::numbers::totals::TOTALS;
@@ -45,12 +43,6 @@ pub(super) enum Plan {
     Nested,
     /// By joining bytes.
     Bytes,
-    /// By a measure of the population, which is NaN if a value is NaN or infinite, also if it is the only one.
-    Spread(&'static str),
-    /// By `corr`, which is NULL where the first or the second values are the same.
-    Correlation,
-    /// By `regr_r2`, which is 1 where the first values are the same and the second differ.
-    Fit,
     /// By the number of rows before a row: its place.
     Place,
     /// By the number of rows before a row, and of all: their share.
@@ -108,14 +100,14 @@ const TABLE: &[(&str, Plan)] = &[
     ("array_agg(anyarray)", Plan::Nested),
     (
         "stddev(float4) stddev(float8) stddev_samp(float4) stddev_samp(float8)",
-        Plan::Named("stddev"),
+        Plan::Named("stddev_samp"),
     ),
-    ("stddev_pop(float4) stddev_pop(float8)", Plan::Spread("stddev_pop")),
+    ("stddev_pop(float4) stddev_pop(float8)", Plan::Named("stddev_pop")),
     (
         "variance(float4) variance(float8) var_samp(float4) var_samp(float8)",
         Plan::Named("var_samp"),
     ),
-    ("var_pop(float4) var_pop(float8)", Plan::Spread("var_pop")),
+    ("var_pop(float4) var_pop(float8)", Plan::Named("var_pop")),
     (
         "variance(int2) variance(int4) variance(int8) variance(numeric) var_samp(int2) var_samp(int4) var_samp(int8) \
          var_samp(numeric)",
@@ -131,13 +123,13 @@ const TABLE: &[(&str, Plan)] = &[
         "stddev_pop(int2) stddev_pop(int4) stddev_pop(int8) stddev_pop(numeric)",
         deviation(false, true),
     ),
-    ("corr(float8,float8)", Plan::Correlation),
+    ("corr(float8,float8)", Plan::Named("corr")),
     ("covar_samp(float8,float8)", Plan::Named("covar_samp")),
     ("covar_pop(float8,float8)", Plan::Named("covar_pop")),
     ("regr_count(float8,float8)", Plan::Named("regr_count")),
     ("regr_slope(float8,float8)", Plan::Named("regr_slope")),
     ("regr_intercept(float8,float8)", Plan::Named("regr_intercept")),
-    ("regr_r2(float8,float8)", Plan::Fit),
+    ("regr_r2(float8,float8)", Plan::Named("regr_r2")),
     ("regr_avgx(float8,float8)", Plan::Named("regr_avgx")),
     ("regr_avgy(float8,float8)", Plan::Named("regr_avgy")),
     ("regr_sxx(float8,float8)", Plan::Named("regr_sxx")),
@@ -171,10 +163,13 @@ impl Plan {
     /// Whether the parts of an aggregate with DISTINCT take distinct values.
     pub(super) fn is_of_distinct_values(self) -> bool {
         // The engine computes these of all values only, or not always.
-        let of_all = ["bit_xor", "stddev", "var_samp", "covar_samp", "covar_pop"];
+        let of_all = ["bit_xor", "corr"];
+        let starts = ["stddev_", "var_", "covar_", "regr_"];
         match self {
-            Self::Named(name) => !of_all.contains(&name) && !name.starts_with("regr_"),
-            Self::Joined | Self::Spread(_) | Self::Correlation | Self::Fit => false,
+            Self::Named(name) => {
+                !of_all.contains(&name) && !starts.iter().any(|start| name.starts_with(start))
+            }
+            Self::Joined => false,
             _ => true,
         }
     }
@@ -209,19 +204,6 @@ impl Plan {
                 return missing("this aggregate");
             }
             Self::Ordered(_) | Self::Bytes => return missing("this aggregate"),
-            Self::Spread(name) => {
-                vec![
-                    lowering.part(name, arguments.clone())?,
-                    ranked(lowering, "max", arguments.clone())?,
-                    ranked(lowering, "min", arguments)?,
-                ]
-            }
-            Self::Fit | Self::Correlation => {
-                let first = if self == Self::Fit { "regr_r2" } else { "corr" };
-                let names = [first, "regr_sxx", "regr_syy"];
-                let parts = names.map(|name| lowering.part(name, arguments.clone()));
-                parts.into_iter().collect::<Result<_>>()?
-            }
             Self::Joined => {
                 let part = lowering.hidden(joined::PART, arguments, Oid::TEXT.into())?;
                 vec![lowering.part("array_agg", vec![part])?]
@@ -245,27 +227,6 @@ impl Plan {
         }
         let (expr, data_type) = match self {
             Self::Average => called(&Arc::new(decimals::average()), parts)?,
-            Self::Spread(_) => {
-                let [measure, most, least] = take(parts)?;
-                // Of finite values these are 0.
-                let none = |rank: Typed| -> Result<Expr> {
-                    let value = lowering.hidden(RANKED[1], vec![rank], Oid::FLOAT8.into())?;
-                    Ok(binary_expr(value.expr, Operator::Multiply, lit(0.0_f64)))
-                };
-                let zero = binary_expr(none(most)?, Operator::Plus, none(least)?);
-                (binary_expr(measure.expr, Operator::Plus, zero), DataType::Float64)
-            }
-            Self::Fit => {
-                let [fit, sxx, syy] = take(parts)?;
-                let is_flat = syy.expr.eq(lit(0.0_f64)).and(sxx.expr.gt(lit(0.0_f64)));
-                (when(is_flat, lit(1.0_f64)).otherwise(fit.expr)?, DataType::Float64)
-            }
-            Self::Correlation => {
-                let [corr, sxx, syy] = take(parts)?;
-                let is_flat = sxx.expr.eq(lit(0.0_f64)).or(syy.expr.eq(lit(0.0_f64)));
-                let none = lit(ScalarValue::Float64(None));
-                (when(is_flat, none).otherwise(corr.expr)?, DataType::Float64)
-            }
             Self::Joined => {
                 let parts = parts.into_iter().map(|part| part.named(Oid::TEXT_ARRAY.into()));
                 let whole = lowering.hidden(joined::WHOLE, parts.collect(), sql_type)?;
