@@ -22,6 +22,12 @@ impl Lowering<'_> {
         function.volatility == Volatility::Immutable && arguments.iter().all(is_known)
     }
 
+    /// Whether a call is NULL whatever its other arguments are, which are then not computed.
+    pub(crate) fn is_null_call(&self, function: Oid, arguments: &[Typed]) -> bool {
+        let is_strict = functions::of(function).is_some_and(|function| function.strict);
+        self.around.folds && is_strict && arguments.iter().any(Typed::is_null)
+    }
+
     /// The value of a call, if it can be computed now. The first error is kept until all is lowered.
     pub(crate) fn folded(&mut self, call: Typed) -> Typed {
         if call.value().is_some() {

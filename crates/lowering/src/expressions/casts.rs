@@ -21,8 +21,11 @@ use values::style::Style;
 impl Lowering<'_> {
     pub(super) fn cast(&mut self, cast: &Cast, sql_type: SqlType) -> Result<Typed> {
         // The fields in the type of an interval say how its text is read.
-        if let (Kind::Literal(literal @ Literal::Text(_)), Oid::INTERVAL) =
-            (&cast.value.kind, sql_type.oid)
+        if let (
+            Kind::Literal(literal @ Literal::Text(_)),
+            Oid::INTERVAL | Oid::UNKNOWN,
+            Oid::INTERVAL,
+        ) = (&cast.value.kind, cast.value.sql_type.oid, sql_type.oid)
         {
             return self.literal(literal, sql_type);
         }

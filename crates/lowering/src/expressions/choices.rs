@@ -23,15 +23,27 @@ impl Lowering<'_> {
         let mut is_decided = false;
         for (when, then) in branches {
             let when = self.skipping(is_decided, |lowering| lowering.condition(when))?;
-            let truth = truth(&when);
+            let truth = truth(&when).filter(|_| self.around.folds);
             let is_skipped = is_decided || truth == Some(false);
-            values.push(self.skipping(is_skipped, |lowering| lowering.expr(then))?);
-            is_decided |= truth == Some(true);
-            whens.push(when);
+            let value = self.skipping(is_skipped, |lowering| lowering.expr(then))?;
+            if is_skipped {
+                continue;
+            }
+            values.push(value);
+            match truth {
+                Some(_) => is_decided = true,
+                None => whens.push(when),
+            }
         }
-        values.push(self.skipping(is_decided, |lowering| lowering.expr(otherwise))?);
+        let otherwise = self.skipping(is_decided, |lowering| lowering.expr(otherwise))?;
+        if !is_decided {
+            values.push(otherwise);
+        }
         let mut values = self.together(values, sql_type)?;
         let Some(otherwise) = values.pop() else { return missing("CASE") };
+        if whens.is_empty() {
+            return Ok(otherwise.named(sql_type));
+        }
         let branches = whens.into_iter().zip(values);
         let branches = branches.map(|(when, then)| (Box::new(when), Box::new(then.expr)));
         let branches: Vec<_> = branches.collect();

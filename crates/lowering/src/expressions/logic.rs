@@ -6,8 +6,8 @@ use crate::scope::Lowering;
 use crate::typed::Typed;
 use analyzer::tree::{Expr, TruthTest};
 use datafusion::common::ScalarValue;
-use datafusion::logical_expr::Expr as Engine;
 use datafusion::logical_expr::expr::{Exists, InList, InSubquery, Like};
+use datafusion::logical_expr::{Expr as Engine, lit};
 
 /// The number of conditions up to which they are joined one after the other, as the statement has them. More are joined
 /// as a tree, which is not deep.
@@ -24,6 +24,9 @@ impl Lowering<'_> {
             let decides = Engine::Literal(ScalarValue::Boolean(Some(logic == Logic::Or)), None);
             is_decided |= part == decides;
             conditions.push(part);
+        }
+        if is_decided && self.around.folds {
+            return Ok(Typed::boolean(lit(logic == Logic::Or)));
         }
         Ok(Typed::boolean(self.logic(conditions, logic)?))
     }
@@ -55,6 +58,10 @@ impl Lowering<'_> {
 
     pub(super) fn truth(&mut self, inner: &Expr, test: TruthTest) -> Result<Typed> {
         let inner = self.expr(inner)?.expr;
+        if let (Engine::Literal(ScalarValue::Boolean(value), _), true) = (&inner, self.around.folds)
+        {
+            return Ok(Typed::boolean(lit(of_constant(*value, test))));
+        }
         Ok(Typed::boolean(match test {
             TruthTest::True => inner.is_true(),
             TruthTest::NotTrue => inner.is_not_true(),
@@ -63,6 +70,18 @@ impl Lowering<'_> {
             TruthTest::Unknown => inner.is_unknown(),
             TruthTest::NotUnknown => inner.is_not_unknown(),
         }))
+    }
+}
+
+/// The test of a known truth value.
+fn of_constant(value: Option<bool>, test: TruthTest) -> bool {
+    match test {
+        TruthTest::True => value == Some(true),
+        TruthTest::NotTrue => value != Some(true),
+        TruthTest::False => value == Some(false),
+        TruthTest::NotFalse => value != Some(false),
+        TruthTest::Unknown => value.is_none(),
+        TruthTest::NotUnknown => value.is_some(),
     }
 }
 

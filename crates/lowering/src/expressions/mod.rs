@@ -4,6 +4,7 @@ mod arrays;
 mod casts;
 mod choices;
 mod comparisons;
+mod existence;
 mod logic;
 mod rows;
 mod subqueries;
@@ -16,7 +17,7 @@ use crate::scope::{Lowering, Slot};
 use crate::typed::Typed;
 use analyzer::system::{SqlType, functions, operators};
 use analyzer::tree::{Call, Expr, Kind};
-use datafusion::logical_expr::Expr as Engine;
+use datafusion::logical_expr::{Expr as Engine, lit};
 use grammar::growing;
 
 impl Lowering<'_> {
@@ -68,11 +69,11 @@ impl Lowering<'_> {
             Kind::Not(inner) => self.negation(inner),
             Kind::IsNull(inner) => match self.row_test(inner, true)? {
                 Some(test) => Ok(test),
-                None => Ok(Typed::boolean(self.expr(inner)?.expr.is_null())),
+                None => self.null_test(inner, true),
             },
             Kind::IsNotNull(inner) => match self.row_test(inner, false)? {
                 Some(test) => Ok(test),
-                None => Ok(Typed::boolean(self.expr(inner)?.expr.is_not_null())),
+                None => self.null_test(inner, false),
             },
             Kind::IsTruth(inner, test) => self.truth(inner, *test),
             Kind::IsDistinct(call) => self.distinct(call),
@@ -100,6 +101,16 @@ impl Lowering<'_> {
         }
     }
 
+    /// IS NULL and IS NOT NULL of a value that is no row.
+    fn null_test(&mut self, inner: &Expr, is_null: bool) -> Result<Typed> {
+        let inner = self.expr(inner)?;
+        Ok(Typed::boolean(match inner.value() {
+            Some(value) if self.around.folds => lit(value.is_null() == is_null),
+            _ if is_null => inner.expr.is_null(),
+            _ => inner.expr.is_not_null(),
+        }))
+    }
+
     fn call(&mut self, call: &Call, sql_type: SqlType) -> Result<Typed> {
         if call.is_variadic_array {
             return missing("VARIADIC");
@@ -115,6 +126,9 @@ impl Lowering<'_> {
             return missing(described(call));
         };
         let arguments = self.exprs(&call.arguments)?;
+        if self.is_null_call(call.function, &arguments) {
+            return Typed::null(sql_type);
+        }
         let is_folded = self.is_folded(call.function, &arguments);
         let value = make.build(self, arguments, sql_type)?;
         Ok(if is_folded { self.folded(value) } else { value })

@@ -1,6 +1,6 @@
 //! Subqueries as values.
 
-use super::logic::negated;
+use super::{existence, logic::negated};
 use crate::functions::{self, Make, comparisons};
 use crate::long::Logic;
 use crate::refusal::{Result, missing};
@@ -32,7 +32,8 @@ impl Lowering<'_> {
                 Typed::of(value, field.data_type().clone(), sql_type)
             }
             SubqueryKind::Exists => {
-                let subquery = self.planned(query)?;
+                let rows = existence::of_rows(query);
+                let subquery = self.planned(rows.as_ref().unwrap_or(query))?;
                 Ok(Typed::boolean(Engine::Exists(Exists { subquery, negated: false })))
             }
             SubqueryKind::Array => self.gathered(query, sql_type),
@@ -85,7 +86,8 @@ impl Lowering<'_> {
             let column = lowering.with_outputs(outputs, |lowering| lowering.expr(column))?;
             let (left, right) = comparisons::sides(lowering, value, column)?;
             compared = Ok(left);
-            with_column(plan, right.expr)
+            let plan = with_column(plan, right.expr)?;
+            lowering.qualified(plan)
         })?;
         let (expr, subquery) = (Box::new(compared?.expr), subquery_of(plan, &outer));
         let within =
@@ -156,6 +158,16 @@ impl Lowering<'_> {
             lowering.with_outputs(outputs, |lowering| lowering.condition(test))
         })?;
         Ok((plan, test))
+    }
+
+    /// A plan whose column has a qualifier. Where IN is no condition of its own, the engine asks for a column without one twice:
+    /// as it is in the plan, and as it is under the name of the subquery.
+    fn qualified(&mut self, plan: LogicalPlan) -> Result<LogicalPlan> {
+        if plan.schema().iter().all(|(qualifier, _)| qualifier.is_some()) {
+            return Ok(plan);
+        }
+        let alias = self.qualifiers.add("members");
+        Ok(LogicalPlanBuilder::from(plan).alias(alias)?.build()?)
     }
 
     /// A comparison with the rows of a query that is no search among them: by their array.
