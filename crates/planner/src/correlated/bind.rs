@@ -1,19 +1,46 @@
-//! Replaces the outer columns in a subquery by values.
+//! Replaces the outer columns in a subquery by values, or by other outer columns.
 
 use datafusion::common::metadata::FieldMetadata;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
-use datafusion::logical_expr::{Expr, LogicalPlan, Subquery};
+use datafusion::logical_expr::{Expr, LogicalPlan, Subquery, SubqueryAlias};
 use std::sync::Arc;
 
-/// Outer columns with their values.
-pub(super) type Values = [(Column, ScalarValue)];
+/// Outer columns with what replaces them.
+pub(super) type Values = [(Column, Bound)];
+
+/// What an outer column is replaced by.
+#[derive(Debug, Clone)]
+pub(super) enum Bound {
+    /// A value.
+    Value(ScalarValue),
+    /// Another column outside.
+    Column(Column),
+}
 
 /// Replaces outer columns in a plan and in its subqueries.
 pub(super) fn bind(plan: &LogicalPlan, values: &Values) -> Result<LogicalPlan> {
     plan.clone().transform_up(|node| of_node(node, values)).data()
+}
+
+/// Replaces outer columns in the right side of a LATERAL join, which stays one: a subquery, perhaps under an alias.
+pub(super) fn bind_lateral(plan: &LogicalPlan, values: &Values) -> Result<LogicalPlan> {
+    match plan {
+        LogicalPlan::Subquery(subquery) => {
+            let mut subquery = subquery.clone();
+            subquery.subquery = Arc::new(bind(&subquery.subquery, values)?);
+            forget(&mut subquery, values);
+            Ok(LogicalPlan::Subquery(subquery))
+        }
+        LogicalPlan::SubqueryAlias(alias) => {
+            let input = bind_lateral(&alias.input, values)?;
+            let alias = SubqueryAlias::try_new(Arc::new(input), alias.alias.clone())?;
+            Ok(LogicalPlan::SubqueryAlias(alias))
+        }
+        other => bind(other, values),
+    }
 }
 
 fn of_node(node: LogicalPlan, values: &Values) -> Result<Transformed<LogicalPlan>> {
@@ -39,12 +66,20 @@ fn of_node(node: LogicalPlan, values: &Values) -> Result<Transformed<LogicalPlan
     }
 }
 
-fn of_expression(expr: Expr, values: &Values, schema: &DFSchema) -> Result<Transformed<Expr>> {
+/// Replaces outer columns in an expression. `schema` has the columns of the plan around it.
+pub(super) fn of_expression(
+    expr: Expr,
+    values: &Values,
+    schema: &DFSchema,
+) -> Result<Transformed<Expr>> {
     let jump = |expr| Ok(Transformed::new(expr, true, TreeNodeRecursion::Jump));
     match expr {
         Expr::OuterReferenceColumn(ref field, ref column) => {
             match values.iter().find(|(bound, _)| bound == column) {
-                Some((_, value)) => {
+                Some((_, Bound::Column(other))) => {
+                    jump(Expr::OuterReferenceColumn(Arc::clone(field), other.clone()))
+                }
+                Some((_, Bound::Value(value))) => {
                     let metadata = field.metadata();
                     let metadata =
                         (!metadata.is_empty()).then(|| FieldMetadata::from(metadata.clone()));
@@ -78,7 +113,7 @@ fn of_expression(expr: Expr, values: &Values, schema: &DFSchema) -> Result<Trans
 /// Binds a nested subquery. Columns of `schema`, the plan around it, hide outer columns of the same
 /// name.
 fn of_subquery(subquery: Subquery, values: &Values, schema: &DFSchema) -> Result<Subquery> {
-    let ours: Vec<(Column, ScalarValue)> =
+    let ours: Vec<(Column, Bound)> =
         values.iter().filter(|(column, _)| !schema.has_column(column)).cloned().collect();
     let plan = bind(&subquery.subquery, &ours)?;
     let mut subquery = Subquery { subquery: Arc::new(plan), ..subquery };
@@ -86,10 +121,18 @@ fn of_subquery(subquery: Subquery, values: &Values, schema: &DFSchema) -> Result
     Ok(subquery)
 }
 
-/// Removes bound columns from the outer references of a subquery.
+/// Replaces bound columns among the outer references of a subquery.
 fn forget(subquery: &mut Subquery, values: &Values) {
-    subquery.outer_ref_columns.retain(|reference| match reference {
-        Expr::OuterReferenceColumn(_, column) => !values.iter().any(|(bound, _)| bound == column),
-        _ => true,
+    let references = std::mem::take(&mut subquery.outer_ref_columns).into_iter();
+    let left = references.filter_map(|reference| {
+        let Expr::OuterReferenceColumn(field, column) = reference else { return Some(reference) };
+        match values.iter().find(|(bound, _)| *bound == column) {
+            Some((_, Bound::Value(_))) => None,
+            Some((_, Bound::Column(other))) => {
+                Some(Expr::OuterReferenceColumn(field, other.clone()))
+            }
+            None => Some(Expr::OuterReferenceColumn(field, column)),
+        }
     });
+    subquery.outer_ref_columns = left.collect();
 }

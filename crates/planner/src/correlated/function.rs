@@ -1,6 +1,7 @@
 //! A correlated subquery as a scalar function of its outer columns.
 
-use super::bind::bind;
+use super::bind::{Bound, bind};
+use super::domain::{Domain, Rows};
 use super::index::{Found, Index};
 use super::keyed::Keyed;
 use super::members::Members;
@@ -61,6 +62,9 @@ pub struct SubqueryFunction {
 /// Values up to which a subquery runs for each of them, and is not indexed.
 const VALUES_BY_ROW: usize = 16;
 
+/// Sets of outer values up to which a subquery runs for each of them, if its rows have no keys.
+const SETS_BY_ROW: usize = 4;
+
 /// Rows that are read and indexed in the time that it takes to plan and run a subquery.
 const ROWS_PER_RUN: usize = 500;
 
@@ -109,8 +113,8 @@ impl SubqueryFunction {
     /// # Errors
     /// As planning the subquery.
     pub async fn plan(&self, values: &[ScalarValue]) -> Result<Arc<dyn ExecutionPlan>> {
-        let bound: Vec<(Column, ScalarValue)> =
-            self.columns.iter().cloned().zip(values.iter().cloned()).collect();
+        let values = values.iter().cloned().map(Bound::Value);
+        let bound: Vec<(Column, Bound)> = self.columns.iter().cloned().zip(values).collect();
         let plan = bind(&self.plan, &bound)?;
         Box::pin(super::super::physical_plan(&self.engine, &plan)).await
     }
@@ -160,6 +164,21 @@ impl SubqueryFunction {
         Ok(self.index.get().and_then(Option::as_ref).map(|index| (keyed, index)))
     }
 
+    /// The rows of the subquery for each of `count` sets of outer values, if it can run for all at once.
+    async fn together(&self, arguments: &[ArrayRef], count: usize) -> Result<Option<Rows>> {
+        if self.keyed.is_some() || count <= SETS_BY_ROW || self.columns.is_empty() {
+            return Ok(None);
+        }
+        let sets = &arguments[..self.columns.len()];
+        let is_asked = matches!(self.answer, Answer::Exists { .. });
+        let Some(domain) = Domain::of(&self.plan, &self.columns, sets, is_asked)? else {
+            return Ok(None);
+        };
+        self.runs.fetch_add(1, Ordering::Relaxed);
+        // Rows that no answer needs may fail, or take too much memory. Then the subquery runs for each set.
+        Ok(domain.rows(count, &self.engine).await.ok())
+    }
+
     /// The answers of an IN whose subquery has no outer columns; `None` for others.
     async fn among_all(&self, arguments: &[ArrayRef]) -> Result<Option<Vec<ScalarValue>>> {
         let (Answer::Contains { negated }, [wanted]) = (self.answer, arguments) else {
@@ -188,8 +207,19 @@ impl SubqueryFunction {
         }
         let mut answers = Vec::with_capacity(values.len());
         let Some((keyed, index)) = self.index(values.len()).await? else {
-            for values in values {
-                answers.push(self.answer(&self.rows(values).await?, values)?);
+            let together = self.together(arguments, values.len()).await?;
+            let nothing = OnceCell::new();
+            for (set, values) in values.iter().enumerate() {
+                let run = || self.rows(values);
+                answers.push(match &together {
+                    None => self.answer(&run().await?, values)?,
+                    Some(rows) => match rows.of(set)? {
+                        Found::Rows(rows) => self.answer(&rows, values)?,
+                        Found::Nothing => {
+                            self.answer(nothing.get_or_try_init(run).await?, values)?
+                        }
+                    },
+                });
             }
             return Ok(answers);
         };

@@ -32,11 +32,11 @@ pub(super) struct Index {
     _memory: MemoryReservation,
 }
 
-/// The rows for one key.
+/// The rows for one key or set of outer values.
 pub(super) enum Found {
     /// These.
     Rows(RecordBatch),
-    /// Those of any key without rows.
+    /// Those of any that has none.
     Nothing,
 }
 

@@ -8,7 +8,8 @@
 //! columns. The function plans and runs the subquery for each distinct set of values. Each set
 //! costs one planning, so this is used only for plans that DataFusion rejects or misinterprets. If
 //! the outer columns are only compared by equality, the subquery runs once for all values, and its
-//! rows are found by key (`index`). A subquery without outer columns runs once, too (`members`).
+//! rows are found by key (`index`). Else it runs for all sets of a batch at once, if it can be joined with
+//! them (`domain`). A subquery without outer columns runs once, too (`members`).
 //!
 //! DataFusion calls such functions in select lists and filters only. `below` moves them there from
 //! other places. In ON of an outer join a subquery over both sides is not supported.
@@ -17,6 +18,7 @@ mod below;
 mod bind;
 mod by_row;
 mod constant;
+mod domain;
 mod function;
 mod index;
 mod keyed;
@@ -40,7 +42,7 @@ use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, Operator, Subquery
 use function::Answer;
 use std::sync::Arc;
 
-/// Whether a plan has a subquery that DataFusion may reject.
+/// Whether a plan, or a subquery in it, has a subquery that DataFusion may reject.
 pub(super) fn is_in(plan: &LogicalPlan) -> bool {
     let in_expression = |expr: &Expr| {
         expr.exists(|expr| {
@@ -48,14 +50,14 @@ pub(super) fn is_in(plan: &LogicalPlan) -> bool {
             Ok(correlated || is_condition(expr))
         })
     };
-    let found = plan.exists(|node| {
-        if matches!(node, LogicalPlan::Subquery(subquery) if !subquery.outer_ref_columns.is_empty())
-        {
-            return Ok(true);
-        }
-        node.expressions().iter().map(in_expression).try_fold(false, |any, one| Ok(any || one?))
+    let mut found = false;
+    let walked = plan.apply_with_subqueries(|node| {
+        found = found
+            || matches!(node, LogicalPlan::Subquery(s) if !s.outer_ref_columns.is_empty())
+            || node.expressions().iter().any(|expr| in_expression(expr).unwrap_or(true));
+        Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
     });
-    found.unwrap_or(false)
+    found || walked.is_err()
 }
 
 /// Whether a plan has a subquery that DataFusion misinterprets: an IN where NULL and false differ, an EXISTS whose LIMIT or
@@ -150,7 +152,14 @@ pub(super) fn by_row(plan: LogicalPlan, engine: &SessionState) -> Result<Logical
 }
 
 fn of_plan(plan: LogicalPlan, engine: &Arc<SessionState>) -> Result<LogicalPlan> {
-    plan.transform_up(|node| of_node(node, engine)).data()
+    // The right side of a LATERAL join is planned when its outer columns have values. What it holds may refer to them, too.
+    let down = |node: LogicalPlan| {
+        let is_lateral =
+            matches!(&node, LogicalPlan::Subquery(s) if !s.outer_ref_columns.is_empty());
+        let next = if is_lateral { TreeNodeRecursion::Jump } else { TreeNodeRecursion::Continue };
+        Ok(Transformed::new(node, false, next))
+    };
+    plan.transform_down_up(down, |node| of_node(node, engine)).data()
 }
 
 fn of_node(node: LogicalPlan, engine: &Arc<SessionState>) -> Result<Transformed<LogicalPlan>> {

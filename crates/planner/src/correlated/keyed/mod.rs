@@ -6,6 +6,8 @@
 //!
 //! Not here: running the plan and finding rows in it ([`index`](super::index)).
 
+mod sets;
+
 use datafusion::arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchema, Result};
@@ -49,8 +51,9 @@ impl Keyed {
         if found.is_empty() || is_volatile(&keyed)? {
             return Ok(None);
         }
-        // The keys are the last columns.
+        // The keys are the last columns, under names of their own: they may be columns of the subquery, too.
         let own = rows.schema().columns().into_iter().map(Expr::Column);
+        let (found, _) = named(found);
         let all = own.chain(found).collect();
         let plan = LogicalPlan::Projection(Projection::try_new(all, Arc::new(keyed))?);
         let Keys { outer, answers_nothing, .. } = keys;
@@ -88,6 +91,8 @@ impl Keys<'_> {
                 self.of_input(plan, plan.expressions(), &sort.input)
             }
             LogicalPlan::Distinct(Distinct::All(input)) => self.of_input(plan, Vec::new(), input),
+            LogicalPlan::Window(window) => self.of_window(window),
+            LogicalPlan::Union(union) => self.of_union(union),
             _ => Ok(None),
         }
     }
@@ -284,10 +289,18 @@ impl Keys<'_> {
 
 /// Keys under names of their own, and the columns of these names.
 fn named(keys: Vec<Expr>) -> (Vec<Expr>, Vec<Expr>) {
-    let name = |place: usize| format!("?key{place}");
-    let columns = (0..keys.len()).map(|place| Expr::Column(Column::from_name(name(place))));
-    let columns = columns.collect();
-    (keys.into_iter().enumerate().map(|(place, key)| key.alias(name(place))).collect(), columns)
+    let columns = columns(keys.len());
+    let keys = keys.into_iter().enumerate().map(|(place, key)| key.alias(name(place)));
+    (keys.collect(), columns)
+}
+
+/// The columns of the names of keys.
+fn columns(count: usize) -> Vec<Expr> {
+    (0..count).map(|place| Expr::Column(Column::from_name(name(place)))).collect()
+}
+
+fn name(place: usize) -> String {
+    format!("?key{place}")
 }
 
 /// Whether values of a type are equal if and only if their bytes are.
@@ -313,7 +326,7 @@ pub(super) fn is_equal_if_same(data_type: &DataType) -> bool {
 }
 
 /// Whether a plan calls volatile functions, which run once for each outer row.
-fn is_volatile(plan: &LogicalPlan) -> Result<bool> {
+pub(super) fn is_volatile(plan: &LogicalPlan) -> Result<bool> {
     let mut found = false;
     plan.apply_with_subqueries(|node| {
         node.apply_expressions(|expr| {
