@@ -47,3 +47,4 @@ pub use messages::{ImageInfo, MoveInfo, ServerReport, name_of_call};
 pub use net;
 pub use runtime::{Runtime, Tasks};
 pub use start::{Entry, NewServer, ServerConfig, ServerData, StartError, Started, start};
+pub use timeouts::TIME_LIMITS;

@@ -1,5 +1,6 @@
 //! Every time limit and pause of a server.
 
+use net::TimeLimits;
 use std::time::Duration;
 
 /// The time limits, and the pauses between tries.
@@ -53,6 +54,8 @@ pub(crate) struct Timeouts {
     pub(crate) retry_pause: Duration,
     /// How long a request for an advisory lock waits at the root before its server asks again.
     pub(crate) number: Duration,
+    /// Those of connections.
+    pub(crate) network: TimeLimits,
 }
 
 /// Those of every server.
@@ -81,16 +84,31 @@ pub(crate) const TIMEOUTS: Timeouts = Timeouts {
     leave: Duration::from_secs(1),
     retry_pause: Duration::from_millis(500),
     number: Duration::from_secs(60),
+    network: TimeLimits {
+        handshake: Duration::from_secs(10),
+        keep_alive: Duration::from_secs(5),
+        closing: Duration::from_secs(1),
+        back_off: Duration::from_millis(10),
+        back_off_max: Duration::from_millis(320),
+        no_connection_pause: Duration::from_millis(100),
+    },
 };
 
+/// The time limits of connections between servers.
+pub const TIME_LIMITS: TimeLimits = TIMEOUTS.network;
+
 const _: () = {
-    let Timeouts { call, row, participant_silence, heartbeat, eviction, number, run, .. } =
-        TIMEOUTS;
+    let Timeouts { call, row, participant_silence, heartbeat, eviction, .. } = TIMEOUTS;
+    let Timeouts { number, run, network, .. } = TIMEOUTS;
     assert!(
         number.as_millis() * 2 < run.as_millis(),
         "the root answers before its caller gives up"
     );
     assert!(row.as_millis() < call.as_millis(), "a reader answers before its caller gives up");
     assert!(participant_silence.as_millis() < row.as_millis(), "a reader waits for an outcome");
+    assert!(
+        network.keep_alive.as_millis() * 2 <= eviction.as_millis(),
+        "a dead connection is known before its server is evicted"
+    );
     assert!(heartbeat.as_millis() * 5 < eviction.as_millis(), "some heartbeats may be lost");
 };

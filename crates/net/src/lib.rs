@@ -24,11 +24,13 @@ pub mod local;
 mod tcp;
 #[cfg(test)]
 mod tests;
+mod time_limits;
 mod trust;
 
 pub use address::Address;
 pub use error::NetError;
 pub use tcp::{Listening, Security, Tcp, join, listen};
+pub use time_limits::TimeLimits;
 pub use trust::{Authority, Identity, JoinToken, TrustError};
 
 use bytes::Bytes;

@@ -5,6 +5,7 @@ use super::starting::StartingService;
 use crate::cluster::Cluster;
 use crate::facts::{self, Identity};
 use crate::membership::ROOT;
+use crate::timeouts::TIMEOUTS;
 use net::{Address, Authority, JoinToken, Listening, NetError, Security, Tcp, TrustError, listen};
 use sdds::ServerId;
 use std::io;
@@ -113,12 +114,13 @@ pub async fn start(
     };
     let (security, token) = secure(&at, &own, &entry, opened.as_deref()).await?;
     let starting = Arc::new(StartingService::new(name.clone().unwrap_or_else(|| own.to_string())));
-    let listening = listen(&at, security.clone(), Arc::clone(&starting) as _).await?;
+    let listening =
+        listen(&at, security.clone(), Arc::clone(&starting) as _, TIMEOUTS.network).await?;
     let address = called_at(advertised, listening.address());
     if address.as_str().starts_with("0.0.0.0:") || address.as_str().starts_with("[::]:") {
         return Err(StartError::Unspecified(address));
     }
-    let network = Arc::new(Tcp::new(address.clone(), security));
+    let network = Arc::new(Tcp::new(address.clone(), security, TIMEOUTS.network));
     let kept = match &opened {
         Some(store) => facts::read::<Identity>(store, facts::IDENTITY)?.map(|known| known.name),
         None => None,
@@ -170,7 +172,7 @@ async fn secure(
         }
         Entry::Through { token: None, .. } => Ok((Security::Plain, None)),
         Entry::Through { first, token: Some(token) } => {
-            let identity = Arc::new(net::join(first, own, token).await?);
+            let identity = Arc::new(net::join(first, own, token, TIMEOUTS.network).await?);
             Ok((Security::Mutual { identity, authority: None }, None))
         }
     }

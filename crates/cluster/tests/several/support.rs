@@ -5,7 +5,7 @@ use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch};
 use arrow::datatypes::Int64Type;
 use cluster::net::local::{Hub, Link};
 use cluster::net::{self, Address, Authority, Listening, Network, Security, Tcp, listen};
-use cluster::{Cluster, NewServer};
+use cluster::{Cluster, NewServer, TIME_LIMITS};
 use futures::future::join_all;
 use sdds::{Bound, Key, KeyRange};
 use std::collections::{BTreeMap, BTreeSet};
@@ -157,7 +157,9 @@ impl World {
                         let known = &first.cluster.members().list[0];
                         let to = Address::new(known.address.clone());
                         let own = Address::new("127.0.0.1:1");
-                        net::join(&to, &own, &authority.token()).await.expect("the token is right")
+                        net::join(&to, &own, &authority.token(), TIME_LIMITS)
+                            .await
+                            .expect("the token is right")
                     }
                 };
                 let authority = self.sites.is_empty().then_some(authority);
@@ -165,9 +167,10 @@ impl World {
             }
         };
         let any = Address::new("127.0.0.1:0");
-        let listening = listen(&any, security.clone(), service).await.expect("a free port");
+        let listening =
+            listen(&any, security.clone(), service, TIME_LIMITS).await.expect("a free port");
         let address = listening.address().clone();
-        (address.clone(), Arc::new(Tcp::new(address, security)), Some(listening))
+        (address.clone(), Arc::new(Tcp::new(address, security, TIME_LIMITS)), Some(listening))
     }
 
     /// Stops a server as a crash does.

@@ -6,16 +6,12 @@
 
 use crate::{Address, NetError};
 use std::io;
-use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 const MAGIC: [u8; 8] = *b"pando\r\n\0";
 
 /// Version of the protocol. Changes with the format of handshake or frames.
 const VERSION: u16 = 5;
-
-/// Time limit of the handshake of a connection, on either side.
-pub(crate) const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Maximum length of an address or of the reason of a refusal.
 const TEXT_BYTES_MAX: usize = 1 << 10;

@@ -9,10 +9,6 @@ use tokio::time::timeout;
 /// Bytes to read at once. The buffer grows with the received data, not with announced lengths.
 const READ_BYTES: usize = 64 << 10;
 
-/// How long an expected frame may be missing before the other side is probed. After the same time
-/// again the connection is considered lost.
-pub(super) const KEEP_ALIVE: Duration = Duration::from_secs(5);
-
 /// Receives the frames of a connection.
 pub(super) trait Receiver {
     /// Handles a frame. An error ends the connection.

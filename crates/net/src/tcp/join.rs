@@ -4,10 +4,10 @@
 //! The new server verifies the cluster before it sends the secret: TLS has checked a certificate of
 //! the authority whose fingerprint is in the token. The private key never leaves the new server.
 
-use super::hello::{self, HANDSHAKE_TIMEOUT, Hello, Purpose};
+use super::hello::{self, Hello, Purpose};
 use super::reach::reach;
 use crate::trust::{Authority, Identity, JoinToken, TrustError, tls};
-use crate::{Address, NetError};
+use crate::{Address, NetError, TimeLimits};
 use rcgen::{KeyPair, PKCS_ECDSA_P256_SHA256};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -39,10 +39,15 @@ struct Certificates {
 /// # Errors
 /// [`NetError::Refused`] if the token belongs to another cluster, or that server may not sign
 /// certificates. An error changes nothing on either side.
-pub async fn join(to: &Address, own: &Address, token: &JoinToken) -> Result<Identity, NetError> {
-    let late =
-        |_| Err(NetError::unreachable(to, format!("no certificate within {HANDSHAKE_TIMEOUT:?}")));
-    timeout(HANDSHAKE_TIMEOUT, apply(to, own, token)).await.unwrap_or_else(late)
+pub async fn join(
+    to: &Address,
+    own: &Address,
+    token: &JoinToken,
+    limits: TimeLimits,
+) -> Result<Identity, NetError> {
+    let limit = limits.handshake;
+    let late = |_| Err(NetError::unreachable(to, format!("no certificate within {limit:?}")));
+    timeout(limit, apply(to, own, token)).await.unwrap_or_else(late)
 }
 
 async fn apply(to: &Address, own: &Address, token: &JoinToken) -> Result<Identity, NetError> {

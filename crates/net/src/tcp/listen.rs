@@ -1,12 +1,12 @@
 //! Accepts connections of other servers over TCP.
 
-use super::hello::{self, HANDSHAKE_TIMEOUT, Hello, Purpose};
+use super::hello::{self, Hello, Purpose};
 use super::join;
 use super::security::Security;
 use super::serving::Serving;
 use super::transport::Transport;
 use crate::trust::tls;
-use crate::{Address, Caller, Service};
+use crate::{Address, Caller, Service, TimeLimits};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,9 +17,6 @@ use tokio_util::sync::CancellationToken;
 
 /// Maximum number of connections from other servers; further ones are closed.
 const CONNECTIONS_MAX: usize = 4096;
-
-/// Pause after the system could not accept a connection (it has no more file descriptors).
-const NO_CONNECTION_PAUSE: Duration = Duration::from_millis(100);
 
 /// A service that listens on TCP. Dropping it stops the service at once; running calls are lost.
 #[derive(Debug)]
@@ -38,6 +35,7 @@ pub async fn listen(
     address: &Address,
     security: Security,
     service: Arc<dyn Service>,
+    limits: TimeLimits,
 ) -> io::Result<Listening> {
     let listener = TcpListener::bind(address.as_str()).await.map_err(|error| {
         io::Error::new(error.kind(), format!("cannot listen at {address}: {error}"))
@@ -46,7 +44,7 @@ pub async fn listen(
     security.check(bound).map_err(io::Error::other)?;
     let leaving = CancellationToken::new();
     let gone = CancellationToken::new();
-    let acceptor = Acceptor { security, service, leaving: leaving.clone() };
+    let acceptor = Acceptor { security, service, limits, leaving: leaving.clone() };
     let ended = gone.clone().drop_guard();
     let task = tokio::spawn(async move {
         acceptor.run(listener).await;
@@ -80,6 +78,7 @@ impl Drop for Listening {
 struct Acceptor {
     security: Security,
     service: Arc<dyn Service>,
+    limits: TimeLimits,
     leaving: CancellationToken,
 }
 
@@ -97,7 +96,7 @@ impl Acceptor {
                     Ok((_, from)) => tracing::warn!(%from, "too many connections from servers"),
                     Err(error) => {
                         tracing::warn!(%error, "cannot accept connections from servers");
-                        sleep(NO_CONNECTION_PAUSE).await;
+                        sleep(self.limits.no_connection_pause).await;
                     }
                 },
             }
@@ -110,12 +109,12 @@ impl Acceptor {
         let from = stream.peer_addr();
         let opened = tokio::select! {
             () = self.leaving.cancelled() => return,
-            opened = timeout(HANDSHAKE_TIMEOUT, self.handshake(stream)) => opened,
+            opened = timeout(self.limits.handshake, self.handshake(stream)) => opened,
         };
         let opened = opened.unwrap_or_else(|late| Err(late.into()));
         match opened {
             Ok(Some((from, transport))) => {
-                Serving::run(from, self.service, transport, self.leaving).await;
+                Serving::run(from, self.service, transport, &self.limits, self.leaving).await;
             }
             Ok(None) => (),
             Err(error) => tracing::warn!(?from, %error, "refused a connection from a server"),

@@ -5,14 +5,13 @@
 //! callers.
 
 use super::connection::{Connection, NotSent};
-use super::hello::{self, HANDSHAKE_TIMEOUT, Hello, Purpose};
-use super::incoming::KEEP_ALIVE;
+use super::hello::{self, Hello, Purpose};
 use super::reach::reach;
 use super::security::Security;
 use super::transport::Transport;
 use crate::answers::{checked_length, only, when_polled};
 use crate::trust::tls;
-use crate::{Address, Answers, Delivery, NetError, Network};
+use crate::{Address, Answers, Delivery, NetError, Network, TimeLimits};
 use bytes::Bytes;
 use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
@@ -20,12 +19,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, timeout, timeout_at};
-
-/// Pause after the first failure to connect to a server. Each further failure doubles it.
-const BACK_OFF: Duration = Duration::from_millis(10);
-
-/// Maximum pause.
-const BACK_OFF_MAX: Duration = Duration::from_millis(320);
 
 /// Calls other servers over TCP. Clones share their connections; dropping the last clone closes
 /// them.
@@ -38,7 +31,7 @@ pub struct Tcp {
 struct Shared {
     own: Address,
     security: Security,
-    keep_alive: Duration,
+    limits: TimeLimits,
     /// Runs the connections: callers may be on runtimes that are busy.
     runtime: Handle,
     open: RwLock<HashMap<Address, Arc<Connection>>>,
@@ -55,10 +48,10 @@ struct Failures {
 
 impl Failures {
     /// The last error, while it is too early for another attempt.
-    fn recent(&self) -> Option<NetError> {
+    fn recent(&self, limits: &TimeLimits) -> Option<NetError> {
         let (at, error) = self.last.as_ref()?;
         let doubled = 2u32.saturating_pow(self.count.saturating_sub(1));
-        let pause = BACK_OFF.saturating_mul(doubled).min(BACK_OFF_MAX);
+        let pause = limits.back_off.saturating_mul(doubled).min(limits.back_off_max);
         (at.elapsed() < pause).then(|| error.clone())
     }
 }
@@ -87,16 +80,10 @@ impl Network for Tcp {
 
 impl Tcp {
     /// A network for the server at the address `own`. Connections run on the current runtime.
-    pub fn new(own: Address, security: Security) -> Self {
-        Self::with_keep_alive(own, security, KEEP_ALIVE)
-    }
-
-    /// As [`Tcp::new`]. A connection with waiting calls that receives nothing for `keep_alive` is
-    /// probed, and closed after the same time again.
-    pub fn with_keep_alive(own: Address, security: Security, keep_alive: Duration) -> Self {
+    pub fn new(own: Address, security: Security, limits: TimeLimits) -> Self {
         let (open, connecting) = Default::default();
         let runtime = Handle::current();
-        Self { shared: Arc::new(Shared { own, security, keep_alive, runtime, open, connecting }) }
+        Self { shared: Arc::new(Shared { own, security, limits, runtime, open, connecting }) }
     }
 
     /// Until the request is queued nothing has been sent, so an error before means that it was not
@@ -156,13 +143,13 @@ impl Tcp {
         if let Some(connection) = self.open(to) {
             return Ok(connection);
         }
-        if let Some(error) = failures.recent() {
+        if let Some(error) = failures.recent(&self.shared.limits) {
             return Err(error);
         }
         match self.connect(to).await {
             Ok(transport) => {
                 *failures = Failures::default();
-                let opened = Connection::open(to.clone(), transport, self.shared.keep_alive);
+                let opened = Connection::open(to.clone(), transport, self.shared.limits.keep_alive);
                 self.shared.open.write().insert(to.clone(), Arc::clone(&opened));
                 Ok(opened)
             }
@@ -179,10 +166,9 @@ impl Tcp {
     }
 
     async fn connect(&self, to: &Address) -> Result<Transport, NetError> {
-        let late = |_| {
-            Err(NetError::unreachable(to, format!("no connection within {HANDSHAKE_TIMEOUT:?}")))
-        };
-        timeout(HANDSHAKE_TIMEOUT, self.transport(to)).await.unwrap_or_else(late)
+        let limit = self.shared.limits.handshake;
+        let late = |_| Err(NetError::unreachable(to, format!("no connection within {limit:?}")));
+        timeout(limit, self.transport(to)).await.unwrap_or_else(late)
     }
 
     async fn transport(&self, to: &Address) -> Result<Transport, NetError> {

@@ -3,18 +3,17 @@
 
 use super::connection::CALLS_MAX;
 use super::frame::{Frame, Kind};
-use super::incoming::{KEEP_ALIVE, Receiver, read_from};
+use super::incoming::{Receiver, read_from};
 use super::outgoing::{Closed, Outgoing};
 use super::transport::Transport;
 use crate::answers::guarded;
-use crate::{Caller, Service, WINDOW};
+use crate::{Caller, Service, TimeLimits, WINDOW};
 use bytes::Bytes;
 use futures::{FutureExt, StreamExt};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
@@ -30,9 +29,6 @@ const SHORT_BYTES_MAX: usize = 4 << 10;
 
 /// Maximum length of the reason of a failed call.
 const REASON_BYTES_MAX: usize = 4 << 10;
-
-/// How long the other side has to close a connection after the last frame.
-const CLOSING: Duration = Duration::from_secs(1);
 
 /// A connection from a server whose calls are answered here.
 #[derive(Debug)]
@@ -65,13 +61,14 @@ impl Serving {
         from: Caller,
         service: Arc<dyn Service>,
         transport: Transport,
+        limits: &TimeLimits,
         leaving: CancellationToken,
     ) {
         let calls = Mutex::default();
         let serving = Arc::new(Self { from, service, outgoing: Outgoing::default(), calls });
         let _cancelling = CancelAll(Arc::clone(&serving));
         let answering = Answering(Arc::clone(&serving));
-        let mut reading = pin!(read_from(transport.read, &answering, KEEP_ALIVE));
+        let mut reading = pin!(read_from(transport.read, &answering, limits.keep_alive));
         let mut writing = pin!(serving.outgoing.write_to(transport.write));
         let leave = async {
             leaving.cancelled().await;
@@ -84,7 +81,9 @@ impl Serving {
             written = &mut writing => match written {
                 // Everything is written. Until the other side has read it, its frames must be
                 // received.
-                Ok(()) => timeout(CLOSING, reading).await.unwrap_or_else(|late| late.to_string()),
+                Ok(()) => {
+                    timeout(limits.closing, reading).await.unwrap_or_else(|late| late.to_string())
+                }
                 Err(error) => error.to_string(),
             },
         };

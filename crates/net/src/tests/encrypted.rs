@@ -1,6 +1,6 @@
 //! Which servers are admitted, and which are refused.
 
-use super::place::{LONG, founder, joined, listening, talker};
+use super::place::{LIMITS, LONG, founder, joined, listening, talker};
 use crate::tcp::hello;
 use crate::trust::tls;
 use crate::{
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use tokio::net::TcpStream;
 
 async fn call(security: Security, to: &Address) -> Result<Bytes, NetError> {
-    ask(&Tcp::new("a:1".into(), security), to, "echo x".into(), LONG).await
+    ask(&Tcp::new("a:1".into(), security, LIMITS), to, "echo x".into(), LONG).await
 }
 
 fn refused(result: Result<impl std::fmt::Debug, NetError>) -> String {
@@ -31,7 +31,7 @@ async fn a_server_joins_with_the_token_and_calls() {
     assert_eq!(call(member.clone(), first.address()).await, Ok("x".into()));
     let second = listening(member, service).await;
     assert_eq!(call(security, second.address()).await, Ok("x".into()));
-    let reason = refused(join(second.address(), &"c:1".into(), &token).await);
+    let reason = refused(join(second.address(), &"c:1".into(), &token, LIMITS).await);
     assert!(reason.contains("the server that created the token"), "{reason}");
 }
 
@@ -40,10 +40,10 @@ async fn a_wrong_token_is_refused() {
     let ((security, token), (_, foreign)) = (founder(), founder());
     let (service, ..) = talker();
     let first = listening(security, service).await;
-    let reason = refused(join(first.address(), &"a:1".into(), &foreign).await);
+    let reason = refused(join(first.address(), &"a:1".into(), &foreign, LIMITS).await);
     assert!(reason.contains("does the join token belong to this cluster?"), "{reason}");
     let guessed = JoinToken { secret: [0; 32], ..token.clone() };
-    let reason = refused(join(first.address(), &"a:1".into(), &guessed).await);
+    let reason = refused(join(first.address(), &"a:1".into(), &guessed, LIMITS).await);
     assert_eq!(reason, "the join token belongs to another cluster");
     joined(first.address(), &token).await;
 }
@@ -90,7 +90,7 @@ async fn plain_and_encrypted_servers_do_not_talk() {
     let reason = refused(call(Security::Plain, encrypted.address()).await);
     assert!(reason.contains("is only one side encrypted?"), "{reason}");
     refused(call(security, plain.address()).await);
-    refused(join(plain.address(), &"a:1".into(), &token).await);
+    refused(join(plain.address(), &"a:1".into(), &token, LIMITS).await);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::talker::{Event, Talker};
 use crate::local::Hub;
 use crate::{
     Address, Answers, Authority, Delivery, JoinToken, Listening, NetError, Network, Security,
-    Service, Tcp, ask, join, listen,
+    Service, Tcp, TimeLimits, ask, join, listen,
 };
 use futures::StreamExt;
 use std::sync::Arc;
@@ -13,6 +13,16 @@ use tokio::sync::{Semaphore, mpsc};
 
 /// A deadline that does not pass: longer than any test.
 pub(super) const LONG: Duration = Duration::from_secs(60);
+
+/// Time limits of connections.
+pub(super) const LIMITS: TimeLimits = TimeLimits {
+    handshake: Duration::from_secs(10),
+    keep_alive: Duration::from_secs(5),
+    closing: Duration::from_secs(1),
+    back_off: Duration::from_millis(10),
+    back_off_max: Duration::from_millis(320),
+    no_connection_pause: Duration::from_millis(100),
+};
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Place {
@@ -49,12 +59,12 @@ pub(super) fn founder() -> (Security, JoinToken) {
 }
 
 pub(super) async fn joined(to: &Address, token: &JoinToken) -> Security {
-    let identity = join(to, &"a:1".into(), token).await.expect("it has the token");
+    let identity = join(to, &"a:1".into(), token, LIMITS).await.expect("it has the token");
     Security::Mutual { identity: Arc::new(identity), authority: None }
 }
 
 pub(super) async fn listening(security: Security, service: Arc<dyn Service>) -> Listening {
-    listen(&"127.0.0.1:0".into(), security, service).await.expect("loopback")
+    listen(&"127.0.0.1:0".into(), security, service, LIMITS).await.expect("loopback")
 }
 
 impl Pair {
@@ -70,14 +80,14 @@ impl Pair {
             Place::Plain => {
                 let listening = listening(Security::Plain, service).await;
                 let to = listening.address().clone();
-                (Arc::new(Tcp::new(own, Security::Plain)), to, Server::Tcp(listening))
+                (Arc::new(Tcp::new(own, Security::Plain, LIMITS)), to, Server::Tcp(listening))
             }
             Place::Encrypted => {
                 let (security, token) = founder();
                 let listening = listening(security, service).await;
                 let to = listening.address().clone();
                 let security = joined(&to, &token).await;
-                (Arc::new(Tcp::new(own, security)), to, Server::Tcp(listening))
+                (Arc::new(Tcp::new(own, security, LIMITS)), to, Server::Tcp(listening))
             }
         };
         Self { network, to, events, gate, server: Some(server) }

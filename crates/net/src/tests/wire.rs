@@ -1,11 +1,12 @@
 //! Tests of TCP alone: peers that break the protocol, and connections that end and return.
 
-use super::place::{LONG, Pair, Place, listening, next, talker};
+use super::place::{LIMITS, LONG, Pair, Place, listening, next, talker};
 use super::talker::Event;
 use crate::tcp::frame::{Frame, Kind, decode};
 use crate::tcp::hello::{self, Hello, Purpose};
 use crate::{
-    Address, Delivery, MESSAGE_BYTES_MAX, NetError, Network, Security, Tcp, WINDOW, ask, listen,
+    Address, Delivery, MESSAGE_BYTES_MAX, NetError, Network, Security, Tcp, TimeLimits, WINDOW,
+    ask, listen,
 };
 use bytes::{Bytes, BytesMut};
 use std::time::Duration;
@@ -67,7 +68,8 @@ fn lost(answer: Result<Bytes, NetError>) -> String {
 
 async fn asked(frames: Vec<Frame>) -> Result<Bytes, NetError> {
     let to = strange_server(1, frames).await;
-    let network = Tcp::with_keep_alive("a:1".into(), Security::Plain, Duration::from_millis(30));
+    let limits = TimeLimits { keep_alive: Duration::from_millis(30), ..LIMITS };
+    let network = Tcp::new("a:1".into(), Security::Plain, limits);
     ask(&network, &to, "echo x".into(), LONG).await
 }
 
@@ -81,7 +83,7 @@ async fn a_server_that_breaks_the_protocol_loses_its_connection() {
     let answer = |call| Frame::text(call, Kind::Answer, "x");
     let flood = (0..WINDOW + 3).map(|_| answer(1)).collect();
     let to = strange_server(2, flood).await;
-    let network = Tcp::new("a:1".into(), Security::Plain);
+    let network = Tcp::new("a:1".into(), Security::Plain, LIMITS);
     // The first answer is taken, the others exceed the window.
     let mut flooded = network.call(&to, "echo x".into(), LONG, Delivery::Pushed);
     let other = ask(&network, &to, "echo x".into(), LONG);
@@ -130,7 +132,8 @@ async fn a_caller_that_breaks_the_protocol_loses_its_connection() {
 #[tokio::test]
 async fn what_was_never_written_was_not_delivered() {
     let to = strange_server(0, vec![]).await;
-    let network = Tcp::with_keep_alive("a:1".into(), Security::Plain, Duration::from_millis(100));
+    let limits = TimeLimits { keep_alive: Duration::from_millis(100), ..LIMITS };
+    let network = Tcp::new("a:1".into(), Security::Plain, limits);
     let request = || Bytes::from(vec![0; MESSAGE_BYTES_MAX]);
     let first = ask(&network, &to, request(), LONG);
     let second = ask(&network, &to, request(), LONG);
@@ -148,7 +151,7 @@ async fn another_version_is_refused() {
         stream.write_all(b"pando\r\n\0\x63\0\x01\0\0").await.expect("it reads");
         is_closed(stream).await;
     });
-    let network = Tcp::new("a:1".into(), Security::Plain);
+    let network = Tcp::new("a:1".into(), Security::Plain, LIMITS);
     let refused = ask(&network, &to, "echo x".into(), LONG).await.expect_err("a version");
     assert!(matches!(&refused, NetError::Refused { reason, .. } if reason.contains("version 99")));
 }
@@ -156,9 +159,10 @@ async fn another_version_is_refused() {
 #[tokio::test]
 async fn plain_traffic_stays_on_the_machine() {
     let (service, ..) = talker();
-    let error = listen(&"0.0.0.0:0".into(), Security::Plain, service).await.expect_err("open");
+    let error =
+        listen(&"0.0.0.0:0".into(), Security::Plain, service, LIMITS).await.expect_err("open");
     assert!(error.to_string().contains("join with a token"), "{error}");
-    let network = Tcp::new("a:1".into(), Security::Plain);
+    let network = Tcp::new("a:1".into(), Security::Plain, LIMITS);
     let refused = ask(&network, &"192.0.2.1:1".into(), "echo x".into(), LONG).await;
     assert!(matches!(refused, Err(NetError::Refused { .. })));
 }
@@ -194,7 +198,7 @@ async fn a_server_that_comes_back_is_found_again() {
     while pair.ask("echo x").await.is_ok() {}
     let (service, ..) = talker();
     let again = loop {
-        match listen(&pair.to, Security::Plain, std::sync::Arc::clone(&service)).await {
+        match listen(&pair.to, Security::Plain, std::sync::Arc::clone(&service), LIMITS).await {
             Ok(listening) => break listening,
             Err(_) => tokio::task::yield_now().await,
         }
@@ -219,7 +223,7 @@ async fn calls_share_one_connection() {
         // A second connection would be pending by now.
         tokio::time::timeout(Duration::ZERO, front.accept()).await.is_err()
     });
-    let network = Tcp::new("a:1".into(), Security::Plain);
+    let network = Tcp::new("a:1".into(), Security::Plain, LIMITS);
     let calls = (0..100).map(|_| ask(&network, &to, "echo x".into(), LONG));
     for answer in futures::future::join_all(calls).await {
         assert_eq!(answer, Ok("x".into()));
