@@ -3,7 +3,6 @@
 use crate::calls::CountingNetwork;
 use crate::heartbeat;
 use crate::membership::{Member, Members, ROOT};
-use crate::messages::{Request, ServerReport};
 use crate::moving;
 use crate::node::{Beginning, Node};
 use crate::peers::NodePeers;
@@ -13,6 +12,7 @@ use crate::runtime::Tasks;
 use crate::service;
 use crate::timeouts::TIMEOUTS;
 use bytes::Bytes;
+use messages::{RootRequest, ServerReport};
 use net::{Answers, Caller, Service};
 use sdds::{GroupId, KeyRange, ServerId};
 use std::sync::Arc;
@@ -139,7 +139,7 @@ impl Cluster {
     /// # Errors
     /// 42704 if no server has this name; [`Error::Unreachable`] if the root cannot be reached.
     pub async fn set_weight(&self, name: &str, weight: u32) -> Result<(), Error> {
-        let request = Request::SetWeight { name: name.to_owned(), weight };
+        let request = RootRequest::SetWeight { name: name.to_owned(), weight };
         Ok(self.0.calls.ask_root(&request).await.map(drop)?)
     }
 
@@ -148,7 +148,7 @@ impl Cluster {
     /// # Errors
     /// [`Error::Unreachable`] if the root cannot be reached.
     pub async fn change_moves(&self, change: MoveSetting) -> Result<(), Error> {
-        Ok(self.0.calls.ask_root(&Request::ChangeMoves { change }).await.map(drop)?)
+        Ok(self.0.calls.ask_root(&RootRequest::ChangeMoves { change }).await.map(drop)?)
     }
 
     /// Moves a range that this server owns to another group, regardless of balance. Completes even
@@ -172,7 +172,7 @@ impl Service for Cluster {
 async fn say_goodbye(node: &Node) -> Result<(), Error> {
     node.routing.hand_over_pages().await;
     let is_empty = report::load(node).tables.is_empty();
-    let request = Request::Leave { server: node.membership.here, is_empty };
+    let request = RootRequest::Leave { server: node.membership.here, is_empty };
     node.calls.ask_leader(ROOT, &request).await?;
     Ok(())
 }

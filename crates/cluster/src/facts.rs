@@ -84,3 +84,32 @@ pub(crate) fn write(
     })?;
     store.set_fact(name, Some(value))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use messages::Members;
+
+    /// They are in logs: whoever wrote them may have been an older version, with fewer fields.
+    #[test]
+    fn facts_are_read_as_they_were_written() {
+        let identity = Identity { cluster: 7, name: "two".into() };
+        let text = serde_json::to_string(&identity).expect("encoded");
+        assert_eq!(text, r#"{"cluster":7,"name":"two"}"#);
+        assert_eq!(decode::<Identity>(IDENTITY, text.as_bytes()).expect("decoded"), identity);
+        let old = r#"{"version":8,"list":[{"group":1,"name":"two","address":"b:1","pg":null,"weight":100,
+            "is_lost":false,"has_left":false}],"moves":{"is_paused":false,"bytes_per_second":1000}}"#;
+        let members: Members = decode(MEMBERS, old.as_bytes()).expect("decoded");
+        let text = serde_json::to_string(&members).expect("encoded");
+        let now = r#"{"version":8,"list":[{"group":1,"name":"two","address":"b:1","pg":null,"weight":100,"is_lost":false,"keeps_data":false,"has_started":false,"has_left":false}],"moves":{"is_paused":false,"bytes_per_second":1000}}"#;
+        assert_eq!(text, now);
+        let of = TransactionId { coordinator: sdds::ServerId(1), number: 300 };
+        assert_eq!(outcome(of), "cluster/outcome/1/300");
+        assert_eq!(transaction(&outcome(of)), Some(of));
+        for (name, value) in [(CLOCK, "1048576"), (STARTS, "3"), ("cluster/outcome/1/300", "null")]
+        {
+            assert!(decode::<Option<u64>>(name, value.as_bytes()).is_ok(), "{name}");
+        }
+        assert!(decode::<u64>(CLOCK, b"x").is_err());
+    }
+}

@@ -2,13 +2,13 @@
 //! and clean-up.
 
 use crate::membership::{EVICTED, ROOT};
-use crate::messages::{Answer, Heartbeat, HeartbeatAnswer, Request, unexpected};
 use crate::moving;
 use crate::node::Node;
 use crate::report;
 use crate::timeouts::TIMEOUTS;
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use messages::{Heartbeat, HeartbeatAnswer, RootAnswer, RootRequest, unexpected};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use store::Error;
@@ -82,9 +82,9 @@ async fn tell(node: &Node) -> Result<HeartbeatAnswer, Error> {
         root.lease_ahead().await?;
         return Ok(beat);
     }
-    let (root, request) = (node.membership.leader_of(ROOT), Request::Heartbeat(heartbeat));
+    let (root, request) = (node.membership.leader_of(ROOT), RootRequest::Heartbeat(heartbeat));
     match node.calls.ask_within(root, &request, TIMEOUTS.heartbeat).await? {
-        Answer::Heartbeat(beat) => Ok(*beat),
+        RootAnswer::Heartbeat(beat) => Ok(*beat),
         other => Err(unexpected(&other)),
     }
 }

@@ -3,21 +3,22 @@
 //!
 //! From the bottom up; a module uses those above it in this list only:
 //!
-//! - `membership`: the servers of the cluster. `messages`: requests and answers. `runtime`: tasks and time. `timeouts`: every
-//!   time limit. `blocking`: long computations.
+//! - `membership`: the servers of the cluster. `runtime`: tasks and time. `timeouts`: every time limit. `blocking`: long
+//!   computations.
 //! - `facts`: what a restart finds again.
 //! - `directory`: the owners of keys, as this server knows them.
 //! - `root`: the first server's part: admission, timestamps and outcomes, balancing.
 //! - `calls`: calls to other servers.
 //! - `transactions`: commits on several servers, snapshots, timestamps.
 //! - `routing`: finding owners. `moving`: moves of rows between servers.
-//! - `node`: all of this as one value. `report`: its state as system tables.
+//! - `node`: all of this as one value. `replies`: answers to requests, as they are sent. `report`: its state as system
+//!   tables.
 //! - `peers`: other servers, as transactions here use them. `rows`: rows here, as other servers use
 //!   them.
-//! - `service`: answers to requests. `heartbeat`: periodic work.
+//! - `service`: requests, by group. `heartbeat`: periodic work.
 //! - `cluster`: the public handle. `start`: founding and joining a cluster.
 //!
-//! The network is the crate [`net`]. What a statement means is up to `query`, what a server stores
+//! Requests and answers are the crate [`messages`], the network is [`net`]. What a statement means is up to `query`, what a server stores
 //! up to `store`.
 
 mod blocking;
@@ -27,10 +28,10 @@ mod directory;
 mod facts;
 mod heartbeat;
 mod membership;
-mod messages;
 mod moving;
 mod node;
 mod peers;
+mod replies;
 mod report;
 mod root;
 mod routing;

@@ -1,9 +1,9 @@
 //! What a server needs of its surroundings: tasks, time, and threads for long computations. In production it is tokio;
 //! a simulation has its own clock and its own order of tasks.
 
-use crate::messages::invalid_message;
 use futures::future::{BoxFuture, Either, select};
 use futures::{FutureExt, pin_mut};
+use messages::invalid_message;
 use std::any::Any;
 use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, resume_unwind};

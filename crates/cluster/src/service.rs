@@ -1,21 +1,18 @@
-//! Answers the requests of other servers: decodes them, and passes them to the part that they are
-//! about.
+//! Answers the requests of other servers: decodes them, and passes each to the part that answers its group.
 
 use crate::blocking::LARGE_BYTES;
 use crate::membership::evicted;
-use crate::messages::{
-    Answer, Envelope, Reply, Request, decode, encode_reply, invalid_message, is_background,
-};
 use crate::moving;
 use crate::node::Node;
-use crate::report;
+use crate::peers::numbers;
+use crate::replies;
 use crate::routing;
 use crate::rows;
 use crate::transactions;
 use bytes::Bytes;
 use futures::{StreamExt, stream};
-use net::{Address, Answers, NetError};
-use protocols::planted::{Bug, is_planted};
+use messages::{Envelope, Reply, Request, RootAnswer, RootRequest, decode, is_background};
+use net::Answers;
 use std::sync::Arc;
 use store::Error;
 
@@ -34,39 +31,13 @@ pub(crate) fn serve(node: &Arc<Node>, request: Bytes) -> Answers {
     stream::once(async move {
         let is_large = request.len() as u64 >= LARGE_BYTES;
         match decode::<Envelope>(&request).and_then(|envelope| open(&node, envelope)) {
-            Ok(Request::Run { reader, hops, fragment }) => {
-                rows::run(node, reader, hops, fragment.0).await
-            }
-            Ok(Request::Take { exchange, part }) => rows::take(&node, exchange, part),
-            Ok(Request::Describe { name }) => rows::describe(&node, &name),
-            // Moves its large pieces of work to other threads itself.
-            Ok(request @ Request::DmlPushdown { .. }) => one(&node, answer(&node, request).await),
-            Ok(request) if is_large => {
-                let there = Arc::clone(&node);
-                let work = async move { answer(&there, request).await };
-                one(&node, node.calls.tasks.run_apart(work).await.and_then(|reply| reply))
-            }
-            Ok(request) => one(&node, answer(&node, request).await),
-            Err(error) => one(&node, Err(error)),
+            Ok(request) => answer(&node, request, is_large).await,
+            Err(error) => replies::send::<()>(&node, &Err(error)),
         }
     })
     .flatten()
     .inspect(count)
     .boxed()
-}
-
-/// The answer to a request. A server whose log has stopped says neither that it has done something nor that it has not:
-/// the next start decides.
-fn one(node: &Node, reply: Reply) -> Answers {
-    let stopped = node.store.journal().and_then(|journal| journal.stopped());
-    let answer = match stopped.filter(|_| !is_planted(Bug::AnswerAfterFailure)) {
-        None => Ok(encode_reply(&reply)),
-        Some(stopped) => Err(NetError::Failed {
-            address: Address::new(node.membership.name.as_str()),
-            reason: stopped.to_string(),
-        }),
-    };
-    stream::once(async move { answer }).boxed()
 }
 
 /// The request in an envelope, if it is for this server, and its sender is not evicted.
@@ -84,68 +55,44 @@ fn open(node: &Node, envelope: Envelope) -> Result<Request, Error> {
     }
 }
 
-async fn answer(node: &Arc<Node>, request: Request) -> Reply {
+async fn answer(node: &Arc<Node>, request: Request, is_large: bool) -> Answers {
+    let there = Arc::clone(node);
     match request {
-        Request::Get { .. }
-        | Request::Entries { .. }
-        | Request::Newest { .. }
-        | Request::Write { .. }
-        | Request::Lock { .. }
-        | Request::Waits
-        | Request::LockNumber { .. }
-        | Request::UnlockNumbers { .. }
-        | Request::Unchanged { .. }
-        | Request::RowOperation { .. }
-        | Request::DmlPushdown { .. } => rows::answer(node, request).await,
-        Request::Run { .. } | Request::Take { .. } | Request::Describe { .. } => {
-            Err(invalid_message("a request for a stream of rows"))
+        Request::Root(request) => {
+            replies::answer(node, is_large, async move { to_root(&there, request).await }).await
         }
-        Request::RollbackTo { .. }
-        | Request::RollBack { .. }
-        | Request::Prepare { .. }
-        | Request::Commit { .. }
-        | Request::IsRunning { .. } => transactions::answer(&node.transactions, request).await,
-        Request::ListOwned { .. } | Request::FindOwners { .. } | Request::Directory { .. } => {
-            routing::answer(&node.routing, request).await
+        Request::Rows(request) => rows::serve(there, request, is_large).await,
+        Request::Transaction(request) => {
+            let work = async move { transactions::answer(&there.transactions, request).await };
+            replies::answer(node, is_large, work).await
         }
-        Request::MoveIn { .. }
-        | Request::MovePiece { .. }
-        | Request::MoveAdopt { .. }
-        | Request::MoveDrop { .. }
-        | Request::MoveOutcome { .. } => moving::answer(&node.moves, request).await,
-        Request::Publish { notifications } => {
-            if let Some(fragments) = node.fragments.get() {
-                fragments.publish(&notifications);
-            }
-            Ok(Answer::Done)
+        Request::Move(request) => {
+            let work = async move { moving::answer(&there.moves, request).await };
+            replies::answer(node, is_large, work).await
         }
-        Request::Report => Ok(Answer::Report(Box::new(report::held(node)))),
-        Request::Join { .. }
-        | Request::Return { .. }
-        | Request::Heartbeat(_)
-        | Request::Now
-        | Request::Next { .. }
-        | Request::Members
-        | Request::Decide { .. }
-        | Request::Outcome { .. }
-        | Request::SequenceNext { .. }
-        | Request::SequenceSet { .. }
-        | Request::SequenceLast { .. }
-        | Request::Leave { .. }
-        | Request::ChangeMoves { .. }
-        | Request::SetWeight { .. } => to_root(node, request).await,
+        Request::Directory(request) => {
+            let work = async move { routing::answer(&there.routing, request).await };
+            replies::answer(node, is_large, work).await
+        }
     }
 }
 
-/// Answers a request to the root. Other servers forward [`Request::Join`] and [`Request::Return`] only: such a server may
-/// know any member.
-async fn to_root(node: &Node, request: Request) -> Reply {
-    match &node.calls.root {
-        Some(root) => root.answer(&request).await,
-        None if matches!(request, Request::Join { .. } | Request::Return { .. }) => {
+/// Answers a request to the root. Other servers forward [`RootRequest::Join`] and [`RootRequest::Return`] only: such a
+/// server may know any member.
+async fn to_root(node: &Arc<Node>, request: RootRequest) -> Reply<RootAnswer> {
+    match (&node.calls.root, request) {
+        (Some(_), RootRequest::LockNumber { owner, number, mode, waits }) => {
+            Ok(RootAnswer::Locked(numbers::lock(node, owner, number, mode, waits).await?))
+        }
+        (Some(_), RootRequest::UnlockNumbers { owner, one }) => {
+            numbers::unlock(node, owner, one);
+            Ok(RootAnswer::Done)
+        }
+        (Some(root), request) => root.answer(&request).await,
+        (None, request @ (RootRequest::Join { .. } | RootRequest::Return { .. })) => {
             Ok(node.calls.ask_root(&request).await?)
         }
-        None => {
+        (None, _) => {
             let reason = "it is not the root server";
             Err(Error::unreachable(node.membership.name.clone(), reason))
         }

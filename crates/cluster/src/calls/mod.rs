@@ -9,11 +9,11 @@ pub(crate) use failure::CallError;
 pub(crate) use traffic::CountingNetwork;
 
 use crate::membership::{Membership, ROOT};
-use crate::messages::{Answer, Envelope, Reply, Request, decode, encode};
 use crate::root::Root;
 use crate::runtime::Tasks;
 use crate::timeouts::TIMEOUTS;
 use bytes::Bytes;
+use messages::{Envelope, Question, Reply, Request, RootAnswer, RootRequest, decode, encode};
 use net::{Address, Answers, Delivery, Network, ask};
 use sdds::{GroupId, ServerId};
 use std::sync::Arc;
@@ -64,9 +64,8 @@ impl Calls {
         if self.root.is_some() {
             return;
         }
-        if let Ok(Answer::Members(members)) =
-            Box::pin(self.ask_leader(ROOT, &Request::Members)).await
-        {
+        let asked = Box::pin(self.ask_leader(ROOT, &RootRequest::Members)).await;
+        if let Ok(RootAnswer::Members(members)) = asked {
             self.membership.learn(members);
         }
     }
@@ -76,65 +75,69 @@ impl Calls {
     }
 
     /// Asks a server and waits for its answer.
-    pub(crate) async fn ask(&self, to: ServerId, request: &Request) -> Result<Answer, CallError> {
+    pub(crate) async fn ask<Q: Question>(
+        &self,
+        to: ServerId,
+        request: &Q,
+    ) -> Result<Q::Answer, CallError> {
         self.ask_within(to, request, TIMEOUTS.call).await
     }
 
     /// Asks the server that leads a group, and waits for its answer.
-    pub(crate) async fn ask_leader(
+    pub(crate) async fn ask_leader<Q: Question>(
         &self,
         of: GroupId,
-        request: &Request,
-    ) -> Result<Answer, CallError> {
+        request: &Q,
+    ) -> Result<Q::Answer, CallError> {
         self.ask(self.membership.leader_of(of), request).await
     }
 
     /// As [`Calls::ask_leader`], with another time limit.
-    pub(crate) async fn ask_leader_within(
+    pub(crate) async fn ask_leader_within<Q: Question>(
         &self,
         of: GroupId,
-        request: &Request,
+        request: &Q,
         deadline: Duration,
-    ) -> Result<Answer, CallError> {
+    ) -> Result<Q::Answer, CallError> {
         self.ask_within(self.membership.leader_of(of), request, deadline).await
     }
 
     /// As [`Calls::ask`], with another time limit.
-    pub(crate) async fn ask_within(
+    pub(crate) async fn ask_within<Q: Question>(
         &self,
         to: ServerId,
-        request: &Request,
+        request: &Q,
         deadline: Duration,
-    ) -> Result<Answer, CallError> {
+    ) -> Result<Q::Answer, CallError> {
         if self.stopped.is_cancelled() {
             return Err(CallError::NotDone(self.stopped_error()));
         }
         let (address, name) = self.find(to).await.map_err(CallError::NotDone)?;
-        let bytes = self.envelope(to, request.clone()).map_err(CallError::NotDone)?;
+        let bytes = self.envelope(to, request.clone().into()).map_err(CallError::NotDone)?;
         let answer = match ask(&self.network, &address, bytes, deadline).await {
             Ok(answer) => answer,
             Err(error) => return Err(CallError::of(error, &name)),
         };
         // An answer that cannot be decoded is an answer all the same: the request may have been
         // executed.
-        decode::<Reply>(&answer).map_err(CallError::Unknown)?.map_err(CallError::NotDone)
+        decode::<Reply<Q::Answer>>(&answer).map_err(CallError::Unknown)?.map_err(CallError::NotDone)
     }
 
     /// Calls a server that answers with a stream. Returns its answers, and its name.
     pub(crate) async fn stream(
         &self,
         to: ServerId,
-        request: Request,
+        request: impl Question,
         deadline: Duration,
         delivery: Delivery,
     ) -> Result<(Answers, String), Error> {
         let (address, name) = self.find(to).await?;
-        let envelope = self.envelope(to, request)?;
+        let envelope = self.envelope(to, request.into())?;
         Ok((self.network.call(&address, envelope, deadline, delivery), name))
     }
 
     /// Asks the root, which may be this server.
-    pub(crate) async fn ask_root(&self, request: &Request) -> Result<Answer, CallError> {
+    pub(crate) async fn ask_root(&self, request: &RootRequest) -> Result<RootAnswer, CallError> {
         match &self.root {
             Some(root) => root.answer(request).await.map_err(CallError::NotDone),
             None => self.ask_leader(ROOT, request).await,
@@ -142,7 +145,10 @@ impl Calls {
     }
 
     /// Asks the root from synchronous code. Blocks the thread.
-    pub(crate) fn ask_root_blocking(self: &Arc<Self>, request: Request) -> Result<Answer, Error> {
+    pub(crate) fn ask_root_blocking(
+        self: &Arc<Self>,
+        request: RootRequest,
+    ) -> Result<RootAnswer, Error> {
         let (sender, receiver) = std::sync::mpsc::channel();
         let calls = Arc::clone(self);
         self.tasks.spawn(async move {

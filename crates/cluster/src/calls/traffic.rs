@@ -4,9 +4,9 @@
 //! Heartbeats and reports are not counted, so that the counters show the cost of statements and
 //! moves.
 
-use crate::messages::is_background;
 use bytes::Bytes;
 use futures::StreamExt;
+use messages::is_background;
 use net::{Address, Answers, Delivery, Network};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,10 +1,6 @@
 //! The servers of the cluster, as this server knows them.
 
-mod load;
-mod members;
-
-pub use load::{ServerLoad, TableLoad};
-pub use members::{Member, Members};
+pub use messages::{Member, Members, ServerLoad, TableLoad};
 
 use crate::timeouts::TIMEOUTS;
 use net::Address;

@@ -7,9 +7,9 @@
 
 use super::Moves;
 use super::orders::carry_out_one;
-use crate::messages::{Answer, MoveOrder, Request};
 use crate::routing::View;
 use crate::timeouts::TIMEOUTS;
+use messages::{DirectoryAnswer, DirectoryRequest, MoveOrder};
 use sdds::balancing::Sizes;
 use sdds::{GroupId, KeyRange};
 use std::sync::Arc;
@@ -75,8 +75,9 @@ async fn owner(moves: &Arc<Moves>, table: &Table, range: &KeyRange) -> Option<(K
     let view = View::coordinating(Arc::clone(routing));
     let file = routing.files.of(table);
     let (part, believed) = view.parts(&file, range).await.ok()?.into_iter().next()?;
-    let request = Request::FindOwners { table: table.id, range: part, hops: 1 };
-    let Ok(Answer::Owners(entries)) = routing.calls.ask_leader(believed, &request).await else {
+    let request = DirectoryRequest::FindOwners { table: table.id, range: part, hops: 1 };
+    let Ok(DirectoryAnswer::Owners(entries)) = routing.calls.ask_leader(believed, &request).await
+    else {
         return None;
     };
     file.learn(&entries);

@@ -3,10 +3,10 @@
 //! What happens when is decided by a state machine for each, [`protocols::destination`]. Here is how it is done.
 
 use crate::directory::Files;
-use crate::messages::invalid_message;
 use crate::runtime::Tasks;
 use crate::timeouts::TIMEOUTS;
 use bytes::Bytes;
+use messages::invalid_message;
 use parking_lot::Mutex;
 use protocols::destination::{Destination, Effect, Event};
 use sdds::directory::{Content, Message};

@@ -2,8 +2,8 @@
 
 use super::Moves;
 use super::source::move_range;
-use crate::messages::MoveOrder;
 use crate::timeouts::TIMEOUTS;
+use messages::MoveOrder;
 use sdds::KeyRange;
 use std::sync::Arc;
 use store::BucketInfo;

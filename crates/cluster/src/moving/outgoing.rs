@@ -1,8 +1,8 @@
 //! Moves from this server: the history, the pauses after failures, and the limit of bytes per
 //! second.
 
-use crate::messages::MoveInfo;
 use crate::timeouts::TIMEOUTS;
+use messages::MoveInfo;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};

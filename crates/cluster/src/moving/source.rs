@@ -6,8 +6,8 @@
 use super::{Moves, deferred};
 use crate::calls::CallError;
 use crate::directory::File;
-use crate::messages::{self, Blob, MoveInfo, MoveOrder, Request, unexpected};
 use crate::timeouts::TIMEOUTS;
+use messages::{Blob, MoveAnswer, MoveInfo, MoveOrder, MoveRequest, unexpected};
 use protocols::source::{Answer, Effect, Event, Obstacle, REST_BYTES, Source};
 use sdds::balancing::Sizes;
 use sdds::directory::{Level, Message};
@@ -152,9 +152,9 @@ impl Moving<'_> {
 
     async fn offer(&mut self) -> Result<(), Error> {
         let (of, table, range) = (self.of, self.order.table, self.out.range().clone());
-        let request = Request::MoveIn { of, table, range };
+        let request = MoveRequest::In { of, table, range };
         match self.moves.routing.calls.ask_leader(self.order.to, &request).await? {
-            messages::Answer::Move(number) => self.number = number,
+            MoveAnswer::Begun(number) => self.number = number,
             other => return Err(unexpected(&other)),
         }
         Ok(())
@@ -179,7 +179,7 @@ impl Moving<'_> {
             let piece = piece?;
             let length = piece.len() as u64;
             let ends_round = pieces.is_at_end();
-            let request = Request::MovePiece { number, piece: piece.into(), ends_round };
+            let request = MoveRequest::Piece { number, piece: piece.into(), ends_round };
             moves.routing.calls.ask_leader(order.to, &request).await?;
             let settings = moves.routing.membership.list.read().moves;
             moves.outgoing.has_sent(length, settings, moves.routing.calls.tasks.now());
@@ -223,7 +223,7 @@ impl Moving<'_> {
         };
         let (accesses, seen) = (self.out.accesses(), self.out.seen());
         let complete_from = self.out.complete_from();
-        let request = Request::MoveAdopt { number, rest, adopt, accesses, seen, complete_from };
+        let request = MoveRequest::Adopt { number, rest, adopt, accesses, seen, complete_from };
         match moves.routing.calls.ask_leader(to, &request).await {
             Ok(_) => Answer::Adopted,
             Err(CallError::NotDone(error)) => Answer::Refused(error),
@@ -243,7 +243,7 @@ impl Moving<'_> {
             let settings = moves.routing.membership.list.read().moves;
             moves.outgoing.has_sent(piece.len() as u64, settings, calls.tasks.now());
             if let Some(piece) = rest.replace(piece.into()) {
-                let request = Request::MovePiece { number, piece, ends_round: false };
+                let request = MoveRequest::Piece { number, piece, ends_round: false };
                 calls.ask_leader(self.order.to, &request).await?;
             }
         }
@@ -277,9 +277,9 @@ pub(super) async fn ask(moves: &Moves, to: GroupId, of: MoveId, waits: bool) -> 
     if waits {
         calls.tasks.sleep(TIMEOUTS.move_outcome_pause).await;
     }
-    match calls.ask_leader(to, &Request::MoveOutcome { of }).await {
-        Ok(messages::Answer::Adopted(true)) => Answer::Adopted,
-        Ok(messages::Answer::Adopted(false)) => {
+    match calls.ask_leader(to, &MoveRequest::Outcome { of }).await {
+        Ok(MoveAnswer::Adopted(true)) => Answer::Adopted,
+        Ok(MoveAnswer::Adopted(false)) => {
             let reason = "it did not adopt the rows";
             Answer::Refused(Error::unreachable(
                 membership.name_of(membership.leader_of(to)),
@@ -302,7 +302,7 @@ async fn call_off(moves: Arc<Moves>, to: GroupId, number: u64) {
         && !membership.is_gone(to)
         && !calls.stopped.is_cancelled()
     {
-        if calls.ask_leader(to, &Request::MoveDrop { number }).await.is_ok() {
+        if calls.ask_leader(to, &MoveRequest::Drop { number }).await.is_ok() {
             return;
         }
         calls.tasks.sleep(TIMEOUTS.move_outcome_pause).await;

@@ -1,9 +1,9 @@
 //! Whether rows of a table have changed, on any server.
 
 use super::NodePeers;
-use crate::messages::{Answer, Request, unexpected};
 use crate::timeouts::TIMEOUTS;
 use futures::future::join_all;
+use messages::{RowsAnswer, RowsRequest, unexpected};
 use sdds::{KeyRange, Timestamp};
 use store::catalog::TableId;
 use store::{Error, Peers};
@@ -21,14 +21,14 @@ impl NodePeers {
     ) -> Result<bool, Error> {
         for _ in 0..TRIES {
             let now = self.snapshot().await?.timestamp();
-            let request = Request::Unchanged { table, since, now };
+            let request = RowsRequest::Unchanged { table, since, now };
             let members = self.node.membership.list.read().clone();
             let asked = members.present().map(async |member| {
                 if member.server == self.node.membership.here {
                     return Ok(self.node.store.unchanged_since(table, since, now).await);
                 }
                 match self.node.calls.ask(member.server, &request).await? {
-                    Answer::Unchanged(owned) => Ok(owned),
+                    RowsAnswer::Unchanged(owned) => Ok(owned),
                     other => Err(unexpected(&other)),
                 }
             });

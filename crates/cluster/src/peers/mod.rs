@@ -12,7 +12,6 @@ mod writes;
 
 pub(crate) use waiting::granted;
 
-use crate::messages::{Answer, Request, WireReader, unexpected};
 use crate::node::Node;
 use crate::report;
 use crate::routing::View;
@@ -21,6 +20,7 @@ use arrow::array::{ArrayRef, RecordBatch};
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::future::{BoxFuture, join_all};
+use messages::{RootAnswer, RootRequest, RowsAnswer, RowsRequest, WireReader, unexpected};
 use sdds::{GroupId, Key, KeyRange, ServerId, Timestamp};
 use std::sync::Arc;
 use store::catalog::{Sequence, Table, TableId};
@@ -194,8 +194,8 @@ impl Peers for NodePeers {
         let members = self.node.membership.list.read().clone();
         let others = members.present().filter(|member| member.server != self.node.membership.here);
         let asked = others.map(async |member| {
-            match self.node.calls.ask(member.server, &Request::Waits).await {
-                Ok(Answer::Waits(waits)) => waits,
+            match self.node.calls.ask(member.server, &RowsRequest::Waits).await {
+                Ok(RowsAnswer::Waits(waits)) => waits,
                 _ => Vec::new(),
             }
         });
@@ -228,7 +228,7 @@ impl Peers for NodePeers {
     }
 
     fn take(&self, on: ServerId, exchange: ExchangeId, part: u32) -> BatchStream {
-        self.rows(on, Request::Take { exchange, part }, Delivery::Pushed)
+        self.rows(on, RowsRequest::Take { exchange, part }, Delivery::Pushed)
     }
 
     async fn rollback_to(&self, transaction: TransactionId, savepoint: u64) -> Result<(), Error> {
@@ -270,7 +270,7 @@ impl Peers for NodePeers {
         let members = self.node.membership.list.read().clone();
         let others = members.present().filter(|member| member.server != self.node.membership.here);
         let sent = others.map(async |member| {
-            let request = Request::Publish { notifications: notifications.clone().into() };
+            let request = RowsRequest::Publish { notifications: notifications.clone().into() };
             let answer = self.node.calls.ask(member.server, &request).await;
             if let Err(error) = answer.map_err(Error::from) {
                 tracing::debug!(%error, server = member.name, "a server misses notifications");
@@ -304,7 +304,7 @@ impl Peers for NodePeers {
     fn set_weight(&self, name: &str, weight: u32) -> Result<(), Error> {
         self.node
             .calls
-            .ask_root_blocking(Request::SetWeight { name: name.to_owned(), weight })
+            .ask_root_blocking(RootRequest::SetWeight { name: name.to_owned(), weight })
             .map(drop)
     }
 
@@ -313,7 +313,7 @@ impl Peers for NodePeers {
     }
 
     fn change_moves(&self, change: MoveSetting) -> Result<(), Error> {
-        self.node.calls.ask_root_blocking(Request::ChangeMoves { change })?;
+        self.node.calls.ask_root_blocking(RootRequest::ChangeMoves { change })?;
         if self.node.calls.root.is_none() {
             // The root's next heartbeat would tell it; the caller may look before.
             self.node.membership.list.write().moves.change(change);
@@ -322,15 +322,15 @@ impl Peers for NodePeers {
     }
 
     fn sequence_next(&self, sequence: &Sequence, count: u32) -> Result<i64, Error> {
-        let request = Request::SequenceNext { sequence: sequence.clone(), count };
+        let request = RootRequest::SequenceNext { sequence: sequence.clone(), count };
         match self.node.calls.ask_root_blocking(request)? {
-            Answer::Value(Some(value)) => Ok(value),
+            RootAnswer::Value(Some(value)) => Ok(value),
             other => Err(unexpected(&other)),
         }
     }
 
     fn sequence_set(&self, sequence: &Sequence, last: i64, called: bool) -> Result<(), Error> {
-        let request = Request::SequenceSet { sequence: sequence.clone(), last, called };
+        let request = RootRequest::SequenceSet { sequence: sequence.clone(), last, called };
         self.node.calls.ask_root_blocking(request).map(drop)
     }
 
@@ -338,9 +338,9 @@ impl Peers for NodePeers {
         match self
             .node
             .calls
-            .ask_root_blocking(Request::SequenceLast { sequence: sequence.clone() })?
+            .ask_root_blocking(RootRequest::SequenceLast { sequence: sequence.clone() })?
         {
-            Answer::Value(value) => Ok(value),
+            RootAnswer::Value(value) => Ok(value),
             other => Err(unexpected(&other)),
         }
     }

@@ -5,10 +5,10 @@
 
 use super::{NodePeers, granted};
 use crate::membership::ROOT;
-use crate::messages::{Answer, Request, unexpected};
 use crate::node::Node;
 use crate::timeouts::TIMEOUTS;
 use futures::future::{BoxFuture, Either, select};
+use messages::{RootAnswer, RootRequest, unexpected};
 use std::pin::pin;
 use std::sync::Arc;
 use store::Error;
@@ -68,10 +68,10 @@ impl NodePeers {
             let taken = if self.node.membership.is_here(ROOT) {
                 lock(&self.node, owner, number, mode, waits).await?
             } else {
-                let request = Request::LockNumber { owner, number, mode, waits };
+                let request = RootRequest::LockNumber { owner, number, mode, waits };
                 let limit = if waits { TIMEOUTS.run } else { TIMEOUTS.call };
                 match self.node.calls.ask_leader_within(ROOT, &request, limit).await? {
-                    Answer::Locked(taken) => taken == [true],
+                    RootAnswer::Locked(taken) => taken,
                     other => return Err(unexpected(&other)),
                 }
             };
@@ -93,7 +93,7 @@ impl NodePeers {
         }
         let (tried, first_try) = oneshot::channel::<()>();
         node.calls.tasks.clone().spawn(async move {
-            let (request, mut tried) = (Request::UnlockNumbers { owner, one }, Some(tried));
+            let (request, mut tried) = (RootRequest::UnlockNumbers { owner, one }, Some(tried));
             while node.calls.ask_leader(ROOT, &request).await.is_err()
                 && !node.calls.stopped.is_cancelled()
             {

@@ -2,9 +2,9 @@
 
 use super::{Found, NodePeers};
 use crate::directory::File;
-use crate::messages::{Answer, Request, batches, invalid_message, unexpected};
 use arrow::array::{Array, ArrayRef};
 use futures::future::join_all;
+use messages::{RowsAnswer, RowsRequest, batches, invalid_message, unexpected};
 use sdds::{GroupId, Key, KeyRange};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ impl NodePeers {
         let by_owner = self.by_owner(&file, keys).await?;
         let asked = by_owner.into_iter().map(|(owner, places)| {
             let (file, columns) = (&file, columns.iter().map(|column| *column as u32).collect());
-            let request = Request::Get {
+            let request = RowsRequest::Get {
                 reader: self.wire(reader, owner),
                 target: self.view.target(table),
                 keys: places.iter().map(|place| keys[*place].clone()).collect(),
@@ -72,7 +72,7 @@ impl NodePeers {
             return Err(Error::NotOwned { range: range.clone() });
         }
         let file = self.node.files.of(table);
-        let request = Request::Entries {
+        let request = RowsRequest::Entries {
             reader: self.wire(reader, owner),
             target: self.view.target(table),
             range: range.clone(),
@@ -80,8 +80,8 @@ impl NodePeers {
         };
         self.view.count(&file);
         match self.node.calls.ask_leader(owner, &request).await? {
-            Answer::Keys(keys) => Ok(keys),
-            Answer::NotOwned { range, adjustment } => {
+            RowsAnswer::Keys(keys) => Ok(keys),
+            RowsAnswer::NotOwned { range, adjustment } => {
                 self.view.learn(&file, adjustment);
                 Err(Error::NotOwned { range })
             }
@@ -99,7 +99,7 @@ impl NodePeers {
         let owner = self.view.other_owner(&file, key).await?;
         let columns = columns.iter().map(|column| *column as u32).collect();
         let request =
-            Request::Newest { target: self.view.target(table), key: key.clone(), columns };
+            RowsRequest::Newest { target: self.view.target(table), key: key.clone(), columns };
         let found = self.get_from(&file, &request, owner).await;
         let (values, positions) = found.map_err(|error| missing(error, table, key))?;
         Ok((!positions.is_empty()).then_some(values))
@@ -108,12 +108,12 @@ impl NodePeers {
     async fn get_from(
         &self,
         file: &File,
-        request: &Request,
+        request: &RowsRequest,
         owner: GroupId,
     ) -> Result<Found, Error> {
         self.view.count(file);
         match self.node.calls.ask_leader(owner, request).await? {
-            Answer::Found { rows, positions, adjustment } => {
+            RowsAnswer::Found { rows, positions, adjustment } => {
                 self.view.learn(file, adjustment);
                 let columns = match rows {
                     Some(rows) => batches::read(&rows)?.columns().to_vec(),
@@ -124,7 +124,7 @@ impl NodePeers {
                 }
                 Ok((columns, positions.into_iter().map(|position| position as usize).collect()))
             }
-            Answer::NotOwned { range, adjustment } => {
+            RowsAnswer::NotOwned { range, adjustment } => {
                 self.view.learn(file, adjustment);
                 Err(self.view.misrouted(range))
             }

@@ -2,11 +2,11 @@
 
 use super::NodePeers;
 use crate::calls::CallError;
-use crate::messages::{Answer, Reply, Request, batches, decode, unexpected};
 use crate::timeouts::TIMEOUTS;
 use arrow::array::RecordBatch;
 use bytes::Bytes;
 use futures::{StreamExt, stream};
+use messages::{Reply, RowsAnswer, RowsRequest, batches, decode, unexpected};
 use net::NetError;
 use sdds::ServerId;
 use std::collections::BTreeSet;
@@ -25,11 +25,16 @@ impl NodePeers {
     ) -> BatchStream {
         let (reader, fragment) =
             (self.wire(reader, self.node.membership.group_of(on)), fragment.into());
-        self.rows(on, Request::Run { reader, hops, fragment }, delivery)
+        self.rows(on, RowsRequest::Run { reader, hops, fragment }, delivery)
     }
 
     /// The rows that a request to another server yields.
-    pub(super) fn rows(&self, on: ServerId, request: Request, delivery: Delivery) -> BatchStream {
+    pub(super) fn rows(
+        &self,
+        on: ServerId,
+        request: RowsRequest,
+        delivery: Delivery,
+    ) -> BatchStream {
         let peers = self.clone();
         let called = async move {
             let calls = &peers.node.calls;
@@ -53,7 +58,7 @@ impl NodePeers {
         at: ServerId,
         name: &str,
     ) -> Result<Option<RecordBatch>, Error> {
-        let request = Request::Describe { name: name.to_owned() };
+        let request = RowsRequest::Describe { name: name.to_owned() };
         let called = self.node.calls.stream(at, request, TIMEOUTS.call, net::Delivery::Pushed);
         let (mut answers, server) = called.await?;
         let mut batches = Vec::new();
@@ -71,9 +76,9 @@ impl NodePeers {
         server: &str,
     ) -> Result<Option<RecordBatch>, Error> {
         let answer = answer.map_err(|error| Error::from(CallError::of(error, server)))?;
-        match decode::<Reply>(&answer)?? {
-            Answer::Batch(batch) => Ok(Some(batches::read(&batch)?)),
-            Answer::Adjustment(adjustment) => {
+        match decode::<Reply<RowsAnswer>>(&answer)?? {
+            RowsAnswer::Batch(batch) => Ok(Some(batches::read(&batch)?)),
+            RowsAnswer::Adjustment(adjustment) => {
                 let tables: BTreeSet<TableId> =
                     adjustment.entries.iter().map(|(table, _)| *table).collect();
                 let mut rest = adjustment;

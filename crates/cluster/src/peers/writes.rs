@@ -3,10 +3,10 @@
 use super::NodePeers;
 use super::rows::missing;
 use crate::calls::CallError;
-use crate::messages::{Answer, Request, WireWrite, batches, invalid_message, unexpected};
 use crate::timeouts::TIMEOUTS;
 use crate::transactions::unknown_outcome;
 use bytes::Bytes;
+use messages::{RowsAnswer, RowsRequest, WireWrite, batches, invalid_message, unexpected};
 use sdds::{GroupId, Key};
 use std::sync::Arc;
 use store::catalog::Table;
@@ -22,11 +22,11 @@ impl NodePeers {
         let file = self.node.files.of(table);
         let owner = self.view.other_owner(&file, key).await?;
         let (target, key, operation) = (self.view.target(table), key.clone(), operation.into());
-        let request = Request::RowOperation { target, key: key.clone(), operation };
+        let request = RowsRequest::RowOperation { target, key: key.clone(), operation };
         self.view.count(&file);
         match self.node.calls.ask_leader(owner, &request).await {
-            Ok(Answer::Written { rows, .. }) => Ok(rows),
-            Ok(Answer::NotOwned { range, adjustment }) => {
+            Ok(RowsAnswer::Written { rows, .. }) => Ok(rows),
+            Ok(RowsAnswer::NotOwned { range, adjustment }) => {
                 self.view.learn(&file, adjustment);
                 Err(Error::NotOwned { range })
             }
@@ -57,16 +57,16 @@ impl NodePeers {
         };
         let reader_locks = reader.locks.is_some();
         let (reader, target) = (self.wire(reader, owner), self.view.target(table));
-        let request = Request::Write { reader, target, write, step };
+        let request = RowsRequest::Write { reader, target, write, step };
         self.view.count(&file);
         // A write that locks may wait for long.
         let limit = if reader_locks { TIMEOUTS.run } else { TIMEOUTS.call };
         match self.node.calls.ask_leader_within(owner, &request, limit).await? {
-            Answer::Written { rows, entries } => {
+            RowsAnswer::Written { rows, entries } => {
                 self.node.transactions.coordinated.has_written(transaction, owner);
                 Ok(Written { rows, entries })
             }
-            Answer::NotOwned { range, adjustment } => {
+            RowsAnswer::NotOwned { range, adjustment } => {
                 self.view.learn(&file, adjustment);
                 Err(Error::NotOwned { range })
             }
@@ -87,14 +87,14 @@ impl NodePeers {
         };
         let (step, _) = self.node.transactions.coordinated.writes(transaction, owner);
         let (reader, target) = (self.wire(reader, owner), self.view.target(table));
-        let request = Request::Lock { reader, target, rows, step };
+        let request = RowsRequest::Lock { reader, target, rows, step };
         self.view.count(&file);
         match self.node.calls.ask_leader_within(owner, &request, TIMEOUTS.run).await? {
-            Answer::Locked(locked) => {
+            RowsAnswer::Locked(locked) => {
                 self.node.transactions.coordinated.has_written(transaction, owner);
                 Ok(locked)
             }
-            Answer::NotOwned { range, adjustment } => {
+            RowsAnswer::NotOwned { range, adjustment } => {
                 self.view.learn(&file, adjustment);
                 Err(Error::NotOwned { range })
             }
@@ -114,7 +114,7 @@ impl NodePeers {
             return Err(invalid_message("a DML pushdown outside of transactions"));
         };
         let (step, is_first) = self.node.transactions.coordinated.writes(transaction, owner);
-        let request = Request::DmlPushdown {
+        let request = RowsRequest::DmlPushdown {
             reader: self.wire(reader, owner),
             target: self.view.target(table),
             pushdown: pushdown.into(),
@@ -122,7 +122,7 @@ impl NodePeers {
         };
         self.view.count(&file);
         match self.node.calls.ask_leader_within(owner, &request, TIMEOUTS.run).await? {
-            Answer::Changed { rows, rest, entries, adjustment } => {
+            RowsAnswer::Changed { rows, rest, entries, adjustment } => {
                 self.view.learn(&file, adjustment);
                 if rows > 0 {
                     self.node.transactions.coordinated.has_written(transaction, owner);

@@ -9,9 +9,9 @@ pub(crate) use load::load;
 pub(crate) use tables::table;
 
 use crate::membership::Member;
-use crate::messages::{Answer, ImageInfo, Request, ServerReport, unexpected};
 use crate::node::Node;
 use futures::future::join_all;
+use messages::{ImageInfo, RowsAnswer, RowsRequest, ServerReport, unexpected};
 use store::Error;
 
 /// The state of all servers; an error for those that cannot be reached.
@@ -29,8 +29,8 @@ pub(crate) async fn report(node: &Node) -> Vec<(Member, Result<ServerReport, Err
 }
 
 async fn ask(node: &Node, member: &Member) -> Result<ServerReport, Error> {
-    match node.calls.ask(member.server, &Request::Report).await? {
-        Answer::Report(held) => Ok(*held),
+    match node.calls.ask(member.server, &RowsRequest::Report).await? {
+        RowsAnswer::Report(held) => Ok(*held),
         other => Err(unexpected(&other)),
     }
 }

@@ -2,10 +2,10 @@
 
 use super::report;
 use crate::membership::{Member, Membership, ROOT, TableLoad};
-use crate::messages::{MoveInfo, ServerReport};
 use crate::node::Node;
 use arrow::array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, StringViewArray};
 use arrow::datatypes::{Field, Schema};
+use messages::{MoveInfo, ServerReport};
 use sdds::{GroupId, ServerId};
 use std::sync::Arc;
 use store::catalog::{Catalog, TableId};

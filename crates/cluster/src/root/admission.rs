@@ -2,8 +2,8 @@
 
 use super::{Root, no_server};
 use crate::membership::{Member, Members};
-use crate::messages::{Answer, Reply};
 use crate::timeouts::TIMEOUTS;
+use messages::{Reply, RootAnswer};
 use sdds::ServerId;
 use std::sync::atomic::Ordering;
 use store::Error;
@@ -18,7 +18,7 @@ impl Root {
         address: &str,
         weight: u32,
         keeps_data: bool,
-    ) -> Reply {
+    ) -> Reply<RootAnswer> {
         let cluster = self.store.data_id();
         refuse_other_durability(cluster.is_some(), keeps_data)?;
         let (member, members, timestamp) = {
@@ -41,7 +41,7 @@ impl Root {
         let snapshot = self.store.snapshot_at(timestamp).await;
         let catalog = Box::new(snapshot.catalog().shared());
         tracing::info!(server = name, number = member.server.0, address, "a server has joined");
-        Ok(Answer::Joined { member, members, catalog, timestamp, start, cluster })
+        Ok(RootAnswer::Joined { member, members, catalog, timestamp, start, cluster })
     }
 
     /// Takes back a member that has been started again with its data.
@@ -51,7 +51,7 @@ impl Root {
         name: &str,
         address: &str,
         cluster: u64,
-    ) -> Reply {
+    ) -> Reply<RootAnswer> {
         let start = self.next_start().await?;
         let (member, members) = {
             let mut members = self.membership.list.write();
@@ -79,7 +79,7 @@ impl Root {
         tracing::info!(server = name, number = server.0, address, "a server has come back");
         let catalog = Box::new(Catalog::new());
         let cluster = Some(cluster);
-        Ok(Answer::Joined { member, members, catalog, timestamp, start, cluster })
+        Ok(RootAnswer::Joined { member, members, catalog, timestamp, start, cluster })
     }
 
     /// Begins the directory anew: all servers announce what they own.

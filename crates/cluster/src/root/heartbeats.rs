@@ -2,8 +2,8 @@
 
 use super::{LastHeartbeat, Root};
 use crate::membership::{ServerLoad, evicted};
-use crate::messages::{Heartbeat, HeartbeatAnswer};
 use crate::timeouts::TIMEOUTS;
+use messages::{Heartbeat, HeartbeatAnswer};
 use protocols::planted::{Bug, is_planted};
 use sdds::{ServerId, Timestamp};
 use std::collections::BTreeMap;

@@ -13,8 +13,8 @@ mod orders;
 use crate::directory::Files;
 use crate::facts;
 use crate::membership::{Members, Membership, ServerLoad, evicted};
-use crate::messages::{Answer, COMMITS_MAX, Reply, Request, invalid_message};
 use crate::runtime::Tasks;
+use messages::{COMMITS_MAX, Reply, RootAnswer, RootRequest, invalid_message};
 use oracle::Oracle;
 use parking_lot::Mutex;
 use protocols::planted::{Bug, is_planted};
@@ -84,60 +84,60 @@ impl Root {
     }
 
     /// Answers a request to the root.
-    pub(crate) async fn answer(&self, request: &Request) -> Reply {
+    pub(crate) async fn answer(&self, request: &RootRequest) -> Reply<RootAnswer> {
         let answer = self.answer_unkept(request).await?;
         self.keep_members().await?;
         Ok(answer)
     }
 
-    async fn answer_unkept(&self, request: &Request) -> Reply {
+    async fn answer_unkept(&self, request: &RootRequest) -> Reply<RootAnswer> {
         Ok(match request {
-            Request::Now => Answer::Timestamp(self.now()),
-            Request::Next { count } if *count <= COMMITS_MAX => {
-                Answer::Timestamp(self.next(*count)?)
+            RootRequest::Now => RootAnswer::Timestamp(self.now()),
+            RootRequest::Next { count } if *count <= COMMITS_MAX => {
+                RootAnswer::Timestamp(self.next(*count)?)
             }
-            Request::Decide { transaction, others, members, locks } => {
+            RootRequest::Decide { transaction, others, members, locks } => {
                 self.require(*locks)?;
                 self.decide(*transaction, others, *members).await?
             }
-            Request::Outcome { transaction } => {
+            RootRequest::Outcome { transaction } => {
                 let (outcome, kept) = self.settle(*transaction, false)?;
                 kept.wait().await?;
-                Answer::Outcome(outcome)
+                RootAnswer::Outcome(outcome)
             }
-            Request::Heartbeat(heartbeat) => {
-                Answer::Heartbeat(Box::new(self.heartbeat(heartbeat)?))
+            RootRequest::Heartbeat(heartbeat) => {
+                RootAnswer::Heartbeat(Box::new(self.heartbeat(heartbeat)?))
             }
-            Request::Join { name, address, weight, keeps_data } => {
+            RootRequest::Join { name, address, weight, keeps_data } => {
                 self.join(name, address, *weight, *keeps_data).await?
             }
-            Request::Return { server, name, address, cluster } => {
+            RootRequest::Return { server, name, address, cluster } => {
                 self.take_back(*server, name, address, *cluster).await?
             }
-            Request::SetWeight { name, weight } => {
+            RootRequest::SetWeight { name, weight } => {
                 if !self.membership.list.write().set_weight(name, *weight) {
                     return Err(no_server(&self.membership.list.read(), name));
                 }
-                Answer::Done
+                RootAnswer::Done
             }
-            Request::ChangeMoves { change } => {
+            RootRequest::ChangeMoves { change } => {
                 self.membership.list.write().change_moves(*change);
-                Answer::Done
+                RootAnswer::Done
             }
-            Request::Leave { server, is_empty } => {
+            RootRequest::Leave { server, is_empty } => {
                 self.leave(*server, *is_empty).await;
-                Answer::Done
+                RootAnswer::Done
             }
-            Request::Members => Answer::Members(self.membership.list.read().clone()),
-            Request::SequenceNext { sequence, count } => {
-                Answer::Value(Some(self.store.sequence_next(sequence, *count)?))
+            RootRequest::Members => RootAnswer::Members(self.membership.list.read().clone()),
+            RootRequest::SequenceNext { sequence, count } => {
+                RootAnswer::Value(Some(self.store.sequence_next(sequence, *count)?))
             }
-            Request::SequenceSet { sequence, last, called } => {
+            RootRequest::SequenceSet { sequence, last, called } => {
                 self.store.sequence_set(sequence, *last, *called)?;
-                Answer::Done
+                RootAnswer::Done
             }
-            Request::SequenceLast { sequence } => {
-                Answer::Value(self.store.sequence_last(sequence)?)
+            RootRequest::SequenceLast { sequence } => {
+                RootAnswer::Value(self.store.sequence_last(sequence)?)
             }
             other => return Err(unexpected_request(other)),
         })
@@ -170,7 +170,7 @@ impl Root {
         transaction: TransactionId,
         others: &[GroupId],
         members: Option<u64>,
-    ) -> Reply {
+    ) -> Reply<RootAnswer> {
         let (answer, kept) = self.decide_now(transaction, others, members)?;
         kept.wait().await?;
         Ok(answer)
@@ -181,7 +181,7 @@ impl Root {
         transaction: TransactionId,
         others: &[GroupId],
         members: Option<u64>,
-    ) -> Result<(Answer, Acknowledgement), Error> {
+    ) -> Result<(RootAnswer, Acknowledgement), Error> {
         // Until the decision: a server that joins before is noticed, and one that joins after
         // gets the new catalog.
         let known = self.membership.list.read();
@@ -194,10 +194,10 @@ impl Root {
             return Err(evicted(&known.name_of(lost)));
         }
         if others.is_empty() {
-            return Ok((Answer::Timestamp(self.next(1)?), Acknowledgement::default()));
+            return Ok((RootAnswer::Timestamp(self.next(1)?), Acknowledgement::default()));
         }
         let (outcome, kept) = self.settle(transaction, true)?;
-        Ok((Answer::Outcome(outcome), kept))
+        Ok((RootAnswer::Outcome(outcome), kept))
     }
 
     /// Decides a transaction unless it is decided: commits it, or rolls it back for good. Nobody may be told before the
@@ -237,6 +237,6 @@ fn no_server(members: &Members, name: &str) -> Error {
     }
 }
 
-fn unexpected_request(request: &Request) -> Error {
+fn unexpected_request(request: &RootRequest) -> Error {
     invalid_message(&format!("{} is not a request to the root", request.name()))
 }

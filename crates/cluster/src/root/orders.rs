@@ -2,7 +2,7 @@
 
 use super::{LastHeartbeat, Root};
 use crate::membership::{Member, Members};
-use crate::messages::MoveOrder;
+use messages::MoveOrder;
 use sdds::ServerId;
 use sdds::balancing::{Proposal, Share, Sizes, propose};
 use std::collections::BTreeMap;

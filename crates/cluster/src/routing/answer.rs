@@ -1,21 +1,24 @@
 //! Answers requests about owners and the directory.
 
 use super::{Routing, View};
-use crate::messages::{Answer, Reply, Request, invalid_message};
+use messages::{DirectoryAnswer, DirectoryRequest, Reply, invalid_message};
 use sdds::directory::{Content, Message};
 use std::sync::Arc;
 
 /// Answers a request of another server.
-pub(crate) async fn answer(routing: &Arc<Routing>, request: Request) -> Reply {
+pub(crate) async fn answer(
+    routing: &Arc<Routing>,
+    request: DirectoryRequest,
+) -> Reply<DirectoryAnswer> {
     match request {
-        Request::ListOwned { table, range } => {
-            Ok(Answer::Owners(routing.files.by_id(table)?.own(&range)))
+        DirectoryRequest::ListOwned { table, range } => {
+            Ok(DirectoryAnswer::Owners(routing.files.by_id(table)?.own(&range)))
         }
-        Request::FindOwners { table, range, hops } => {
+        DirectoryRequest::FindOwners { table, range, hops } => {
             let view = View::serving(Arc::clone(routing), hops);
-            Ok(Answer::Owners(view.owners(table, &range).await?))
+            Ok(DirectoryAnswer::Owners(view.owners(table, &range).await?))
         }
-        Request::Directory { table, message } => {
+        DirectoryRequest::Message { table, message } => {
             let file = routing.files.by_id(table)?;
             match &message {
                 Message::Request(_) | Message::Ask { .. } => {
@@ -28,8 +31,7 @@ pub(crate) async fn answer(routing: &Arc<Routing>, request: Request) -> Reply {
             }
             let outbox = file.handle(message);
             routing.send(&file, outbox);
-            Ok(Answer::Done)
+            Ok(DirectoryAnswer::Done)
         }
-        other => Err(invalid_message(&format!("{} is not about the directory", other.name()))),
     }
 }

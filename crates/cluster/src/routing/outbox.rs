@@ -4,8 +4,8 @@ use super::Routing;
 use crate::calls::CallError;
 use crate::directory::{File, Outbox};
 use crate::membership::ROOT;
-use crate::messages::Request;
 use crate::timeouts::TIMEOUTS;
+use messages::DirectoryRequest;
 use sdds::GroupId;
 use sdds::directory::Message;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ impl Routing {
     }
 
     async fn deliver(self: &Arc<Self>, file: &Arc<File>, to: GroupId, message: Message<()>) {
-        let request = Request::Directory { table: file.table(), message: message.clone() };
+        let request = DirectoryRequest::Message { table: file.table(), message: message.clone() };
         let mut pause = TIMEOUTS.directory_pause;
         loop {
             match self.calls.ask_leader(to, &request).await {

@@ -6,9 +6,9 @@
 
 use super::Routing;
 use crate::directory::{ADJUSTMENT_ENTRIES, File, Parts};
-use crate::messages::{Adjustment, Answer, Request, Target};
 use crate::timeouts::TIMEOUTS;
 use futures::future::join_all;
+use messages::{Adjustment, DirectoryAnswer, DirectoryRequest, Target};
 use parking_lot::Mutex;
 use sdds::directory::{Entry, Image};
 use sdds::{GroupId, Key, KeyRange, ServerId};
@@ -160,7 +160,7 @@ impl View {
     /// owner keep the group in `parts`.
     async fn broadcast_lookup(&self, file: &File, range: &KeyRange, parts: Parts) -> Parts {
         file.counters().broadcasts.fetch_add(1, Ordering::Relaxed);
-        let request = Request::ListOwned { table: file.table(), range: range.clone() };
+        let request = DirectoryRequest::ListOwned { table: file.table(), range: range.clone() };
         let Routing { membership, calls, .. } = &*self.routing;
         // A server that has just joined may own some keys. Without the root the known members must
         // do.
@@ -171,7 +171,7 @@ impl View {
         let asked = others.map(|server| calls.ask_within(server, &request, TIMEOUTS.broadcast));
         let mut owned = file.own(range);
         for answer in join_all(asked).await.into_iter().flatten() {
-            if let Answer::Owners(entries) = answer {
+            if let DirectoryAnswer::Owners(entries) = answer {
                 owned.extend(entries);
             }
         }
@@ -214,8 +214,9 @@ impl View {
             if group == self.here() {
                 entries.extend(file.own(&part));
             } else if !entries.iter().any(is_listed) {
-                let request = Request::FindOwners { table, range: part, hops: self.hops + 1 };
-                if let Answer::Owners(owners) =
+                let request =
+                    DirectoryRequest::FindOwners { table, range: part, hops: self.hops + 1 };
+                if let DirectoryAnswer::Owners(owners) =
                     self.routing.calls.ask_leader(group, &request).await?
                 {
                     entries.extend(owners);

@@ -1,9 +1,9 @@
 //! Lookups in indexes, for other servers.
 
 use super::reading::{definition, reading};
-use crate::messages::{Adjustment, Answer, Reply, Target, WireReader};
 use crate::node::Node;
 use crate::peers::NodePeers;
+use messages::{Adjustment, Reply, RowsAnswer, Target, WireReader};
 use sdds::KeyRange;
 use std::sync::Arc;
 use store::Error;
@@ -16,7 +16,7 @@ pub(super) async fn entries(
     target: &Target,
     range: KeyRange,
     limit: u32,
-) -> Reply {
+) -> Reply<RowsAnswer> {
     let peers = NodePeers::serving(node, target.hops);
     let found = match reading(node, reader, &peers).await {
         Ok(reading) => {
@@ -30,8 +30,8 @@ pub(super) async fn entries(
     match found {
         Err(Error::NotOwned { .. }) => {
             let owners = peers.view.owners(target.table, &range).await?;
-            Ok(Answer::NotOwned { range, adjustment: Adjustment::of(target.table, 1, owners) })
+            Ok(RowsAnswer::NotOwned { range, adjustment: Adjustment::of(target.table, 1, owners) })
         }
-        found => Ok(Answer::Keys(found?)),
+        found => Ok(RowsAnswer::Keys(found?)),
     }
 }

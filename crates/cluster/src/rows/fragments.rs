@@ -1,11 +1,11 @@
 //! Streams of rows: plan fragments, exchanges, and system tables.
 
 use super::reading::reading_of_fragment;
-use crate::messages::{Answer, Reply, WireReader, batches, encode_reply};
 use crate::node::Node;
 use crate::peers::NodePeers;
 use bytes::Bytes;
 use futures::{StreamExt, stream};
+use messages::{Reply, RowsAnswer, WireReader, batches, encode_reply};
 use net::{Answers, NetError};
 use std::sync::Arc;
 use store::{BatchStream, Error, ExchangeId};
@@ -47,7 +47,7 @@ async fn begin(
 fn adjustment(peers: &NodePeers) -> Option<Result<Bytes, NetError>> {
     let adjustment = peers.view.take_adjustment();
     let is_news = adjustment.forwards > 0 || !adjustment.entries.is_empty();
-    is_news.then(|| Ok(encode_reply(&Ok(Answer::Adjustment(adjustment)))))
+    is_news.then(|| Ok(encode_reply(&Ok(RowsAnswer::Adjustment(adjustment)))))
 }
 
 /// The rows of one part of an exchange.
@@ -64,22 +64,22 @@ pub(crate) fn describe(node: &Node, name: &str) -> Answers {
     let pieces = rows
         .iter()
         .flat_map(batches::pieces)
-        .map(|piece| Ok(Answer::Batch(batches::write(&piece)?.into())));
-    let replies: Vec<Reply> = pieces.collect();
+        .map(|piece| Ok(RowsAnswer::Batch(batches::write(&piece)?.into())));
+    let replies: Vec<Reply<RowsAnswer>> = pieces.collect();
     stream::iter(replies).map(|reply| Ok(encode_reply(&reply))).boxed()
 }
 
 fn failed(error: Error) -> Answers {
-    let bytes = encode_reply(&Err(error));
+    let bytes = encode_reply::<()>(&Err(error));
     stream::once(async move { Ok(bytes) }).boxed()
 }
 
 /// Encodes rows in pieces that are small enough to send.
 fn answers(batches: BatchStream) -> Answers {
     let pieces = batches.flat_map(|batch| {
-        let pieces: Vec<Reply> = match batch {
+        let pieces: Vec<Reply<RowsAnswer>> = match batch {
             Ok(batch) => batches::pieces(&batch)
-                .map(|piece| Ok(Answer::Batch(batches::write(&piece)?.into())))
+                .map(|piece| Ok(RowsAnswer::Batch(batches::write(&piece)?.into())))
                 .collect(),
             Err(error) => vec![Err(error)],
         };

@@ -2,9 +2,9 @@
 
 use super::reading::{definition, reading};
 use crate::directory::ADJUSTMENT_ENTRIES;
-use crate::messages::{Adjustment, Answer, Reply, Target, WireReader, batches, invalid_message};
 use crate::node::Node;
 use crate::peers::{Found, NodePeers};
+use messages::{Adjustment, Reply, RowsAnswer, Target, WireReader, batches, invalid_message};
 use protocols::planted::{Bug, is_planted};
 use sdds::directory::Entry;
 use sdds::{Key, KeyRange};
@@ -19,7 +19,7 @@ pub(super) async fn get(
     target: &Target,
     keys: &[Key],
     columns: &[u32],
-) -> Reply {
+) -> Reply<RowsAnswer> {
     let peers = NodePeers::serving(node, target.hops);
     let reading = reading(node, reader, &peers).await?;
     let table = definition(reading.catalog(), target)?;
@@ -36,7 +36,12 @@ pub(super) async fn get(
 }
 
 /// The newest version of a row. Another owner is asked for it.
-pub(super) async fn newest(node: &Arc<Node>, target: &Target, key: Key, columns: &[u32]) -> Reply {
+pub(super) async fn newest(
+    node: &Arc<Node>,
+    target: &Target,
+    key: Key,
+    columns: &[u32],
+) -> Reply<RowsAnswer> {
     let peers = NodePeers::serving(node, target.hops);
     let table = definition(&node.store.catalog(), target)?;
     let columns = columns_of(&table, columns)?;
@@ -54,10 +59,10 @@ fn columns_of(table: &Table, columns: &[u32]) -> Result<Vec<usize>, Error> {
     }
 }
 
-fn found_rows(found: Result<Found, Error>, adjustment: Adjustment) -> Reply {
+fn found_rows(found: Result<Found, Error>, adjustment: Adjustment) -> Reply<RowsAnswer> {
     let (values, positions) = match found {
         Err(Error::NotOwned { range } | Error::Astray { range }) => {
-            return Ok(Answer::NotOwned { range, adjustment });
+            return Ok(RowsAnswer::NotOwned { range, adjustment });
         }
         found => found?,
     };
@@ -67,7 +72,7 @@ fn found_rows(found: Result<Found, Error>, adjustment: Adjustment) -> Reply {
     } else {
         Some(batches::write(&batches::of_columns(values, positions.len())?)?.into())
     };
-    Ok(Answer::Found { rows, positions, adjustment })
+    Ok(RowsAnswer::Found { rows, positions, adjustment })
 }
 
 /// What the sender of a request for keys can learn: nothing if the request came to the owner

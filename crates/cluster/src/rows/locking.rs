@@ -3,8 +3,8 @@
 use super::reading::definition;
 use super::staging::staged;
 use super::write::not_owned;
-use crate::messages::{Answer, Reply, Target, WireReader, invalid_message};
 use crate::node::Node;
+use messages::{Reply, RowsAnswer, Target, WireReader, invalid_message};
 use sdds::{Bound, KeyRange};
 use std::sync::Arc;
 use store::{Error, RowLocks};
@@ -17,7 +17,7 @@ pub(super) async fn lock(
     target: &Target,
     rows: &RowLocks,
     step: u64,
-) -> Reply {
+) -> Reply<RowsAnswer> {
     let Some(transaction) = reader.transaction else {
         return Err(invalid_message("a lock outside of transactions"));
     };
@@ -40,6 +40,6 @@ pub(super) async fn lock(
             });
             not_owned(node, target, span.unwrap_or_else(KeyRange::all)).await
         }
-        locked => Ok(Answer::Locked(locked?)),
+        locked => Ok(RowsAnswer::Locked(locked?)),
     }
 }

@@ -12,47 +12,66 @@ mod reading;
 mod staging;
 mod write;
 
-pub(crate) use fragments::{describe, run, take};
-
-use crate::messages::{Answer, Reply, Request, invalid_message};
 use crate::node::Node;
-use crate::peers::numbers;
+use crate::replies;
+use crate::report;
+use messages::{Reply, RowsAnswer, RowsRequest, invalid_message};
+use net::Answers;
 use std::sync::Arc;
 
-/// Answers a request to the owner of rows.
-pub(crate) async fn answer(node: &Arc<Node>, request: Request) -> Reply {
+/// Answers a request of a statement on another server.
+pub(crate) async fn serve(node: Arc<Node>, request: RowsRequest, is_large: bool) -> Answers {
     match request {
-        Request::Get { reader, target, keys, columns } => {
+        RowsRequest::Run { reader, hops, fragment } => {
+            fragments::run(node, reader, hops, fragment.0).await
+        }
+        RowsRequest::Take { exchange, part } => fragments::take(&node, exchange, part),
+        RowsRequest::Describe { name } => fragments::describe(&node, &name),
+        request => {
+            // A pushdown moves its large pieces of work to other threads itself.
+            let is_apart = is_large && !matches!(request, RowsRequest::DmlPushdown { .. });
+            let there = Arc::clone(&node);
+            replies::answer(&node, is_apart, async move { answer(&there, request).await }).await
+        }
+    }
+}
+
+async fn answer(node: &Arc<Node>, request: RowsRequest) -> Reply<RowsAnswer> {
+    match request {
+        RowsRequest::Get { reader, target, keys, columns } => {
             get::get(node, &reader, &target, &keys, &columns).await
         }
-        Request::Entries { reader, target, range, limit } => {
+        RowsRequest::Newest { target, key, columns } => {
+            get::newest(node, &target, key, &columns).await
+        }
+        RowsRequest::Entries { reader, target, range, limit } => {
             entries::entries(node, &reader, &target, range, limit).await
         }
-        Request::Newest { target, key, columns } => get::newest(node, &target, key, &columns).await,
-        Request::Write { reader, target, write, step } => {
-            write::write(node, &reader, &target, write, step).await
+        RowsRequest::Unchanged { table, since, now } => {
+            Ok(RowsAnswer::Unchanged(node.store.unchanged_since(table, since, now).await))
         }
-        Request::Lock { reader, target, rows, step } => {
-            locking::lock(node, &reader, &target, &rows, step).await
-        }
-        Request::LockNumber { owner, number, mode, waits } => {
-            let taken = numbers::lock(node, owner, number, mode, waits).await?;
-            Ok(Answer::Locked(vec![taken]))
-        }
-        Request::UnlockNumbers { owner, one } => {
-            numbers::unlock(node, owner, one);
-            Ok(Answer::Done)
-        }
-        Request::Unchanged { table, since, now } => {
-            Ok(Answer::Unchanged(node.store.unchanged_since(table, since, now).await))
-        }
-        Request::Waits => Ok(Answer::Waits(node.store.waits())),
-        Request::RowOperation { target, key, operation } => {
+        RowsRequest::RowOperation { target, key, operation } => {
             write::row_operation(node, &target, key, operation.0).await
         }
-        Request::DmlPushdown { reader, target, pushdown, step } => {
+        RowsRequest::Write { reader, target, write, step } => {
+            write::write(node, &reader, &target, write, step).await
+        }
+        RowsRequest::DmlPushdown { reader, target, pushdown, step } => {
             pushdown::answer(node, reader, &target, pushdown.0, step).await
         }
-        other => Err(invalid_message(&format!("{} is not about rows", other.name()))),
+        RowsRequest::Lock { reader, target, rows, step } => {
+            locking::lock(node, &reader, &target, &rows, step).await
+        }
+        RowsRequest::Waits => Ok(RowsAnswer::Waits(node.store.waits())),
+        RowsRequest::Report => Ok(RowsAnswer::Report(Box::new(report::held(node)))),
+        RowsRequest::Publish { notifications } => {
+            if let Some(fragments) = node.fragments.get() {
+                fragments.publish(&notifications);
+            }
+            Ok(RowsAnswer::Done)
+        }
+        RowsRequest::Run { .. } | RowsRequest::Take { .. } | RowsRequest::Describe { .. } => {
+            Err(invalid_message("a request for a stream of rows"))
+        }
     }
 }

@@ -6,11 +6,11 @@
 
 use super::reading::{definition, reading};
 use super::staging::staged;
-use crate::messages::{Adjustment, Answer, Reply, Target, WireReader, invalid_message};
 use crate::node::Node;
 use crate::peers::NodePeers;
 use bytes::Bytes;
 use futures::StreamExt;
+use messages::{Adjustment, Reply, RowsAnswer, Target, WireReader, invalid_message};
 use sdds::KeyRange;
 use std::sync::Arc;
 use store::catalog::Table;
@@ -37,7 +37,7 @@ pub(super) async fn answer(
     target: &Target,
     pushdown: Bytes,
     step: u64,
-) -> Reply {
+) -> Reply<RowsAnswer> {
     let Some(transaction) = reader.transaction else {
         return Err(invalid_message("a DML pushdown outside of transactions"));
     };
@@ -58,7 +58,7 @@ pub(super) async fn answer(
         }
         None => Adjustment::default(),
     };
-    Ok(Answer::Changed { rows, rest, entries, adjustment })
+    Ok(RowsAnswer::Changed { rows, rest, entries, adjustment })
 }
 
 impl Staging {

@@ -1,9 +1,9 @@
 //! The snapshot of another server's transaction on this server.
 
-use crate::messages::{Target, WireReader};
 use crate::node::Node;
 use crate::peers::NodePeers;
 use crate::transactions::ended;
+use messages::{Target, WireReader};
 use protocols::planted::{Bug, is_planted};
 use sdds::KeyRange;
 use std::sync::Arc;

@@ -4,9 +4,9 @@
 //! Nobody waits with the part of a transaction in hand, so that the coordinator can roll it back. A
 //! request that waits looks for deadlocks over all servers every second.
 
-use crate::messages::WireReader;
 use crate::node::Node;
 use crate::peers::granted;
+use messages::WireReader;
 use std::sync::Arc;
 use store::{Error, Transaction, TransactionId};
 

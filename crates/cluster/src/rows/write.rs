@@ -2,12 +2,12 @@
 
 use super::reading::definition;
 use super::staging::staged;
-use crate::messages::{
-    Adjustment, Answer, Reply, Target, WireReader, WireWrite, batches, invalid_message,
-};
 use crate::node::Node;
 use crate::routing::View;
 use bytes::Bytes;
+use messages::{
+    Adjustment, Reply, RowsAnswer, Target, WireReader, WireWrite, batches, invalid_message,
+};
 use sdds::{Bound, Key, KeyRange};
 use std::sync::Arc;
 use store::catalog::{Table, TableId};
@@ -21,7 +21,7 @@ pub(super) async fn write(
     target: &Target,
     rows: WireWrite,
     step: u64,
-) -> Reply {
+) -> Reply<RowsAnswer> {
     let Some(transaction) = reader.transaction else {
         return Err(invalid_message("a write outside of transactions"));
     };
@@ -43,7 +43,7 @@ pub(super) async fn write(
     });
     let written = written.await;
     match written {
-        Ok(Written { rows, entries }) => Ok(Answer::Written { rows, entries }),
+        Ok(Written { rows, entries }) => Ok(RowsAnswer::Written { rows, entries }),
         Err(Error::NotOwned { .. }) => {
             let span = span(defined.as_deref(), target.table, &write)?;
             not_owned(node, target, span).await
@@ -59,19 +59,23 @@ pub(super) async fn row_operation(
     target: &Target,
     key: Key,
     operation: Bytes,
-) -> Reply {
+) -> Reply<RowsAnswer> {
     let range = KeyRange::point(&key);
     definition(&node.store.catalog(), target)?;
     match node.fragments()?.row_operation(key, operation).await {
         Err(Error::NotOwned { .. }) => not_owned(node, target, range).await,
-        done => Ok(Answer::Written { rows: done?, entries: IndexChanges::default() }),
+        done => Ok(RowsAnswer::Written { rows: done?, entries: IndexChanges::default() }),
     }
 }
 
-pub(super) async fn not_owned(node: &Arc<Node>, target: &Target, range: KeyRange) -> Reply {
+pub(super) async fn not_owned(
+    node: &Arc<Node>,
+    target: &Target,
+    range: KeyRange,
+) -> Reply<RowsAnswer> {
     let view = View::serving(Arc::clone(&node.routing), target.hops);
     let entries = view.owners(target.table, &range).await?;
-    Ok(Answer::NotOwned { range, adjustment: Adjustment::of(target.table, 1, entries) })
+    Ok(RowsAnswer::NotOwned { range, adjustment: Adjustment::of(target.table, 1, entries) })
 }
 
 /// The smallest range with all keys of a write.

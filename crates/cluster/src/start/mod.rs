@@ -11,11 +11,11 @@ use crate::calls::{CallError, CountingNetwork};
 use crate::cluster::Cluster;
 use crate::facts::{self, Identity};
 use crate::membership::{Member, Members, ROOT};
-use crate::messages::{Answer, Envelope, Reply, Request, decode, encode, unexpected};
 use crate::node::Beginning;
 use crate::root::Root;
 use crate::runtime::Tasks;
 use crate::timeouts::TIMEOUTS;
+use messages::{Envelope, Reply, RootAnswer, RootRequest, decode, encode, unexpected};
 use net::{Address, Network, ask};
 use sdds::Timestamp;
 use std::sync::Arc;
@@ -86,7 +86,7 @@ impl Cluster {
     ) -> Result<Self, Error> {
         let NewServer { name, address, weight } = introduction;
         let address = address.as_str().to_owned();
-        let request = Request::Join { name, address, weight, keeps_data };
+        let request = RootRequest::Join { name, address, weight, keeps_data };
         let network = CountingNetwork::new(network);
         let joined = admitted(&network, first, request).await?;
         let store = open(joined.member.server)?;
@@ -117,7 +117,7 @@ impl Cluster {
         }
         let tasks = runtime.into();
         let (server, address) = (store.server(), introduction.address.as_str().to_owned());
-        let request = Request::Return { server, name, address, cluster };
+        let request = RootRequest::Return { server, name, address, cluster };
         let network = CountingNetwork::new(network);
         let mut has_told = false;
         let joined = loop {
@@ -163,13 +163,13 @@ struct Admission {
 async fn admitted(
     network: &CountingNetwork,
     first: &Address,
-    request: Request,
+    request: RootRequest,
 ) -> Result<Admission, Error> {
-    let envelope = encode(&Envelope { from: None, to: None, request })?;
+    let envelope = encode(&Envelope { from: None, to: None, request: request.into() })?;
     let answer = ask(network, first, envelope, TIMEOUTS.call).await;
     let answer = answer.map_err(|error| Error::from(CallError::of(error, first.as_str())))?;
-    match decode::<Reply>(&answer)?? {
-        Answer::Joined { member, members, catalog, timestamp, start, cluster } => {
+    match decode::<Reply<RootAnswer>>(&answer)?? {
+        RootAnswer::Joined { member, members, catalog, timestamp, start, cluster } => {
             Ok(Admission { member, members, catalog, timestamp, start, cluster })
         }
         other => Err(unexpected(&other)),

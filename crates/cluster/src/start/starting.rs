@@ -1,9 +1,9 @@
 //! The answers of a server that is still joining its cluster.
 
 use crate::cluster::Cluster;
-use crate::messages::encode_reply;
 use bytes::Bytes;
 use futures::{StreamExt, stream};
+use messages::encode_reply;
 use net::{Answers, Caller, Service};
 use std::sync::OnceLock;
 use store::Error;
@@ -28,7 +28,7 @@ impl Service for StartingService {
             return cluster.serve(from, request);
         }
         let starting = Error::unreachable(self.name.clone(), "it is still starting");
-        let answer = encode_reply(&Err(starting));
+        let answer = encode_reply::<()>(&Err(starting));
         stream::once(async move { Ok(answer) }).boxed()
     }
 }

@@ -1,22 +1,25 @@
 //! Answers requests about a transaction as a whole.
 
 use super::Transactions;
-use crate::messages::{Answer, Reply, Request, invalid_message};
+use messages::{Reply, TransactionAnswer, TransactionRequest, invalid_message};
 use sdds::Timestamp;
 use std::sync::Arc;
 use store::{Error, TransactionId};
 
 /// Answers a request of a coordinator, or of a participant of a transaction that is coordinated
 /// here.
-pub(crate) async fn answer(transactions: &Arc<Transactions>, request: Request) -> Reply {
+pub(crate) async fn answer(
+    transactions: &Arc<Transactions>,
+    request: TransactionRequest,
+) -> Reply<TransactionAnswer> {
     match request {
-        Request::RollbackTo { transaction, savepoint, step } => {
+        TransactionRequest::RollbackTo { transaction, savepoint, step } => {
             let part = transactions.participants.part(transaction)?;
             part.lock().await.rollback_to(savepoint, step);
-            Ok(Answer::Done)
+            Ok(TransactionAnswer::Done)
         }
-        Request::RollBack { transaction } => end(transactions, transaction, None).await,
-        Request::Prepare { reader, newest } => {
+        TransactionRequest::RollBack { transaction } => end(transactions, transaction, None).await,
+        TransactionRequest::Prepare { reader, newest } => {
             let Some(transaction) = reader.transaction else {
                 return Err(invalid_message("prepare without a transaction"));
             };
@@ -25,14 +28,13 @@ pub(crate) async fn answer(transactions: &Arc<Transactions>, request: Request) -
             let preparing = async move { part.lock().await.prepare(&reader, transaction).await };
             complete(transactions, preparing).await
         }
-        Request::Commit { transaction, timestamp } => {
+        TransactionRequest::Commit { transaction, timestamp } => {
             transactions.low_watermark.lock().learn(timestamp);
             end(transactions, transaction, Some(timestamp)).await
         }
-        Request::IsRunning { transaction } => {
-            Ok(Answer::Running(transactions.coordinated.is_running(transaction)))
+        TransactionRequest::IsRunning { transaction } => {
+            Ok(TransactionAnswer::Running(transactions.coordinated.is_running(transaction)))
         }
-        other => Err(invalid_message(&format!("{} is not about a transaction", other.name()))),
     }
 }
 
@@ -40,7 +42,7 @@ async fn end(
     transactions: &Arc<Transactions>,
     transaction: TransactionId,
     outcome: Option<Timestamp>,
-) -> Reply {
+) -> Reply<TransactionAnswer> {
     let there = Arc::clone(transactions);
     let ending = async move { there.participants.end(transaction, outcome).await };
     complete(transactions, ending).await
@@ -51,9 +53,9 @@ async fn end(
 async fn complete(
     transactions: &Transactions,
     work: impl Future<Output = Result<(), Error>> + Send + 'static,
-) -> Reply {
+) -> Reply<TransactionAnswer> {
     match transactions.calls.tasks.spawn(work).await {
-        Some(done) => done.map(|()| Answer::Done),
+        Some(done) => done.map(|()| TransactionAnswer::Done),
         None => Err(transactions.calls.stopped_error()),
     }
 }

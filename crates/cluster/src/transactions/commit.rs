@@ -17,10 +17,10 @@
 use super::Transactions;
 use crate::blocking;
 use crate::calls::CallError;
-use crate::messages::{Answer, Request, WireReader, unexpected};
 use crate::runtime::Task;
 use crate::timeouts::TIMEOUTS;
 use futures::future::join_all;
+use messages::{RootAnswer, RootRequest, TransactionRequest, WireReader, unexpected};
 use protocols::coordinator::{Answer as Decision, Coordinator, Effect, Event, Parts, Reply};
 use sdds::{GroupId, Timestamp};
 use std::collections::BTreeMap;
@@ -91,7 +91,7 @@ impl Transactions {
     }
 
     /// Tells the server of a group the outcome, in a task of its own.
-    fn tell(&self, group: GroupId, request: Request) -> Task<()> {
+    fn tell(&self, group: GroupId, request: TransactionRequest) -> Task<()> {
         let calls = Arc::clone(&self.calls);
         self.calls.tasks.spawn(async move {
             for _ in 0..TELL_TRIES {
@@ -114,7 +114,7 @@ impl Transactions {
         groups: impl IntoIterator<Item = GroupId>,
     ) {
         for group in groups {
-            self.tell(group, Request::RollBack { transaction });
+            self.tell(group, TransactionRequest::RollBack { transaction });
         }
     }
 
@@ -125,7 +125,7 @@ impl Transactions {
         savepoint: u64,
     ) -> Result<(), Error> {
         let (groups, step) = self.coordinated.begin_rollback(transaction);
-        let request = Request::RollbackTo { transaction, savepoint, step };
+        let request = TransactionRequest::RollbackTo { transaction, savepoint, step };
         let asked = groups.iter().map(|group| self.calls.ask_leader(*group, &request));
         for answer in join_all(asked).await {
             answer?;
@@ -175,7 +175,8 @@ impl Committing<'_> {
                         continue;
                     }
                     Effect::TellCommitted(group, timestamp) => {
-                        let request = Request::Commit { transaction: self.transaction, timestamp };
+                        let transaction = self.transaction;
+                        let request = TransactionRequest::Commit { transaction, timestamp };
                         told.push(self.transactions.tell(group, request));
                         continue;
                     }
@@ -206,7 +207,8 @@ impl Committing<'_> {
         let newest = transactions.low_watermark.lock().known();
         let asked = groups.into_iter().map(async |group| {
             let has_written = others.get(&group).is_some_and(|has_written| *has_written);
-            let request = Request::Prepare { reader: WireReader::new(reader, has_written), newest };
+            let reader = WireReader::new(reader, has_written);
+            let request = TransactionRequest::Prepare { reader, newest };
             let answer = transactions.calls.ask_leader(group, &request).await;
             Event::Prepared(group, answer.map(drop).map_err(Error::from))
         });
@@ -235,7 +237,7 @@ impl Committing<'_> {
     async fn decide(&self) -> Decision<Error> {
         let others = self.others.keys().copied().collect();
         let (transaction, members, locks) = (self.transaction, self.members, self.locks);
-        let request = Request::Decide { transaction, others, members, locks };
+        let request = RootRequest::Decide { transaction, others, members, locks };
         self.ask_root(&request).await
     }
 
@@ -246,15 +248,15 @@ impl Committing<'_> {
             self.transactions.calls.tasks.sleep(pause.min(TIMEOUTS.outcome_pause_max)).await;
         }
         let transaction = self.transaction;
-        self.ask_root(&Request::Outcome { transaction }).await
+        self.ask_root(&RootRequest::Outcome { transaction }).await
     }
 
-    async fn ask_root(&self, request: &Request) -> Decision<Error> {
+    async fn ask_root(&self, request: &RootRequest) -> Decision<Error> {
         match self.transactions.calls.ask_root(request).await {
-            Ok(Answer::Timestamp(timestamp) | Answer::Outcome(Some(timestamp))) => {
+            Ok(RootAnswer::Timestamp(timestamp) | RootAnswer::Outcome(Some(timestamp))) => {
                 Decision::Committed(timestamp)
             }
-            Ok(Answer::Outcome(None)) => Decision::RolledBack(None),
+            Ok(RootAnswer::Outcome(None)) => Decision::RolledBack(None),
             Ok(other) => Decision::Lost(unexpected(&other)),
             Err(CallError::NotDone(error)) => Decision::NotAsked(error),
             Err(CallError::Unknown(error)) => Decision::Lost(error),

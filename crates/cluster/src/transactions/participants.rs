@@ -5,8 +5,8 @@
 //! is done.
 
 use crate::blocking;
-use crate::messages::WireReader;
 use crate::runtime::Tasks;
+use messages::WireReader;
 use parking_lot::Mutex;
 use protocols::participant::{Effect, Ended, Event, HasWrites, Participant, Refusal, Request};
 use sdds::Timestamp;

@@ -4,9 +4,9 @@
 
 use crate::calls::{CallError, Calls};
 use crate::membership::ROOT;
-use crate::messages::{Answer, COMMITS_MAX, Request, decode, encode, unexpected};
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
+use messages::{COMMITS_MAX, RootAnswer, RootRequest, decode, encode, unexpected};
 use parking_lot::Mutex;
 use sdds::Timestamp;
 use std::fmt;
@@ -15,7 +15,7 @@ use store::Error;
 
 /// Combined requests of one kind.
 pub(crate) struct Timestamps {
-    request: fn(u32) -> Request,
+    request: fn(u32) -> RootRequest,
     newest: Mutex<Option<Question>>,
 }
 
@@ -36,12 +36,12 @@ impl fmt::Debug for Timestamps {
 impl Timestamps {
     /// Timestamps of snapshots: all waiters of a request get the same.
     pub(crate) fn of_snapshots() -> Self {
-        Self { request: |_| Request::Now, newest: Mutex::new(None) }
+        Self { request: |_| RootRequest::Now, newest: Mutex::new(None) }
     }
 
     /// Timestamps of commits: each waiter gets its own.
     pub(crate) fn of_commits() -> Self {
-        Self { request: |count| Request::Next { count }, newest: Mutex::new(None) }
+        Self { request: |count| RootRequest::Next { count }, newest: Mutex::new(None) }
     }
 
     /// The root's next answer, and the number of waiters before this one.
@@ -87,7 +87,7 @@ impl Timestamps {
             // If the root could not be reached, this request does not wait for it again.
             before?;
             match calls.ask_leader(ROOT, &request(count)).await.map_err(CallError::into) {
-                Ok(Answer::Timestamp(timestamp)) => Ok(timestamp),
+                Ok(RootAnswer::Timestamp(timestamp)) => Ok(timestamp),
                 Ok(other) => Err(Arc::new(unexpected(&other))),
                 Err(error) => Err(Arc::new(error)),
             }

@@ -11,10 +11,13 @@ use std::sync::Arc;
 use store::{Error, compact_views};
 
 /// Target size of a piece in bytes. A piece may be larger by one row.
-pub(crate) const PIECE_BYTES: usize = 1 << 20;
+pub const PIECE_BYTES: usize = 1 << 20;
 
 /// Encodes a batch, without string data that belongs to other rows.
-pub(crate) fn write(batch: &RecordBatch) -> Result<Bytes, Error> {
+///
+/// # Errors
+/// Those of Arrow.
+pub fn write(batch: &RecordBatch) -> Result<Bytes, Error> {
     let batch = &compact(batch);
     let mut writer = StreamWriter::try_new(Vec::new(), &batch.schema())?;
     writer.write(batch)?;
@@ -22,7 +25,10 @@ pub(crate) fn write(batch: &RecordBatch) -> Result<Bytes, Error> {
 }
 
 /// Decodes a batch.
-pub(crate) fn read(bytes: &[u8]) -> Result<RecordBatch, Error> {
+///
+/// # Errors
+/// 08P01, or those of Arrow.
+pub fn read(bytes: &[u8]) -> Result<RecordBatch, Error> {
     let mut reader = StreamReader::try_new(Cursor::new(bytes), None)?;
     match reader.next() {
         Some(batch) => Ok(batch?),
@@ -40,7 +46,7 @@ fn compact(batch: &RecordBatch) -> RecordBatch {
 }
 
 /// Divides a batch into pieces that are small enough to send.
-pub(crate) fn pieces(batch: &RecordBatch) -> impl Iterator<Item = RecordBatch> + use<> {
+pub fn pieces(batch: &RecordBatch) -> impl Iterator<Item = RecordBatch> + use<> {
     let batch = compact(batch);
     let rows = batch.num_rows();
     let bytes = batch.get_array_memory_size().max(1);
@@ -49,7 +55,10 @@ pub(crate) fn pieces(batch: &RecordBatch) -> impl Iterator<Item = RecordBatch> +
 }
 
 /// A batch of unnamed columns.
-pub(crate) fn of_columns(columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch, Error> {
+///
+/// # Errors
+/// The columns differ in length.
+pub fn of_columns(columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch, Error> {
     let fields = columns.iter().map(|column| Field::new("", column.data_type().clone(), true));
     let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
     let options = RecordBatchOptions::new().with_row_count(Some(rows));

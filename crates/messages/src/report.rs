@@ -1,6 +1,6 @@
 //! The state of a server, for system tables and status commands.
 
-use crate::membership::{ServerLoad, TableLoad};
+use crate::{ServerLoad, TableLoad};
 use sdds::directory::Entry;
 use sdds::{GroupId, KeyRange};
 use serde::{Deserialize, Serialize};
@@ -43,7 +43,7 @@ pub struct ImageInfo {
 
 impl ServerReport {
     /// The sum of a value over all tables.
-    pub(crate) fn sum(&self, of: fn(&TableLoad) -> u64) -> u64 {
+    pub fn sum(&self, of: fn(&TableLoad) -> u64) -> u64 {
         self.load.tables.iter().map(of).sum()
     }
 }

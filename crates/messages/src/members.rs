@@ -60,7 +60,7 @@ impl Members {
     }
 
     /// The name of a server, or its number if it is unknown.
-    pub(crate) fn name_of(&self, server: ServerId) -> String {
+    pub fn name_of(&self, server: ServerId) -> String {
         self.get(server).map_or_else(|| server.to_string(), |member| member.name.clone())
     }
 
@@ -75,13 +75,7 @@ impl Members {
     }
 
     /// Adds a server.
-    pub(crate) fn join(
-        &mut self,
-        name: String,
-        address: String,
-        weight: u32,
-        keeps_data: bool,
-    ) -> Member {
+    pub fn join(&mut self, name: String, address: String, weight: u32, keeps_data: bool) -> Member {
         let member = Member {
             server: ServerId(self.list.len() as u64),
             name,
@@ -99,7 +93,7 @@ impl Members {
     }
 
     /// Notes that a member has been started again, at an address.
-    pub(crate) fn restart(&mut self, server: ServerId, address: &str) -> Option<Member> {
+    pub fn restart(&mut self, server: ServerId, address: &str) -> Option<Member> {
         let member = self.list.iter_mut().find(|member| member.server == server)?;
         address.clone_into(&mut member.address);
         self.version += 1;
@@ -107,7 +101,7 @@ impl Members {
     }
 
     /// Notes that a member has sent its first heartbeat.
-    pub(crate) fn set_started(&mut self, server: ServerId) {
+    pub fn set_started(&mut self, server: ServerId) {
         let member = self.list.iter_mut().find(|member| member.server == server);
         if let Some(member) = member.filter(|member| !member.has_started) {
             member.has_started = true;
@@ -116,7 +110,7 @@ impl Members {
     }
 
     /// Sets the address of a server for PostgreSQL clients.
-    pub(crate) fn set_pg(&mut self, server: ServerId, pg: &str) {
+    pub fn set_pg(&mut self, server: ServerId, pg: &str) {
         let member = self.list.iter_mut().find(|member| member.server == server);
         if let Some(member) = member.filter(|member| member.pg.as_deref() != Some(pg)) {
             member.pg = Some(pg.to_owned());
@@ -125,7 +119,7 @@ impl Members {
     }
 
     /// Marks a server as lost.
-    pub(crate) fn lose(&mut self, server: ServerId) {
+    pub fn lose(&mut self, server: ServerId) {
         let index = usize::try_from(server.0).ok();
         if let Some(member) = index.and_then(|index| self.list.get_mut(index)) {
             member.is_lost = true;
@@ -134,7 +128,7 @@ impl Members {
     }
 
     /// Sets whether a server leaves without losing rows. It receives no more rows.
-    pub(crate) fn set_left(&mut self, server: ServerId, has_left: bool) {
+    pub fn set_left(&mut self, server: ServerId, has_left: bool) {
         if let Some(member) = self.list.iter_mut().find(|member| member.server == server) {
             (member.has_left, member.weight) = (has_left, 0);
             self.version += 1;
@@ -142,13 +136,13 @@ impl Members {
     }
 
     /// Changes a setting of moves.
-    pub(crate) fn change_moves(&mut self, change: MoveSetting) {
+    pub fn change_moves(&mut self, change: MoveSetting) {
         self.moves.change(change);
         self.version += 1;
     }
 
     /// Sets the weight of a present member. Returns false if there is none with this name.
-    pub(crate) fn set_weight(&mut self, name: &str, weight: u32) -> bool {
+    pub fn set_weight(&mut self, name: &str, weight: u32) -> bool {
         let member = self.list.iter_mut().find(|member| !member.is_lost && member.name == name);
         if let Some(member) = member {
             member.weight = weight;

@@ -8,7 +8,7 @@ use std::ops::Deref;
 
 /// A block of bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Blob(pub(crate) Bytes);
+pub struct Blob(pub Bytes);
 
 impl Deref for Blob {
     type Target = [u8];
