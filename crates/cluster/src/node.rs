@@ -4,11 +4,12 @@ use crate::calls::{Calls, CountingNetwork};
 use crate::directory::Files;
 use crate::membership::{Member, Members, Membership, ROOT};
 use crate::moving::Moves;
-use crate::root::Root;
+use crate::root::{Root, first_of};
 use crate::routing::Routing;
 use crate::runtime::Tasks;
 use crate::transactions::Transactions;
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
+use protocols::numbers::Sent;
 use sdds::Timestamp;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
@@ -37,6 +38,8 @@ pub(crate) struct Node {
     pub(crate) transactions: Arc<Transactions>,
     pub(crate) routing: Arc<Routing>,
     pub(crate) moves: Arc<Moves>,
+    /// The requests for advisory locks that this server has sent.
+    pub(crate) numbers: Mutex<Sent>,
     /// Executes plan fragments of other servers. Not set while the server starts.
     pub(crate) fragments: OnceLock<Arc<dyn Fragments>>,
     /// The generation of the directory, as last told by the root.
@@ -90,6 +93,7 @@ impl Node {
             transactions,
             routing,
             moves,
+            numbers: Mutex::new(Sent::from(first_of(start))),
             fragments: OnceLock::new(),
             generation: AtomicU64::new(0),
             totals: RwLock::default(),

@@ -13,6 +13,7 @@ use bytes::Bytes;
 use futures::{StreamExt, stream};
 use messages::{Envelope, Reply, Request, RootAnswer, RootRequest, decode, is_background};
 use net::Answers;
+use protocols::numbers::Order;
 use std::sync::Arc;
 use store::Error;
 
@@ -81,11 +82,13 @@ async fn answer(node: &Arc<Node>, request: Request, is_large: bool) -> Answers {
 /// server may know any member.
 async fn to_root(node: &Arc<Node>, request: RootRequest) -> Reply<RootAnswer> {
     match (&node.calls.root, request) {
-        (Some(_), RootRequest::LockNumber { owner, number, mode, waits }) => {
-            Ok(RootAnswer::Locked(numbers::lock(node, owner, number, mode, waits).await?))
+        (Some(root), RootRequest::LockNumber { owner, number, mode, waits, sent, settled }) => {
+            let order = Order { number: sent, settled };
+            let taken = numbers::lock(node, root, order, owner, (number, mode), waits).await?;
+            Ok(RootAnswer::Locked(taken))
         }
-        (Some(_), RootRequest::UnlockNumbers { owner, one }) => {
-            numbers::unlock(node, owner, one);
+        (Some(root), RootRequest::UnlockNumbers { owner, one, sent, settled }) => {
+            root.unlock_numbers(Order { number: sent, settled }, owner, one);
             Ok(RootAnswer::Done)
         }
         (Some(root), request) => root.answer(&request).await,

@@ -111,10 +111,10 @@ pub enum RootRequest {
         /// The setting.
         change: MoveSetting,
     },
-    /// A server to the root: an advisory lock for an owner there. Late, the owner has it until its server releases all of
-    /// its locks.
+    /// A server to the root: an advisory lock for an owner there. Late, after an end of the lock that was sent later, it is
+    /// refused (`protocols::numbers`).
     LockNumber {
-        /// Who has the lock.
+        /// Who wants the lock.
         owner: Owner,
         /// The lock.
         number: (Space, i64),
@@ -122,13 +122,21 @@ pub enum RootRequest {
         mode: Mode,
         /// Whether the request waits while another party has it.
         waits: bool,
+        /// The number of this request among those of its server.
+        sent: u64,
+        /// Requests of its server before this number are over.
+        settled: u64,
     },
-    /// A server to the root: the end of an advisory lock of an owner, or of all. Late, it is released late.
+    /// A server to the root: the end of an advisory lock of an owner, or of all. Late, what was asked for later is kept.
     UnlockNumbers {
         /// Who has the lock.
         owner: Owner,
         /// The lock and its mode; `None` for all.
         one: Option<((Space, i64), Mode)>,
+        /// As in [`Self::LockNumber`].
+        sent: u64,
+        /// As in [`Self::LockNumber`].
+        settled: u64,
     },
 }
 

@@ -5,12 +5,14 @@
 //!
 //! - [`coordinator`]: the commit of a transaction on several servers. [`participant`]: its part on one of them.
 //! - [`source`] and [`destination`] of a move of keys.
+//! - [`numbers`]: which requests for advisory locks the root obeys.
 //! - [`planted`]: bugs that simulations plant.
 //!
 //! Not here: messages, time limits, and what a transaction has written.
 
 pub mod coordinator;
 pub mod destination;
+pub mod numbers;
 pub mod participant;
 pub mod planted;
 pub mod source;

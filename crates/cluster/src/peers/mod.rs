@@ -286,7 +286,7 @@ impl Peers for NodePeers {
         mode: Mode,
         waits: bool,
     ) -> Result<bool, Error> {
-        self.send_number(owner.elsewhere(), number, mode, waits).await
+        self.send_number(owner.elsewhere(), (number, mode), waits).await
     }
 
     fn unlock_numbers(

@@ -33,8 +33,8 @@ impl Root {
             (member, members.clone(), self.oracle.lock().now())
         };
         // A member that has been started anew.
-        self.store.unlock_all_of(|server| server == member.server);
         let start = self.next_start().await?;
+        self.forget_numbers(member.server, start);
         self.await_heartbeat(member.server, timestamp, members.version);
         let group = self.membership.group_of(member.server);
         self.files.all().iter().for_each(|file| file.join(group));
@@ -72,7 +72,7 @@ impl Root {
             let member = members.restart(server, address);
             (member.ok_or_else(|| no_server(&members, name))?, members.clone())
         };
-        self.store.unlock_all_of(|other| other == server);
+        self.forget_numbers(server, start);
         self.begin_generation(start);
         let timestamp = self.oracle.lock().now();
         self.await_heartbeat(server, timestamp, members.version);

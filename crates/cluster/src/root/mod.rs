@@ -1,28 +1,33 @@
 //! The root server: membership, timestamps, sequences, and balancing.
 //!
 //! `oracle`: timestamps and outcomes of transactions. `admission`: servers that join and leave.
-//! `heartbeats`: what servers report and are told. `orders`: what should move where. `keeping`: what a restart finds
-//! again.
+//! `heartbeats`: what servers report and are told. `orders`: what should move where. `numbers`: advisory locks.
+//! `keeping`: what a restart finds again.
 
 mod admission;
 mod heartbeats;
 mod keeping;
+mod numbers;
 mod oracle;
 mod orders;
+
+pub(crate) use numbers::{Asked, Place, first_of};
 
 use crate::directory::Files;
 use crate::facts;
 use crate::membership::{Members, Membership, ServerLoad, evicted};
-use crate::runtime::Tasks;
 use messages::{COMMITS_MAX, Reply, RootAnswer, RootRequest, invalid_message};
+use crate::runtime::Tasks;
 use oracle::Oracle;
 use parking_lot::Mutex;
+use protocols::numbers::Numbers;
 use protocols::planted::{Bug, is_planted};
 use sdds::{GroupId, ServerId, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Instant;
+use store::locks::Owner;
 use store::{Acknowledgement, Error, RequiredLocks, Store, TransactionId};
 
 /// State of the root.
@@ -36,6 +41,8 @@ pub(crate) struct Root {
     heartbeats: Mutex<BTreeMap<ServerId, LastHeartbeat>>,
     /// Up to where the transactions of each server have ended.
     settled: Mutex<BTreeMap<ServerId, Timestamp>>,
+    /// The requests for advisory locks.
+    numbers: Mutex<Numbers<Owner, Place>>,
     /// How often servers have been started.
     starts: Mutex<u64>,
     /// The number of the last start of a server that had its rows before.
@@ -75,6 +82,7 @@ impl Root {
             oracle: Mutex::new(oracle),
             heartbeats: Mutex::default(),
             settled: Mutex::default(),
+            numbers: Mutex::default(),
             starts: Mutex::new(0),
             generation: AtomicU64::new(0),
             kept_version: AtomicU64::new(0),

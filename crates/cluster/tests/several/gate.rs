@@ -22,6 +22,8 @@ pub(crate) enum Fate {
     SwallowAnswer,
     /// The request waits until there is no such rule any more.
     Wait,
+    /// As [`Self::Wait`]. It is executed even if the caller has gone.
+    Late,
 }
 
 /// The gate of a server.
@@ -30,6 +32,7 @@ pub(crate) struct Gate {
     cluster: OnceLock<Cluster>,
     rules: Arc<Mutex<BTreeMap<String, Fate>>>,
     seen: Mutex<BTreeMap<String, usize>>,
+    late: Arc<Mutex<BTreeMap<String, usize>>>,
 }
 
 impl Gate {
@@ -51,6 +54,27 @@ impl Gate {
     pub(crate) fn seen(&self, name: &str) -> usize {
         self.seen.lock().get(name).copied().unwrap_or(0)
     }
+
+    /// Number of calls with this name that were executed late.
+    pub(crate) fn late(&self, name: &str) -> usize {
+        self.late.lock().get(name).copied().unwrap_or(0)
+    }
+
+    /// Executes a request when there is no rule for it any more.
+    fn serve_late(&self, name: String, from: Caller, request: Bytes) -> Answers {
+        let (cluster, rules, late) =
+            (self.cluster.get().cloned(), Arc::clone(&self.rules), Arc::clone(&self.late));
+        let executing = tokio::spawn(async move {
+            while rules.lock().get(&name) == Some(&Fate::Late) {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            let cluster = cluster.expect("it has been asked");
+            let answers = cluster.serve(from, request).collect::<Vec<_>>().await;
+            *late.lock().entry(name).or_default() += 1;
+            answers
+        });
+        stream::once(executing).flat_map(|done| stream::iter(done.expect("no panic"))).boxed()
+    }
 }
 
 impl Service for Gate {
@@ -63,6 +87,9 @@ impl Service for Gate {
         let name = name_of_call(&request).expect("servers send what they understand");
         *self.seen.lock().entry(name.clone()).or_default() += 1;
         let fate = self.rules.lock().get(&name).copied();
+        if fate == Some(Fate::Late) {
+            return self.serve_late(name, from, request);
+        }
         if fate == Some(Fate::Wait) {
             let (cluster, rules) = (cluster.clone(), Arc::clone(&self.rules));
             let served = async move {
@@ -81,7 +108,7 @@ impl Service for Gate {
             Fate::LoseRequest => failure("by rule").boxed(),
             Fate::LoseAnswer => done.chain(failure("by rule")).boxed(),
             Fate::SwallowRequest => stream::pending().boxed(),
-            Fate::Wait => unreachable!("it was served above"),
+            Fate::Wait | Fate::Late => unreachable!("it was served above"),
             Fate::SwallowAnswer => done.chain(stream::pending()).boxed(),
         }
     }

@@ -10,6 +10,7 @@ mod keyed;
 mod loads;
 mod measure;
 mod moves;
+mod numbers;
 mod outages;
 mod random;
 mod restarts;

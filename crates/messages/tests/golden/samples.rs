@@ -165,8 +165,20 @@ pub(super) fn root_requests() -> Vec<RootRequest> {
         RootRequest::SequenceLast { sequence: sequence() },
         RootRequest::SetWeight { name, weight: 0 },
         RootRequest::ChangeMoves { change: MoveSetting::BytesPerSecond(NonZeroU64::new(1000)) },
-        RootRequest::LockNumber { owner: owner(), number, mode: Mode::Exclusive, waits: true },
-        RootRequest::UnlockNumbers { owner: owner(), one: Some((number, Mode::Share)) },
+        RootRequest::LockNumber {
+            owner: owner(),
+            number,
+            mode: Mode::Exclusive,
+            waits: true,
+            sent: 300,
+            settled: 299,
+        },
+        RootRequest::UnlockNumbers {
+            owner: owner(),
+            one: Some((number, Mode::Share)),
+            sent: 301,
+            settled: 301,
+        },
     ]
 }
 
