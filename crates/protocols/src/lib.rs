@@ -5,7 +5,7 @@
 //!
 //! - [`coordinator`]: the commit of a transaction on several servers. [`participant`]: its part on one of them.
 //! - [`source`] and [`destination`] of a move of keys.
-//! - [`numbers`]: which requests for advisory locks the root obeys.
+//! - [`oracle`]: timestamps of the root, and outcomes of transactions. [`numbers`]: which requests for advisory locks the root obeys.
 //! - [`planted`]: bugs that simulations plant.
 //!
 //! Not here: messages, time limits, and what a transaction has written.
@@ -13,6 +13,7 @@
 pub mod coordinator;
 pub mod destination;
 pub mod numbers;
+pub mod oracle;
 pub mod participant;
 pub mod planted;
 pub mod source;

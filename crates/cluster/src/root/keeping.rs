@@ -1,20 +1,14 @@
 //! What the root finds again after a restart: the members, the clock, and decisions.
 
 use super::Root;
-use super::oracle::Oracle;
 use crate::facts;
 use crate::membership::Members;
 use futures::executor::block_on;
+use protocols::oracle::{Effect, Event, Oracle};
 use protocols::planted::{Bug, is_planted};
 use sdds::{ServerId, Timestamp};
 use std::sync::atomic::Ordering;
 use store::{Error, Store};
-
-/// Timestamps that are leased at a time.
-const LEASE: u64 = 1 << 20;
-
-/// Outcomes that are not worth the effort to forget them.
-const OUTCOMES_KEPT: usize = 1 << 10;
 
 impl Root {
     /// The members that a data directory knows; `None` for a new cluster.
@@ -31,17 +25,18 @@ impl Root {
     /// # Errors
     /// XX001 if they cannot be read.
     pub(crate) fn resume(&self) -> Result<(), Error> {
-        let mut oracle = self.oracle.lock();
         let clock: Option<u64> = facts::read(&self.store, facts::CLOCK)?;
         let clock = clock.filter(|_| !is_planted(Bug::TimestampReused));
-        let last = oracle.now().max(Timestamp(clock.unwrap_or(0)));
-        *oracle = Oracle::durable(last);
+        let mut outcomes = Vec::new();
         for (name, value) in self.store.facts(facts::OUTCOMES) {
             let outcome: Option<u64> = facts::decode(&name, &value)?;
-            if let Some(transaction) = facts::transaction(&name) {
-                oracle.remember(transaction, outcome.map(Timestamp));
-            }
+            let transaction = facts::transaction(&name);
+            outcomes.extend(transaction.map(|transaction| (transaction, outcome.map(Timestamp))));
         }
+        let mut oracle = self.oracle.lock();
+        let last = oracle.now().max(Timestamp(clock.unwrap_or(0)));
+        *oracle = Oracle::resume(last, outcomes);
+        drop(oracle);
         *self.starts.lock() = facts::read(&self.store, facts::STARTS)?.unwrap_or(0);
         let members = self.membership.list.read().clone();
         for member in members.present().filter(|member| member.server != self.membership.here) {
@@ -82,18 +77,21 @@ impl Root {
         Ok(start)
     }
 
-    /// Makes sure that so many timestamps may be assigned. Blocks the thread if that has to be made durable first,
-    /// which [`Self::lease_ahead`] prevents.
+    /// Takes an event at the oracle. Blocks the thread if timestamps have to be leased first, which [`Self::lease_ahead`]
+    /// prevents.
     ///
     /// # Errors
     /// Those of the disk.
-    pub(super) fn lease_for(&self, oracle: &mut Oracle, count: u64) -> Result<(), Error> {
-        if !oracle.has_lease(count) {
-            let bound = Timestamp(oracle.now().0 + count + LEASE);
+    pub(super) fn step(&self, oracle: &mut Oracle, event: Event<'_>) -> Result<Vec<Effect>, Error> {
+        let mut effects = Vec::new();
+        oracle.step(event, &mut effects);
+        if let [Effect::Lease(bound)] = effects[..] {
             block_on(facts::write(&self.store, facts::CLOCK, &bound.0)?.wait())?;
-            oracle.lease(bound);
+            effects.clear();
+            oracle.step(Event::Leased(bound), &mut effects);
+            oracle.step(event, &mut effects);
         }
-        Ok(())
+        Ok(effects)
     }
 
     /// Leases timestamps before they are needed.
@@ -101,38 +99,29 @@ impl Root {
     /// # Errors
     /// Those of the disk.
     pub(crate) async fn lease_ahead(&self) -> Result<(), Error> {
-        let now = {
-            let oracle = self.oracle.lock();
-            if oracle.has_lease(LEASE / 2) {
-                return Ok(());
+        let mut effects = Vec::new();
+        self.oracle.lock().step(Event::Tick, &mut effects);
+        for effect in effects {
+            if let Effect::Lease(bound) = effect {
+                facts::write(&self.store, facts::CLOCK, &bound.0)?.wait().await?;
+                self.oracle.lock().step(Event::Leased(bound), &mut Vec::new());
             }
-            oracle.now()
-        };
-        let bound = Timestamp(now.0 + 2 * LEASE);
-        facts::write(&self.store, facts::CLOCK, &bound.0)?.wait().await?;
-        self.oracle.lock().lease(bound);
+        }
         Ok(())
     }
 
     /// Notes up to where the transactions of a server have ended, and forgets what has ended on all.
     pub(super) fn note_settled(&self, server: ServerId, settled: Timestamp) {
-        if self.store.journal().is_none() {
-            return;
-        }
-        let forgets = is_planted(Bug::OutcomeForgotten);
-        let mut all = self.settled.lock();
-        all.insert(server, settled);
-        let members = self.membership.list.read();
-        let of = |server| all.get(&server).copied().unwrap_or(Timestamp::ZERO);
-        let settled = members.present().map(|member| of(member.server)).min();
-        drop(members);
-        let mut oracle = self.oracle.lock();
-        let settled = if forgets { Some(oracle.now()) } else { settled };
-        let is_much = oracle.outcomes() > OUTCOMES_KEPT || forgets;
-        let (Some(settled), true) = (settled, is_much) else { return };
-        for transaction in oracle.forget(settled) {
-            // A fact that is left costs memory only.
-            let _ = self.store.set_fact(&facts::outcome(transaction), None);
+        let present: Vec<ServerId> =
+            self.membership.list.read().present().map(|member| member.server).collect();
+        let mut effects = Vec::new();
+        let event = Event::Settled { server, at: settled, present: &present };
+        self.oracle.lock().step(event, &mut effects);
+        for effect in effects {
+            if let Effect::Forget(transaction) = effect {
+                // A fact that is left costs memory only.
+                let _ = self.store.set_fact(&facts::outcome(transaction), None);
+            }
         }
     }
 }

@@ -1,14 +1,14 @@
 //! The root server: membership, timestamps, sequences, and balancing.
 //!
-//! `oracle`: timestamps and outcomes of transactions. `admission`: servers that join and leave.
-//! `heartbeats`: what servers report and are told. `orders`: what should move where. `numbers`: advisory locks.
-//! `keeping`: what a restart finds again.
+//! Timestamps and outcomes of transactions are decided by a state machine, [`protocols::oracle`].
+//!
+//! `admission`: servers that join and leave. `heartbeats`: what servers report and are told. `orders`: what should move where.
+//! `numbers`: advisory locks. `keeping`: what a restart finds again.
 
 mod admission;
 mod heartbeats;
 mod keeping;
 mod numbers;
-mod oracle;
 mod orders;
 
 pub(crate) use numbers::{Asked, Place, first_of};
@@ -16,12 +16,11 @@ pub(crate) use numbers::{Asked, Place, first_of};
 use crate::directory::Files;
 use crate::facts;
 use crate::membership::{Members, Membership, ServerLoad, evicted};
-use messages::{COMMITS_MAX, Reply, RootAnswer, RootRequest, invalid_message};
 use crate::runtime::Tasks;
-use oracle::Oracle;
+use messages::{COMMITS_MAX, Reply, RootAnswer, RootRequest, invalid_message};
 use parking_lot::Mutex;
 use protocols::numbers::Numbers;
-use protocols::planted::{Bug, is_planted};
+use protocols::oracle::{Effect, Event, Oracle};
 use sdds::{GroupId, ServerId, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -39,8 +38,6 @@ pub(crate) struct Root {
     tasks: Tasks,
     oracle: Mutex<Oracle>,
     heartbeats: Mutex<BTreeMap<ServerId, LastHeartbeat>>,
-    /// Up to where the transactions of each server have ended.
-    settled: Mutex<BTreeMap<ServerId, Timestamp>>,
     /// The requests for advisory locks.
     numbers: Mutex<Numbers<Owner, Place>>,
     /// How often servers have been started.
@@ -73,7 +70,7 @@ impl Root {
         let oldest = store.oldest_snapshot().map_or(now, |oldest| oldest.min(now));
         let here = membership.here;
         let keeps_data = store.journal().is_some();
-        let oracle = if keeps_data { Oracle::durable(now) } else { Oracle::new(now) };
+        let oracle = if keeps_data { Oracle::resume(now, []) } else { Oracle::new(now) };
         let root = Self {
             membership,
             files,
@@ -81,7 +78,6 @@ impl Root {
             tasks,
             oracle: Mutex::new(oracle),
             heartbeats: Mutex::default(),
-            settled: Mutex::default(),
             numbers: Mutex::default(),
             starts: Mutex::new(0),
             generation: AtomicU64::new(0),
@@ -109,7 +105,7 @@ impl Root {
                 self.decide(*transaction, others, *members).await?
             }
             RootRequest::Outcome { transaction } => {
-                let (outcome, kept) = self.settle(*transaction, false)?;
+                let (outcome, kept) = self.settle(Event::Ask(*transaction))?;
                 kept.wait().await?;
                 RootAnswer::Outcome(outcome)
             }
@@ -162,8 +158,9 @@ impl Root {
     /// Those of the disk.
     pub(crate) fn next(&self, count: u32) -> Result<Timestamp, Error> {
         let mut oracle = self.oracle.lock();
-        self.lease_for(&mut oracle, count.into())?;
-        Ok(oracle.next(count))
+        let effects = self.step(&mut oracle, Event::Next { count })?;
+        let [Effect::Assigned(first)] = effects[..] else { panic!("timestamps are assigned") };
+        Ok(first)
     }
 
     /// Refuses a transaction that depends on locks which are lost.
@@ -204,34 +201,32 @@ impl Root {
         if others.is_empty() {
             return Ok((RootAnswer::Timestamp(self.next(1)?), Acknowledgement::default()));
         }
-        let (outcome, kept) = self.settle(transaction, true)?;
+        let (outcome, kept) = self.settle(Event::Decide(transaction))?;
         Ok((RootAnswer::Outcome(outcome), kept))
     }
 
-    /// Decides a transaction unless it is decided: commits it, or rolls it back for good. Nobody may be told before the
-    /// decision is durable.
-    fn settle(
-        &self,
-        transaction: TransactionId,
-        commits: bool,
-    ) -> Result<(Option<Timestamp>, Acknowledgement), Error> {
+    /// The outcome of the transaction of an event. Nobody may be told before it is durable.
+    fn settle(&self, event: Event<'_>) -> Result<(Option<Timestamp>, Acknowledgement), Error> {
         let mut oracle = self.oracle.lock();
-        if let Some(known) = oracle.known(transaction) {
-            return Ok((known, self.store.durable_now()));
+        let mut kept = None;
+        for effect in self.step(&mut oracle, event)? {
+            match effect {
+                Effect::Keep(transaction, outcome) => {
+                    let value = outcome.map(|timestamp| timestamp.0);
+                    let keeping = facts::write(&self.store, &facts::outcome(transaction), &value);
+                    kept = Some(keeping.inspect_err(|_| {
+                        oracle.step(Event::NotKept(transaction), &mut Vec::new());
+                    })?);
+                }
+                Effect::Tell(outcome) => {
+                    return Ok((outcome, kept.unwrap_or_else(|| self.store.durable_now())));
+                }
+                Effect::Lease(_) | Effect::Assigned(_) | Effect::Forget(_) => {
+                    panic!("a decision is kept and told")
+                }
+            }
         }
-        let outcome = if commits {
-            self.lease_for(&mut oracle, 1)?;
-            Some(oracle.next(1))
-        } else {
-            None
-        };
-        let value = outcome.map(|timestamp| timestamp.0);
-        let kept = match is_planted(Bug::DecisionInMemory) {
-            false => facts::write(&self.store, &facts::outcome(transaction), &value)?,
-            true => Acknowledgement::default(),
-        };
-        oracle.remember(transaction, outcome);
-        Ok((outcome, kept))
+        panic!("a decision is told")
     }
 }
 
