@@ -113,3 +113,18 @@ async fn read<S: AsyncRead + Unpin, T: DeserializeOwned>(stream: &mut S) -> io::
     stream.read_exact(&mut bytes).await?;
     postcard::from_bytes(&bytes).map_err(io::Error::other)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_messages_of_who_joins_have_their_bytes() {
+        let bytes = |message: Result<Certificates, String>| postcard::to_stdvec(&message);
+        let application = Application { secret: vec![1, 2], public_key: vec![3] };
+        assert_eq!(postcard::to_stdvec(&application), Ok(vec![2, 1, 2, 1, 3]));
+        let certificates = Certificates { own: vec![1], authority: vec![2, 3] };
+        assert_eq!(bytes(Ok(certificates)), Ok(vec![0, 1, 1, 2, 2, 3]));
+        assert_eq!(bytes(Err("no".into())), Ok(vec![1, 2, b'n', b'o']));
+    }
+}

@@ -2,10 +2,10 @@
 
 use crate::MESSAGE_BYTES_MAX;
 use crate::tcp::frame::{Frame, FrameError, HEADER_BYTES, Kind, decode};
-use bytes::{Bytes, BytesMut};
+use bytes::BytesMut;
 use proptest::prelude::*;
 
-const KINDS: [Kind; 11] = [
+pub(super) const KINDS: [Kind; 12] = [
     Kind::Request,
     Kind::Answer,
     Kind::LastAnswer,
@@ -17,9 +17,10 @@ const KINDS: [Kind; 11] = [
     Kind::Goodbye,
     Kind::Ping,
     Kind::Pong,
+    Kind::PulledRequest,
 ];
 
-fn encode(frame: &Frame) -> Vec<u8> {
+pub(super) fn encode(frame: &Frame) -> Vec<u8> {
     [&frame.header()[..], &frame.payload[..]].concat()
 }
 
@@ -86,17 +87,4 @@ fn a_declared_length_takes_no_memory() {
     bytes[..4].copy_from_slice(&(MESSAGE_BYTES_MAX as u32 + 1).to_le_bytes());
     let too_long = decode(&mut BytesMut::from(&bytes[..]));
     assert_eq!(too_long, Err(FrameError::TooLong(MESSAGE_BYTES_MAX as u32 + 1)));
-}
-
-/// The encoding is part of the protocol.
-#[test]
-fn ordinals_stay() {
-    let ordinals = KINDS.map(|kind| Frame::bare(0, kind).header()[16]);
-    assert_eq!(ordinals, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
-    let frame = Frame { call: 258, kind: Kind::Credit, payload: Bytes::from_static(&[4, 0, 0, 0]) };
-    let golden = "04000000 c0f30cfe 0201000000000000 08 04000000";
-    let hex = |part: &[u8]| part.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    let bytes = encode(&frame);
-    let parts = [&bytes[..4], &bytes[4..8], &bytes[8..16], &bytes[16..17], &bytes[17..]];
-    assert_eq!(parts.map(hex).join(" "), golden);
 }

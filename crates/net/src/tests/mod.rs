@@ -3,6 +3,7 @@
 mod conversation;
 mod encrypted;
 mod frames;
+mod golden;
 mod links;
 mod place;
 mod talker;
