@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::net::SocketAddr;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 use store::catalog::{Catalog, RelationId, SqlType};
@@ -234,5 +234,7 @@ pub enum Kind {
         is_binary: bool,
         /// Whether it is SCROLL.
         scrolls: bool,
+        /// Whether its transaction has committed: it reads no relations any more.
+        is_committed: AtomicBool,
     },
 }

@@ -72,7 +72,7 @@ pub(super) fn cursors(context: &ViewContext<'_>, rows: &mut TableRows) {
     let entries: Vec<Arc<Entry>> = context.session.named_entries();
     for entry in entries {
         let Entry { name, statement, made, kind } = &*entry;
-        let Kind::Cursor { holds, is_binary, scrolls } = kind else { continue };
+        let Kind::Cursor { holds, is_binary, scrolls, .. } = kind else { continue };
         rows.row([
             ("name", name.as_str().into()),
             ("statement", statement.as_str().into()),

@@ -175,6 +175,40 @@ async fn a_cursor_with_hold_needs_no_transaction_block() {
     assert_eq!(refusal(&client, "FETCH h").await, "34000 cursor \"h\" does not exist");
 }
 
+/// PostgreSQL refuses what would take rows or columns away from a cursor.
+#[tokio::test]
+async fn a_relation_that_a_cursor_reads_keeps_its_rows_and_columns() {
+    let served = serve(&[]);
+    let client = connect(&served, "u", None).await.expect("connected");
+    let tables =
+        "CREATE TABLE t (a int); INSERT INTO t VALUES (1), (2); CREATE VIEW v AS SELECT * FROM t";
+    client.simple_query(tables).await.expect("created");
+    let in_use = |what: &str| {
+        format!(
+            "55006 cannot {what} \"t\" because it is being used by active queries in this session"
+        )
+    };
+    let declare = "BEGIN; DECLARE c CURSOR FOR SELECT * FROM v; SAVEPOINT s";
+    client.simple_query(declare).await.expect("declared");
+    for (statement, what) in [
+        ("TRUNCATE t", "TRUNCATE"),
+        ("ALTER TABLE t ADD COLUMN b int", "ALTER TABLE"),
+        ("DROP TABLE t CASCADE", "DROP TABLE"),
+        ("CREATE INDEX ON t (a)", "CREATE INDEX"),
+    ] {
+        assert_eq!(refusal(&client, statement).await, in_use(what), "{statement}");
+        client.simple_query("ROLLBACK TO s").await.expect("undone");
+    }
+    assert_eq!(values(&client, "FETCH ALL c").await, ["1", "2"]);
+    assert_eq!(refusal(&client, "TRUNCATE t").await, in_use("TRUNCATE"), "its end is no matter");
+    client.simple_query("ROLLBACK TO s; CLOSE c; TRUNCATE t; ROLLBACK").await.expect("closed");
+    let hold = "BEGIN; DECLARE h CURSOR WITH HOLD FOR SELECT * FROM t; SAVEPOINT s";
+    client.simple_query(hold).await.expect("declared");
+    assert_eq!(refusal(&client, "TRUNCATE t").await, in_use("TRUNCATE"));
+    client.simple_query("ROLLBACK TO s; COMMIT; TRUNCATE t").await.expect("it has its rows");
+    assert_eq!(values(&client, "FETCH ALL h").await, ["1", "2"]);
+}
+
 #[tokio::test]
 async fn a_named_prepared_statement_takes_values() {
     let served = serve(&[]);

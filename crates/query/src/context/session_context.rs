@@ -125,7 +125,12 @@ impl SessionContext for Context {
     fn named_entries(&self) -> Vec<Arc<Entry>> {
         let cursors = self.held.cursors.lock();
         let entry = |(name, of): (&String, &CursorOf)| {
-            let kind = Kind::Cursor { holds: false, is_binary: false, scrolls: of.goes_back };
+            let kind = Kind::Cursor {
+                holds: false,
+                is_binary: false,
+                scrolls: of.goes_back,
+                is_committed: AtomicBool::new(false),
+            };
             let (name, statement) = (name.clone(), of.statement.clone());
             Arc::new(Entry { name, statement, made: of.opened, kind })
         };

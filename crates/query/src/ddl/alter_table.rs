@@ -8,6 +8,7 @@ use super::dependents;
 use super::foreign_keys;
 use super::generated::{self, mentions};
 use super::identity;
+use super::in_use::refuse_in_use;
 use super::index;
 use super::index_columns;
 use super::not_null::{contains_null, refuse_nulls};
@@ -57,7 +58,9 @@ pub(crate) async fn run(
             return Err(Error::unsupported(format!("this form of ALTER {what} is not supported")));
         }
     }
-    let id = named_target(frame, transaction, &alter.name, Privileges::OWNER)?.id;
+    let table = named_target(frame, transaction, &alter.name, Privileges::OWNER)?;
+    let id = table.id;
+    refuse_in_use(frame, transaction.catalog(), &Relation::Table(table), "ALTER TABLE")?;
     for operation in &alter.operations {
         let Some(table) = transaction.catalog().table_by_id(id).cloned() else { break };
         if changes_keys(frame, transaction, id, operation).await? {

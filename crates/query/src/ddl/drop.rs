@@ -1,6 +1,7 @@
 //! DROP TABLE, DROP VIEW, DROP SEQUENCE, DROP INDEX and DROP SCHEMA.
 
 use super::dependents::{self, drop_with_owned};
+use super::in_use::refuse_in_use;
 use super::{foreign_keys, functions, index, user_type, uses};
 use crate::context::Frame;
 use catalog_views::relation_names::{a_kind, find_named};
@@ -89,9 +90,9 @@ fn drop_relation(
             drop.names.iter().any(is_it)
         };
         let depends = |of: &Table, _: &ForeignKey| !named(of);
-        let (id, cascade) = (table.id, drop.cascade);
-        let names = (&*what, &*what);
-        foreign_keys::drop_dependents(frame, transaction, id, names, cascade, depends)?;
+        let (id, names) = (table.id, (&*what, &*what));
+        foreign_keys::drop_dependents(frame, transaction, id, names, drop.cascade, depends)?;
+        refuse_in_use(frame, &catalog, relation, "DROP TABLE")?;
     }
     drop_with_owned(transaction, &catalog, relation)
 }
@@ -140,6 +141,9 @@ fn drop_schema(
     }
     if drop.cascade {
         for relation in catalog.relations_in(name) {
+            if let Relation::Table(_) = relation {
+                refuse_in_use(frame, &catalog, relation, "DROP TABLE")?;
+            }
             if transaction.catalog().relation_by_id(relation.id()).is_some() {
                 let now = Arc::clone(transaction.catalog());
                 drop_with_owned(transaction, &now, relation)?;

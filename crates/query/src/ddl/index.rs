@@ -5,6 +5,7 @@
 //! of an index cannot commit.
 
 use super::foreign_keys;
+use super::in_use::refuse_in_use;
 use super::index_names::{chosen, of_key, refuse_taken};
 use crate::analysis::row;
 use crate::context::{Frame, start};
@@ -46,6 +47,8 @@ pub(super) async fn run(
         frame.skip_existing(SqlState::DuplicateTable, "relation", name);
         return Ok(());
     }
+    let relation = Relation::Table(Arc::clone(&table));
+    refuse_in_use(frame, transaction.catalog(), &relation, "CREATE INDEX")?;
     let count = create.columns.len() + create.included.len();
     if count > COLUMNS_MAX {
         let message = format!("cannot use more than {COLUMNS_MAX} columns in an index");

@@ -17,6 +17,7 @@ mod foreign_keys;
 pub(crate) mod functions;
 mod generated;
 mod identity;
+mod in_use;
 mod index;
 mod index_columns;
 mod index_names;

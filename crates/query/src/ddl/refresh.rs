@@ -3,6 +3,7 @@
 //! The query is executed with the privileges of the owner. The new rows replace the old ones in one transaction. Whoever
 //! reads meanwhile sees the old ones and waits for nothing, so that CONCURRENTLY differs only in what it requires.
 
+use super::in_use::refuse_in_use;
 use crate::context::Frame;
 use crate::dml::assembly::Assembly;
 use crate::dml::ingest;
@@ -39,6 +40,7 @@ pub(super) async fn run(
     if refresh.is_concurrent {
         refuse_concurrent(table, materialized, catalog.indexes_of(table.id))?;
     }
+    refuse_in_use(frame, &catalog, relation, "REFRESH MATERIALIZED VIEW")?;
     transaction.truncate(table.id)?;
     if materialized.is_populated != refresh.with_data {
         let materialized = Materialized { is_populated: refresh.with_data, ..materialized.clone() };

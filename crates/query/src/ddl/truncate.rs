@@ -1,5 +1,6 @@
 //! TRUNCATE.
 
+use super::in_use::refuse_in_use;
 use crate::context::Frame;
 use crate::dml::named_target;
 use crate::triggers::Firing;
@@ -19,7 +20,10 @@ pub(crate) async fn run(
 ) -> Result<()> {
     let mut tables = Vec::with_capacity(truncate.names.len());
     for name in &truncate.names {
-        tables.push(named_target(frame, transaction, name, Privileges::TRUNCATE)?);
+        let table = named_target(frame, transaction, name, Privileges::TRUNCATE)?;
+        let relation = Relation::Table(Arc::clone(&table));
+        refuse_in_use(frame, transaction.catalog(), &relation, "TRUNCATE")?;
+        tables.push(table);
     }
     add_referring(frame, transaction, &mut tables, truncate.cascade)?;
     let mut firings = Vec::new();
@@ -68,6 +72,7 @@ fn add_referring(
             }
             let relation = Relation::Table(Arc::clone(other));
             frame.access(catalog).require(&relation, Privileges::TRUNCATE)?;
+            refuse_in_use(frame, catalog, &relation, "TRUNCATE")?;
             let message = format!("truncate cascades to table \"{name}\"");
             frame.session.notice(SqlState::SuccessfulCompletion, message);
             tables.push(Arc::clone(other));

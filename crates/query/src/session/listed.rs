@@ -4,7 +4,7 @@
 use super::Session;
 use crate::context::Listed;
 use catalog_views::session_context::{Entry, Kind};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
@@ -21,6 +21,13 @@ impl Listing {
     pub fn described(&self, description: &super::Description) {
         if let Kind::Prepared { parameters, .. } = &self.entry.kind {
             parameters.get_or_init(|| description.parameters.clone());
+        }
+    }
+
+    /// Notes that the transaction of a cursor has committed.
+    pub fn committed(&self) {
+        if let Kind::Cursor { is_committed, .. } = &self.entry.kind {
+            is_committed.store(true, Ordering::Relaxed);
         }
     }
 
@@ -55,7 +62,8 @@ impl Session {
         scrolls: bool,
         holds: bool,
     ) -> Listing {
-        self.list(name, statement, Kind::Cursor { holds, is_binary, scrolls })
+        let is_committed = AtomicBool::new(false);
+        self.list(name, statement, Kind::Cursor { holds, is_binary, scrolls, is_committed })
     }
 
     fn list(&self, name: &str, statement: &str, kind: Kind) -> Listing {

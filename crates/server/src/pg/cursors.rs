@@ -40,7 +40,7 @@ impl<S: Stream> Connection<S> {
                     state: State::Open(Box::new(Reading::new(rows, held))),
                     kind: Kind::Cursor { binary, hold },
                     is_committed: false,
-                    _listing: Some(listing),
+                    listing: Some(listing),
                 };
                 self.portals.insert(name, portal);
             }
@@ -123,6 +123,9 @@ impl<S: Stream> Connection<S> {
         }
         self.portals.retain(|_, portal| {
             portal.is_committed |= committed && portal.holds();
+            if let Some(listing) = portal.listing.as_ref().filter(|_| portal.is_committed) {
+                listing.committed();
+            }
             portal.is_committed
         });
     }

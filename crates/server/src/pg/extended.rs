@@ -90,15 +90,8 @@ impl<S: Stream> Connection<S> {
             self.session.list_cursor(&bind.portal, text, is_binary, false, false)
         });
         let (state, kind) = (State::Bound, Kind::Bound);
-        let portal = Portal {
-            prepared,
-            values,
-            formats,
-            state,
-            kind,
-            is_committed: false,
-            _listing: listing,
-        };
+        let portal =
+            Portal { prepared, values, formats, state, kind, is_committed: false, listing };
         self.portals.insert(bind.portal, portal);
         self.wire.out.bind_complete();
         Ok(Ok(()))

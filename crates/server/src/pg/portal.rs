@@ -16,7 +16,7 @@ pub(crate) struct Portal {
     /// Whether it outlives the current transaction: a cursor WITH HOLD of a committed transaction.
     pub(crate) is_committed: bool,
     /// `None` without a name.
-    pub(crate) _listing: Option<Listing>,
+    pub(crate) listing: Option<Listing>,
 }
 
 /// The origin of a portal.
