@@ -26,9 +26,9 @@ use std::sync::Arc;
 use store::catalog::{Sequence, Table, TableId};
 use store::locks::{Mode, Owner, Party, Space};
 use store::{
-    BatchStream, Changed, Delivery, Error, ExchangeId, Finding, MoveSetting, MoveSettings, Peers,
-    Prepared, Reader, RequiredLocks, RowLocks, Snapshot, TableTotal, Traffic, TransactionId,
-    Whereabouts, Write, Written,
+    BatchStream, Changed, Delivery, Error, ExchangeId, Finding, Knowledge, MoveSetting,
+    MoveSettings, Prepared, Reader, RequiredLocks, RootPeers, RowLocks, RowPeers, Snapshot,
+    TableTotal, Traffic, TransactionId, Whereabouts, Write, Written,
 };
 
 /// Rows column by column, and the position of each row's key.
@@ -61,8 +61,7 @@ impl NodePeers {
     }
 }
 
-#[async_trait]
-impl Peers for NodePeers {
+impl Knowledge for NodePeers {
     fn here(&self) -> ServerId {
         self.node.membership.here
     }
@@ -105,18 +104,6 @@ impl Peers for NodePeers {
         self.node.transactions.new_id()
     }
 
-    async fn snapshot(&self) -> Result<Snapshot, Error> {
-        self.node.transactions.snapshot().await
-    }
-
-    async fn cover(
-        &self,
-        table: TableId,
-        range: &KeyRange,
-    ) -> Result<Vec<(KeyRange, GroupId)>, Error> {
-        self.view.cover(table, range).await
-    }
-
     fn whereabouts(&self, table: &Arc<Table>, key: &Key) -> Whereabouts {
         let entries = self.node.files.of(table).around(key);
         let members = self.node.membership.list.read();
@@ -129,6 +116,21 @@ impl Peers for NodePeers {
 
     fn total(&self, table: TableId) -> Option<TableTotal> {
         self.node.totals.read().get(&table).copied()
+    }
+
+    fn move_settings(&self) -> MoveSettings {
+        self.node.membership.list.read().moves
+    }
+}
+
+#[async_trait]
+impl RowPeers for NodePeers {
+    async fn cover(
+        &self,
+        table: TableId,
+        range: &KeyRange,
+    ) -> Result<Vec<(KeyRange, GroupId)>, Error> {
+        self.view.cover(table, range).await
     }
 
     async fn get(
@@ -231,24 +233,6 @@ impl Peers for NodePeers {
         self.rows(on, RowsRequest::Take { exchange, part }, Delivery::Pushed)
     }
 
-    async fn rollback_to(&self, transaction: TransactionId, savepoint: u64) -> Result<(), Error> {
-        self.node.transactions.rollback_to(transaction, savepoint).await
-    }
-
-    async fn commit(
-        &self,
-        reader: &Reader,
-        here: Option<Prepared>,
-        locks: Option<RequiredLocks>,
-    ) -> Result<Timestamp, Error> {
-        let of = |locks: RequiredLocks| RequiredLocks { owner: locks.owner.elsewhere(), ..locks };
-        self.node.transactions.commit(reader, here, locks.map(of)).await
-    }
-
-    fn roll_back(&self, transaction: TransactionId) {
-        self.node.transactions.roll_back(transaction);
-    }
-
     async fn describe(&self, name: &str) -> Result<Option<RecordBatch>, Error> {
         report::table(&self.node, name).await
     }
@@ -279,6 +263,35 @@ impl Peers for NodePeers {
         join_all(sent).await;
     }
 
+    async fn is_unchanged(&self, table: TableId, since: Timestamp) -> Result<bool, Error> {
+        self.is_unchanged_everywhere(table, since).await
+    }
+}
+
+#[async_trait]
+impl RootPeers for NodePeers {
+    async fn snapshot(&self) -> Result<Snapshot, Error> {
+        self.node.transactions.snapshot().await
+    }
+
+    async fn rollback_to(&self, transaction: TransactionId, savepoint: u64) -> Result<(), Error> {
+        self.node.transactions.rollback_to(transaction, savepoint).await
+    }
+
+    async fn commit(
+        &self,
+        reader: &Reader,
+        here: Option<Prepared>,
+        locks: Option<RequiredLocks>,
+    ) -> Result<Timestamp, Error> {
+        let of = |locks: RequiredLocks| RequiredLocks { owner: locks.owner.elsewhere(), ..locks };
+        self.node.transactions.commit(reader, here, locks.map(of)).await
+    }
+
+    fn roll_back(&self, transaction: TransactionId) {
+        self.node.transactions.roll_back(transaction);
+    }
+
     async fn lock_number(
         &self,
         owner: Owner,
@@ -297,19 +310,11 @@ impl Peers for NodePeers {
         self.end_numbers(owner.elsewhere(), one)
     }
 
-    async fn is_unchanged(&self, table: TableId, since: Timestamp) -> Result<bool, Error> {
-        self.is_unchanged_everywhere(table, since).await
-    }
-
     fn set_weight(&self, name: &str, weight: u32) -> Result<(), Error> {
         self.node
             .calls
             .ask_root_blocking(RootRequest::SetWeight { name: name.to_owned(), weight })
             .map(drop)
-    }
-
-    fn move_settings(&self) -> MoveSettings {
-        self.node.membership.list.read().moves
     }
 
     fn change_moves(&self, change: MoveSetting) -> Result<(), Error> {

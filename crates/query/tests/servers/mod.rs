@@ -17,9 +17,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use store::catalog::{Relation, Sequence, Table, TableId};
 use store::{
-    BatchStream, Changed, Delivery, Error, ExchangeId, Finding, MoveSetting, MoveSettings, Peers,
-    Prepared, Reader, Reading, Savepoint, Snapshot, Store, TableTotal, TableView, Traffic,
-    Transaction, TransactionId, Whereabouts, Write, Written,
+    BatchStream, Changed, Delivery, Error, ExchangeId, Finding, Knowledge, MoveSetting,
+    MoveSettings, Peers, Prepared, Reader, Reading, RootPeers, RowPeers, Savepoint, Snapshot,
+    Store, TableTotal, TableView, Traffic, Transaction, TransactionId, Whereabouts, Write, Written,
 };
 
 /// All servers.
@@ -318,8 +318,7 @@ impl Staged {
     }
 }
 
-#[async_trait]
-impl Peers for Seen {
+impl Knowledge for Seen {
     fn here(&self) -> ServerId {
         self.here.founder()
     }
@@ -357,10 +356,36 @@ impl Peers for Seen {
         TransactionId { coordinator: self.here(), number }
     }
 
-    async fn snapshot(&self) -> Result<Snapshot, Error> {
-        Ok(self.servers.store(self.here).snapshot_at(self.servers.now()).await)
+    fn whereabouts(&self, table: &Arc<Table>, key: &Key) -> Whereabouts {
+        if self.servers.owner(table, key) == self.here {
+            return Whereabouts::default();
+        }
+        let owners = self.servers.owners(table.id).into_iter();
+        let entry = |(range, group)| Entry { range, owner: Owner { group, epoch: Epoch(1) } };
+        Whereabouts {
+            entries: owners.map(entry).collect(),
+            servers: self
+                .servers
+                .groups()
+                .map(|group| (group, format!("s{}:5433", group.0)))
+                .collect(),
+        }
     }
 
+    fn total(&self, table: TableId) -> Option<TableTotal> {
+        let buckets = |group| self.servers.store(group).bucket_infos(table);
+        let buckets: Vec<_> = self.servers.groups().flat_map(buckets).collect();
+        let rows = buckets.iter().map(|bucket| bucket.rows).sum();
+        Some(TableTotal { rows, bytes: buckets.iter().map(|bucket| bucket.bytes).sum() })
+    }
+
+    fn move_settings(&self) -> MoveSettings {
+        MoveSettings::default()
+    }
+}
+
+#[async_trait]
+impl RowPeers for Seen {
     async fn cover(
         &self,
         table: TableId,
@@ -506,29 +531,6 @@ impl Peers for Seen {
         futures::stream::once(rows).try_flatten().boxed()
     }
 
-    fn whereabouts(&self, table: &Arc<Table>, key: &Key) -> Whereabouts {
-        if self.servers.owner(table, key) == self.here {
-            return Whereabouts::default();
-        }
-        let owners = self.servers.owners(table.id).into_iter();
-        let entry = |(range, group)| Entry { range, owner: Owner { group, epoch: Epoch(1) } };
-        Whereabouts {
-            entries: owners.map(entry).collect(),
-            servers: self
-                .servers
-                .groups()
-                .map(|group| (group, format!("s{}:5433", group.0)))
-                .collect(),
-        }
-    }
-
-    fn total(&self, table: TableId) -> Option<TableTotal> {
-        let buckets = |group| self.servers.store(group).bucket_infos(table);
-        let buckets: Vec<_> = self.servers.groups().flat_map(buckets).collect();
-        let rows = buckets.iter().map(|bucket| bucket.rows).sum();
-        Some(TableTotal { rows, bytes: buckets.iter().map(|bucket| bucket.bytes).sum() })
-    }
-
     fn take(&self, on: ServerId, exchange: ExchangeId, part: u32) -> BatchStream {
         self.servers.database(on.0).fragments().take(exchange, part)
     }
@@ -545,13 +547,16 @@ impl Peers for Seen {
         });
         rows.collect()
     }
+}
+
+#[async_trait]
+impl RootPeers for Seen {
+    async fn snapshot(&self) -> Result<Snapshot, Error> {
+        Ok(self.servers.store(self.here).snapshot_at(self.servers.now()).await)
+    }
 
     fn set_weight(&self, name: &str, _: u32) -> Result<(), Error> {
         Err(Error::unreachable(name, "there is no root"))
-    }
-
-    fn move_settings(&self) -> MoveSettings {
-        MoveSettings::default()
     }
 
     fn change_moves(&self, _: MoveSetting) -> Result<(), Error> {

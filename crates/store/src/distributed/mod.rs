@@ -95,7 +95,7 @@ impl Store {
     /// Returns what is committed on this server, for statements that read no rows.
     ///
     /// # Errors
-    /// [`Peers::refusal`].
+    /// [`Knowledge::refusal`](crate::Knowledge::refusal).
     pub fn reading_here(self: &Arc<Self>) -> Result<Reading, Error> {
         match self.peers().and_then(|peers| peers.refusal()) {
             Some(refusal) => Err(refusal),

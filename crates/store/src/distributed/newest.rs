@@ -20,7 +20,7 @@ impl Store {
     /// Returns a snapshot of this server with the newest rows of a range.
     ///
     /// # Errors
-    /// [`Peers::patience`] if a transaction that writes to the range remains prepared.
+    /// [`Knowledge::patience`](crate::Knowledge::patience) if a transaction that writes to the range remains prepared.
     async fn newest(
         &self,
         peers: &dyn Peers,
@@ -42,7 +42,7 @@ impl Store {
     /// `peers`. Every acknowledged commit is visible.
     ///
     /// # Errors
-    /// [`Error::SchemaConflict`] if the table has another definition by now; [`Peers::refusal`];
+    /// [`Error::SchemaConflict`] if the table has another definition by now; [`Knowledge::refusal`](crate::Knowledge::refusal);
     /// errors of other servers.
     pub async fn find_newest(
         &self,
@@ -76,7 +76,7 @@ impl Store {
     /// `None` if this server does not own the key.
     ///
     /// # Errors
-    /// [`Peers::patience`].
+    /// [`Knowledge::patience`](crate::Knowledge::patience).
     pub async fn begin_newest(
         self: &Arc<Self>,
         peers: &dyn Peers,

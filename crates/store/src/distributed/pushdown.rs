@@ -2,7 +2,7 @@
 //! owners of the rows.
 //!
 //! The coordinator divides the keys of the table among their presumed owners, and sends the
-//! pushdown to each ([`Peers::pushdown`]). Its own part is executed in the same way. A server
+//! pushdown to each ([`RowPeers::pushdown`](crate::RowPeers::pushdown)). Its own part is executed in the same way. A server
 //! writes its results in batches ([`PushdownStep`]). It leaves out keys that it does not own, or
 //! that have left during the computation, and returns them ([`Changed::rest`]); their new owners
 //! are asked for exactly those. Each row is thus changed once. A key that has been written does not
@@ -88,7 +88,7 @@ impl DistributedTransaction {
         self.waiting(|here| here.carry_out(view.table(), step.clone())).await
     }
 
-    /// Returns the other servers and the identity for [pushdowns](Peers::pushdown); `None` without
+    /// Returns the other servers and the identity for [pushdowns](crate::RowPeers::pushdown); `None` without
     /// a cluster.
     pub fn pushdowns_elsewhere(&mut self) -> Option<(Arc<dyn Peers>, Reader)> {
         self.begin_elsewhere(true)

@@ -6,9 +6,9 @@ use super::*;
 use crate::read::Gathered;
 use crate::test_tables::rows;
 use crate::{
-    BatchStream, Changed, Delivery, Error, ExchangeId, Finding, Peers, Prepared, PushdownStep,
-    Reader, RequiredLocks, RowLocks, TableTotal, Traffic, Transaction, TransactionId, Whereabouts,
-    Write, Written,
+    BatchStream, Changed, Delivery, Error, ExchangeId, Finding, Knowledge, Peers, Prepared,
+    PushdownStep, Reader, RequiredLocks, RootPeers, RowLocks, RowPeers, TableTotal, Traffic,
+    Transaction, TransactionId, Whereabouts, Write, Written,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -35,8 +35,7 @@ impl TwoServers {
     }
 }
 
-#[async_trait]
-impl Peers for TwoServers {
+impl Knowledge for TwoServers {
     fn here(&self) -> ServerId {
         ServerId(0)
     }
@@ -73,10 +72,21 @@ impl Peers for TwoServers {
         TransactionId { coordinator: ServerId(0), number: 1 }
     }
 
-    async fn snapshot(&self) -> Result<Snapshot, Error> {
-        Ok(self.stores[0].snapshot_at(Timestamp(self.clock.load(Ordering::Relaxed))).await)
+    fn whereabouts(&self, _: &Arc<Table>, _: &Key) -> Whereabouts {
+        Whereabouts::default()
     }
 
+    fn total(&self, _: TableId) -> Option<TableTotal> {
+        None
+    }
+
+    fn move_settings(&self) -> crate::MoveSettings {
+        crate::MoveSettings::default()
+    }
+}
+
+#[async_trait]
+impl RowPeers for TwoServers {
     async fn cover(
         &self,
         table: TableId,
@@ -187,16 +197,23 @@ impl Peers for TwoServers {
         unreachable!("the store ships no fragments")
     }
 
-    fn whereabouts(&self, _: &Arc<Table>, _: &Key) -> Whereabouts {
-        Whereabouts::default()
-    }
-
-    fn total(&self, _: TableId) -> Option<TableTotal> {
-        None
-    }
-
     fn take(&self, _: ServerId, _: ExchangeId, _: u32) -> BatchStream {
         unreachable!("the store has no exchanges")
+    }
+
+    async fn describe(&self, _: &str) -> Result<Option<arrow::array::RecordBatch>, Error> {
+        unreachable!("nobody asks for tables about the cluster")
+    }
+
+    async fn gather(&self, _: &str) -> Vec<(String, arrow::array::RecordBatch)> {
+        unreachable!("nobody asks for tables about all servers")
+    }
+}
+
+#[async_trait]
+impl RootPeers for TwoServers {
+    async fn snapshot(&self) -> Result<Snapshot, Error> {
+        Ok(self.stores[0].snapshot_at(Timestamp(self.clock.load(Ordering::Relaxed))).await)
     }
 
     async fn rollback_to(&self, _: TransactionId, _: u64) -> Result<(), Error> {
@@ -220,20 +237,8 @@ impl Peers for TwoServers {
         self.there.lock().take();
     }
 
-    async fn describe(&self, _: &str) -> Result<Option<arrow::array::RecordBatch>, Error> {
-        unreachable!("nobody asks for tables about the cluster")
-    }
-
-    async fn gather(&self, _: &str) -> Vec<(String, arrow::array::RecordBatch)> {
-        unreachable!("nobody asks for tables about all servers")
-    }
-
     fn set_weight(&self, _: &str, _: u32) -> Result<(), Error> {
         unreachable!("nobody asks for another share")
-    }
-
-    fn move_settings(&self) -> crate::MoveSettings {
-        crate::MoveSettings::default()
     }
 
     fn change_moves(&self, _: crate::MoveSetting) -> Result<(), Error> {
