@@ -1,7 +1,6 @@
 //! What servers ask each other about the owners of keys.
 
 use super::ordinals::ordinals;
-use super::request::{Question, Request};
 use sdds::KeyRange;
 use sdds::directory::{Entry, Message};
 use serde::{Deserialize, Serialize};
@@ -36,16 +35,6 @@ pub enum DirectoryRequest {
 }
 
 ordinals!(DirectoryRequest { 0 = ListOwned, 1 = FindOwners, 2 = Message as "Directory" });
-
-impl From<DirectoryRequest> for Request {
-    fn from(request: DirectoryRequest) -> Self {
-        Self::Directory(request)
-    }
-}
-
-impl Question for DirectoryRequest {
-    type Answer = DirectoryAnswer;
-}
 
 /// The answer to a request about owners.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -2,7 +2,6 @@
 
 use super::blob::Blob;
 use super::ordinals::ordinals;
-use super::request::{Question, Request};
 use sdds::directory::Message;
 use sdds::{KeyRange, MoveId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -66,16 +65,6 @@ ordinals!(MoveRequest {
     3 = Drop as "MoveDrop",
     4 = Outcome as "MoveOutcome",
 });
-
-impl From<MoveRequest> for Request {
-    fn from(request: MoveRequest) -> Self {
-        Self::Move(request)
-    }
-}
-
-impl Question for MoveRequest {
-    type Answer = MoveAnswer;
-}
 
 /// The answer of a destination.
 #[derive(Debug, Clone, Serialize, Deserialize)]

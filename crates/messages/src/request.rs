@@ -1,11 +1,11 @@
 //! Requests between servers, in groups. Each group has a kind of answer, and one place that answers.
 
-use super::directory::DirectoryRequest;
-use super::moves::MoveRequest;
+use super::directory::{DirectoryAnswer, DirectoryRequest};
+use super::moves::{MoveAnswer, MoveRequest};
 use super::ordinals::ordinals;
-use super::root::RootRequest;
-use super::rows::RowsRequest;
-use super::transaction::TransactionRequest;
+use super::root::{RootAnswer, RootRequest};
+use super::rows::{RowsAnswer, RowsRequest};
+use super::transaction::{TransactionAnswer, TransactionRequest};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
@@ -48,4 +48,29 @@ impl Request {
             Self::Directory(request) => request.name(),
         }
     }
+}
+
+/// Makes the requests of a group requests, and says what answers them.
+macro_rules! groups {
+    ($($group:ident: $request:ident => $answer:ident),* $(,)?) => {
+        $(
+            impl From<$request> for Request {
+                fn from(request: $request) -> Self {
+                    Self::$group(request)
+                }
+            }
+
+            impl Question for $request {
+                type Answer = $answer;
+            }
+        )*
+    };
+}
+
+groups! {
+    Root: RootRequest => RootAnswer,
+    Rows: RowsRequest => RowsAnswer,
+    Transaction: TransactionRequest => TransactionAnswer,
+    Move: MoveRequest => MoveAnswer,
+    Directory: DirectoryRequest => DirectoryAnswer,
 }

@@ -1,7 +1,6 @@
 //! What servers ask the root.
 
 use super::ordinals::ordinals;
-use super::request::{Question, Request};
 use crate::{Member, Members, ServerLoad};
 use sdds::balancing::Sizes;
 use sdds::{GroupId, ServerId, Timestamp};
@@ -158,16 +157,6 @@ ordinals!(RootRequest {
     14 = LockNumber,
     15 = UnlockNumbers,
 });
-
-impl From<RootRequest> for Request {
-    fn from(request: RootRequest) -> Self {
-        Self::Root(request)
-    }
-}
-
-impl Question for RootRequest {
-    type Answer = RootAnswer;
-}
 
 /// The root's answer.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -4,7 +4,6 @@ use super::answer::Adjustment;
 use super::blob::Blob;
 use super::ordinals::ordinals;
 use super::report::ServerReport;
-use super::request::{Question, Request};
 use sdds::{Key, KeyRange, Timestamp};
 use serde::{Deserialize, Serialize};
 use store::catalog::{CatalogChange, TableId};
@@ -149,16 +148,6 @@ ordinals!(RowsRequest {
     12 = Report,
     13 = Publish,
 });
-
-impl From<RowsRequest> for Request {
-    fn from(request: RowsRequest) -> Self {
-        Self::Rows(request)
-    }
-}
-
-impl Question for RowsRequest {
-    type Answer = RowsAnswer;
-}
 
 /// An answer, or one of a stream.
 #[derive(Debug, Clone, Serialize, Deserialize)]

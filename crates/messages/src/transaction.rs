@@ -1,7 +1,6 @@
 //! What the coordinator of a transaction and its participants ask each other about the transaction as a whole.
 
 use super::ordinals::ordinals;
-use super::request::{Question, Request};
 use super::rows::WireReader;
 use sdds::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -56,16 +55,6 @@ ordinals!(TransactionRequest {
     3 = Commit,
     4 = IsRunning,
 });
-
-impl From<TransactionRequest> for Request {
-    fn from(request: TransactionRequest) -> Self {
-        Self::Transaction(request)
-    }
-}
-
-impl Question for TransactionRequest {
-    type Answer = TransactionAnswer;
-}
 
 /// The answer to a request about a transaction.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -77,7 +77,6 @@ const WORDS: &[Entry] = &[
             "crates/store/",
             "docs/CLUSTER.md",
         ],
-        paths: &["crates/cluster/src/messages/blob.rs"],
         ..word(&["visit", "visitor", "visitors"], "access")
     },
     Entry { phrases: &["nodes that it visits"], ..word(&["visits"], "accesses") },

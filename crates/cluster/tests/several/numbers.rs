@@ -26,8 +26,8 @@ async fn a_request_that_comes_after_the_end_of_its_transaction_leaves_no_lock() 
     let (root, peers) = (&world.sites[0].gate, world.sites[1].cluster.peers());
     root.rule("LockNumber", Fate::Late);
     let asking = peers.lock_number(owner(1, 5), NUMBER, Mode::Exclusive, true);
-    let given_up = tokio::time::timeout(Duration::from_millis(50), asking).await;
-    assert!(given_up.is_err(), "it waits");
+    let ended = tokio::time::timeout(Duration::from_millis(50), asking).await;
+    assert!(ended.is_err(), "it waits");
     world.until("it was sent", |_| root.seen("LockNumber") > 0).await;
     peers.unlock_numbers(owner(1, 5), None).await;
     root.heal();
