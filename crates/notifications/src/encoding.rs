@@ -52,6 +52,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn notifications_have_their_bytes() {
+        let (channel, payload) = ("ab".to_owned(), "c".to_owned());
+        let bytes = encode(&[Notification { process: 258, channel, payload }]);
+        assert_eq!(bytes, *b"\0\0\0\x01\0\0\x01\x02\0\0\0\x02ab\0\0\0\x01c");
+    }
+
+    #[test]
     fn notifications_are_read_back_and_damaged_bytes_are_refused() {
         let one = |channel: &str, payload: &str| Notification {
             process: 7,

@@ -224,3 +224,47 @@ fn is_operator(node: &dyn ExecutionPlan) -> bool {
 fn repartitions_locally(repartition: &RepartitionExec) -> bool {
     matches!(repartition.partitioning(), Partitioning::Hash(_, 1..=PARTITIONS_MAX))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fragments_have_their_bytes() {
+        let exchange = ExchangeId { coordinator: ServerId(1), number: 300 };
+        let scan = Scan {
+            hops: 1,
+            table: 5,
+            version: 2,
+            ranges: vec![KeyRange::all()],
+            read: vec![0, 3],
+            output: vec![1],
+            limit: Some(9),
+            predicate: Some(&[7]),
+        };
+        let producers = vec![ServerId(2)];
+        let parts = Parts { exchange, producers, first: 4, partitions: 2 };
+        // What follows the input: rows, exchange, store, branch, fan-in, measured, plan.
+        let rest = [1, 2, 8, 9, 1, 1, 172, 2, 1, 1, 172, 2, 128, 1, 2, 1, 2, 16, 1, 1, 6];
+        for (input, expected) in [
+            (Input::Scans(vec![scan]), vec![0, 1, 1, 5, 2, 1, 0, 2, 2, 0, 3, 1, 1, 1, 9, 1, 1, 7]),
+            (Input::Parts(vec![(parts, &[7])]), vec![1, 1, 1, 172, 2, 1, 2, 4, 2, 1, 7]),
+            (Input::Stored(exchange), vec![2, 1, 172, 2]),
+        ] {
+            let fragment = Fragment {
+                input,
+                rows: vec![&[8, 9]],
+                exchange: Some(exchange),
+                store: Some(StoreAs { id: exchange, bytes_max: 128 }),
+                branch: vec![ServerId(1), ServerId(2)],
+                fan_in: 16,
+                is_measured: true,
+                plan: &[6],
+            };
+            let bytes = fragment.to_bytes().expect("written");
+            assert_eq!(bytes, [&expected[..], &rest].concat());
+            let back = Fragment::from_bytes(&bytes).expect("read");
+            assert_eq!(back.to_bytes().expect("written"), bytes);
+        }
+    }
+}

@@ -202,3 +202,16 @@ pub(crate) async fn open(
     let begin = futures::stream::iter([Ok(PushdownStep::NotHere(not_here))]);
     Ok(begin.chain(writes).boxed())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pushdowns_have_their_bytes() {
+        let bytes = |change| postcard::to_stdvec(&Sent { fragment: &[7], change });
+        let update = SentChange::Update { targets: vec![1, 2], checks: Some(&[8]) };
+        assert_eq!(bytes(update), Ok(vec![1, 7, 0, 2, 1, 2, 1, 1, 8]));
+        assert_eq!(bytes(SentChange::Delete), Ok(vec![1, 7, 1]));
+    }
+}

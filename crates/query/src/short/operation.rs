@@ -312,3 +312,24 @@ fn update_of(shared: &Shared, catalog: &Catalog, form: &[u8]) -> Result<RowUpdat
         None => Err(out_of_range("a row operation does not fit its table")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn row_operations_have_their_bytes() {
+        let (table, version, inputs) = (5, 2, InputKind::ALL.to_vec());
+        let (given, computed) = (vec![1], vec![2]);
+        let form = Form { table, version, given, inputs, computed, expressions: Some(&[7]) };
+        let form = serialize(&form).expect("written");
+        assert_eq!(*form, [5, 2, 1, 1, 6, 0, 1, 2, 3, 4, 5, 1, 2, 1, 1, 7]);
+        for (message, expected) in [
+            (Message::Insert { table, version, row: &[7] }, &[0, 5, 2, 1, 7][..]),
+            (Message::Update { form: &[7], given: Some(&[8]) }, &[1, 1, 7, 1, 1, 8]),
+            (Message::Delete { table, version }, &[2, 5, 2]),
+        ] {
+            assert_eq!(*serialize(&message).expect("written"), *expected);
+        }
+    }
+}
