@@ -125,6 +125,11 @@ impl Checkpoints {
         self.replayed = bytes;
     }
 
+    /// Returns a number that is greater than those of all chunk files that were removed.
+    pub fn floor(&self) -> u64 {
+        self.kept.iter().map(|kept| kept.summary.floor).max().unwrap_or(0)
+    }
+
     /// Returns the checkpoints that are kept, oldest first.
     pub(crate) fn kept(&self) -> &[KeptCheckpoint] {
         &self.kept

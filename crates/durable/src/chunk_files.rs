@@ -69,6 +69,12 @@ impl ChunkFiles {
         Ok(Arc::new(files))
     }
 
+    /// Gives no file a number below this: files that were removed have had them.
+    pub fn skip_to(&self, number: u64) {
+        let mut state = self.state.lock();
+        state.next = state.next.max(number);
+    }
+
     /// Returns the path of a file.
     pub(crate) fn path(&self, number: u64) -> PathBuf {
         self.parent().join(file_name(number))

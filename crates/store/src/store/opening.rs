@@ -149,6 +149,7 @@ impl Store {
         let directory = Arc::new(directory);
         let chunks = ChunkFiles::open(&directory)?;
         let (mut checkpoints, found, refused) = Checkpoints::find(&directory)?;
+        chunks.skip_to(checkpoints.floor());
 
         let store = Self::new(options);
         let mut replay = Replay::new(&store, Arc::clone(&chunks));

@@ -108,6 +108,30 @@ fn reopen(store: Arc<Store>, disk: &MemoryDisk) -> Arc<Store> {
     store
 }
 
+/// A restart gave the number of a chunk file that had been removed to a new one. The next checkpoint took that for one from
+/// before the checkpoint that it keeps, and removed it, although commands since then refer to it.
+#[test]
+fn the_number_of_a_removed_chunk_file_is_not_used_again() {
+    let disk = MemoryDisk::new();
+    let mut store = open(&disk);
+    let (id, mut model) = (create(&store), Model::new());
+    let mut load_again = |store: &Arc<Store>, key| {
+        take(store, id, &mut model, &Step::Delete(vec![key]));
+        store.compact_all();
+        take(store, id, &mut model, &Step::Load(vec![(key, 0)]));
+    };
+    load_again(&store, 0);
+    store = reopen(store, &disk);
+    for _ in 0..2 {
+        store.checkpoint().expect("written");
+    }
+    store = reopen(store, &disk);
+    load_again(&store, 1);
+    store.compact_all();
+    store.checkpoint().expect("written");
+    reopen(store, &disk);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 120, ..ProptestConfig::default() })]
     #[test]
