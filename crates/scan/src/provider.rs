@@ -33,7 +33,9 @@ use values::types::plan_field;
 pub enum Columns {
     /// The declared columns.
     Declared,
-    /// Also the hidden row id, for statements that change rows.
+    /// The declared columns, and then the hidden row id, for queries that lock rows.
+    WithRowId,
+    /// Also the hidden row id, at its place, for statements that change rows.
     All,
 }
 
@@ -61,8 +63,13 @@ impl BucketTable {
     /// A provider over a view, which determines the snapshot.
     pub fn new(view: TableView, columns: Columns) -> Self {
         let table = Arc::clone(view.table());
-        let shown = |index: &usize| columns == Columns::All || !table.columns[*index].hidden;
-        let columns: Vec<usize> = (0..table.columns.len()).filter(shown).collect();
+        let mut chosen: Vec<usize> = (0..table.columns.len()).collect();
+        match columns {
+            Columns::All => {}
+            Columns::Declared => chosen.retain(|index| !table.columns[*index].hidden),
+            Columns::WithRowId => chosen.sort_by_key(|index| table.columns[*index].hidden),
+        }
+        let columns = chosen;
         let schema = Arc::new(plan_schema(&table, &columns));
         let key: Option<Vec<usize>> = table
             .key_indices()
@@ -193,7 +200,8 @@ impl TableProvider for BucketTable {
         let scan = BucketScan::new(table, pieces, read, read_schema, partitions, coverage);
         let scan = scan.with_limit(limit).with_filters(filters).with_index(index);
         let view = self.view().cloned();
-        let scan = scan.with_wanted(wanted).with_view(view);
+        let implied = index_lookup::implied(&self.view, filters, state.config());
+        let scan = scan.with_wanted(wanted).with_view(view).with_implied(implied);
         Ok(if elsewhere.is_empty() {
             Arc::new(scan)
         } else {

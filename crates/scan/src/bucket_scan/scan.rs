@@ -20,7 +20,7 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::{Partitioning, PlanProperties};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
-use store::catalog::Table;
+use store::catalog::{Table, TableId};
 use store::{End, TableView};
 
 /// Reads pieces of one table.
@@ -66,6 +66,8 @@ pub struct BucketScan {
     pub(crate) wanted: Option<Arc<Wanted>>,
     /// The table at the snapshot that is read; `None` in plans that are kept.
     pub(crate) view: Option<TableView>,
+    /// The partial indexes that have all rows which fulfil the filters.
+    pub(crate) implied: Arc<[TableId]>,
     pub(super) properties: Arc<PlanProperties>,
     /// The metrics of all partitions.
     pub metrics: ExecutionPlanMetricsSet,
@@ -104,6 +106,7 @@ impl BucketScan {
             index: None,
             wanted: None,
             view: None,
+            implied: Arc::default(),
             properties: Arc::new(properties),
             metrics: ExecutionPlanMetricsSet::new(),
         }
@@ -128,6 +131,11 @@ impl BucketScan {
     /// The scan of a table whose rows can also be looked up.
     pub(crate) fn with_view(self, view: Option<TableView>) -> Self {
         Self { view, ..self }
+    }
+
+    /// The scan, whose filters imply the conditions of some partial indexes.
+    pub(crate) fn with_implied(self, implied: Arc<[TableId]>) -> Self {
+        Self { implied, ..self }
     }
 
     /// Whether the rows were found by an index.

@@ -15,11 +15,12 @@ use datafusion::common::Column;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::logical_expr::{Expr, Operator};
 use datafusion::prelude::SessionConfig;
+use implication::implies;
 use meaning::Meaning;
 use sdds::KeyRange;
 use std::sync::Arc;
 use store::TableView;
-use store::catalog::Index;
+use store::catalog::{Index, TableId};
 use way::Way;
 
 /// The most rows that are read by an index.
@@ -76,6 +77,26 @@ pub(crate) fn known<'a>(view: &'a TableView, config: &SessionConfig) -> Vec<Know
         Some(Known { index, file, meaning: meaning::of(index, view.table(), config)? })
     });
     known.collect()
+}
+
+/// The partial indexes that have all rows which fulfil some filters. Filters with places for parameters do not count.
+pub(crate) fn implied(
+    view: &TableView,
+    filters: &[Expr],
+    config: &SessionConfig,
+) -> Arc<[TableId]> {
+    if view.indexes().iter().all(|(index, _)| index.predicate.is_none()) {
+        return Arc::default();
+    }
+    let filters: Vec<Expr> = filters.iter().map(|filter| unqualified(filter.clone())).collect();
+    let mut conjuncts = Vec::new();
+    filters.iter().for_each(|filter| split_conjuncts(filter, &mut conjuncts));
+    let has_all = |known: &Known<'_>| {
+        let predicate = known.meaning.predicate.as_ref();
+        predicate.is_some_and(|predicate| implies(&conjuncts, predicate))
+    };
+    let found = known(view, config).into_iter().filter(has_all);
+    found.map(|known| known.index.file.id).collect()
 }
 
 /// Rows that were found, and by what.

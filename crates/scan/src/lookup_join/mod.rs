@@ -14,6 +14,7 @@ mod joined;
 mod keys;
 mod right;
 mod rule;
+mod sorted;
 mod way;
 
 pub use rule::LookupJoins;

@@ -91,7 +91,7 @@ impl Right {
     /// The best way to the rows; `None` if there is none.
     pub(super) fn way(&self) -> Result<Option<Way<'_>>> {
         let filters = parameters::with_values(&self.scan.filters)?;
-        Ok(way(&self.view, &filters, &self.joined))
+        Ok(way(&self.view, &filters, &self.joined, &self.scan.implied))
     }
 
     /// The operators of `right` over the rows in `ranges` alone. `None` if they are not where they were.

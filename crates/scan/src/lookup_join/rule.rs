@@ -1,6 +1,7 @@
 //! The rule of the physical optimizer: which joins become lookups.
 
 use super::right::Right;
+use super::sorted::Unsorted;
 use super::{LookupJoin, hash_join};
 use crate::bucket_scan::{BucketScan, statistics};
 use crate::spread_scan::SpreadScan;
@@ -48,10 +49,15 @@ impl PhysicalOptimizerRule for LookupJoins {
 /// The plan, whose joins look rows up where that pays.
 pub(crate) fn with_lookups(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     plan.transform_up(|node| {
-        Ok(match looked_up(&node)? {
-            Some(join) => Transformed::yes(Arc::new(join) as Arc<dyn ExecutionPlan>),
-            None => Transformed::no(node),
-        })
+        if let Some(join) = looked_up(&node)? {
+            return Ok(Transformed::yes(Arc::new(join) as Arc<dyn ExecutionPlan>));
+        }
+        if let Some(unsorted) = Unsorted::of(&node)?
+            && let Some(join) = looked_up(&unsorted.join)?
+        {
+            return Ok(Transformed::yes(unsorted.sorted(Arc::new(join))));
+        }
+        Ok(Transformed::no(node))
     })
     .data()
 }

@@ -7,7 +7,7 @@ use datafusion::arrow::array::ArrayRef;
 use datafusion::logical_expr::{Expr, Operator};
 use std::sync::Arc;
 use store::TableView;
-use store::catalog::{Index, SqlType, Table};
+use store::catalog::{Index, SqlType, Table, TableId};
 
 /// A way to the rows of a join.
 pub(super) struct Way<'a> {
@@ -33,16 +33,18 @@ impl Way<'_> {
     pub(super) fn name(&self) -> Arc<str> {
         match self.index {
             Some((index, _)) => index.file.name.as_str().into(),
-            None => format!("{}_pkey", self.table.name).into(),
+            None => self.table.key_name().into(),
         }
     }
 }
 
-/// The best way to the rows of a table that fulfil `filters` and are compared with left values.
+/// The best way to the rows of a table that fulfil `filters` and are compared with left values. The partial indexes `implied`
+/// have all of these rows.
 pub(super) fn way<'a>(
     view: &'a TableView,
     filters: &[Expr],
     joined: &'a [Joined],
+    implied: &[TableId],
 ) -> Option<Way<'a>> {
     let table = view.table();
     let mut conjuncts = Vec::new();
@@ -53,15 +55,17 @@ pub(super) fn way<'a>(
     };
     let through = |columns: &[usize], index: Option<(&'a Arc<Index>, &'a TableView)>| {
         let values: Vec<Value<'a>> = columns.iter().map_while(value).collect();
-        let is_whole = values.len() == columns.len();
+        let all = index.map_or(columns.len(), |(index, _)| index.columns.len());
+        let is_whole = values.len() == all;
         let is_unique = is_whole && index.is_none_or(|(index, _)| index.is_enforced());
         let is_joined = values.iter().any(|value| matches!(value, Value::Left(_)));
         is_joined.then_some(Way { table, index, values, is_unique })
     };
-    let by_index = view.indexes().iter().filter(|(index, _)| !index.is_computed());
+    let has_all = |index: &Index| index.predicate.is_none() || implied.contains(&index.file.id);
+    let by_index = view.indexes().iter().filter(|(index, _)| has_all(index));
     let by_index = by_index.filter_map(|(index, file)| {
-        let columns = index.columns.iter().map(|column| table.position(column.key.column()?));
-        through(&columns.collect::<Option<Vec<_>>>()?, Some((index, file)))
+        let columns = index.columns.iter().map_while(|column| table.position(column.key.column()?));
+        through(&columns.collect::<Vec<_>>(), Some((index, file)))
     });
     let by_key = through(&table.key_indices(), None);
     // Of equal ones the first.
