@@ -148,7 +148,7 @@ fn gcd(a: u32, b: u32) -> u32 {
 }
 
 /// A pseudo-random key from 1 to `rows`: the hash of a number (SplitMix64).
-fn random_key(number: u64, rows: u32) -> i32 {
+pub(super) fn random_key(number: u64, rows: u32) -> i32 {
     let mut z = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
