@@ -83,6 +83,8 @@ pub struct SourceTable {
     pub source: Arc<dyn TableSource>,
     /// Its object id, for the origins of result columns; `None` if they have none.
     pub oid: Option<u32>,
+    /// So many columns at the end are no fields of its rows as values.
+    pub hidden: usize,
 }
 
 /// The plan of a query, and the description of its columns.

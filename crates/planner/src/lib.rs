@@ -91,6 +91,8 @@ pub struct Planner<'a> {
     pub transitions: &'a [(String, Arc<dyn TableProvider>)],
     /// The functions of users that are executed; `None` if there are none.
     pub user_functions: Option<Arc<dyn UserFunctions>>,
+    /// Whether the row ids of tables without a primary key are columns, the last ones, which `*` does not show.
+    pub row_ids: bool,
     plan_view: PlanView,
     /// The views within which the statement is expanded, outermost first.
     expanded: Vec<RelationId>,
@@ -120,6 +122,7 @@ impl<'a> Planner<'a> {
             names: &[],
             transitions: &[],
             user_functions: None,
+            row_ids: false,
             plan_view,
             expanded: Vec::new(),
             describes_views: false,

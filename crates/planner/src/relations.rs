@@ -41,10 +41,11 @@ impl Planner<'_> {
         if let Some(relation) = relation.filter(|_| !implicit) {
             self.access.require(relation, Privileges::SELECT)?;
             return match relation {
-                Relation::Table(table) => match self.tables.table(table.id) {
-                    Some(view) => Ok(Some(Arc::new(BucketTable::new(view, Columns::Declared)))),
-                    None => Ok(None),
-                },
+                Relation::Table(table) => {
+                    let columns = if self.row_ids { Columns::WithRowId } else { Columns::Declared };
+                    let view = self.tables.table(table.id);
+                    Ok(view.map(|view| Arc::new(BucketTable::new(view, columns)) as _))
+                }
                 Relation::View(view) if self.expanded.contains(&view.id) => {
                     Err(endless(&view.name))
                 }

@@ -186,9 +186,11 @@ fn selected<'a>(
         let targets = targets(frame, transaction, select, &clauses)?;
         let wanted = Wanted::of(frame, select, &targets)?;
         let mut most = wanted.first_most();
+        let mut keyed = frame.planner(&reading);
+        keyed.row_ids = true;
         loop {
             let lean = with_keys(select, &targets, most, wanted.is_here)?;
-            let (plan, _) = analysis::plan(frame, &planner, &lean).await?;
+            let (plan, _) = analysis::plan(frame, &keyed, &lean).await?;
             let physical = planner.physical(&plan).await?;
             let schema = physical.schema();
             let batches = collect(physical, frame.engine().task_ctx()).await?;
@@ -297,9 +299,6 @@ fn targets(
             // A system table.
             _ => continue,
         };
-        if table.has_hidden_key() {
-            return Err(missing("a table without a primary key is not supported"));
-        }
         let policy = match wait {
             Wait::Block => LockPolicy::Wait,
             Wait::Skip => LockPolicy::Skip,

@@ -4,8 +4,11 @@
 
 use futures::future::join_all;
 use query::{Database, Options, Outcome, Session};
+use servers::Servers;
 use std::collections::BTreeSet;
 use std::time::Duration;
+
+mod servers;
 
 async fn prepared(setup: &[&str]) -> Database {
     let database = Database::open(Options::default()).expect("opened");
@@ -73,20 +76,48 @@ async fn contended_updates_of_one_row_all_succeed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_queue_with_many_workers_hands_each_job_out_once() {
-    let database = prepared(&[
-        "CREATE TABLE jobs (id int PRIMARY KEY, state text)",
-        "INSERT INTO jobs SELECT n, 'new' FROM generate_series(1, 200) n",
-    ])
-    .await;
-    let workers = (0..32).map(|worker| {
-        let session = database.session();
+    let jobs = "CREATE TABLE jobs (id int PRIMARY KEY, state text)";
+    let database = prepared(&[jobs]).await;
+    hand_out_jobs(&[&database], "id", || {}).await;
+}
+
+/// Rows of a table without a primary key were refused.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_queue_without_a_key_hands_each_job_out_once() {
+    let database = prepared(&["CREATE TABLE jobs (id int, state text)"]).await;
+    hand_out_jobs(&[&database], "state", || {}).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_queue_on_several_servers_hands_each_job_out_once() {
+    for jobs in [
+        "CREATE TABLE jobs (id bigint PRIMARY KEY, state text)",
+        "CREATE TABLE jobs (id bigint, state text)",
+    ] {
+        let servers = Servers::start(3, &Options { threads: Some(2), ..Options::default() });
+        servers.database(0).session().execute(jobs).await.expect("created");
+        let all: Vec<&Database> = (0..3).map(|group| servers.database(group)).collect();
+        hand_out_jobs(&all, "id", || servers.spread()).await;
+    }
+}
+
+/// Many workers, at all servers, take the jobs of a table in an order.
+async fn hand_out_jobs(databases: &[&Database], order: &str, filled: impl FnOnce()) {
+    let fill = "INSERT INTO jobs SELECT n, 'new' FROM generate_series(1, 200) n";
+    databases[0].session().execute(fill).await.expect("filled");
+    filled();
+    let next = format!(
+        "SELECT id FROM jobs WHERE state = 'new' ORDER BY {order} LIMIT 1 FOR UPDATE SKIP LOCKED"
+    );
+    let workers = (0..32).map(|worker: usize| {
+        let session = databases[worker % databases.len()].session();
+        let (worker, next) = (worker as i64, next.clone());
         tokio::spawn(async move {
             let mut taken = Vec::new();
             loop {
                 session.execute("BEGIN").await.expect("begun");
-                let next = "SELECT id FROM jobs WHERE state = 'new' ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED";
-                let next = numbers(&session, next).await.expect("nobody waits");
-                let Some(job) = next.first() else {
+                let found = numbers(&session, &next).await.expect("nobody waits");
+                let Some(job) = found.first() else {
                     session.execute("ROLLBACK").await.expect("over");
                     return taken;
                 };

@@ -92,6 +92,13 @@ impl Binder<'_> {
         }
     }
 
+    /// The row id of a table without a primary key, if that is its name.
+    fn row_id(&self, table: RelationId, name: &str) -> Option<Expr> {
+        let at = *self.row_ids.get(&table)?;
+        let column = self.columns_of_relation.get(&table)?.get(at)?;
+        (column.name == name).then(|| Expr::new(Kind::Column(table, at), column.sql_type, -1))
+    }
+
     fn no_column(&self, name: &str, location: i32) -> Error {
         let message = format!("column \"{name}\" does not exist");
         let error = Error::new("42703", message).at(location);
@@ -141,6 +148,9 @@ impl Binder<'_> {
                     let table_id = item.relation.filter(|id| self.tables.contains_key(id));
                     if let Some(id) = table_id.filter(|_| SYSTEM_COLUMNS.contains(&name)) {
                         return self.system_column(id, name, location);
+                    }
+                    if let Some(row_id) = item.relation.and_then(|id| self.row_id(id, name)) {
+                        return Ok(row_id);
                     }
                     let message = format!("column {table}.{name} does not exist");
                     let error = Error::new("42703", message).at(location);

@@ -101,10 +101,8 @@ impl Binder<'_> {
             let (id, columns, hidden) = found;
             let shown = columns.len() - hidden;
             let (source, alias) = (Source::Cte(id), range.alias.as_ref());
-            let mut part = self.relation(name, None, alias, columns, source, &[], location)?;
-            part.items.iter_mut().for_each(|item| item.columns.truncate(shown));
-            part.columns.truncate(shown);
-            return Ok(part);
+            let part = self.relation(name, None, alias, columns, source, &[], location)?;
+            return Ok(showing(part, shown));
         }
         let table = self.catalog.relation(schema, name).map_err(|error| error.at(location))?;
         let Some(table) = table else {
@@ -118,6 +116,7 @@ impl Binder<'_> {
             None => Source::Table(table.handle),
         };
         let schema = table.schema.as_deref();
+        let shown = table.columns.len() - table.hidden.len();
         let part = self.relation(
             name,
             schema,
@@ -132,7 +131,11 @@ impl Binder<'_> {
         {
             self.tables.remove(&id);
         }
-        Ok(part)
+        if let Some(id) = part.items.first().and_then(|item| item.relation) {
+            let of_hidden = table.hidden.iter().map(|at| (id, *at));
+            self.row_ids.extend(of_hidden);
+        }
+        Ok(showing(part, shown))
     }
 
     /// A relation of the given columns, with the names of its alias.
@@ -400,6 +403,13 @@ impl Binder<'_> {
         };
         nodes.iter().map(column).collect()
     }
+}
+
+/// A relation of which names find only so many columns.
+fn showing(mut part: Part, shown: usize) -> Part {
+    part.items.iter_mut().for_each(|item| item.columns.truncate(shown));
+    part.columns.truncate(shown);
+    part
 }
 
 /// A table that a statement changes, or whose definition is bound, without its hidden columns.

@@ -75,7 +75,7 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// The positions of the primary key's columns; empty if there is none.
     pub key: Vec<usize>,
-    /// The positions of columns that names do not find.
+    /// The positions of columns that `*` does not show; the last ones, unless a statement changes the table.
     pub hidden: Vec<usize>,
     /// The expressions of DEFAULT, by the positions of their columns.
     pub defaults: HashMap<usize, String>,
@@ -237,6 +237,8 @@ pub(crate) struct Binder<'a> {
     columns_of_relation: HashMap<RelationId, Vec<Column>>,
     /// The tables, and whether each is of the system.
     tables: HashMap<RelationId, bool>,
+    /// The positions of the row ids of tables without a primary key, which only their own names find.
+    row_ids: HashMap<RelationId, usize>,
     /// What each `*` stands for.
     stars: Vec<Star>,
     /// The values that VALUE stands for in conditions of domains, the innermost last.
@@ -272,6 +274,7 @@ impl<'a> Binder<'a> {
             depth_of_relation: HashMap::new(),
             columns_of_relation: HashMap::new(),
             tables: HashMap::new(),
+            row_ids: HashMap::new(),
             stars: Vec::new(),
             domain_values: Vec::new(),
             columns_of_record: HashMap::new(),

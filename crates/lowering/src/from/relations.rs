@@ -47,7 +47,8 @@ impl Lowering<'_> {
         let Some(source) = source else { return };
         let schema = source.source.schema();
         let own = schema.fields().iter().map(|field| field.name().clone());
-        let row = own.take(relation.columns.len()).enumerate().collect();
+        let fields = relation.columns.len() - source.hidden;
+        let row = own.take(fields).enumerate().collect();
         self.set_row(relation.id, row);
     }
 

@@ -176,6 +176,7 @@ impl Named {
         let class = Class::by_name(catalog, planner.search_path, schema, relation);
         let class = class.filter(|_| !is_transition);
         let key = known.map_or_else(Vec::new, primary_key);
+        let has_row_id = planner.row_ids && known.is_some_and(has_row_id);
         let reference = match schema {
             Some(schema) => TableReference::partial(schema, relation),
             None => TableReference::bare(relation),
@@ -185,17 +186,24 @@ impl Named {
             name: reference,
             source: provider_as_source(provider),
             oid: class.and_then(|class| u32::try_from(class.oid()).ok()),
+            hidden: usize::from(has_row_id),
         });
         let is_view = shape.is_some_and(|shape| shape.kind == "v")
             || matches!(known, Some(Relation::View(_)));
         let schema = known.map(Relation::schema).or(schema).map(str::to_owned);
-        let (hidden, defaults) = Default::default();
+        let hidden = has_row_id.then(|| columns.len() - 1).into_iter().collect();
+        let defaults = Default::default();
         let name_shown = relation.to_owned();
         let table =
             Table { handle, schema, name: name_shown, is_view, columns, key, hidden, defaults };
         self.tables.insert(name, table);
         Ok(())
     }
+}
+
+/// Whether the rows of a relation are told apart by a row id.
+fn has_row_id(relation: &Relation) -> bool {
+    matches!(relation, Relation::Table(table) if table.has_hidden_key())
 }
 
 /// The positions of a primary key's columns among those that statements see.

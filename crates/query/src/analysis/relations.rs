@@ -155,6 +155,7 @@ impl Relations {
             name: TableReference::bare("?target"),
             source: provider_as_source(rows),
             oid: None,
+            hidden: 0,
         });
         Ok((TargetRelation::Table(table), Some(Changed { handle, target })))
     }
