@@ -124,6 +124,9 @@ pub(crate) struct TableForm {
     pub(crate) columns: Vec<ColumnForm>,
     /// The columns of the primary key; `null` without one.
     pub(crate) key: Option<Vec<String>>,
+    /// The name of its constraint, if it is not the table's with `_pkey`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) key_constraint: Option<String>,
     pub(crate) checks: Vec<CheckForm>,
     /// They are built again when the table is restored.
     #[serde(default)]

@@ -39,6 +39,7 @@ pub(crate) fn table(name: &str, types: Vec<(&str, SqlType)>) -> Table {
         columns,
         version: 1,
         materialized: None,
+        key_constraint: None,
         comment: None,
     }
 }

@@ -249,6 +249,7 @@ impl Catalog {
         self.claim_name(relation)?;
         self.relations.insert(relation.id(), relation.clone());
         self.index_changed(relation);
+        self.key_changed(None, Some(relation));
         self.references_changed(None, relation);
         Ok(())
     }
@@ -280,6 +281,7 @@ impl Catalog {
         }
         self.relations.insert(id, relation.clone());
         self.index_changed(relation);
+        self.key_changed(Some(&old), Some(relation));
         self.references_changed(Some(&old), relation);
         Ok(())
     }
@@ -288,6 +290,7 @@ impl Catalog {
         let old = self.relations.remove(&id).ok_or_else(|| Error::missing(id))?;
         self.names.remove(&(old.schema().to_owned(), old.name().to_owned()));
         self.index_changed(&old);
+        self.key_changed(Some(&old), None);
         self.references_changed(Some(&old), &old);
         self.triggers.remove(&TableId(id.0));
         self.forget(&Object::Relation(id));

@@ -11,6 +11,7 @@ mod error;
 mod function;
 pub mod ids;
 pub mod ipc;
+mod key_names;
 mod referring;
 mod role;
 mod serialized;
@@ -51,6 +52,8 @@ pub const RESERVED_SCHEMAS: [&str; 3] = ["pando", "information_schema", "pg_cata
 pub struct Catalog {
     schemas: OrdMap<String, Arc<Schema>>,
     names: OrdMap<(String, String), RelationId>,
+    /// The tables of primary keys, by schema and name.
+    key_names: OrdMap<(String, String), TableId>,
     relations: OrdMap<RelationId, Relation>,
     /// The indexes of each table that has some, in the order of their ids.
     indexes: OrdMap<TableId, Arc<[Arc<Index>]>>,
@@ -80,6 +83,7 @@ impl Catalog {
         Self {
             schemas: OrdMap::unit(DEFAULT_SCHEMA.to_owned(), Arc::new(public)),
             names: OrdMap::new(),
+            key_names: OrdMap::new(),
             relations: OrdMap::new(),
             indexes: OrdMap::new(),
             referring: OrdMap::new(),

@@ -70,6 +70,7 @@ impl From<Definitions> for Catalog {
         let referring: Vec<TableId> = relations.iter().filter_map(with_references).collect();
         let mut catalog = Self {
             names: relations.iter().map(name).collect(),
+            key_names: OrdMap::new(),
             schemas: schemas.into_iter().map(|s| (s.name.clone(), Arc::new(s))).collect(),
             relations: relations.into_iter().map(|r| (r.id(), r)).collect(),
             indexes: OrdMap::new(),
@@ -81,6 +82,8 @@ impl From<Definitions> for Catalog {
             roles: roles.into_iter().map(|r| (r.name.clone(), Arc::new(r))).collect(),
             public: Arc::new(public),
         };
+        let tables: Vec<Relation> = catalog.relations.values().cloned().collect();
+        tables.iter().for_each(|relation| catalog.key_changed(None, Some(relation)));
         indexed.into_iter().for_each(|table| catalog.list_indexes(table));
         referring.into_iter().for_each(|table| catalog.list_references(&[], table));
         for function in functions {

@@ -2,7 +2,7 @@
 
 use crate::check::Check;
 use crate::collation::refuse_collation;
-use crate::constraint::{conflicting, expression, missing_attributes, with_attributes};
+use crate::constraint::{PrimaryKey, conflicting, expression, missing_attributes, with_attributes};
 use crate::data_type::{DataType, Serial};
 use crate::foreign_key::ForeignKeyDefinition;
 use crate::index::Unique;
@@ -30,8 +30,8 @@ pub struct ColumnDefinition {
     pub sequence: SequenceOptions,
     /// GENERATED ALWAYS AS (...) STORED.
     pub generated: Option<String>,
-    /// PRIMARY KEY.
-    pub is_key: bool,
+    /// PRIMARY KEY; not deferrable.
+    pub key: Option<PrimaryKey>,
     /// UNIQUE.
     pub unique: Vec<Unique>,
     /// CHECK.
@@ -83,7 +83,7 @@ impl ColumnDefinition {
             identity: None,
             sequence: SequenceOptions::default(),
             generated: None,
-            is_key: false,
+            key: None,
             unique: Vec::new(),
             checks: Vec::new(),
             references: Vec::new(),
@@ -165,13 +165,16 @@ impl ColumnDefinition {
                 is_valid: !constraint.skip_validation,
             }),
             ConstrType::ConstrPrimary
-                if self.is_key || self.unique.iter().any(|unique| unique.is_primary) =>
+                if self.key.is_some() || self.unique.iter().any(|unique| unique.is_primary) =>
             {
                 let message =
                     format!("multiple primary keys for table \"{table}\" are not allowed");
                 return Err(Error::new("42P16", message).at(at));
             }
-            ConstrType::ConstrPrimary if !constraint.deferrable => self.is_key = true,
+            ConstrType::ConstrPrimary if !constraint.deferrable => {
+                let columns = vec![self.name.clone()];
+                self.key = Some(PrimaryKey { name: some(&constraint.conname), columns });
+            }
             ConstrType::ConstrPrimary | ConstrType::ConstrUnique => {
                 self.unique.push(Unique::of(constraint, Some(&self.name))?);
             }

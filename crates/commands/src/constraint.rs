@@ -8,11 +8,20 @@ use crate::{Error, Result};
 use grammar::expression_text;
 use grammar::tree::{ConstrType, Constraint, Node, NodeEnum};
 
+/// A primary key that is not deferrable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PrimaryKey {
+    /// The name of the constraint, if it is written.
+    pub name: Option<String>,
+    /// The columns.
+    pub columns: Vec<String>,
+}
+
 /// A constraint of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TableConstraint {
-    /// PRIMARY KEY, with its columns; not deferrable.
-    PrimaryKey(Vec<String>),
+    /// PRIMARY KEY; not deferrable.
+    PrimaryKey(PrimaryKey),
     /// UNIQUE, or a primary key that is deferrable.
     Unique(Unique),
     /// CHECK.
@@ -32,7 +41,10 @@ impl TableConstraint {
             ConstrType::ConstrPrimary if constraint.deferrable => {
                 Ok(Self::Unique(Unique::of(constraint, None)?))
             }
-            ConstrType::ConstrPrimary => Ok(Self::PrimaryKey(texts(&constraint.keys))),
+            ConstrType::ConstrPrimary => Ok(Self::PrimaryKey(PrimaryKey {
+                name: some(&constraint.conname),
+                columns: texts(&constraint.keys),
+            })),
             ConstrType::ConstrCheck => Ok(Self::Check(Check {
                 name: some(&constraint.conname),
                 condition: expression(constraint)?,

@@ -57,7 +57,7 @@ pub use check::Check;
 pub use column::{ColumnDefinition, Identity};
 pub use command::Command;
 pub use comment::{Comment, Commented};
-pub use constraint::TableConstraint;
+pub use constraint::{PrimaryKey, TableConstraint};
 pub use copy::{Copied, Copy, CopyPlace};
 pub use create_table::{CreateTable, CreateTableAs, Like, NewTable, OnCommit};
 pub use create_view::CreateView;

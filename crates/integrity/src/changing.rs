@@ -133,7 +133,7 @@ pub fn deferrable(
                 }
                 found.push((table.id, key.name.clone()));
             }
-            let is_key = !table.has_hidden_key() && table.key_name() == name;
+            let is_key = table.is_key_name(name);
             let mut others = table.checks.iter().map(|check| &check.name);
             let unique = catalog
                 .indexes_of(table.id)

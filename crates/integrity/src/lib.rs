@@ -1,5 +1,5 @@
-//! Foreign keys: their definitions, their checks, and their actions; checks of deferrable unique constraints; and changes
-//! of primary keys.
+//! Foreign keys: their definitions, their checks, and their actions; checks of deferrable unique constraints; changes
+//! of primary keys; and names of constraints.
 //!
 //! A transaction notes how rows change that foreign keys watch ([`store::RowChanges`]). At the end of
 //! a statement [`settle`] looks at all of its changes together: it carries out the actions, whose
@@ -17,6 +17,7 @@ mod changing;
 mod definition;
 mod errors;
 mod lookup;
+pub mod names;
 mod primary_key;
 mod settle;
 mod surroundings;
@@ -25,7 +26,7 @@ mod unique;
 
 pub use changing::{alter, deferrable, drop, make_valid, named, put, timing};
 pub use definition::{Wanted, define, refuse_dependents};
-pub use primary_key::{add_key, drop_key};
+pub use primary_key::{add_key, drop_key, key_of};
 pub use settle::{set_constraints, settle, settle_all, validate};
 pub use surroundings::Surroundings;
 pub use unique::check_all;

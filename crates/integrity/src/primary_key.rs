@@ -9,7 +9,7 @@ use store::DistributedTransaction;
 use store::catalog::{CatalogChange, Column, ColumnId, Relation, Table, TableId};
 use values::error::{Error, Result, SqlState};
 
-/// Adds a primary key to a table.
+/// Adds a primary key of a name to a table.
 ///
 /// # Errors
 /// 42P16 if it has one; 42703 and 42701 for the columns; 23502 and 23505 for rows that violate it.
@@ -17,7 +17,7 @@ pub async fn add_key(
     surroundings: &impl Surroundings,
     transaction: &mut DistributedTransaction,
     table: TableId,
-    columns: &[String],
+    (constraint, columns): (String, &[String]),
 ) -> Result<()> {
     let before = transaction.catalog().table_by_id(table).cloned().ok_or_else(missing)?;
     let name = &before.name;
@@ -27,7 +27,10 @@ pub async fn add_key(
     }
     let mut after = Table::clone(&before);
     after.columns.retain(|column| !column.hidden);
-    after.key = key(&mut after, columns)?;
+    let unknown =
+        |column: &str| format!("column \"{column}\" of relation \"{name}\" does not exist");
+    after.key = key_of(&mut after, columns, unknown)?;
+    after.set_key_name(constraint);
     let hidden = before.columns.iter().position(|column| column.hidden);
     let rewrite = |mut row: Vec<ArrayRef>| {
         hidden.into_iter().for_each(|at| drop(row.remove(at)));
@@ -56,13 +59,20 @@ pub async fn add_key(
     })
 }
 
-/// The columns of a new key, which are not NULL from now on.
-fn key(table: &mut Table, names: &[String]) -> Result<Vec<ColumnId>> {
+/// The columns of a new key, which are not NULL from now on. `unknown` is the message for one that does not exist.
+///
+/// # Errors
+/// 42703 and 42701 for the columns; 42P16 for a type that no key can have.
+pub fn key_of(
+    table: &mut Table,
+    names: &[String],
+    unknown: impl Fn(&str) -> String,
+) -> Result<Vec<ColumnId>> {
     let mut key = Vec::with_capacity(names.len());
     for name in names {
-        let Some(column) = table.columns.iter_mut().find(|column| column.name == *name) else {
-            let message =
-                format!("column \"{name}\" of relation \"{}\" does not exist", table.name);
+        let column = table.columns.iter_mut().find(|column| column.name == *name && !column.hidden);
+        let Some(column) = column else {
+            let message = unknown(name);
             return Err(Error::new(SqlState::UndefinedColumn, message));
         };
         if key.contains(&column.id) {
@@ -102,6 +112,7 @@ pub async fn drop_key(
     after.next_column += 1;
     after.columns.push(Column::row_id(id));
     after.key = vec![id];
+    after.key_constraint = None;
     let rewrite = |mut row: Vec<ArrayRef>| {
         let rows = row.first().map_or(0, |column| column.len());
         let first = surroundings.row_ids(rows as u64);

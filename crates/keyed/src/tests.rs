@@ -31,6 +31,7 @@ fn table() -> Arc<Table> {
         next_column: 3,
         version: 0,
         materialized: None,
+        key_constraint: None,
         comment: None,
     })
 }

@@ -38,6 +38,7 @@ pub(crate) fn definition(id: TableId, name: &str, value: SqlType, home: GroupId)
         next_column: 2,
         version: 1,
         materialized: None,
+        key_constraint: None,
         comment: None,
     }
 }

@@ -52,6 +52,7 @@ fn table(store: &Store) -> Table {
         next_column: 1,
         version: 1,
         materialized: None,
+        key_constraint: None,
         comment: None,
     }
 }

@@ -69,6 +69,7 @@ impl Index {
             next_column: 2,
             version: 1,
             materialized: None,
+            key_constraint: None,
             comment: None,
         };
         Self {

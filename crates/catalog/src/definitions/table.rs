@@ -54,6 +54,8 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// The columns of the primary key in key order. Not empty.
     pub key: Vec<ColumnId>,
+    /// The name of the primary key's constraint and index, if it is not the table's with `_pkey`.
+    pub key_constraint: Option<String>,
     /// The CHECK constraints.
     pub checks: Vec<Check>,
     /// The FOREIGN KEY constraints.
@@ -107,6 +109,30 @@ impl Table {
 
     /// Returns the name of the primary key constraint.
     pub fn key_name(&self) -> String {
+        self.key_constraint.clone().unwrap_or_else(|| self.usual_key_name())
+    }
+
+    /// Whether it has a primary key, not deferrable, whose constraint has a name.
+    pub fn is_key_name(&self, name: &str) -> bool {
+        !self.key.is_empty() && !self.has_hidden_key() && self.key_name() == name
+    }
+
+    /// Changes the name of the primary key constraint.
+    pub fn set_key_name(&mut self, name: String) {
+        self.key_constraint = (name != self.usual_key_name()).then_some(name);
+    }
+
+    /// Changes the name of the table. Its primary key constraint keeps its own.
+    pub fn rename(&mut self, name: &str) {
+        let key = (!self.has_hidden_key()).then(|| self.key_name());
+        self.name.clear();
+        self.name.push_str(name);
+        if let Some(key) = key {
+            self.set_key_name(key);
+        }
+    }
+
+    fn usual_key_name(&self) -> String {
         format!("{}_pkey", self.name)
     }
 }

@@ -79,6 +79,7 @@ impl View {
             home: GroupId(0),
             version: 0,
             materialized: None,
+            key_constraint: None,
             comment: None,
         }
     }

@@ -2,7 +2,8 @@
 //!
 //! A table with foreign keys, or with checks that are NOT VALID, has an ordinal of its own: what
 //! earlier versions do not know follows the fields that they know. So has a materialized view, which has
-//! neither. A view with options has another ordinal than one without.
+//! neither. A view with options has another ordinal than one without. Before a table whose primary key has
+//! a name of its own, there is that name.
 
 use super::plain_index::PlainIndex;
 use super::{Malformed, Source, Stable, fields, variants};
@@ -27,11 +28,17 @@ const DEFERRABLE_INDEX: u8 = 101;
 const DEFERRABLE_KEY: u8 = 102;
 /// A view with options.
 const VIEW_WITH_OPTIONS: u8 = 103;
+/// The name of a primary key constraint, and then its table.
+const NAMED_KEY: u8 = 134;
 
 impl Stable for Relation {
     fn encode(&self, out: &mut Vec<u8>) {
         match self {
             Self::Table(table) => {
+                if let Some(name) = &table.key_constraint {
+                    out.push(NAMED_KEY);
+                    name.encode(out);
+                }
                 let unchecked = table.checks.iter().filter(|check| !check.is_valid);
                 let unchecked: Vec<String> = unchecked.map(|check| check.name.clone()).collect();
                 if let Some(materialized) = &table.materialized {
@@ -111,12 +118,23 @@ impl Stable for Relation {
                 table.materialized = Some(Stable::decode(from)?);
                 Ok(Self::Table(Arc::new(table)))
             }
+            NAMED_KEY => {
+                let name = String::decode(from)?;
+                if from.next_is(NAMED_KEY) {
+                    return Err(Malformed("a primary key has two names"));
+                }
+                let Self::Table(mut table) = Self::decode(from)? else {
+                    return Err(Malformed("the name of a primary key is not before a table"));
+                };
+                Arc::make_mut(&mut table).key_constraint = Some(name);
+                Ok(Self::Table(table))
+            }
             _ => Err(Malformed("a variant of Relation is unknown")),
         }
     }
 }
 
-/// Without what `CONSTRAINED_TABLE` and `MATERIALIZED_VIEW` add.
+/// Without what `CONSTRAINED_TABLE`, `MATERIALIZED_VIEW` and `NAMED_KEY` add.
 impl Stable for Table {
     fn encode(&self, out: &mut Vec<u8>) {
         let Self {
@@ -125,6 +143,7 @@ impl Stable for Table {
             name,
             columns,
             key,
+            key_constraint: _,
             checks,
             foreign_keys: _,
             bucket_size,
@@ -158,6 +177,7 @@ impl Stable for Table {
             name: Stable::decode(from)?,
             columns: Stable::decode(from)?,
             key: Stable::decode(from)?,
+            key_constraint: None,
             checks: Stable::decode(from)?,
             foreign_keys: Vec::new(),
             bucket_size: Stable::decode(from)?,

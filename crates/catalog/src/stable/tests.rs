@@ -123,6 +123,7 @@ fn table() -> Table {
         next_column: 2,
         version: 3,
         materialized: None,
+        key_constraint: None,
         comment: Some("x".to_owned()),
     }
 }
@@ -150,6 +151,10 @@ fn constrained_table() -> Table {
 fn materialized_view() -> Table {
     let (sql, search_path) = ("q".to_owned(), vec!["s".to_owned()]);
     Table { materialized: Some(Materialized { sql, search_path, is_populated: true }), ..table() }
+}
+
+fn named_key_table() -> Table {
+    Table { key_constraint: Some("k".to_owned()), ..table() }
 }
 
 fn sequence() -> Sequence {
@@ -373,6 +378,10 @@ fn changes_have_their_bytes() {
         (
             CatalogChange::Create(Relation::Table(Arc::new(constrained_table()))),
             "032805017301740200016102000001010000000001016202010101310000000000010001016305612             03e2030808004010400000203010178 010163 01 0166 0101 05 0100 00 02 03 00 01 02 00",
+        ),
+        (
+            CatalogChange::Create(Relation::Table(Arc::new(named_key_table()))),
+            "0386 016b 000501730174020001610200000101000000000101620201010131000000000001000101630561203e2030808004010400000203010178",
         ),
         (
             CatalogChange::Create(Relation::Table(Arc::new(materialized_view()))),

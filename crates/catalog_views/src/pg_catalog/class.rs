@@ -53,11 +53,7 @@ impl<'a> Class<'a> {
         if let Some(relation) = catalog.relation(schema, name) {
             return Some(Self::Relation(relation));
         }
-        let table = name.strip_suffix("_pkey")?;
-        match catalog.relation(schema, table)? {
-            Relation::Table(table) if !table.has_hidden_key() => Some(Self::KeyIndex(table)),
-            _ => None,
-        }
+        catalog.table_of_key(schema, name).map(Self::KeyIndex)
     }
 
     /// Its object id.

@@ -55,8 +55,9 @@ fn index(
     rows: &mut TableRows,
 ) {
     let count = numbers.len() as i64;
-    let types: Vec<i64> = types.iter().map(|of| type_catalog::of_sql(of).0).collect();
-    let collation = |oid: &i64| type_catalog::by_oid(*oid).map_or(0, |entry| entry.collation);
+    let oid_of = |of: &SqlType| type_catalog::of_sql(of).0;
+    let collation =
+        |of: &&SqlType| type_catalog::by_oid(oid_of(of)).map_or(0, |entry| entry.collation);
     rows.row([
         ("indexrelid", oid.into()),
         ("indrelid", oids::relation(table.id.relation()).into()),
@@ -68,17 +69,24 @@ fn index(
         ("indislive", true.into()),
         ("indkey", numbers.into()),
         ("indcollation", types.iter().map(collation).collect::<Vec<i64>>().into()),
-        ("indclass", types.iter().map(|oid| operator_class(*oid)).collect::<Vec<_>>().into()),
+        ("indclass", types.iter().map(|of| operator_class(of)).collect::<Vec<_>>().into()),
         ("indoption", vec![0_i64; types.len()].into()),
     ]);
 }
 
 /// The id in `pg_opclass` of the default B-tree operator class of a type; 0 if it has none.
-fn operator_class(type_oid: i64) -> i64 {
-    // varchar and json are ordered like text.
-    let input_type = match type_oid {
-        type_catalog::VARCHAR | type_catalog::JSON => type_catalog::TEXT,
-        other => other,
+fn operator_class(sql_type: &SqlType) -> i64 {
+    let input_type = match sql_type {
+        SqlType::User(user) => match user.domain() {
+            Some(domain) => return operator_class(&domain.base),
+            None => type_catalog::ANYENUM,
+        },
+        SqlType::Array(_) => type_catalog::ANYARRAY,
+        // varchar and json are ordered like text.
+        other => match type_catalog::of_sql(other).0 {
+            type_catalog::VARCHAR | type_catalog::JSON => type_catalog::TEXT,
+            oid => oid,
+        },
     };
     let input_type = input_type.to_string();
     let default = OPCLASS_FILE.lines().find_map(|line| {

@@ -21,6 +21,10 @@ pub(crate) const INT4: i64 = 23;
 pub const TEXT: i64 = 25;
 /// `json`
 pub(super) const JSON: i64 = 114;
+/// `anyarray`
+pub(super) const ANYARRAY: i64 = 2277;
+/// `anyenum`
+pub(super) const ANYENUM: i64 = 3500;
 const JSONB: i64 = 3802;
 const FLOAT4: i64 = 700;
 const FLOAT8: i64 = 701;

@@ -453,6 +453,7 @@ fn counters(id: TableId, name: &str, home: sdds::GroupId) -> Table {
         next_column: 2,
         version: 1,
         materialized: None,
+        key_constraint: None,
         comment: None,
     }
 }

@@ -23,7 +23,7 @@ use datafusion::arrow::array::Array;
 use parser::commands::{AlterOperation, AlterTable, ColumnDefinition, ObjectKind, TableConstraint};
 use std::sync::Arc;
 use store::DistributedTransaction;
-use store::catalog::{CatalogChange, Privileges, Relation, Table, TableId};
+use store::catalog::{CatalogChange, Column, Privileges, Relation, Table, TableId};
 use values::assign::assign;
 use values::error::{Error, Result, SqlState};
 
@@ -62,10 +62,10 @@ pub(crate) async fn run(
     let id = table.id;
     refuse_in_use(frame, transaction.catalog(), &Relation::Table(table), "ALTER TABLE")?;
     for operation in &alter.operations {
-        let Some(table) = transaction.catalog().table_by_id(id).cloned() else { break };
         if changes_keys(frame, transaction, id, operation).await? {
             continue;
         }
+        let Some(table) = transaction.catalog().table_by_id(id).cloned() else { break };
         let mut next = Table::clone(&table);
         let changed = change(frame, transaction, &mut next, operation).await?;
         if matches!(changed, Changed::Nothing) {
@@ -78,9 +78,18 @@ pub(crate) async fn run(
             rewritten.write(frame, transaction, table.id).await?;
         }
         index_columns::follow_columns(transaction, id)?;
+        if let AlterOperation::DropColumn { name, cascade, .. } = operation {
+            identity::drop_sequence(frame, transaction, &table, name, *cascade)?;
+        }
         if let AlterOperation::AddColumn { column, .. } = operation {
+            if let Some(key) = &column.key {
+                primary_key::add(frame, transaction, id, key).await?;
+            }
             for unique in &column.unique {
-                index::add_unique(frame, transaction, id, unique).await?;
+                match unique.is_primary {
+                    true => primary_key::add_deferrable(frame, transaction, id, unique).await?,
+                    false => index::add_unique(frame, transaction, id, unique).await?,
+                }
             }
             for written in &column.references {
                 foreign_keys::add(frame, transaction, id, written, false).await?;
@@ -104,8 +113,8 @@ async fn changes_keys(
         AlterOperation::AddConstraint(TableConstraint::Unique(unique)) => {
             index::add_unique(frame, transaction, table, unique).await?;
         }
-        AlterOperation::AddConstraint(TableConstraint::PrimaryKey(columns)) => {
-            integrity::add_key(frame, transaction, table, columns).await?;
+        AlterOperation::AddConstraint(TableConstraint::PrimaryKey(key)) => {
+            primary_key::add(frame, transaction, table, key).await?;
         }
         AlterOperation::AddConstraint(TableConstraint::ForeignKey(written)) => {
             foreign_keys::add(frame, transaction, table, written, false).await?;
@@ -128,7 +137,7 @@ async fn changes_keys(
                 return Ok(true);
             }
             let of = transaction.catalog().table_by_id(table);
-            if of.is_some_and(|of| !of.has_hidden_key() && of.key_name() == *name) {
+            if of.is_some_and(|of| of.is_key_name(name)) {
                 let dropped = integrity::drop_key(frame, transaction, table, *cascade).await?;
                 foreign_keys::tell(frame, dropped);
                 return Ok(true);
@@ -141,11 +150,21 @@ async fn changes_keys(
         AlterOperation::DropColumn { name, cascade, .. } => {
             foreign_keys::drop_of_column(frame, transaction, table, name, *cascade)?;
             triggers::drop_with_column(frame, transaction, table, name, *cascade)?;
+            let of = transaction.catalog().table_by_id(table);
+            if of.is_some_and(|of| of.column(name).is_some_and(|(_, c)| is_in_own_key(of, c))) {
+                let dropped = integrity::drop_key(frame, transaction, table, *cascade).await?;
+                foreign_keys::tell(frame, dropped);
+            }
             return Ok(false);
         }
         _ => return Ok(false),
     }
     Ok(true)
+}
+
+/// Whether a column is one of the primary key, and no row id.
+fn is_in_own_key(table: &Table, column: &Column) -> bool {
+    table.key.contains(&column.id) && !column.hidden
 }
 
 /// The effect of an operation.
@@ -232,11 +251,17 @@ async fn change(
 /// Adds a column, and checks and computes the rows.
 async fn add_column_to_rows(
     frame: &Frame<'_>,
-    transaction: &DistributedTransaction,
+    transaction: &mut DistributedTransaction,
     table: &mut Table,
     column: &ColumnDefinition,
 ) -> Result<Changed> {
-    let added = add_column(frame, transaction, table, column)?;
+    // Of rows on other servers, nobody knows how many there are.
+    let count = transaction.table(table.id).and_then(|view| view.row_count());
+    let is_empty = match count {
+        Some(count) => count == 0,
+        None => !checks::is_any_row(frame, transaction, table, "true").await?,
+    };
+    let added = add_column(frame, transaction, table, (column, is_empty))?;
     if added.is_computed || added.has_checks {
         generated::refuse_bad(&frame.planner(transaction), table)?;
         let rewritten = alter_type::compute(frame, transaction, table).await?;
@@ -272,41 +297,46 @@ struct Added {
     has_checks: bool,
 }
 
-/// Adds a column. Existing rows get the current value of its default without being rewritten, unless each has its own.
+/// Adds a column, and its sequence. Existing rows get the current value of its default without being rewritten, unless each
+/// has its own.
 ///
 /// # Errors
 /// 42701 if the name is taken; 23502 if existing rows would have NULL in a NOT NULL column.
 fn add_column(
     frame: &Frame<'_>,
-    transaction: &DistributedTransaction,
+    transaction: &mut DistributedTransaction,
     table: &mut Table,
-    definition: &ColumnDefinition,
+    (definition, is_empty): (&ColumnDefinition, bool),
 ) -> Result<Added> {
     let users = frame.types(transaction.catalog());
     let column = define(table.next_column, definition, &users, frame.text)?;
     refuse_taken(table, &column.name)?;
-    let is_key = definition.is_key || definition.unique.iter().any(|unique| unique.is_primary);
-    if is_key || has_sequence(definition) {
-        let message =
-            "a column with a primary key or a sequence cannot be added to an existing table";
-        return Err(Error::unsupported(message));
+    let is_key = definition.key.is_some() || definition.unique.iter().any(|of| of.is_primary);
+    let has_key =
+        !table.has_hidden_key() || transaction.catalog().deferrable_key(table.id).is_some();
+    if is_key && has_key {
+        return Err(primary_key::second(table));
     }
     let at = table.columns.len();
     table.columns.push(column);
     table.next_column += 1;
+    if has_sequence(definition) {
+        identity::add_sequence(frame, transaction, table, at, &definition.sequence)?;
+    }
     let mut is_computed = table.columns[at].generated.is_some();
     if table.columns[at].default.is_some() {
         let planner = frame.planner(transaction);
         let default = DefaultValue::of(&planner, table, at)?;
         is_computed |= default.is_volatile;
-        let value = assign(&default.values(1)?, &table.columns[at], planner.style())?;
-        table.columns[at].missing = Some(value);
+        if !default.is_volatile {
+            let value = assign(&default.values(1)?, &table.columns[at], planner.style())?;
+            table.columns[at].missing = Some(value);
+        }
     }
     let column = &table.columns[at];
     let missing_is_null =
         !is_computed && column.missing.as_ref().is_none_or(|value| value.is_null(0));
-    let empty = transaction.table(table.id).is_some_and(|view| view.row_count() == Some(0));
-    if !column.nullable && missing_is_null && !empty {
+    if !column.nullable && missing_is_null && !is_empty {
         return Err(contains_null(table, &column.name).with_hint("Give the column a DEFAULT."));
     }
     let has_checks = !definition.checks.is_empty();
@@ -316,11 +346,6 @@ fn add_column(
 
 pub(super) fn drop_column(table: &mut Table, name: &str) -> Result<()> {
     let index = declared_column(table, name)?;
-    if table.key.contains(&table.columns[index].id) {
-        let message = "dropping a column of the primary key is not supported";
-        return Err(Error::unsupported(message)
-            .with_hint("Create another table, and copy the rows with INSERT ... SELECT."));
-    }
     if let Some(computed) = generated::computed_from(table, name) {
         let (table, other) = (&table.name, &computed.name);
         let detail = format!("column {other} of table {table} depends on column {name}");

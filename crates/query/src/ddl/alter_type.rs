@@ -177,7 +177,7 @@ impl Rewritten {
         }
         transaction.truncate(table)?;
         if let Some(replaced) = self.replaced {
-            index_columns::follow_type(transaction, table, replaced)?;
+            index_columns::follow_type(frame, transaction, table, replaced)?;
         }
         let catalog = Arc::clone(transaction.catalog());
         for relation in catalog.relations() {
@@ -228,11 +228,6 @@ fn refuse_type(
     for index in transaction.catalog().indexes_of(table.id) {
         if index.columns.iter().any(|of| of.key.column() == Some(column.id)) {
             require_order(to)?;
-        }
-        if index.expressions().any(|expression| expression.columns.contains(&column.id)) {
-            let message = "altering the type of a column used by an expression of an index";
-            return Err(Error::unsupported(format!("{message} is not supported"))
-                .with_hint(format!("Drop index \"{}\" first.", index.file.name)));
         }
     }
     if column.identity.is_some() && !is_integer(to) {

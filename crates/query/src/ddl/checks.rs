@@ -1,12 +1,12 @@
 //! CHECK constraints: their names, and ALTER TABLE ... ADD, DROP and RENAME CONSTRAINT.
 
 use super::generated::mentions;
-use super::index_names;
 use crate::analysis;
 use crate::context::Frame;
 use crate::context::start;
 use crate::dml::constraints::Constraints;
 use futures::TryStreamExt;
+use integrity::names;
 use parser::commands::Check as Written;
 use std::sync::Arc;
 use store::DistributedTransaction;
@@ -36,7 +36,7 @@ pub(super) fn add(table: &mut Table, check: Written) -> Result<()> {
 fn is_taken(table: &Table, name: &str) -> bool {
     table.checks.iter().any(|check| check.name == name)
         || table.foreign_keys.iter().any(|key| key.name == name)
-        || table.key_name() == name
+        || table.is_key_name(name)
 }
 
 fn free_name(table: &Table, expression: &str) -> String {
@@ -61,7 +61,7 @@ pub(super) async fn add_to_rows(
     check: Written,
 ) -> Result<()> {
     if let Some(name) = &check.name {
-        index_names::refuse_taken(transaction.catalog(), table, name, false)?;
+        names::refuse_taken(transaction.catalog(), table, name, false)?;
     }
     add(table, check)?;
     Constraints::new(&frame.planner(transaction), &Arc::new(table.clone()))?;
@@ -83,7 +83,7 @@ pub(super) async fn validate(
     name: &str,
 ) -> Result<bool> {
     let Some(at) = table.checks.iter().position(|check| check.name == name) else {
-        let is_key = !table.has_hidden_key() && table.key_name() == name;
+        let is_key = table.is_key_name(name);
         let mut indexes = transaction.catalog().indexes_of(table.id).iter();
         if is_key || indexes.any(|index| index.is_constraint && index.file.name == name) {
             let message = format!(

@@ -36,7 +36,7 @@ pub(super) fn define(
         id: ColumnId(id),
         name: definition.name.clone(),
         sql_type,
-        nullable: definition.is_nullable && !definition.is_key,
+        nullable: definition.is_nullable && definition.key.is_none(),
         default: definition.default.clone().or(of_domain),
         identity,
         generated: definition.generated.clone(),

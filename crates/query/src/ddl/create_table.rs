@@ -19,9 +19,10 @@ use crate::dml::default_values::DefaultValue;
 use crate::dml::ingest;
 use catalog_views::relation_names::find_named;
 use datafusion::physical_plan::ExecutionPlan;
+use integrity::names;
 use parser::commands::{
     self, Check, ColumnDefinition, CreateTable, CreateTableAs, ForeignKeyDefinition, NewTable,
-    RelationName, SequenceOptions, TableConstraint, Unique,
+    PrimaryKey, RelationName, SequenceOptions, TableConstraint, Unique,
 };
 use planner::relations::rename_columns;
 use sdds::GroupId;
@@ -54,6 +55,7 @@ pub(crate) async fn run(
     }
     builder.add_columns(&create.columns[after..], &users, frame.text)?;
     builder.add_constraints(&create.constraints)?;
+    builder.name_key(transaction.catalog())?;
     let unique = builder.unique.clone();
     let indexes = std::mem::take(&mut builder.indexes);
     let references = std::mem::take(&mut builder.references);
@@ -210,8 +212,7 @@ fn on_commit(new: &NewTable, schema: &str) -> Result<OnCommit> {
 /// Builds a table definition.
 struct Builder {
     table: Table,
-    /// The names of the key columns.
-    keys: Vec<String>,
+    key: Option<PrimaryKey>,
     checks: Vec<Check>,
     unique: Vec<Unique>,
     /// The indexes of LIKE.
@@ -240,10 +241,11 @@ impl Builder {
             next_column: 0,
             version: 1,
             materialized: None,
+            key_constraint: None,
             comment: None,
         };
-        let (keys, checks, unique, indexes, references, sequences) = Default::default();
-        Self { table, keys, checks, unique, indexes, references, sequences }
+        let (key, checks, unique, indexes, references, sequences) = Default::default();
+        Self { table, key, checks, unique, indexes, references, sequences }
     }
 
     fn add_columns(
@@ -257,8 +259,8 @@ impl Builder {
             if has_sequence(definition) {
                 self.add_sequence(&mut column, definition.sequence.clone());
             }
-            if definition.is_key {
-                self.set_keys(vec![column.name.clone()])?;
+            if let Some(key) = &definition.key {
+                self.set_key(key.clone())?;
             }
             self.checks.extend(definition.checks.iter().cloned());
             definition.unique.iter().try_for_each(|unique| self.add_unique(unique))?;
@@ -278,7 +280,7 @@ impl Builder {
             self.add_column(column)?;
         }
         if !copied.keys.is_empty() {
-            self.set_keys(copied.keys)?;
+            self.set_key(PrimaryKey { name: None, columns: copied.keys })?;
         }
         self.checks.extend(copied.checks);
         if copied.indexes.iter().flat_map(|of| &of.all).any(|index| index.is_primary) {
@@ -299,9 +301,17 @@ impl Builder {
         self.sequences.push((column.id, options));
     }
 
-    fn set_keys(&mut self, keys: Vec<String>) -> Result<()> {
+    fn set_key(&mut self, key: PrimaryKey) -> Result<()> {
         self.refuse_second_key()?;
-        self.keys = keys;
+        self.key = Some(key);
+        Ok(())
+    }
+
+    /// Gives the primary key its name.
+    fn name_key(&mut self, catalog: &Catalog) -> Result<()> {
+        let Some(key) = &self.key else { return Ok(()) };
+        let name = names::of_key(catalog, &self.table, key.name.as_deref())?;
+        self.table.set_key_name(name);
         Ok(())
     }
 
@@ -315,7 +325,7 @@ impl Builder {
 
     fn refuse_second_key(&self) -> Result<()> {
         let is_copied = |indexes: &Indexes| indexes.all.iter().any(|index| index.is_primary);
-        let has_key = !self.keys.is_empty()
+        let has_key = self.key.is_some()
             || self.unique.iter().any(|unique| unique.is_primary)
             || self.indexes.iter().any(is_copied);
         if has_key { Err(primary_key::second(&self.table)) } else { Ok(()) }
@@ -352,7 +362,7 @@ impl Builder {
     fn add_constraints(&mut self, constraints: &[TableConstraint]) -> Result<()> {
         for constraint in constraints {
             match constraint {
-                TableConstraint::PrimaryKey(columns) => self.set_keys(columns.clone())?,
+                TableConstraint::PrimaryKey(key) => self.set_key(key.clone())?,
                 TableConstraint::Check(check) => self.checks.push(check.clone()),
                 TableConstraint::Unique(unique) => self.add_unique(unique)?,
                 TableConstraint::ForeignKey(key) => {
@@ -372,11 +382,9 @@ impl Builder {
         let required: Vec<&String> = deferrable.flat_map(|unique| &unique.columns).collect();
         let in_key = self.table.columns.iter_mut().filter(|of| required.contains(&&of.name));
         in_key.for_each(|column| column.nullable = false);
-        if self.keys.is_empty() {
-            let id = self.add_row_id()?;
-            self.table.key = vec![id];
-        } else {
-            primary_key::set_key(&mut self.table, &self.keys)?;
+        match &self.key {
+            Some(key) => primary_key::set_key(&mut self.table, &key.columns)?,
+            None => self.table.key = vec![self.add_row_id()?],
         }
         for check in self.checks {
             checks::add(&mut self.table, Check { is_valid: true, ..check })?;

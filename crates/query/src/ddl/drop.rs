@@ -2,7 +2,7 @@
 
 use super::dependents::{self, drop_with_owned};
 use super::in_use::refuse_in_use;
-use super::{foreign_keys, functions, index, user_type, uses};
+use super::{foreign_keys, functions, index, primary_key, user_type, uses};
 use crate::context::Frame;
 use catalog_views::relation_names::{a_kind, find_named};
 use parser::commands::{Drop, ObjectKind, RelationName};
@@ -46,16 +46,12 @@ fn drop_relation(
         return Err(Error::new(SqlState::InvalidSchemaName, message));
     }
     let Some(relation) = find_named(&catalog, frame.path(), name)? else {
+        refuse_key(frame, transaction, name, drop.kind)?;
         if drop.if_exists {
             frame.skip_missing(wanted, &name.name);
             return Ok(());
         }
-        let message = format!("{wanted} \"{name}\" does not exist");
-        let state = match drop.kind {
-            ObjectKind::Index => SqlState::UndefinedObject,
-            _ => SqlState::UndefinedTable,
-        };
-        return Err(Error::new(state, message));
+        return Err(missing(drop.kind, name));
     };
     if relation.kind() != wanted {
         let message = format!("\"{}\" is not {}", relation.name(), a_kind(wanted));
@@ -110,12 +106,43 @@ fn drop_index(
     let name = &index.file.name;
     let table = transaction.catalog().table_by_id(index.table);
     if let (true, Some(table)) = (index.is_constraint, table) {
-        let constraint = format!("constraint {name} on table {}", table.name);
-        let message = format!("cannot drop index {name} because {constraint} requires it");
-        return Err(Error::new(SqlState::DependentObjectsStillExist, message)
-            .with_hint(format!("You can drop {constraint} instead.")));
+        return Err(required(table, name));
     }
     index::drop_with_dependents(frame, transaction, index, cascade)
+}
+
+/// The error for a relation that does not exist.
+fn missing(kind: ObjectKind, name: &RelationName) -> Error {
+    let state = match kind {
+        ObjectKind::Index => SqlState::UndefinedObject,
+        _ => SqlState::UndefinedTable,
+    };
+    Error::new(state, format!("{} \"{name}\" does not exist", kind.name()))
+}
+
+/// Refuses to drop the index of a primary key.
+///
+/// # Errors
+/// 2BP01.
+fn refuse_key(
+    frame: &Frame<'_>,
+    transaction: &DistributedTransaction,
+    name: &RelationName,
+    kind: ObjectKind,
+) -> Result<()> {
+    let table = primary_key::named(frame, transaction, name);
+    let Some(table) = table.filter(|_| kind == ObjectKind::Index) else { return Ok(()) };
+    let catalog = transaction.catalog();
+    frame.access(catalog).require(&Relation::Table(Arc::clone(&table)), Privileges::OWNER)?;
+    Err(required(&table, &table.key_name()))
+}
+
+/// The error for an index that a constraint needs.
+fn required(table: &Table, name: &str) -> Error {
+    let constraint = format!("constraint {name} on table {}", table.name);
+    let message = format!("cannot drop index {name} because {constraint} requires it");
+    Error::new(SqlState::DependentObjectsStillExist, message)
+        .with_hint(format!("You can drop {constraint} instead."))
 }
 
 /// Checks that the role owns the relation or its schema.

@@ -1,10 +1,10 @@
 //! FOREIGN KEY constraints in CREATE TABLE and ALTER TABLE, and SET CONSTRAINTS.
 
-use super::index_names::{chosen, refuse_taken};
 use crate::context::Frame;
 use crate::triggers;
 use catalog_views::relation_names::{find_named, undefined};
 use integrity::Wanted;
+use integrity::names::{chosen, refuse_taken};
 use parser::commands::{ForeignKeyDefinition, RelationName, SetConstraints};
 use std::sync::Arc;
 use store::DistributedTransaction;

@@ -3,14 +3,13 @@
 use super::alter_sequence;
 use super::columns::is_integer;
 use super::create_sequence::owned_sequence;
+use super::uses;
 use crate::context::Frame;
 use crate::dml::declared_column;
 use parser::commands::{self, AlterSequence, IdentityChange, RelationName, SequenceOptions};
 use std::sync::Arc;
 use store::DistributedTransaction;
-use store::catalog::{
-    CatalogChange, Identity, Object, Relation, RelationId, Sequence, Table, TableId,
-};
+use store::catalog::{CatalogChange, Identity, Object, Relation, Sequence, Table, TableId};
 use values::error::{Error, Result, SqlState};
 
 /// Changes the identity of a column. Returns whether the definition of the table has changed.
@@ -29,11 +28,8 @@ pub(super) fn change(
     match change {
         IdentityChange::Add { identity, sequence } => {
             refuse_identity(table, at)?;
-            let id = create(frame, transaction, table, at, sequence)?;
-            let created = transaction.catalog().relation_by_id(id).cloned();
-            let Some(Relation::Sequence(created)) = created else { return Ok(false) };
+            add_sequence(frame, transaction, table, at, sequence)?;
             table.columns[at].identity = Some(held(*identity));
-            table.columns[at].default = Some(next_value(&created));
         }
         IdentityChange::Set { identity, sequence } => {
             let before = table.columns[at].identity.ok_or_else(not_identity)?;
@@ -102,19 +98,44 @@ fn refuse_identity(table: &Table, at: usize) -> Result<()> {
     Err(Error::new(state, message))
 }
 
-/// Creates the sequence of a column.
-fn create(
+/// Creates the sequence of a column, which fills it from now on.
+///
+/// # Errors
+/// 42P07 if its name is taken; what is wrong with its options.
+pub(super) fn add_sequence(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
-    table: &Table,
+    table: &mut Table,
     at: usize,
     options: &SequenceOptions,
-) -> Result<RelationId> {
+) -> Result<()> {
     let id = frame.session.shared.store.next_relation_id();
     let sequence = owned_sequence(id, table, table.columns[at].id, options)?;
+    table.columns[at].default = Some(next_value(&sequence));
     transaction.change_catalog(CatalogChange::Create(Relation::Sequence(Arc::new(sequence))))?;
     frame.own(transaction, Object::Relation(id))?;
-    Ok(id)
+    // The rest of the statement may take values from it.
+    frame.session.context.see(transaction, frame);
+    Ok(())
+}
+
+/// Drops the sequence of a column that its table does not have any more.
+///
+/// # Errors
+/// 2BP01 if other columns take values from it, without CASCADE.
+pub(super) fn drop_sequence(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    before: &Table,
+    column: &str,
+    cascade: bool,
+) -> Result<()> {
+    let at = before.column(column).map(|(at, _)| at);
+    let owned = at.and_then(|at| owned(transaction, before.id, at, before));
+    let Some(owned) = owned else { return Ok(()) };
+    uses::drop_of_sequence(frame, transaction, &owned, cascade)?;
+    transaction.change_catalog(CatalogChange::Drop(owned.id))?;
+    Ok(())
 }
 
 /// The sequence that a column owns.

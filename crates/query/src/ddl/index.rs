@@ -6,7 +6,6 @@
 
 use super::foreign_keys;
 use super::in_use::refuse_in_use;
-use super::index_names::{chosen, of_key, refuse_taken};
 use crate::analysis::row;
 use crate::context::{Frame, start};
 use analyzer::RowExpression;
@@ -17,6 +16,7 @@ use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{ExprSchemable, LogicalPlanBuilder};
 use futures::TryStreamExt;
+use integrity::names::{chosen, of_key, refuse_taken};
 use parser::commands::{CreateIndex, IndexedColumn, IndexedKey, Unique};
 use planner::Planner;
 use scan::provider::{BucketTable, Columns};
@@ -60,9 +60,7 @@ pub(super) async fn run(
     let included = create.included.iter().map(|name| Ok(column_named(&table, name)?.id));
     let included = included.collect::<Result<Vec<_>>>()?;
     let predicate = create.predicate.as_deref();
-    let predicate =
-        predicate.map(|text| definition(&planner, &table, RowExpression::IndexPredicate(text)));
-    let predicate = predicate.transpose()?;
+    let predicate = predicate.map(|text| planned_predicate(&planner, &table, text)).transpose()?;
     let name = match &create.name {
         Some(name) => name.clone(),
         None => {
@@ -112,29 +110,55 @@ fn table_of(
 
 /// A column of a CREATE INDEX.
 fn indexed(planner: &Planner<'_>, table: &Table, written: &IndexedColumn) -> Result<IndexColumn> {
-    let (key, sql_type) = match &written.key {
-        IndexedKey::Column(name) => {
-            let column = column_named(table, name)?;
-            (IndexKey::Column(column.id), column.sql_type.clone())
-        }
+    let key = match &written.key {
+        IndexedKey::Column(name) => IndexKey::Column(column_named(table, name)?.id),
         IndexedKey::Expression(text, name) => {
             let of = definition(planner, table, RowExpression::IndexKey(text))?;
-            let sql_type = of.sql_type.clone();
-            let name = name.clone();
-            (IndexKey::Expression(IndexExpression { name, ..of }), sql_type)
+            IndexKey::Expression(IndexExpression { name: name.clone(), ..of })
         }
     };
-    require_order(&sql_type)?;
-    let class = written.operator_class.as_deref();
-    if let Some(class) = class {
-        require_class(class, &sql_type)?;
-    }
-    Ok(IndexColumn {
+    let mut column = IndexColumn {
         key,
         descending: written.descending,
         nulls_first: written.nulls_first,
-        operator_class: class.filter(|class| class.contains("_pattern_")).map(str::to_owned),
-    })
+        operator_class: written.operator_class.clone(),
+    };
+    require_order_of(table, &column)?;
+    column.operator_class.take_if(|class| !class.contains("_pattern_"));
+    Ok(column)
+}
+
+/// Refuses a column of an index whose values have no order, or not the one of its operator class.
+///
+/// # Errors
+/// 42704, 42804 and 0A000.
+pub(super) fn require_order_of(table: &Table, column: &IndexColumn) -> Result<()> {
+    let sql_type = match &column.key {
+        IndexKey::Expression(expression) => Some(&expression.sql_type),
+        IndexKey::Column(id) => table.position(*id).map(|at| &table.columns[at].sql_type),
+    };
+    let Some(sql_type) = sql_type else { return Ok(()) };
+    require_order(sql_type)?;
+    column.operator_class.as_ref().map_or(Ok(()), |class| require_class(class, sql_type))
+}
+
+/// An expression of an index for the columns of a table, which may have other types than before.
+pub(super) fn planned_key(
+    planner: &Planner<'_>,
+    table: &Table,
+    before: &IndexExpression,
+) -> Result<IndexExpression> {
+    let of = definition(planner, table, RowExpression::IndexKey(&before.text))?;
+    Ok(IndexExpression { name: before.name.clone(), ..of })
+}
+
+/// The condition of a partial index.
+pub(super) fn planned_predicate(
+    planner: &Planner<'_>,
+    table: &Table,
+    text: &str,
+) -> Result<IndexExpression> {
+    definition(planner, table, RowExpression::IndexPredicate(text))
 }
 
 fn column_named<'a>(table: &'a Table, name: &str) -> Result<&'a Column> {
@@ -227,7 +251,7 @@ pub(super) async fn add_unique(
     let names = unique.columns.iter().map(String::as_str);
     let name = match &unique.name {
         Some(name) => name.clone(),
-        None if unique.is_primary => of_key(transaction.catalog(), &table),
+        None if unique.is_primary => of_key(transaction.catalog(), &table, None)?,
         None => chosen(transaction.catalog(), &table, names, "key"),
     };
     refuse_taken(transaction.catalog(), &table, &name, true)?;
@@ -298,7 +322,7 @@ pub(super) async fn add_copy(
     });
     let names = named.chain(of.included.iter().filter_map(|id| name_of(*id)));
     let name = match (of.is_primary, of.is_constraint) {
-        (true, _) => of_key(transaction.catalog(), table),
+        (true, _) => of_key(transaction.catalog(), table, None)?,
         (false, true) => chosen(transaction.catalog(), table, names, "key"),
         (false, false) => chosen(transaction.catalog(), table, names, "idx"),
     };

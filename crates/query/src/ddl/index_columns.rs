@@ -1,7 +1,8 @@
 //! What happens to indexes when columns of their table change.
 
 use super::generated::renamed;
-use super::index::drop;
+use super::index::{self, drop};
+use crate::context::Frame;
 use catalog_views::pg_catalog::quote_ident;
 use std::sync::Arc;
 use store::DistributedTransaction;
@@ -28,19 +29,42 @@ pub(super) fn follow_columns(
 
 /// Makes the indexes of a table follow a column that was replaced by another one. They must have no
 /// entries.
+///
+/// # Errors
+/// What is wrong with an expression for the new type; as of CREATE INDEX.
 pub(super) fn follow_type(
+    frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
     table: TableId,
     (old, new): (ColumnId, ColumnId),
 ) -> Result<()> {
+    let catalog = Arc::clone(transaction.catalog());
+    let Some(of) = catalog.table_by_id(table) else { return Ok(()) };
     let followed = |id: ColumnId| if id == old { new } else { id };
-    change(transaction, table, |index| {
+    change(transaction, table, |transaction, index| {
+        let planner = frame.planner(transaction);
         for column in &mut index.columns {
-            if let IndexKey::Column(id) = &mut column.key {
-                *id = followed(*id);
+            let is_other = match &mut column.key {
+                IndexKey::Column(id) if *id == old => {
+                    *id = new;
+                    true
+                }
+                IndexKey::Expression(expression) if expression.columns.contains(&old) => {
+                    *expression = index::planned_key(&planner, of, expression)?;
+                    true
+                }
+                _ => false,
+            };
+            if is_other {
+                index::require_order_of(of, column)?;
             }
         }
         index.included.iter_mut().for_each(|id| *id = followed(*id));
+        if let Some(predicate) = &mut index.predicate
+            && predicate.columns.contains(&old)
+        {
+            *predicate = index::planned_predicate(&planner, of, &predicate.text)?;
+        }
         Ok(())
     })
 }
@@ -52,7 +76,7 @@ pub(super) fn follow_name(
     (column, old, new): (ColumnId, &str, &str),
 ) -> Result<()> {
     let quoted = quote_ident(new);
-    change(transaction, table, |index| {
+    change(transaction, table, |_, index| {
         let keys =
             index.columns.iter_mut().filter_map(|column: &mut IndexColumn| match &mut column.key {
                 IndexKey::Expression(expression) => Some(expression),
@@ -72,12 +96,12 @@ pub(super) fn follow_name(
 fn change(
     transaction: &mut DistributedTransaction,
     table: TableId,
-    mut change: impl FnMut(&mut Index) -> Result<()>,
+    mut change: impl FnMut(&DistributedTransaction, &mut Index) -> Result<()>,
 ) -> Result<()> {
     let catalog = Arc::clone(transaction.catalog());
     for index in catalog.indexes_of(table) {
         let mut next = Index::clone(index);
-        change(&mut next)?;
+        change(transaction, &mut next)?;
         let is_same = next.columns == index.columns
             && next.included == index.included
             && next.predicate == index.predicate;

@@ -20,7 +20,6 @@ mod identity;
 mod in_use;
 mod index;
 mod index_columns;
-mod index_names;
 mod like;
 mod lock_table;
 mod not_null;

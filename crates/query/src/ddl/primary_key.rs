@@ -3,7 +3,9 @@
 use super::index;
 use super::not_null::refuse_nulls;
 use crate::context::Frame;
-use parser::commands::Unique;
+use catalog_views::pg_catalog::class::Class;
+use integrity::names;
+use parser::commands::{PrimaryKey, RelationName, Unique};
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{CatalogChange, Relation, Table, TableId};
@@ -11,24 +13,8 @@ use values::error::{Error, Result, SqlState};
 
 /// Makes the columns of a name list the key of a table.
 pub(super) fn set_key(table: &mut Table, names: &[String]) -> Result<()> {
-    let mut key = Vec::new();
-    for name in names {
-        let Some(column) = table.columns.iter_mut().find(|c| c.name == *name && !c.hidden) else {
-            let message = format!("column \"{name}\" named in key does not exist");
-            return Err(Error::new(SqlState::UndefinedColumn, message));
-        };
-        if key.contains(&column.id) {
-            let message = format!("column \"{name}\" appears twice in primary key constraint");
-            return Err(Error::new(SqlState::DuplicateColumn, message));
-        }
-        if !store::key::is_key_type(&column.sql_type.arrow()) {
-            let message = format!("type {} cannot be part of a primary key", column.sql_type);
-            return Err(Error::new(SqlState::InvalidTableDefinition, message));
-        }
-        column.nullable = false;
-        key.push(column.id);
-    }
-    table.key = key;
+    let unknown = |name: &str| format!("column \"{name}\" named in key does not exist");
+    table.key = integrity::key_of(table, names, unknown)?;
     Ok(())
 }
 
@@ -36,6 +22,54 @@ pub(super) fn set_key(table: &mut Table, names: &[String]) -> Result<()> {
 pub(super) fn second(table: &Table) -> Error {
     let message = format!("multiple primary keys for table \"{}\" are not allowed", table.name);
     Error::new(SqlState::InvalidTableDefinition, message)
+}
+
+/// Adds a primary key to a table.
+///
+/// # Errors
+/// As of [`integrity::add_key`]; 42P07 and 42710 for its name.
+pub(super) async fn add(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    id: TableId,
+    key: &PrimaryKey,
+) -> Result<()> {
+    let Some(table) = transaction.catalog().table_by_id(id).cloned() else { return Ok(()) };
+    if !table.has_hidden_key() {
+        return Err(second(&table));
+    }
+    let name = names::of_key(transaction.catalog(), &table, key.name.as_deref())?;
+    integrity::add_key(frame, transaction, id, (name, &key.columns)).await
+}
+
+/// Finds the table whose primary key's index a statement names.
+pub(super) fn named(
+    frame: &Frame<'_>,
+    transaction: &DistributedTransaction,
+    name: &RelationName,
+) -> Option<Arc<Table>> {
+    let catalog = transaction.catalog();
+    match Class::by_name(catalog, frame.path(), name.schema.as_deref(), &name.name)? {
+        Class::KeyIndex(table) => Some(Arc::clone(table)),
+        Class::Relation(_) | Class::System(_) => None,
+    }
+}
+
+/// Renames the primary key of a table, and its index.
+///
+/// # Errors
+/// 42P07 and 42710 if the name is taken.
+pub(super) fn rename(
+    transaction: &mut DistributedTransaction,
+    table: &Table,
+    to: &str,
+) -> Result<()> {
+    names::refuse_taken(transaction.catalog(), table, to, true)?;
+    let mut next = Table::clone(table);
+    next.set_key_name(to.to_owned());
+    next.version += 1;
+    transaction.change_catalog(CatalogChange::Replace(Relation::Table(Arc::new(next))))?;
+    Ok(())
 }
 
 /// Adds a primary key that is deferrable to a table: an index, whose columns are not NULL from now on.

@@ -1,6 +1,7 @@
 //! REINDEX: the entries of indexes are made anew.
 
 use super::index;
+use super::primary_key;
 use crate::context::Frame;
 use catalog_views::relation_names::{find_named, undefined};
 use parser::commands::Reindex;
@@ -17,7 +18,14 @@ pub(super) async fn run(
 ) -> Result<()> {
     let catalog = Arc::clone(transaction.catalog());
     let relation = find_named(&catalog, frame.path(), &reindex.name)?;
-    let relation = relation.ok_or_else(|| undefined(&reindex.name))?;
+    let Some(relation) = relation else {
+        let key = primary_key::named(frame, transaction, &reindex.name);
+        let Some(table) = key.filter(|_| !reindex.is_table) else {
+            return Err(undefined(&reindex.name));
+        };
+        // A table is ordered by its primary key: there are no entries to be made.
+        return frame.access(&catalog).require(&Relation::Table(table), Privileges::OWNER);
+    };
     let indexes = match (relation, reindex.is_table) {
         (Relation::Table(table), true) => {
             frame.access(&catalog).require(relation, Privileges::OWNER)?;

@@ -5,6 +5,7 @@ use super::checks;
 use super::generated::renamed;
 use super::index;
 use super::index_columns;
+use super::primary_key;
 use super::triggers;
 use crate::context::Frame;
 use crate::dml::declared_column;
@@ -24,6 +25,9 @@ pub(super) async fn run(
 ) -> Result<()> {
     let name = &rename.relation;
     let Some(relation) = find_named(transaction.catalog(), frame.path(), name)?.cloned() else {
+        if rename_key_index(frame, transaction, rename)? {
+            return Ok(());
+        }
         if rename.if_exists {
             frame.skip_missing("relation", &name.name);
             return Ok(());
@@ -37,21 +41,14 @@ pub(super) async fn run(
         return Err(Error::new(SqlState::WrongObjectType, message));
     }
     let to = &rename.to;
-    let index = match (&relation, &rename.renamed) {
-        (Relation::Index(index), Renamed::Relation) => Some(Arc::clone(index)),
-        (Relation::Table(table), Renamed::Constraint(name)) => {
-            index::of_constraint(transaction, table.id, name)
-        }
-        _ => None,
-    };
-    if let Some(index) = index {
-        return index::rename(transaction, &index, to);
+    if rename_index(transaction, &relation, rename)? {
+        return Ok(());
     }
     let next = match (&relation, &rename.renamed) {
         (Relation::Table(table), renamed) => {
             let mut next = Table::clone(table);
             match renamed {
-                Renamed::Relation => next.name.clone_from(to),
+                Renamed::Relation => next.rename(to),
                 Renamed::Column(column) => rename_column(&mut next, column, to)?,
                 Renamed::Constraint(check) => checks::rename(&mut next, check, to)?,
             }
@@ -82,6 +79,46 @@ pub(super) async fn run(
         triggers::follow_name(transaction, table.id, old, to)?;
     }
     Ok(())
+}
+
+/// Renames the index of a primary key, and its constraint. Returns whether the statement is about one.
+fn rename_key_index(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    rename: &Rename,
+) -> Result<bool> {
+    let is_index = matches!(rename.kind, ObjectKind::Index | ObjectKind::Table);
+    let table = primary_key::named(frame, transaction, &rename.relation);
+    let Some(table) = table.filter(|_| is_index && rename.renamed == Renamed::Relation) else {
+        return Ok(false);
+    };
+    let of = Relation::Table(Arc::clone(&table));
+    frame.access(transaction.catalog()).require(&of, Privileges::OWNER)?;
+    primary_key::rename(transaction, &table, &rename.to)?;
+    Ok(true)
+}
+
+/// Renames an index, or a constraint with one. Returns whether the statement is about such a thing.
+fn rename_index(
+    transaction: &mut DistributedTransaction,
+    relation: &Relation,
+    rename: &Rename,
+) -> Result<bool> {
+    let index = match (relation, &rename.renamed) {
+        (Relation::Index(index), Renamed::Relation) => Some(Arc::clone(index)),
+        (Relation::Table(table), Renamed::Constraint(name)) if table.is_key_name(name) => {
+            primary_key::rename(transaction, table, &rename.to)?;
+            return Ok(true);
+        }
+        (Relation::Table(table), Renamed::Constraint(name)) => {
+            index::of_constraint(transaction, table.id, name)
+        }
+        _ => None,
+    };
+    match index {
+        Some(index) => index::rename(transaction, &index, &rename.to).map(|()| true),
+        None => Ok(false),
+    }
 }
 
 fn rename_column(table: &mut Table, old: &str, new: &str) -> Result<()> {

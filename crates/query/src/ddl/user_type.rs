@@ -275,6 +275,10 @@ pub(super) fn drop_one(
                     "column {column} of table {table} depends on type {name}"
                 )));
             }
+            if table.key.contains(&column.id) {
+                let message = "dropping the type of a column of a primary key is not supported";
+                return Err(Error::unsupported(message).with_hint("Drop the column first."));
+            }
             alter_table::drop_column(&mut next, &column.name)?;
         }
         next.version += 1;

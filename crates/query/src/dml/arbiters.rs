@@ -50,7 +50,7 @@ impl Arbiters {
         let mut found = Vec::new();
         let is_key = match target {
             Target::Any => true,
-            Target::Constraint(name) => !table.has_hidden_key() && *name == table.key_name(),
+            Target::Constraint(name) => table.is_key_name(name),
             Target::Keys(keys) => {
                 keys.expressions.is_empty() && is_same(&keys.columns, &table.key_indices())
             }

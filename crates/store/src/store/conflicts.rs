@@ -28,7 +28,9 @@ pub(super) fn refuse_conflicts(
     refuse_changed_reads(published, request)?;
     let mut catalog: Option<Catalog> = None;
     for change in &request.catalog_changes {
-        catalog = Some(catalog.as_ref().unwrap_or(&published.catalog).apply(change)?);
+        let before = catalog.as_ref().unwrap_or(&published.catalog);
+        before.refuse_taken_name(change)?;
+        catalog = Some(before.apply(change)?);
         refuse_definition_conflict(published, request, change)?;
     }
     for (id, writes) in &request.writes {

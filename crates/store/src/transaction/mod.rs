@@ -104,6 +104,7 @@ impl Transaction {
         if let Some(table) = table.cloned() {
             self.lock_table(&table, Mode::AccessExclusive)?;
         }
+        self.catalog.refuse_taken_name(&change)?;
         self.catalog = Arc::new(self.catalog.apply(&change)?);
         match &change {
             CatalogChange::Truncate(id) => {

@@ -29,7 +29,8 @@ WHERE coalesce(e.typname, t.typname) IN (
   'cid', 'oidvector', 'json', 'jsonb', 'float4', 'float8', 'unknown', 'bpchar', 'varchar', 'date', 'time',
   'timestamp', 'timestamptz', 'interval', 'timetz', 'bit', 'varbit', 'numeric', 'refcursor', 'uuid', 'regclass',
   'regtype', 'regnamespace', 'regrole', 'regprocedure', 'regoper', 'record', 'void', 'cstring', 'any',
-  'anyarray', 'anyelement', 'anynonarray', 'trigger', 'event_trigger', 'aclitem', 'pg_node_tree', 'internal');
+  'anyarray', 'anyelement', 'anyenum', 'anynonarray', 'trigger', 'event_trigger', 'aclitem', 'pg_node_tree',
+  'internal');
 
 \pset fieldsep '\t'
 \pset null '\\N'

@@ -1,4 +1,4 @@
-//! Names of indexes, as PostgreSQL chooses them.
+//! Names of constraints and indexes, as PostgreSQL chooses them, and whether they are taken.
 
 use store::catalog::{Catalog, Table};
 use values::error::{Error, Result, SqlState};
@@ -7,7 +7,7 @@ use values::error::{Error, Result, SqlState};
 const NAME_MAX: usize = 63;
 
 /// The name of an index without one: the table, the columns and a label, with a number if it is taken.
-pub(super) fn chosen<'a>(
+pub fn chosen<'a>(
     catalog: &Catalog,
     table: &Table,
     columns: impl Iterator<Item = &'a str>,
@@ -17,9 +17,17 @@ pub(super) fn chosen<'a>(
     free(catalog, table, (&columns, label))
 }
 
-/// The name of the index of a primary key without a name.
-pub(super) fn of_key(catalog: &Catalog, table: &Table) -> String {
-    free(catalog, table, ("", "pkey"))
+/// The name of a new primary key: the one that is written, or one that is free.
+///
+/// # Errors
+/// As of [`refuse_taken`].
+pub fn of_key(catalog: &Catalog, table: &Table, written: Option<&str>) -> Result<String> {
+    let Some(name) = written else { return Ok(free(catalog, table, ("", "pkey"))) };
+    match name == table.name {
+        true => return Err(taken(name)),
+        false => refuse_taken(catalog, table, name, true)?,
+    }
+    Ok(name.to_owned())
 }
 
 /// A free name of a table's name, columns and a label.
@@ -29,7 +37,7 @@ fn free(catalog: &Catalog, table: &Table, (columns, label): (&str, &str)) -> Str
         .chain(numbered)
         .map(|label| joined(&table.name, columns, &label));
     let is_free = |name: &String| {
-        catalog.relation(&table.schema, name).is_none() && !is_constraint(catalog, table, name)
+        !catalog.has_name(&table.schema, name) && !is_constraint(catalog, table, name)
     };
     names.find(is_free).unwrap_or_default()
 }
@@ -64,23 +72,16 @@ fn is_constraint(catalog: &Catalog, table: &Table, name: &str) -> bool {
     table.checks.iter().any(|check| check.name == name)
         || table.foreign_keys.iter().any(|key| key.name == name)
         || unique.any(|index| index.file.name == name)
-        || (!table.has_hidden_key() && table.key_name() == name)
+        || table.is_key_name(name)
 }
 
 /// Refuses the name of a new constraint that is taken. One with an index has the name of a relation.
 ///
 /// # Errors
 /// 42P07 if a relation has it; 42710 if a constraint of the table has it.
-pub(super) fn refuse_taken(
-    catalog: &Catalog,
-    table: &Table,
-    name: &str,
-    has_index: bool,
-) -> Result<()> {
-    let is_key = !table.has_hidden_key() && table.key_name() == name;
-    if has_index && (is_key || catalog.relation(&table.schema, name).is_some()) {
-        let message = format!("relation \"{name}\" already exists");
-        return Err(Error::new(SqlState::DuplicateTable, message));
+pub fn refuse_taken(catalog: &Catalog, table: &Table, name: &str, has_index: bool) -> Result<()> {
+    if has_index && catalog.has_name(&table.schema, name) {
+        return Err(taken(name));
     }
     if is_constraint(catalog, table, name) {
         let message =
@@ -88,6 +89,10 @@ pub(super) fn refuse_taken(
         return Err(Error::new(SqlState::DuplicateObject, message));
     }
     Ok(())
+}
+
+fn taken(name: &str) -> Error {
+    Error::new(SqlState::DuplicateTable, format!("relation \"{name}\" already exists"))
 }
 
 #[cfg(test)]
