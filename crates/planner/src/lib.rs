@@ -8,6 +8,7 @@ pub mod casts;
 pub mod correlated;
 mod deep;
 mod every_expression;
+mod in_turn;
 pub mod inputs;
 pub mod origins;
 pub mod relations;
@@ -20,6 +21,7 @@ pub mod waiting;
 use catalog_views::access::Access;
 use catalog_views::functions::Functions;
 use catalog_views::search_path::SearchPath;
+use datafusion::common::config::ConfigNonZeroUsize;
 use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::datasource::TableProvider;
@@ -69,6 +71,17 @@ pub struct NamedParameter {
     pub yields: bool,
 }
 
+/// What functions see of the changes of the statement that calls them.
+#[derive(Debug, Clone)]
+pub enum Shown {
+    /// It changes nothing.
+    Nothing,
+    /// The tables of these names.
+    Tables(Arc<[String]>),
+    /// All tables.
+    Everything,
+}
+
 /// Plans one statement.
 pub struct Planner<'a> {
     /// DataFusion's session state.
@@ -93,6 +106,8 @@ pub struct Planner<'a> {
     pub user_functions: Option<Arc<dyn UserFunctions>>,
     /// Whether the row ids of tables without a primary key are columns, the last ones, which `*` does not show.
     pub row_ids: bool,
+    /// What volatile functions in SQL see of the statement's changes: they are executed, not expanded.
+    pub shown: Shown,
     plan_view: PlanView,
     /// The views within which the statement is expanded, outermost first.
     expanded: Vec<RelationId>,
@@ -123,6 +138,7 @@ impl<'a> Planner<'a> {
             transitions: &[],
             user_functions: None,
             row_ids: false,
+            shown: Shown::Nothing,
             plan_view,
             expanded: Vec::new(),
             describes_views: false,
@@ -231,9 +247,14 @@ impl<'a> Planner<'a> {
         plan: &LogicalPlan,
     ) -> Result<(Arc<dyn ExecutionPlan>, Arc<TaskContext>)> {
         let mut engine = self.engine.clone();
-        engine.config_mut().options_mut().execution.target_partitions = 1;
-        let physical = self.physical_in(&engine, plan).await?;
-        Ok((physical, engine.task_ctx()))
+        let execution = &mut engine.config_mut().options_mut().execution;
+        execution.target_partitions = 1;
+        if in_turn::has_volatile_filter(plan)? {
+            execution.batch_size = ConfigNonZeroUsize::try_new(1)?;
+        }
+        let plan = in_turn::without_values(plan.clone())?;
+        let physical = self.physical_in(&engine, &plan).await?;
+        Ok((in_turn::in_turn(physical)?, engine.task_ctx()))
     }
 
     async fn physical_in(

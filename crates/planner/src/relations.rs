@@ -119,6 +119,7 @@ impl Planner<'_> {
             self.plan_view,
         );
         planner.user_functions = self.user_functions.clone();
+        planner.shown = self.shown.clone();
         planner.describes_views = self.describes_views;
         planner.expanded = self.expanded.iter().copied().chain([view.id]).collect();
         planner

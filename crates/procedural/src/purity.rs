@@ -1,19 +1,30 @@
-//! Whether a function only computes: it neither reads tables nor changes anything but itself.
+//! Whether a function only computes: it neither reads tables nor changes anything but itself; or whether it changes nothing.
 
 use crate::script::statements;
-use grammar::tree::{NodeEnum, NodeRef};
+use grammar::tree::{FuncCall, Node, NodeEnum, NodeRef};
 use plpgsql::tree::{Block, Declared, Kind, Raise, Rows, Sql, Statement, Subscript};
 use std::collections::HashSet;
-use store::catalog::{Catalog, Function, RelationId};
+use store::catalog::{Catalog, Function, Relation, RelationId};
 
 /// Whether a function and all that it calls only compute.
-pub(crate) fn only_computes(catalog: &Catalog, function: &Function) -> bool {
-    Search { catalog, seen: HashSet::new() }.function(function)
+pub fn only_computes(catalog: &Catalog, function: &Function) -> bool {
+    Search::new(catalog, Reads::None).function(function)
+}
+
+/// Whether a statement calls functions that may change something.
+pub fn may_change(catalog: &Catalog, statement: &NodeEnum) -> bool {
+    let mut search = Search::new(catalog, Reads::All);
+    catalog.functions().next().is_some() && !search.calls(statement)
+}
+
+/// Whether a function, or one that it calls, may change something, or read one of some tables.
+pub fn may_read(catalog: &Catalog, function: &Function, tables: &[String]) -> bool {
+    !Search::new(catalog, Reads::AllBut(tables)).function(function)
 }
 
 /// Whether a statement, or a function that it calls, reads a table or changes anything.
 pub fn reads_tables(catalog: &Catalog, statement: &parser::Statement) -> bool {
-    let mut search = Search { catalog, seen: HashSet::new() };
+    let mut search = Search::new(catalog, Reads::None);
     statement.query().is_some_and(|query| !search.query(query))
 }
 
@@ -21,6 +32,21 @@ struct Search<'a> {
     catalog: &'a Catalog,
     /// The functions that are known or being looked at.
     seen: HashSet<RelationId>,
+    reads: Reads<'a>,
+}
+
+/// The tables that may be read.
+#[derive(Clone, Copy)]
+enum Reads<'a> {
+    None,
+    All,
+    AllBut(&'a [String]),
+}
+
+impl<'a> Search<'a> {
+    fn new(catalog: &'a Catalog, reads: Reads<'a>) -> Self {
+        Self { catalog, seen: HashSet::new(), reads }
+    }
 }
 
 impl Search<'_> {
@@ -31,6 +57,7 @@ impl Search<'_> {
         match function.language.as_str() {
             "sql" => statements(&function.body)
                 .is_ok_and(|all| all.iter().all(|statement| self.statement(&statement.text))),
+            language if routines::is_foreign(language) => true,
             _ => plpgsql::parse(&function.body).is_ok_and(|block| self.block(&block)),
         }
     }
@@ -131,17 +158,43 @@ impl Search<'_> {
 
     fn query(&mut self, query: &NodeEnum) -> bool {
         query.nodes().into_iter().all(|(node, ..)| match node {
-            NodeRef::RangeVar(_) | NodeRef::InsertStmt(_) | NodeRef::UpdateStmt(_) => false,
+            NodeRef::RangeVar(range) => self.reads(&range.relname),
+            NodeRef::InsertStmt(_) | NodeRef::UpdateStmt(_) => false,
             NodeRef::DeleteStmt(_) | NodeRef::MergeStmt(_) => false,
-            NodeRef::FuncCall(call) => {
-                let name = call.funcname.last().and_then(|part| part.node.as_ref());
-                match name {
-                    Some(NodeEnum::String(name)) => self.named(&name.sval),
-                    _ => false,
-                }
-            }
+            NodeRef::FuncCall(call) => self.call(call),
             _ => true,
         })
+    }
+
+    /// Whether a relation of a name may be read. A view may read any.
+    fn reads(&self, name: &str) -> bool {
+        match self.reads {
+            Reads::None => false,
+            Reads::All => true,
+            Reads::AllBut(tables) => {
+                let is_table =
+                    |of: &Relation| of.name() != name || matches!(of, Relation::Table(_));
+                !tables.iter().any(|table| table == name) && self.catalog.relations().all(is_table)
+            }
+        }
+    }
+
+    /// Whether all functions that a statement calls itself only compute.
+    fn calls(&mut self, statement: &NodeEnum) -> bool {
+        let returned = returned(statement).iter().filter_map(|node| node.node.as_ref());
+        let all = statement.nodes().into_iter().chain(returned.flat_map(NodeEnum::nodes));
+        all.into_iter().all(|(node, ..)| match node {
+            NodeRef::FuncCall(call) => self.call(call),
+            _ => true,
+        })
+    }
+
+    fn call(&mut self, call: &FuncCall) -> bool {
+        let name = call.funcname.last().and_then(|part| part.node.as_ref());
+        match name {
+            Some(NodeEnum::String(name)) => self.named(&name.sval),
+            _ => false,
+        }
     }
 
     /// Whether all functions of a name only compute.
@@ -150,4 +203,15 @@ impl Search<'_> {
         let mut named = catalog.functions().filter(|function| function.name == name);
         named.all(|function| self.function(function))
     }
+}
+
+/// RETURNING of a statement, which is not among its nodes.
+fn returned(statement: &NodeEnum) -> &[Node] {
+    let returning = match statement {
+        NodeEnum::InsertStmt(insert) => &insert.returning_clause,
+        NodeEnum::UpdateStmt(update) => &update.returning_clause,
+        NodeEnum::DeleteStmt(delete) => &delete.returning_clause,
+        _ => &None,
+    };
+    returning.as_ref().map_or(&[], |returning| &returning.exprs)
 }

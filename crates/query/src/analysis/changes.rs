@@ -118,7 +118,7 @@ pub(crate) struct Returning {
     /// The descriptions of the columns.
     pub(crate) fields: Vec<Field>,
     /// Their values.
-    pub(crate) values: OverRows,
+    pub(crate) values: Arc<OverRows>,
 }
 
 /// The parameters of a statement that changes rows, and the columns that it returns.
@@ -257,7 +257,7 @@ impl Statement<'_> {
                     .into_iter()
                     .map(|(logical, field)| ((field.name.clone(), logical), field))
                     .unzip();
-                let values = OverRows::new(self.planner, &at_hand.rows, exprs)?;
+                let values = Arc::new(OverRows::new(self.planner, &at_hand.rows, exprs)?);
                 Some(Returning { fields, values })
             }
             None => None,

@@ -45,7 +45,7 @@ pub(super) struct Types {
 impl Types {
     pub(super) fn of(planner: &Planner<'_>) -> Self {
         let types = Visible::new(planner.tables.catalog(), planner.search_path.schemas());
-        Self { types, routines: Routines::of(planner) }
+        Self { types, routines: Routines::of(planner).map(Routines::without_relations) }
     }
 
     /// The types of a table's columns: what an index is computed with, where no catalog is.
@@ -94,6 +94,13 @@ impl Catalog for Types {
 }
 
 impl Named {
+    /// Executes volatile functions in SQL that read tables, since others change them.
+    pub(super) fn execute_volatile(&mut self) {
+        if let Some(routines) = &mut self.routines {
+            routines.execute_volatile();
+        }
+    }
+
     /// No relations yet.
     pub(super) fn none(planner: &Planner<'_>) -> Self {
         let (tables, strange, absent, wanted) = Default::default();

@@ -5,9 +5,12 @@ use datafusion::arrow::compute::concat_batches;
 use datafusion::arrow::datatypes::{DataType, Field as ArrowField, Schema, SchemaRef};
 use datafusion::common::{Column, DFSchema, DFSchemaRef, TableReference};
 use datafusion::datasource::{MemTable, provider_as_source};
+use datafusion::execution::TaskContext;
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder};
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_plan::collect;
+use datafusion::physical_plan::{ExecutionPlan, collect};
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use planner::Planner;
 use std::sync::Arc;
 use values::error::Result;
@@ -85,31 +88,58 @@ impl OverRows {
         rows: &[ArrayRef],
         count: usize,
     ) -> Result<RecordBatch> {
-        let columns = match &self.values {
+        self.work(planner, rows, count).await?.await
+    }
+
+    /// The work that computes the values for each of a number of rows.
+    ///
+    /// # Errors
+    /// Those of planning the expressions.
+    pub(crate) async fn work(
+        &self,
+        planner: &Planner<'_>,
+        rows: &[ArrayRef],
+        count: usize,
+    ) -> Result<BoxFuture<'static, Result<RecordBatch>>> {
+        let options = RecordBatchOptions::new().with_row_count(Some(count));
+        let output = Arc::clone(&self.output);
+        match &self.values {
             Values::Physical(exprs) => {
-                let options = RecordBatchOptions::new().with_row_count(Some(count));
                 let input = Arc::clone(&self.input);
                 let rows = RecordBatch::try_new_with_options(input, rows.to_vec(), &options)?;
-                let value = |expr: &Arc<dyn PhysicalExpr>| expr.evaluate(&rows)?.into_array(count);
-                exprs.iter().map(value).collect::<Result<Vec<_>, _>>()?
+                let exprs = exprs.clone();
+                let values = move || {
+                    let value =
+                        |expr: &Arc<dyn PhysicalExpr>| expr.evaluate(&rows)?.into_array(count);
+                    let columns = exprs.iter().map(value).collect::<Result<Vec<_>, _>>()?;
+                    Ok(RecordBatch::try_new_with_options(output, columns, &options)?)
+                };
+                Ok(async move { values() }.boxed())
             }
             Values::Logical(exprs) => {
                 let mut rows = rows.to_vec();
                 rows.push(Arc::new(Int64Array::from_iter_values(0..count as i64)));
-                self.by_plan(planner, exprs, rows).await?
+                let (physical, task) = self.physical(planner, exprs, rows).await?;
+                let values = async move {
+                    let schema = physical.schema();
+                    let batches = collect(physical, task).await?;
+                    let mut columns = concat_batches(&schema, &batches)?.columns().to_vec();
+                    // This numbers the rows.
+                    columns.pop();
+                    Ok(RecordBatch::try_new_with_options(output, columns, &options)?)
+                };
+                Ok(values.boxed())
             }
-        };
-        let options = RecordBatchOptions::new().with_row_count(Some(count));
-        Ok(RecordBatch::try_new_with_options(Arc::clone(&self.output), columns, &options)?)
+        }
     }
 
-    /// The values as a plan computes them. A last column numbers the rows.
-    async fn by_plan(
+    /// A plan of the values. Its last column numbers the rows.
+    async fn physical(
         &self,
         planner: &Planner<'_>,
         exprs: &[Expr],
         rows: Vec<ArrayRef>,
-    ) -> Result<Vec<ArrayRef>> {
+    ) -> Result<(Arc<dyn ExecutionPlan>, Arc<TaskContext>)> {
         let number = ArrowField::new(NUMBER, DataType::Int64, false);
         let mut fields: Vec<_> = self.input.fields().iter().cloned().collect();
         fields.push(Arc::new(number));
@@ -118,12 +148,7 @@ impl OverRows {
         let rows = Arc::new(MemTable::try_new(schema, vec![vec![rows]])?);
         let plan =
             self.plan(exprs, LogicalPlanBuilder::scan(NAME, provider_as_source(rows), None)?)?;
-        let physical = planner.physical(&plan).await?;
-        let schema = physical.schema();
-        let batches = collect(physical, planner.engine.task_ctx()).await?;
-        let mut columns = concat_batches(&schema, &batches)?.columns().to_vec();
-        columns.pop();
-        Ok(columns)
+        Ok((planner.physical(&plan).await?, planner.engine.task_ctx()))
     }
 
     fn plan(&self, exprs: &[Expr], rows: LogicalPlanBuilder) -> Result<LogicalPlan> {

@@ -59,6 +59,9 @@ impl Relations {
     /// Looks up the names that can only be relations.
     pub(super) async fn of(planner: &Planner<'_>, query: &NodeEnum) -> Result<Self, Refused> {
         let mut relations = Self::none(planner);
+        if procedural::may_change(planner.tables.catalog(), query) {
+            relations.named.execute_volatile();
+        }
         for name in names(query) {
             relations.named.look_up(planner, name, &mut relations.sources).await?;
         }

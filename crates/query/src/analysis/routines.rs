@@ -4,9 +4,9 @@ use super::{Refused, types};
 use analyzer::Routine;
 use analyzer::tree::Column;
 use catalog_views::access::Access;
-use planner::Planner;
+use planner::{Planner, Shown};
 use std::sync::Arc;
-use store::catalog::{Catalog, Function, Object, Privileges, RelationId};
+use store::catalog::{Catalog, Function, Object, Privileges, RelationId, Volatility};
 use values::error::{Error, Result, SqlState};
 
 /// The language, for the analyzer, of functions that are executed although they are expressions.
@@ -25,11 +25,21 @@ pub(super) fn known(catalog: &Catalog, function: &Arc<Function>) -> Result<Routi
 
 /// A function as statements call it. The conditions of a domain hold for what a SQL function returns, which an expression in
 /// the place of the call would not check.
-fn called(routine: Routine) -> Routine {
+fn called(routine: Routine, is_executed: bool) -> Routine {
     let types = routine.columns.iter().map(|column| column.sql_type.oid).chain([routine.result]);
-    let is_checked = routine.language == "sql" && types.into_iter().any(|oid| oid.base() != oid);
-    let language = if is_checked { CHECKED.to_owned() } else { routine.language.clone() };
+    let is_checked = is_executed || types.into_iter().any(|oid| oid.base() != oid);
+    let language = match is_checked && routine.language == "sql" {
+        true => CHECKED.to_owned(),
+        false => routine.language.clone(),
+    };
     Routine { language, ..routine }
+}
+
+/// Which functions that read tables are executed, not expanded.
+enum Executed {
+    /// Volatile ones that see what the statement has changed.
+    Volatile(Shown),
+    All,
 }
 
 /// The columns of a table that names find.
@@ -51,6 +61,7 @@ pub(super) struct Routines {
     path: Vec<String>,
     /// The user; `None` if it may call all.
     role: Option<String>,
+    executed: Executed,
 }
 
 impl Routines {
@@ -62,7 +73,35 @@ impl Routines {
             catalog: Arc::clone(catalog),
             path: planner.search_path.schemas().map(str::to_owned).collect(),
             role: planner.access.role().map(str::to_owned),
+            executed: Executed::Volatile(planner.shown.clone()),
         })
+    }
+
+    /// Those of expressions of a table's definition, where no relations are known.
+    pub(super) fn without_relations(self) -> Self {
+        Self { executed: Executed::All, ..self }
+    }
+
+    /// Those of a statement whose functions may change something.
+    pub(super) fn execute_volatile(&mut self) {
+        self.executed = Executed::Volatile(Shown::Everything);
+    }
+
+    /// Whether a function is executed, not expanded.
+    fn is_executed(&self, function: &Function) -> bool {
+        let catalog = &self.catalog;
+        let is_volatile = function.volatility == Volatility::Volatile;
+        function.language == "sql"
+            && match &self.executed {
+                Executed::Volatile(Shown::Tables(tables)) => {
+                    is_volatile && procedural::may_read(catalog, function, tables)
+                }
+                Executed::Volatile(Shown::Nothing) => false,
+                Executed::Volatile(Shown::Everything) => {
+                    is_volatile && !procedural::only_computes(catalog, function)
+                }
+                Executed::All => !procedural::only_computes(catalog, function),
+            }
     }
 
     /// Those of a name.
@@ -77,7 +116,7 @@ impl Routines {
             None => self.path.iter().flat_map(|schema| named(schema)).collect(),
         };
         let routine = |function: &Arc<Function>| match known(&self.catalog, function) {
-            Ok(routine) => Ok(Arc::new(called(routine))),
+            Ok(routine) => Ok(Arc::new(called(routine, self.is_executed(function)))),
             Err(_) => Err(analyzer::Error::missing("the type of a function's rows")),
         };
         found.into_iter().map(routine).collect()

@@ -6,8 +6,8 @@ use catalog_views::relation_names::find_in;
 use catalog_views::search_path::SearchPath;
 use grammar::tree::{CmdType, Node, NodeEnum, OnConflictAction, RangeVar, SelectStmt, WithClause};
 use parser::nesting;
-use planner::Planner;
 use planner::relations::endless;
+use planner::{Planner, Shown};
 use std::sync::Arc;
 use store::catalog::{
     Catalog, Privileges, RESERVED_SCHEMAS, Relation, RelationId, Table, TableId, TriggerEvent,
@@ -30,6 +30,24 @@ pub(crate) fn of(statement: &NodeEnum) -> Vec<(&RangeVar, Needed)> {
         }
     }
     found
+}
+
+/// What the functions that a statement calls see of its changes.
+pub(crate) fn shown(catalog: &Catalog, statement: &NodeEnum) -> Shown {
+    if catalog.functions().next().is_none() {
+        return Shown::Nothing;
+    }
+    let names: Vec<String> = of(statement).iter().map(|(name, _)| name.relname.clone()).collect();
+    // Triggers may change other tables, as may the functions.
+    let is_alone = |of: &Relation| match of {
+        Relation::Table(table) => catalog.triggers_of(table.id).is_empty(),
+        _ => false,
+    };
+    let mut changed = catalog.relations().filter(|of| names.iter().any(|name| *name == *of.name()));
+    match changed.all(is_alone) && !procedural::may_change(catalog, statement) {
+        true => Shown::Tables(names.into()),
+        false => Shown::Everything,
+    }
 }
 
 fn with_of(statement: &NodeEnum) -> Option<&WithClause> {

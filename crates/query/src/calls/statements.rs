@@ -96,7 +96,7 @@ impl Statements for AtCall {
                 _ if self.is_volatile => Err(Error::unsupported(
                     "a function that changes anything is not supported in this place",
                 )
-                .with_hint("It can be called in a SELECT, and in the query of a change of rows.")),
+                .with_hint("It can be called in SELECT, INSERT, UPDATE, DELETE and MERGE.")),
                 _ => Err(Error::unsupported(format!(
                     "{} is not allowed in a non-volatile function",
                     command(statement)

@@ -29,7 +29,7 @@ pub(crate) struct Assembly {
     table: Arc<Table>,
     store: Arc<Store>,
     origins: Vec<Origin>,
-    constraints: Constraints,
+    constraints: Arc<Constraints>,
     is_lasting: bool,
 }
 
@@ -43,7 +43,7 @@ impl Assembly {
         given: &[usize],
     ) -> Result<Self> {
         let mut origins = Vec::with_capacity(table.columns.len());
-        let constraints = Constraints::new(planner, table)?;
+        let constraints = Arc::new(Constraints::new(planner, table)?);
         let mut is_lasting = constraints.is_lasting();
         for (index, column) in table.columns.iter().enumerate() {
             let input = given.iter().position(|target| *target == index);
@@ -95,7 +95,7 @@ impl Assembly {
     }
 
     /// The constraints of the table.
-    pub(crate) fn constraints(&self) -> &Constraints {
+    pub(crate) fn constraints(&self) -> &Arc<Constraints> {
         &self.constraints
     }
 

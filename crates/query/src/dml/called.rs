@@ -1,8 +1,8 @@
-//! The statements of functions that the query of a change calls.
+//! The statements of functions that a change calls.
 
 use crate::analysis;
-use crate::calls::{Serves, collected};
-use crate::context::call_site::CallSite;
+use crate::calls::{Serves, collected, served};
+use crate::context::call_site::{CallSite, Requests};
 use crate::context::held::Held;
 use crate::context::outcome::Outcome;
 use crate::context::{Frame, Inner};
@@ -20,8 +20,35 @@ use values::error::{Error, Result};
 pub(super) type RunChange =
     for<'f, 'x> fn(&'f Frame<'x>, &'f mut DistributedTransaction) -> BoxFuture<'f, Result<Outcome>>;
 
+/// The functions that a change calls, whose statements see what it has changed so far.
+pub(super) struct Calls<'a> {
+    session: &'a Inner,
+    depth: usize,
+    requests: Requests,
+    run: RunChange,
+}
+
+impl<'a> Calls<'a> {
+    pub(super) fn new(frame: &Frame<'a>, requests: Requests, run: RunChange) -> Self {
+        Self { session: frame.session, depth: frame.site.depth, requests, run }
+    }
+
+    /// Does work that calls functions, in a transaction.
+    ///
+    /// # Errors
+    /// Those of the work.
+    pub(super) async fn served<T: Send + 'static>(
+        &mut self,
+        transaction: &mut DistributedTransaction,
+        work: impl Future<Output = Result<T>> + Send + 'static,
+    ) -> Result<T> {
+        let mut server = InStatement::new(self.session, transaction, self.depth, self.run);
+        served(&mut self.requests, &mut server, work).await
+    }
+}
+
 /// A statement that calls functions, and its transaction.
-pub(super) struct InStatement<'a> {
+struct InStatement<'a> {
     session: &'a Inner,
     transaction: &'a mut DistributedTransaction,
     depth: usize,
@@ -29,7 +56,7 @@ pub(super) struct InStatement<'a> {
 }
 
 impl<'a> InStatement<'a> {
-    pub(super) fn new(
+    fn new(
         session: &'a Inner,
         transaction: &'a mut DistributedTransaction,
         depth: usize,

@@ -1,6 +1,5 @@
 //! One change of a table.
 
-use super::called::{InStatement, RunChange};
 use super::coordinator;
 use super::delete::Delete;
 use super::insert::{Insert, Source};
@@ -13,21 +12,32 @@ use super::view_checks::ViewChecks;
 use super::writer::Writer;
 use crate::analysis::ChangeTarget;
 use crate::analysis::changes::{Planned, PlannedAction, Returning, rows_of};
-use crate::calls::served;
 use crate::context::Frame;
-use crate::context::call_site::{CallSite, Requests};
+use crate::context::call_site::CallSite;
 use crate::context::outcome::{Outcome, Rows, Tag};
 use crate::triggers::Firing;
 use datafusion::arrow::array::RecordBatch;
-use datafusion::datasource::memory::MemorySourceConfig;
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::logical_expr::TableSource;
+use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::memory::MemoryStream;
-use datafusion::physical_plan::{ExecutionPlan, collect};
 use planner::Planner;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::TriggerEvent;
 use values::error::Result;
+
+/// The query of a change, which computes rows one after the other where functions see what has been written.
+pub(super) async fn physical(
+    planner: &Planner<'_>,
+    site: &CallSite,
+    rows: &LogicalPlan,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    match site.needs_driver() {
+        true => Ok(planner.physical_in_turn(rows).await?.0),
+        false => planner.physical(rows).await,
+    }
+}
 
 /// A change, ready to be executed.
 pub(super) struct Ready {
@@ -54,7 +64,8 @@ pub(super) struct Done {
 }
 
 impl Ready {
-    /// Plans the execution of a change. `constants` are the rows of an INSERT, if they are constants.
+    /// Plans the execution of a change, whose functions are called at a place. `constants` are the rows of an INSERT, if they
+    /// are constants.
     ///
     /// # Errors
     /// What is wrong with the change.
@@ -63,6 +74,7 @@ impl Ready {
         planner: &Planner<'_>,
         planned: Planned,
         constants: Option<RecordBatch>,
+        site: &CallSite,
     ) -> Result<Self> {
         let Planned { target, rows, action, returning, checks } = planned;
         let (catalog, table) = (planner.tables.catalog(), Arc::clone(target.table()));
@@ -73,7 +85,8 @@ impl Ready {
         let view = match target {
             ChangeTarget::Table(view) => *view,
             ChangeTarget::View(table) => {
-                let (instead, assigned) = Instead::new(frame, planner, table, rows, action).await?;
+                let (instead, assigned) =
+                    Instead::new(frame, (planner, site), table, rows, action).await?;
                 let operation = instead.operation();
                 *firings.of(operation) = firing(operation, &assigned);
                 let kind = Kind::Instead(Box::new(instead));
@@ -86,7 +99,9 @@ impl Ready {
                 let source = match constants {
                     Some(rows) => Source::Constants(rows),
                     // This evaluates the rows of VALUES.
-                    None => Source::Plan { query: planner.physical(&rows).await?, is_values },
+                    None => {
+                        Source::Plan { query: physical(planner, site, &rows).await?, is_values }
+                    }
                 };
                 firings.insert = firing(TriggerEvent::Insert, &[]);
                 if let Some(update) = conflict.as_ref().and_then(|on| on.update.as_ref()) {
@@ -100,12 +115,12 @@ impl Ready {
             }
             PlannedAction::Update { targets, joins } => {
                 let targets = super::update::assigned(view.table(), &targets)?;
-                let query = planner.physical(&rows).await?;
+                let query = physical(planner, site, &rows).await?;
                 firings.update = firing(TriggerEvent::Update, &targets);
                 Kind::Update(Update::new(planner, view, query, targets, joins)?)
             }
             PlannedAction::Delete { joins } => {
-                let query = planner.physical(&rows).await?;
+                let query = physical(planner, site, &rows).await?;
                 firings.delete = firing(TriggerEvent::Delete, &[]);
                 let id = view.table().id;
                 let is_watched =
@@ -113,7 +128,7 @@ impl Ready {
                 Kind::Delete(Delete { view, query, joins, is_watched })
             }
             PlannedAction::Merge(whens) => {
-                let query = planner.physical(&rows).await?;
+                let query = physical(planner, site, &rows).await?;
                 let merge = Merge::new(frame, planner, view, query, whens)?;
                 let done = merge.operations();
                 firings.insert = done.insert.then(|| firing(TriggerEvent::Insert, &[])).flatten();
@@ -152,50 +167,20 @@ impl Ready {
         }
     }
 
-    /// Computes the rows of the query, whose functions are called at a place, before the change begins.
-    ///
-    /// # Errors
-    /// Those of the query.
-    pub(super) async fn compute_first(
-        &mut self,
-        frame: &Frame<'_>,
-        (site, requests): (&CallSite, &mut Requests),
-        transaction: &mut DistributedTransaction,
-        run: RunChange,
-    ) -> Result<()> {
-        let Some(query) = self.query_mut().filter(|_| site.needs_driver()) else { return Ok(()) };
-        let mut server = InStatement::new(frame.session, transaction, site.depth, run);
-        let (plan, task) = (Arc::clone(query), frame.engine().task_ctx());
-        let rows = async move { Ok(collect(plan, task).await?) };
-        let batches = served(requests, &mut server, rows).await?;
-        let schema = query.schema();
-        *query = MemorySourceConfig::try_new_exec(&[batches], schema, None)?;
-        Ok(())
-    }
-
-    fn query_mut(&mut self) -> Option<&mut Arc<dyn ExecutionPlan>> {
-        match &mut self.kind {
-            Kind::Insert(insert) => insert.query_mut(),
-            Kind::Update(update) => Some(&mut update.query),
-            Kind::Delete(delete) => Some(&mut delete.query),
-            Kind::Merge(merge) => Some(&mut merge.query),
-            Kind::Instead(instead) => Some(&mut instead.query),
-        }
-    }
-
     /// Executes the change.
     ///
     /// # Errors
     /// Those of the query, of constraints and of the transaction.
-    pub(super) async fn run(
+    pub(super) async fn run<'a>(
         mut self,
         frame: &Frame<'_>,
-        planner: &Planner<'_>,
-        writer: &mut Writer<'_>,
+        planner: &'a Planner<'a>,
+        writer: &mut Writer<'a>,
     ) -> Result<Done> {
         let command = self.command();
         self.firings.before(frame, writer).await?;
         if writer.is_direct()
+            && !writer.is_in_turn()
             && !writer.transaction.chooses_here()
             && let Some(pushdown) = self.at_owners(frame)?
         {
@@ -205,7 +190,9 @@ impl Ready {
         }
         let returns = self.needs_rows();
         let Self { kind, returning, checks, mut firings } = self;
-        let changed = match kind {
+        let shown = returning.as_ref().map(|returning| Arc::clone(&returning.values));
+        writer.returning = shown.map(|values| (planner, values));
+        let mut changed = match kind {
             Kind::Insert(insert) => {
                 insert.run(frame, planner, writer, (returns, &mut firings)).await?
             }
@@ -222,17 +209,8 @@ impl Ready {
         if let Some(checks) = checks {
             checks.check(planner, &changed.rows).await?;
         }
-        let returned = match returning {
-            None => None,
-            Some(returning) => {
-                let mut batches = Vec::with_capacity(changed.rows.len());
-                for rows in &changed.rows {
-                    let count = rows.first().map_or(0, |column| column.len());
-                    batches.push(returning.values.of(planner, rows, count).await?);
-                }
-                Some((returning, batches))
-            }
-        };
+        changed.show(writer).await?;
+        let returned = returning.map(|returning| (returning, changed.returned));
         Ok(Done { command, count: changed.count, returned })
     }
 

@@ -35,7 +35,7 @@ struct Update {
     targets: Vec<usize>,
     values: OverRows,
     filter: Option<OverRows>,
-    constraints: Constraints,
+    constraints: Arc<Constraints>,
 }
 
 /// What a statement has written so far.
@@ -79,7 +79,7 @@ impl Resolution {
             return Ok(Self { arbiters, update: None, is_by_row: false });
         };
         let targets = assigned(table, &update.targets)?;
-        let constraints = Constraints::new(planner, table)?;
+        let constraints = Arc::new(Constraints::new(planner, table)?);
         let (values, filter) = (update.values, update.filter);
         let is_by_row = Arbiters::may_change(view, &targets);
         let update = Some(Update { targets, values, filter, constraints });
@@ -115,11 +115,11 @@ impl Resolution {
             let (existing, _) = view.find_many(&keys, &all).await?;
             let excluded = take_record_batch(rows, &UInt32Array::from(conflicting.clone()))?;
             let (old, new, chosen) =
-                update.rows(planner, view.table(), existing, &excluded).await?;
+                update.rows(planner, writer, view.table(), (existing, &excluded)).await?;
             places
                 .extend(conflicting.iter().zip(&chosen).filter(|(_, is)| **is).map(|(at, _)| *at));
             seen.update(keys, chosen)?;
-            let rows = update.constraints.batch(new)?;
+            let rows = writer.checked(&update.constraints, new).await?;
             seen.new.extend(self.arbiters.probes(writer, view, &rows)?);
             if moves_keys(view.table(), &update.targets) {
                 writer.replace(view, view.encode_keys(&old)?, vec![rows.clone()]).await?;
@@ -140,7 +140,7 @@ impl Resolution {
         frame: &Frame<'_>,
         planner: &Planner<'_>,
         writer: &mut Writer<'_>,
-        (view, constraints): (&TableView, &Constraints),
+        (view, constraints): (&TableView, &Arc<Constraints>),
         (columns, seen): (Vec<ArrayRef>, &mut Seen),
         firings: &mut Firings,
     ) -> Result<Vec<RecordBatch>> {
@@ -153,7 +153,7 @@ impl Resolution {
                 _ => Some(columns.iter().map(|column| column.slice(row, 1)).collect()),
             };
             let Some(new) = new else { continue };
-            let rows = constraints.batch(new)?;
+            let rows = writer.checked(constraints, new).await?;
             let Sorted { new, keys, .. } = self.sort(writer, view, &rows, seen).await?;
             if !new.is_empty() {
                 writer.insert(view, rows.clone()).await?;
@@ -165,7 +165,7 @@ impl Resolution {
                 let all: Vec<usize> = (0..view.table().columns.len()).collect();
                 let (existing, _) = view.find_many(&keys, &all).await?;
                 let (old, new, chosen) =
-                    update.rows(planner, view.table(), existing, &rows).await?;
+                    update.rows(planner, writer, view.table(), (existing, &rows)).await?;
                 if old.num_rows() == 0 {
                     continue;
                 }
@@ -235,8 +235,8 @@ impl Resolution {
                 return Err(again());
             }
             let (existing, _) = view.find_many(&[key], &all).await?;
-            let (old, new, _) = update.rows(planner, table, existing, &row).await?;
-            let new = update.constraints.batch(new)?;
+            let (old, new, _) = update.rows(planner, writer, table, (existing, &row)).await?;
+            let new = writer.checked(&update.constraints, new).await?;
             seen.own.extend(view.encode_keys(&new)?);
             if moves_keys(table, &update.targets) {
                 writer.replace(&view, view.encode_keys(&old)?, vec![new.clone()]).await?;
@@ -294,7 +294,7 @@ impl Update {
             let (target, rows) = ((view, &self.constraints), (old.columns(), &new[..]));
             return Ok(triggered::update(firing, frame, writer, target, rows).await?.rows);
         }
-        let rows = self.constraints.batch(new)?;
+        let rows = writer.checked(&self.constraints, new).await?;
         if moves_keys(view.table(), &self.targets) {
             writer.replace(view, view.encode_keys(old)?, vec![rows.clone()]).await?;
         } else {
@@ -308,19 +308,19 @@ impl Update {
     async fn rows(
         &self,
         planner: &Planner<'_>,
+        writer: &mut Writer<'_>,
         table: &Table,
-        existing: Vec<ArrayRef>,
-        excluded: &RecordBatch,
+        (existing, excluded): (Vec<ArrayRef>, &RecordBatch),
     ) -> Result<(RecordBatch, Vec<ArrayRef>, Vec<bool>)> {
         let mut both = join_columns(table, existing, excluded)?;
         let mut all = vec![true; both.num_rows()];
         if let Some(filter) = &self.filter {
-            let holds = filter.of(planner, both.columns(), both.num_rows()).await?;
+            let holds = writer.values(planner, filter, both.columns()).await?;
             let holds = holds.column(0).as_boolean();
             all = (0..holds.len()).map(|row| holds.is_valid(row) && holds.value(row)).collect();
             both = filter_record_batch(&both, &BooleanArray::from(all.clone()))?;
         }
-        let values = self.values.of(planner, both.columns(), both.num_rows()).await?;
+        let values = writer.values(planner, &self.values, both.columns()).await?;
         let old = &both.columns()[..table.columns.len()];
         let columns = [old, values.columns()].concat();
         let new = assigned_rows(table, &columns, &self.targets, &self.constraints)?;

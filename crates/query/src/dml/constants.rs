@@ -52,7 +52,7 @@ impl Constants {
         !self.has_clauses && catalog.triggers_of(self.table.id).is_empty()
     }
 
-    /// Runs the INSERT, which has no clauses.
+    /// Runs the INSERT, which has no clauses. Gives back the rows if functions see what has been inserted.
     ///
     /// # Errors
     /// Those of the values, of constraints and of the transaction.
@@ -60,17 +60,20 @@ impl Constants {
         self,
         frame: &Frame<'_>,
         transaction: &mut DistributedTransaction,
-    ) -> Result<Outcome> {
+    ) -> Result<Result<Outcome, RecordBatch>> {
         let Self { table, columns, rows, .. } = self;
         let planner = frame.planner(transaction);
         let assembly = Assembly::new(&planner, &frame.session.shared.store, &table, &columns)?;
         drop(planner);
+        if frame.site.needs_driver() {
+            return Ok(Err(rows));
+        }
         let count = rows.num_rows();
         for begin in (0..count).step_by(BATCH_ROWS) {
             let batch = assembly.assemble(&rows.slice(begin, BATCH_ROWS.min(count - begin)))?;
             transaction.insert(table.id, &batch).await?;
         }
-        Ok(Outcome::Done(Tag::counted("INSERT", count as u64)))
+        Ok(Ok(Outcome::Done(Tag::counted("INSERT", count as u64))))
     }
 }
 

@@ -1,13 +1,14 @@
 //! DELETE.
 
 use super::pushdown::{Change, DmlPushdown};
-use super::triggered::{self, of_rows};
+use super::rows::Rows;
+use super::triggered::{self, of_rows, refuse_changed};
 use super::update::first_changes;
 use super::writer::{Changed, Writer};
-use crate::context::{Frame, start};
+use crate::context::Frame;
 use crate::triggers::Firing;
+use datafusion::arrow::array::RecordBatch;
 use datafusion::physical_plan::ExecutionPlan;
-use futures::TryStreamExt;
 use std::collections::HashSet;
 use std::sync::Arc;
 use store::TableView;
@@ -44,15 +45,26 @@ impl Delete {
             return self.run_firing(frame, writer, returns, firing).await;
         }
         let Self { view, query, joins, .. } = self;
-        let mut stream = start(frame, query)?;
+        let (table, width) = (view.table(), view.table().columns.len());
+        let mut stream = Rows::of(frame, query)?;
         let mut seen = joins.then(HashSet::new);
         let mut changed = Changed::default();
         let mut all = Vec::new();
-        while let Some(batch) = stream.try_next().await? {
+        while let Some(batch) = stream.next(writer).await? {
             let (batch, keys) = first_changes(&view, writer, batch, seen.as_mut())?;
             changed.count += keys.len() as u64;
             if returns {
                 changed.rows.push(batch.columns().to_vec());
+            }
+            if writer.is_in_turn() {
+                if !keys.is_empty() {
+                    let old = batch.columns()[..width].to_vec();
+                    let old = RecordBatch::try_new(table.arrow_schema(), old)?;
+                    refuse_changed(writer, &view, &old, "deleted").await?;
+                    writer.delete(&view, keys).await?;
+                }
+                changed.show(writer).await?;
+                continue;
             }
             // What a statement has chosen is known before it waits for the first row.
             match writer.transaction.is_locking() {
@@ -77,14 +89,21 @@ impl Delete {
     ) -> Result<Changed> {
         let Self { view, query, joins, .. } = self;
         let width = view.table().columns.len();
-        let mut stream = start(frame, query)?;
+        let mut stream = Rows::of(frame, query)?;
         let mut seen = joins.then(HashSet::new);
-        let mut chosen = Vec::new();
-        while let Some(batch) = stream.try_next().await? {
+        let (mut chosen, mut changed) = (Vec::new(), Changed::default());
+        while let Some(batch) = stream.next(writer).await? {
             chosen.push(first_changes(&view, writer, batch, seen.as_mut())?.0);
+            if writer.is_in_turn() {
+                for batch in chosen.drain(..) {
+                    let (old, others) = batch.columns().split_at(width);
+                    let written = triggered::delete(firing, frame, writer, &view, old).await?;
+                    written.put_into(&mut changed, returns, others)?;
+                }
+                changed.show(writer).await?;
+            }
         }
         writer.transaction.has_chosen(view.table().id)?;
-        let mut changed = Changed::default();
         for batch in chosen {
             let (old, others) = batch.columns().split_at(width);
             let written = triggered::delete(firing, frame, writer, &view, old).await?;

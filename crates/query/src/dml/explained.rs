@@ -3,6 +3,7 @@
 use super::change::Ready;
 use super::statement::node_of;
 use crate::analysis::changes::{self, Planned, rows_of};
+use crate::analysis::targets;
 use crate::context::Frame;
 use analyzer::tree::Main;
 use datafusion::logical_expr::LogicalPlan;
@@ -29,8 +30,10 @@ pub(crate) async fn parts(
     frame: &Frame<'_>,
     reading: &Reading,
 ) -> Result<(Part, Vec<(String, Part)>)> {
-    let planner = frame.planner(reading);
-    let statement = changes::bind(frame, &planner, node_of(frame)?).await?;
+    let mut planner = frame.planner(reading);
+    let node = node_of(frame)?;
+    planner.shown = targets::shown(reading.catalog(), node);
+    let statement = changes::bind(frame, &planner, node).await?;
     let is_alone = statement.tree.changes.is_empty();
     let (mut named, mut returned) = (Vec::new(), Vec::new());
     for change in &statement.tree.changes {
@@ -62,7 +65,7 @@ async fn part(
     may_be_there: bool,
 ) -> Result<Part> {
     let (logical, table) = (planned.rows.clone(), planned.target.table().name.clone());
-    let ready = Ready::new(frame, planner, planned, None).await?;
+    let ready = Ready::new(frame, planner, planned, None, &frame.site).await?;
     let there = if may_be_there { ready.at_owners(frame)? } else { None };
     let verb = match ready.command() {
         "INSERT" => "Insert",

@@ -47,7 +47,7 @@ impl FiringLoad {
         frame: &Frame<'_>,
         transaction: &mut DistributedTransaction,
         columns: Vec<ArrayRef>,
-        constraints: &Constraints,
+        constraints: &Arc<Constraints>,
     ) -> Result<u64> {
         let mut writer = Writer::new(transaction, false);
         if let Some(firing) = of_rows(&mut self.firings.insert) {

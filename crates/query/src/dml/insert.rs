@@ -4,6 +4,7 @@ use super::assembly::Assembly;
 use super::conflict::{Resolution, Seen};
 use super::default_values::{accepts_default_only, generated_always};
 use super::ingest;
+use super::rows::Rows;
 use super::triggered::{self, Firings, of_rows};
 use super::writer::{Changed, Writer};
 use crate::analysis::changes::OnConflict;
@@ -13,7 +14,6 @@ use datafusion::arrow::array::RecordBatch;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::memory::MemoryStream;
-use futures::TryStreamExt;
 use planner::Planner;
 use scan::BATCH_ROWS;
 use std::sync::Arc;
@@ -71,14 +71,6 @@ impl Insert {
         Ok(Self { view, source, assembly, resolution })
     }
 
-    /// The query of the rows, to be replaced; `None` if they are constants.
-    pub(super) fn query_mut(&mut self) -> Option<&mut Arc<dyn ExecutionPlan>> {
-        match &mut self.source {
-            Source::Constants(_) => None,
-            Source::Plan { query, .. } => Some(query),
-        }
-    }
-
     /// The query of the rows; `None` if they are constants.
     pub(super) fn query(&self) -> Option<&Arc<dyn ExecutionPlan>> {
         match &self.source {
@@ -98,25 +90,28 @@ impl Insert {
         let fires = firings.are_of_rows();
         let mut changed = Changed::default();
         let is_plain = !returns && !fires && resolution.is_none() && writer.is_direct();
+        let is_plain = is_plain && !writer.is_in_turn();
         let mut stream = match source {
             Source::Plan { query, is_values: false } if is_plain => {
                 let id = view.table().id;
                 changed.count = ingest(frame, writer.transaction, id, query, assembly).await?;
                 return Ok(changed);
             }
-            source => source.start(frame)?,
+            source => Rows::from(source.start(frame)?),
         };
+        let assembly = Arc::new(assembly);
         let mut seen = Seen::default();
-        while let Some(batch) = stream.try_next().await? {
+        while let Some(batch) = stream.next(writer).await? {
+            let given = Arc::clone(&assembly);
             if fires {
-                let columns = assembly.columns(&batch)?;
+                let columns = writer.computed(async move { given.columns(&batch) }).await?;
                 let target = (&view, assembly.constraints());
                 let written = match (&resolution, of_rows(&mut firings.insert)) {
                     (None, Some(firing)) => {
                         triggered::insert(firing, frame, writer, target, columns).await?.rows
                     }
                     (None, None) => {
-                        let rows = assembly.constraints().batch(columns)?;
+                        let rows = writer.checked(assembly.constraints(), columns).await?;
                         writer.insert(&view, rows.clone()).await?;
                         vec![rows]
                     }
@@ -128,9 +123,12 @@ impl Insert {
                     }
                 };
                 changed.add(written, returns);
+                if writer.is_in_turn() {
+                    changed.show(writer).await?;
+                }
                 continue;
             }
-            let rows = assembly.assemble(&batch)?;
+            let rows = writer.computed(async move { given.assemble(&batch) }).await?;
             let written = match &resolution {
                 None => {
                     writer.insert(&view, rows.clone()).await?;
@@ -141,6 +139,9 @@ impl Insert {
                 }
             };
             changed.add(written, returns);
+            if writer.is_in_turn() {
+                changed.show(writer).await?;
+            }
         }
         Ok(changed)
     }

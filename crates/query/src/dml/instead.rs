@@ -2,16 +2,18 @@
 
 use super::assembly::Assembly;
 use super::assignment::assigned_rows;
+use super::change::physical;
 use super::constraints::Constraints;
+use super::rows::Rows;
 use super::triggered::Firings;
 use super::writer::{Changed, Writer};
 use crate::analysis::changes::PlannedAction;
-use crate::context::{Frame, start};
+use crate::context::Frame;
+use crate::context::call_site::CallSite;
 use crate::triggers::Firing;
 use datafusion::arrow::array::ArrayRef;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::ExecutionPlan;
-use futures::TryStreamExt;
 use planner::Planner;
 use std::sync::Arc;
 use store::catalog::{Table, TriggerEvent, TriggerTime};
@@ -41,7 +43,7 @@ impl Instead {
     /// 0A000 for MERGE and ON CONFLICT.
     pub(super) async fn new(
         frame: &Frame<'_>,
-        planner: &Planner<'_>,
+        (planner, site): (&Planner<'_>, &CallSite),
         view: Arc<Table>,
         rows: LogicalPlan,
         action: PlannedAction,
@@ -62,7 +64,7 @@ impl Instead {
                 return Err(Error::unsupported("this change of a view is not supported"));
             }
         };
-        let query = planner.physical(&rows).await?;
+        let query = physical(planner, site, &rows).await?;
         Ok((Self { view, query, kind }, assigned))
     }
 
@@ -93,7 +95,10 @@ impl Instead {
         let Self { view, query, kind } = self;
         let width = view.columns.len();
         // Functions see what earlier rows have changed, but the rows are those of the beginning.
-        let batches: Vec<_> = start(frame, query)?.try_collect().await?;
+        let (mut stream, mut batches) = (Rows::of(frame, query)?, Vec::new());
+        while let Some(batch) = stream.next(writer).await? {
+            batches.push(batch);
+        }
         for batch in batches {
             let columns = batch.columns();
             let (old, new, others) = match &kind {

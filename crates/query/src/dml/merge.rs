@@ -4,16 +4,16 @@ use super::assembly::Assembly;
 use super::assignment::assigned_rows;
 use super::constraints::Constraints;
 use super::insert::given;
+use super::rows::Rows;
 use super::triggered::{self, Firings, of_rows};
 use super::update::{assigned, keys_of, moves_keys};
 use super::writer::{Changed, Writer};
 use crate::analysis::changes::{When, WhenAction};
 use crate::analysis::over_rows::OverRows;
-use crate::context::{Frame, start};
+use crate::context::Frame;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch, UInt32Array};
 use datafusion::arrow::compute::take_record_batch;
 use datafusion::physical_plan::ExecutionPlan;
-use futures::TryStreamExt;
 use planner::Planner;
 use sdds::Key;
 use std::collections::HashSet;
@@ -27,7 +27,7 @@ pub(super) struct Merge {
     /// Returns the pairs: the columns of the table, which are NULL in a row without a partner, and those of the source.
     pub(super) query: Arc<dyn ExecutionPlan>,
     clauses: Vec<Clause>,
-    constraints: Constraints,
+    constraints: Arc<Constraints>,
 }
 
 /// A WHEN clause.
@@ -41,7 +41,7 @@ enum Action {
     Nothing,
     Delete,
     Update(Vec<usize>, OverRows),
-    Insert(Box<Assembly>, OverRows),
+    Insert(Arc<Assembly>, OverRows),
 }
 
 /// What the clauses do to the table.
@@ -110,12 +110,12 @@ impl Merge {
                     let columns = given(table, &targets, overriding)?;
                     let store = &frame.session.shared.store;
                     let assembly = Assembly::new(planner, store, table, &columns)?;
-                    Action::Insert(Box::new(assembly), values)
+                    Action::Insert(Arc::new(assembly), values)
                 }
             };
             clauses.push(Clause { is_matched, condition, action });
         }
-        let constraints = Constraints::new(planner, table)?;
+        let constraints = Arc::new(Constraints::new(planner, table)?);
         Ok(Self { view, query, clauses, constraints })
     }
 
@@ -130,10 +130,10 @@ impl Merge {
         writer: &mut Writer<'_>,
         firings: &mut Firings,
     ) -> Result<Changed> {
-        let mut stream = start(frame, Arc::clone(&self.query))?;
-        let mut effects = Effects::default();
+        let mut stream = Rows::of(frame, Arc::clone(&self.query))?;
+        let (mut effects, mut count) = (Effects::default(), 0);
         let key = self.view.table().key_indices()[0];
-        while let Some(batch) = stream.try_next().await? {
+        while let Some(batch) = stream.next(writer).await? {
             let mut rest: Vec<u32> = (0..batch.num_rows() as u32).collect();
             let partner = Arc::clone(batch.column(key));
             for (number, clause) in self.clauses.iter().enumerate() {
@@ -142,15 +142,18 @@ impl Merge {
                 if of_kind.is_empty() {
                     continue;
                 }
-                let chosen = clause.chosen(planner, &batch, of_kind).await?;
+                let chosen = clause.chosen(planner, writer, &batch, of_kind).await?;
                 let taken: HashSet<u32> = chosen.iter().copied().collect();
                 rest.retain(|row| !taken.contains(row));
                 let rows = take_record_batch(&batch, &UInt32Array::from(chosen))?;
                 self.act(planner, writer, (number, clause), rows, &mut effects).await?;
             }
+            if writer.is_in_turn() {
+                count += self.write(frame, writer, &mut effects, firings).await?;
+            }
         }
-        let count = self.write(frame, writer, effects, firings).await?;
-        Ok(Changed { count, rows: Vec::new() })
+        count += self.write(frame, writer, &mut effects, firings).await?;
+        Ok(Changed { count, ..Changed::default() })
     }
 
     /// Writes the effects, and returns how many rows were written.
@@ -158,10 +161,12 @@ impl Merge {
         &self,
         frame: &Frame<'_>,
         writer: &mut Writer<'_>,
-        effects: Effects,
+        effects: &mut Effects,
         firings: &mut Firings,
     ) -> Result<u64> {
-        let Effects { deleted, updated, inserted, .. } = effects;
+        let seen = std::mem::take(&mut effects.seen);
+        let done = std::mem::replace(effects, Effects { seen, ..Effects::default() });
+        let Effects { deleted, updated, inserted, .. } = done;
         let (view, mut written) = (&self.view, 0);
         for (keys, old) in deleted {
             match of_rows(&mut firings.delete) {
@@ -182,7 +187,7 @@ impl Merge {
                 written += done.places.len() as u64;
                 continue;
             }
-            let rows = self.constraints.batch(new)?;
+            let rows = writer.checked(&self.constraints, new).await?;
             written += rows.num_rows() as u64;
             match moves_keys {
                 true => writer.replace(view, keys, vec![rows]).await?,
@@ -198,7 +203,7 @@ impl Merge {
                 written += done.places.len() as u64;
                 continue;
             }
-            let rows = constraints.batch(columns)?;
+            let rows = writer.checked(constraints, columns).await?;
             written += rows.num_rows() as u64;
             writer.insert(view, rows).await?;
         }
@@ -209,7 +214,7 @@ impl Merge {
     async fn act(
         &self,
         planner: &Planner<'_>,
-        writer: &Writer<'_>,
+        writer: &mut Writer<'_>,
         (number, clause): (usize, &Clause),
         pairs: RecordBatch,
         effects: &mut Effects,
@@ -224,7 +229,7 @@ impl Merge {
             }
             Action::Update(targets, values) => {
                 let keys = self.change(writer, &pairs, effects)?;
-                let values = values.of(planner, pairs.columns(), pairs.num_rows()).await?;
+                let values = writer.values(planner, values, pairs.columns()).await?;
                 let old = &pairs.columns()[..table.columns.len()];
                 let columns = [old, values.columns()].concat();
                 let new = assigned_rows(table, &columns, targets, &self.constraints)?;
@@ -232,8 +237,10 @@ impl Merge {
                 effects.updated.push(Update { keys, old, new, moves_keys });
             }
             Action::Insert(assembly, values) => {
-                let values = values.of(planner, pairs.columns(), pairs.num_rows()).await?;
-                effects.inserted.push((number, assembly.columns(&values)?));
+                let values = writer.values(planner, values, pairs.columns()).await?;
+                let assembly = Arc::clone(assembly);
+                let columns = async move { assembly.columns(&values) };
+                effects.inserted.push((number, writer.computed(columns).await?));
             }
         }
         Ok(())
@@ -268,12 +275,13 @@ impl Clause {
     async fn chosen(
         &self,
         planner: &Planner<'_>,
+        writer: &mut Writer<'_>,
         batch: &RecordBatch,
         pairs: Vec<u32>,
     ) -> Result<Vec<u32>> {
         let Some(condition) = &self.condition else { return Ok(pairs) };
         let rows = take_record_batch(batch, &UInt32Array::from(pairs.clone()))?;
-        let holds = condition.of(planner, rows.columns(), rows.num_rows()).await?;
+        let holds = writer.values(planner, condition, rows.columns()).await?;
         let holds = holds.column(0).as_boolean();
         let fulfils = |at: usize| holds.is_valid(at) && holds.value(at);
         let pairs = pairs.into_iter().enumerate();

@@ -25,6 +25,7 @@ pub(crate) mod load;
 mod merge;
 pub(crate) mod pushdown;
 pub(crate) mod referring;
+mod rows;
 pub(crate) mod statement;
 mod triggered;
 mod update;

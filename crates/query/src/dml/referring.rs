@@ -53,7 +53,7 @@ pub(crate) async fn update(
     assigned: &[usize],
 ) -> Result<()> {
     let view = view_of(transaction, table)?;
-    let constraints = Constraints::new(&frame.planner(transaction), table)?;
+    let constraints = Arc::new(Constraints::new(&frame.planner(transaction), table)?);
     let update = Firing::of(transaction.catalog(), table, TriggerEvent::Update, assigned);
     let mut firings = Firings { update, ..Firings::default() };
     let mut writer = Writer::new(transaction, false);

@@ -1,10 +1,12 @@
 //! Statements that change rows, with the changes in their WITH.
 
+use super::called::Calls;
 use super::change::Ready;
 use super::constants;
 use super::writer::Writer;
 use crate::analysis::Returned;
 use crate::analysis::changes::{self, Planned, Statement};
+use crate::analysis::targets;
 use crate::context::Frame;
 use crate::context::call_site::{CallSite, Requests};
 use crate::context::outcome::{Outcome, Rows};
@@ -37,7 +39,10 @@ pub(crate) async fn run(
     let constants = constants::of(frame, transaction, node);
     let constants = match constants {
         Some(constants) if constants.is_plain(transaction.catalog()) => {
-            return constants.insert(frame, transaction).await;
+            match constants.insert(frame, transaction).await? {
+                Ok(outcome) => return Ok(outcome),
+                Err(rows) => Some(rows),
+            }
         }
         constants => constants.map(|constants| constants.rows),
     };
@@ -45,11 +50,12 @@ pub(crate) async fn run(
     let (site, requests) = CallSite::with_driver(frame.site.depth);
     let mut planner = frame.planner(&reading);
     planner.user_functions = frame.user_functions(&reading, &site);
+    planner.shown = targets::shown(transaction.catalog(), node);
     let statement = changes::bind(frame, &planner, node).await?;
     let changes = &statement.tree.changes;
     let writer = Writer::new(transaction, !changes.is_empty());
-    let place = (site, requests);
-    let mut running = Running { frame, planner: &planner, statement: &statement, writer, place };
+    let (planner, statement, requests) = (&planner, &statement, Some(requests));
+    let mut running = Running { frame, planner, statement, writer, site, requests };
     let mut returned = Vec::new();
     let (before, after) = changes.split_at(statement.tree.before);
     running.changes(before, &mut returned).await?;
@@ -73,8 +79,10 @@ struct Running<'a> {
     planner: &'a Planner<'a>,
     statement: &'a Statement<'a>,
     writer: Writer<'a>,
-    /// The place of calls of users' functions, and the statements that they ask for.
-    place: (CallSite, Requests),
+    /// The place of calls of users' functions.
+    site: CallSite,
+    /// The statements that they ask for, until the writer has them.
+    requests: Option<Requests>,
 }
 
 impl Running<'_> {
@@ -93,13 +101,21 @@ impl Running<'_> {
         Ok(())
     }
 
-    /// A change whose functions have been called, if they change something themselves.
+    /// A planned change.
     async fn ready(&mut self, planned: Planned, constants: Option<RecordBatch>) -> Result<Ready> {
-        let mut ready = Ready::new(self.frame, self.planner, planned, constants).await?;
-        let place = (&self.place.0, &mut self.place.1);
-        let transaction = &mut *self.writer.transaction;
-        Box::pin(ready.compute_first(self.frame, place, transaction, boxed)).await?;
+        let Self { frame, planner, site, .. } = self;
+        let ready = Ready::new(frame, planner, planned, constants, site).await?;
+        self.show();
         Ok(ready)
+    }
+
+    /// Lets functions see what has been written, if there are some.
+    fn show(&mut self) {
+        if self.site.needs_driver()
+            && let Some(requests) = self.requests.take()
+        {
+            self.writer.show(Calls::new(self.frame, requests, boxed));
+        }
     }
 
     /// Executes the statement itself.
@@ -112,9 +128,17 @@ impl Running<'_> {
             Main::Query(query) => {
                 let (plan, fields) = self.statement.query(query, returned)?;
                 let plan = lowering::with_labels(plan, &fields)?;
-                let physical = self.planner.physical(&plan).await?;
+                self.show();
+                let (physical, task) = match self.writer.is_in_turn() {
+                    true => self.planner.physical_in_turn(&plan).await?,
+                    false => {
+                        let task = self.frame.engine().task_ctx();
+                        (self.planner.physical(&plan).await?, task)
+                    }
+                };
                 let schema = physical.schema();
-                let batches = collect(physical, self.frame.engine().task_ctx()).await?;
+                let rows = async move { Ok(collect(physical, task).await?) };
+                let batches = self.writer.computed(rows).await?;
                 let stream = MemoryStream::try_new(batches, schema, None)?;
                 Ok(Outcome::Rows(Rows::ready(fields, stream, "SELECT")))
             }

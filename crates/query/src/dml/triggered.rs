@@ -11,6 +11,7 @@ use datafusion::arrow::array::{ArrayRef, RecordBatch, UInt32Array};
 use datafusion::arrow::compute::take;
 use datafusion::common::ScalarValue;
 use sdds::Key;
+use std::sync::Arc;
 use store::TableView;
 use store::catalog::{TriggerEvent, TriggerTime};
 use values::error::{Error, Result, SqlState};
@@ -86,12 +87,12 @@ pub(super) async fn insert(
     firing: &mut Firing,
     frame: &Frame<'_>,
     writer: &mut Writer<'_>,
-    (view, constraints): (&TableView, &Constraints),
+    (view, constraints): (&TableView, &Arc<Constraints>),
     columns: Vec<ArrayRef>,
 ) -> Result<Written> {
     let mut written = Written::default();
     if !firing.is_before_rows() {
-        let rows = constraints.batch(columns)?;
+        let rows = writer.checked(constraints, columns).await?;
         writer.insert(view, rows.clone()).await?;
         firing.after_rows(frame, None, Some(rows.clone()));
         written.places.extend(0..rows.num_rows() as u32);
@@ -102,7 +103,7 @@ pub(super) async fn insert(
         let Some(new) = before_insert(firing, frame, writer, &columns, row).await? else {
             continue;
         };
-        let rows = constraints.batch(new)?;
+        let rows = writer.checked(constraints, new).await?;
         writer.insert(view, rows.clone()).await?;
         firing.after_rows(frame, None, Some(rows.clone()));
         written.rows.push(rows);
@@ -119,12 +120,12 @@ pub(super) async fn update(
     firing: &mut Firing,
     frame: &Frame<'_>,
     writer: &mut Writer<'_>,
-    (view, constraints): (&TableView, &Constraints),
+    (view, constraints): (&TableView, &Arc<Constraints>),
     (old, new): (&[ArrayRef], &[ArrayRef]),
 ) -> Result<Written> {
     let mut written = Written::default();
     if !firing.is_before_rows() {
-        let rows = constraints.batch(new.to_vec())?;
+        let rows = writer.checked(constraints, new.to_vec()).await?;
         replace(firing, frame, writer, view, (batch(view, old)?, rows.clone())).await?;
         written.places.extend(0..rows.num_rows() as u32);
         written.rows.push(rows);
@@ -137,7 +138,7 @@ pub(super) async fn update(
         else {
             continue;
         };
-        let rows = constraints.batch(now)?;
+        let rows = writer.checked(constraints, now).await?;
         let was = batch(view, &one(old, row))?;
         refuse_changed(writer, view, &was, "updated").await?;
         replace(firing, frame, writer, view, (was, rows.clone())).await?;
@@ -147,11 +148,11 @@ pub(super) async fn update(
     Ok(written)
 }
 
-/// Refuses to change a row that a trigger of the statement has changed.
+/// Refuses to change a row that a trigger of the statement, or a function, has changed.
 ///
 /// # Errors
 /// 27000.
-async fn refuse_changed(
+pub(super) async fn refuse_changed(
     writer: &Writer<'_>,
     view: &TableView,
     old: &RecordBatch,

@@ -1,17 +1,17 @@
 //! UPDATE.
 
-use super::assignment::{assigned_rows, new_rows, require_default};
+use super::assignment::{assigned_rows, require_default};
 use super::constraints::Constraints;
 use super::pushdown::{Change, DmlPushdown};
-use super::triggered::{self, of_rows};
+use super::rows::Rows;
+use super::triggered::{self, of_rows, refuse_changed};
 use super::writer::{Changed, Writer};
-use crate::context::{Frame, start};
+use crate::context::Frame;
 use crate::triggers::Firing;
 use analyzer::tree::Target;
 use datafusion::arrow::array::{RecordBatch, UInt32Array};
 use datafusion::arrow::compute::{concat_batches, take_record_batch};
 use datafusion::physical_plan::ExecutionPlan;
-use futures::TryStreamExt;
 use planner::Planner;
 use sdds::Key;
 use std::collections::HashSet;
@@ -72,15 +72,21 @@ impl Update {
         if let Some(firing) = of_rows(firing) {
             return self.run_firing(frame, writer, returns, firing).await;
         }
-        let Self { view, query, targets, constraints, joins, .. } = self;
+        let Self { view, query, targets, constraints, joins, .. } = &self;
         let table = view.table();
         let width = table.columns.len();
-        let mut stream = start(frame, query)?;
+        let mut stream = Rows::of(frame, Arc::clone(query))?;
         let mut seen = joins.then(HashSet::new);
         let (mut old_keys, mut written, mut changed) = (Vec::new(), Vec::new(), Changed::default());
-        while let Some(batch) = stream.try_next().await? {
-            let (batch, keys) = first_changes(&view, writer, batch, seen.as_mut())?;
-            let new = new_rows(table, batch.columns(), &targets, &constraints)?;
+        while let Some(batch) = stream.next(writer).await? {
+            let (batch, keys) = first_changes(view, writer, batch, seen.as_mut())?;
+            if writer.is_in_turn() && !keys.is_empty() {
+                let old =
+                    RecordBatch::try_new(table.arrow_schema(), batch.columns()[..width].to_vec())?;
+                refuse_changed(writer, view, &old, "updated").await?;
+            }
+            let new = assigned_rows(table, batch.columns(), targets, constraints)?;
+            let new = writer.checked(constraints, new).await?;
             changed.count += new.num_rows() as u64;
             if returns {
                 let others = &batch.columns()[width + targets.len()..];
@@ -88,20 +94,38 @@ impl Update {
             }
             old_keys.extend(keys);
             written.push(new);
+            if writer.is_in_turn() {
+                let rows = (std::mem::take(&mut old_keys), std::mem::take(&mut written));
+                self.write(writer, rows).await?;
+                changed.show(writer).await?;
+            }
         }
         writer.transaction.has_chosen(view.table().id)?;
-        if moves_keys(table, &targets) {
-            writer.replace(&view, old_keys, written).await?;
-            return Ok(changed);
+        self.write(writer, (old_keys, written)).await?;
+        Ok(changed)
+    }
+
+    /// Writes new rows in the place of those with the keys.
+    async fn write(
+        &self,
+        writer: &mut Writer<'_>,
+        (old, mut rows): (Vec<Key>, Vec<RecordBatch>),
+    ) -> Result<()> {
+        if old.is_empty() {
+            return Ok(());
+        }
+        let (view, table) = (&self.view, self.view.table());
+        if moves_keys(table, &self.targets) {
+            return writer.replace(view, old, rows).await;
         }
         // Rows may take unique values of one another.
-        if written.len() > 1 && !view.indexes().is_empty() {
-            written = vec![concat_batches(&table.arrow_schema(), &written)?];
+        if rows.len() > 1 && !view.indexes().is_empty() {
+            rows = vec![concat_batches(&table.arrow_schema(), &rows)?];
         }
-        for rows in written {
-            writer.upsert(&view, rows).await?;
+        for rows in rows {
+            writer.upsert(view, rows).await?;
         }
-        Ok(changed)
+        Ok(())
     }
 }
 
@@ -114,26 +138,44 @@ impl Update {
         returns: bool,
         firing: &mut Firing,
     ) -> Result<Changed> {
-        let Self { view, query, targets, constraints, joins, .. } = self;
-        let table = view.table();
-        let width = table.columns.len();
-        let mut stream = start(frame, query)?;
+        let Self { view, query, joins, .. } = &self;
+        let mut stream = Rows::of(frame, Arc::clone(query))?;
         let mut seen = joins.then(HashSet::new);
-        let mut chosen = Vec::new();
-        while let Some(batch) = stream.try_next().await? {
-            chosen.push(first_changes(&view, writer, batch, seen.as_mut())?.0);
+        let (mut chosen, mut changed) = (Vec::new(), Changed::default());
+        while let Some(batch) = stream.next(writer).await? {
+            let (batch, _) = first_changes(view, writer, batch, seen.as_mut())?;
+            match writer.is_in_turn() {
+                true => self.fire(frame, writer, &batch, (&mut changed, returns), firing).await?,
+                false => chosen.push(batch),
+            }
         }
-        writer.transaction.has_chosen(table.id)?;
-        let mut changed = Changed::default();
+        writer.transaction.has_chosen(view.table().id)?;
         for batch in chosen {
-            let columns = batch.columns();
-            let new = assigned_rows(table, columns, &targets, &constraints)?;
-            let (target, rows) = ((&view, &*constraints), (&columns[..width], &new[..]));
-            let written = triggered::update(firing, frame, writer, target, rows).await?;
-            let others = &columns[width + targets.len()..];
-            written.put_into(&mut changed, returns, others)?;
+            self.fire(frame, writer, &batch, (&mut changed, returns), firing).await?;
         }
         Ok(changed)
+    }
+
+    /// Updates rows of a table with triggers that fire for each row.
+    async fn fire(
+        &self,
+        frame: &Frame<'_>,
+        writer: &mut Writer<'_>,
+        rows: &RecordBatch,
+        (changed, returns): (&mut Changed, bool),
+        firing: &mut Firing,
+    ) -> Result<()> {
+        let Self { view, targets, constraints, .. } = self;
+        let (table, columns) = (view.table(), rows.columns());
+        let width = table.columns.len();
+        let new = assigned_rows(table, columns, targets, constraints)?;
+        let (target, rows) = ((view, constraints), (&columns[..width], &new[..]));
+        let written = triggered::update(firing, frame, writer, target, rows).await?;
+        written.put_into(changed, returns, &columns[width + targets.len()..])?;
+        match writer.is_in_turn() {
+            true => changed.show(writer).await,
+            false => Ok(()),
+        }
     }
 }
 

@@ -2,10 +2,17 @@
 //!
 //! The parts of a statement with changes in WITH do not see each other's effects. Such a statement writes when all of its
 //! parts have been computed, and changes each row once.
+//!
+//! Where functions see what their statement has changed so far, it computes and writes one row after the other.
 
+use super::called::Calls;
+use super::constraints::Constraints;
+use crate::analysis::over_rows::OverRows;
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
+use planner::Planner;
 use sdds::Key;
 use std::collections::HashMap;
+use std::sync::Arc;
 use store::catalog::TableId;
 use store::{DistributedTransaction, TableView};
 use values::error::Result;
@@ -17,9 +24,23 @@ pub(super) struct Changed {
     pub(super) count: u64,
     /// The columns of the written rows, followed by those of other relations that RETURNING shows.
     pub(super) rows: Vec<Vec<ArrayRef>>,
+    /// What RETURNING shows of the first of them.
+    pub(super) returned: Vec<RecordBatch>,
 }
 
 impl Changed {
+    /// Computes what RETURNING shows of the rows since the last time.
+    ///
+    /// # Errors
+    /// Those of its expressions.
+    pub(super) async fn show(&mut self, writer: &mut Writer<'_>) -> Result<()> {
+        let Some((planner, values)) = writer.returning.clone() else { return Ok(()) };
+        for rows in &self.rows[self.returned.len()..] {
+            self.returned.push(writer.values(planner, &values, rows).await?);
+        }
+        Ok(())
+    }
+
     /// Adds rows of the table, which RETURNING shows if it `returns`.
     pub(super) fn add(&mut self, rows: Vec<RecordBatch>, returns: bool) {
         for rows in rows {
@@ -45,6 +66,10 @@ pub(super) struct Writer<'a> {
     pub(super) transaction: &'a mut DistributedTransaction,
     /// `None` if rows are written at once.
     deferred: Option<Deferred>,
+    /// The functions that see what has been written; `None` if there are none.
+    calls: Option<Calls<'a>>,
+    /// RETURNING of the change that is written.
+    pub(super) returning: Option<(&'a Planner<'a>, Arc<OverRows>)>,
 }
 
 /// Writes that wait for the end of the statement.
@@ -58,7 +83,59 @@ struct Deferred {
 impl<'a> Writer<'a> {
     /// Writes of a statement, which waits if it has changes in WITH.
     pub(super) fn new(transaction: &'a mut DistributedTransaction, waits: bool) -> Self {
-        Self { transaction, deferred: waits.then(Deferred::default) }
+        Self { transaction, deferred: waits.then(Deferred::default), calls: None, returning: None }
+    }
+
+    /// Lets functions see what has been written.
+    pub(super) fn show(&mut self, calls: Calls<'a>) {
+        self.calls = Some(calls);
+    }
+
+    /// Whether rows are computed and written one after the other.
+    pub(super) fn is_in_turn(&self) -> bool {
+        self.calls.is_some()
+    }
+
+    /// The result of work that may call functions.
+    ///
+    /// # Errors
+    /// Those of the work.
+    pub(super) async fn computed<T: Send + 'static>(
+        &mut self,
+        work: impl Future<Output = Result<T>> + Send + 'static,
+    ) -> Result<T> {
+        match &mut self.calls {
+            Some(calls) => Box::pin(calls.served(self.transaction, work)).await,
+            None => work.await,
+        }
+    }
+
+    /// Columns as rows of their table that satisfy its constraints.
+    ///
+    /// # Errors
+    /// As of [`Constraints::batch`].
+    pub(super) async fn checked(
+        &mut self,
+        constraints: &Arc<Constraints>,
+        columns: Vec<ArrayRef>,
+    ) -> Result<RecordBatch> {
+        let constraints = Arc::clone(constraints);
+        self.computed(async move { constraints.batch(columns) }).await
+    }
+
+    /// Values over rows at hand.
+    ///
+    /// # Errors
+    /// Those of the expressions.
+    pub(super) async fn values(
+        &mut self,
+        planner: &Planner<'_>,
+        values: &OverRows,
+        rows: &[ArrayRef],
+    ) -> Result<RecordBatch> {
+        let count = rows.first().map_or(0, |column| column.len());
+        let work = values.work(planner, rows, count).await?;
+        self.computed(work).await
     }
 
     /// Whether rows are written at once.

@@ -146,7 +146,7 @@ fn insert(frame: &Frame<'_>, tables: &dyn Tables, insert: &InsertStmt) -> Result
     let planner = frame.planner(tables);
     let store = &frame.session.shared.store;
     let assembly = Box::new(Assembly::new(&planner, store, &table, &given)?);
-    if !assembly.is_lasting() {
+    if !assembly.is_lasting() || frame.site.needs_driver() {
         return Ok(None);
     }
     let schema = Arc::new(plan_schema(&table, &given));
@@ -215,7 +215,7 @@ fn update(frame: &Frame<'_>, tables: &dyn Tables, update: &UpdateStmt) -> Result
         }
     }
     let constraints = Constraints::new(&planner, &table)?;
-    if !constraints.is_lasting() {
+    if !constraints.is_lasting() || frame.site.needs_driver() {
         return Ok(None);
     }
     let row = RowUpdate { table: Arc::clone(&table), given, inputs, computed, constraints };

@@ -1,0 +1,180 @@
+//! Plans that compute rows one after the other.
+//!
+//! The function of a user may read what a statement has done so far, or change something. Below each operator that calls a
+//! volatile function stands an operator that gives it one row at a time, and asks for the next one no sooner than the
+//! operators above do. The rows of VALUES are computed when the plan runs, not when it is made.
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::common::{DFSchema, DataFusionError, Result, internal_err};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::logical_expr::{
+    EmptyRelation, Expr, ExprSchemable, LogicalPlan, Projection, Union, Values, Volatility,
+};
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr, ScalarFunctionExpr};
+use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{
+    ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties,
+    Partitioning, PlanProperties, ReplaceChildrenOptions,
+};
+use futures::{StreamExt, TryStreamExt, stream};
+use std::fmt;
+use std::sync::Arc;
+
+/// A plan in which rows of VALUES with volatile functions are queries of one row each.
+pub(super) fn without_values(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let rows = |plan| match plan {
+        LogicalPlan::Values(values) if is_volatile(&values) => {
+            Ok(Transformed::yes(one_by_one(values)?))
+        }
+        plan => Ok(Transformed::no(plan)),
+    };
+    plan.transform_up_with_subqueries(rows).data()
+}
+
+fn is_volatile(values: &Values) -> bool {
+    values.values.iter().flatten().any(Expr::is_volatile)
+}
+
+fn one_by_one(Values { schema, values }: Values) -> Result<LogicalPlan> {
+    let mut rows = Vec::with_capacity(values.len());
+    for row in values {
+        let empty = EmptyRelation { produce_one_row: true, schema: Arc::new(DFSchema::empty()) };
+        let empty = LogicalPlan::EmptyRelation(empty);
+        let cells = row.into_iter().zip(schema.fields()).map(|(cell, field)| {
+            let cell = cell.cast_to(field.data_type(), empty.schema())?;
+            Ok(cell.alias(field.name()))
+        });
+        let cells = cells.collect::<Result<Vec<_>>>()?;
+        let row = Projection::try_new_with_schema(cells, Arc::new(empty), Arc::clone(&schema))?;
+        rows.push(Arc::new(LogicalPlan::Projection(row)));
+    }
+    match rows.as_slice() {
+        [only] => Ok(LogicalPlan::clone(only)),
+        _ => Ok(LogicalPlan::Union(Union { inputs: rows, schema })),
+    }
+}
+
+/// Whether a condition calls a volatile function.
+pub(super) fn has_volatile_filter(plan: &LogicalPlan) -> Result<bool> {
+    plan.exists(|plan| match plan {
+        LogicalPlan::Filter(filter) => Ok(filter.predicate.is_volatile()),
+        LogicalPlan::TableScan(scan) => Ok(scan.filters.iter().any(Expr::is_volatile)),
+        _ => Ok(false),
+    })
+}
+
+/// A plan with one row at a time below all volatile functions, and with one partition.
+pub(super) fn in_turn(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    let one_at_a_time = |node: Arc<dyn ExecutionPlan>| {
+        if let Some(merged) = node.downcast_ref::<CoalescePartitionsExec>()
+            && merged.fetch().is_none()
+        {
+            return Ok(Transformed::yes(InTurn::over(Arc::clone(merged.input()))));
+        }
+        let children = node.children();
+        if !calls_volatile(&node)? || children.is_empty() {
+            return Ok(Transformed::no(node));
+        }
+        let children = children.into_iter().map(|child| InTurn::over(Arc::clone(child)));
+        let children = children.collect();
+        let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
+        Ok(Transformed::yes(node.replace_children(children, options)?))
+    };
+    let plan = plan.transform_up(one_at_a_time).data()?;
+    Ok(match plan.output_partitioning().partition_count() {
+        1 => plan,
+        _ => InTurn::over(plan),
+    })
+}
+
+fn calls_volatile(node: &Arc<dyn ExecutionPlan>) -> Result<bool> {
+    let mut found = false;
+    node.apply_expressions(&mut |expr| {
+        expr.apply(|part| {
+            let function = part.downcast_ref::<ScalarFunctionExpr>();
+            let volatility = function.map(|call| call.fun().signature().volatility);
+            found |= volatility == Some(Volatility::Volatile);
+            Ok(TreeNodeRecursion::Continue)
+        })
+    })?;
+    Ok(found)
+}
+
+/// The rows of an operator's partitions, one after the other.
+#[derive(Debug)]
+struct InTurn {
+    input: Arc<dyn ExecutionPlan>,
+    properties: Arc<PlanProperties>,
+}
+
+impl InTurn {
+    fn over(input: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
+        let known = match input.output_partitioning().partition_count() {
+            1 => input.equivalence_properties().clone(),
+            _ => EquivalenceProperties::new(input.schema()),
+        };
+        let partitions = Partitioning::UnknownPartitioning(1);
+        let (emission, bounds) = (EmissionType::Incremental, Boundedness::Bounded);
+        let properties = Arc::new(PlanProperties::new(known, partitions, emission, bounds));
+        Arc::new(Self { input, properties })
+    }
+}
+
+impl DisplayAs for InTurn {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "InTurn")
+    }
+}
+
+impl ExecutionPlan for InTurn {
+    fn name(&self) -> &'static str {
+        "InTurn"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![self.input.output_partitioning().partition_count() == 1]
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn with_new_children(
+        self: Arc<Self>,
+        mut children: Vec<Arc<dyn ExecutionPlan>>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        match children.pop() {
+            Some(input) if children.is_empty() => Ok(Self::over(input)),
+            _ => internal_err!("rows in turn have one input"),
+        }
+    }
+
+    fn execute(&self, _: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let (input, schema) = (Arc::clone(&self.input), self.schema());
+        let partitions = 0..input.output_partitioning().partition_count();
+        let partitions = stream::iter(partitions).map(move |partition| {
+            let rows = input.execute(partition, Arc::clone(&context))?;
+            let rows = rows.map_ok(|batch| stream::iter(rows_of(batch)).map(Ok)).try_flatten();
+            Ok::<_, DataFusionError>(rows)
+        });
+        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, partitions.try_flatten())))
+    }
+}
+
+fn rows_of(batch: RecordBatch) -> impl Iterator<Item = RecordBatch> {
+    (0..batch.num_rows()).map(move |row| batch.slice(row, 1))
+}
