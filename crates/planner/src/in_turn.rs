@@ -3,6 +3,9 @@
 //! The function of a user may read what a statement has done so far, or change something. Below each operator that calls a
 //! volatile function stands an operator that gives it one row at a time, and asks for the next one no sooner than the
 //! operators above do. The rows of VALUES are computed when the plan runs, not when it is made.
+//!
+//! Over several servers such an operator takes all rows before it gives the first: a server that still sends rows of the
+//! statement cannot take part in what a function does.
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
@@ -67,27 +70,55 @@ pub(super) fn has_volatile_filter(plan: &LogicalPlan) -> Result<bool> {
 }
 
 /// A plan with one row at a time below all volatile functions, and with one partition.
-pub(super) fn in_turn(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+pub(super) fn in_turn(
+    plan: Arc<dyn ExecutionPlan>,
+    is_spread: bool,
+) -> Result<Arc<dyn ExecutionPlan>> {
     let one_at_a_time = |node: Arc<dyn ExecutionPlan>| {
         if let Some(merged) = node.downcast_ref::<CoalescePartitionsExec>()
             && merged.fetch().is_none()
+            && calls_below(merged.input())?
         {
-            return Ok(Transformed::yes(InTurn::over(Arc::clone(merged.input()))));
+            return Ok(Transformed::yes(InTurn::over(Arc::clone(merged.input()), false)?));
         }
         let children = node.children();
         if !calls_volatile(&node)? || children.is_empty() {
             return Ok(Transformed::no(node));
         }
-        let children = children.into_iter().map(|child| InTurn::over(Arc::clone(child)));
-        let children = children.collect();
+        let children = children.into_iter().map(|child| InTurn::over(Arc::clone(child), is_spread));
+        let children = children.collect::<Result<Vec<_>>>()?;
         let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
         Ok(Transformed::yes(node.replace_children(children, options)?))
     };
     let plan = plan.transform_up(one_at_a_time).data()?;
-    Ok(match plan.output_partitioning().partition_count() {
+    let plan = match plan.output_partitioning().partition_count() {
         1 => plan,
-        _ => InTurn::over(plan),
-    })
+        _ => InTurn::over(plan, false)?,
+    };
+    if is_spread { drained(plan) } else { Ok(plan) }
+}
+
+/// A plan that takes all rows of servers before volatile functions are called.
+///
+/// # Errors
+/// An operator does not fit.
+pub fn drained(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    if plan.downcast_ref::<InTurn>().is_some_and(|turn| turn.is_drained) {
+        return Ok(plan);
+    }
+    let is_in_turn = |node: &Arc<dyn ExecutionPlan>| Ok(node.downcast_ref::<InTurn>().is_some());
+    if !plan.exists(is_in_turn)? {
+        return InTurn::over(plan, true);
+    }
+    let children = plan.children().into_iter().map(|child| drained(Arc::clone(child)));
+    let children = children.collect::<Result<Vec<_>>>()?;
+    let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
+    plan.replace_children(children, options)
+}
+
+/// Whether an operator, or one below it, calls a volatile function.
+fn calls_below(node: &Arc<dyn ExecutionPlan>) -> Result<bool> {
+    node.exists(|node| calls_volatile(node))
 }
 
 fn calls_volatile(node: &Arc<dyn ExecutionPlan>) -> Result<bool> {
@@ -103,15 +134,23 @@ fn calls_volatile(node: &Arc<dyn ExecutionPlan>) -> Result<bool> {
     Ok(found)
 }
 
-/// The rows of an operator's partitions, one after the other.
+/// The rows of an operator, one after the other. Partitions that call functions come in their order; others may wait for one
+/// another, as those of joins do.
 #[derive(Debug)]
 struct InTurn {
     input: Arc<dyn ExecutionPlan>,
     properties: Arc<PlanProperties>,
+    /// Whether all rows are taken before the first is given.
+    is_drained: bool,
 }
 
 impl InTurn {
-    fn over(input: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
+    fn over(input: Arc<dyn ExecutionPlan>, is_drained: bool) -> Result<Arc<dyn ExecutionPlan>> {
+        let is_one = input.output_partitioning().partition_count() == 1;
+        let input = match is_one || calls_below(&input)? {
+            true => input,
+            false => Arc::new(CoalescePartitionsExec::new(input)),
+        };
         let known = match input.output_partitioning().partition_count() {
             1 => input.equivalence_properties().clone(),
             _ => EquivalenceProperties::new(input.schema()),
@@ -119,7 +158,7 @@ impl InTurn {
         let partitions = Partitioning::UnknownPartitioning(1);
         let (emission, bounds) = (EmissionType::Incremental, Boundedness::Bounded);
         let properties = Arc::new(PlanProperties::new(known, partitions, emission, bounds));
-        Arc::new(Self { input, properties })
+        Ok(Arc::new(Self { input, properties, is_drained }))
     }
 }
 
@@ -158,7 +197,7 @@ impl ExecutionPlan for InTurn {
         mut children: Vec<Arc<dyn ExecutionPlan>>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         match children.pop() {
-            Some(input) if children.is_empty() => Ok(Self::over(input)),
+            Some(input) if children.is_empty() => Self::over(input, self.is_drained),
             _ => internal_err!("rows in turn have one input"),
         }
     }
@@ -171,7 +210,13 @@ impl ExecutionPlan for InTurn {
             let rows = rows.map_ok(|batch| stream::iter(rows_of(batch)).map(Ok)).try_flatten();
             Ok::<_, DataFusionError>(rows)
         });
-        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, partitions.try_flatten())))
+        let rows = partitions.try_flatten();
+        if !self.is_drained {
+            return Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)));
+        }
+        let all = stream::once(rows.try_collect::<Vec<_>>());
+        let rows = all.map_ok(|rows| stream::iter(rows).map(Ok)).try_flatten();
+        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
     }
 }
 

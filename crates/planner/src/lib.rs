@@ -32,6 +32,7 @@ use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::ExecutionPlan;
 pub use deep::refuse_deep;
 use futures::future::BoxFuture;
+pub use in_turn::drained;
 use inputs::Inputs;
 use lowering::UserFunctions;
 use scan::extremes;
@@ -254,7 +255,8 @@ impl<'a> Planner<'a> {
         }
         let plan = in_turn::without_values(plan.clone())?;
         let physical = self.physical_in(&engine, &plan).await?;
-        Ok((in_turn::in_turn(physical)?, engine.task_ctx()))
+        let is_spread = self.tables.reading().is_some_and(|reading| reading.peers().is_some());
+        Ok((in_turn::in_turn(physical, is_spread)?, engine.task_ctx()))
     }
 
     async fn physical_in(

@@ -192,7 +192,7 @@ impl Search<'_> {
     fn call(&mut self, call: &FuncCall) -> bool {
         let name = call.funcname.last().and_then(|part| part.node.as_ref());
         match name {
-            Some(NodeEnum::String(name)) => self.named(&name.sval),
+            Some(NodeEnum::String(name)) => name.sval != "set_config" && self.named(&name.sval),
             _ => false,
         }
     }

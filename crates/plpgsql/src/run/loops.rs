@@ -155,6 +155,9 @@ impl<H: Host> Machine<'_, H> {
             let message = "FOREACH expression must not be null";
             return Err(Error::new(SqlState::NullValueNotAllowed, message));
         };
+        for target in &looped.targets {
+            self.check_item_type(target, looped.slice > 0)?;
+        }
         let mut flow = Flow::Next;
         let any = !items.is_empty();
         for item in items {
@@ -176,5 +179,17 @@ impl<H: Host> Machine<'_, H> {
         }
         self.found(any)?;
         Ok(flow)
+    }
+
+    /// Refuses a variable of FOREACH that cannot hold the items of an array, or its slices.
+    fn check_item_type(&self, target: &Target, has_slices: bool) -> Result<()> {
+        let of = self.scopes.plain_type(target);
+        let is_array = of.is_some_and(|of| self.host.item_type(of).is_some());
+        let message = match (has_slices, is_array) {
+            (true, false) => "FOREACH ... SLICE loop variable must be of an array type",
+            (false, true) => "FOREACH loop variable must not be of an array type",
+            _ => return Ok(()),
+        };
+        Err(Error::new(SqlState::DatatypeMismatch, message))
     }
 }

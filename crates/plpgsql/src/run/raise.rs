@@ -83,7 +83,30 @@ impl<H: Host> Machine<'_, H> {
 
     /// A value as text.
     pub(super) async fn text_of(&mut self, sql: &Sql) -> Result<Option<String>> {
+        let name = sql.text.trim().to_lowercase();
+        if let Some(fields) = self.scopes.row_named(&name) {
+            let fields = fields.unwrap_or_default();
+            let values = fields.into_iter().map(|(_, value)| value.clone()).collect();
+            return self.text_of_row(values).await;
+        }
         let value = self.value(sql, None).await?;
+        self.text_of_value(value).await
+    }
+
+    /// A row as text; `None` if it has nothing but NULL.
+    async fn text_of_row(&mut self, values: Vec<H::Value>) -> Result<Option<String>> {
+        if values.iter().all(|value| self.host.is_null(value)) {
+            return Ok(None);
+        }
+        let mut texts = Vec::with_capacity(values.len());
+        for value in values {
+            let text = self.text_of_value(value).await?;
+            texts.push(text.map_or_else(String::new, |text| field(&text)));
+        }
+        Ok(Some(format!("({})", texts.join(","))))
+    }
+
+    async fn text_of_value(&mut self, value: H::Value) -> Result<Option<String>> {
         // The output of a truth value is not its text.
         if let Some(truth) = self.host.truth(&value) {
             return Ok(Some(if truth { "t" } else { "f" }.to_owned()));
@@ -127,6 +150,15 @@ impl<H: Host> Machine<'_, H> {
         };
         let message = given.unwrap_or_else(|| "assertion failed".to_owned());
         Err(Error::new(SqlState::AssertFailure, message))
+    }
+}
+
+/// The text of a field in that of its row.
+fn field(text: &str) -> String {
+    let is_special = |c: char| c.is_ascii_whitespace() || "(),\"\\".contains(c);
+    match text.is_empty() || text.contains(is_special) {
+        true => format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\"\"")),
+        false => text.to_owned(),
     }
 }
 

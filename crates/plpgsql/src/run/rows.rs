@@ -27,6 +27,11 @@ impl<H: Host> Machine<'_, H> {
                 if !is_expression || sql.names.iter().any(|name| name == "select") {
                     continue;
                 }
+                let written = with_whole_row(&text, name, &[], true);
+                if written != *text {
+                    text = Cow::Owned(written);
+                    continue;
+                }
                 let message = format!("record \"{name}\" is not assigned yet");
                 return Err(Error::new(SqlState::ObjectNotInPrerequisiteState, message)
                     .with_detail(

@@ -149,6 +149,9 @@ impl<H: Host> Machine<'_, H> {
                 let value = self.value(sql, None).await?;
                 self.assign(target, value).await
             }
+            (_, None) if sql.text.trim().eq_ignore_ascii_case("null") => {
+                self.assign_null(target).await
+            }
             (_, None) => {
                 if let Some(fields) = self.scopes.named_fields(&sql.text) {
                     let (columns, row) = fields.into_iter().unzip();
@@ -163,6 +166,17 @@ impl<H: Host> Machine<'_, H> {
                 self.assign_row(std::slice::from_ref(target), &answer, 0).await
             }
         }
+    }
+
+    /// Assigns NULL to a record, which has no fields then, or to a row.
+    async fn assign_null(&mut self, target: &Target) -> Result<()> {
+        let (slot, _) = self.scopes.slot(target)?;
+        if let Content::Record(fields) = &mut slot.content {
+            *fields = None;
+            return Ok(());
+        }
+        let none = Answer { columns: Vec::new(), rows: Vec::new(), count: 0, has_rows: true };
+        self.assign_row(std::slice::from_ref(target), &none, 0).await
     }
 
     /// Assigns a value, converted to the type of the target.

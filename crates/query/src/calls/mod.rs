@@ -1,8 +1,8 @@
 //! Functions of users that are executed where a statement calls them, row by row.
 //!
 //! The engine calls a [`function`] for batches of rows, of one row each if its statements go to the session, on a thread of
-//! the statement. It runs the body with an
-//! interpreter, whose expressions are evaluated on the same thread. What it asks of tables is one of two:
+//! the statement. It runs the body with an interpreter, whose expressions are evaluated on the same thread. What it asks of
+//! tables is one of two:
 //!
 //! - A function that is not volatile, or is called where nobody serves it, reads the snapshot of the statement.
 //! - The statements of a volatile function go to the session ([`Driver`](crate::context::call_site::Driver)), which executes them in the open

@@ -4,6 +4,7 @@ use super::environment::Environment;
 use crate::analysis;
 use crate::context::call_site::{Asked, CallSite, Driver, Request};
 use crate::context::held::Held;
+use crate::session::{calls_any, is_of_settings};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::LogicalPlanBuilder;
 use datafusion::physical_plan::collect;
@@ -125,7 +126,10 @@ impl Statements for AtCall {
         names: &[NamedParameter],
         values: &[ScalarValue],
     ) -> Option<Compiled> {
-        if self.reads_tables(statement) {
+        let is_of_settings = |query| calls_any(query, is_of_settings);
+        let may_differ =
+            self.site.driver.is_some() && statement.query().is_some_and(is_of_settings);
+        if may_differ || self.reads_tables(statement) {
             return None;
         }
         let session = self.environment.session().ok()?;

@@ -46,7 +46,7 @@ impl Delete {
         }
         let Self { view, query, joins, .. } = self;
         let (table, width) = (view.table(), view.table().columns.len());
-        let mut stream = Rows::of(frame, query)?;
+        let mut stream = Rows::of(frame, writer, query)?;
         let mut seen = joins.then(HashSet::new);
         let mut changed = Changed::default();
         let mut all = Vec::new();
@@ -89,7 +89,7 @@ impl Delete {
     ) -> Result<Changed> {
         let Self { view, query, joins, .. } = self;
         let width = view.table().columns.len();
-        let mut stream = Rows::of(frame, query)?;
+        let mut stream = Rows::of(frame, writer, query)?;
         let mut seen = joins.then(HashSet::new);
         let (mut chosen, mut changed) = (Vec::new(), Changed::default());
         while let Some(batch) = stream.next(writer).await? {

@@ -8,7 +8,7 @@ use super::rows::Rows;
 use super::triggered::{self, Firings, of_rows};
 use super::writer::{Changed, Writer};
 use crate::analysis::changes::OnConflict;
-use crate::context::{Frame, start};
+use crate::context::Frame;
 use analyzer::tree::{Overriding, Target};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::execution::SendableRecordBatchStream;
@@ -43,15 +43,17 @@ pub(super) enum Source {
 
 impl Source {
     /// The rows.
-    fn start(self, frame: &Frame<'_>) -> Result<SendableRecordBatchStream> {
+    fn start(self, frame: &Frame<'_>, writer: &Writer<'_>) -> Result<Rows> {
         let rows = match self {
             Self::Constants(rows) => rows,
-            Self::Plan { query, .. } => return start(frame, query),
+            Self::Plan { query, .. } => return Rows::of(frame, writer, query),
         };
         let begins = (0..rows.num_rows()).step_by(BATCH_ROWS);
         let batch = |begin| rows.slice(begin, BATCH_ROWS.min(rows.num_rows() - begin));
         let batches = begins.map(batch).collect();
-        Ok(Box::pin(MemoryStream::try_new(batches, rows.schema(), None)?))
+        let stream: SendableRecordBatchStream =
+            Box::pin(MemoryStream::try_new(batches, rows.schema(), None)?);
+        Ok(Rows::from(stream))
     }
 }
 
@@ -97,7 +99,7 @@ impl Insert {
                 changed.count = ingest(frame, writer.transaction, id, query, assembly).await?;
                 return Ok(changed);
             }
-            source => Rows::from(source.start(frame)?),
+            source => source.start(frame, writer)?,
         };
         let assembly = Arc::new(assembly);
         let mut seen = Seen::default();

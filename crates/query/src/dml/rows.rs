@@ -22,7 +22,16 @@ impl Rows {
     ///
     /// # Errors
     /// The plan cannot be started.
-    pub(super) fn of(frame: &Frame<'_>, query: Arc<dyn ExecutionPlan>) -> Result<Self> {
+    pub(super) fn of(
+        frame: &Frame<'_>,
+        writer: &Writer<'_>,
+        query: Arc<dyn ExecutionPlan>,
+    ) -> Result<Self> {
+        let is_spread = frame.session.shared.store.peers().is_some();
+        let query = match writer.is_in_turn() && is_spread {
+            true => planner::drained(query)?,
+            false => query,
+        };
         Ok(Self::from(start(frame, query)?))
     }
 

@@ -75,7 +75,7 @@ impl Update {
         let Self { view, query, targets, constraints, joins, .. } = &self;
         let table = view.table();
         let width = table.columns.len();
-        let mut stream = Rows::of(frame, Arc::clone(query))?;
+        let mut stream = Rows::of(frame, writer, Arc::clone(query))?;
         let mut seen = joins.then(HashSet::new);
         let (mut old_keys, mut written, mut changed) = (Vec::new(), Vec::new(), Changed::default());
         while let Some(batch) = stream.next(writer).await? {
@@ -139,7 +139,7 @@ impl Update {
         firing: &mut Firing,
     ) -> Result<Changed> {
         let Self { view, query, joins, .. } = &self;
-        let mut stream = Rows::of(frame, Arc::clone(query))?;
+        let mut stream = Rows::of(frame, writer, Arc::clone(query))?;
         let mut seen = joins.then(HashSet::new);
         let (mut chosen, mut changed) = (Vec::new(), Changed::default());
         while let Some(batch) = stream.next(writer).await? {

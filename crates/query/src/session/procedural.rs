@@ -131,7 +131,7 @@ impl Inner {
 }
 
 /// Whether a query calls a function of a name.
-pub(super) fn calls_any(query: &NodeEnum, is_called: impl Fn(&str) -> bool) -> bool {
+pub(crate) fn calls_any(query: &NodeEnum, is_called: impl Fn(&str) -> bool) -> bool {
     query.nodes().into_iter().any(|(node, ..)| match node {
         NodeRef::FuncCall(call) => {
             let name = call.funcname.last().and_then(|part| part.node.as_ref());
@@ -139,4 +139,9 @@ pub(super) fn calls_any(query: &NodeEnum, is_called: impl Fn(&str) -> bool) -> b
         }
         _ => false,
     })
+}
+
+/// Whether a function reads or changes settings: what it says differs from statement to statement.
+pub(crate) fn is_of_settings(name: &str) -> bool {
+    name == "set_config" || name == "current_setting"
 }

@@ -6,6 +6,7 @@ use crate::context::call_site::CallSite;
 use crate::context::held::Held;
 use crate::context::transactions::Conversation;
 use crate::row_locks;
+use crate::session::procedural::{calls_any, is_of_settings};
 use crate::session::run::Write;
 use datafusion::common::ScalarValue;
 use executor::Control;
@@ -45,7 +46,11 @@ impl Statements for InSession<'_> {
                 let locked = self.inner.read_locking(self.conversation, &frame, statement);
                 return Box::pin(locked).await?.done().await;
             }
-            Body::Query => return self.query(statement, names, values, limit).await,
+            Body::Query => {
+                let done = self.query(statement, names, values, limit).await?;
+                self.inner.apply_requested_settings(self.conversation);
+                return Ok(done);
+            }
             Body::Change => Write::Change,
             Body::Refused(error) => return Err(error.clone()),
             Body::Command(Command::Definition(definition))
@@ -80,6 +85,9 @@ impl Statements for InSession<'_> {
         let reading = self.inner.reading(self.conversation).await.ok()?;
         let planner = frame.planner(&reading);
         let query = analysis::query_of(statement).ok()?;
+        if calls_any(query, is_of_settings) {
+            return None;
+        }
         let tree = Box::pin(analysis::tree_without_values(&frame, &planner, query)).await.ok()?;
         Scalar::of(&tree, names)
     }
@@ -100,6 +108,9 @@ impl Statements for InSession<'_> {
         let mut planner = frame.planner(&reading);
         planner.parameters = &[];
         let query = analysis::query_of(statement).ok()?;
+        if calls_any(query, is_of_settings) {
+            return None;
+        }
         let planned = analysis::plan_without_values(&frame, &planner, query).await;
         let (plan, fields) = planned.ok()?;
         if site.needs_driver() {
