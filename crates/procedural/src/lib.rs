@@ -18,7 +18,7 @@ pub use cursors::{CursorMark, CursorOf, Cursors, Fetched, Held};
 pub use evaluation::Compiled;
 pub use host::{Done, StatementHost, Statements, termination};
 pub use memory::Memory;
-pub use purity::{may_change, may_read, only_computes, reads_tables};
+pub use purity::{calls_any, is_of_settings, may_change, may_read, only_computes, reads_tables};
 pub use scalar::Scalar;
 pub use value::{Value, shown, written};
 pub use waiting::{awaited, task};

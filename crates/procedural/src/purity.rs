@@ -215,3 +215,19 @@ fn returned(statement: &NodeEnum) -> &[Node] {
     };
     returning.as_ref().map_or(&[], |returning| &returning.exprs)
 }
+
+/// Whether a query calls a function of a name.
+pub fn calls_any(query: &NodeEnum, is_called: impl Fn(&str) -> bool) -> bool {
+    query.nodes().into_iter().any(|(node, ..)| match node {
+        NodeRef::FuncCall(call) => {
+            let name = call.funcname.last().and_then(|part| part.node.as_ref());
+            matches!(name, Some(NodeEnum::String(name)) if is_called(&name.sval))
+        }
+        _ => false,
+    })
+}
+
+/// Whether a function reads or changes settings: what it says differs from statement to statement.
+pub fn is_of_settings(name: &str) -> bool {
+    name == "set_config" || name == "current_setting"
+}

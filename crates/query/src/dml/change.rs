@@ -6,6 +6,7 @@ use super::insert::{Insert, Source};
 use super::instead::Instead;
 use super::merge::Merge;
 use super::pushdown::DmlPushdown;
+use super::rows::physical;
 use super::triggered::Firings;
 use super::update::Update;
 use super::view_checks::ViewChecks;
@@ -17,7 +18,6 @@ use crate::context::call_site::CallSite;
 use crate::context::outcome::{Outcome, Rows, Tag};
 use crate::triggers::Firing;
 use datafusion::arrow::array::RecordBatch;
-use datafusion::logical_expr::LogicalPlan;
 use datafusion::logical_expr::TableSource;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::memory::MemoryStream;
@@ -26,18 +26,6 @@ use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::TriggerEvent;
 use values::error::Result;
-
-/// The query of a change, which computes rows one after the other where functions see what has been written.
-pub(super) async fn physical(
-    planner: &Planner<'_>,
-    site: &CallSite,
-    rows: &LogicalPlan,
-) -> Result<Arc<dyn ExecutionPlan>> {
-    match site.needs_driver() {
-        true => Ok(planner.physical_in_turn(rows).await?.0),
-        false => planner.physical(rows).await,
-    }
-}
 
 /// A change, ready to be executed.
 pub(super) struct Ready {
@@ -78,8 +66,7 @@ impl Ready {
     ) -> Result<Self> {
         let Planned { target, rows, action, returning, checks } = planned;
         let (catalog, table) = (planner.tables.catalog(), Arc::clone(target.table()));
-        let firing =
-            |operation, assigned: &[usize]| Firing::of(catalog, &table, operation, assigned);
+        let firing = |event, assigned: &[usize]| Firing::of(catalog, &table, event, assigned);
         let mut firings = Firings::default();
         let checks = checks.map(|checks| ViewChecks::new(Arc::clone(&table), checks));
         let view = match target {

@@ -2,9 +2,8 @@
 
 use super::assembly::Assembly;
 use super::assignment::assigned_rows;
-use super::change::physical;
 use super::constraints::Constraints;
-use super::rows::Rows;
+use super::rows::{Rows, physical};
 use super::triggered::Firings;
 use super::writer::{Changed, Writer};
 use crate::analysis::changes::PlannedAction;

@@ -1,13 +1,28 @@
 //! The rows of a change's query.
 
 use super::writer::Writer;
+use crate::context::call_site::CallSite;
 use crate::context::{Frame, start};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::execution::SendableRecordBatchStream;
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::ExecutionPlan;
 use futures::TryStreamExt;
+use planner::Planner;
 use std::sync::Arc;
 use values::error::Result;
+
+/// The query of a change, which computes rows one after the other where functions see what has been written.
+pub(super) async fn physical(
+    planner: &Planner<'_>,
+    site: &CallSite,
+    rows: &LogicalPlan,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    match site.needs_driver() {
+        true => Ok(planner.physical_in_turn(rows).await?.0),
+        false => planner.physical(rows).await,
+    }
+}
 
 /// The rows of a change's query, one at a time where functions see what has been written.
 pub(super) struct Rows {

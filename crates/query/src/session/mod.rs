@@ -25,7 +25,6 @@ pub use describe::Description;
 pub use listed::Listing;
 pub use prepared::Prepared;
 pub use presence::activity_text;
-pub(crate) use procedural::{calls_any, is_of_settings};
 
 use crate::context::cancel::CancelHandle;
 use crate::context::outcome::{Outcome, Rows};

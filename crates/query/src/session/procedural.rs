@@ -14,10 +14,10 @@ use crate::context::transactions::Conversation;
 use crate::context::{Frame, Inner};
 use datafusion::physical_plan::memory::MemoryStream;
 use executor::Control;
-use grammar::tree::{NodeEnum, NodeRef};
+use grammar::tree::NodeEnum;
 use parser::Statement;
 use parser::commands::{Command, Do};
-use procedural::StatementHost;
+use procedural::{StatementHost, calls_any};
 use statements::InSession;
 use std::sync::Arc;
 use values::error::{Error, Result};
@@ -128,20 +128,4 @@ impl Inner {
         }
         done
     }
-}
-
-/// Whether a query calls a function of a name.
-pub(crate) fn calls_any(query: &NodeEnum, is_called: impl Fn(&str) -> bool) -> bool {
-    query.nodes().into_iter().any(|(node, ..)| match node {
-        NodeRef::FuncCall(call) => {
-            let name = call.funcname.last().and_then(|part| part.node.as_ref());
-            matches!(name, Some(NodeEnum::String(name)) if is_called(&name.sval))
-        }
-        _ => false,
-    })
-}
-
-/// Whether a function reads or changes settings: what it says differs from statement to statement.
-pub(crate) fn is_of_settings(name: &str) -> bool {
-    name == "set_config" || name == "current_setting"
 }

@@ -1,10 +1,10 @@
 //! Whether a query needs a snapshot of all servers: one that reads no table does not.
 
-use super::procedural::calls_any;
 use crate::context::Inner;
 use crate::context::transactions::Conversation;
 use grammar::tree::NodeEnum;
 use parser::Statement;
+use procedural::calls_any;
 use store::{Error, Reading};
 use values::error::Result;
 

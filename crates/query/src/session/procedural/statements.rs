@@ -6,14 +6,15 @@ use crate::context::call_site::CallSite;
 use crate::context::held::Held;
 use crate::context::transactions::Conversation;
 use crate::row_locks;
-use crate::session::procedural::{calls_any, is_of_settings};
 use crate::session::run::Write;
 use datafusion::common::ScalarValue;
 use executor::Control;
 use parser::commands::Command;
 use parser::{Body, Statement};
 use planner::NamedParameter;
-use procedural::{Compiled, Done, Scalar, Statements, reads_tables, termination};
+use procedural::{
+    Compiled, Done, Scalar, Statements, calls_any, is_of_settings, reads_tables, termination,
+};
 use std::sync::Arc;
 use store::DistributedSavepoint;
 use values::error::{Error, Result, SqlState};
