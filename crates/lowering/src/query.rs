@@ -1,9 +1,9 @@
 //! Queries: the part that makes rows, with WITH, ORDER BY and LIMIT around it.
 
 use crate::expressions::outputs_of;
-use crate::refusal::Result;
+use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
-use analyzer::tree::{Body, Query, SortKey};
+use analyzer::tree::{Body, Distinct, Kind, Query, SortKey};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::logical_expr::expr::Sort;
 use grammar::growing;
@@ -40,12 +40,16 @@ impl Lowering<'_> {
             }),
             _ => {
                 let plan = self.query(query)?;
-                let keys: Vec<SortKey> = query
-                    .order_by
-                    .iter()
-                    .filter(|_| !matches!(query.body, Body::Select(_)))
-                    .cloned()
-                    .collect();
+                // Rows that LIMIT cuts off keep their order. DISTINCT forgets it, but keys that are columns of the result tell.
+                let is_output = |key: &&SortKey| matches!(key.expr.kind, Kind::Output(_));
+                let keys = query.order_by.iter().take_while(is_output);
+                let keys: Vec<SortKey> = keys.cloned().collect();
+                if let (Body::Select(select), false) = (&query.body, is_cut)
+                    && let Some(Distinct::On(on)) = &select.distinct
+                    && keys.len() < on.len().min(query.order_by.len())
+                {
+                    return missing("ARRAY of DISTINCT ON in the order of other columns");
+                }
                 let order = self.order_of_outputs(&plan, query, &keys)?;
                 Ok((plan, order))
             }

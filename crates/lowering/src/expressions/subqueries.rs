@@ -7,7 +7,7 @@ use crate::refusal::{Result, missing};
 use crate::scope::{Lowering, OuterReferences};
 use crate::typed::Typed;
 use ::functions::casts::conversion::UNDECLARED;
-use analyzer::system::SqlType;
+use analyzer::system::{Oid, SqlType};
 use analyzer::tree::{Expr, Kind, Query, Subquery, SubqueryKind};
 use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{Column, ScalarValue, Spans};
@@ -179,14 +179,20 @@ impl Lowering<'_> {
         operator: Operator,
         is_all: bool,
     ) -> Result<Typed> {
-        let item = column.sql_type;
+        let is_padded = column.sql_type.oid == Oid::BPCHAR;
+        let item = if is_padded { Oid::TEXT.into() } else { column.sql_type };
+        let bare = |value: Typed| match is_padded {
+            true => comparisons::without_blanks(value).named(Oid::TEXT.into()),
+            false => value,
+        };
+        let value = bare(value);
         let name = "array_agg";
         let Some(function) = self.aggregate_named(name) else { return missing(name) };
         let (plan, outer) = self.in_subquery(|lowering| {
             let plan = lowering.query(query)?;
             let outputs = outputs_of(&plan, query);
             let column = lowering.with_outputs(outputs, |lowering| lowering.expr(column))?;
-            let call = vec![column.expr];
+            let call = vec![bare(column).expr];
             let call = AggregateFunction::new_udf(function, call, false, None, Vec::new(), None);
             let none: Vec<Engine> = Vec::new();
             let call = Engine::AggregateFunction(call);
