@@ -25,6 +25,15 @@ pub(super) fn bind(plan: &LogicalPlan, values: &Values) -> Result<LogicalPlan> {
     plan.clone().transform_up(|node| of_node(node, values)).data()
 }
 
+/// Whether the right side of a join is a subquery, perhaps under an alias: the join is LATERAL.
+pub(super) fn is_lateral(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Subquery(_) => true,
+        LogicalPlan::SubqueryAlias(alias) => matches!(*alias.input, LogicalPlan::Subquery(_)),
+        _ => false,
+    }
+}
+
 /// Replaces outer columns in the right side of a LATERAL join, which stays one: a subquery, perhaps under an alias.
 pub(super) fn bind_lateral(plan: &LogicalPlan, values: &Values) -> Result<LogicalPlan> {
     match plan {

@@ -80,7 +80,7 @@ fn names<'a>(
 }
 
 /// The subquery on the right side of a join, with its alias.
-pub(super) fn lateral(plan: &LogicalPlan) -> Option<(&Subquery, Option<TableReference>)> {
+fn lateral(plan: &LogicalPlan) -> Option<(&Subquery, Option<TableReference>)> {
     match plan {
         LogicalPlan::Subquery(subquery) => Some((subquery, None)),
         LogicalPlan::SubqueryAlias(alias) => match &*alias.input {

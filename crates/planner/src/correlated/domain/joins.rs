@@ -1,7 +1,6 @@
 //! Joins in a subquery, joined with the domain.
 
 use super::super::bind;
-use super::super::lateral::lateral;
 use super::nodes::made;
 use super::{Builder, Made};
 use datafusion::common::{Column, JoinType, Result};
@@ -15,7 +14,7 @@ impl Builder<'_> {
             return Ok(None);
         }
         let Some(left) = self.of_plan(&join.left)? else { return Ok(None) };
-        if lateral(&join.right).is_some() {
+        if bind::is_lateral(&join.right) {
             return self.of_lateral(join, left, node);
         }
         let Some(right) = self.of_plan(&join.right)? else { return Ok(None) };
