@@ -87,7 +87,12 @@ pub(crate) async fn run(
             }
             for unique in &column.unique {
                 match unique.is_primary {
-                    true => primary_key::add_deferrable(frame, transaction, id, unique).await?,
+                    true => {
+                        let message =
+                            "a deferrable primary key cannot be added together with its column";
+                        let hint = "Add the column first, then the constraint.";
+                        return Err(Error::unsupported(message).with_hint(hint));
+                    }
                     false => index::add_unique(frame, transaction, id, unique).await?,
                 }
             }

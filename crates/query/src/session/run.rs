@@ -35,6 +35,9 @@ use values::field::Field;
 /// Retries of a statement outside a transaction after conflicts with other writes or changed definitions.
 const RETRIES: usize = 64;
 
+/// Repetitions of a statement that waits for others. Each of them waited, so that it rarely needs more than a few.
+const REPETITIONS: usize = 1024;
+
 /// A statement that changes rows or definitions.
 #[derive(Clone, Copy)]
 pub(super) enum Write<'a> {
@@ -375,13 +378,16 @@ impl Inner {
         }
         let waiting = self.waiting();
         if let Some(open) = conversation.statement(waiting).await? {
-            return self.apply_waiting(frame, &mut open.transaction, write, waiting).await;
+            let mut left = REPETITIONS;
+            let transaction = &mut open.transaction;
+            return self.apply_waiting(frame, transaction, (write, waiting), &mut left).await;
         }
         // At first without locks: most statements meet nobody.
         // Functions of triggers may do anything, and should not be run twice.
         let may_fire = || self.shared.store.catalog().triggers().next().is_some();
         let mut locks = frame.statement.is_some_and(row_locks::are_in)
             || matches!(write, Write::Change | Write::Copy(_)) && may_fire();
+        let mut left = REPETITIONS;
         for _ in 0..RETRIES {
             self.context.held.end();
             let mut transaction = self.shared.store.begin_distributed().await?;
@@ -391,7 +397,7 @@ impl Inner {
             let applied = if locks {
                 transaction.lock_rows(waiting.party, waiting.patience);
                 let waiting = Waiting { repeats: true, ..waiting };
-                self.apply_waiting(frame, &mut transaction, write, waiting).await
+                self.apply_waiting(frame, &mut transaction, (write, waiting), &mut left).await
             } else {
                 self.apply(frame, &mut transaction, write).await
             };
@@ -403,7 +409,7 @@ impl Inner {
                 Err(error) => Err(error),
             };
             match done {
-                Err(error) if error.is_retryable() => tokio::task::yield_now().await,
+                Err(error) if error.is_retryable() && left > 0 => tokio::task::yield_now().await,
                 // It holds nothing from before, and may begin anew without its client.
                 Err(error) if error.state() == SqlState::DeadlockDetected => {}
                 done => return done,
@@ -414,19 +420,20 @@ impl Inner {
         Err(Error::new(SqlState::SerializationFailure, message))
     }
 
-    /// Executes a write, again whenever it meets changes of other transactions.
+    /// Executes a write, again whenever it meets changes of other transactions, up to as many times as are `left`.
     async fn apply_waiting(
         &self,
         frame: &Frame<'_>,
         transaction: &mut DistributedTransaction,
-        write: Write<'_>,
-        waiting: Waiting,
+        (write, waiting): (Write<'_>, Waiting),
+        left: &mut usize,
     ) -> Result<Outcome> {
         let held = self.context.held.mark();
         loop {
             let before = transaction.savepoint();
             match self.apply(frame, transaction, write).await {
-                Err(error) => {
+                Err(error) if *left > 0 => {
+                    *left -= 1;
                     self.context.held.go_back(held);
                     rolled_back(transaction, &before, error, waiting).await?;
                 }
