@@ -82,24 +82,32 @@ pub(crate) async fn run(
             identity::drop_sequence(frame, transaction, &table, name, *cascade)?;
         }
         if let AlterOperation::AddColumn { column, .. } = operation {
-            if let Some(key) = &column.key {
-                primary_key::add(frame, transaction, id, key).await?;
-            }
-            for unique in &column.unique {
-                match unique.is_primary {
-                    true => {
-                        let message =
-                            "a deferrable primary key cannot be added together with its column";
-                        let hint = "Add the column first, then the constraint.";
-                        return Err(Error::unsupported(message).with_hint(hint));
-                    }
-                    false => index::add_unique(frame, transaction, id, unique).await?,
-                }
-            }
-            for written in &column.references {
-                foreign_keys::add(frame, transaction, id, written, false).await?;
-            }
+            add_keys_of(frame, transaction, id, column).await?;
         }
+    }
+    Ok(())
+}
+
+/// Adds the constraints that a new column is declared with.
+async fn add_keys_of(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    table: TableId,
+    column: &ColumnDefinition,
+) -> Result<()> {
+    if let Some(key) = &column.key {
+        primary_key::add(frame, transaction, table, key).await?;
+    }
+    for unique in &column.unique {
+        if unique.is_primary {
+            let message = "a deferrable primary key cannot be added together with its column";
+            let hint = "Add the column first, then the constraint.";
+            return Err(Error::unsupported(message).with_hint(hint));
+        }
+        index::add_unique(frame, transaction, table, unique).await?;
+    }
+    for written in &column.references {
+        foreign_keys::add(frame, transaction, table, written, false).await?;
     }
     Ok(())
 }
