@@ -4,7 +4,7 @@
 
 use super::Kind;
 use super::build::{SHORTEST, key, object};
-use super::write::{SHORT, has_parts, write};
+use super::write::{SHORT, has_parts, write, write_list};
 use crate::row_function::{Row, typed_function};
 use datafusion::arrow::array::{Array, AsArray};
 use datafusion::logical_expr::ScalarUDF;
@@ -22,6 +22,8 @@ pub const ROW_ITEM: &str = "json_agg_row";
 pub const MEMBER: &str = "json_agg_member";
 /// The functions that join elements to an array.
 pub const ARRAYS: [&str; 2] = ["json_of_items", "jsonb_of_items"];
+/// The functions that write an array of distinct values, which are in order.
+pub const SETS: [&str; 2] = ["json_of_set", "jsonb_of_set"];
 /// The functions that join members to an object.
 pub const OBJECTS: [&str; 2] = ["json_of_members", "jsonb_of_members"];
 
@@ -39,8 +41,24 @@ pub(super) fn all() -> Vec<ScalarUDF> {
         all.push(whole(kind.name(json, jsonb), kind, ["[", "]"]));
         let [json, jsonb] = OBJECTS;
         all.push(whole(kind.name(json, jsonb), kind, ["{ ", " }"]));
+        let [json, jsonb] = SETS;
+        all.push(set(kind.name(json, jsonb), kind));
     }
     all
+}
+
+fn set(name: &'static str, kind: Kind) -> ScalarUDF {
+    typed_function(name, 1..=1, kind.sql_type(), move |row| {
+        let (Some((SqlType::Array(item), ..)), Some(values)) = (row.value(0), row.list(0)) else {
+            return Ok(Cell::Null);
+        };
+        let mut out = String::new();
+        write_list(item, &values, ", ", &mut out)?;
+        Ok(match kind {
+            Kind::Json => out.into(),
+            Kind::Jsonb => of_json(&out)?.into(),
+        })
+    })
 }
 
 /// Arrays and rows are on their own lines, except for the first.

@@ -81,7 +81,12 @@ pub(super) fn has_parts(sql_type: &SqlType, array: &dyn Array) -> bool {
     matches!(sql_type, SqlType::Array(_)) || array.as_struct_opt().is_some()
 }
 
-fn write_list(item: &SqlType, values: &dyn Array, separator: &str, out: &mut String) -> Result<()> {
+pub(super) fn write_list(
+    item: &SqlType,
+    values: &dyn Array,
+    separator: &str,
+    out: &mut String,
+) -> Result<()> {
     out.push('[');
     for row in 0..values.len() {
         if row > 0 {

@@ -7,6 +7,7 @@ use crate::numbers::is_open_number;
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::Typed;
+use ::functions::json::gather::SETS;
 use ::functions::numbers::open::SET;
 use analyzer::system::{Oid, SqlType, functions};
 use analyzer::tree::AggregateCall;
@@ -74,9 +75,13 @@ impl Lowering<'_> {
             let known = parse(signature).zip(functions::of(call.function));
             known.is_some_and(|((name, types), of)| name == of.name && types == of.arguments)
         };
-        let function = match (is_of("array_agg(anynonarray)"), is_of("string_agg(text,text)")) {
-            (true, _) => "array_sort",
-            (_, true) => "sorted_texts",
+        let of = ["array_agg(anynonarray)", "string_agg(text,text)"].map(is_of);
+        let of_json = ["json_agg(anyelement)", "jsonb_agg(anyelement)"].map(is_of);
+        let function = match (of, of_json) {
+            ([true, _], _) => "array_sort",
+            ([_, true], _) => "sorted_texts",
+            (_, [true, _]) => SETS[0],
+            (_, [_, true]) => SETS[1],
             _ => return Ok(None),
         };
         let (key, value) = (call.order_by.first(), &call.arguments[0]);
@@ -86,6 +91,9 @@ impl Lowering<'_> {
         let is_set = |value: &Typed| is_open_number(value) && function == "array_sort";
         let is_sorted = |value: &Typed| is_by_value && (!has_key(value) || is_set(value));
         let Some(value) = arguments.next().filter(is_sorted) else { return Ok(None) };
+        if of_json != [false, false] && value.sql_type.oid.array().is_none() {
+            return Ok(None);
+        }
         let value = with_one_zero(self.padded(value)?);
         // Equal numbers may differ.
         let (function, distinct) = if is_set(&value) { (SET, false) } else { (function, true) };
@@ -118,6 +126,19 @@ impl Lowering<'_> {
         let plan = Plan::Ordered(function);
         let made = Made { parts: vec![part], plan, sql_type: call.sql_type, array, direct };
         Ok(Some((made, vec![expr])))
+    }
+
+    /// JSON of distinct values, sorted.
+    pub(super) fn sorted_items(
+        &self,
+        function: &str,
+        arguments: Vec<Typed>,
+    ) -> Result<(Expr, DataType)> {
+        let Some(sql_type) = arguments.first().map(|array| array.sql_type) else {
+            return missing("this aggregate");
+        };
+        let sorted = self.registered("array_sort", arguments, sql_type)?;
+        self.engine_function(function, vec![sorted])
     }
 
     /// The value of distinct texts: sorted and joined.

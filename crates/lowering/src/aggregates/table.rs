@@ -7,7 +7,7 @@ use crate::scope::Lowering;
 use crate::typed::Typed;
 use analyzer::system::{Oid, SqlType, functions};
 use datafusion::arrow::datatypes::DataType;
-use functions_crate::json::gather::{ARRAYS, ITEM, MEMBER, OBJECTS};
+use functions_crate::json::gather::{ARRAYS, ITEM, MEMBER, OBJECTS, SETS};
 use functions_crate::numbers::rank::{RANK, RANKED};
 use functions_crate::numbers::totals::TOTALS;
 use functions_crate::numbers::{decimals, open};
@@ -255,6 +255,9 @@ impl Plan {
             }
             Self::Nested => lowering.engine_function("array_of_arrays", parts)?,
             Self::Ordered("sorted_texts") => lowering.sorted_texts(parts)?,
+            Self::Ordered(function) if SETS.contains(&function) => {
+                lowering.sorted_items(function, parts)?
+            }
             Self::Ordered(function) => lowering.engine_function(function, parts)?,
             _ => match parts.pop() {
                 Some(part) => (part.expr, part.data_type),
