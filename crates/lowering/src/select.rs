@@ -164,7 +164,8 @@ impl Lowering<'_> {
         Ok((plan, order))
     }
 
-    /// The first row of those with the same values of DISTINCT ON, in the order of keys.
+    /// The first row of those with the same values of DISTINCT ON, in the order of keys, and behind them of the values: as
+    /// PostgreSQL, which sorts the rows to find the first ones, returns them.
     fn distinct_on(
         &mut self,
         select: &Select,
@@ -178,10 +179,14 @@ impl Lowering<'_> {
         let rows = self.rows(select)?;
         let (plan, mut same) = self.projected(rows, select, &all)?;
         let order = same.split_off(on.len());
+        let mut sorted = order.clone();
         let mut groups: Vec<Engine> = Vec::with_capacity(on.len());
         for key in same {
             if !groups.contains(&key.expr) {
-                groups.push(key.expr);
+                groups.push(key.expr.clone());
+            }
+            if !sorted.iter().any(|known| known.expr == key.expr) {
+                sorted.push(key);
             }
         }
         let (mut firsts, mut kept) = (Vec::new(), Vec::new());
@@ -195,7 +200,7 @@ impl Lowering<'_> {
         let groups = groups.into_iter().enumerate();
         let groups: Vec<_> = groups.map(|(at, key)| key.alias(format!("?same{at}"))).collect();
         let plan = LogicalPlanBuilder::from(plan).aggregate(groups, firsts)?.project(kept)?;
-        Ok((plan.build()?, order))
+        Ok((plan.build()?, sorted))
     }
 }
 

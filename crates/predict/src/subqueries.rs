@@ -80,7 +80,7 @@ async fn planned(
     around: &Arc<dyn ExecutionPlan>,
 ) -> Result<Subquery> {
     let runs = function.runs();
-    if let Some(plan) = function.plan_by_key().await? {
+    if let Some(plan) = function.plan_for_many().await? {
         return Ok(Subquery { call, plan, values: ALL_VALUES.to_owned(), runs });
     }
     let (known, schema) = (statistics(around)?, around.schema());

@@ -5,6 +5,7 @@ use super::domain::{Domain, Rows};
 use super::index::{Found, Index};
 use super::keyed::Keyed;
 use super::members::Members;
+use crate::physical_plan;
 use async_trait::async_trait;
 use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, StructArray, UInt64Array};
 use datafusion::arrow::compute::{cast, concat_batches, take};
@@ -21,8 +22,8 @@ use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::{ExecutionPlan, collect};
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use tokio::sync::OnceCell;
 use values::error::{Error, SqlState};
 use values::translate::external;
@@ -57,6 +58,8 @@ pub struct SubqueryFunction {
     index: OnceCell<Option<Index>>,
     /// The values among which IN looks, if no outer column decides which these are.
     members: OnceCell<Members>,
+    /// The plan for the sets of outer values of the first batch, if it ran for all of them at once.
+    together: OnceLock<LogicalPlan>,
 }
 
 /// Values up to which a subquery runs for each of them, and is not indexed.
@@ -87,8 +90,19 @@ impl SubqueryFunction {
         let kinds = vec![TypeSignature::Nullary, TypeSignature::VariadicAny];
         let signature = Signature::one_of(kinds, Volatility::Volatile);
         let keyed = Keyed::of(&plan, &columns)?;
-        let (runs, index, members) = (AtomicU64::new(0), OnceCell::new(), OnceCell::new());
-        Ok(Self { plan, columns, answer, returns, signature, engine, runs, keyed, index, members })
+        Ok(Self {
+            plan,
+            columns,
+            answer,
+            returns,
+            signature,
+            engine,
+            runs: AtomicU64::new(0),
+            keyed,
+            index: OnceCell::new(),
+            members: OnceCell::new(),
+            together: OnceLock::new(),
+        })
     }
 
     /// The outer columns, which are the first arguments.
@@ -116,19 +130,22 @@ impl SubqueryFunction {
         let values = values.iter().cloned().map(Bound::Value);
         let bound: Vec<(Column, Bound)> = self.columns.iter().cloned().zip(values).collect();
         let plan = bind(&self.plan, &bound)?;
-        Box::pin(super::super::physical_plan(&self.engine, &plan)).await
+        Box::pin(physical_plan(&self.engine, &plan)).await
     }
 
-    /// The physical plan that found the rows for all outer values, if one did.
+    /// The physical plan that found the rows for many sets of outer values at once, if one did: for all of them by key, or
+    /// for those of the first batch.
     ///
     /// # Errors
     /// As planning the subquery.
-    pub async fn plan_by_key(&self) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-        match (&self.keyed, self.index.get()) {
-            (Some(keyed), Some(Some(_))) => {
-                Box::pin(super::super::physical_plan(&self.engine, &keyed.plan)).await.map(Some)
-            }
-            _ => Ok(None),
+    pub async fn plan_for_many(&self) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+        let plan = match (&self.keyed, self.index.get()) {
+            (Some(keyed), Some(Some(_))) => Some(&keyed.plan),
+            _ => self.together.get(),
+        };
+        match plan {
+            Some(plan) => Box::pin(physical_plan(&self.engine, plan)).await.map(Some),
+            None => Ok(None),
         }
     }
 
@@ -148,7 +165,7 @@ impl SubqueryFunction {
             if values <= VALUES_BY_ROW {
                 return Ok(None);
             }
-            let plan = Box::pin(super::super::physical_plan(&self.engine, &keyed.plan)).await?;
+            let plan = Box::pin(physical_plan(&self.engine, &keyed.plan)).await?;
             let rows = StatisticsContext::new().compute(plan.as_ref(), &StatisticsArgs::new())?;
             let rows = &rows.num_rows;
             if rows.get_value().is_some_and(|rows| *rows > values.saturating_mul(ROWS_PER_RUN)) {
@@ -175,8 +192,13 @@ impl SubqueryFunction {
             return Ok(None);
         };
         self.runs.fetch_add(1, Ordering::Relaxed);
+        let plan = domain.plan.clone();
         // Rows that no answer needs may fail, or take too much memory. Then the subquery runs for each set.
-        Ok(domain.rows(count, &self.engine).await.ok())
+        let rows = domain.rows(count, &self.engine).await.ok();
+        if rows.is_some() {
+            self.together.get_or_init(|| plan);
+        }
+        Ok(rows)
     }
 
     /// The answers of an IN whose subquery has no outer columns; `None` for others.

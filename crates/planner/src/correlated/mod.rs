@@ -24,6 +24,7 @@ mod index;
 mod keyed;
 mod lateral;
 mod members;
+mod outside;
 mod three_valued;
 
 pub use by_row::ByRow;

@@ -51,9 +51,7 @@ main('drizzle', {
     const { statementsToExecute, apply } = await push(tables)
     assert.ok(statementsToExecute.length > 0)
     await apply()
-    // Drizzle takes the columns of an index in the order in which DISTINCT ON without ORDER BY returns them, which is any order.
-    const again = (await push(tables)).statementsToExecute
-    assert.deepEqual(again.filter((statement) => !statement.includes('"book_once"')), [])
+    assert.deepEqual((await push(tables)).statementsToExecute, [])
   },
   async insert_and_relational_queries() {
     const [made] = await db.insert(author).values({ email: 'a@x', kind: 'staff', facts: { born: 1950 }, tags: ['p', 'q'], fee: '12.5' }).returning()

@@ -1,41 +1,13 @@
 //! Outer columns in expressions, replaced by columns of the domain.
 
 use super::super::bind::{self, Bound};
-use super::super::subquery_of;
 use super::Builder;
-use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{Column, DFSchema, Result};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 
 impl Builder<'_> {
-    /// Whether a plan or a subquery in it refers to one of the outer columns.
-    pub(super) fn is_correlated(&self, plan: &LogicalPlan) -> Result<bool> {
-        let mut found = false;
-        plan.apply_with_subqueries(|node| {
-            found = found || self.use_outer(&node.expressions())?;
-            Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
-        })?;
-        Ok(found)
-    }
-
-    /// Whether one of some expressions refers to one of the outer columns.
-    pub(super) fn use_outer(&self, expressions: &[Expr]) -> Result<bool> {
-        for expr in expressions {
-            let uses = expr.exists(|part| match part {
-                Expr::OuterReferenceColumn(_, column) => Ok(self.columns.contains(column)),
-                part => match subquery_of(part) {
-                    Some(subquery) => self.is_correlated(&subquery.subquery),
-                    None => Ok(false),
-                },
-            })?;
-            if uses {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
     /// The outer columns with the columns of the domain that replace them in subqueries.
     pub(super) fn bound(&self, sets: &[Column]) -> Vec<(Column, Bound)> {
         let replaced = sets[1..].iter().cloned().map(Bound::Column);

@@ -1,6 +1,7 @@
 //! Joins in a subquery, joined with the domain.
 
 use super::super::bind;
+use super::super::outside;
 use super::nodes::made;
 use super::{Builder, Made};
 use datafusion::common::{Column, JoinType, Result};
@@ -64,7 +65,7 @@ impl Builder<'_> {
     ) -> Result<LogicalPlan> {
         let (mut keys, mut filter) = (Vec::with_capacity(on.len()), join.filter.clone());
         for (left, right) in on {
-            if self.use_outer(&[left.clone(), right.clone()])? {
+            if outside::are_referred_to(self.columns, &[left.clone(), right.clone()])? {
                 let same = left.eq(right);
                 filter =
                     Some(filter.map_or_else(|| same.clone(), |filter| filter.and(same.clone())));

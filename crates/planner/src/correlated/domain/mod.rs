@@ -14,14 +14,14 @@ mod rows;
 
 pub(super) use rows::Rows;
 
-use super::keyed::is_volatile;
+use super::outside::{self, Cut};
 use datafusion::arrow::array::{ArrayRef, Int32Array, RecordBatch};
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Schema};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, Result};
 use datafusion::datasource::{MemTable, provider_as_source};
 use datafusion::logical_expr::{
-    Distinct, Expr, FetchType, LogicalPlan, LogicalPlanBuilder, Projection, SkipType, TableSource,
+    Distinct, Expr, LogicalPlan, LogicalPlanBuilder, Projection, TableSource,
 };
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ const SET: &str = "?set";
 /// A subquery joined with its domain.
 pub(super) struct Domain {
     /// The plan. Its last column is the number of the set.
-    plan: LogicalPlan,
+    pub(super) plan: LogicalPlan,
     /// Rows of each set that are passed over.
     skip: usize,
     /// Rows of each set that are returned at most.
@@ -52,16 +52,8 @@ impl Domain {
         sets: &[ArrayRef],
         is_asked: bool,
     ) -> Result<Option<Self>> {
-        let (rows, skip, fetch) = match plan {
-            LogicalPlan::Limit(limit) => match (limit.get_skip_type()?, limit.get_fetch_type()?) {
-                (SkipType::Literal(skip), FetchType::Literal(fetch)) => {
-                    (&*limit.input, skip, fetch)
-                }
-                _ => return Ok(None),
-            },
-            other => (other, 0, None),
-        };
-        if is_volatile(rows)? {
+        let Some(Cut { rows, skip, fetch }) = outside::cut(plan)? else { return Ok(None) };
+        if outside::is_volatile(rows)? {
             return Ok(None);
         }
         let Some(table) = table(rows, columns, sets)? else { return Ok(None) };

@@ -1,5 +1,6 @@
 //! The nodes of a subquery, joined with the domain.
 
+use super::super::outside;
 use super::{Builder, Made};
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{Column, DFSchema, Result};
@@ -11,7 +12,7 @@ use std::sync::Arc;
 impl Builder<'_> {
     /// A part of the subquery with the rows for all sets; `None` if it has no such form.
     pub(super) fn of_plan(&mut self, plan: &LogicalPlan) -> Result<Option<Made>> {
-        if !self.is_correlated(plan)? {
+        if !outside::is_correlated(plan, self.columns)? {
             return Ok(Some(Made { plan: plan.clone(), sets: None }));
         }
         match plan {
@@ -58,7 +59,7 @@ impl Builder<'_> {
         node: &LogicalPlan,
     ) -> Result<Option<Made>> {
         let Some((input, sets)) = self.of_input(&projection.input)? else { return Ok(None) };
-        if self.answers_nothing && self.use_outer(&projection.expr)? {
+        if self.answers_nothing && outside::are_referred_to(self.columns, &projection.expr)? {
             return Ok(None);
         }
         let own = self.all_replaced(&projection.expr, &sets, node)?;

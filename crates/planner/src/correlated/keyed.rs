@@ -6,15 +6,14 @@
 //!
 //! Not here: running the plan and finding rows in it ([`index`](super::index)).
 
-mod sets;
-
+use super::outside::{self, Cut};
 use datafusion::arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchema, Result};
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{
-    Aggregate, BinaryExpr, Distinct, Expr, ExprSchemable, FetchType, Filter, LogicalPlan, Operator,
-    Projection, SkipType, SubqueryAlias, cast,
+    Aggregate, BinaryExpr, Distinct, Expr, ExprSchemable, Filter, LogicalPlan, Operator,
+    Projection, SubqueryAlias, cast,
 };
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -37,18 +36,10 @@ pub(super) struct Keyed {
 impl Keyed {
     /// The keyed form of a subquery with outer columns; `None` if it has none.
     pub(super) fn of(plan: &LogicalPlan, columns: &[Column]) -> Result<Option<Self>> {
-        let (rows, skip, fetch) = match plan {
-            LogicalPlan::Limit(limit) => match (limit.get_skip_type()?, limit.get_fetch_type()?) {
-                (SkipType::Literal(skip), FetchType::Literal(fetch)) => {
-                    (&*limit.input, skip, fetch)
-                }
-                _ => return Ok(None),
-            },
-            other => (other, 0, None),
-        };
+        let Some(Cut { rows, skip, fetch }) = outside::cut(plan)? else { return Ok(None) };
         let mut keys = Keys { columns, outer: Vec::new(), answers_nothing: false };
         let Some((keyed, found)) = keys.of_plan(rows)? else { return Ok(None) };
-        if found.is_empty() || is_volatile(&keyed)? {
+        if found.is_empty() || outside::is_volatile(&keyed)? {
             return Ok(None);
         }
         // The keys are the last columns, under names of their own: they may be columns of the subquery, too.
@@ -79,7 +70,7 @@ struct Keys<'a> {
 impl Keys<'_> {
     /// A plan without conditions on outer columns; `None` if it has other uses of them.
     fn of_plan(&mut self, plan: &LogicalPlan) -> Result<Option<WithKeys>> {
-        if !self.is_correlated(plan)? {
+        if !outside::is_correlated(plan, self.columns)? {
             return Ok(Some((plan.clone(), Vec::new())));
         }
         match plan {
@@ -91,8 +82,6 @@ impl Keys<'_> {
                 self.of_input(plan, plan.expressions(), &sort.input)
             }
             LogicalPlan::Distinct(Distinct::All(input)) => self.of_input(plan, Vec::new(), input),
-            LogicalPlan::Window(window) => self.of_window(window),
-            LogicalPlan::Union(union) => self.of_union(union),
             _ => Ok(None),
         }
     }
@@ -110,7 +99,7 @@ impl Keys<'_> {
                     keys.push(key);
                     self.outer.push(outer);
                 }
-                None if self.uses_outer(&condition)? => return Ok(None),
+                None if outside::is_referred_to(self.columns, &condition)? => return Ok(None),
                 None => rest.push(condition),
             }
         }
@@ -122,7 +111,7 @@ impl Keys<'_> {
     }
 
     fn of_projection(&mut self, projection: &Projection) -> Result<Option<WithKeys>> {
-        if self.use_outer(&projection.expr)? {
+        if outside::are_referred_to(self.columns, &projection.expr)? {
             return Ok(None);
         }
         let Some((input, keys)) = self.of_plan(&projection.input)? else { return Ok(None) };
@@ -152,8 +141,8 @@ impl Keys<'_> {
         let Aggregate { group_expr, aggr_expr, .. } = aggregate;
         let is_set = |expr: &Expr| matches!(expr, Expr::GroupingSet(_));
         if group_expr.iter().any(is_set)
-            || self.use_outer(group_expr)?
-            || self.use_outer(aggr_expr)?
+            || outside::are_referred_to(self.columns, group_expr)?
+            || outside::are_referred_to(self.columns, aggr_expr)?
         {
             return Ok(None);
         }
@@ -172,7 +161,7 @@ impl Keys<'_> {
         expressions: Vec<Expr>,
         input: &LogicalPlan,
     ) -> Result<Option<WithKeys>> {
-        if self.use_outer(&expressions)? {
+        if outside::are_referred_to(self.columns, &expressions)? {
             return Ok(None);
         }
         let Some((input, keys)) = self.of_plan(input)? else { return Ok(None) };
@@ -192,8 +181,8 @@ impl Keys<'_> {
             return Ok(None);
         };
         let (outer, inner) = match (self.outside(left)?, self.outside(right)?) {
-            (Some(outer), _) if !self.uses_outer(right)? => (outer, right),
-            (_, Some(outer)) if !self.uses_outer(left)? => (outer, left),
+            (Some(outer), _) if !outside::is_referred_to(self.columns, right)? => (outer, right),
+            (_, Some(outer)) if !outside::is_referred_to(self.columns, left)? => (outer, left),
             _ => return Ok(None),
         };
         let of_outer = outer.field;
@@ -256,51 +245,14 @@ impl Keys<'_> {
         let is_whole = all_whole && field.data_type().is_signed_integer();
         Ok(is_whole.then_some(Outer { field, expr }))
     }
-
-    fn is_correlated(&self, plan: &LogicalPlan) -> Result<bool> {
-        let mut found = false;
-        plan.apply_with_subqueries(|node| {
-            found = found || self.use_outer(&node.expressions())?;
-            Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
-        })?;
-        Ok(found)
-    }
-
-    fn use_outer(&self, expressions: &[Expr]) -> Result<bool> {
-        for expr in expressions {
-            if self.uses_outer(expr)? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    /// Whether an expression or a subquery in it refers to one of the outer columns.
-    fn uses_outer(&self, expr: &Expr) -> Result<bool> {
-        expr.exists(|part| match part {
-            Expr::OuterReferenceColumn(_, column) => Ok(self.columns.contains(column)),
-            part => match super::subquery_of(part) {
-                Some(subquery) => self.is_correlated(&subquery.subquery),
-                None => Ok(false),
-            },
-        })
-    }
 }
 
 /// Keys under names of their own, and the columns of these names.
 fn named(keys: Vec<Expr>) -> (Vec<Expr>, Vec<Expr>) {
-    let columns = columns(keys.len());
-    let keys = keys.into_iter().enumerate().map(|(place, key)| key.alias(name(place)));
-    (keys.collect(), columns)
-}
-
-/// The columns of the names of keys.
-fn columns(count: usize) -> Vec<Expr> {
-    (0..count).map(|place| Expr::Column(Column::from_name(name(place)))).collect()
-}
-
-fn name(place: usize) -> String {
-    format!("?key{place}")
+    let name = |place: usize| format!("?key{place}");
+    let columns = (0..keys.len()).map(|place| Expr::Column(Column::from_name(name(place))));
+    let columns = columns.collect();
+    (keys.into_iter().enumerate().map(|(place, key)| key.alias(name(place))).collect(), columns)
 }
 
 /// Whether values of a type are equal if and only if their bytes are.
@@ -323,16 +275,4 @@ pub(super) fn is_equal_if_same(data_type: &DataType) -> bool {
                 | T::Time64(_)
                 | T::Timestamp(_, _)
         )
-}
-
-/// Whether a plan calls volatile functions, which run once for each outer row.
-pub(super) fn is_volatile(plan: &LogicalPlan) -> Result<bool> {
-    let mut found = false;
-    plan.apply_with_subqueries(|node| {
-        node.apply_expressions(|expr| {
-            found = found || expr.is_volatile();
-            Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
-        })
-    })?;
-    Ok(found)
 }
