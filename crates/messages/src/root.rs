@@ -56,7 +56,7 @@ pub enum RootRequest {
     /// A server to the root: consecutive commit timestamps of transactions that have written there alone. The answer is
     /// the first. Late, they are not used.
     Next {
-        /// How many, at most [`COMMITS_MAX`].
+        /// How many, from 1 to [`COMMITS_MAX`].
         count: u32,
     },
     /// The coordinator to the root: commit a transaction that is prepared on all participants. Late, after a participant

@@ -316,7 +316,6 @@ mod tests {
             let (mut dice, mut root, mut sent) = (Dice(seed), Root::default(), Sent::from(1));
             let mut has: BTreeSet<Lock> = BTreeSet::new();
             let mut under_way: Vec<Event<u8, u8>> = Vec::new();
-            let mut unanswered: Vec<Order> = Vec::new();
             for _ in 0..60 {
                 let (owner, place) = (dice.below(3) as u8, dice.below(2) as u8);
                 let ending = match dice.below(4) {
@@ -341,14 +340,12 @@ mod tests {
                 if let Some(one) = ending {
                     has.retain(|(of, place)| *of != owner || one.is_some_and(|one| one != *place));
                     let order = sent.begin();
-                    unanswered.push(order);
                     under_way.push(Event::Unlock(order, owner, one));
                 }
                 while !under_way.is_empty() && dice.below(3) > 0 {
                     let event = under_way.swap_remove(dice.below(under_way.len()));
                     root.take(event);
                     if let Event::Unlock(order, ..) = event {
-                        unanswered.retain(|other| *other != order);
                         sent.end(order);
                     }
                 }

@@ -82,6 +82,8 @@ pub struct Oracle {
     last: Timestamp,
     /// No timestamp above this may be assigned; `None` without a data directory.
     leased: Option<Timestamp>,
+    /// The greatest bound that was to be made durable. Bounds never fall: the last one that is written counts after a restart.
+    asked: Timestamp,
     outcomes: BTreeMap<TransactionId, Option<Timestamp>>,
     /// In the order of the decisions, without a data directory.
     order: VecDeque<TransactionId>,
@@ -93,7 +95,7 @@ impl Oracle {
     /// An oracle that keeps nothing. Its timestamps follow `last`.
     pub fn new(last: Timestamp) -> Self {
         let (outcomes, order, settled) = Default::default();
-        Self { last, leased: None, outcomes, order, settled }
+        Self { last, leased: None, asked: last, outcomes, order, settled }
     }
 
     /// An oracle with a data directory, with what that has kept. Its timestamps follow `last`, and all that it may have
@@ -134,7 +136,7 @@ impl Oracle {
             }
             Event::Tick => {
                 if self.left().is_some_and(|left| left < LEASE / 2) {
-                    effects.push(Effect::Lease(Timestamp(self.last.0 + 2 * LEASE)));
+                    self.lease(2 * LEASE, effects);
                 }
             }
             Event::Settled { server, at, present } => {
@@ -193,12 +195,18 @@ impl Oracle {
     }
 
     /// Whether so many timestamps may be assigned; otherwise more are leased first.
-    fn has_lease(&self, count: u64, effects: &mut Vec<Effect>) -> bool {
+    fn has_lease(&mut self, count: u64, effects: &mut Vec<Effect>) -> bool {
         let is_enough = self.left().is_none_or(|left| left >= count);
         if !is_enough {
-            effects.push(Effect::Lease(Timestamp(self.last.0 + count + LEASE)));
+            self.lease(count + LEASE, effects);
         }
         is_enough
+    }
+
+    /// Leases so many timestamps.
+    fn lease(&mut self, count: u64, effects: &mut Vec<Effect>) {
+        self.asked = self.asked.max(Timestamp(self.last.0 + count));
+        effects.push(Effect::Lease(self.asked));
     }
 
     /// How many timestamps may be assigned; `None` for any number.
@@ -233,6 +241,7 @@ impl Oracle {
     ) {
         assert!(before <= self.last, "timestamps grow");
         assert!(self.leased.is_none_or(|leased| self.last <= leased), "all of them are leased");
+        assert!(self.leased.is_none_or(|leased| leased <= self.asked), "what is leased is durable");
         let now = self.known_of(event);
         assert!(known.is_none() || now == known, "a decision is taken once");
         assert!(now.flatten().is_none_or(|at| at <= self.last), "a commit has been assigned");
@@ -284,7 +293,8 @@ mod tests {
     #[test]
     fn a_decision_that_could_not_be_kept_was_not_taken() {
         let mut oracle = Oracle::resume(Timestamp(7), []);
-        step(&mut oracle, Event::Leased(Timestamp(100)));
+        let [Effect::Lease(bound)] = step(&mut oracle, Event::Tick)[..] else { panic!("a lease") };
+        step(&mut oracle, Event::Leased(bound));
         assert_eq!(step(&mut oracle, Event::Decide(transaction(1))), kept(Some(8)));
         assert_eq!(step(&mut oracle, Event::NotKept(transaction(1))), []);
         assert_eq!(step(&mut oracle, Event::Ask(transaction(1))), kept(None));
@@ -313,6 +323,15 @@ mod tests {
         assert_eq!(step(&mut oracle, Event::Tick), [Effect::Lease(more)]);
         assert_eq!(step(&mut oracle, Event::Leased(bound)), [], "a late lease takes nothing back");
         assert_eq!(step(&mut oracle, Event::Ask(transaction(2))).len(), 2, "it needs no timestamp");
+    }
+
+    #[test]
+    fn a_lease_that_overtakes_another_is_not_smaller() {
+        let mut oracle = Oracle::resume(Timestamp(7), []);
+        let ahead = Timestamp(7 + 2 * LEASE);
+        assert_eq!(step(&mut oracle, Event::Tick), [Effect::Lease(ahead)]);
+        // It is not durable yet when somebody needs a timestamp.
+        assert_eq!(step(&mut oracle, Event::Next { count: 1 }), [Effect::Lease(ahead)]);
     }
 
     #[test]

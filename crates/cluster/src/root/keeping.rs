@@ -99,13 +99,20 @@ impl Root {
     /// # Errors
     /// Those of the disk.
     pub(crate) async fn lease_ahead(&self) -> Result<(), Error> {
-        let mut effects = Vec::new();
-        self.oracle.lock().step(Event::Tick, &mut effects);
-        for effect in effects {
-            if let Effect::Lease(bound) = effect {
-                facts::write(&self.store, facts::CLOCK, &bound.0)?.wait().await?;
-                self.oracle.lock().step(Event::Leased(bound), &mut Vec::new());
+        let leased = {
+            let (mut oracle, mut effects) = (self.oracle.lock(), Vec::new());
+            oracle.step(Event::Tick, &mut effects);
+            // Bounds are written in the order in which they are asked for.
+            match effects[..] {
+                [Effect::Lease(bound)] => {
+                    Some((bound, facts::write(&self.store, facts::CLOCK, &bound.0)?))
+                }
+                _ => None,
             }
+        };
+        if let Some((bound, kept)) = leased {
+            kept.wait().await?;
+            self.oracle.lock().step(Event::Leased(bound), &mut Vec::new());
         }
         Ok(())
     }

@@ -97,8 +97,12 @@ impl Root {
     async fn answer_unkept(&self, request: &RootRequest) -> Reply<RootAnswer> {
         Ok(match request {
             RootRequest::Now => RootAnswer::Timestamp(self.now()),
-            RootRequest::Next { count } if *count <= COMMITS_MAX => {
+            RootRequest::Next { count } if (1..=COMMITS_MAX).contains(count) => {
                 RootAnswer::Timestamp(self.next(*count)?)
+            }
+            RootRequest::Next { count } => {
+                let message = format!("{count} commits at once; 1 to {COMMITS_MAX} are allowed");
+                return Err(invalid_message(&message));
             }
             RootRequest::Decide { transaction, others, members, locks } => {
                 self.require(*locks)?;
