@@ -17,6 +17,7 @@ use datafusion::logical_expr::{
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr, ScalarFunctionExpr};
 use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_plan::limit::GlobalLimitExec;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties,
@@ -76,10 +77,13 @@ pub(super) fn in_turn(
 ) -> Result<Arc<dyn ExecutionPlan>> {
     let one_at_a_time = |node: Arc<dyn ExecutionPlan>| {
         if let Some(merged) = node.downcast_ref::<CoalescePartitionsExec>()
-            && merged.fetch().is_none()
             && calls_below(merged.input())?
         {
-            return Ok(Transformed::yes(InTurn::over(Arc::clone(merged.input()), false)?));
+            let rows = InTurn::over(Arc::clone(merged.input()), false)?;
+            return Ok(Transformed::yes(match merged.fetch() {
+                Some(fetch) => Arc::new(GlobalLimitExec::new(rows, 0, Some(fetch))),
+                None => rows,
+            }));
         }
         let children = node.children();
         if !calls_volatile(&node)? || children.is_empty() {
@@ -116,7 +120,7 @@ pub fn drained(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     plan.replace_children(children, options)
 }
 
-/// Whether an operator, or one below it, calls a volatile function.
+/// Whether an operator, or one below it, calls a volatile function. Aggregates and window functions of users are not executed.
 fn calls_below(node: &Arc<dyn ExecutionPlan>) -> Result<bool> {
     node.exists(|node| calls_volatile(node))
 }

@@ -248,7 +248,10 @@ impl<'a> Planner<'a> {
         plan: &LogicalPlan,
     ) -> Result<(Arc<dyn ExecutionPlan>, Arc<TaskContext>)> {
         let mut engine = self.engine.clone();
-        let execution = &mut engine.config_mut().options_mut().execution;
+        let options = engine.config_mut().options_mut();
+        // The sides of a union are partitions nevertheless, which would be sorted at the same time.
+        options.optimizer.repartition_sorts = false;
+        let execution = &mut options.execution;
         execution.target_partitions = 1;
         if in_turn::has_volatile_filter(plan)? {
             execution.batch_size = ConfigNonZeroUsize::try_new(1)?;
