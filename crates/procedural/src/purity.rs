@@ -181,12 +181,16 @@ impl Search<'_> {
 
     /// Whether all functions that a statement calls itself only compute.
     fn calls(&mut self, statement: &NodeEnum) -> bool {
-        let returned = returned(statement).iter().filter_map(|node| node.node.as_ref());
-        let all = statement.nodes().into_iter().chain(returned.flat_map(NodeEnum::nodes));
-        all.into_iter().all(|(node, ..)| match node {
-            NodeRef::FuncCall(call) => self.call(call),
-            _ => true,
-        })
+        let mut open = vec![statement];
+        while let Some(next) = open.pop() {
+            for (node, ..) in next.nodes() {
+                match node {
+                    NodeRef::FuncCall(call) if !self.call(call) => return false,
+                    _ => open.extend(returned(node).iter().filter_map(|node| node.node.as_ref())),
+                }
+            }
+        }
+        true
     }
 
     fn call(&mut self, call: &FuncCall) -> bool {
@@ -205,13 +209,14 @@ impl Search<'_> {
     }
 }
 
-/// RETURNING of a statement, which is not among its nodes.
-fn returned(statement: &NodeEnum) -> &[Node] {
-    let returning = match statement {
-        NodeEnum::InsertStmt(insert) => &insert.returning_clause,
-        NodeEnum::UpdateStmt(update) => &update.returning_clause,
-        NodeEnum::DeleteStmt(delete) => &delete.returning_clause,
-        _ => &None,
+/// RETURNING of a change, which is not among the nodes of its statement.
+fn returned(node: NodeRef<'_>) -> &[Node] {
+    let returning = match node {
+        NodeRef::InsertStmt(insert) => &insert.returning_clause,
+        NodeRef::UpdateStmt(update) => &update.returning_clause,
+        NodeRef::DeleteStmt(delete) => &delete.returning_clause,
+        NodeRef::MergeStmt(merge) => &merge.returning_clause,
+        _ => return &[],
     };
     returning.as_ref().map_or(&[], |returning| &returning.exprs)
 }

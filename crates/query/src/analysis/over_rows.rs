@@ -78,19 +78,6 @@ impl OverRows {
         &self.output
     }
 
-    /// The values for each of a number of rows.
-    ///
-    /// # Errors
-    /// Those of the expressions.
-    pub(crate) async fn of(
-        &self,
-        planner: &Planner<'_>,
-        rows: &[ArrayRef],
-        count: usize,
-    ) -> Result<RecordBatch> {
-        self.work(planner, rows, count).await?.await
-    }
-
     /// The work that computes the values for each of a number of rows.
     ///
     /// # Errors

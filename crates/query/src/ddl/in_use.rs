@@ -1,4 +1,5 @@
-//! Relations that the session itself reads: with an open cursor, whose rows would go while it stands on them.
+//! Relations that the session itself reads: with an open cursor, whose rows would go while it stands on them. The names in
+//! its query mean what they mean now, not what they meant when it was opened.
 
 use crate::context::Frame;
 use catalog_views::relation_names::find_in;

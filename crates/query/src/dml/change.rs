@@ -85,7 +85,7 @@ impl Ready {
                 let columns = super::insert::given(view.table(), &targets, overriding)?;
                 let source = match constants {
                     Some(rows) => Source::Constants(rows),
-                    // This evaluates the rows of VALUES.
+                    // This evaluates the rows of VALUES, unless they call volatile functions.
                     None => {
                         Source::Plan { query: physical(planner, site, &rows).await?, is_values }
                     }
@@ -194,7 +194,7 @@ impl Ready {
         };
         firings.after(frame);
         if let Some(checks) = checks {
-            checks.check(planner, &changed.rows).await?;
+            checks.check(planner, writer, &changed.rows).await?;
         }
         changed.show(writer).await?;
         let returned = returning.map(|returning| (returning, changed.returned));

@@ -103,7 +103,9 @@ impl Resolution {
         {
             return self.insert_by_row(planner, writer, (view, update), rows, seen).await;
         }
-        let Sorted { new, conflicting, keys } = self.sort(writer, view, rows, seen).await?;
+        let now = now(writer, view);
+        let Sorted { new, conflicting, keys } = self.sort(writer, (view, &now), rows, seen).await?;
+        let view = &now;
         let (mut written, mut places) = (Vec::new(), new.clone());
         if !new.is_empty() {
             let rows = take_record_batch(rows, &UInt32Array::from(new))?;
@@ -116,6 +118,7 @@ impl Resolution {
             let excluded = take_record_batch(rows, &UInt32Array::from(conflicting.clone()))?;
             let (old, new, chosen) =
                 update.rows(planner, writer, view.table(), (existing, &excluded)).await?;
+            triggered::refuse_changed_in_turn(writer, view, &old, "updated").await?;
             places
                 .extend(conflicting.iter().zip(&chosen).filter(|(_, is)| **is).map(|(at, _)| *at));
             seen.update(keys, chosen)?;
@@ -154,7 +157,9 @@ impl Resolution {
             };
             let Some(new) = new else { continue };
             let rows = writer.checked(constraints, new).await?;
-            let Sorted { new, keys, .. } = self.sort(writer, view, &rows, seen).await?;
+            let now = now(writer, view);
+            let Sorted { new, keys, .. } = self.sort(writer, (view, &now), &rows, seen).await?;
+            let view = &now;
             if !new.is_empty() {
                 writer.insert(view, rows.clone()).await?;
                 if let Some(firing) = &firings.insert {
@@ -169,6 +174,7 @@ impl Resolution {
                 if old.num_rows() == 0 {
                     continue;
                 }
+                triggered::refuse_changed_in_turn(writer, view, &old, "updated").await?;
                 seen.update(keys, chosen)?;
                 let now = update.write(frame, writer, view, (&old, new), firings).await?;
                 for rows in &now {
@@ -180,15 +186,15 @@ impl Resolution {
         Ok(written)
     }
 
-    /// Finds out which rows are new, and which conflict with rows that exist.
+    /// Finds out which rows are new, and which conflict with rows that exist now. `before` is the table before the statement.
     async fn sort(
         &self,
         writer: &Writer<'_>,
-        view: &TableView,
+        (before, now): (&TableView, &TableView),
         rows: &RecordBatch,
         seen: &mut Seen,
     ) -> Result<Sorted> {
-        let candidates = self.arbiters.candidates(writer, view, rows).await?;
+        let candidates = self.arbiters.candidates(writer, now, rows).await?;
         let (mut new, mut conflicting, mut keys) = (Vec::new(), Vec::new(), Vec::new());
         for (row, candidate) in candidates.into_iter().enumerate() {
             let Candidate { probes, existing, is_written } = candidate;
@@ -205,6 +211,9 @@ impl Resolution {
                 }
                 _ => return Err(again()),
             }
+        }
+        if writer.is_in_turn() && !is_same(before, now, &keys).await? {
+            return Err(again());
         }
         Ok(Sorted { new, conflicting, keys })
     }
@@ -248,6 +257,20 @@ impl Resolution {
         }
         Ok(written)
     }
+}
+
+/// The table as a statement sees it whose functions may have written rows.
+fn now(writer: &Writer<'_>, view: &TableView) -> TableView {
+    let now = if writer.is_in_turn() { writer.transaction.table(view.table().id) } else { None };
+    now.unwrap_or_else(|| view.clone())
+}
+
+/// Whether rows are now as they were before the statement.
+async fn is_same(before: &TableView, now: &TableView, keys: &[Key]) -> Result<bool> {
+    let all: Vec<usize> = (0..now.table().columns.len()).collect();
+    let (was, _) = before.find_many(keys, &all).await?;
+    let (is, _) = now.find_many(keys, &all).await?;
+    Ok(was == is)
 }
 
 /// Written rows in the order of their places among the given rows: clients take the rows that RETURNING gives for those that

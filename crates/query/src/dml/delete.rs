@@ -2,7 +2,7 @@
 
 use super::pushdown::{Change, DmlPushdown};
 use super::rows::Rows;
-use super::triggered::{self, of_rows, refuse_changed};
+use super::triggered::{self, of_rows};
 use super::update::first_changes;
 use super::writer::{Changed, Writer};
 use crate::context::Frame;
@@ -45,7 +45,7 @@ impl Delete {
             return self.run_firing(frame, writer, returns, firing).await;
         }
         let Self { view, query, joins, .. } = self;
-        let (table, width) = (view.table(), view.table().columns.len());
+        let width = view.table().columns.len();
         let mut stream = Rows::of(frame, writer, query)?;
         let mut seen = joins.then(HashSet::new);
         let mut changed = Changed::default();
@@ -58,9 +58,8 @@ impl Delete {
             }
             if writer.is_in_turn() {
                 if !keys.is_empty() {
-                    let old = batch.columns()[..width].to_vec();
-                    let old = RecordBatch::try_new(table.arrow_schema(), old)?;
-                    refuse_changed(writer, &view, &old, "deleted").await?;
+                    let old = triggered::batch(&view, &batch.columns()[..width])?;
+                    triggered::refuse_changed_in_turn(writer, &view, &old, "deleted").await?;
                     writer.delete(&view, keys).await?;
                 }
                 changed.show(writer).await?;
@@ -88,27 +87,35 @@ impl Delete {
         firing: &mut Firing,
     ) -> Result<Changed> {
         let Self { view, query, joins, .. } = self;
-        let width = view.table().columns.len();
         let mut stream = Rows::of(frame, writer, query)?;
         let mut seen = joins.then(HashSet::new);
         let (mut chosen, mut changed) = (Vec::new(), Changed::default());
         while let Some(batch) = stream.next(writer).await? {
-            chosen.push(first_changes(&view, writer, batch, seen.as_mut())?.0);
+            let (batch, _) = first_changes(&view, writer, batch, seen.as_mut())?;
             if writer.is_in_turn() {
-                for batch in chosen.drain(..) {
-                    let (old, others) = batch.columns().split_at(width);
-                    let written = triggered::delete(firing, frame, writer, &view, old).await?;
-                    written.put_into(&mut changed, returns, others)?;
-                }
+                fire(frame, writer, (&view, &batch), (&mut changed, returns), firing).await?;
                 changed.show(writer).await?;
+            } else {
+                chosen.push(batch);
             }
         }
         writer.transaction.has_chosen(view.table().id)?;
         for batch in chosen {
-            let (old, others) = batch.columns().split_at(width);
-            let written = triggered::delete(firing, frame, writer, &view, old).await?;
-            written.put_into(&mut changed, returns, others)?;
+            fire(frame, writer, (&view, &batch), (&mut changed, returns), firing).await?;
         }
         Ok(changed)
     }
+}
+
+/// Deletes rows of a table with triggers that fire for each row.
+async fn fire(
+    frame: &Frame<'_>,
+    writer: &mut Writer<'_>,
+    (view, rows): (&TableView, &RecordBatch),
+    (changed, returns): (&mut Changed, bool),
+    firing: &mut Firing,
+) -> Result<()> {
+    let (old, others) = rows.columns().split_at(view.table().columns.len());
+    let written = triggered::delete(firing, frame, writer, view, old).await?;
+    written.put_into(changed, returns, others)
 }

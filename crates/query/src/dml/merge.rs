@@ -21,6 +21,9 @@ use std::sync::Arc;
 use store::TableView;
 use values::error::{Error, Result, SqlState};
 
+/// What a clause does to a row, in the error for one that a function has changed.
+const CHANGED: &str = "updated or deleted";
+
 /// A planned MERGE.
 pub(super) struct Merge {
     view: TableView,
@@ -169,6 +172,8 @@ impl Merge {
         let Effects { deleted, updated, inserted, .. } = done;
         let (view, mut written) = (&self.view, 0);
         for (keys, old) in deleted {
+            let was = triggered::batch(view, &old)?;
+            triggered::refuse_changed_in_turn(writer, view, &was, CHANGED).await?;
             match of_rows(&mut firings.delete) {
                 Some(firing) => {
                     let done = triggered::delete(firing, frame, writer, view, &old).await?;
@@ -181,6 +186,8 @@ impl Merge {
             }
         }
         for Update { keys, old, new, moves_keys } in updated {
+            let was = triggered::batch(view, &old)?;
+            triggered::refuse_changed_in_turn(writer, view, &was, CHANGED).await?;
             if let Some(firing) = of_rows(&mut firings.update) {
                 let target = (view, &self.constraints);
                 let done = triggered::update(firing, frame, writer, target, (&old, &new)).await?;

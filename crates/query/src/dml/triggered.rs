@@ -56,7 +56,11 @@ fn count(columns: &[ArrayRef]) -> usize {
     columns.first().map_or(0, |column| column.len())
 }
 
-fn batch(view: &TableView, columns: &[ArrayRef]) -> Result<RecordBatch> {
+/// Rows of a table.
+///
+/// # Errors
+/// Errors of Arrow.
+pub(super) fn batch(view: &TableView, columns: &[ArrayRef]) -> Result<RecordBatch> {
     Ok(RecordBatch::try_new(view.table().arrow_schema(), columns.to_vec())?)
 }
 
@@ -126,7 +130,9 @@ pub(super) async fn update(
     let mut written = Written::default();
     if !firing.is_before_rows() {
         let rows = writer.checked(constraints, new.to_vec()).await?;
-        replace(firing, frame, writer, view, (batch(view, old)?, rows.clone())).await?;
+        let was = batch(view, old)?;
+        refuse_changed_in_turn(writer, view, &was, "updated").await?;
+        replace(firing, frame, writer, view, (was, rows.clone())).await?;
         written.places.extend(0..rows.num_rows() as u32);
         written.rows.push(rows);
         return Ok(written);
@@ -182,6 +188,22 @@ pub(super) async fn refuse_changed(
     ))
 }
 
+/// Refuses to change a row that a function of the statement has changed, if rows are computed and written one at a time.
+///
+/// # Errors
+/// 27000.
+pub(super) async fn refuse_changed_in_turn(
+    writer: &Writer<'_>,
+    view: &TableView,
+    old: &RecordBatch,
+    what: &str,
+) -> Result<()> {
+    match writer.is_in_turn() && old.num_rows() > 0 {
+        true => refuse_changed(writer, view, old, what).await,
+        false => Ok(()),
+    }
+}
+
 /// Writes new rows in place of old ones.
 async fn replace(
     firing: &Firing,
@@ -213,6 +235,7 @@ pub(super) async fn delete(
     let mut written = Written::default();
     if !firing.is_before_rows() {
         let rows = batch(view, old)?;
+        refuse_changed_in_turn(writer, view, &rows, "deleted").await?;
         writer.delete(view, view.encode_keys(&rows)?).await?;
         firing.after_rows(frame, Some(rows.clone()), None);
         written.places.extend(0..rows.num_rows() as u32);

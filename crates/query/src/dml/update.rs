@@ -4,7 +4,7 @@ use super::assignment::{assigned_rows, require_default};
 use super::constraints::Constraints;
 use super::pushdown::{Change, DmlPushdown};
 use super::rows::Rows;
-use super::triggered::{self, of_rows, refuse_changed};
+use super::triggered::{self, of_rows};
 use super::writer::{Changed, Writer};
 use crate::context::Frame;
 use crate::triggers::Firing;
@@ -80,10 +80,9 @@ impl Update {
         let (mut old_keys, mut written, mut changed) = (Vec::new(), Vec::new(), Changed::default());
         while let Some(batch) = stream.next(writer).await? {
             let (batch, keys) = first_changes(view, writer, batch, seen.as_mut())?;
-            if writer.is_in_turn() && !keys.is_empty() {
-                let old =
-                    RecordBatch::try_new(table.arrow_schema(), batch.columns()[..width].to_vec())?;
-                refuse_changed(writer, view, &old, "updated").await?;
+            if writer.is_in_turn() {
+                let old = triggered::batch(view, &batch.columns()[..width])?;
+                triggered::refuse_changed_in_turn(writer, view, &old, "updated").await?;
             }
             let new = assigned_rows(table, batch.columns(), targets, constraints)?;
             let new = writer.checked(constraints, new).await?;

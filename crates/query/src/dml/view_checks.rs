@@ -1,6 +1,7 @@
 //! WITH CHECK OPTION: rows that are written through a view must be rows of it.
 
 use super::constraints::describe_row;
+use super::writer::Writer;
 use crate::analysis::changes::Checks;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use planner::Planner;
@@ -26,12 +27,12 @@ impl ViewChecks {
     pub(super) async fn check(
         &self,
         planner: &Planner<'_>,
+        writer: &mut Writer<'_>,
         written: &[Vec<ArrayRef>],
     ) -> Result<()> {
         for columns in written {
-            let count = columns.first().map_or(0, |column| column.len());
-            let hold = self.checks.conditions.of(planner, columns, count).await?;
-            for row in 0..count {
+            let hold = writer.values(planner, &self.checks.conditions, columns).await?;
+            for row in 0..hold.num_rows() {
                 let fails = |holds: &ArrayRef| {
                     let holds = holds.as_boolean();
                     holds.is_null(row) || !holds.value(row)

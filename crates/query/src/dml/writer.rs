@@ -24,7 +24,7 @@ pub(super) struct Changed {
     pub(super) count: u64,
     /// The columns of the written rows, followed by those of other relations that RETURNING shows.
     pub(super) rows: Vec<Vec<ArrayRef>>,
-    /// What RETURNING shows of the first of them.
+    /// What RETURNING shows of these rows, as far as it is computed.
     pub(super) returned: Vec<RecordBatch>,
 }
 
