@@ -1,5 +1,5 @@
-//! Correlated subqueries: each is planned once, for likely outer values, or for all if its rows are
-//! found by key.
+//! Correlated subqueries: each is planned once, for likely outer values, or for many if it runs for
+//! them at once.
 
 use super::tables::statistics;
 use datafusion::arrow::datatypes::DataType;
@@ -15,7 +15,7 @@ use scan::estimate::column_of;
 use std::sync::Arc;
 use values::Result;
 
-/// The outer values of a subquery whose rows are found by key.
+/// The outer values of a subquery that runs for many at once.
 const ALL_VALUES: &str = "all values";
 
 /// A subquery of a plan.

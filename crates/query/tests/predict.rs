@@ -344,7 +344,8 @@ async fn a_recursion_takes_its_rounds() {
 
 #[tokio::test]
 async fn a_subquery_that_runs_by_row_is_a_statement_of_its_own() {
-    let subquery = "SELECT t FROM small WHERE small.n - large.n = 0 ORDER BY price LIMIT 1";
+    let few = "SELECT t, price FROM small WHERE small.n - large.n = 0 ORDER BY price LIMIT 3";
+    let subquery = format!("SELECT max(t) FROM ({few}) few");
     let operators = operators(&format!("SELECT id, ({subquery}) FROM large WHERE id <= 120")).await;
     let by_row = operators.iter().find(|operator| operator.kind == Kind::Subquery);
     let by_row = by_row.expect("a subquery");
@@ -358,6 +359,18 @@ async fn a_subquery_that_runs_by_row_is_a_statement_of_its_own() {
         below.table.as_ref().expect("a scan").name.clone()
     });
     assert_eq!(tables.collect::<Vec<_>>(), ["large", "small"]);
+}
+
+#[tokio::test]
+async fn a_subquery_that_runs_for_all_outer_values_at_once_is_joined_with_them() {
+    let subquery = "SELECT t FROM small WHERE small.n - large.n = 0 ORDER BY price LIMIT 1";
+    let operators = operators(&format!("SELECT id, ({subquery}) FROM large WHERE id <= 120")).await;
+    let at_once = operators.iter().find(|operator| operator.kind == Kind::Subquery);
+    let at_once = at_once.expect("a subquery");
+    assert_eq!((at_once.rows, at_once.times), (120.0, 1.0));
+    let is_of_values =
+        |operator: &&Operator| operator.kind == Kind::Values && operator.rows == 100.0;
+    assert!(operators.iter().any(|operator| is_of_values(&operator)), "`n` has a hundred values");
 }
 
 #[tokio::test]
