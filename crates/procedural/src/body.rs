@@ -1,6 +1,7 @@
 //! The body of a function, ready to be executed.
 
 use crate::host::{StatementHost, Statements};
+use crate::memory::Memory;
 use crate::purity;
 use crate::script::statements;
 use crate::value::{Value, base, written};
@@ -53,11 +54,19 @@ impl Prepared {
         self.function.volatility == Volatility::Volatile
     }
 
-    /// A host for it.
-    pub fn host<S: Statements>(&self, statements: S) -> StatementHost<S> {
+    /// Its body in PL/pgSQL; `None` of a function in SQL.
+    pub fn block(&self) -> Option<&Block> {
+        match &self.body {
+            Body::Procedural(block) => Some(block),
+            Body::Sql(_) => None,
+        }
+    }
+
+    /// A host for it, which knows what an earlier one has planned.
+    pub fn host<S: Statements>(&self, statements: S, memory: Memory) -> StatementHost<S> {
         match self.body {
-            Body::Procedural(_) => StatementHost::new(statements),
-            Body::Sql(_) => StatementHost::of_sql(statements),
+            Body::Procedural(_) => StatementHost::resume(statements, memory),
+            Body::Sql(_) => StatementHost::of_sql(statements, memory),
         }
     }
 

@@ -5,7 +5,8 @@ use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{DFSchema, ScalarValue};
-use datafusion::logical_expr::{Expr, LogicalPlan};
+use datafusion::logical_expr::expr::ScalarFunction;
+use datafusion::logical_expr::{Expr, LogicalPlan, Volatility};
 use datafusion::physical_expr::PhysicalExpr;
 use planner::inputs::Inputs;
 use planner::{NamedParameter, Planner};
@@ -21,6 +22,8 @@ pub struct Compiled {
     inputs: Inputs,
     schema: SchemaRef,
     of: SqlType,
+    /// Whether it has the same meaning in every statement.
+    pub(crate) is_lasting: bool,
 }
 
 impl Compiled {
@@ -41,11 +44,16 @@ impl Compiled {
         }
         let mut inputs = Inputs::default();
         let logical = expr.clone().unalias();
+        let is_immutable =
+            |call: &ScalarFunction| call.func.signature().volatility == Volatility::Immutable;
+        let differs =
+            |expr: &Expr| Ok(matches!(expr, Expr::ScalarFunction(call) if !is_immutable(call)));
+        let is_lasting = !logical.exists(differs).unwrap_or(true);
         let empty = DFSchema::empty();
         let expr = planner.physical_with_inputs(logical, &empty, &mut inputs).ok()??;
         let schema = Arc::new(Schema::new(inputs.fields()));
         let (names, of) = (planner.names.to_vec(), field.sql_type.clone());
-        Some(Self { names, expr, inputs, schema, of })
+        Some(Self { names, expr, inputs, schema, of, is_lasting })
     }
 
     /// The value for parameters of these names and values. `None` if it must be planned for them.

@@ -120,11 +120,11 @@ pub(crate) struct Known {
     statement: Statement,
     /// Whether the statement converts the value.
     converts: bool,
-    compiled: Option<Compiled>,
+    pub(crate) compiled: Option<Compiled>,
     /// The names of the variables for which it was looked at, and what was found.
     scalar: Option<(Vec<NamedParameter>, Option<Arc<Scalar>>)>,
     /// Whether it has been planned to be kept.
-    is_planned: bool,
+    pub(crate) is_planned: bool,
 }
 
 /// A host that remembers what it has planned.
@@ -134,7 +134,7 @@ pub struct StatementHost<S> {
     nulls: HashMap<String, Value>,
     turns: u32,
     /// Whether columns hide variables.
-    yields: bool,
+    pub(crate) yields: bool,
     programs: Programs<Scalar>,
 }
 
@@ -143,11 +143,6 @@ impl<S: Statements> StatementHost<S> {
     pub fn new(statements: S) -> Self {
         let (known, nulls) = Default::default();
         Self { statements, known, nulls, turns: 0, yields: false, programs: Programs::default() }
-    }
-
-    /// A host for the statements of SQL functions, in which columns hide parameters.
-    pub fn of_sql(statements: S) -> Self {
-        Self { yields: true, ..Self::new(statements) }
     }
 
     async fn run(

@@ -7,11 +7,31 @@ use std::collections::HashMap;
 #[derive(Default)]
 pub struct Memory(HashMap<Key, Known>);
 
+impl Memory {
+    /// What is known in another statement with the same catalog and settings: without expressions that may have other values
+    /// there.
+    pub fn lasting(mut self) -> Self {
+        for known in self.0.values_mut() {
+            if known.compiled.as_ref().is_none_or(|compiled| !compiled.is_lasting) {
+                (known.compiled, known.is_planned) = (None, false);
+            }
+        }
+        self
+    }
+}
+
 impl<S: Statements> StatementHost<S> {
     /// A host that knows what an earlier one has planned for the same function.
     pub fn resume(statements: S, memory: Memory) -> Self {
         let mut host = Self::new(statements);
         host.known = memory.0;
+        host
+    }
+
+    /// As [`Self::resume`], for the statements of a function in SQL, in which columns hide parameters.
+    pub fn of_sql(statements: S, memory: Memory) -> Self {
+        let mut host = Self::resume(statements, memory);
+        host.yields = true;
         host
     }
 

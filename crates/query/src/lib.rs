@@ -18,6 +18,7 @@ mod foreign_functions;
 mod foreign_keys;
 mod indexes;
 mod receiver;
+mod repeated;
 mod roles;
 mod row_locks;
 mod session;

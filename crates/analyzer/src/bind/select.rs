@@ -29,6 +29,7 @@ impl Binder<'_> {
         let distinct = self.in_clause(Clause::DistinctOn, |binder| {
             binder.distinct_clause(statement, &mut output)
         })?;
+        self.check_windows()?;
         let Some(scope) = self.scopes.last_mut() else { return Err(Error::missing("this query")) };
         let is_grouped = !statement.group_clause.is_empty()
             || having.is_some()

@@ -138,40 +138,52 @@ impl Binder<'_> {
         Ok(())
     }
 
+    /// The windows of WINDOW, whether something uses them or not.
+    pub(super) fn check_windows(&mut self) -> Result<()> {
+        let definitions = self.scopes.last().map(|scope| scope.window_definitions.clone());
+        for (place, definition) in definitions.unwrap_or_default().iter().enumerate() {
+            self.in_clause(Clause::Window, |binder| binder.window_definition(definition, place))?;
+        }
+        Ok(())
+    }
+
     /// The window of OVER: a name, or a definition that may be based on a named one.
     fn window_of(&mut self, definition: &WindowDef) -> Result<Window> {
         if !definition.name.is_empty() {
-            let named = self.named_window(&definition.name, definition.location)?;
-            return self.window_definition(&named);
+            let (named, place) =
+                self.named_window(&definition.name, usize::MAX, definition.location)?;
+            return self.window_definition(&named, place);
         }
-        self.window_definition(definition)
+        self.window_definition(definition, usize::MAX)
     }
 
-    fn named_window(&self, name: &str, location: i32) -> Result<WindowDef> {
+    /// The window of a name among the first definitions, and its place.
+    fn named_window(&self, name: &str, before: usize, location: i32) -> Result<(WindowDef, usize)> {
         let definitions = self.scopes.last().map(|scope| scope.window_definitions.as_slice());
-        let found =
-            definitions.unwrap_or_default().iter().find(|definition| definition.name == name);
-        found.cloned().ok_or_else(|| {
+        let definitions = definitions.unwrap_or_default().iter().take(before).enumerate();
+        let found = definitions.into_iter().find(|(_, definition)| definition.name == name);
+        found.map(|(place, definition)| (definition.clone(), place)).ok_or_else(|| {
             Error::new("42704", format!("window \"{name}\" does not exist")).at(location)
         })
     }
 
-    fn window_definition(&mut self, definition: &WindowDef) -> Result<Window> {
-        grammar::growing(|| self.any_window_definition(definition))
+    /// A definition, which may be based on those before a place.
+    fn window_definition(&mut self, definition: &WindowDef, before: usize) -> Result<Window> {
+        grammar::growing(|| self.any_window_definition(definition, before))
     }
 
-    fn any_window_definition(&mut self, definition: &WindowDef) -> Result<Window> {
+    fn any_window_definition(&mut self, definition: &WindowDef, before: usize) -> Result<Window> {
         let location = definition.location;
         let base = match definition.refname.as_str() {
             "" => None,
             name => {
-                let named = self.named_window(name, location)?;
+                let (named, place) = self.named_window(name, before, location)?;
                 if named.frame_options & bits::NON_DEFAULT != 0 {
                     let message =
                         format!("cannot copy window \"{name}\" because it has a frame clause");
                     return Err(Error::new("42P20", message).at(location));
                 }
-                Some(self.window_definition(&named)?)
+                Some(self.window_definition(&named, place)?)
             }
         };
         let partition_by = self.window_keys(&definition.partition_clause)?;

@@ -4,8 +4,9 @@ use super::Binder;
 use super::expression::too_deep;
 use super::names;
 use super::scope::{CteState, NamedCte, Scope};
-use super::set_operation::{operator, sides};
+use super::set_operation::{operator, output_location, sides};
 use crate::error::{Error, Result};
+use crate::system::{Oid, SqlType};
 use crate::tree::{
     Body, Column, Cte, CteId, From, JoinKind, Limit, NamedChange, Output, Query, SetOperator,
     Source,
@@ -165,11 +166,12 @@ impl Binder<'_> {
         let (left, right) = sides(select)?;
         let open = self.open(id, cte, Vec::new(), CteState::NonRecursiveTerm);
         let first = self.query(left).and_then(|mut query| {
+            let literals = literals(&query);
             self.settle_outputs(&mut query)?;
-            Ok(query)
+            Ok((query, literals))
         });
         self.close(open);
-        let first = first?;
+        let (first, literals) = first?;
         let mut columns = first.columns.clone();
         let alias = Alias { aliasname: cte.ctename.clone(), colnames: cte.aliascolnames.clone() };
         super::from::rename(&mut columns, &alias, cte.location)?;
@@ -189,6 +191,16 @@ impl Binder<'_> {
             return Ok((self.plain_cte(cte, select)?, false));
         }
         refuse_clauses(select).map_err(|error| error.at(cte.location))?;
+        for at in literals {
+            // The literal is a text for the recursive term, and has the type of that overall.
+            match second.columns.get(at).map(|column| column.sql_type) {
+                None | Some(SqlType { oid: Oid::TEXT | Oid::UNKNOWN, .. }) => {}
+                Some(overall) => {
+                    let error = differs(cte, at, (Oid::TEXT.into(), overall.oid.into()));
+                    return Err(error.at(output_location(&first, at)));
+                }
+            }
+        }
         check_recursive(&second, id, &cte.ctename, Place::Plain)
             .map_err(|error| error.at(location))?;
         if references > 1 {
@@ -367,23 +379,36 @@ fn refuse_clauses(select: &SelectStmt) -> Result<()> {
     Ok(())
 }
 
+/// The columns of a query that are literals without a type.
+fn literals(query: &Query) -> Vec<usize> {
+    let columns = query.columns.iter().enumerate();
+    let unknown = columns.filter(|(_, column)| column.sql_type.oid == Oid::UNKNOWN);
+    match query.body {
+        Body::Select(_) => unknown.map(|(at, _)| at).collect(),
+        _ => Vec::new(),
+    }
+}
+
 /// Refuses a recursive query whose recursive term changes the types of its columns.
 fn same_types(query: &Query, columns: &[Column], cte: &CommonTableExpr) -> Result<()> {
     for (at, (column, first)) in query.columns.iter().zip(columns).enumerate() {
         if column.sql_type != first.sql_type {
-            let message = format!(
-                "recursive query \"{}\" column {} has type {} in non-recursive term but type {} overall",
-                cte.ctename,
-                at + 1,
-                first.sql_type,
-                column.sql_type
-            );
-            return Err(Error::new("42804", message)
-                .hint("Cast the output of the non-recursive term to the correct type.")
-                .at(cte.location));
+            let error = differs(cte, at, (first.sql_type, column.sql_type));
+            return Err(error.at(output_location(query, at)));
         }
     }
     Ok(())
+}
+
+/// The error for a column with two types: that of the first term, and that of both.
+fn differs(cte: &CommonTableExpr, at: usize, (first, overall): (SqlType, SqlType)) -> Error {
+    let message = format!(
+        "recursive query \"{}\" column {} has type {first} in non-recursive term but type {overall} overall",
+        cte.ctename,
+        at + 1,
+    );
+    Error::new("42804", message)
+        .hint("Cast the output of the non-recursive term to the correct type.")
 }
 
 fn rename(query: &mut Query, cte: &CommonTableExpr) -> Result<()> {

@@ -5,6 +5,7 @@ mod casts;
 mod choices;
 mod comparisons;
 mod existence;
+mod folding;
 mod logic;
 mod rows;
 mod subqueries;

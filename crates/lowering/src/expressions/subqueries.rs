@@ -1,6 +1,6 @@
 //! Subqueries as values.
 
-use super::{existence, logic::negated};
+use super::{existence, folding, logic::negated};
 use crate::functions::{self, Make, comparisons};
 use crate::long::Logic;
 use crate::refusal::{Result, missing};
@@ -24,7 +24,7 @@ impl Lowering<'_> {
             SubqueryKind::Scalar => {
                 let planned = self.planned(query)?;
                 let field = Arc::clone(&planned.subquery.schema().fields()[0]);
-                let is_nullable = field.is_nullable() && !may_fold(&planned.subquery)?;
+                let is_nullable = field.is_nullable() && !folding::may_fold(&planned.subquery, 0)?;
                 let value = Engine::ScalarSubquery(planned);
                 // Comparisons in joins do not depend on it, and look for the bare subquery.
                 let is_plain = is_nullable || self.is_joining;
@@ -283,20 +283,4 @@ fn with_column(plan: LogicalPlan, value: Engine) -> Result<LogicalPlan> {
     let name = columns.into_iter().next().filter(|_| is_known);
     let name = name.map_or_else(|| "value".to_owned(), |Column { name, .. }| name);
     Ok(LogicalPlanBuilder::from(plan).project([value.alias(name)])?.build()?)
-}
-
-/// Whether the first column of a plan has no columns below it: the engine may compute it, and then takes it for never NULL.
-fn may_fold(plan: &LogicalPlan) -> Result<bool> {
-    match plan {
-        LogicalPlan::Limit(limit) => may_fold(&limit.input),
-        LogicalPlan::Sort(sort) => may_fold(&sort.input),
-        LogicalPlan::Projection(projection) => {
-            let is_column = |part: &Engine| {
-                Ok(matches!(part, Engine::Column(_) | Engine::OuterReferenceColumn(..)))
-            };
-            let first = projection.expr.first().map(|expr| expr.exists(is_column));
-            Ok(!first.transpose()?.unwrap_or(true))
-        }
-        _ => Ok(false),
-    }
 }

@@ -71,8 +71,13 @@ impl Scalar {
         }
     }
 
+    /// The type of its values.
+    pub fn sql_type(&self) -> &SqlType {
+        &self.of
+    }
+
     /// The value for parameters of these names and values. `None` if one has another type than before.
-    pub(crate) fn of_values(
+    pub fn of_values(
         &self,
         names: &[NamedParameter],
         values: &[ScalarValue],

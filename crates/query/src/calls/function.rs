@@ -5,6 +5,7 @@ use super::identity::identity;
 use super::statements::AtCall;
 use crate::context::Inner;
 use crate::context::call_site::{CallSite, DEPTH_MAX};
+use crate::context::kept_functions::KeptFunction;
 use analyzer::tree::Executed;
 use datafusion::arrow::array::{ArrayRef, ListArray, StructArray, new_empty_array};
 use datafusion::arrow::buffer::OffsetBuffer;
@@ -16,7 +17,7 @@ use datafusion::logical_expr::{
 };
 use lowering::{Shape, UserFunctions};
 use parking_lot::Mutex;
-use procedural::{Prepared, StatementHost, awaited};
+use procedural::{StatementHost, awaited};
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -56,8 +57,12 @@ impl Functions {
         if let Some(ready) = self.known.lock().get(&id) {
             return Ok(Arc::clone(ready));
         }
-        let prepared = Prepared::of(&self.environment.catalog, id)?;
-        let ready = Arc::new(Ready { prepared, hosts: Mutex::default() });
+        let Environment { session, statement, catalog, .. } = &*self.environment;
+        let kept = match session.upgrade() {
+            Some(session) => session.function(catalog, id)?,
+            None => KeptFunction::of(catalog, id)?,
+        };
+        let ready = Arc::new(Ready { kept, statement: *statement, hosts: Mutex::default() });
         self.known.lock().insert(id, Arc::clone(&ready));
         Ok(ready)
     }
@@ -66,7 +71,7 @@ impl Functions {
 impl UserFunctions for Functions {
     fn function(&self, executed: &Executed, shape: Shape) -> Result<ScalarUDF> {
         let ready = self.ready(RelationId(executed.id))?;
-        if ready.prepared.needs_driver {
+        if ready.kept.prepared.needs_driver {
             self.environment.site.note_driver_needed();
         }
         let (environment, name) = (Arc::clone(&self.environment), executed.signature.clone());
@@ -76,7 +81,9 @@ impl UserFunctions for Functions {
 
 /// A function with hosts that nobody uses at the moment, which know its expressions.
 struct Ready {
-    prepared: Prepared,
+    kept: Arc<KeptFunction>,
+    /// The number of the statement.
+    statement: u64,
     hosts: Mutex<Vec<BodyHost>>,
 }
 
@@ -90,11 +97,20 @@ impl Ready {
         }
         let kept = self.hosts.lock().pop();
         Ok(kept.unwrap_or_else(|| {
-            let is_volatile = self.prepared.is_volatile();
+            let is_volatile = self.kept.prepared.is_volatile();
             let (site, environment) = (site.inside(is_volatile), Arc::clone(environment));
             let reading = HashMap::new();
-            self.prepared.host(AtCall { environment, site, is_volatile, reading })
+            let memory = self.kept.memory(self.statement);
+            self.kept.prepared.host(AtCall { environment, site, is_volatile, reading }, memory)
         }))
+    }
+}
+
+impl Drop for Ready {
+    fn drop(&mut self) {
+        for host in self.hosts.get_mut().drain(..) {
+            self.kept.keep(self.statement, host.into_memory());
+        }
     }
 }
 
@@ -111,7 +127,7 @@ struct UserFunction {
 impl UserFunction {
     fn new(environment: Arc<Environment>, ready: Arc<Ready>, name: String, shape: Shape) -> Self {
         // What is immutable is not known to other statements, so that plans are not kept.
-        let volatility = match ready.prepared.is_volatile() {
+        let volatility = match ready.kept.prepared.is_volatile() {
             true => Volatility::Volatile,
             false => Volatility::Stable,
         };
@@ -130,7 +146,7 @@ impl UserFunction {
     ) -> Result<Vec<Vec<Vec<ScalarValue>>>> {
         let session = self.environment.session()?;
         let catalog = &self.environment.catalog;
-        let function = &self.ready.prepared.function;
+        let function = &self.ready.kept.prepared.function;
         let _identity = identity(&session, self.environment.statement, catalog, function)?;
         let mut host = self.ready.host(&self.environment)?;
         let mut results = Vec::with_capacity(count);
@@ -138,7 +154,7 @@ impl UserFunction {
             executor::check()?;
             let values = arguments.iter().map(|array| ScalarValue::try_from_array(array, row));
             let values = values.collect::<EngineResult<Vec<_>>>()?;
-            results.push(self.ready.prepared.call(&mut host, &self.shape, values).await?);
+            results.push(self.ready.kept.prepared.call(&mut host, &self.shape, values).await?);
         }
         self.ready.hosts.lock().push(host);
         Ok(results)

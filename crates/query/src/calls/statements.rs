@@ -4,6 +4,7 @@ use super::environment::Environment;
 use crate::analysis;
 use crate::context::call_site::{Asked, CallSite, Driver, Request};
 use crate::context::held::Held;
+use crate::repeated::rows_of;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::LogicalPlanBuilder;
 use datafusion::physical_plan::collect;
@@ -51,7 +52,11 @@ impl AtCall {
     ) -> Result<Done> {
         let session = self.environment.session()?;
         let frame = session.frame_of(values, statement).with_names(names).at(self.site.clone());
-        let planner = frame.planner(self.environment.reading()?);
+        let reading = self.environment.reading()?;
+        if let Some(done) = rows_of(&session, &frame, statement, reading, limit).await? {
+            return Ok(done);
+        }
+        let planner = frame.planner(reading);
         let query = analysis::query_of(statement)?;
         let (plan, fields) = analysis::plan(&frame, &planner, query).await?;
         let plan = match limit {

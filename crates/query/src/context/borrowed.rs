@@ -45,6 +45,11 @@ impl Borrowed {
         self.0.lock().statement
     }
 
+    /// Whether a function has other settings than the session.
+    pub(crate) fn is_lent(&self) -> bool {
+        self.0.lock().before.is_some()
+    }
+
     /// Gives a function of a statement other settings.
     ///
     /// # Errors

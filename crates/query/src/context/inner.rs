@@ -3,6 +3,8 @@
 use super::borrowed::Borrowed;
 use super::call_site::CallSite;
 use super::current::Current;
+use super::kept_forms::KeptForms;
+use super::kept_functions::{KeptFunction, KeptFunctions};
 use super::kept_plans::KeptPlans;
 use super::outcome::Progress;
 use super::presence::Presence;
@@ -23,7 +25,7 @@ use notifications::Listening;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicI64};
 use std::sync::{Arc, Weak};
-use store::catalog::{Catalog, temporary_schema};
+use store::catalog::{Catalog, RelationId, temporary_schema};
 use store::locks::Party;
 use store::{DistributedTransaction, Reading};
 use values::error::{Error, Result, SqlState};
@@ -60,11 +62,31 @@ pub(crate) struct Inner {
     pub(crate) borrowed: Borrowed,
     /// The plans of statements that the session repeats.
     pub(crate) plans: Arc<KeptPlans>,
+    /// The forms of statements of functions that the session repeats.
+    pub(crate) forms: KeptForms,
+    /// The functions that the session has executed.
+    pub(crate) functions: KeptFunctions,
     /// Runs the functions of triggers.
     pub(crate) run_trigger: RunTrigger,
 }
 
 impl Inner {
+    /// A function of a catalog, as it has been executed before.
+    ///
+    /// # Errors
+    /// As [`KeptFunction::of`].
+    pub(crate) fn function(
+        &self,
+        catalog: &Arc<Catalog>,
+        id: RelationId,
+    ) -> Result<Arc<KeptFunction>> {
+        // Settings of a call are not those of the next one.
+        match self.borrowed.is_lent() {
+            true => KeptFunction::of(catalog, id),
+            false => self.functions.function(catalog, &self.settings.load_full(), id),
+        }
+    }
+
     /// A new session of a database.
     pub(crate) fn open(
         shared: Arc<Shared>,
@@ -109,6 +131,8 @@ impl Inner {
             progress: Mutex::new(None),
             context,
             plans: Arc::default(),
+            forms: KeptForms::default(),
+            functions: KeptFunctions::default(),
             run_trigger,
             shared,
         })

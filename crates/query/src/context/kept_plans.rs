@@ -9,6 +9,7 @@ use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::execution::TaskContext;
 use parking_lot::Mutex;
+use planner::NamedParameter;
 use scan::parameters::Parameters;
 use scan::renewal::Emptied;
 use std::collections::VecDeque;
@@ -17,7 +18,7 @@ use store::catalog::Catalog;
 use values::field::Field;
 
 /// Queries that a session remembers, at most.
-const QUERIES_MAX: usize = 32;
+const QUERIES_MAX: usize = 64;
 
 /// The longest text that is remembered, in bytes.
 const TEXT_BYTES_MAX: usize = 16 << 10;
@@ -28,6 +29,8 @@ pub(crate) struct Query {
     text: String,
     /// The types of its parameters.
     types: Vec<DataType>,
+    /// The names of its parameters, in a function.
+    names: Vec<NamedParameter>,
     catalog: Arc<Catalog>,
     settings: Arc<Settings>,
 }
@@ -86,13 +89,14 @@ impl Query {
     /// A query; `None` if its text is too long.
     pub(crate) fn of(
         text: &str,
-        parameters: &[ScalarValue],
+        (parameters, names): (&[ScalarValue], &[NamedParameter]),
         catalog: &Arc<Catalog>,
         settings: &Arc<Settings>,
     ) -> Option<Self> {
         (text.len() <= TEXT_BYTES_MAX).then(|| Self {
             text: text.to_owned(),
             types: parameters.iter().map(ScalarValue::data_type).collect(),
+            names: names.to_vec(),
             catalog: Arc::clone(catalog),
             settings: Arc::clone(settings),
         })
@@ -102,6 +106,7 @@ impl Query {
         Arc::ptr_eq(&self.catalog, &other.catalog)
             && Arc::ptr_eq(&self.settings, &other.settings)
             && self.types == other.types
+            && self.names == other.names
             && self.text == other.text
     }
 

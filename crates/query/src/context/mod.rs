@@ -13,6 +13,8 @@ pub(crate) mod engine;
 mod frame;
 pub(crate) mod held;
 mod inner;
+mod kept_forms;
+pub(crate) mod kept_functions;
 pub(crate) mod kept_plans;
 mod listed;
 pub(crate) mod memory_pool;

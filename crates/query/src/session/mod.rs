@@ -8,8 +8,6 @@ mod cursors;
 mod describe;
 mod execute;
 mod explain;
-mod kept;
-mod large_joins;
 pub(crate) mod listed;
 mod on_executor;
 mod outcome_stream;

@@ -5,6 +5,7 @@ use super::{Description, Session};
 use crate::context::outcome::Outcome;
 use crate::context::running::ShortWait;
 use crate::context::transactions::Waiting;
+use crate::repeated::is_short_allowed;
 use crate::short::{Short, ready};
 use catalog_views::session_context::TransactionStatus;
 use catalog_views::settings::Settings;
@@ -22,7 +23,6 @@ use store::catalog::{Catalog, SqlType};
 use store::{DistributedTransaction, Reading};
 use values::error::{Result, SqlState};
 use values::field::Field;
-use values::style::Style;
 
 /// A statement that is executed many times.
 pub struct Prepared {
@@ -130,7 +130,9 @@ impl Prepared {
     fn may_be_constant(&self) -> bool {
         let inner = self.session.inner();
         let has_failed = inner.conversation.status() == TransactionStatus::Failed;
-        may_be_short(&inner.settings.load()) && !has_failed && inner.shared.store.peers().is_none()
+        is_short_allowed(&inner.settings.load())
+            && !has_failed
+            && inner.shared.store.peers().is_none()
     }
 
     /// The short path: a row by its key, without the engine's planner.
@@ -139,7 +141,7 @@ impl Prepared {
         let Some(mut conversation) = inner.conversation.try_lock() else { return Ok(None) };
         inner.borrowed.begin(&inner.settings);
         let settings = inner.settings.load_full();
-        if !may_be_short(&settings) {
+        if !is_short_allowed(&settings) {
             return Ok(None);
         }
         match conversation.status() {
@@ -229,9 +231,4 @@ impl Prepared {
             }
         }
     }
-}
-
-/// Whether a session's settings allow the short path.
-fn may_be_short(settings: &Settings) -> bool {
-    settings.style() == Style::default() && !settings.is_read_only()
 }

@@ -1,6 +1,5 @@
 //! The life of a statement: checks, dispatch, retries, and the effect of a failure on the transaction.
 
-use super::large_joins;
 use super::outcome_stream::OutcomeStream;
 use super::temporary;
 use crate::analysis;
@@ -9,17 +8,16 @@ use crate::context::running::RunningMark;
 use crate::context::transactions::{Conversation, Waiting, committed, rolled_back};
 use crate::context::writes_nothing;
 use crate::context::{Frame, Inner};
+use crate::repeated::{self, begun, large_joins};
 use crate::roles;
 use crate::row_locks;
 use crate::{copy, ddl, dml, triggers};
 use catalog_views::session_context::{SessionContext, TransactionStatus};
 use catalog_views::settings::isolation::Isolation;
 use datafusion::common::ScalarValue;
-use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{ExecutionPlan, execute_stream};
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::physical_plan::execute_stream;
 use executor::Control;
-use futures::{StreamExt, TryStreamExt};
 use grammar::tree::NodeEnum;
 use notifications::Listening;
 use parser::commands::{Command, Copy, Definition, Discard, Mode, RoleStatement, Transaction};
@@ -454,7 +452,11 @@ impl Inner {
             Write::Role(statement) => return roles::run(frame, transaction, statement),
             Write::Definition(definition) => ddl::run(frame, transaction, definition).await,
             Write::Copy(copy) => copy::from::run(frame, transaction, copy).await,
-            Write::Change => Box::pin(dml::statement::run(frame, transaction)).await,
+            Write::Change => match repeated::changed(self, frame, transaction).await {
+                Ok(Some(outcome)) => Ok(outcome),
+                Ok(None) => Box::pin(dml::statement::run(frame, transaction)).await,
+                Err(error) => Err(error),
+            },
         };
         let outcome = match outcome {
             Ok(outcome) => settle(frame, transaction).await.map(|()| outcome),
@@ -546,18 +548,6 @@ fn refuse_isolation(modes: &[Mode]) -> Result<()> {
 async fn settle(frame: &Frame<'_>, transaction: &mut DistributedTransaction) -> Result<()> {
     integrity::settle(frame, transaction).await?;
     triggers::fire_after(frame, transaction).await
-}
-
-/// The rows of a plan, once the first have been computed.
-pub(super) async fn begun(
-    plan: Arc<dyn ExecutionPlan>,
-    task: Arc<TaskContext>,
-) -> datafusion::common::Result<SendableRecordBatchStream> {
-    let schema = plan.schema();
-    let mut stream = execute_stream(plan, task)?;
-    let first = stream.try_next().await?;
-    let all = futures::stream::iter(first.map(Ok)).chain(stream);
-    Ok(Box::pin(RecordBatchStreamAdapter::new(schema, all)))
 }
 
 impl Write<'_> {

@@ -11,11 +11,13 @@
 //! other participant.
 
 mod adjustment;
+mod named;
 mod operation;
 mod recognise;
 mod row_change;
 mod row_update;
 
+pub(crate) use named::{Numbered, fits};
 pub(crate) use operation::{Operations, perform};
 
 use crate::context::outcome::{Outcome, Rows, Tag};
@@ -32,7 +34,7 @@ use row_update::RowUpdate;
 use sdds::Key;
 use std::sync::Arc;
 use store::catalog::{Catalog, SqlType, Table};
-use store::{DistributedTransaction, Peers, Store};
+use store::{DistributedTransaction, Peers, Reading, Store, TableView};
 use values::assign::assign;
 use values::error::{Error, Result, SqlState};
 use values::field::Field;
@@ -146,6 +148,17 @@ impl Short {
         }
     }
 
+    /// The rows of a query at a snapshot; `None` as for [`Self::execute`], and for a change.
+    pub(crate) async fn rows_at(
+        &self,
+        reading: &Reading,
+        parameters: &[ScalarValue],
+    ) -> Result<Option<Outcome>> {
+        let Action::Select { read, fields } = &self.action else { return Ok(None) };
+        let Some(view) = reading.table(self.table.id) else { return Ok(None) };
+        rows_in(&view, (read, fields), parameters).await
+    }
+
     /// Executes the statement in a transaction; `None` as for [`Self::execute`]. After an error,
     /// the transaction may contain part of the changes.
     pub(crate) async fn execute_in(
@@ -155,12 +168,7 @@ impl Short {
     ) -> Result<Option<Outcome>> {
         if let Action::Select { read, fields } = &self.action {
             let Some(view) = transaction.table(self.table.id) else { return Ok(None) };
-            if view.peers().is_none() {
-                return rows(fields, read.rows(&view, parameters)?);
-            }
-            let Some(key) = read.key(parameters)? else { return Ok(None) };
-            let found = view.find(&key, read.columns()).await?;
-            return rows(fields, Some(row(read.schema(), found)?));
+            return rows_in(&view, (read, fields), parameters).await;
         }
         let Some(changes) = self.changes(parameters)? else { return Ok(None) };
         let mut rows = 0;
@@ -369,6 +377,20 @@ impl Short {
 
 fn is_deadlock(error: &Error) -> bool {
     error.state() == SqlState::DeadlockDetected
+}
+
+/// The outcome of a SELECT in a view of its table; `None` if its rows require the long path.
+async fn rows_in(
+    view: &TableView,
+    (read, fields): (&Read, &Arc<[Field]>),
+    parameters: &[ScalarValue],
+) -> Result<Option<Outcome>> {
+    if view.peers().is_none() {
+        return rows(fields, read.rows(view, parameters)?);
+    }
+    let Some(key) = read.key(parameters)? else { return Ok(None) };
+    let found = view.find(&key, read.columns()).await?;
+    rows(fields, Some(row(read.schema(), found)?))
 }
 
 /// The outcome of a SELECT; `None` if its rows require the long path.

@@ -5,6 +5,8 @@ use crate::analysis;
 use crate::analysis::calls::Calls;
 use crate::calls::{Serves, collected, identity};
 use crate::context::call_site::{CallSite, DEPTH_MAX};
+use crate::context::kept_functions::KeptFunction;
+use crate::repeated::rows_of;
 use analyzer::system::Oid;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::ScalarValue;
@@ -15,7 +17,7 @@ use futures::future::BoxFuture;
 use parser::Statement;
 use planner::{NamedParameter, Planner};
 use plpgsql::{Called, Given, Host};
-use procedural::{Done, StatementHost, Value};
+use procedural::{Done, StatementHost, Statements, Value};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -65,6 +67,9 @@ impl InSession<'_> {
             let query = analysis::query_of(statement)?;
             let mut reading = inner.reading(self.conversation).await?;
             inner.context.see(&reading, &frame);
+            if let Some(done) = rows_of(inner, &frame, statement, &reading, limit).await? {
+                return Ok(done);
+            }
             let has_functions = reading.catalog().functions().next().is_some();
             let calls = match has_functions {
                 true => Calls::of(&frame.planner(&reading), query, frame.text).await?,
@@ -109,11 +114,9 @@ impl InSession<'_> {
             Some(open) => Arc::clone(open.transaction.catalog()),
             None => self.inner.shared.store.catalog(),
         };
-        let gone = || Error::new(SqlState::UndefinedFunction, "the function does not exist");
-        let function = catalog.function_by_id(id).ok_or_else(gone)?;
-        let function = routines::resolved(&catalog, function).into_owned();
+        let kept = self.inner.function(&catalog, id)?;
         let statement = self.inner.borrowed.statement();
-        let _identity = identity(self.inner, statement, &catalog, &function)?;
+        let _identity = identity(self.inner, statement, &catalog, &kept.prepared.function)?;
         let inside = InSession {
             inner: self.inner,
             conversation: self.conversation,
@@ -121,35 +124,47 @@ impl InSession<'_> {
             depth: self.depth + 1,
             ends: false,
         };
-        value_of(&function, arguments, &mut StatementHost::new(inside)).await
+        value_of(&kept, arguments, inside, statement).await
     }
 }
 
-/// The value of a function for arguments, which a host runs.
+/// The value of a function for arguments, in a statement of this number.
 ///
 /// # Errors
 /// Those of the function.
-pub(super) async fn value_of<H: Host<Value = Value>>(
-    function: &Function,
+pub(super) async fn value_of<S: Statements>(
+    kept: &KeptFunction,
+    arguments: Vec<ScalarValue>,
+    inside: S,
+    statement: u64,
+) -> Result<Value> {
+    let mut host = StatementHost::resume(inside, kept.memory(statement));
+    let value = computed(kept, arguments, &mut host).await;
+    kept.keep(statement, host.into_memory());
+    value
+}
+
+async fn computed<H: Host<Value = Value>>(
+    kept: &KeptFunction,
     arguments: Vec<ScalarValue>,
     host: &mut H,
 ) -> Result<Value> {
+    let function = &*kept.prepared.function;
     let of = type_name(function.result_id);
     if of == "trigger" {
         let message = "trigger functions can only be called as triggers";
         return Err(Error::new(SqlState::FeatureNotSupported, message));
     }
-    if function.language == "sql" {
+    let Some(tree) = kept.prepared.block() else {
         let message = "a call of a SQL function with a result of this domain is not supported";
         return Err(Error::unsupported(message));
-    }
-    let tree = plpgsql::parse(&function.body).map_err(Error::without_position)?;
+    };
     if function.is_strict && arguments.iter().any(ScalarValue::is_null) {
         return null(host, function.result_id);
     }
     let (parameters, outputs) = parameters(function, arguments, host)?;
     let called = Called { name: &function.name, signature: &procedural::signature(function) };
-    let ended = plpgsql::run(&tree, called, parameters, &outputs, host).await?;
+    let ended = plpgsql::run(tree, called, parameters, &outputs, host).await?;
     let value = match outputs.as_slice() {
         [output] => ended.parameters.into_iter().nth(*output),
         _ => ended.returned,

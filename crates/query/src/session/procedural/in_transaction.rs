@@ -8,6 +8,7 @@ use crate::context::call_site::DEPTH_MAX;
 use crate::context::held::Held;
 use crate::context::triggered::Transitions;
 use crate::context::{Frame, Inner};
+use crate::repeated::rows_of;
 use crate::row_locks;
 use crate::session::run::Write;
 use analyzer::system::Oid;
@@ -18,7 +19,7 @@ use futures::future::BoxFuture;
 use parser::commands::Command;
 use parser::{Body, Statement};
 use planner::NamedParameter;
-use procedural::{Compiled, Done, StatementHost, Statements, Value, reads_tables};
+use procedural::{Compiled, Done, Statements, Value, reads_tables};
 use std::sync::Arc;
 use store::catalog::{Function, RelationId};
 use store::{DistributedSavepoint, DistributedTransaction};
@@ -65,6 +66,9 @@ impl<'t> InTransaction<'t> {
                 let locked = row_locks::rows_of(&frame, self.transaction, statement).await?;
                 return Ok(of_batches(locked.0, vec![locked.1]));
             }
+            if let Some(done) = rows_of(self.inner, &frame, statement, &reading, limit).await? {
+                return Ok(done);
+            }
             let query = analysis::query_of(statement)?;
             let is_called =
                 |of: &Arc<Function>| of.language != "sql" && of.result_id != Oid::TRIGGER.0;
@@ -104,20 +108,17 @@ impl<'t> InTransaction<'t> {
         if self.depth >= DEPTH_MAX {
             return Err(Error::new(SqlState::StatementTooComplex, "stack depth limit exceeded"));
         }
-        let gone = || Error::new(SqlState::UndefinedFunction, "the function does not exist");
-        let function = self.transaction.catalog().function_by_id(id).ok_or_else(gone)?;
         let catalog = Arc::clone(self.transaction.catalog());
-        let function = routines::resolved(&catalog, function).into_owned();
+        let kept = self.inner.function(&catalog, id)?;
         let statement = self.inner.borrowed.statement();
-        let _identity = identity(self.inner, statement, &catalog, &function)?;
+        let _identity = identity(self.inner, statement, &catalog, &kept.prepared.function)?;
         let inside = InTransaction {
             inner: self.inner,
             transaction: self.transaction,
             transitions: Arc::from([]),
             depth: self.depth + 1,
         };
-        let mut host = StatementHost::new(inside);
-        value_of(&function, arguments, &mut host).await
+        value_of(&kept, arguments, inside, statement).await
     }
 
     async fn write(

@@ -287,6 +287,8 @@ impl InSession<'_> {
         let reading = self.inner.reading(self.conversation).await?;
         self.inner.context.see(&reading, &frame);
         let Resolved { function, places } = resolve(&frame, &reading, call).await?;
+        let kept = self.inner.function(reading.catalog(), function.id)?;
+        let number = self.inner.borrowed.statement();
         let mut texts = Vec::new();
         for (parameter, place) in function.parameters.iter().zip(&places) {
             let of = type_name(parameter.type_id);
@@ -314,7 +316,7 @@ impl InSession<'_> {
         let inside = InSession { inner, conversation, control, depth, ends };
         let row = arguments.iter().find(|batch| batch.num_rows() == 1);
         let mut parameters: Vec<Given<Value>> = Vec::new();
-        let mut host = StatementHost::new(inside);
+        let mut host = StatementHost::resume(inside, kept.memory(number));
         for (at, parameter) in function.parameters.iter().enumerate() {
             let of = type_name(parameter.type_id);
             let mut value = null(&mut host, parameter.type_id)?;
@@ -326,11 +328,13 @@ impl InSession<'_> {
         let returned = match function.language.as_str() {
             "sql" => of_sql(&function, parameters, host).await?,
             _ => {
-                let tree = plpgsql::parse(&function.body).map_err(Error::without_position)?;
+                let Some(tree) = kept.prepared.block() else { return Ok(Vec::new()) };
                 let places: Vec<usize> = outputs(&function).map(|(at, _)| at).collect();
                 let signature = procedural::signature(&function);
                 let of = Called { name: &function.name, signature: &signature };
-                plpgsql::run(&tree, of, parameters, &places, &mut host).await?.parameters
+                let ended = plpgsql::run(tree, of, parameters, &places, &mut host).await;
+                kept.keep(number, host.into_memory());
+                ended?.parameters
             }
         };
         let output = |(at, parameter): (usize, &store::catalog::Parameter)| {

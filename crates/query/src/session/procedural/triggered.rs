@@ -42,8 +42,14 @@ async fn run(
     let gone = || Error::new(SqlState::UndefinedFunction, "the function of a trigger is gone");
     let function = transaction.catalog().function_by_id(call.trigger.function);
     let function = Arc::clone(function.ok_or_else(gone)?);
-    let catalog = Arc::clone(transaction.catalog());
-    let _identity = identity(inner, inner.borrowed.statement(), &catalog, &function)?;
+    let (catalog, settings) = (Arc::clone(transaction.catalog()), inner.settings.load_full());
+    let of = (call.trigger.id, inner.borrowed.statement());
+    // Settings of a call are not those of the next one.
+    let is_kept = !inner.borrowed.is_lent();
+    let _identity = identity(inner, of.1, &catalog, &function)?;
+    if is_kept {
+        *call.memory = inner.functions.trigger(&catalog, &settings, of);
+    }
     let memory = std::mem::take(&mut call.memory.texts);
     let transitions = Arc::clone(&call.transitions);
     let inside = InTransaction { inner, transaction, transitions, depth: call.depth + 1 };
@@ -52,6 +58,9 @@ async fn run(
     call.memory.texts = host.into_memory();
     let (answer, tree) = answer?;
     call.memory.function = tree;
+    if is_kept {
+        inner.functions.keep_trigger(&catalog, &settings, of, std::mem::take(call.memory));
+    }
     Ok(answer)
 }
 

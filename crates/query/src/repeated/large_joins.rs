@@ -18,7 +18,7 @@ const SMALL_SHARE: u64 = 16;
 const BUILD_SIDE: &str = "HashJoinInput";
 
 /// Whether a plan has a hash join of which it is not certain that its build side is small.
-pub(super) fn are_possible(plan: &Arc<dyn ExecutionPlan>, limit: u64) -> bool {
+pub(crate) fn are_possible(plan: &Arc<dyn ExecutionPlan>, limit: u64) -> bool {
     if let Some(join) = plan.downcast_ref::<HashJoinExec>()
         && !is_small(join.left(), limit)
     {
@@ -36,7 +36,7 @@ fn is_small(input: &Arc<dyn ExecutionPlan>, limit: u64) -> bool {
 }
 
 /// Whether a query failed while a hash join held much of the memory.
-pub(super) fn have_failed(error: &DataFusionError) -> bool {
+pub(crate) fn have_failed(error: &DataFusionError) -> bool {
     matches!(
         error.find_root(),
         DataFusionError::ResourcesExhausted(message) if message.contains(BUILD_SIDE)

@@ -1,7 +1,6 @@
 //! Queries that are executed with a plan of before ([`crate::context::kept_plans`]).
 
-use super::large_joins;
-use super::run::begun;
+use super::{begun, large_joins};
 use crate::analysis;
 use crate::context::kept_plans::{KeptPlan, KeptPlans, Known, Query};
 use crate::context::{Frame, Inner};
@@ -24,7 +23,7 @@ use values::field::Field;
 impl Inner {
     /// Starts a query with a plan of before, or plans it to be executed again. `None` if it has to be planned for this time.
     /// All rows must be on this server.
-    pub(super) async fn begin_kept(
+    pub(crate) async fn begin_kept(
         &self,
         frame: &Frame<'_>,
         statement: &Statement,
@@ -35,7 +34,8 @@ impl Inner {
         if !frame.parameter_types().is_empty() {
             return Ok(None);
         }
-        let Some(query) = Query::of(frame.text, frame.parameters, catalog, settings) else {
+        let Some(query) = Query::of(frame.text, (frame.parameters, frame.names), catalog, settings)
+        else {
             return Ok(None);
         };
         let plan = match self.plans.take(&query) {

@@ -1,0 +1,127 @@
+//! Functions that a session has executed: their bodies, and what has been planned for their texts.
+//!
+//! They are good for a catalog and for settings, which also say whose privileges and which schemas count.
+
+use super::triggered::TriggerMemory;
+use catalog_views::settings::Settings;
+use parking_lot::Mutex;
+use procedural::{Memory, Prepared};
+use std::collections::HashMap;
+use std::sync::Arc;
+use store::catalog::{Catalog, RelationId};
+use values::error::Result;
+
+/// Functions that a session remembers, at most.
+const FUNCTIONS_MAX: usize = 256;
+
+/// Memories of a function, at most: of calls within others, or at the same time.
+const MEMORIES_MAX: usize = 8;
+
+/// A function that a session has executed.
+pub(crate) struct KeptFunction {
+    pub(crate) prepared: Prepared,
+    /// What earlier calls have planned, in statements of these numbers.
+    memories: Mutex<Vec<(u64, Memory)>>,
+}
+
+/// The functions that a session has executed.
+#[derive(Default)]
+pub(crate) struct KeptFunctions(Mutex<Kept>);
+
+#[derive(Default)]
+struct Kept {
+    /// What they are good for.
+    of: Option<(Arc<Catalog>, Arc<Settings>)>,
+    functions: HashMap<RelationId, Arc<KeptFunction>>,
+    /// What earlier calls of triggers, by their ids, have planned, in statements of these numbers.
+    triggers: HashMap<RelationId, (u64, TriggerMemory)>,
+}
+
+impl KeptFunction {
+    /// A function of a catalog.
+    ///
+    /// # Errors
+    /// As [`Prepared::of`].
+    pub(crate) fn of(catalog: &Catalog, id: RelationId) -> Result<Arc<Self>> {
+        let prepared = Prepared::of(catalog, id)?;
+        Ok(Arc::new(Self { prepared, memories: Mutex::default() }))
+    }
+
+    /// What an earlier call has planned, for a statement of this number.
+    pub(crate) fn memory(&self, statement: u64) -> Memory {
+        match self.memories.lock().pop() {
+            Some((of, memory)) if of == statement => memory,
+            Some((_, memory)) => memory.lasting(),
+            None => Memory::default(),
+        }
+    }
+
+    /// Keeps what a call in a statement of this number has planned.
+    pub(crate) fn keep(&self, statement: u64, memory: Memory) {
+        let mut memories = self.memories.lock();
+        if memories.len() < MEMORIES_MAX {
+            memories.push((statement, memory));
+        }
+    }
+}
+
+impl KeptFunctions {
+    /// A function of a catalog.
+    ///
+    /// # Errors
+    /// As [`Prepared::of`].
+    pub(crate) fn function(
+        &self,
+        catalog: &Arc<Catalog>,
+        settings: &Arc<Settings>,
+        id: RelationId,
+    ) -> Result<Arc<KeptFunction>> {
+        if let Some(kept) = self.0.lock().under(catalog, settings).functions.get(&id) {
+            return Ok(Arc::clone(kept));
+        }
+        let function = KeptFunction::of(catalog, id)?;
+        let mut kept = self.0.lock();
+        kept.under(catalog, settings).functions.insert(id, Arc::clone(&function));
+        Ok(function)
+    }
+
+    /// What earlier calls of a trigger have planned, for a statement of this number.
+    pub(crate) fn trigger(
+        &self,
+        catalog: &Arc<Catalog>,
+        settings: &Arc<Settings>,
+        (id, statement): (RelationId, u64),
+    ) -> TriggerMemory {
+        match self.0.lock().under(catalog, settings).triggers.remove(&id) {
+            Some((of, memory)) if of == statement => memory,
+            Some((_, TriggerMemory { function, texts })) => {
+                TriggerMemory { function, texts: texts.lasting() }
+            }
+            None => TriggerMemory::default(),
+        }
+    }
+
+    /// Keeps what a call of a trigger in a statement of this number has planned.
+    pub(crate) fn keep_trigger(
+        &self,
+        catalog: &Arc<Catalog>,
+        settings: &Arc<Settings>,
+        (id, statement): (RelationId, u64),
+        memory: TriggerMemory,
+    ) {
+        self.0.lock().under(catalog, settings).triggers.insert(id, (statement, memory));
+    }
+}
+
+impl Kept {
+    /// What is known under a catalog and settings. What was known under others is forgotten.
+    fn under(&mut self, catalog: &Arc<Catalog>, settings: &Arc<Settings>) -> &mut Self {
+        let is_same = |of: &(_, _)| Arc::ptr_eq(&of.0, catalog) && Arc::ptr_eq(&of.1, settings);
+        let is_full = self.functions.len() + self.triggers.len() > FUNCTIONS_MAX;
+        if is_full || !self.of.as_ref().is_some_and(is_same) {
+            let of = Some((Arc::clone(catalog), Arc::clone(settings)));
+            *self = Self { of, ..Self::default() };
+        }
+        self
+    }
+}

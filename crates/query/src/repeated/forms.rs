@@ -1,0 +1,126 @@
+//! The short forms of statements of functions, recognised once.
+
+use crate::analysis;
+use crate::context::{Frame, Inner};
+use crate::short::{Numbered, Short, fits};
+use catalog_views::settings::Settings;
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::ScalarValue;
+use grammar::tree::Node;
+use parser::Statement;
+use procedural::{Scalar, Value};
+use scan::tables::Tables;
+use std::sync::Arc;
+use store::catalog::SqlType;
+use values::error::Result;
+use values::style::Style;
+
+/// Whether a session's settings allow the short path.
+pub(crate) fn is_short_allowed(settings: &Settings) -> bool {
+    settings.style() == Style::default() && !settings.is_read_only()
+}
+
+/// The short form of a statement of a function.
+pub(super) struct Form {
+    pub(super) short: Short,
+    /// Expressions of variables, whose values follow those of the variables.
+    computed: Vec<Scalar>,
+    /// The types of numbers that have to be wider than their variables, by their places.
+    wider: Vec<(usize, DataType)>,
+}
+
+/// The short form of a statement of a function, whose variables the frame has, and the values of its parameters. `None` if it
+/// has to be planned.
+///
+/// # Errors
+/// Those of the expressions of its variables, and of the engine.
+pub(super) async fn of_function(
+    session: &Inner,
+    frame: &Frame<'_>,
+    tables: &dyn Tables,
+    statement: &Statement,
+) -> Result<Option<(Arc<Form>, Vec<ScalarValue>)>> {
+    // Settings of a call are not those of the next one.
+    if frame.names.is_empty()
+        || !frame.transitions.is_empty()
+        || !is_short_allowed(&frame.settings)
+        || session.borrowed.is_lent()
+    {
+        return Ok(None);
+    }
+    let of = (tables.catalog(), &frame.settings);
+    let known = match session.forms.find(of, &statement.text, frame.names) {
+        Some(known) => known,
+        None => {
+            let form = Form::of(session, frame, tables, statement).await?;
+            let form = form.map(|form| Arc::new(form) as _);
+            session.forms.keep(of, &statement.text, frame.names, Option::clone(&form));
+            form
+        }
+    };
+    let Some(form) = known.and_then(|form| form.downcast::<Form>().ok()) else { return Ok(None) };
+    Ok(form.parameters(frame)?.map(|parameters| (form, parameters)))
+}
+
+impl Form {
+    async fn of(
+        session: &Inner,
+        frame: &Frame<'_>,
+        tables: &dyn Tables,
+        statement: &Statement,
+    ) -> Result<Option<Self>> {
+        let numbered =
+            statement.rows().and_then(|rows| Numbered::of(frame, tables, rows, frame.names));
+        let Some(Numbered { statement: rows, computed }) = numbered else { return Ok(None) };
+        let bare = session.frame_of(&[], statement);
+        let Some(short) = Short::recognise(&bare, tables, &rows)? else { return Ok(None) };
+        let mut scalars = Vec::with_capacity(computed.len());
+        for expression in &computed {
+            let Some(scalar) = scalar_of(frame, tables, expression).await else { return Ok(None) };
+            scalars.push(scalar);
+        }
+        let variables = frame.names.iter().map(|name| &name.sql_type);
+        let types: Vec<&SqlType> = variables.chain(scalars.iter().map(Scalar::sql_type)).collect();
+        let mut wider = Vec::new();
+        for (number, wanted) in short.parameters() {
+            match types.get(number) {
+                Some(of) if fits(of, &wanted) => {
+                    let (held, needed) = (of.arrow(), wanted.arrow());
+                    if needed.is_integer() && held != needed {
+                        wider.push((number, needed));
+                    }
+                }
+                _ => return Ok(None),
+            }
+        }
+        Ok(Some(Self { short, computed: scalars, wider }))
+    }
+
+    /// The values of variables, and of expressions of variables. `None` if one has another type than before.
+    fn parameters(&self, frame: &Frame<'_>) -> Result<Option<Vec<ScalarValue>>> {
+        let mut parameters = frame.parameters.to_vec();
+        for scalar in &self.computed {
+            match scalar.of_values(frame.names, frame.parameters).transpose()? {
+                Some(Value { scalar, .. }) => parameters.push(scalar),
+                None => return Ok(None),
+            }
+        }
+        for (number, needed) in &self.wider {
+            if let Some(value) = parameters.get_mut(*number) {
+                *value = value.cast_to(needed)?;
+            }
+        }
+        Ok(Some(parameters))
+    }
+}
+
+/// An expression of variables; `None` if the engine has to evaluate it.
+async fn scalar_of(frame: &Frame<'_>, tables: &dyn Tables, expression: &Node) -> Option<Scalar> {
+    let text = format!("SELECT {}", grammar::expression_text(expression)?);
+    let statement = parser::one(&text).ok()?;
+    let within = frame.session.frame_of(frame.parameters, &statement).with_names(frame.names);
+    let planner = within.planner(tables);
+    let query = analysis::query_of(&statement).ok()?;
+    let tree = Box::pin(analysis::tree_without_values(&within, &planner, query)).await.ok()?;
+    Scalar::of(&tree, frame.names)
+}
