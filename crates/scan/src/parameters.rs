@@ -4,14 +4,20 @@
 //! when it is executed: key ranges depend on them.
 
 use crate::number_keys::without_keys;
-use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
+use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
+use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Schema};
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::common::{Result, ScalarValue, internal_err};
+use datafusion::common::{DFSchema, Result, ScalarValue, internal_err};
+use datafusion::logical_expr::execution_props::ExecutionProps;
 use datafusion::logical_expr::expr::{Placeholder, ScalarFunction};
+use datafusion::logical_expr::expr_rewriter::NamePreserver;
+use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
 use datafusion::logical_expr::{
-    BinaryExpr, Cast, ColumnarValue, Expr, LogicalPlan, Operator, ReturnFieldArgs,
-    ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+    ColumnarValue, Expr, LogicalPlan, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF,
+    ScalarUDFImpl, Signature, Volatility,
 };
+use datafusion::physical_expr::create_physical_expr;
+use functions::numbers::open::KEY;
 use parking_lot::RwLock;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -35,30 +41,43 @@ impl Parameters {
         self.0.read().get(index).cloned()
     }
 
-    /// The plan with calls in the place of its parameters. `None` if a parameter stands where its value may decide more
-    /// than a comparison: then the plan is good for one value only.
+    /// The plan with calls in the place of its parameters. `None` if a parameter stands where its value is part of the plan,
+    /// as in LIMIT.
     ///
     /// # Errors
     /// Errors of the engine.
     pub fn called_in(self: &Arc<Self>, plan: LogicalPlan) -> Result<Option<LogicalPlan>> {
         let mut is_possible = true;
-        plan.apply_with_subqueries(|node| {
-            // Elsewhere a parameter may be in the name of a column.
-            let selects = matches!(
+        let plan = plan.transform_up_with_subqueries(|node| {
+            let is_of_rows = matches!(
                 node,
-                LogicalPlan::Filter(_) | LogicalPlan::TableScan(_) | LogicalPlan::Join(_)
+                LogicalPlan::Filter(_)
+                    | LogicalPlan::TableScan(_)
+                    | LogicalPlan::Join(_)
+                    | LogicalPlan::Projection(_)
+                    | LogicalPlan::Aggregate(_)
+                    | LogicalPlan::Sort(_)
             );
+            let mut has_any = false;
             node.apply_expressions(|expr| {
-                let compared = if selects { compared(expr)? } else { 0 };
-                is_possible &= places(expr)? == compared;
+                has_any |= expr.exists(|part| Ok(matches!(part, Expr::Placeholder(_))))?;
                 Ok(TreeNodeRecursion::Continue)
-            })
-        })?;
-        if !is_possible {
-            return Ok(None);
-        }
-        let plan = plan.transform_down_with_subqueries(|node| {
-            node.map_expressions(|expr| expr.transform(|part| self.called(part, &mut is_possible)))
+            })?;
+            if !has_any {
+                return Ok(Transformed::no(node));
+            }
+            is_possible &= is_of_rows;
+            let names = NamePreserver::new(&node);
+            let keeps_names = !matches!(node, LogicalPlan::Sort(_));
+            let node = node.map_expressions(|expr| {
+                let name = keeps_names.then(|| names.save(&expr));
+                let called = expr.transform(|part| self.called(part, &mut is_possible))?;
+                Ok(match name {
+                    Some(name) => called.update_data(|expr| name.restore(expr)),
+                    None => called,
+                })
+            })?;
+            node.map_data(LogicalPlan::recompute_schema)
         })?;
         Ok(is_possible.then_some(plan.data))
     }
@@ -86,79 +105,52 @@ impl Parameters {
     }
 }
 
-/// The parameters in an expression.
-fn places(expr: &Expr) -> Result<usize> {
-    let mut count = 0;
-    expr.apply(|part| {
-        count += usize::from(matches!(part, Expr::Placeholder(_)));
-        Ok(TreeNodeRecursion::Continue)
-    })?;
-    Ok(count)
-}
-
-/// The parameters in an expression with which something is compared.
-fn compared(expr: &Expr) -> Result<usize> {
-    let mut count = 0;
-    expr.apply(|part| {
-        count += match part {
-            Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_comparison(*op) => {
-                usize::from(is_parameter(left)) + usize::from(is_parameter(right))
-            }
-            Expr::Between(between) => {
-                usize::from(is_parameter(&between.low)) + usize::from(is_parameter(&between.high))
-            }
-            Expr::InList(list) => list.list.iter().filter(|item| is_parameter(item)).count(),
-            _ => 0,
-        };
-        Ok(TreeNodeRecursion::Continue)
-    })?;
-    Ok(count)
-}
-
-fn is_comparison(operator: Operator) -> bool {
-    use Operator::{Eq, Gt, GtEq, Lt, LtEq, NotEq};
-    matches!(operator, Eq | NotEq | Lt | LtEq | Gt | GtEq)
-}
-
-fn is_parameter(expr: &Expr) -> bool {
-    match expr {
-        Expr::Placeholder(_) => true,
-        Expr::Cast(Cast { expr, .. }) => is_parameter(expr),
-        _ => false,
-    }
-}
-
-/// The expressions with the values of the parameters that they call.
+/// The expressions with the values of the parameters that they call, and of what is computed from them alone.
 ///
 /// # Errors
 /// Errors of the engine.
 pub(crate) fn with_values(expressions: &[Expr]) -> Result<Vec<Expr>> {
-    let with_value = |part: Expr| match &part {
-        Expr::ScalarFunction(function) => match function.func.inner().downcast_ref::<Call>() {
-            Some(call) => Ok(Transformed::yes(Expr::Literal(call.value()?, None))),
-            None => Ok(Transformed::no(part)),
-        },
-        // Conversions of values, which would hide them.
-        Expr::Cast(Cast { expr, field }) => match &**expr {
-            Expr::Literal(value, _) => Ok(match value.cast_to(field.data_type()) {
-                Ok(value) => Transformed::yes(Expr::Literal(value, None)),
-                Err(_) => Transformed::no(part),
-            }),
-            _ => Ok(Transformed::no(part)),
-        },
-        _ => Ok(Transformed::no(part)),
-    };
-    let calls = |expr: &Expr| {
-        expr.exists(|part| {
-            Ok(matches!(part, Expr::ScalarFunction(function)
-                if function.func.inner().downcast_ref::<Call>().is_some()))
-        })
-    };
     let valued = expressions.iter().map(|expr| match calls(expr)? {
-        true => Ok(expr.clone().transform_up(with_value)?.data),
+        true => Ok(expr.clone().transform_down(with_value)?.data),
         false => Ok(expr.clone()),
     });
     Ok(without_keys(valued.collect::<Result<_>>()?))
+}
+
+/// Whether an expression calls a parameter.
+fn calls(expr: &Expr) -> Result<bool> {
+    expr.exists(|part| {
+        Ok(matches!(part, Expr::ScalarFunction(function)
+            if function.func.inner().downcast_ref::<Call>().is_some()))
+    })
+}
+
+/// The value of an expression of parameters. Others, and those that have no value, are left as they are.
+fn with_value(expr: Expr) -> Result<Transformed<Expr>> {
+    let is_open = |part: &Expr| {
+        Ok(matches!(
+            part,
+            Expr::Column(_)
+                | Expr::OuterReferenceColumn(..)
+                | Expr::Placeholder(_)
+                | Expr::Alias(_)
+        ))
+    };
+    // Key ranges know numbers, and not the keys that plans compare.
+    let is_key = matches!(&expr, Expr::ScalarFunction(function) if function.func.name() == KEY);
+    if is_key || expr.exists(is_open)? || !calls(&expr)? {
+        return Ok(Transformed::no(expr));
+    }
+    let options = RecordBatchOptions::new().with_row_count(Some(1));
+    let row = RecordBatch::try_new_with_options(Arc::new(Schema::empty()), Vec::new(), &options)?;
+    let (props, context) = (ExecutionProps::new(), PhysicalPlanningContext::default());
+    let value = create_physical_expr(&expr, &DFSchema::empty(), &props, &context)
+        .and_then(|physical| physical.evaluate(&row))
+        .and_then(|value| ScalarValue::try_from_array(&value.into_array(1)?, 0));
+    Ok(match value {
+        Ok(value) => Transformed::new(Expr::Literal(value, None), true, TreeNodeRecursion::Jump),
+        Err(_) => Transformed::no(expr),
+    })
 }
 
 /// The value of a parameter.
