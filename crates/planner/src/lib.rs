@@ -10,6 +10,7 @@ mod deep;
 mod every_expression;
 mod in_turn;
 pub mod inputs;
+mod only_row;
 pub mod origins;
 pub mod relations;
 mod reusable;
@@ -35,6 +36,7 @@ use futures::future::BoxFuture;
 pub use in_turn::drained;
 use inputs::Inputs;
 use lowering::UserFunctions;
+pub use only_row::values_of;
 use scan::extremes;
 use scan::tables::Tables;
 use std::sync::Arc;
@@ -68,8 +70,20 @@ pub struct NamedParameter {
     pub name: String,
     /// The type.
     pub sql_type: store::catalog::SqlType,
-    /// Whether a column of the same name hides it, as in a SQL function.
-    pub yields: bool,
+    /// What the name means if a column has it, too.
+    pub conflict: Conflict,
+}
+
+/// What a name means that is both a parameter's and a column's.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Conflict {
+    /// It is ambiguous: 42702.
+    #[default]
+    Error,
+    /// The column, as in functions in SQL.
+    Column,
+    /// The parameter.
+    Parameter,
 }
 
 /// What functions see of the changes of the statement that calls them.

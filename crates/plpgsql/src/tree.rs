@@ -16,6 +16,8 @@ pub struct Sql {
 /// BEGIN ... END with its declarations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
+    /// What names mean that are both a variable's and a column's; of the outermost block.
+    pub conflict: Conflict,
     /// The label.
     pub label: Option<String>,
     /// DECLARE.
@@ -24,6 +26,18 @@ pub struct Block {
     pub body: Vec<Statement>,
     /// EXCEPTION.
     pub handlers: Vec<Handler>,
+}
+
+/// What a name means that is both a variable's and a column's: `#variable_conflict`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Conflict {
+    /// It is ambiguous.
+    #[default]
+    Error,
+    /// The column.
+    Column,
+    /// The variable.
+    Variable,
 }
 
 /// A declared variable.

@@ -13,7 +13,7 @@ use datafusion::common::ScalarValue;
 use grammar::tree::NodeEnum;
 use parser::commands::locking::locks_rows;
 use parser::{Body, Statement};
-use planner::NamedParameter;
+use planner::{Conflict, NamedParameter};
 use plpgsql::tree::Sql;
 use plpgsql::{Answer, CursorQuery, Host, ItemPlace, Move, Programs, Raised, Severity, Variable};
 use std::collections::HashMap;
@@ -133,8 +133,8 @@ pub struct StatementHost<S> {
     pub(crate) known: HashMap<Key, Known>,
     nulls: HashMap<String, Value>,
     turns: u32,
-    /// Whether columns hide variables.
-    pub(crate) yields: bool,
+    /// What names mean that are both a variable's and a column's.
+    pub(crate) conflict: Conflict,
     programs: Programs<Scalar>,
 }
 
@@ -142,7 +142,14 @@ impl<S: Statements> StatementHost<S> {
     /// A host that has planned nothing yet.
     pub fn new(statements: S) -> Self {
         let (known, nulls) = Default::default();
-        Self { statements, known, nulls, turns: 0, yields: false, programs: Programs::default() }
+        Self {
+            statements,
+            known,
+            nulls,
+            turns: 0,
+            conflict: Conflict::Error,
+            programs: Programs::default(),
+        }
     }
 
     async fn run(
@@ -209,7 +216,7 @@ impl<S: Statements> StatementHost<S> {
         let rewritten =
             Sql { id: usize::MAX / 2 - sql.id, text: current.text(&keys), ..sql.clone() };
         let statement = self.statement_of(&rewritten)?;
-        let (names, values) = parameters(&all, self.yields);
+        let (names, values) = parameters(&all, self.conflict);
         let done = self.run(&statement, &names, &values, limit).await;
         done.map(|(_, answer)| answer).map_err(inside)
     }
@@ -252,7 +259,7 @@ impl<S: Statements> StatementHost<S> {
                 Known { statement, converts, compiled: None, scalar: None, is_planned: false };
             self.known.insert(key.clone(), known);
         }
-        let (names, values) = parameters(variables, self.yields);
+        let (names, values) = parameters(variables, self.conflict);
         let value = self.value_of(&key, &names, &values).await.map_err(inside)?;
         let converts = self.known.get(&key).is_none_or(|known| known.converts);
         Ok((value, converts))
@@ -323,13 +330,13 @@ fn text_value(text: Option<String>) -> Value {
 /// The names and values of variables, which columns may hide.
 fn parameters(
     variables: &[Variable<Value>],
-    yields: bool,
+    conflict: Conflict,
 ) -> (Vec<NamedParameter>, Vec<ScalarValue>) {
     let name = |variable: &Variable<Value>| NamedParameter {
         qualifier: variable.qualifier.clone(),
         name: variable.name.clone(),
         sql_type: variable.value.of.clone(),
-        yields,
+        conflict,
     };
     let values = variables.iter().map(|variable| variable.value.scalar.clone());
     (variables.iter().map(name).collect(), values.collect())
@@ -374,6 +381,15 @@ impl<S: Statements> Host for StatementHost<S> {
         &mut self.programs
     }
 
+    fn set_conflict(&mut self, conflict: plpgsql::tree::Conflict) {
+        use plpgsql::tree::Conflict as Chosen;
+        self.conflict = match conflict {
+            Chosen::Error => Conflict::Error,
+            Chosen::Column => Conflict::Column,
+            Chosen::Variable => Conflict::Parameter,
+        };
+    }
+
     async fn evaluate(
         &mut self,
         sql: &Sql,
@@ -397,7 +413,7 @@ impl<S: Statements> Host for StatementHost<S> {
             return self.execute_current(sql, current, variables, limit).await;
         }
         let statement = self.statement_of(sql)?;
-        let (names, values) = parameters(variables, self.yields);
+        let (names, values) = parameters(variables, self.conflict);
         let done = self.run(&statement, &names, &values, limit).await;
         done.map(|(_, answer)| answer).map_err(inside)
     }
@@ -409,7 +425,7 @@ impl<S: Statements> Host for StatementHost<S> {
         limit: Option<usize>,
     ) -> Result<Answer<Value>> {
         let statement = parser::one(text).map_err(inside)?;
-        let (names, values) = parameters(&numbered(given), self.yields);
+        let (names, values) = parameters(&numbered(given), self.conflict);
         let done = self.run(&statement, &names, &values, limit).await;
         done.map(|(_, answer)| answer).map_err(inside)
     }
@@ -422,11 +438,11 @@ impl<S: Statements> Host for StatementHost<S> {
     ) -> Result<String> {
         let (statement, (names, values)) = match query {
             CursorQuery::Written(sql, variables) => {
-                (self.statement_of(sql)?, parameters(variables, self.yields))
+                (self.statement_of(sql)?, parameters(variables, self.conflict))
             }
             CursorQuery::Text(text, given) => {
                 let statement = parser::one(text).map_err(inside)?;
-                (statement, parameters(&numbered(given), self.yields))
+                (statement, parameters(&numbered(given), self.conflict))
             }
         };
         let locks = statement.rows().is_some_and(locks_rows);

@@ -1,6 +1,7 @@
 //! What a host has planned, kept from one call of a function to the next.
 
 use crate::host::{Key, Known, StatementHost, Statements};
+use planner::Conflict;
 use std::collections::HashMap;
 
 /// What a host has planned for the texts of one function.
@@ -31,7 +32,7 @@ impl<S: Statements> StatementHost<S> {
     /// As [`Self::resume`], for the statements of a function in SQL, in which columns hide parameters.
     pub fn of_sql(statements: S, memory: Memory) -> Self {
         let mut host = Self::resume(statements, memory);
-        host.yields = true;
+        host.conflict = Conflict::Column;
         host
     }
 

@@ -52,6 +52,9 @@ impl Binder<'_> {
     }
 
     fn bare_column(&mut self, name: &str, location: i32) -> Result<Expr> {
+        if let Some(value) = self.hiding_variable(None, name, location) {
+            return Ok(value);
+        }
         for scope in self.named_scopes() {
             if let Some(found) = scope.column(name, location)? {
                 if self.variable(None, name, location).is_some() && !self.catalog.columns_hide() {
@@ -63,6 +66,9 @@ impl Binder<'_> {
         // The name of a relation stands for its row.
         for scope in self.named_scopes() {
             if scope.item(None, name, location)?.is_some() {
+                if self.record(name, location).is_some() && !self.catalog.columns_hide() {
+                    return Err(ambiguous_variable(name).at(location));
+                }
                 return self.whole_row(None, name, location);
             }
         }
@@ -73,7 +79,9 @@ impl Binder<'_> {
         {
             return self.system_column(relation, name, location);
         }
-        match self.routine_parameter(name, location).or(self.variable(None, name, location)) {
+        let variable =
+            self.routine_parameter(name, location).or(self.variable(None, name, location));
+        match variable.or_else(|| self.record(name, location)) {
             Some(value) => Ok(value),
             None => Err(self.no_column(name, location)),
         }
@@ -133,6 +141,11 @@ impl Binder<'_> {
         name: &str,
         location: i32,
     ) -> Result<Expr> {
+        if schema.is_none()
+            && let Some(value) = self.hiding_variable(Some(table), name, location)
+        {
+            return Ok(value);
+        }
         for scope in self.named_scopes() {
             let Some(item) = scope.item(schema, table, location)? else { continue };
             let mut found = item.columns.iter().filter(|(column, _)| column == name);

@@ -128,8 +128,19 @@ pub trait Catalog {
         None
     }
 
+    /// The fields of a record of a procedural language, if that is what a name means: their names, the numbers of their
+    /// parameters, and their types.
+    fn record(&self, _name: &str) -> Vec<(String, u32, SqlType)> {
+        Vec::new()
+    }
+
     /// Whether columns hide variables of the same name.
     fn columns_hide(&self) -> bool {
+        false
+    }
+
+    /// Whether variables hide columns of the same name.
+    fn variables_hide(&self) -> bool {
         false
     }
 

@@ -6,7 +6,7 @@ use super::cursors;
 use super::statement::{statement, statements};
 use super::types::type_name;
 use crate::tokens::Kind as Token;
-use crate::tree::{Block, Condition, Declaration, Declared, Handler, Kind, Statement};
+use crate::tree::{Block, Condition, Conflict, Declaration, Declared, Handler, Kind, Statement};
 use values::error::{Error, Result, SqlState};
 
 /// The block of a whole source, behind its label.
@@ -38,7 +38,7 @@ pub(super) fn block(cursor: &mut Cursor<'_>, label: Option<String>) -> Result<Bl
     }
     cursor.expect(&["end"])?;
     end_label(cursor, label.as_deref())?;
-    Ok(Block { label, declarations, body, handlers })
+    Ok(Block { conflict: Conflict::Error, label, declarations, body, handlers })
 }
 
 /// The label behind END, which must be that of the beginning.

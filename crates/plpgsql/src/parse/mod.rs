@@ -6,6 +6,7 @@ mod conditions;
 mod cursor;
 mod cursors;
 mod loops;
+mod options;
 mod raise;
 mod rows;
 mod statement;
@@ -28,8 +29,9 @@ pub(crate) use whole_rows::{with_stars, with_whole_row};
 /// source.
 pub fn parse(source: &str) -> Result<Block> {
     let mut cursor = Cursor::new(source)?;
+    let conflict = options::conflict(&mut cursor)?;
     let label = cursor.label()?;
-    let block = block::outermost(&mut cursor, label)?;
+    let block = Block { conflict, ..block::outermost(&mut cursor, label)? };
     cursor.accept(";");
     match cursor.is_at_end() {
         true => Ok(block),

@@ -1,7 +1,7 @@
 //! What the interpreter needs of its surroundings.
 
 use super::programs::{Compute, Programs};
-use crate::tree::Sql;
+use crate::tree::{Conflict, Sql};
 use std::sync::Arc;
 use values::error::{Error, Result};
 
@@ -100,6 +100,9 @@ pub trait Host: Send {
         variables: &[Variable<Self::Value>],
         to: Option<&str>,
     ) -> Option<Arc<Self::Program>>;
+
+    /// Sets what names mean that are both a variable's and a column's, in the texts of the function.
+    fn set_conflict(&mut self, conflict: Conflict);
 
     /// The programs that are known.
     fn programs(&mut self) -> &mut Programs<Self::Program>;

@@ -71,6 +71,7 @@ pub async fn run<H: Host>(
     outputs: &[usize],
     host: &mut H,
 ) -> Result<Ended<H::Value>> {
+    host.set_conflict(block.conflict);
     let count = parameters.len();
     let mut machine = Machine { outputs, ..Machine::new(host, of, parameters) };
     let flow = machine.block(block).await.and_then(within_loops);

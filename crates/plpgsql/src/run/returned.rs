@@ -33,6 +33,7 @@ pub async fn call<H: Host>(
     form: Form<'_>,
     host: &mut H,
 ) -> Result<Vec<Vec<H::Value>>> {
+    host.set_conflict(block.conflict);
     let outputs = form.outputs;
     let mut machine = Machine { outputs, form: Some(form), ..Machine::new(host, of, parameters) };
     let flow = machine.block(block).await.and_then(within_loops);

@@ -30,6 +30,7 @@ pub async fn run_trigger<H: Host>(
     triggered: Triggered<H::Value>,
     host: &mut H,
 ) -> Result<Option<Vec<H::Value>>> {
+    host.set_conflict(block.conflict);
     let machine = Machine::new(host, of, triggered.variables);
     let mut machine = Machine { returned_row: Some(None), ..machine };
     for (name, row) in [("new", triggered.new), ("old", triggered.old)] {

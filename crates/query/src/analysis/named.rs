@@ -11,7 +11,7 @@ use datafusion::common::TableReference;
 use datafusion::datasource::provider_as_source;
 use lowering::SourceTable;
 use parking_lot::Mutex;
-use planner::{NamedParameter, Planner, unique_names};
+use planner::{Conflict, NamedParameter, Planner, unique_names};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use store::catalog::{Relation, SqlType};
@@ -272,8 +272,21 @@ impl Catalog for Named {
         Some((place as u32 + 1, types::of_held(&self.names[place].sql_type)?))
     }
 
+    fn record(&self, name: &str) -> Vec<(String, u32, BoundType)> {
+        let numbered = self.names.iter().zip(1..);
+        let fields = numbered.filter(|(known, _)| known.qualifier.as_deref() == Some(name));
+        let fields = fields.map(|(known, number)| {
+            Some((known.name.clone(), number, types::of_held(&known.sql_type)?))
+        });
+        fields.collect::<Option<_>>().unwrap_or_default()
+    }
+
     fn columns_hide(&self) -> bool {
-        self.names.iter().any(|known| known.yields)
+        self.names.iter().any(|known| known.conflict == Conflict::Column)
+    }
+
+    fn variables_hide(&self) -> bool {
+        self.names.iter().any(|known| known.conflict == Conflict::Parameter)
     }
 
     fn may_call(&self, routine: &Routine) -> Result<(), analyzer::Error> {

@@ -260,8 +260,16 @@ impl Catalog for Relations {
         self.named.variable(qualifier, name)
     }
 
+    fn record(&self, name: &str) -> Vec<(String, u32, BoundType)> {
+        self.named.record(name)
+    }
+
     fn columns_hide(&self) -> bool {
         self.named.columns_hide()
+    }
+
+    fn variables_hide(&self) -> bool {
+        self.named.variables_hide()
     }
 
     fn may_call(&self, routine: &Routine) -> Result<(), analyzer::Error> {

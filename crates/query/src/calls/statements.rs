@@ -59,6 +59,12 @@ impl AtCall {
         let planner = frame.planner(reading);
         let query = analysis::query_of(statement)?;
         let (plan, fields) = analysis::plan(&frame, &planner, query).await?;
+        if limit != Some(0)
+            && let Some(row) = planner.only_row(&plan)?
+        {
+            let schema = Some(row.schema());
+            return Ok(Done { fields: Some(fields), schema, batches: vec![row], count: 0 });
+        }
         let plan = match limit {
             Some(limit) => LogicalPlanBuilder::from(plan).limit(0, Some(limit))?.build()?,
             None => plan,

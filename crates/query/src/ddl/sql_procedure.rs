@@ -4,7 +4,7 @@ use crate::analysis::{self, calls, changes};
 use crate::context::Frame;
 use datafusion::common::ScalarValue;
 use parser::Body;
-use planner::NamedParameter;
+use planner::{Conflict, NamedParameter};
 use store::DistributedTransaction;
 use store::catalog::Function;
 use values::error::{Error, Result};
@@ -32,7 +32,7 @@ pub(super) async fn check(
             qualifier: None,
             name: input.name.clone(),
             sql_type,
-            yields: true,
+            conflict: Conflict::Column,
         });
     }
     for statement in &statements {

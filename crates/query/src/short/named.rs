@@ -4,7 +4,7 @@ use crate::context::Frame;
 use crate::dml::name_of;
 use catalog_views::relation_names::find_named;
 use grammar::tree::{ColumnRef, Node, NodeEnum, ParamRef, RangeVar, SelectStmt};
-use planner::NamedParameter;
+use planner::{Conflict, NamedParameter};
 use scan::tables::Tables;
 use std::sync::Arc;
 use store::catalog::{Relation, SqlType, Table};
@@ -145,11 +145,11 @@ impl Scope<'_> {
             NodeEnum::ColumnRef(reference) => {
                 let (variable, is_column) = self.meaning(reference)?;
                 match variable {
-                    Some(at) if !is_column => {
+                    Some(at) if !is_column || self.names[at].conflict == Conflict::Parameter => {
                         let (number, location) = (i32::try_from(at + 1).ok()?, reference.location);
                         node.node = Some(NodeEnum::ParamRef(ParamRef { number, location }));
                     }
-                    Some(at) if !self.names[at].yields => return None,
+                    Some(at) if self.names[at].conflict == Conflict::Error => return None,
                     _ => {}
                 }
                 return Some(());

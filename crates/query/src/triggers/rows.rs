@@ -2,7 +2,7 @@
 
 use crate::context::triggered::RowValues;
 use datafusion::arrow::array::ArrayRef;
-use planner::NamedParameter;
+use planner::{Conflict, NamedParameter};
 use procedural::Value;
 use store::catalog::{Column, Table};
 use values::assign::assign;
@@ -27,7 +27,7 @@ pub(crate) fn named_columns(table: &Table) -> Vec<NamedParameter> {
             qualifier: Some(row.to_owned()),
             name: column.name.clone(),
             sql_type: column.sql_type.clone(),
-            yields: false,
+            conflict: Conflict::Error,
         })
     };
     of(NEW).chain(of(OLD)).collect()

@@ -79,6 +79,30 @@ impl Binder<'_> {
         Some(Expr::new(Kind::Parameter(number), sql_type, location))
     }
 
+    /// As [`Self::variable`], where variables hide columns.
+    pub(super) fn hiding_variable(
+        &self,
+        qualifier: Option<&str>,
+        name: &str,
+        location: i32,
+    ) -> Option<Expr> {
+        let hides = self.catalog.variables_hide();
+        hides.then(|| self.variable(qualifier, name, location)).flatten()
+    }
+
+    /// The record of a procedural language that a name means outside the bodies of functions, as a row.
+    pub(super) fn record(&self, name: &str, location: i32) -> Option<Expr> {
+        let fields = self.catalog.record(name);
+        if fields.is_empty() || !self.expansions.is_empty() {
+            return None;
+        }
+        let field = |(name, number, sql_type)| {
+            (name, Expr::new(Kind::Parameter(number), sql_type, location))
+        };
+        let (names, values) = fields.into_iter().map(field).unzip();
+        Some(Expr::new(Kind::NamedRow(names, values), Oid::RECORD, location))
+    }
+
     /// `$n` in the body of a function. `None` outside.
     pub(super) fn numbered_parameter(&self, number: i32, location: i32) -> Option<Result<Expr>> {
         let expansion = self.expansions.last()?;

@@ -15,7 +15,7 @@ use datafusion::physical_plan::collect;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use parser::Statement;
-use planner::{NamedParameter, Planner};
+use planner::{NamedParameter, Planner, values_of};
 use plpgsql::{Called, Given, Host};
 use procedural::{Done, StatementHost, Statements, Value};
 use std::pin::Pin;
@@ -237,6 +237,11 @@ pub(super) async fn rows(
     plan: LogicalPlan,
     limit: Option<usize>,
 ) -> Result<Vec<RecordBatch>> {
+    if limit != Some(0)
+        && let Some(row) = planner.only_row(&plan)?
+    {
+        return Ok(vec![row]);
+    }
     let plan = match limit {
         Some(limit) => LogicalPlanBuilder::from(plan).limit(0, Some(limit))?.build()?,
         None => plan,
@@ -252,10 +257,11 @@ pub(super) fn of_batches(fields: Vec<values::field::Field>, batches: Vec<RecordB
 
 /// The values of the one row of a plan.
 async fn one_row(planner: &Planner<'_>, plan: LogicalPlan) -> Result<Vec<ScalarValue>> {
+    if let Some(row) = planner.only_row(&plan)? {
+        return values_of(&row);
+    }
     let physical = planner.physical(&plan).await?;
     let batches = collect(physical, planner.engine.task_ctx()).await?;
-    let batch = batches.iter().find(|batch| batch.num_rows() == 1);
-    let arguments = batch.into_iter().flat_map(RecordBatch::columns);
-    let arguments = arguments.map(|array| ScalarValue::try_from_array(array, 0));
-    Ok(arguments.collect::<Result<Vec<_>, _>>()?)
+    let row = batches.iter().find(|batch| batch.num_rows() == 1);
+    row.map_or_else(|| Ok(Vec::new()), values_of)
 }

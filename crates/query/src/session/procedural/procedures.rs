@@ -18,7 +18,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use parser::Statement;
 use parser::commands::Call;
-use planner::NamedParameter;
+use planner::{Conflict, NamedParameter};
 use plpgsql::{Called, Given, Host};
 use procedural::{Done, StatementHost, Statements, Value, shown};
 use std::sync::Arc;
@@ -357,7 +357,12 @@ async fn of_sql(
     let (names, values): (Vec<NamedParameter>, Vec<ScalarValue>) = inputs
         .map(|(_, (name, _, value))| {
             (
-                NamedParameter { qualifier: None, name, sql_type: value.of, yields: true },
+                NamedParameter {
+                    qualifier: None,
+                    name,
+                    sql_type: value.of,
+                    conflict: Conflict::Column,
+                },
                 value.scalar,
             )
         })
