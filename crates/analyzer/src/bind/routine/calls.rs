@@ -1,12 +1,15 @@
-//! Calls that are made before the query, whose parameters then have their values: a number keeps its own scale there.
+//! Calls that are made before the query, whose parameters then have their values. The statements of their functions are
+//! executed without the engine in between.
 
 use super::choice::Called;
 use super::{executed, places};
+use crate::bind::aggregate::is_volatile_expr;
 use crate::bind::scope::Clause;
 use crate::bind::{Binder, children, contains};
 use crate::error::Result;
 use crate::routine::RoutineCall;
-use crate::system::{Oid, SqlType};
+use crate::system::Oid;
+use crate::system::functions::Volatility;
 use crate::tree::walk::query_expressions_mut;
 use crate::tree::{Expr, Kind, Query};
 use std::sync::Arc;
@@ -16,17 +19,19 @@ const FIRST_CALL: u32 = 1 << 23;
 
 impl Binder<'_> {
     /// Whether a call is made before the query: only in the select list of a query without FROM it is certain that it is
-    /// made, and once. Other values than numbers do not differ.
+    /// made, and once.
     pub(super) fn may_call_before(&self, called: &Called) -> bool {
         let is_alone = match self.scopes.as_slice() {
             [scope] => scope.clause == Clause::Targets && scope.items.is_empty(),
             _ => false,
         };
-        let is_number = called.result.base() == Oid::NUMERIC;
+        let has_columns = !called.columns.is_empty() || called.result == Oid::RECORD;
+        let is_plain = !called.result.is_of_users() || called.result.base() == Oid::NUMERIC;
         self.calls_before
-            && called.routine.language != "sql"
+            && called.routine.language == "plpgsql"
             && is_alone
-            && is_number
+            && !has_columns
+            && is_plain
             && self.expansions.is_empty()
             && !called.arguments.iter().any(super::is_executed)
     }
@@ -34,7 +39,7 @@ impl Binder<'_> {
     /// The value of a call that is made before the query.
     pub(super) fn call_before(&mut self, called: Called, location: i32) -> Result<Expr> {
         let number = FIRST_CALL + self.calls.len() as u32;
-        let sql_type = SqlType::plain(called.result);
+        let sql_type = executed::result_type(called.result);
         let routine = Arc::clone(&called.routine);
         let value = executed::executed(called, location);
         let Kind::Call(call) = &value.kind else { return Ok(value) };
@@ -51,9 +56,14 @@ impl Binder<'_> {
         }
         let arguments = self.calls.iter().flat_map(|call| &call.arguments);
         let outputs = super::value::list_of(query);
-        let is_sure = outputs.is_some_and(|outputs| {
-            !outputs.iter().map(|output| &output.expr).chain(arguments).any(is_guarded)
-        });
+        let is_unsure = |expr: &Expr| is_guarded(expr) || is_of_moment(expr);
+        let volatile = self.calls.iter().filter(|call| is_volatile(call)).count();
+        // What is not volatile does not see what others have changed.
+        let are_alike = volatile == 0 || volatile == self.calls.len();
+        let is_sure = are_alike
+            && outputs.is_some_and(|outputs| {
+                !outputs.iter().map(|output| &output.expr).chain(arguments).any(is_unsure)
+            });
         if !is_sure {
             return self.calls_in_place(query);
         }
@@ -95,6 +105,21 @@ fn replace(expr: &mut Expr, values: &[Expr]) {
 
 fn is_call(number: u32) -> bool {
     (FIRST_CALL..super::FIRST_PLACE).contains(&number)
+}
+
+fn is_volatile(call: &RoutineCall) -> bool {
+    call.routine.volatility == Volatility::Volatile
+}
+
+/// Whether an expression depends on the moment at which it is computed: it reads tables, or calls a volatile function or one
+/// that is executed in its place.
+fn is_of_moment(expr: &Expr) -> bool {
+    let is_executed = |part: &Expr| match &part.kind {
+        Kind::Call(call) => call.executed.is_some(),
+        Kind::Subquery(_) => true,
+        _ => false,
+    };
+    is_volatile_expr(expr) || contains(expr, &mut |part| is_executed(part))
 }
 
 /// Whether an expression has the value of a call in a part that may not be evaluated.
