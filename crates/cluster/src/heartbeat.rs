@@ -9,7 +9,6 @@ use crate::timeouts::TIMEOUTS;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use messages::{Heartbeat, HeartbeatAnswer, RootAnswer, RootRequest, unexpected};
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use store::Error;
 
@@ -41,7 +40,7 @@ fn every_period(node: &Arc<Node>, work: fn(Arc<Node>) -> BoxFuture<'static, ()>)
 /// Sends messages of the directory, and discards moves whose sources are silent.
 fn clean_up(node: &Node) {
     let here = node.membership.here;
-    let is_draining = node.membership.list.read().get(here).is_some_and(|me| me.weight == 0);
+    let is_draining = node.membership.list().get(here).is_some_and(|me| me.weight == 0);
     for file in node.files.all() {
         let outbox = file.heartbeat();
         node.routing.send(&file, outbox);
@@ -72,7 +71,7 @@ async fn tell(node: &Node) -> Result<HeartbeatAnswer, Error> {
         server: node.membership.here,
         oldest,
         settled: node.transactions.settled(),
-        members: node.membership.list.read().version,
+        members: node.membership.list().version,
         load: report::load(node),
         pg: node.membership.pg.get().cloned(),
     };
@@ -98,7 +97,7 @@ fn follow(node: &Node, beat: HeartbeatAnswer) {
     if let Some(members) = beat.members {
         node.membership.learn(members);
     }
-    if node.generation.fetch_max(beat.generation, Ordering::AcqRel) < beat.generation {
+    if node.membership.learn_generation(beat.generation) {
         for file in node.files.all() {
             if node.calls.root.is_none() {
                 file.forget_pages(beat.generation);

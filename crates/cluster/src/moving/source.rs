@@ -181,7 +181,7 @@ impl Moving<'_> {
             let ends_round = pieces.is_at_end();
             let request = MoveRequest::Piece { number, piece: piece.into(), ends_round };
             moves.routing.calls.ask_leader(order.to, &request).await?;
-            let settings = moves.routing.membership.list.read().moves;
+            let settings = moves.routing.membership.list().moves;
             moves.outgoing.has_sent(length, settings, moves.routing.calls.tasks.now());
         }
         Ok(bytes)
@@ -240,7 +240,7 @@ impl Moving<'_> {
         let mut rest: Option<Blob> = None;
         for piece in pieces {
             let piece = piece?;
-            let settings = moves.routing.membership.list.read().moves;
+            let settings = moves.routing.membership.list().moves;
             moves.outgoing.has_sent(piece.len() as u64, settings, calls.tasks.now());
             if let Some(piece) = rest.replace(piece.into()) {
                 let request = MoveRequest::Piece { number, piece, ends_round: false };
@@ -312,7 +312,7 @@ async fn call_off(moves: Arc<Moves>, to: GroupId, number: u64) {
 async fn pace(moves: &Moves) -> Result<(), Error> {
     let tasks = &moves.routing.calls.tasks;
     loop {
-        let settings = moves.routing.membership.list.read().moves;
+        let settings = moves.routing.membership.list().moves;
         if settings.is_paused {
             return Err(deferred("moves are paused"));
         }

@@ -166,7 +166,7 @@ impl View {
         // do.
         let _ = calls.tasks.within(TIMEOUTS.broadcast, calls.refresh_members()).await;
         let servers: Vec<ServerId> =
-            membership.list.read().present().map(|member| member.server).collect();
+            membership.list().present().map(|member| member.server).collect();
         let others = servers.into_iter().filter(|server| *server != membership.here);
         let asked = others.map(|server| calls.ask_within(server, &request, TIMEOUTS.broadcast));
         let mut owned = file.own(range);
