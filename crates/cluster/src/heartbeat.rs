@@ -9,6 +9,7 @@ use crate::timeouts::TIMEOUTS;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use messages::{Heartbeat, HeartbeatAnswer, RootAnswer, RootRequest, unexpected};
+use protocols::routing::Event;
 use std::sync::{Arc, Weak};
 use store::Error;
 
@@ -42,10 +43,10 @@ fn clean_up(node: &Node) {
     let here = node.membership.here;
     let is_draining = node.membership.list().get(here).is_some_and(|me| me.weight == 0);
     for file in node.files.all() {
-        let outbox = file.heartbeat();
+        let outbox = file.change(Event::Tick);
         node.routing.send(&file, outbox);
         if is_draining && node.calls.root.is_none() {
-            let outbox = file.give_pages(ROOT);
+            let outbox = file.change(Event::GivePages(ROOT));
             node.routing.send(&file, outbox);
         }
     }
@@ -100,9 +101,10 @@ fn follow(node: &Node, beat: HeartbeatAnswer) {
     if node.membership.learn_generation(beat.generation) {
         for file in node.files.all() {
             if node.calls.root.is_none() {
-                file.forget_pages(beat.generation);
+                let start = beat.generation;
+                node.routing.send(&file, file.change(Event::Begin { start }));
             }
-            node.routing.send(&file, file.announce());
+            node.routing.send(&file, file.change(Event::Announce));
         }
     }
     *node.totals.write() = beat.totals.into_iter().collect();

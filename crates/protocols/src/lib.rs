@@ -7,6 +7,7 @@
 //! - [`source`] and [`destination`] of a move of keys.
 //! - [`oracle`]: timestamps of the root, and outcomes of transactions. [`numbers`]: which requests for advisory locks the root obeys.
 //! - [`membership`]: who is a member, as the root decides, and as every server knows.
+//! - [`routing`]: who owns which keys, as every server knows it, and how that is told.
 //! - [`planted`]: bugs that simulations plant.
 //!
 //! Not here: messages, time limits, and what a transaction has written.
@@ -18,4 +19,5 @@ pub mod numbers;
 pub mod oracle;
 pub mod participant;
 pub mod planted;
+pub mod routing;
 pub mod source;

@@ -8,6 +8,7 @@ use crate::calls::CallError;
 use crate::directory::File;
 use crate::timeouts::TIMEOUTS;
 use messages::{Blob, MoveAnswer, MoveInfo, MoveOrder, MoveRequest, unexpected};
+use protocols::routing as directory;
 use protocols::source::{Answer, Effect, Event, Obstacle, REST_BYTES, Source};
 use sdds::balancing::Sizes;
 use sdds::directory::{Level, Message};
@@ -258,11 +259,12 @@ impl Moving<'_> {
         let outbox = match adopt {
             Message::Adopt { range, epoch, .. } if is_adopted => {
                 out.finish();
-                file.handle(Message::Adopted { level: Level::Rows, range, epoch })
+                let level = Level::Rows;
+                file.change(directory::Event::Message(Message::Adopted { level, range, epoch }))
             }
             adopt => {
                 out.thaw();
-                file.undelivered(order.to, adopt)
+                file.change(directory::Event::Undelivered(order.to, adopt))
             }
         };
         let took = (moves.routing.calls.tasks.now() - since).as_micros() as u64;

@@ -5,6 +5,7 @@ use crate::membership::{Member, Members, evicted};
 use crate::timeouts::TIMEOUTS;
 use messages::{Reply, RootAnswer, ServerLoad};
 use protocols::membership::{Effect, Event, Newcomer, Refusal, Returning, Roster};
+use protocols::routing as directory;
 use sdds::{ServerId, Timestamp};
 use store::Error;
 use store::catalog::Catalog;
@@ -119,7 +120,8 @@ impl Root {
                 }
                 Effect::BeginDirectory { start } => {
                     for file in self.files.all() {
-                        file.forget_pages(start);
+                        let outbox = file.change(directory::Event::Begin { start });
+                        assert!(outbox.is_empty(), "the root begins with what it owns");
                         let present = members.present();
                         present.for_each(|member| file.join(members.group_of(member.server)));
                     }
