@@ -2,6 +2,10 @@
 //!
 //! A page that may have arrived must not be taken back: it would have two keepers. Every other message is sent again without
 //! harm, by the [`File`](super::File) that has sent it.
+//!
+//! A receiver that cannot be reached any more after that counts as one that was lost, with the pages that it kept. If it was
+//! cut off only, the page does have two keepers until the directory begins anew: requests that come by the old one take more
+//! hops. Not to take it back would be worse, since requests for its keys wait meanwhile.
 
 use sdds::directory::Message;
 use std::time::Duration;
@@ -57,6 +61,7 @@ impl Delivery {
                 self.pause = (pause * 2).min(self.pause_max);
                 Next::Again(pause)
             }
+            // Also after it may have arrived: its receiver is taken for lost.
             Fate::Unknown | Fate::NotArrived => Next::GiveBack,
         };
         self.is_over = !matches!(next, Next::Again(_));

@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn everybody_is_asked_when_what_is_known_leads_nowhere() {
         let parts = vec![(KeyRange::all(), GroupId(1))];
-        let search = |hops, gone: u64| search(hops, &parts, |group| group == GroupId(gone));
+        let look = |hops, gone: u64| search(hops, &parts, |group| group == GroupId(gone));
         assert_eq!([look(0, 2), look(HOPS_MAX - 1, 2)], [Search::Here; 2]);
         assert_eq!([look(0, 1), look(HOPS_MAX, 2)], [Search::Everybody; 2]);
         assert!(may_go_on(HOPS_MAX) && !may_go_on(HOPS_MAX + 1));

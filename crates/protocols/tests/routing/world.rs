@@ -327,7 +327,7 @@ impl World {
         let (from, to) = (letter.from, letter.to);
         let (arrives, known) = match (self.servers[to].is_up, fate) {
             (false, _) => (false, Fate::NotArrived),
-            // Not tested: a page that may have arrived does not arrive again, at a server that runs.
+            // Not tested: a page that may have arrived and then cannot be delivered to a server that runs. It has two keepers.
             (true, 0) if !letter.may_have_arrived => (false, Fate::NotArrived),
             (true, 1) => (false, Fate::Unknown),
             (true, 2) => (true, Fate::Unknown),
