@@ -49,7 +49,7 @@ impl Cluster {
         if begin.has_returned {
             self.0.files.restore(begin.start);
             if let Some(root) = self.root() {
-                root.begin_generation(begin.start);
+                root.begin(begin.start);
             }
             self.0.transactions.take_undecided();
         }
@@ -75,7 +75,7 @@ impl Cluster {
 
     /// The members of the cluster, as known to this server.
     pub fn members(&self) -> Members {
-        self.0.membership.list.read().clone()
+        self.0.membership.list().clone()
     }
 
     /// The store of this server.

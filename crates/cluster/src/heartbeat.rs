@@ -9,7 +9,7 @@ use crate::timeouts::TIMEOUTS;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use messages::{Heartbeat, HeartbeatAnswer, RootAnswer, RootRequest, unexpected};
-use std::sync::atomic::Ordering;
+use protocols::routing::Event;
 use std::sync::{Arc, Weak};
 use store::Error;
 
@@ -41,12 +41,12 @@ fn every_period(node: &Arc<Node>, work: fn(Arc<Node>) -> BoxFuture<'static, ()>)
 /// Sends messages of the directory, and discards moves whose sources are silent.
 fn clean_up(node: &Node) {
     let here = node.membership.here;
-    let is_draining = node.membership.list.read().get(here).is_some_and(|me| me.weight == 0);
+    let is_draining = node.membership.list().get(here).is_some_and(|me| me.weight == 0);
     for file in node.files.all() {
-        let outbox = file.heartbeat();
+        let outbox = file.change(Event::Tick);
         node.routing.send(&file, outbox);
         if is_draining && node.calls.root.is_none() {
-            let outbox = file.give_pages(ROOT);
+            let outbox = file.change(Event::GivePages(ROOT));
             node.routing.send(&file, outbox);
         }
     }
@@ -72,7 +72,7 @@ async fn tell(node: &Node) -> Result<HeartbeatAnswer, Error> {
         server: node.membership.here,
         oldest,
         settled: node.transactions.settled(),
-        members: node.membership.list.read().version,
+        members: node.membership.list().version,
         load: report::load(node),
         pg: node.membership.pg.get().cloned(),
     };
@@ -98,12 +98,13 @@ fn follow(node: &Node, beat: HeartbeatAnswer) {
     if let Some(members) = beat.members {
         node.membership.learn(members);
     }
-    if node.generation.fetch_max(beat.generation, Ordering::AcqRel) < beat.generation {
+    if node.membership.learn_generation(beat.generation) {
         for file in node.files.all() {
             if node.calls.root.is_none() {
-                file.forget_pages(beat.generation);
+                let start = beat.generation;
+                node.routing.send(&file, file.change(Event::Begin { start }));
             }
-            node.routing.send(&file, file.announce());
+            node.routing.send(&file, file.change(Event::Announce));
         }
     }
     *node.totals.write() = beat.totals.into_iter().collect();

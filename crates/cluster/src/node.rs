@@ -12,7 +12,6 @@ use parking_lot::{Mutex, RwLock};
 use protocols::numbers::Sent;
 use sdds::Timestamp;
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 use store::catalog::TableId;
 use store::{Error, Fragments, Store, TableTotal};
@@ -42,8 +41,6 @@ pub(crate) struct Node {
     pub(crate) numbers: Mutex<Sent>,
     /// Executes plan fragments of other servers. Not set while the server starts.
     pub(crate) fragments: OnceLock<Arc<dyn Fragments>>,
-    /// The generation of the directory, as last told by the root.
-    pub(crate) generation: AtomicU64,
     /// The size of each table on all servers, as last told by the root.
     pub(crate) totals: RwLock<BTreeMap<TableId, TableTotal>>,
 }
@@ -95,7 +92,6 @@ impl Node {
             moves,
             numbers: Mutex::new(Sent::from(first_of(start))),
             fragments: OnceLock::new(),
-            generation: AtomicU64::new(0),
             totals: RwLock::default(),
         }
     }

@@ -1,7 +1,6 @@
 //! Answers the requests of other servers: decodes them, and passes each to the part that answers its group.
 
 use crate::blocking::LARGE_BYTES;
-use crate::membership::evicted;
 use crate::moving;
 use crate::node::Node;
 use crate::peers::numbers;
@@ -41,19 +40,13 @@ pub(crate) fn serve(node: &Arc<Node>, request: Bytes) -> Answers {
     .boxed()
 }
 
-/// The request in an envelope, if it is for this server, and its sender is not evicted.
+/// The request in an envelope, if it is for this server, and both are members.
 fn open(node: &Node, envelope: Envelope) -> Result<Request, Error> {
     if node.calls.stopped.is_cancelled() {
         return Err(node.calls.stopped_error());
     }
-    if envelope.to.is_some_and(|to| to != node.membership.here) {
-        let reason = "another server has its address now";
-        return Err(Error::unreachable(node.membership.name.clone(), reason));
-    }
-    match envelope.from.filter(|from| node.membership.is_lost(*from)) {
-        Some(lost) => Err(evicted(&node.membership.name_of(lost))),
-        None => Ok(envelope.request),
-    }
+    node.membership.admit(envelope.from, envelope.to)?;
+    Ok(envelope.request)
 }
 
 async fn answer(node: &Arc<Node>, request: Request, is_large: bool) -> Answers {

@@ -12,6 +12,8 @@ pub(crate) struct Timeouts {
     pub(crate) heartbeat: Duration,
     /// The root evicts a server without data after this time without a heartbeat.
     pub(crate) eviction: Duration,
+    /// A root that takes no event for longer, not even its own heartbeats, stood still: it does not know who was silent.
+    pub(crate) standstill: Duration,
     /// The answer to most calls.
     pub(crate) call: Duration,
     /// The first rows of a plan fragment, and a DML pushdown.
@@ -63,6 +65,7 @@ pub(crate) const TIMEOUTS: Timeouts = Timeouts {
     period: Duration::from_millis(100),
     heartbeat: Duration::from_secs(1),
     eviction: Duration::from_secs(10),
+    standstill: Duration::from_secs(1),
     call: Duration::from_secs(5),
     run: Duration::from_secs(600),
     row: Duration::from_secs(4),
@@ -99,7 +102,9 @@ pub const TIME_LIMITS: TimeLimits = TIMEOUTS.network;
 
 const _: () = {
     let Timeouts { call, row, participant_silence, heartbeat, eviction, .. } = TIMEOUTS;
-    let Timeouts { number, run, network, .. } = TIMEOUTS;
+    let Timeouts { number, run, network, standstill, period, .. } = TIMEOUTS;
+    assert!(period.as_millis() * 5 < standstill.as_millis(), "a root that is awake is busy");
+    assert!(standstill.as_millis() * 5 < eviction.as_millis(), "it does not forgive most silence");
     assert!(
         number.as_millis() * 2 < run.as_millis(),
         "the root answers before its caller gives up"

@@ -3,7 +3,7 @@
 //! - Each group of requests has a file, with its answers: `root`, `rows`, `transaction`, `moves`, `directory`. `request`: a request
 //!   of any group. `answer`: what answers have in common. `envelope`: sender and receiver of a request.
 //! - `ordinals`: the ordinals of variants. `codec`: messages as bytes. [`batches`]: rows as bytes. `blob`: bytes within messages.
-//! - `members`: the servers of a cluster. `load`: what a server stores. `report`: the state of a server.
+//! - `load`: what a server stores. `report`: the state of a server.
 //!
 //! Invariant: the bytes of a message stay the same (`tests/golden`). Not here: who sends what when (`cluster`), and frames (`net`).
 
@@ -14,7 +14,6 @@ mod codec;
 mod directory;
 mod envelope;
 mod load;
-mod members;
 mod moves;
 mod ordinals;
 mod report;
@@ -29,8 +28,8 @@ pub use codec::{decode, encode, invalid_message};
 pub use directory::{DirectoryAnswer, DirectoryRequest};
 pub use envelope::{Envelope, is_background, name_of_call};
 pub use load::{ServerLoad, TableLoad};
-pub use members::{Member, Members};
 pub use moves::{MoveAnswer, MoveRequest};
+pub use protocols::membership::{Member, Members};
 pub use report::{ImageInfo, MoveInfo, ServerReport};
 pub use request::{Question, Request};
 pub use root::{COMMITS_MAX, Heartbeat, HeartbeatAnswer, MoveOrder, RootAnswer, RootRequest};

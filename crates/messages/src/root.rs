@@ -28,7 +28,7 @@ pub enum RootRequest {
         keeps_data: bool,
     },
     /// A member that has been started again with its data to the root, through any member. `cluster` is the identity of
-    /// the cluster. Late or repeated, it counts as one more start.
+    /// the cluster. Late or repeated, it counts as one more start; after a later start it is refused.
     Return {
         /// Its number.
         server: ServerId,

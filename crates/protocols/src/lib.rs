@@ -6,14 +6,18 @@
 //! - [`coordinator`]: the commit of a transaction on several servers. [`participant`]: its part on one of them.
 //! - [`source`] and [`destination`] of a move of keys.
 //! - [`oracle`]: timestamps of the root, and outcomes of transactions. [`numbers`]: which requests for advisory locks the root obeys.
+//! - [`membership`]: who is a member, as the root decides, and as every server knows.
+//! - [`routing`]: who owns which keys, as every server knows it, and how that is told.
 //! - [`planted`]: bugs that simulations plant.
 //!
 //! Not here: messages, time limits, and what a transaction has written.
 
 pub mod coordinator;
 pub mod destination;
+pub mod membership;
 pub mod numbers;
 pub mod oracle;
 pub mod participant;
 pub mod planted;
+pub mod routing;
 pub mod source;

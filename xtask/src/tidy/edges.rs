@@ -32,7 +32,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("backup", &["store", "sdds"]),
     ("client", &["sdds"]),
     ("net", &[]),
-    ("messages", &["store", "sdds"]),
+    ("messages", &["protocols", "store", "sdds"]),
     ("cluster", &["messages", "protocols", "store", "sdds", "net"]),
     ("simulation", &["cluster", "protocols", "store", "sdds"]),
     ("values", &["datetimes", "numerics", "store"]),

@@ -15,7 +15,7 @@ use syn::visit::{self, Visit};
 const PURE: &[(&str, &[&str])] = &[
     ("bundling", &["serde", "thiserror"]),
     ("dbsim", &["bundling", "serde", "thiserror", "toml"]),
-    ("protocols", &["sdds"]),
+    ("protocols", &["sdds", "serde"]),
     ("locks", &["sdds", "serde"]),
     ("numerics", &["num-bigint"]),
     ("sdds", &["imbl", "serde", "smallvec", "thiserror"]),

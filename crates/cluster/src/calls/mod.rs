@@ -53,7 +53,7 @@ impl Calls {
     /// The address and name of a server. If it is unknown, the root is asked for newer members
     /// first.
     async fn find(&self, server: ServerId) -> Result<(Address, String), Error> {
-        if self.membership.list.read().get(server).is_none() {
+        if self.membership.list().get(server).is_none() {
             self.refresh_members().await;
         }
         self.membership.address(server)

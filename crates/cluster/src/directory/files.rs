@@ -25,7 +25,7 @@ impl Files {
 
     /// The file of a table.
     pub(crate) fn of(&self, table: &Table) -> Arc<File> {
-        let members = self.membership.list.read();
+        let members = self.membership.list();
         let all = members.list.iter();
         let here = members.group_of(self.membership.here);
         let groups: Vec<GroupId> = all.map(|member| members.group_of(member.server)).collect();

@@ -6,5 +6,5 @@
 mod file;
 mod files;
 
-pub(crate) use file::{ADJUSTMENT_ENTRIES, File, Outbox, Parts};
+pub(crate) use file::{File, Outbox};
 pub(crate) use files::Files;

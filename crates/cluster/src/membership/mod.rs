@@ -4,11 +4,11 @@ pub use messages::{Member, Members, ServerLoad, TableLoad};
 
 use crate::timeouts::TIMEOUTS;
 use net::Address;
-use parking_lot::RwLock;
+use parking_lot::{MappedRwLockReadGuard, RwLock, RwLockReadGuard};
+use protocols::membership::{Known, Misdirected, News, Standing, Task};
 use sdds::{GroupId, ServerId};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
-use store::Error;
+use store::{Error, MoveSetting};
 
 /// The group that leads the cluster: membership, timestamps, sequences. The first server has founded it.
 pub(crate) const ROOT: GroupId = GroupId(0);
@@ -16,38 +16,37 @@ pub(crate) const ROOT: GroupId = GroupId(0);
 /// The SQLSTATE of the answers to an evicted server: admin_shutdown.
 pub(crate) const EVICTED: &str = "57P01";
 
-/// This server, and the newest known list of members.
+/// This server, and what it knows of the members: a state machine, [`Known`].
 #[derive(Debug)]
 pub(crate) struct Membership {
     /// The number of this server.
     pub(crate) here: ServerId,
     /// The name of this server.
     pub(crate) name: String,
-    pub(crate) list: RwLock<Members>,
+    known: RwLock<Known>,
     /// Where PostgreSQL clients connect to this server.
     pub(crate) pg: OnceLock<String>,
-    is_evicted: AtomicBool,
 }
 
 impl Membership {
     pub(crate) fn new(member: &Member, members: Members) -> Self {
-        Self {
-            here: member.server,
-            name: member.name.clone(),
-            list: RwLock::new(members),
-            pg: OnceLock::new(),
-            is_evicted: AtomicBool::new(false),
-        }
+        let known = RwLock::new(Known::new(member.server, members));
+        Self { here: member.server, name: member.name.clone(), known, pg: OnceLock::new() }
+    }
+
+    /// The newest known list of members.
+    pub(crate) fn list(&self) -> MappedRwLockReadGuard<'_, Members> {
+        RwLockReadGuard::map(self.known.read(), Known::list)
     }
 
     /// The server that leads a group ([`Members::leader_of`]).
     pub(crate) fn leader_of(&self, group: GroupId) -> ServerId {
-        self.list.read().leader_of(group)
+        self.list().leader_of(group)
     }
 
     /// The group that a server leads.
     pub(crate) fn group_of(&self, server: ServerId) -> GroupId {
-        self.list.read().group_of(server)
+        self.list().group_of(server)
     }
 
     /// The group that this server leads.
@@ -62,70 +61,85 @@ impl Membership {
 
     /// The address and name of a server.
     pub(crate) fn address(&self, server: ServerId) -> Result<(Address, String), Error> {
-        let members = self.list.read();
-        match members.get(server) {
-            Some(member) if !member.is_lost => {
-                Ok((Address::new(member.address.clone()), member.name.clone()))
+        let known = self.known.read();
+        let (name, reason, is_lost) = match known.standing(server) {
+            Standing::Present(member) => {
+                return Ok((Address::new(member.address.clone()), member.name.clone()));
             }
-            Some(member) => Err(Error::Unreachable {
-                server: member.name.clone(),
-                reason: if member.has_left {
-                    "it has left the cluster".into()
-                } else {
-                    "it was evicted from the cluster, and its rows are lost".into()
-                },
-                is_lost: !member.has_left,
-                keys: String::new(),
-            }),
-            None if server == ServerId::NOBODY => {
-                let reason = "no server that is running has them";
-                Err(Error::unreachable("", reason))
+            Standing::Left(member) => (&*member.name, "it has left the cluster".into(), false),
+            Standing::Lost(member) => {
+                let reason = "it was evicted from the cluster, and its rows are lost";
+                (&*member.name, reason.into(), true)
             }
-            None => {
-                let reason = format!("this server knows no member with the number {server}");
-                Err(Error::unreachable("", reason))
+            Standing::Nobody => ("", "no server that is running has them".into(), false),
+            Standing::Unknown => {
+                ("", format!("this server knows no member with the number {server}"), false)
             }
-        }
+        };
+        Err(Error::Unreachable { server: name.into(), reason, is_lost, keys: String::new() })
     }
 
     /// The name of a server, or its number if it is unknown.
     pub(crate) fn name_of(&self, server: ServerId) -> String {
-        self.list.read().name_of(server)
+        self.list().name_of(server)
     }
 
-    /// Replaces the list of members if `members` is newer.
+    /// Takes a list of members if it is newer.
     pub(crate) fn learn(&self, members: Members) {
-        let mut known = self.list.write();
-        if known.version < members.version {
-            *known = members;
-        }
+        self.tell(News::List(members));
+    }
+
+    /// Takes the generation of the directory. Returns whether it has begun anew.
+    pub(crate) fn learn_generation(&self, generation: u64) -> bool {
+        self.tell(News::Generation(generation)) == Some(Task::Announce { start: generation })
+    }
+
+    /// Takes a setting of moves that the root has changed.
+    pub(crate) fn learn_setting(&self, change: MoveSetting) {
+        self.tell(News::Moves(change));
+    }
+
+    /// Notes that the root takes this server for no member. Returns whether that is new.
+    pub(crate) fn note_eviction(&self) -> bool {
+        self.tell(News::Out) == Some(Task::Stop)
+    }
+
+    fn tell(&self, news: News) -> Option<Task> {
+        self.known.write().step(news)
     }
 
     /// Whether a server is no member any more: evicted, or left.
     pub(crate) fn is_lost(&self, server: ServerId) -> bool {
-        self.list.read().get(server).is_some_and(|member| member.is_lost)
+        self.known.read().is_lost(server)
     }
 
     /// Whether a group owns no keys any more: its server is lost, or leaves without keys.
     pub(crate) fn is_gone(&self, group: GroupId) -> bool {
-        let members = self.list.read();
-        let leader = members.get(members.leader_of(group));
-        group == GroupId::NOBODY || leader.is_some_and(|leader| leader.is_lost || leader.has_left)
+        self.known.read().is_gone(group)
     }
 
     /// Whether a server has left without losing rows.
     pub(crate) fn has_left(&self, server: ServerId) -> bool {
-        self.list.read().get(server).is_some_and(|member| member.is_lost && member.has_left)
+        matches!(self.known.read().standing(server), Standing::Left(_))
     }
 
     /// The error for requests to this server after its eviction.
     pub(crate) fn eviction(&self) -> Option<Error> {
-        self.is_evicted.load(Ordering::Relaxed).then(|| evicted(&self.name))
+        self.known.read().is_out().then(|| evicted(&self.name))
     }
 
-    /// Notes that the root has evicted this server. Returns whether that is new.
-    pub(crate) fn note_eviction(&self) -> bool {
-        !self.is_evicted.swap(true, Ordering::Relaxed)
+    /// Checks that a request is for this server, and of one that may ask.
+    pub(crate) fn admit(&self, from: Option<ServerId>, to: Option<ServerId>) -> Result<(), Error> {
+        let admitted = self.known.read().admits(from, to);
+        admitted.map_err(|misdirected| match misdirected {
+            Misdirected::Receiver => {
+                Error::unreachable(self.name.clone(), "another server has its address now")
+            }
+            Misdirected::Sender(lost) => evicted(&self.name_of(lost)),
+            Misdirected::Out => {
+                Error::unreachable(self.name.clone(), "it was evicted from the cluster")
+            }
+        })
     }
 }
 

@@ -18,12 +18,13 @@ pub(crate) async fn answer(moves: &Arc<Moves>, request: MoveRequest) -> Reply<Mo
             Ok(MoveAnswer::Done)
         }
         MoveRequest::Adopt { number, rest, adopt, accesses, seen, complete_from } => {
-            let (moves, rest) = (Arc::clone(moves), rest.map(|rest| rest.0));
+            let (adopting, rest) = (Arc::clone(moves), rest.map(|rest| rest.0));
             let adopted = tasks.run(move || {
                 let of = Origin { accesses, seen, complete_from };
-                moves.incoming.adopt(&moves.routing.files, number, rest, of, adopt)
+                adopting.incoming.adopt(&adopting.routing.files, number, rest, of, adopt)
             });
-            adopted.await??;
+            let (file, outbox) = adopted.await??;
+            moves.routing.send(&file, outbox);
             Ok(MoveAnswer::Adopted(true))
         }
         MoveRequest::Drop { number } => {

@@ -2,13 +2,14 @@
 //!
 //! What happens when is decided by a state machine for each, [`protocols::destination`]. Here is how it is done.
 
-use crate::directory::Files;
+use crate::directory::{File, Files, Outbox};
 use crate::runtime::Tasks;
 use crate::timeouts::TIMEOUTS;
 use bytes::Bytes;
 use messages::invalid_message;
 use parking_lot::Mutex;
 use protocols::destination::{Destination, Effect, Event};
+use protocols::routing as directory;
 use sdds::directory::{Content, Message};
 use sdds::{KeyRange, MoveId, Timestamp};
 use std::collections::BTreeMap;
@@ -101,7 +102,7 @@ impl IncomingMoves {
         Ok(())
     }
 
-    /// Receives the rest and adopts all rows.
+    /// Receives the rest and adopts all rows. Returns what the directory has to be told.
     pub(super) fn adopt(
         &self,
         files: &Files,
@@ -109,7 +110,7 @@ impl IncomingMoves {
         rest: Option<Bytes>,
         origin: Origin,
         adopt: Message<()>,
-    ) -> Result<(), Error> {
+    ) -> Result<(Arc<File>, Outbox), Error> {
         if !matches!(adopt, Message::Adopt { content: Content::Rows, .. }) {
             return Err(invalid_message("a move without its range"));
         }
@@ -177,15 +178,16 @@ fn adopt_rows(
     rest: Option<Bytes>,
     origin: Origin,
     adopt: Message<()>,
-) -> Result<(), Error> {
+) -> Result<(Arc<File>, Outbox), Error> {
     let file = files.by_id(table)?;
     rest.map_or(Ok(()), |rest| rows.take(rest))?;
     rows.see(origin.seen);
     rows.lack_before(origin.complete_from);
     rows.adopt(origin.accesses)?;
-    // The answer tells the source what the directory's message would.
-    let _ = file.handle(adopt);
-    Ok(())
+    let mut outbox = file.change(directory::Event::Message(adopt));
+    // The answer tells it the source.
+    outbox.retain(|(_, message)| !matches!(message, Message::Adopted { .. }));
+    Ok((file, outbox))
 }
 
 fn has_ended() -> Error {

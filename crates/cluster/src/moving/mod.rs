@@ -77,7 +77,7 @@ impl Moves {
     /// paused.
     fn begin(self: &Arc<Self>) -> Option<MoveGuard> {
         let is_paused = self.outgoing.is_backing_off(self.routing.calls.tasks.now())
-            || self.routing.membership.list.read().moves.is_paused;
+            || self.routing.membership.list().moves.is_paused;
         if is_paused { None } else { self.begin_now() }
     }
 

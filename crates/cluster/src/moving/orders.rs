@@ -58,7 +58,7 @@ pub(super) async fn carry_out_one(
 ) -> bool {
     let result = move_range(moves, order, range, bytes).await;
     // A pause by a user is not a failure.
-    let is_paused = moves.routing.membership.list.read().moves.is_paused;
+    let is_paused = moves.routing.membership.list().moves.is_paused;
     moves.outgoing.note_result(result.is_ok() || is_paused, moves.routing.calls.tasks.now());
     if let Err(error) = &result {
         tracing::warn!(%error, %range, table = order.table.0, "a move was deferred");

@@ -8,6 +8,7 @@ use crate::calls::CallError;
 use crate::directory::File;
 use crate::timeouts::TIMEOUTS;
 use messages::{Blob, MoveAnswer, MoveInfo, MoveOrder, MoveRequest, unexpected};
+use protocols::routing as directory;
 use protocols::source::{Answer, Effect, Event, Obstacle, REST_BYTES, Source};
 use sdds::balancing::Sizes;
 use sdds::directory::{Level, Message};
@@ -181,7 +182,7 @@ impl Moving<'_> {
             let ends_round = pieces.is_at_end();
             let request = MoveRequest::Piece { number, piece: piece.into(), ends_round };
             moves.routing.calls.ask_leader(order.to, &request).await?;
-            let settings = moves.routing.membership.list.read().moves;
+            let settings = moves.routing.membership.list().moves;
             moves.outgoing.has_sent(length, settings, moves.routing.calls.tasks.now());
         }
         Ok(bytes)
@@ -240,7 +241,7 @@ impl Moving<'_> {
         let mut rest: Option<Blob> = None;
         for piece in pieces {
             let piece = piece?;
-            let settings = moves.routing.membership.list.read().moves;
+            let settings = moves.routing.membership.list().moves;
             moves.outgoing.has_sent(piece.len() as u64, settings, calls.tasks.now());
             if let Some(piece) = rest.replace(piece.into()) {
                 let request = MoveRequest::Piece { number, piece, ends_round: false };
@@ -258,11 +259,12 @@ impl Moving<'_> {
         let outbox = match adopt {
             Message::Adopt { range, epoch, .. } if is_adopted => {
                 out.finish();
-                file.handle(Message::Adopted { level: Level::Rows, range, epoch })
+                let level = Level::Rows;
+                file.change(directory::Event::Message(Message::Adopted { level, range, epoch }))
             }
             adopt => {
                 out.thaw();
-                file.undelivered(order.to, adopt)
+                file.change(directory::Event::Undelivered(order.to, adopt))
             }
         };
         let took = (moves.routing.calls.tasks.now() - since).as_micros() as u64;
@@ -312,7 +314,7 @@ async fn call_off(moves: Arc<Moves>, to: GroupId, number: u64) {
 async fn pace(moves: &Moves) -> Result<(), Error> {
     let tasks = &moves.routing.calls.tasks;
     loop {
-        let settings = moves.routing.membership.list.read().moves;
+        let settings = moves.routing.membership.list().moves;
         if settings.is_paused {
             return Err(deferred("moves are paused"));
         }

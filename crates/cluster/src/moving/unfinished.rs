@@ -3,6 +3,7 @@
 use super::Moves;
 use super::source::ask;
 use crate::timeouts::TIMEOUTS;
+use protocols::routing as directory;
 use protocols::source::{Effect, Event, Source};
 use std::sync::Arc;
 use store::Frozen;
@@ -50,6 +51,7 @@ fn end(moves: &Moves, frozen: &Frozen, is_adopted: bool, start: u64) {
     }
     tracing::info!(of = %frozen.of, is_adopted, "ended a move from before the restart");
     if let (false, Ok(file)) = (is_adopted, moves.routing.files.by_id(frozen.table)) {
-        moves.routing.send(&file, file.reclaim(&frozen.range, start));
+        let outbox = file.change(directory::Event::Reclaim { range: &frozen.range, start });
+        moves.routing.send(&file, outbox);
     }
 }

@@ -22,7 +22,7 @@ impl NodePeers {
         for _ in 0..TRIES {
             let now = self.snapshot().await?.timestamp();
             let request = RowsRequest::Unchanged { table, since, now };
-            let members = self.node.membership.list.read().clone();
+            let members = self.node.membership.list().clone();
             let asked = members.present().map(async |member| {
                 if member.server == self.node.membership.here {
                     return Ok(self.node.store.unchanged_since(table, since, now).await);

@@ -106,7 +106,7 @@ impl Knowledge for NodePeers {
 
     fn whereabouts(&self, table: &Arc<Table>, key: &Key) -> Whereabouts {
         let entries = self.node.files.of(table).around(key);
-        let members = self.node.membership.list.read();
+        let members = self.node.membership.list();
         let mut groups: Vec<GroupId> = entries.iter().map(|entry| entry.owner.group).collect();
         groups.sort_unstable();
         groups.dedup();
@@ -119,7 +119,7 @@ impl Knowledge for NodePeers {
     }
 
     fn move_settings(&self) -> MoveSettings {
-        self.node.membership.list.read().moves
+        self.node.membership.list().moves
     }
 }
 
@@ -193,7 +193,7 @@ impl RowPeers for NodePeers {
     }
 
     async fn waits(&self) -> Vec<(Party, Party)> {
-        let members = self.node.membership.list.read().clone();
+        let members = self.node.membership.list().clone();
         let others = members.present().filter(|member| member.server != self.node.membership.here);
         let asked = others.map(async |member| {
             match self.node.calls.ask(member.server, &RowsRequest::Waits).await {
@@ -238,7 +238,7 @@ impl RowPeers for NodePeers {
     }
 
     async fn gather(&self, name: &str) -> Vec<(String, RecordBatch)> {
-        let members = self.node.membership.list.read().clone();
+        let members = self.node.membership.list().clone();
         let others = members.present().filter(|member| member.server != self.node.membership.here);
         let asked = others.map(async |member| {
             let rows = self.describe_at(member.server, name).await;
@@ -251,7 +251,7 @@ impl RowPeers for NodePeers {
     }
 
     async fn publish(&self, notifications: Bytes) {
-        let members = self.node.membership.list.read().clone();
+        let members = self.node.membership.list().clone();
         let others = members.present().filter(|member| member.server != self.node.membership.here);
         let sent = others.map(async |member| {
             let request = RowsRequest::Publish { notifications: notifications.clone().into() };
@@ -321,7 +321,7 @@ impl RootPeers for NodePeers {
         self.node.calls.ask_root_blocking(RootRequest::ChangeMoves { change })?;
         if self.node.calls.root.is_none() {
             // The root's next heartbeat would tell it; the caller may look before.
-            self.node.membership.list.write().moves.change(change);
+            self.node.membership.learn_setting(change);
         }
         Ok(())
     }

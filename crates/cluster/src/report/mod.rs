@@ -16,7 +16,7 @@ use store::Error;
 
 /// The state of all servers; an error for those that cannot be reached.
 pub(crate) async fn report(node: &Node) -> Vec<(Member, Result<ServerReport, Error>)> {
-    let members = node.membership.list.read().clone();
+    let members = node.membership.list().clone();
     let asked = members.list.iter().map(|member| async {
         let held = if member.server == node.membership.here {
             Ok(held(node))

@@ -1,13 +1,22 @@
-//! Servers that join and leave.
+//! Servers that join, come back and leave: what the list of members decides ([`Roster`]) is done here.
 
-use super::{Root, no_server};
-use crate::membership::{Member, Members};
+use super::Root;
+use crate::membership::{Member, Members, evicted};
 use crate::timeouts::TIMEOUTS;
-use messages::{Reply, RootAnswer};
-use sdds::ServerId;
-use std::sync::atomic::Ordering;
+use messages::{Reply, RootAnswer, ServerLoad};
+use protocols::membership::{Effect, Event, Newcomer, Refusal, Returning, Roster};
+use protocols::routing as directory;
+use sdds::{ServerId, Timestamp};
 use store::Error;
 use store::catalog::Catalog;
+
+/// A server that has been admitted.
+struct Admitted {
+    member: Member,
+    members: Members,
+    /// It sees every commit that the server does not take part in.
+    timestamp: Timestamp,
+}
 
 impl Root {
     /// Adds a server. Transactions that change the catalog without it are refused from now on, so
@@ -19,27 +28,13 @@ impl Root {
         weight: u32,
         keeps_data: bool,
     ) -> Reply<RootAnswer> {
-        let cluster = self.store.data_id();
-        refuse_other_durability(cluster.is_some(), keeps_data)?;
-        let (member, members, timestamp) = {
-            let mut members = self.membership.list.write();
-            let member = match members.named(name).cloned() {
-                Some(known) => readmit(&mut members, &known, address, self.membership.here)?,
-                None => None,
-            };
-            let member = member.unwrap_or_else(|| {
-                members.join(name.to_owned(), address.to_owned(), weight, keeps_data)
-            });
-            (member, members.clone(), self.oracle.lock().now())
-        };
-        // A member that has been started anew.
         let start = self.next_start().await?;
-        self.forget_numbers(member.server, start);
-        self.await_heartbeat(member.server, timestamp, members.version);
-        let group = self.membership.group_of(member.server);
-        self.files.all().iter().for_each(|file| file.join(group));
+        let Admitted { member, members, timestamp } = self.admit(|oldest| {
+            Event::Join(Newcomer { name, address, weight, keeps_data, start, oldest })
+        })?;
         let snapshot = self.store.snapshot_at(timestamp).await;
         let catalog = Box::new(snapshot.catalog().shared());
+        let cluster = self.store.data_id();
         tracing::info!(server = name, number = member.server.0, address, "a server has joined");
         Ok(RootAnswer::Joined { member, members, catalog, timestamp, start, cluster })
     }
@@ -53,122 +48,145 @@ impl Root {
         cluster: u64,
     ) -> Reply<RootAnswer> {
         let start = self.next_start().await?;
-        let (member, members) = {
-            let mut members = self.membership.list.write();
-            let is_member = |member: &&Member| member.keeps_data && !member.is_lost;
-            let known = members.get(server).filter(is_member).filter(|known| known.name == name);
-            if known.is_none() || self.store.data_id() != Some(cluster) {
-                return Err(Error::Remote {
-                    sql_state: "55000".into(),
-                    message: format!(
-                        "the data directory of server \"{name}\" is not of this cluster"
-                    ),
-                    detail: None,
-                    hint: Some(
-                        "Start it with the --join and the --name that it had before.".into(),
-                    ),
-                });
-            }
-            let member = members.restart(server, address);
-            (member.ok_or_else(|| no_server(&members, name))?, members.clone())
-        };
-        self.forget_numbers(server, start);
-        self.begin_generation(start);
-        let timestamp = self.oracle.lock().now();
-        self.await_heartbeat(server, timestamp, members.version);
+        let is_ours = self.store.data_id() == Some(cluster);
+        let Admitted { member, members, timestamp } = self.admit(|oldest| {
+            Event::Return(Returning { server, name, address, is_ours, start, oldest })
+        })?;
         tracing::info!(server = name, number = server.0, address, "a server has come back");
         let catalog = Box::new(Catalog::new());
         let cluster = Some(cluster);
         Ok(RootAnswer::Joined { member, members, catalog, timestamp, start, cluster })
     }
 
-    /// Begins the directory anew: all servers announce what they own.
-    pub(crate) fn begin_generation(&self, start: u64) {
-        let members = self.membership.list.read().clone();
-        for file in self.files.all() {
-            file.forget_pages(start);
-            members.present().for_each(|member| file.join(members.group_of(member.server)));
-        }
-        self.generation.fetch_max(start, Ordering::AcqRel);
+    fn admit<'a>(
+        &self,
+        event: impl FnOnce(Timestamp) -> Event<'a, ServerLoad>,
+    ) -> Result<Admitted, Error> {
+        let mut roster = self.roster.lock();
+        let event = event(self.now());
+        let admitted = self.obey(&mut roster, event)?;
+        let member = admitted.and_then(|server| roster.list().get(server));
+        let Some(member) = member.cloned() else { panic!("who is not refused is admitted") };
+        // After the list has changed: what was decided before without the server is in the catalog that it gets.
+        let timestamp = self.now();
+        Ok(Admitted { member, members: roster.list().clone(), timestamp })
     }
 
-    /// Removes a server that leaves. An empty server stays until all others know that it leaves, so
-    /// that they look for no rows there.
-    pub(super) async fn leave(&self, server: ServerId, is_empty: bool) {
-        if server == self.membership.here || self.membership.is_lost(server) {
-            return;
+    /// Begins the directory anew after a start of the root: all servers announce what they own.
+    pub(crate) fn begin(&self, start: u64) {
+        let begun = self.change(Event::Begin { start });
+        assert!(begun.is_ok(), "the root does not refuse its own start");
+    }
+
+    /// Removes a server that leaves. An empty server stays until all others know that it leaves.
+    pub(super) async fn leave(&self, server: ServerId, is_empty: bool) -> Result<(), Error> {
+        self.change(Event::Leave { server, is_empty })?;
+        while self.roster.lock().is_leaving(server) {
+            self.tasks.sleep(TIMEOUTS.leave / 100).await;
+            self.change(Event::Tick)?;
         }
-        if is_empty {
-            self.membership.list.write().set_left(server, true);
-            let version = self.membership.list.read().version;
-            let have_heard = || self.heartbeats.lock().values().all(|last| last.members >= version);
-            let begun = self.tasks.now();
-            while !have_heard() && self.tasks.now() - begun < TIMEOUTS.leave {
-                self.tasks.sleep(TIMEOUTS.leave / 100).await;
+        Ok(())
+    }
+
+    /// Takes an event at the list of members.
+    ///
+    /// # Errors
+    /// Why it is refused.
+    pub(super) fn change(&self, event: Event<'_, ServerLoad>) -> Result<(), Error> {
+        self.obey(&mut self.roster.lock(), event).map(drop)
+    }
+
+    /// Takes an event, and does what it leads to while the list is locked: in the order of events. Returns the server that
+    /// is admitted.
+    pub(super) fn obey(
+        &self,
+        roster: &mut Roster<ServerLoad>,
+        event: Event<'_, ServerLoad>,
+    ) -> Result<Option<ServerId>, Error> {
+        let mut effects = Vec::new();
+        roster.step(self.time(), event, &mut effects);
+        let members = roster.list();
+        if members.version > self.membership.list().version {
+            self.membership.learn(members.clone());
+        }
+        let (mut admitted, mut refusal) = (None, None);
+        for effect in effects {
+            match effect {
+                Effect::Admit { server, start } => {
+                    self.forget_numbers(server, start);
+                    let group = members.group_of(server);
+                    self.files.all().iter().for_each(|file| file.join(group));
+                    admitted = Some(server);
+                }
+                Effect::BeginDirectory { start } => {
+                    for file in self.files.all() {
+                        let outbox = file.change(directory::Event::Begin { start });
+                        assert!(outbox.is_empty(), "the root begins with what it owns");
+                        let present = members.present();
+                        present.for_each(|member| file.join(members.group_of(member.server)));
+                    }
+                }
+                Effect::Refuse(refused) => refusal = Some(refused),
+                Effect::Silent(server) => {
+                    tracing::error!(number = server.0, "a server sends no heartbeats");
+                }
+                Effect::Evicted(server) => {
+                    tracing::error!(number = server.0, "evicted a server that sent no heartbeats");
+                }
+                Effect::Gone { server, is_empty } => {
+                    tracing::info!(number = server.0, is_empty, "a server has left");
+                }
             }
         }
-        let last = self.heartbeats.lock().remove(&server);
-        let mut members = self.membership.list.write();
-        if last.is_some_and(|last| !last.load.tables.is_empty()) {
-            // Rows have arrived there meanwhile.
-            members.set_left(server, false);
+        match refusal {
+            Some(refusal) => Err(error_of(refusal, members)),
+            None => Ok(admitted),
         }
-        members.lose(server);
-        tracing::info!(number = server.0, is_empty, "a server has left");
     }
 }
 
-/// Refuses a server that does not keep its data in a cluster that does, and the reverse: a power cut would leave part of
-/// the rows.
-fn refuse_other_durability(cluster_does: bool, server_does: bool) -> Result<(), Error> {
-    let (message, hint) = match (cluster_does, server_does) {
-        (true, false) => (
-            "the servers of this cluster keep their data, and this one does not",
-            "Start it with --data DIRECTORY.",
+/// What a server or a user is told.
+fn error_of(refusal: Refusal, members: &Members) -> Error {
+    let (sql_state, message, hint) = match refusal {
+        Refusal::OtherDurability { cluster_does: true } => (
+            "55000",
+            "the servers of this cluster keep their data, and this one does not".into(),
+            "Start it with --data DIRECTORY.".into(),
         ),
-        (false, true) => (
-            "the servers of this cluster do not keep their data, and this one does",
-            "Start it without --data, or the first server with it.",
+        Refusal::OtherDurability { cluster_does: false } => (
+            "55000",
+            "the servers of this cluster do not keep their data, and this one does".into(),
+            "Start it without --data, or the first server with it.".into(),
         ),
-        _ => return Ok(()),
+        Refusal::NameTaken(name) => (
+            "42710",
+            format!("server \"{name}\" is already a member of the cluster"),
+            "Give every server its own name (--name).".into(),
+        ),
+        Refusal::NameHasData(name) => (
+            "42710",
+            format!("server \"{name}\" is a member of the cluster and has data"),
+            "Start it with its --data directory. If that is lost, its rows are: join with another --name.".into(),
+        ),
+        Refusal::ForeignData(name) => (
+            "55000",
+            format!("the data directory of server \"{name}\" is not of this cluster"),
+            "Start it with the --join and the --name that it had before.".into(),
+        ),
+        Refusal::Overtaken(name) => (
+            "55000",
+            format!("server \"{name}\" has been started again since"),
+            "Run it once.".into(),
+        ),
+        Refusal::NoMember(server) => return evicted(&members.name_of(server)),
+        Refusal::NoName(name) => {
+            let names: Vec<&str> = members.present().map(|member| member.name.as_str()).collect();
+            (
+                "42704",
+                format!("server \"{name}\" does not exist"),
+                format!("The servers are {}.", names.join(", ")),
+            )
+        }
     };
-    Err(Error::Remote {
-        sql_state: "55000".into(),
-        message: message.into(),
-        detail: None,
-        hint: Some(hint.into()),
-    })
-}
-
-/// Decides about a new server with the name of a member. Returns the member if it has never been started.
-fn readmit(
-    members: &mut Members,
-    known: &Member,
-    address: &str,
-    root: ServerId,
-) -> Result<Option<Member>, Error> {
-    if known.keeps_data && !known.has_started && known.server != root {
-        return Ok(members.restart(known.server, address));
-    }
-    if known.keeps_data {
-        return Err(Error::Remote {
-            sql_state: "42710".into(),
-            message: format!("server \"{}\" is a member of the cluster and has data", known.name),
-            detail: None,
-            hint: Some(
-                "Start it with its --data directory. If that is lost, its rows are: join with another --name.".into(),
-            ),
-        });
-    }
-    if known.address == address && known.server != root {
-        // Only one server can listen at an address: the known one has ended.
-        members.lose(known.server);
-        return Ok(None);
-    }
-    Err(Error::Remote {
-        sql_state: "42710".into(),
-        message: format!("server \"{}\" is already a member of the cluster", known.name),
-        detail: None,
-        hint: Some("Give every server its own name (--name).".into()),
-    })
+    Error::Remote { sql_state: sql_state.into(), message, detail: None, hint: Some(hint) }
 }

@@ -4,10 +4,10 @@ use super::Root;
 use crate::facts;
 use crate::membership::Members;
 use futures::executor::block_on;
+use protocols::membership as members;
 use protocols::oracle::{Effect, Event, Oracle};
 use protocols::planted::{Bug, is_planted};
 use sdds::{ServerId, Timestamp};
-use std::sync::atomic::Ordering;
 use store::{Error, Store};
 
 impl Root {
@@ -19,8 +19,7 @@ impl Root {
         facts::read(store, facts::MEMBERS)
     }
 
-    /// Continues with the clock and the decisions that the data directory knows. Until a member has sent a heartbeat, or is
-    /// silent for too long, any snapshot may be in use there.
+    /// Continues with the clock and the decisions that the data directory knows.
     ///
     /// # Errors
     /// XX001 if they cannot be read.
@@ -38,10 +37,6 @@ impl Root {
         *oracle = Oracle::resume(last, outcomes);
         drop(oracle);
         *self.starts.lock() = facts::read(&self.store, facts::STARTS)?.unwrap_or(0);
-        let members = self.membership.list.read().clone();
-        for member in members.present().filter(|member| member.server != self.membership.here) {
-            self.await_heartbeat(member.server, Timestamp::ZERO, 0);
-        }
         Ok(())
     }
 
@@ -50,13 +45,14 @@ impl Root {
     /// # Errors
     /// Those of the disk.
     pub(crate) async fn keep_members(&self) -> Result<(), Error> {
-        let members = self.membership.list.read().clone();
-        if members.version <= self.kept_version.load(Ordering::Acquire) {
-            return Ok(());
-        }
-        facts::write(&self.store, facts::MEMBERS, &members)?.wait().await?;
-        self.kept_version.fetch_max(members.version, Ordering::AcqRel);
-        Ok(())
+        let (version, kept) = {
+            // Locked, so that no list is written after a newer one.
+            let roster = self.roster.lock();
+            let Some(members) = roster.unkept() else { return Ok(()) };
+            (members.version, facts::write(&self.store, facts::MEMBERS, members)?)
+        };
+        kept.wait().await?;
+        self.change(members::Event::Kept { version })
     }
 
     /// Counts the start of a server. Returns 0 if the cluster keeps no data.
@@ -120,7 +116,7 @@ impl Root {
     /// Notes up to where the transactions of a server have ended, and forgets what has ended on all.
     pub(super) fn note_settled(&self, server: ServerId, settled: Timestamp) {
         let present: Vec<ServerId> =
-            self.membership.list.read().present().map(|member| member.server).collect();
+            self.membership.list().present().map(|member| member.server).collect();
         let mut effects = Vec::new();
         let event = Event::Settled { server, at: settled, present: &present };
         self.oracle.lock().step(event, &mut effects);

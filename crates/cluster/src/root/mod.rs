@@ -1,6 +1,7 @@
 //! The root server: membership, timestamps, sequences, and balancing.
 //!
-//! Timestamps and outcomes of transactions are decided by a state machine, [`protocols::oracle`].
+//! Who is a member, timestamps, and outcomes of transactions are decided by state machines, [`protocols::membership`] and
+//! [`protocols::oracle`].
 //!
 //! `admission`: servers that join and leave. `heartbeats`: what servers report and are told. `orders`: what should move where.
 //! `numbers`: advisory locks. `keeping`: what a restart finds again.
@@ -15,17 +16,17 @@ pub(crate) use numbers::{Asked, Place, first_of};
 
 use crate::directory::Files;
 use crate::facts;
-use crate::membership::{Members, Membership, ServerLoad, evicted};
+use crate::membership::{Membership, ServerLoad, evicted};
 use crate::runtime::Tasks;
+use crate::timeouts::TIMEOUTS;
 use messages::{COMMITS_MAX, Reply, RootAnswer, RootRequest, invalid_message};
 use parking_lot::Mutex;
+use protocols::membership::{self as members, Limits, Roster};
 use protocols::numbers::Numbers;
 use protocols::oracle::{Effect, Event, Oracle};
-use sdds::{GroupId, ServerId, Timestamp};
-use std::collections::BTreeMap;
+use sdds::{GroupId, Timestamp};
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use store::locks::Owner;
 use store::{Acknowledgement, Error, RequiredLocks, Store, TransactionId};
 
@@ -37,25 +38,14 @@ pub(crate) struct Root {
     store: Arc<Store>,
     tasks: Tasks,
     oracle: Mutex<Oracle>,
-    heartbeats: Mutex<BTreeMap<ServerId, LastHeartbeat>>,
+    /// Who is a member, and what servers have said with their heartbeats.
+    roster: Mutex<Roster<ServerLoad>>,
+    /// When the time of the roster begins.
+    began: Instant,
     /// The requests for advisory locks.
     numbers: Mutex<Numbers<Owner, Place>>,
     /// How often servers have been started.
     starts: Mutex<u64>,
-    /// The number of the last start of a server that had its rows before.
-    generation: AtomicU64,
-    /// The version of the list of members that is durable.
-    kept_version: AtomicU64,
-}
-
-/// The last heartbeat of a server.
-#[derive(Debug)]
-struct LastHeartbeat {
-    at: Instant,
-    oldest: Timestamp,
-    /// The version of its list of members.
-    members: u64,
-    load: ServerLoad,
 }
 
 impl Root {
@@ -68,30 +58,39 @@ impl Root {
         now: Timestamp,
     ) -> Self {
         let oldest = store.oldest_snapshot().map_or(now, |oldest| oldest.min(now));
-        let here = membership.here;
+        let (here, members) = (membership.here, membership.list().clone());
         let keeps_data = store.journal().is_some();
+        let limits = Limits {
+            silence: TIMEOUTS.eviction,
+            standstill: TIMEOUTS.standstill,
+            leave: TIMEOUTS.leave,
+        };
+        let roster = Roster::new(Duration::ZERO, here, members, oldest, keeps_data, limits);
         let oracle = if keeps_data { Oracle::resume(now, []) } else { Oracle::new(now) };
-        let root = Self {
+        let began = tasks.now();
+        Self {
             membership,
             files,
             store,
             tasks,
             oracle: Mutex::new(oracle),
-            heartbeats: Mutex::default(),
+            roster: Mutex::new(roster),
+            began,
             numbers: Mutex::default(),
             starts: Mutex::new(0),
-            generation: AtomicU64::new(0),
-            kept_version: AtomicU64::new(0),
-        };
-        root.note(here, oldest, 0, ServerLoad::default());
-        root
+        }
     }
 
-    /// Answers a request to the root.
+    /// The time of the roster.
+    fn time(&self) -> Duration {
+        self.tasks.now() - self.began
+    }
+
+    /// Answers a request to the root. Nobody is told what a list of members says, or refuses, before it is durable.
     pub(crate) async fn answer(&self, request: &RootRequest) -> Reply<RootAnswer> {
-        let answer = self.answer_unkept(request).await?;
+        let answer = self.answer_unkept(request).await;
         self.keep_members().await?;
-        Ok(answer)
+        answer
     }
 
     async fn answer_unkept(&self, request: &RootRequest) -> Reply<RootAnswer> {
@@ -123,20 +122,18 @@ impl Root {
                 self.take_back(*server, name, address, *cluster).await?
             }
             RootRequest::SetWeight { name, weight } => {
-                if !self.membership.list.write().set_weight(name, *weight) {
-                    return Err(no_server(&self.membership.list.read(), name));
-                }
+                self.change(members::Event::SetWeight { name, weight: *weight })?;
                 RootAnswer::Done
             }
             RootRequest::ChangeMoves { change } => {
-                self.membership.list.write().change_moves(*change);
+                self.change(members::Event::ChangeMoves(*change))?;
                 RootAnswer::Done
             }
             RootRequest::Leave { server, is_empty } => {
-                self.leave(*server, *is_empty).await;
+                self.leave(*server, *is_empty).await?;
                 RootAnswer::Done
             }
-            RootRequest::Members => RootAnswer::Members(self.membership.list.read().clone()),
+            RootRequest::Members => RootAnswer::Members(self.membership.list().clone()),
             RootRequest::SequenceNext { sequence, count } => {
                 RootAnswer::Value(Some(self.store.sequence_next(sequence, *count)?))
             }
@@ -193,7 +190,7 @@ impl Root {
     ) -> Result<(RootAnswer, Acknowledgement), Error> {
         // Until the decision: a server that joins before is noticed, and one that joins after
         // gets the new catalog.
-        let known = self.membership.list.read();
+        let known = self.membership.list();
         if members.is_some_and(|version| version != known.version) {
             return Err(Error::SchemaConflict { relation: "the list of servers".into() });
         }
@@ -231,16 +228,6 @@ impl Root {
             }
         }
         panic!("a decision is told")
-    }
-}
-
-fn no_server(members: &Members, name: &str) -> Error {
-    let names: Vec<&str> = members.present().map(|member| member.name.as_str()).collect();
-    Error::Remote {
-        sql_state: "42704".into(),
-        message: format!("server \"{name}\" does not exist"),
-        detail: None,
-        hint: Some(format!("The servers are {}.", names.join(", "))),
     }
 }
 

@@ -1,11 +1,11 @@
 //! Balancing: which server should give how much of which table to which other server.
 
-use super::{LastHeartbeat, Root};
-use crate::membership::{Member, Members};
+use super::Root;
+use crate::membership::{Member, Members, ServerLoad};
 use messages::MoveOrder;
+use protocols::membership::Roster;
 use sdds::ServerId;
 use sdds::balancing::{Proposal, Share, Sizes, propose};
-use std::collections::BTreeMap;
 use store::catalog::{Catalog, TableId};
 
 /// Maximum number of orders in the answer to a heartbeat.
@@ -16,17 +16,17 @@ impl Root {
     /// it finds something. Colocated tables are left out: they follow other tables.
     pub(super) fn orders(
         &self,
-        members: &Members,
+        roster: &Roster<ServerLoad>,
         server: ServerId,
         catalog: &Catalog,
     ) -> Vec<MoveOrder> {
-        let heartbeats = self.heartbeats.lock();
-        let Some(own) = heartbeats.get(&server) else { return Vec::new() };
+        let members = roster.list();
+        let Some(own) = roster.load(server) else { return Vec::new() };
         let mut orders: Vec<MoveOrder> = Vec::new();
         let follows = |id| catalog.table_by_id(id).is_some_and(|t| catalog.colocated(t).is_some());
-        for load in own.load.tables.iter().filter(|load| !follows(load.table)) {
+        for load in own.tables.iter().filter(|load| !follows(load.table)) {
             let shares: Vec<Share> =
-                members.present().map(|m| share(&heartbeats, members, m, load.table)).collect();
+                members.present().map(|m| share(roster, m, load.table)).collect();
             // Buckets of a growing table are three quarters full on average.
             let usual = load.bucket_size / 4 * 3;
             let bucket = (load.bytes / load.buckets.max(1)).min(usual).max(1);
@@ -48,18 +48,13 @@ impl Root {
 }
 
 /// A member's share of a table, as of its last heartbeat.
-fn share(
-    heartbeats: &BTreeMap<ServerId, LastHeartbeat>,
-    members: &Members,
-    member: &Member,
-    table: TableId,
-) -> Share {
-    let load = heartbeats.get(&member.server).map(|last| &last.load);
+fn share(roster: &Roster<ServerLoad>, member: &Member, table: TableId) -> Share {
+    let load = roster.load(member.server);
     let of_table = load.and_then(|load| load.tables.iter().find(|held| held.table == table));
     // A draining server moves buckets without rows, too: their keys need an owner.
     let least = of_table.filter(|_| member.weight == 0).map_or(0, |held| held.buckets);
     Share {
-        group: members.group_of(member.server),
+        group: roster.list().group_of(member.server),
         bytes: of_table.map_or(0, |held| held.bytes).max(least),
         accesses: of_table.map_or(0, |held| held.accesses),
         weight: member.weight,

@@ -2,6 +2,7 @@
 
 use super::{Routing, View};
 use messages::{DirectoryAnswer, DirectoryRequest, Reply, invalid_message};
+use protocols::routing::Event;
 use sdds::directory::{Content, Message};
 use std::sync::Arc;
 
@@ -20,16 +21,10 @@ pub(crate) async fn answer(
         }
         DirectoryRequest::Message { table, message } => {
             let file = routing.files.by_id(table)?;
-            match &message {
-                Message::Request(_) | Message::Ask { .. } => {
-                    return Err(invalid_message("a request that only simulations send"));
-                }
-                Message::Adopt { content, .. } if content.level() == Content::Rows.level() => {
-                    return Err(invalid_message("keys without their rows"));
-                }
-                _ => {}
+            if matches!(message, Message::Adopt { content: Content::Rows, .. }) {
+                return Err(invalid_message("keys without their rows"));
             }
-            let outbox = file.handle(message);
+            let outbox = file.step(Event::Message(message)).map_err(invalid_message)?;
             routing.send(&file, outbox);
             Ok(DirectoryAnswer::Done)
         }

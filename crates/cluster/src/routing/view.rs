@@ -5,11 +5,12 @@
 //! image.
 
 use super::Routing;
-use crate::directory::{ADJUSTMENT_ENTRIES, File, Parts};
+use crate::directory::File;
 use crate::timeouts::TIMEOUTS;
 use futures::future::join_all;
 use messages::{Adjustment, DirectoryAnswer, DirectoryRequest, Target};
 use parking_lot::Mutex;
+use protocols::routing::{self, HOPS_MAX, Parts, Search, Trail};
 use sdds::directory::{Entry, Image};
 use sdds::{GroupId, Key, KeyRange, ServerId};
 use std::sync::Arc;
@@ -17,28 +18,25 @@ use std::sync::atomic::Ordering;
 use store::Error;
 use store::catalog::{Table, TableId};
 
-/// After this number of hops all servers are asked. A request that is forwarded even then fails.
-const HOPS_MAX: u32 = 16;
-
 /// A view of the owners of keys.
 #[derive(Debug, Clone)]
 pub(crate) struct View {
     pub(crate) routing: Arc<Routing>,
     /// The number of hops of the request that this server works on; zero for a coordinator.
     pub(crate) hops: u32,
-    /// Adjustments for the sender of the request.
-    found: Arc<Mutex<Adjustment>>,
+    /// What the sender of the request should learn.
+    trail: Arc<Mutex<Trail<TableId>>>,
 }
 
 impl View {
     /// The view of a coordinator.
     pub(crate) fn coordinating(routing: Arc<Routing>) -> Self {
-        Self { routing, hops: 0, found: Arc::default() }
+        Self { routing, hops: 0, trail: Arc::default() }
     }
 
     /// The view of a server that works on a request after `hops` hops.
     pub(crate) fn serving(routing: Arc<Routing>, hops: u32) -> Self {
-        Self { routing, hops: hops.max(1), found: Arc::default() }
+        Self { routing, hops: hops.max(1), trail: Arc::default() }
     }
 
     fn here(&self) -> GroupId {
@@ -56,30 +54,26 @@ impl View {
             let forwards = u64::from(adjustment.forwards);
             file.counters().forwards.fetch_add(forwards, Ordering::Relaxed);
         } else {
-            self.found.lock().forwards += adjustment.forwards;
-            self.tell(file.table(), entries);
+            let mut trail = self.trail.lock();
+            trail.count(adjustment.forwards);
+            trail.tell(file.table(), entries);
         }
     }
 
     /// Adds entries for the sender of the request.
     fn tell(&self, table: TableId, entries: Vec<Entry>) {
-        let mut found = self.found.lock();
-        for entry in entries {
-            let entry = (table, entry);
-            if found.entries.len() < ADJUSTMENT_ENTRIES && !found.entries.contains(&entry) {
-                found.entries.push(entry);
-            }
-        }
+        self.trail.lock().tell(table, entries);
     }
 
     /// Removes and returns the adjustment for the sender of the request.
     pub(crate) fn take_adjustment(&self) -> Adjustment {
-        std::mem::take(&mut *self.found.lock())
+        let (entries, forwards) = self.trail.lock().take();
+        Adjustment { entries, forwards }
     }
 
     /// Counts a forward.
     pub(crate) fn count_forward(&self) {
-        self.found.lock().forwards += 1;
+        self.trail.lock().count(1);
     }
 
     /// Counts a request to another server.
@@ -116,7 +110,7 @@ impl View {
     /// The parts of a range with the group of each: its owner, or one that knows more. Waits while
     /// keys of the range are leaving this server.
     pub(crate) async fn parts(&self, file: &File, range: &KeyRange) -> Result<Parts, Error> {
-        if self.hops > HOPS_MAX {
+        if !routing::may_go_on(self.hops) {
             return Err(owner_not_found(range));
         }
         let waiting = async {
@@ -133,16 +127,13 @@ impl View {
             let reason = format!("the keys {range} are moving to another server for too long");
             Error::unreachable(self.routing.membership.name.clone(), reason)
         })?;
-        if self.hops > 1 {
-            // The first server that was asked did not know this owner.
-            let here = parts.iter().filter(|(_, group)| *group == self.here());
-            here.for_each(|(part, _)| self.tell(file.table(), file.own(part)));
+        for part in routing::unknown_before(self.hops, &parts, self.here()) {
+            self.tell(file.table(), file.own(part));
         }
         let is_gone = |group| self.routing.membership.is_gone(group);
-        if self.hops == HOPS_MAX || parts.iter().any(|(_, group)| is_gone(*group)) {
-            Ok(self.broadcast_lookup(file, range, parts).await)
-        } else {
-            Ok(parts)
+        match routing::search(self.hops, &parts, is_gone) {
+            Search::Here => Ok(parts),
+            Search::Everybody => Ok(self.broadcast_lookup(file, range, parts).await),
         }
     }
 
@@ -166,7 +157,7 @@ impl View {
         // do.
         let _ = calls.tasks.within(TIMEOUTS.broadcast, calls.refresh_members()).await;
         let servers: Vec<ServerId> =
-            membership.list.read().present().map(|member| member.server).collect();
+            membership.list().present().map(|member| member.server).collect();
         let others = servers.into_iter().filter(|server| *server != membership.here);
         let asked = others.map(|server| calls.ask_within(server, &request, TIMEOUTS.broadcast));
         let mut owned = file.own(range);
@@ -205,7 +196,7 @@ impl View {
     ) -> Result<Vec<Entry>, Error> {
         let file = self.routing.files.by_id(table)?;
         let parts = self.cover(table, range).await?;
-        let listed = std::mem::take(&mut self.found.lock().entries);
+        let listed = self.trail.lock().take_entries();
         let mut entries: Vec<Entry> = listed.into_iter().map(|(_, entry)| entry).collect();
         for (part, group) in parts {
             // What a page on this server says need not be asked for.

@@ -1,11 +1,11 @@
 //! Rows by key, for other servers.
 
 use super::reading::{definition, reading};
-use crate::directory::ADJUSTMENT_ENTRIES;
 use crate::node::Node;
 use crate::peers::{Found, NodePeers};
 use messages::{Adjustment, Reply, RowsAnswer, Target, WireReader, batches, invalid_message};
 use protocols::planted::{Bug, is_planted};
+use protocols::routing::ADJUSTMENT_ENTRIES;
 use sdds::directory::Entry;
 use sdds::{Key, KeyRange};
 use std::sync::Arc;

@@ -77,7 +77,7 @@ impl Transactions {
         let mut members = None;
         if !reader.changes.is_empty() {
             self.calls.refresh_members().await;
-            let known = self.membership.list.read();
+            let known = self.membership.list();
             known.present().for_each(|member| {
                 others.entry(known.group_of(member.server)).or_default();
             });

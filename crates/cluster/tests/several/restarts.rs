@@ -2,13 +2,15 @@
 
 use crate::gate::Fate;
 use crate::support::{World, batch, is_transient, key_of};
-use cluster::Cluster;
+use cluster::net::Address;
+use cluster::{Cluster, NewServer};
 use parking_lot::Mutex;
 use sdds::{Bound, GroupId, KeyRange};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::catalog::TableId;
 use store::{Error, Store};
+use tokio::runtime::Handle;
 
 const KEYS: i64 = 900;
 
@@ -300,4 +302,24 @@ async fn a_root_that_was_started_again_keeps_to_the_snapshots_of_others() {
     };
     world.until_async("the key moves when nobody reads old versions", give).await;
     assert_eq!(world.read(1, table, &[key]).await, [(key, 1)].into());
+}
+
+/// Two servers with data were started with one name before the root had heard the first one. Both were told the same number,
+/// and what was meant for the first went to the second.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_number_is_given_to_one_server_also_before_it_is_heard() {
+    let mut world = World::keeping(1).await;
+    world.sites[0].gate.rule("Heartbeat", Fate::SwallowRequest);
+    world.add_keeping().await;
+    let address = Address::new("elsewhere");
+    let network = Arc::new(world.hub.network(address.clone()));
+    let intro = NewServer { name: "s1".into(), address, weight: 1 };
+    let open = |server| panic!("it was told that it is {server}");
+    let joined =
+        Cluster::join(intro, &Address::new("s0"), true, open, network, Handle::current()).await;
+    let refused = joined.expect_err("the first one may be heard soon");
+    assert_eq!(sql_state(&refused), "42710", "{refused}");
+    world.sites[0].gate.heal();
+    let table = world.table(1, "t").await;
+    upsert(&world, 0, table, &[(1, 1)]).await;
 }

@@ -101,11 +101,16 @@ impl World {
     pub(crate) async fn keeping(servers: usize) -> Self {
         let mut world =
             Self { hub: Arc::new(Hub::new()), ground: Ground::Local, sites: Vec::new() };
-        for number in 0..servers {
-            let site = kept_site(Arc::clone(&world.hub), number, MemoryDisk::new(), true).await;
-            world.sites.push(site);
+        for _ in 0..servers {
+            world.add_keeping().await;
         }
         world
+    }
+
+    /// Adds a server that keeps its data, and joins through the first one.
+    pub(crate) async fn add_keeping(&mut self) {
+        let (hub, number) = (Arc::clone(&self.hub), self.sites.len());
+        self.sites.push(kept_site(hub, number, MemoryDisk::new(), true).await);
     }
 
     /// Cuts the power of some servers at the same time, and starts them again.

@@ -51,10 +51,13 @@ impl Root {
         }
     }
 
-    /// Makes the root group the keeper of one page of everything. The version is the number of the epoch.
+    /// Makes the root group the keeper of one page of everything, unless this version is of the time after. The version is
+    /// the number of the epoch.
     pub(super) fn reset(&mut self, epoch: Epoch) {
-        self.pages = Image::of(Owner { group: self.group, epoch });
-        self.version = self.version.max(epoch.0);
+        if self.version < epoch.0 {
+            self.pages = Image::of(Owner { group: self.group, epoch });
+            self.version = epoch.0;
+        }
     }
 
     pub(super) fn join(&mut self, group: GroupId) {

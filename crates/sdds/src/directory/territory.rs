@@ -135,6 +135,21 @@ impl<C: Clone> Territory<C> {
         given.into_iter().for_each(|entry| self.forget(entry.range));
     }
 
+    /// Forgets what is owned, or being transferred, at an epoch before this one.
+    pub(super) fn forget_before(&mut self, epoch: Epoch) {
+        let old: Vec<KeyRange> = self
+            .tiles
+            .iter()
+            .filter(|(_, standing)| match standing {
+                Standing::Elsewhere => false,
+                Standing::Owned { epoch: of, .. } => *of < epoch,
+                Standing::Leaving { to } | Standing::Given { to } => to.epoch < epoch,
+            })
+            .map(|(range, _)| range)
+            .collect();
+        old.into_iter().for_each(|range| self.forget(range));
+    }
+
     /// The entries of a range that were given away and are not recorded yet.
     pub(super) fn given(&self, range: &KeyRange) -> Vec<Entry> {
         self.matching(range, |standing| match standing {

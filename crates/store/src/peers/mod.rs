@@ -10,7 +10,6 @@
 
 mod knowledge;
 mod metrics;
-mod moves;
 mod prepared;
 mod pushdown;
 mod requests;
@@ -20,9 +19,9 @@ mod write;
 
 pub use knowledge::Knowledge;
 pub use metrics::{Finding, MessageCount, TableTotal, Traffic};
-pub use moves::{MoveSetting, MoveSettings};
 pub(crate) use prepared::PreparedPart;
 pub use prepared::{Acknowledgement, Prepared};
+pub use protocols::membership::{MoveSetting, MoveSettings};
 pub use pushdown::{Changed, PushdownStep, PushdownSteps};
 pub use requests::{
     BatchStream, Delivery, ExchangeId, LockPolicy, Reader, RequiredLocks, RowLocks, Whereabouts,

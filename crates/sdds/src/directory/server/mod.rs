@@ -122,13 +122,14 @@ impl<O: Clone> Server<O> {
         server
     }
 
-    /// Forgets all pages of the directory, and who keeps them. The root group begins with one page of everything, which
-    /// lists what it owns itself. All servers do so after one has restarted, and then [announce](Self::announce) what
-    /// they own.
+    /// Forgets all pages of the directory before an epoch, and who keeps them. The root group begins with one page of
+    /// everything, which lists what it owns itself. All servers do so after one has restarted, and then
+    /// [announce](Self::announce) what they own. One that is late may have got newer pages and a newer root before: it
+    /// keeps them.
     pub fn forget_pages(&mut self, epoch: Epoch) {
         let root = self.root.group();
         self.root.reset(epoch);
-        self.pages = Territory::nothing();
+        self.pages.forget_before(epoch);
         self.rows.recorded(&KeyRange::all(), Epoch(u64::MAX));
         self.undelivered.retain(|(_, message)| !matches!(message, Message::Record { .. }));
         if self.group == root {
@@ -140,9 +141,9 @@ impl<O: Clone> Server<O> {
         }
     }
 
-    /// Tells the root group what this group owns.
-    pub fn announce(&mut self, effects: &mut Vec<Effect<O>>) {
-        for (range, epoch) in self.rows.owned(&KeyRange::all()) {
+    /// Tells the root group what this group owns of a range.
+    pub fn announce(&mut self, range: &KeyRange, effects: &mut Vec<Effect<O>>) {
+        for (range, epoch) in self.rows.owned(range) {
             let (entry, level) = (self.entry(range, epoch), Level::Rows);
             let message = Message::Record { level, entry, from: self.group };
             self.tell(self.root.group(), message, effects);
@@ -152,7 +153,7 @@ impl<O: Clone> Server<O> {
     /// Serves keys that were frozen before a restart and were not adopted, and tells the root group.
     pub fn reclaim(&mut self, range: &KeyRange, epoch: Epoch, effects: &mut Vec<Effect<O>>) {
         self.own(range, epoch, Content::Rows, effects);
-        self.announce(effects);
+        self.announce(range, effects);
     }
 
     /// The group of this server.

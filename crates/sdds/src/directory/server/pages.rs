@@ -82,9 +82,9 @@ impl<O: Clone> Server<O> {
                     self.pages.adopt(half, epoch, entries.within(half));
                 }
                 // Both halves are pages of this group. The upper one stays if this group owns its
-                // first keys.
+                // first keys, or nobody does.
                 let first = entries.cover(&upper).first().map(|entry| entry.owner.group);
-                let keeper = first.filter(|group| *group != self.group);
+                let keeper = first.filter(|group| ![self.group, GroupId::NOBODY].contains(group));
                 let _ = keeper.map(|group| self.release(Level::Pages, &upper, group, effects));
             }
         }

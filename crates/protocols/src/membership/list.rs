@@ -1,8 +1,9 @@
-//! The list of members, as the root maintains it and sends it to all servers.
+//! The list of members, as the root maintains it and sends it to all servers. Only [`Roster`](super::Roster) changes it, and
+//! a server that founds a cluster.
 
+use super::{MoveSetting, MoveSettings};
 use sdds::{GroupId, ServerId};
 use serde::{Deserialize, Serialize};
-use store::{MoveSetting, MoveSettings};
 
 /// A server of the cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,61 +95,61 @@ impl Members {
 
     /// Notes that a member has been started again, at an address.
     pub fn restart(&mut self, server: ServerId, address: &str) -> Option<Member> {
-        let member = self.list.iter_mut().find(|member| member.server == server)?;
-        address.clone_into(&mut member.address);
-        self.version += 1;
-        Some(member.clone())
+        self.change(server, |member| {
+            address.clone_into(&mut member.address);
+            true
+        });
+        self.get(server).cloned()
     }
 
     /// Notes that a member has sent its first heartbeat.
-    pub fn set_started(&mut self, server: ServerId) {
-        let member = self.list.iter_mut().find(|member| member.server == server);
-        if let Some(member) = member.filter(|member| !member.has_started) {
-            member.has_started = true;
-            self.version += 1;
-        }
+    pub(super) fn set_started(&mut self, server: ServerId) {
+        self.change(server, |member| !std::mem::replace(&mut member.has_started, true));
     }
 
     /// Sets the address of a server for PostgreSQL clients.
-    pub fn set_pg(&mut self, server: ServerId, pg: &str) {
-        let member = self.list.iter_mut().find(|member| member.server == server);
-        if let Some(member) = member.filter(|member| member.pg.as_deref() != Some(pg)) {
-            member.pg = Some(pg.to_owned());
-            self.version += 1;
-        }
+    pub(super) fn set_pg(&mut self, server: ServerId, pg: &str) {
+        self.change(server, |member| {
+            let is_new = member.pg.as_deref() != Some(pg);
+            if is_new {
+                member.pg = Some(pg.to_owned());
+            }
+            is_new
+        });
     }
 
     /// Marks a server as lost.
-    pub fn lose(&mut self, server: ServerId) {
-        let index = usize::try_from(server.0).ok();
-        if let Some(member) = index.and_then(|index| self.list.get_mut(index)) {
-            member.is_lost = true;
-            self.version += 1;
-        }
+    pub(super) fn lose(&mut self, server: ServerId) {
+        self.change(server, |member| !std::mem::replace(&mut member.is_lost, true));
     }
 
-    /// Sets whether a server leaves without losing rows. It receives no more rows.
-    pub fn set_left(&mut self, server: ServerId, has_left: bool) {
-        if let Some(member) = self.list.iter_mut().find(|member| member.server == server) {
-            (member.has_left, member.weight) = (has_left, 0);
-            self.version += 1;
-        }
+    /// Notes that a server leaves without losing rows, or that it does not. It receives rows by its weight.
+    pub(super) fn set_left(&mut self, server: ServerId, has_left: bool, weight: u32) {
+        self.change(server, |member| {
+            let is_new = (member.has_left, member.weight) != (has_left, weight);
+            (member.has_left, member.weight) = (has_left, weight);
+            is_new
+        });
     }
 
     /// Changes a setting of moves.
-    pub fn change_moves(&mut self, change: MoveSetting) {
+    pub(super) fn change_moves(&mut self, change: MoveSetting) {
         self.moves.change(change);
         self.version += 1;
     }
 
-    /// Sets the weight of a present member. Returns false if there is none with this name.
-    pub fn set_weight(&mut self, name: &str, weight: u32) -> bool {
-        let member = self.list.iter_mut().find(|member| !member.is_lost && member.name == name);
-        if let Some(member) = member {
+    /// Sets the weight of a member.
+    pub(super) fn set_weight(&mut self, server: ServerId, weight: u32) {
+        self.change(server, |member| {
             member.weight = weight;
-            self.version += 1;
-            return true;
-        }
-        false
+            true
+        });
+    }
+
+    /// Changes a member; the version increases if there is something new.
+    fn change(&mut self, server: ServerId, change: impl FnOnce(&mut Member) -> bool) {
+        let index = usize::try_from(server.0).ok();
+        let member = index.and_then(|index| self.list.get_mut(index));
+        self.version += u64::from(member.is_some_and(change));
     }
 }
