@@ -15,9 +15,9 @@ use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::{Constraint, Constraints, DFSchema, Result};
 use datafusion::logical_expr::execution_props::ExecutionProps;
 use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
-use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
-use datafusion::physical_expr::create_physical_expr;
+use datafusion::physical_expr::utils::conjunction_opt;
+use datafusion::physical_expr::{PhysicalExpr, create_physical_expr};
 use datafusion::physical_plan::ExecutionPlan;
 use sdds::KeyRange;
 use std::fmt;
@@ -97,6 +97,17 @@ impl BucketTable {
     /// The view that it reads; `None` if an index has chosen rows.
     pub(crate) fn view(&self) -> Option<&TableView> {
         Some(&self.view).filter(|_| self.chosen.is_none())
+    }
+
+    /// The conditions by which zone maps are looked at. Numbers that plans compare by their keys have several types, which a
+    /// list cannot have: such a condition prunes nothing.
+    fn prunes(&self, conditions: Vec<Expr>) -> Result<Option<Arc<dyn PhysicalExpr>>> {
+        let schema = DFSchema::try_from(Arc::clone(&self.schema))?;
+        let (props, context) = (ExecutionProps::new(), PhysicalPlanningContext::default());
+        let physical = |condition| {
+            create_physical_expr(&unqualified(condition), &schema, &props, &context).ok()
+        };
+        Ok(conjunction_opt(conditions.into_iter().filter_map(physical)))
     }
 }
 
@@ -179,14 +190,7 @@ impl TableProvider for BucketTable {
                 (ranges, index) = (looked.rows, Some(looked.index));
             }
         }
-        let predicate = match conjunction(valued) {
-            Some(filter) => {
-                let schema = DFSchema::try_from(Arc::clone(&self.schema))?;
-                let (props, context) = (ExecutionProps::new(), PhysicalPlanningContext::default());
-                Some(create_physical_expr(&unqualified(filter), &schema, &props, &context)?)
-            }
-            None => None,
-        };
+        let predicate = self.prunes(valued)?;
         let places::Found { pieces, coverage, here, elsewhere } =
             places::find(&self.view, &ranges, predicate.as_ref(), &self.schema, &self.columns)
                 .await?;
