@@ -73,6 +73,10 @@ impl Lowering<'_> {
         };
         let value = self.expr(value)?;
         let is_all = quantifier == SetQuantifier::All;
+        // There are no arrays of arrays, nor of rows.
+        if is_constant(&value.expr) && column.sql_type.oid.array().is_none() {
+            return self.rows_compared(query, comparison, is_all);
+        }
         let is_membership =
             matches!((operator, is_all), (Operator::Eq, false) | (Operator::NotEq, true));
         // The engine does not search for a constant among rows with NULL.
@@ -237,17 +241,10 @@ impl Lowering<'_> {
     }
 }
 
-/// Whether a value is the same for all rows.
+/// Whether a value is the same for all rows of its query: one of the rows around becomes a constant where the query is
+/// executed for each of them.
 fn is_constant(value: &Engine) -> bool {
-    let is_open = |part: &Engine| {
-        matches!(
-            part,
-            Engine::Column(_)
-                | Engine::OuterReferenceColumn(..)
-                | Engine::ScalarSubquery(_)
-                | Engine::Placeholder(_)
-        )
-    };
+    let is_open = |part: &Engine| matches!(part, Engine::Column(_) | Engine::Placeholder(_));
     !value.exists(|part| Ok(is_open(part))).unwrap_or(true)
 }
 

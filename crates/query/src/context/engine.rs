@@ -9,8 +9,8 @@ use datafusion::prelude::SessionConfig;
 use distributed::{Exchanges, ShipFragments, read_everywhere};
 use executor::Checks;
 use optimizer::{
-    AllRows, ByUniqueNames, FewGroups, FloatGroups, OuterConstants, RepeatedOrders, Rule,
-    SkippedRows, WholeOrders,
+    AllRows, ByUniqueNames, FewGroups, FloatGroups, MissingOrders, OuterConstants, RepeatedOrders,
+    Rule, SkippedRows, WholeOrders,
 };
 use planner::casts::Casts;
 use planner::scales::Scales;
@@ -116,6 +116,8 @@ fn physical_rules(rules: &[PhysicalRule]) -> Vec<PhysicalRule> {
     rules.insert(last, Arc::new(FewGroups));
     let pushdown = rules.iter_mut().filter(|rule| rule.name() == "PushdownSort");
     pushdown.for_each(|rule| *rule = Arc::new(ReadInOrder));
+    let check = rules.iter().position(|rule| rule.name() == "SanityCheckPlan");
+    rules.insert(check.unwrap_or(rules.len()), Arc::new(MissingOrders));
     rules.push(Arc::new(FloatGroups));
     rules.push(Arc::new(Checks));
     rules.push(Arc::new(LookupJoins));

@@ -27,8 +27,12 @@ impl Binder<'_> {
         };
         let has_columns = !called.columns.is_empty() || called.result == Oid::RECORD;
         let is_plain = !called.result.is_of_users() || called.result.base() == Oid::NUMERIC;
+        // Others read the snapshot of the statement.
+        let is_volatile = called.routine.volatility == Volatility::Volatile;
         self.calls_before
             && called.routine.language == "plpgsql"
+            && is_volatile
+            && !called.routine.is_polymorphic()
             && is_alone
             && !has_columns
             && is_plain
@@ -57,13 +61,9 @@ impl Binder<'_> {
         let arguments = self.calls.iter().flat_map(|call| &call.arguments);
         let outputs = super::value::list_of(query);
         let is_unsure = |expr: &Expr| is_guarded(expr) || is_of_moment(expr);
-        let volatile = self.calls.iter().filter(|call| is_volatile(call)).count();
-        // What is not volatile does not see what others have changed.
-        let are_alike = volatile == 0 || volatile == self.calls.len();
-        let is_sure = are_alike
-            && outputs.is_some_and(|outputs| {
-                !outputs.iter().map(|output| &output.expr).chain(arguments).any(is_unsure)
-            });
+        let is_sure = outputs.is_some_and(|outputs| {
+            !outputs.iter().map(|output| &output.expr).chain(arguments).any(is_unsure)
+        });
         if !is_sure {
             return self.calls_in_place(query);
         }
@@ -105,10 +105,6 @@ fn replace(expr: &mut Expr, values: &[Expr]) {
 
 fn is_call(number: u32) -> bool {
     (FIRST_CALL..super::FIRST_PLACE).contains(&number)
-}
-
-fn is_volatile(call: &RoutineCall) -> bool {
-    call.routine.volatility == Volatility::Volatile
 }
 
 /// Whether an expression depends on the moment at which it is computed: it reads tables, or calls a volatile function or one
