@@ -21,6 +21,7 @@ mod receiver;
 mod repeated;
 mod roles;
 mod row_locks;
+mod served;
 mod session;
 mod short;
 mod triggers;

@@ -191,16 +191,7 @@ impl Binder<'_> {
             return Ok((self.plain_cte(cte, select)?, false));
         }
         refuse_clauses(select).map_err(|error| error.at(cte.location))?;
-        for at in literals {
-            // The literal is a text for the recursive term, and has the type of that overall.
-            match second.columns.get(at).map(|column| column.sql_type) {
-                None | Some(SqlType { oid: Oid::TEXT | Oid::UNKNOWN, .. }) => {}
-                Some(overall) => {
-                    let error = differs(cte, at, (Oid::TEXT.into(), overall.oid.into()));
-                    return Err(error.at(output_location(&first, at)));
-                }
-            }
-        }
+        same_literals(&first, &second, &literals, cte)?;
         check_recursive(&second, id, &cte.ctename, Place::Plain)
             .map_err(|error| error.at(location))?;
         if references > 1 {
@@ -387,6 +378,25 @@ fn literals(query: &Query) -> Vec<usize> {
         Body::Select(_) => unknown.map(|(at, _)| at).collect(),
         _ => Vec::new(),
     }
+}
+
+/// Refuses a recursive query with literals that are texts for its recursive term, and have the type of that overall.
+fn same_literals(
+    first: &Query,
+    second: &Query,
+    literals: &[usize],
+    cte: &CommonTableExpr,
+) -> Result<()> {
+    for &at in literals {
+        match second.columns.get(at).map(|column| column.sql_type.oid) {
+            None | Some(Oid::TEXT | Oid::UNKNOWN) => {}
+            Some(overall) => {
+                let error = differs(cte, at, (Oid::TEXT.into(), overall.into()));
+                return Err(error.at(output_location(first, at)));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Refuses a recursive query whose recursive term changes the types of its columns.

@@ -6,20 +6,16 @@
 //!
 //! - A function that is not volatile, or is called where nobody serves it, reads the snapshot of the statement.
 //! - The statements of a volatile function go to the session ([`Driver`](crate::context::call_site::Driver)), which executes them in the open
-//!   transaction while the query runs in a task ([`serve`]).
+//!   transaction while the query runs in a task ([`served`](crate::served)).
 //!
 //! A function that only computes (`procedural`) needs no session, whatever its volatility.
 //!
 //! Not here: what a body means (`plpgsql`, `procedural`), and which calls are executed (`analyzer`).
 
-mod collected;
 mod environment;
 mod function;
 mod identity;
-mod serve;
 mod statements;
 
-pub(crate) use collected::collected;
 pub(crate) use function::user_functions;
 pub(crate) use identity::identity;
-pub(crate) use serve::{Serves, served};

@@ -1,11 +1,11 @@
 //! The statements of functions that a change calls.
 
 use crate::analysis;
-use crate::calls::{Serves, collected, served};
 use crate::context::call_site::{CallSite, Requests};
 use crate::context::held::Held;
 use crate::context::outcome::Outcome;
 use crate::context::{Frame, Inner};
+use crate::served::{Serves, collected, served};
 use datafusion::common::ScalarValue;
 use futures::FutureExt;
 use futures::future::BoxFuture;

@@ -3,10 +3,11 @@
 use super::statements::InSession;
 use crate::analysis;
 use crate::analysis::calls::Calls;
-use crate::calls::{Serves, collected, identity};
+use crate::calls::identity;
 use crate::context::call_site::{CallSite, DEPTH_MAX};
 use crate::context::kept_functions::KeptFunction;
 use crate::repeated::rows_of;
+use crate::served::{Serves, collected};
 use analyzer::system::Oid;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::ScalarValue;

@@ -1,6 +1,6 @@
 //! The rows of a query that calls functions of users.
 
-use super::serve::{Serves, served};
+use super::{Serves, served};
 use crate::context::call_site::{CallSite, Requests};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;

@@ -1,5 +1,9 @@
 //! A query in a task, while the statements of its functions are executed.
 
+mod collected;
+
+pub(crate) use collected::collected;
+
 use crate::context::call_site::{Request, Requests};
 use procedural::Statements;
 use store::DistributedSavepoint;
