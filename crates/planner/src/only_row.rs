@@ -47,20 +47,23 @@ pub fn values_of(row: &RecordBatch) -> Result<Vec<ScalarValue>> {
     Ok(values.collect::<EngineResult<Vec<_>>>()?)
 }
 
-/// Whether an expression has no subquery, and is one value.
+/// Whether an expression has no subquery, waits for nothing, and is one value.
 fn is_computed(expr: &Expr) -> bool {
     let is_other = |part: &Expr| {
         use Expr::{Exists, InSubquery, ScalarSubquery, SetComparison, Unnest, WindowFunction};
-        Ok(matches!(
-            part,
-            Exists(_)
-                | InSubquery(_)
-                | ScalarSubquery(_)
-                | SetComparison(_)
-                | Unnest(_)
-                | WindowFunction(_)
-                | Expr::AggregateFunction(_)
-        ))
+        let is_awaited =
+            matches!(part, Expr::ScalarFunction(call) if call.func.as_async().is_some());
+        Ok(is_awaited
+            || matches!(
+                part,
+                Exists(_)
+                    | InSubquery(_)
+                    | ScalarSubquery(_)
+                    | SetComparison(_)
+                    | Unnest(_)
+                    | WindowFunction(_)
+                    | Expr::AggregateFunction(_)
+            ))
     };
     !expr.exists(is_other).unwrap_or(true)
 }
