@@ -157,6 +157,12 @@ impl<'a> Lowering<'a> {
         Ok((result?, OuterReferences(closed.map(|closed| closed.outer).unwrap_or_default())))
     }
 
+    /// Whether a reference is to a column around the innermost subquery.
+    pub(crate) fn is_around(&self, reference: &Expr) -> bool {
+        let open = self.subqueries.last();
+        open.is_some_and(|open| open.outer.iter().any(|(_, known)| known == reference))
+    }
+
     /// Notes references to columns around the innermost subqueries.
     pub(crate) fn note(&mut self, references: &OuterReferences) {
         for (position, reference) in &references.0 {

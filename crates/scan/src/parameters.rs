@@ -127,6 +127,11 @@ fn calls(expr: &Expr) -> Result<bool> {
 
 /// The value of an expression of parameters. Others, and those that have no value, are left as they are.
 fn with_value(expr: Expr) -> Result<Transformed<Expr>> {
+    if let Expr::ScalarFunction(function) = &expr
+        && let Some(call) = function.func.inner().downcast_ref::<Call>()
+    {
+        return Ok(Transformed::yes(Expr::Literal(call.value()?, None)));
+    }
     let is_open = |part: &Expr| {
         Ok(matches!(
             part,

@@ -7,6 +7,7 @@ mod comparisons;
 mod existence;
 mod folding;
 mod logic;
+mod outer_members;
 mod rows;
 mod subqueries;
 pub(crate) use subqueries::{outputs_of, subquery_of};

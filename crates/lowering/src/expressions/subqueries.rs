@@ -73,16 +73,26 @@ impl Lowering<'_> {
         };
         let value = self.expr(value)?;
         let is_all = quantifier == SetQuantifier::All;
-        // There are no arrays of arrays, nor of rows.
-        if is_constant(&value.expr) && column.sql_type.oid.array().is_none() {
-            return self.rows_compared(query, comparison, is_all);
-        }
         let is_membership =
             matches!((operator, is_all), (Operator::Eq, false) | (Operator::NotEq, true));
+        if is_membership && self.is_outer(&value.expr) {
+            return self.outer_member(query, comparison, &value.expr, is_all);
+        }
         // The engine does not search for a constant among rows with NULL.
         if !is_membership || is_constant(&value.expr) {
             return self.compared_with_rows(query, value, column, *operator, is_all);
         }
+        let within = self.searched(query, value, column)?;
+        Ok(Typed::boolean(if is_all { negated(within) } else { within }))
+    }
+
+    /// A search for a value among the rows of a query.
+    pub(super) fn searched(
+        &mut self,
+        query: &Query,
+        value: Typed,
+        column: &Expr,
+    ) -> Result<Engine> {
         let mut compared = Err(crate::Refusal::Missing("a subquery".to_owned()));
         let (plan, outer) = self.in_subquery(|lowering| {
             let plan = lowering.query(query)?;
@@ -94,10 +104,7 @@ impl Lowering<'_> {
             lowering.qualified(plan)
         })?;
         let (expr, subquery) = (Box::new(compared?.expr), subquery_of(plan, &outer));
-        let within =
-            |expr, subquery| Engine::InSubquery(InSubquery { expr, subquery, negated: false });
-        let within = within(expr, subquery);
-        Ok(Typed::boolean(if is_all { negated(within) } else { within }))
+        Ok(Engine::InSubquery(InSubquery { expr, subquery, negated: false }))
     }
 
     /// A comparison of rows: whether it is true for any row of the query, NULL if it is for none and NULL for some.
@@ -137,7 +144,22 @@ impl Lowering<'_> {
                 }
                 self.logic(conditions, Logic::And)
             }
+            Kind::Not(inner) => match &inner.kind {
+                Kind::Subquery(subquery) => match self.outer_filter(subquery, true)? {
+                    Some(filter) => Ok(filter),
+                    None => self.condition(condition),
+                },
+                _ => self.condition(condition),
+            },
             Kind::Subquery(subquery) => match &subquery.kind {
+                SubqueryKind::Any(test) | SubqueryKind::All(test)
+                    if matches!(test.kind, Kind::Call(_)) =>
+                {
+                    match self.outer_filter(subquery, false)? {
+                        Some(filter) => Ok(filter),
+                        None => self.condition(condition),
+                    }
+                }
                 SubqueryKind::Any(test) if !matches!(test.kind, Kind::Call(_)) => {
                     let (plan, outer) = self.in_subquery(|lowering| {
                         let (plan, test) = lowering.tested(&subquery.query, test)?;
@@ -153,7 +175,7 @@ impl Lowering<'_> {
     }
 
     /// The rows of a query, and a test over its columns and those around the query.
-    fn tested(&mut self, query: &Query, test: &Expr) -> Result<(LogicalPlan, Engine)> {
+    pub(super) fn tested(&mut self, query: &Query, test: &Expr) -> Result<(LogicalPlan, Engine)> {
         let plan = self.query(query)?;
         let alias = self.qualifiers.add("rows");
         let plan = LogicalPlanBuilder::from(plan).alias(alias)?.build()?;
@@ -241,10 +263,17 @@ impl Lowering<'_> {
     }
 }
 
-/// Whether a value is the same for all rows of its query: one of the rows around becomes a constant where the query is
-/// executed for each of them.
+/// Whether a value is the same for all rows.
 fn is_constant(value: &Engine) -> bool {
-    let is_open = |part: &Engine| matches!(part, Engine::Column(_) | Engine::Placeholder(_));
+    let is_open = |part: &Engine| {
+        matches!(
+            part,
+            Engine::Column(_)
+                | Engine::OuterReferenceColumn(..)
+                | Engine::ScalarSubquery(_)
+                | Engine::Placeholder(_)
+        )
+    };
     !value.exists(|part| Ok(is_open(part))).unwrap_or(true)
 }
 
