@@ -57,12 +57,12 @@ impl Functions {
         if let Some(ready) = self.known.lock().get(&id) {
             return Ok(Arc::clone(ready));
         }
-        let Environment { session, statement, catalog, .. } = &*self.environment;
+        let Environment { session, catalog, .. } = &*self.environment;
         let kept = match session.upgrade() {
             Some(session) => session.function(catalog, id)?,
             None => KeptFunction::of(catalog, id)?,
         };
-        let ready = Arc::new(Ready { kept, statement: *statement, hosts: Mutex::default() });
+        let ready = Arc::new(Ready { kept, hosts: Mutex::default() });
         self.known.lock().insert(id, Arc::clone(&ready));
         Ok(ready)
     }
@@ -82,8 +82,6 @@ impl UserFunctions for Functions {
 /// A function with hosts that nobody uses at the moment, which know its expressions.
 struct Ready {
     kept: Arc<KeptFunction>,
-    /// The number of the statement.
-    statement: u64,
     hosts: Mutex<Vec<BodyHost>>,
 }
 
@@ -100,7 +98,7 @@ impl Ready {
             let is_volatile = self.kept.prepared.is_volatile();
             let (site, environment) = (site.inside(is_volatile), Arc::clone(environment));
             let reading = HashMap::new();
-            let memory = self.kept.memory(self.statement);
+            let memory = self.kept.memory();
             self.kept.prepared.host(AtCall { environment, site, is_volatile, reading }, memory)
         }))
     }
@@ -109,7 +107,7 @@ impl Ready {
 impl Drop for Ready {
     fn drop(&mut self) {
         for host in self.hosts.get_mut().drain(..) {
-            self.kept.keep(self.statement, host.into_memory());
+            self.kept.keep(host.into_memory().lasting());
         }
     }
 }

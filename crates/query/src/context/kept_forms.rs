@@ -13,6 +13,9 @@ use store::catalog::Catalog;
 /// Texts that a session remembers, at most.
 const TEXTS_MAX: usize = 256;
 
+/// Forms of one text, for variables of other types, at most.
+const FORMS_MAX: usize = 8;
+
 /// The form of a statement, of a type that is known where statements are executed; `None` of one that is planned.
 pub(crate) type Form = Option<Arc<dyn Any + Send + Sync>>;
 
@@ -58,6 +61,10 @@ impl KeptForms {
             kept.forms.clear();
             kept.of = Some((Arc::clone(catalog), Arc::clone(settings)));
         }
-        kept.forms.entry(text.to_owned()).or_default().push((names.to_vec(), form));
+        let forms = kept.forms.entry(text.to_owned()).or_default();
+        if forms.len() >= FORMS_MAX {
+            forms.clear();
+        }
+        forms.push((names.to_vec(), form));
     }
 }

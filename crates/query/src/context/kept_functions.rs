@@ -1,6 +1,7 @@
 //! Functions that a session has executed: their bodies, and what has been planned for their texts.
 //!
-//! They are good for a catalog and for settings, which also say whose privileges and which schemas count.
+//! They are good for a catalog and for settings, which also say whose privileges and which schemas count. Expressions that may
+//! have other values in the next statement, or that hold the snapshot of this one, are forgotten when it ends.
 
 use super::triggered::TriggerMemory;
 use catalog_views::settings::Settings;
@@ -20,8 +21,8 @@ const MEMORIES_MAX: usize = 8;
 /// A function that a session has executed.
 pub(crate) struct KeptFunction {
     pub(crate) prepared: Prepared,
-    /// What earlier calls have planned, in statements of these numbers.
-    memories: Mutex<Vec<(u64, Memory)>>,
+    /// What earlier calls have planned.
+    memories: Mutex<Vec<Memory>>,
 }
 
 /// The functions that a session has executed.
@@ -33,8 +34,10 @@ struct Kept {
     /// What they are good for.
     of: Option<(Arc<Catalog>, Arc<Settings>)>,
     functions: HashMap<RelationId, Arc<KeptFunction>>,
-    /// What earlier calls of triggers, by their ids, have planned, in statements of these numbers.
-    triggers: HashMap<RelationId, (u64, TriggerMemory)>,
+    /// What earlier calls of triggers, by their ids, have planned.
+    triggers: HashMap<RelationId, TriggerMemory>,
+    /// Whether the statement that runs has used any.
+    are_used: bool,
 }
 
 impl KeptFunction {
@@ -47,21 +50,23 @@ impl KeptFunction {
         Ok(Arc::new(Self { prepared, memories: Mutex::default() }))
     }
 
-    /// What an earlier call has planned, for a statement of this number.
-    pub(crate) fn memory(&self, statement: u64) -> Memory {
-        match self.memories.lock().pop() {
-            Some((of, memory)) if of == statement => memory,
-            Some((_, memory)) => memory.lasting(),
-            None => Memory::default(),
+    /// What an earlier call has planned.
+    pub(crate) fn memory(&self) -> Memory {
+        self.memories.lock().pop().unwrap_or_default()
+    }
+
+    /// Keeps what a call has planned.
+    pub(crate) fn keep(&self, memory: Memory) {
+        let mut memories = self.memories.lock();
+        if memories.len() < MEMORIES_MAX {
+            memories.push(memory);
         }
     }
 
-    /// Keeps what a call in a statement of this number has planned.
-    pub(crate) fn keep(&self, statement: u64, memory: Memory) {
+    fn settle(&self) {
         let mut memories = self.memories.lock();
-        if memories.len() < MEMORIES_MAX {
-            memories.push((statement, memory));
-        }
+        let lasting = memories.drain(..).map(Memory::lasting).collect();
+        *memories = lasting;
     }
 }
 
@@ -85,31 +90,37 @@ impl KeptFunctions {
         Ok(function)
     }
 
-    /// What earlier calls of a trigger have planned, for a statement of this number.
+    /// What earlier calls of a trigger have planned.
     pub(crate) fn trigger(
         &self,
         catalog: &Arc<Catalog>,
         settings: &Arc<Settings>,
-        (id, statement): (RelationId, u64),
+        id: RelationId,
     ) -> TriggerMemory {
-        match self.0.lock().under(catalog, settings).triggers.remove(&id) {
-            Some((of, memory)) if of == statement => memory,
-            Some((_, TriggerMemory { function, texts })) => {
-                TriggerMemory { function, texts: texts.lasting() }
-            }
-            None => TriggerMemory::default(),
-        }
+        self.0.lock().under(catalog, settings).triggers.remove(&id).unwrap_or_default()
     }
 
-    /// Keeps what a call of a trigger in a statement of this number has planned.
+    /// Keeps what a call of a trigger has planned.
     pub(crate) fn keep_trigger(
         &self,
         catalog: &Arc<Catalog>,
         settings: &Arc<Settings>,
-        (id, statement): (RelationId, u64),
+        id: RelationId,
         memory: TriggerMemory,
     ) {
-        self.0.lock().under(catalog, settings).triggers.insert(id, (statement, memory));
+        self.0.lock().under(catalog, settings).triggers.insert(id, memory);
+    }
+
+    /// Forgets what is good for one statement only: it has ended.
+    pub(crate) fn settle(&self) {
+        let mut kept = self.0.lock();
+        if !std::mem::take(&mut kept.are_used) {
+            return;
+        }
+        kept.functions.values().for_each(|function| function.settle());
+        for memory in kept.triggers.values_mut() {
+            memory.texts = std::mem::take(&mut memory.texts).lasting();
+        }
     }
 }
 
@@ -122,6 +133,7 @@ impl Kept {
             let of = Some((Arc::clone(catalog), Arc::clone(settings)));
             *self = Self { of, ..Self::default() };
         }
+        self.are_used = true;
         self
     }
 }

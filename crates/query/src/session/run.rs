@@ -72,6 +72,7 @@ impl Inner {
             outcome = self.dispatch(&mut conversation, statement, parameters, control, mark) => outcome,
         };
         self.context.advisory.released().await;
+        self.functions.settle();
         match statement.command() {
             _ if result.is_ok() => {}
             // Its checks may have failed, or been cancelled while they waited.
@@ -482,6 +483,7 @@ impl Inner {
             error = control.ended() => Err(error),
             rows = self.load_into(&mut conversation, table, batches, control) => rows,
         };
+        self.functions.settle();
         if result.is_err() {
             conversation.fail();
         }

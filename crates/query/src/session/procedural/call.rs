@@ -125,11 +125,11 @@ impl InSession<'_> {
             depth: self.depth + 1,
             ends: false,
         };
-        value_of(&kept, arguments, inside, statement).await
+        value_of(&kept, arguments, inside).await
     }
 }
 
-/// The value of a function for arguments, in a statement of this number.
+/// The value of a function for arguments.
 ///
 /// # Errors
 /// Those of the function.
@@ -137,11 +137,10 @@ pub(super) async fn value_of<S: Statements>(
     kept: &KeptFunction,
     arguments: Vec<ScalarValue>,
     inside: S,
-    statement: u64,
 ) -> Result<Value> {
-    let mut host = StatementHost::resume(inside, kept.memory(statement));
+    let mut host = StatementHost::resume(inside, kept.memory());
     let value = computed(kept, arguments, &mut host).await;
-    kept.keep(statement, host.into_memory());
+    kept.keep(host.into_memory());
     value
 }
 

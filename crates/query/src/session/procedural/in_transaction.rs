@@ -118,7 +118,7 @@ impl<'t> InTransaction<'t> {
             transitions: Arc::from([]),
             depth: self.depth + 1,
         };
-        value_of(&kept, arguments, inside, statement).await
+        value_of(&kept, arguments, inside).await
     }
 
     async fn write(

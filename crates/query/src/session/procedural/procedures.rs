@@ -288,7 +288,6 @@ impl InSession<'_> {
         self.inner.context.see(&reading, &frame);
         let Resolved { function, places } = resolve(&frame, &reading, call).await?;
         let kept = self.inner.function(reading.catalog(), function.id)?;
-        let number = self.inner.borrowed.statement();
         let mut texts = Vec::new();
         for (parameter, place) in function.parameters.iter().zip(&places) {
             let of = type_name(parameter.type_id);
@@ -316,7 +315,7 @@ impl InSession<'_> {
         let inside = InSession { inner, conversation, control, depth, ends };
         let row = arguments.iter().find(|batch| batch.num_rows() == 1);
         let mut parameters: Vec<Given<Value>> = Vec::new();
-        let mut host = StatementHost::resume(inside, kept.memory(number));
+        let mut host = StatementHost::resume(inside, kept.memory());
         for (at, parameter) in function.parameters.iter().enumerate() {
             let of = type_name(parameter.type_id);
             let mut value = null(&mut host, parameter.type_id)?;
@@ -333,7 +332,7 @@ impl InSession<'_> {
                 let signature = procedural::signature(&function);
                 let of = Called { name: &function.name, signature: &signature };
                 let ended = plpgsql::run(tree, of, parameters, &places, &mut host).await;
-                kept.keep(number, host.into_memory());
+                kept.keep(host.into_memory());
                 ended?.parameters
             }
         };

@@ -43,12 +43,12 @@ async fn run(
     let function = transaction.catalog().function_by_id(call.trigger.function);
     let function = Arc::clone(function.ok_or_else(gone)?);
     let (catalog, settings) = (Arc::clone(transaction.catalog()), inner.settings.load_full());
-    let of = (call.trigger.id, inner.borrowed.statement());
+    let id = call.trigger.id;
     // Settings of a call are not those of the next one.
     let is_kept = !inner.borrowed.is_lent();
-    let _identity = identity(inner, of.1, &catalog, &function)?;
+    let _identity = identity(inner, inner.borrowed.statement(), &catalog, &function)?;
     if is_kept {
-        *call.memory = inner.functions.trigger(&catalog, &settings, of);
+        *call.memory = inner.functions.trigger(&catalog, &settings, id);
     }
     let memory = std::mem::take(&mut call.memory.texts);
     let transitions = Arc::clone(&call.transitions);
@@ -59,7 +59,7 @@ async fn run(
     let (answer, tree) = answer?;
     call.memory.function = tree;
     if is_kept {
-        inner.functions.keep_trigger(&catalog, &settings, of, std::mem::take(call.memory));
+        inner.functions.keep_trigger(&catalog, &settings, id, std::mem::take(call.memory));
     }
     Ok(answer)
 }
