@@ -63,10 +63,11 @@ impl KeptFunction {
         }
     }
 
+    /// Forgets what is good for one statement only. An expression that calls the function itself keeps what it has planned when
+    /// it is forgotten: nothing is locked meanwhile.
     fn settle(&self) {
-        let mut memories = self.memories.lock();
-        let lasting = memories.drain(..).map(Memory::lasting).collect();
-        *memories = lasting;
+        let memories = std::mem::take(&mut *self.memories.lock());
+        memories.into_iter().map(Memory::lasting).for_each(|memory| self.keep(memory));
     }
 }
 
@@ -113,14 +114,20 @@ impl KeptFunctions {
 
     /// Forgets what is good for one statement only: it has ended.
     pub(crate) fn settle(&self) {
-        let mut kept = self.0.lock();
-        if !std::mem::take(&mut kept.are_used) {
-            return;
-        }
-        kept.functions.values().for_each(|function| function.settle());
-        for memory in kept.triggers.values_mut() {
-            memory.texts = std::mem::take(&mut memory.texts).lasting();
-        }
+        let (functions, triggers) = {
+            let mut kept = self.0.lock();
+            if !std::mem::take(&mut kept.are_used) {
+                return;
+            }
+            let functions: Vec<_> = kept.functions.values().map(Arc::clone).collect();
+            (functions, std::mem::take(&mut kept.triggers))
+        };
+        functions.iter().for_each(|function| function.settle());
+        let lasting = |(id, memory): (RelationId, TriggerMemory)| {
+            (id, TriggerMemory { texts: memory.texts.lasting(), ..memory })
+        };
+        let lasting: HashMap<_, _> = triggers.into_iter().map(lasting).collect();
+        self.0.lock().triggers.extend(lasting);
     }
 }
 
