@@ -49,6 +49,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("deparse", &["parser", "analyzer", "grammar"]),
     ("scan", &["executor", "foreign", "functions", "values", "store", "sdds"]),
     ("integrity", &["scan", "parser", "values", "store", "sdds"]),
+    ("plan_cache", &["planner", "catalog_views", "scan", "values", "store"]),
     ("keyed", &["scan", "parser", "grammar", "values", "store", "sdds"]),
     (
         "catalog_views",
@@ -138,6 +139,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "notifications",
             "user_types",
             "keyed",
+            "plan_cache",
             "integrity",
             "routines",
             "plpgsql",

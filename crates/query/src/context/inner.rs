@@ -3,9 +3,7 @@
 use super::borrowed::Borrowed;
 use super::call_site::CallSite;
 use super::current::Current;
-use super::kept_forms::KeptForms;
 use super::kept_functions::{KeptFunction, KeptFunctions};
-use super::kept_plans::KeptPlans;
 use super::outcome::Progress;
 use super::presence::Presence;
 use super::session_context::Context;
@@ -23,6 +21,8 @@ use futures::future::BoxFuture;
 use lowering::UserFunctions;
 use notifications::Listening;
 use parking_lot::Mutex;
+use plan_cache::forms::KeptForms;
+use plan_cache::plans::KeptPlans;
 use std::sync::atomic::{AtomicBool, AtomicI64};
 use std::sync::{Arc, Weak};
 use store::catalog::{Catalog, RelationId, temporary_schema};

@@ -1,11 +1,12 @@
 //! Functions that a session has executed: their bodies, and what has been planned for their texts.
 //!
-//! They are good for a catalog and for settings, which also say whose privileges and which schemas count. Expressions that may
-//! have other values in the next statement, or that hold the snapshot of this one, are forgotten when it ends.
+//! Expressions that may have other values in the next statement, or that hold the snapshot of this one, are forgotten when it
+//! ends.
 
 use super::triggered::TriggerMemory;
 use catalog_views::settings::Settings;
 use parking_lot::Mutex;
+use plan_cache::Basis;
 use procedural::{Memory, Prepared};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -31,8 +32,8 @@ pub(crate) struct KeptFunctions(Mutex<Kept>);
 
 #[derive(Default)]
 struct Kept {
-    /// What they are good for.
-    of: Option<(Arc<Catalog>, Arc<Settings>)>,
+    /// What they hold for.
+    basis: Option<Basis>,
     functions: HashMap<RelationId, Arc<KeptFunction>>,
     /// What earlier calls of triggers, by their ids, have planned.
     triggers: HashMap<RelationId, TriggerMemory>,
@@ -134,11 +135,10 @@ impl KeptFunctions {
 impl Kept {
     /// What is known under a catalog and settings. What was known under others is forgotten.
     fn under(&mut self, catalog: &Arc<Catalog>, settings: &Arc<Settings>) -> &mut Self {
-        let is_same = |of: &(_, _)| Arc::ptr_eq(&of.0, catalog) && Arc::ptr_eq(&of.1, settings);
+        let basis = Some(Basis::new(catalog, settings));
         let is_full = self.functions.len() + self.triggers.len() > FUNCTIONS_MAX;
-        if is_full || !self.of.as_ref().is_some_and(is_same) {
-            let of = Some((Arc::clone(catalog), Arc::clone(settings)));
-            *self = Self { of, ..Self::default() };
+        if is_full || self.basis != basis {
+            *self = Self { basis, ..Self::default() };
         }
         self.are_used = true;
         self

@@ -8,6 +8,7 @@ use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use grammar::tree::Node;
 use parser::Statement;
+use plan_cache::Basis;
 use procedural::{Scalar, Value};
 use scan::tables::Tables;
 use std::sync::Arc;
@@ -48,13 +49,13 @@ pub(super) async fn of_function(
     {
         return Ok(None);
     }
-    let of = (tables.catalog(), &frame.settings);
-    let known = match session.forms.find(of, &statement.text, frame.names) {
+    let basis = &Basis::new(tables.catalog(), &frame.settings);
+    let known = match session.forms.find(basis, &statement.text, frame.names) {
         Some(known) => known,
         None => {
             let form = Form::of(session, frame, tables, statement).await?;
             let form = form.map(|form| Arc::new(form) as _);
-            session.forms.keep(of, &statement.text, frame.names, Option::clone(&form));
+            session.forms.keep(basis, &statement.text, frame.names, Option::clone(&form));
             form
         }
     };

@@ -1,8 +1,7 @@
-//! Queries that are executed with a plan of before ([`crate::context::kept_plans`]).
+//! Queries that are executed with a plan of before ([`plan_cache::plans`]).
 
 use super::{begun, large_joins};
 use crate::analysis;
-use crate::context::kept_plans::{KeptPlan, KeptPlans, Known, Query};
 use crate::context::{Frame, Inner};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
@@ -11,6 +10,8 @@ use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream};
 use datafusion::physical_plan::execute_stream;
 use futures::Stream;
 use parser::Statement;
+use plan_cache::Basis;
+use plan_cache::plans::{KeptPlan, KeptPlans, Known, Query};
 use scan::parameters::Parameters;
 use scan::renewal::{emptied, renewed};
 use std::pin::Pin;
@@ -29,13 +30,12 @@ impl Inner {
         statement: &Statement,
         reading: &Reading,
     ) -> Result<Option<(Arc<[Field]>, SendableRecordBatchStream)>> {
-        let (catalog, settings) = (reading.catalog(), &frame.settings);
         // The values of its parameters do not say their types.
         if !frame.parameter_types().is_empty() {
             return Ok(None);
         }
-        let Some(query) = Query::of(frame.text, (frame.parameters, frame.names), catalog, settings)
-        else {
+        let basis = Basis::new(reading.catalog(), &frame.settings);
+        let Some(query) = Query::of(frame.text, (frame.parameters, frame.names), basis) else {
             return Ok(None);
         };
         let plan = match self.plans.take(&query) {
