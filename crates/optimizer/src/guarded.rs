@@ -1,6 +1,6 @@
 //! Rules of the engine that are applied only where their answers are right.
 
-use crate::{kept_orders, null_keys, pushed_filters, repeated_rows};
+use crate::{decimal_constants, kept_orders, kept_types, null_keys, pushed_filters, repeated_rows};
 use datafusion::common::Result;
 use datafusion::common::tree_node::Transformed;
 use datafusion::logical_expr::LogicalPlan;
@@ -17,7 +17,7 @@ pub(crate) type Guard =
     fn(&dyn OptimizerRule, LogicalPlan, &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>>;
 
 /// The guards, by the names of the engine's rules.
-const GUARDS: [(&str, Guard); 7] = [
+const GUARDS: [(&str, Guard); 9] = [
     ("eliminate_cross_join", null_keys::order_joins),
     ("eliminate_duplicated_expr", kept_orders::drop_keys),
     ("eliminate_join", repeated_rows::without_keys),
@@ -25,6 +25,8 @@ const GUARDS: [(&str, Guard); 7] = [
     ("optimize_projections", repeated_rows::without_keys),
     ("push_down_filter", pushed_filters::push_down),
     ("replace_distinct_aggregate", repeated_rows::without_keys),
+    ("single_distinct_aggregation_to_group_by", kept_types::with_casts),
+    ("simplify_expressions", decimal_constants::simplify),
 ];
 
 /// A rule of the engine behind a [`Guard`]. It has the same name and order of application.

@@ -1,10 +1,13 @@
 //! Rules that the engine's optimizer has in addition. Each is for plans to which the engine's own rules give wrong answers;
 //! its file says which.
 
+mod computed_keys;
+mod decimal_constants;
 mod few_groups;
 mod float_groups;
 mod guarded;
 mod kept_orders;
+mod kept_types;
 mod missing_orders;
 mod null_keys;
 mod outer_constants;
@@ -13,8 +16,10 @@ mod repeated_orders;
 mod repeated_rows;
 mod same_names;
 mod skipped_rows;
+mod varying;
 mod whole_orders;
 
+pub use computed_keys::ComputedKeys;
 pub use few_groups::FewGroups;
 pub use float_groups::FloatGroups;
 pub use guarded::{Rule, guarded};

@@ -3,7 +3,11 @@
 //! `SELECT r, NULL FROM a UNION ALL SELECT r, r FROM b ORDER BY 1, 2`: the second key is constant for the rows of one side,
 //! so that the engine sorts these by the first key alone. If the key is an expression over the constant, the union does not
 //! know that its rows are in order, and the engine refuses its own plan.
+//!
+//! `WHERE GREATEST(a, b) = a`: for the engine both sides are the same, and it looks for the order of `a` in the order of the
+//! left side, of which it knows nothing. A [`Varying`] hides the condition from it.
 
+use crate::varying::Varying;
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
@@ -45,13 +49,15 @@ fn with_orders(node: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn Execu
         let mut input = Arc::clone(input);
         if let Some(needed) = needed {
             let needed = needed.into_single();
-            let is_sorted =
-                input.equivalence_properties().ordering_satisfy_requirement(needed.clone())?;
-            if !is_sorted {
-                let partitions = input.output_partitioning().partition_count();
-                let sort = SortExec::new(LexOrdering::from(needed), input)
-                    .with_preserve_partitioning(partitions > 1);
-                (has_changed, input) = (true, Arc::new(sort));
+            let is_known = |input: &Arc<dyn ExecutionPlan>| {
+                input.equivalence_properties().ordering_satisfy_requirement(needed.clone())
+            };
+            if !is_known(&input)? {
+                (has_changed, input) = (true, sorted(input, LexOrdering::from(needed.clone())));
+                if !is_known(&input)? {
+                    let order = LexOrdering::from(needed.clone());
+                    input = Arc::new(Varying::sorted(input, order));
+                }
             }
         }
         inputs.push(input);
@@ -63,4 +69,14 @@ fn with_orders(node: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn Execu
         }
         false => Ok(Transformed::no(node)),
     }
+}
+
+/// The rows of an input in an order.
+fn sorted(input: Arc<dyn ExecutionPlan>, order: LexOrdering) -> Arc<dyn ExecutionPlan> {
+    let is_done = |sort: &SortExec| *sort.expr() == order && sort.fetch().is_none();
+    if input.downcast_ref::<SortExec>().is_some_and(is_done) {
+        return input;
+    }
+    let partitions = input.output_partitioning().partition_count();
+    Arc::new(SortExec::new(order, input).with_preserve_partitioning(partitions > 1))
 }

@@ -167,12 +167,6 @@ fn of_numerics(
         Operator::Divide => None,
         _ if !has_known_scale(&left) || !has_known_scale(&right) => None,
         Operator::Multiply if is_wide_product(&left.data_type, &right.data_type) => None,
-        // The engine takes a remainder of 1 for 0, as that of integers is. Divided by -1 it is the same.
-        Operator::Modulo if is_one(&right) => {
-            let other = ScalarValue::Decimal128(Some(-1), 1, 0);
-            let scaled = Typed::constant(other, right.sql_type).converted(&right.data_type);
-            Some(of_engine(left.clone(), operator, scaled, sql_type)?)
-        }
         _ => Some(of_engine(left.clone(), operator, right.clone(), sql_type)?),
     };
     match of_engine.filter(has_known_scale) {
@@ -210,12 +204,6 @@ fn rounded(
         arguments.push(Typed::constant(none, Oid::INT4.into()));
     }
     lowering.hidden(name, arguments, sql_type)
-}
-
-/// Whether a numeric is the constant 1, with any digits behind the point.
-fn is_one(value: &Typed) -> bool {
-    let one = ScalarValue::Decimal128(Some(1), 1, 0);
-    value.value().is_some_and(|known| one.cast_to(&value.data_type).is_ok_and(|one| one == *known))
 }
 
 /// An operator of the engine.

@@ -9,8 +9,8 @@ use datafusion::prelude::SessionConfig;
 use distributed::{Exchanges, ShipFragments, read_everywhere};
 use executor::Checks;
 use optimizer::{
-    AllRows, ByUniqueNames, FewGroups, FloatGroups, MissingOrders, OuterConstants, RepeatedOrders,
-    Rule, SkippedRows, WholeOrders,
+    AllRows, ByUniqueNames, ComputedKeys, FewGroups, FloatGroups, MissingOrders, OuterConstants,
+    RepeatedOrders, Rule, SkippedRows, WholeOrders,
 };
 use planner::casts::Casts;
 use planner::scales::Scales;
@@ -89,7 +89,8 @@ impl Engine {
 /// The rules of the logical optimizer, without those of the engine where they are wrong.
 fn logical_rules(rules: &[Rule]) -> Vec<Rule> {
     let first: Rule = Arc::new(SkippedRows);
-    [first].into_iter().chain(rules.iter().map(optimizer::guarded)).collect()
+    let last: Rule = Arc::new(ComputedKeys);
+    [first].into_iter().chain(rules.iter().map(optimizer::guarded)).chain([last]).collect()
 }
 
 /// The engine's rules and ours. Plans are given checks before they are divided into fragments, since operators that share
