@@ -7,6 +7,7 @@ mod column_name;
 mod deparse;
 mod files;
 mod nesting;
+pub mod numbers;
 mod parse;
 mod references;
 mod select_into;

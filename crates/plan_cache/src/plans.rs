@@ -18,6 +18,9 @@ use values::field::Field;
 /// Queries that a session remembers, at most.
 const QUERIES_MAX: usize = 64;
 
+/// Plans of one query, for other numbers of rows in LIMIT and OFFSET, at most.
+const VARIANTS_MAX: usize = 8;
+
 /// The longest text that is remembered, in bytes.
 const TEXT_BYTES_MAX: usize = 16 << 10;
 
@@ -65,11 +68,16 @@ pub struct KeptPlan {
 pub struct KeptPlans(Mutex<VecDeque<(Query, Known)>>);
 
 impl KeptPlans {
-    /// What is known of a query. Its plan is the caller's, who may give it back by [`Self::keep`].
-    pub fn take(&self, query: &Query) -> Known {
+    /// What is known of a query with values of parameters. Its plan is the caller's, who may give it back by [`Self::keep`].
+    pub fn take(&self, query: &Query, values: &[ScalarValue]) -> Known {
         let mut queries = self.0.lock();
-        let Some(at) = queries.iter().position(|(known, _)| known.is(query)) else {
-            return Known::New;
+        let fits = |known: &Known| match known {
+            Known::Kept(plan) => plan.parameters.fits(values),
+            _ => true,
+        };
+        let Some(at) = queries.iter().position(|(of, known)| of.is(query) && fits(known)) else {
+            let is_known = queries.iter().any(|(of, _)| of.is(query));
+            return if is_known { Known::Repeated } else { Known::New };
         };
         match queries.get_mut(at) {
             Some((_, known @ Known::Kept(_))) => std::mem::replace(known, Known::Repeated),
@@ -81,7 +89,17 @@ impl KeptPlans {
     /// Remembers what is known of a query.
     pub fn keep(&self, query: Query, known: Known) {
         let mut queries = self.0.lock();
-        queries.retain(|(of, _)| !of.is(&query) && !of.is_before(&query));
+        let mut variants = 1;
+        queries.retain(|(of, other)| {
+            let is_variant = match (&known, other) {
+                (Known::Kept(plan), Known::Kept(other)) => {
+                    !plan.parameters.is_alike(&other.parameters)
+                }
+                _ => false,
+            };
+            variants += usize::from(of.is(&query) && is_variant);
+            !of.is_before(&query) && (!of.is(&query) || is_variant && variants <= VARIANTS_MAX)
+        });
         queries.truncate(QUERIES_MAX - 1);
         queries.push_front((query, known));
     }

@@ -25,7 +25,8 @@ impl Planner<'_> {
         }
         let engine = astray::prevented(self.engine);
         let planned = async {
-            let plan = functions::limited_copies(functions::folding(|| engine.optimize(plan))?)?;
+            let plan = parameters.fixed_in(plan.clone())?;
+            let plan = functions::limited_copies(functions::folding(|| engine.optimize(&plan))?)?;
             let Some(plan) = parameters.called_in(plan)? else { return Ok(None) };
             let plan = extremes::looked_up_again(plan)?;
             engine.query_planner().create_physical_plan(&plan, &engine).await.map(Some)

@@ -24,25 +24,79 @@ use std::sync::Arc;
 
 /// The values of a plan's parameters. One execution uses them at a time.
 #[derive(Debug, Default)]
-pub struct Parameters(RwLock<Vec<ScalarValue>>);
+pub struct Parameters {
+    values: RwLock<Vec<ScalarValue>>,
+    /// The places of those whose values are part of the plan.
+    fixed: RwLock<Vec<usize>>,
+}
 
 impl Parameters {
     /// Parameters with values.
     pub fn new(values: &[ScalarValue]) -> Arc<Self> {
-        Arc::new(Self(RwLock::new(values.to_vec())))
+        Arc::new(Self { values: RwLock::new(values.to_vec()), fixed: RwLock::default() })
+    }
+
+    /// Whether a plan with these parameters can be executed with other values: those in LIMIT and OFFSET are part of the plan.
+    pub fn fits(&self, values: &[ScalarValue]) -> bool {
+        let known = self.values.read();
+        self.fixed.read().iter().all(|place| known.get(*place) == values.get(*place))
+    }
+
+    /// Whether the values that are part of the plans are the same as another plan's.
+    pub fn is_alike(&self, other: &Self) -> bool {
+        self.fits(&other.values.read())
     }
 
     /// Gives other values of the same types.
     pub fn set(&self, values: &[ScalarValue]) {
-        self.0.write().clone_from_slice(values);
+        self.values.write().clone_from_slice(values);
     }
 
     fn value(&self, index: usize) -> Option<ScalarValue> {
-        self.0.read().get(index).cloned()
+        self.values.read().get(index).cloned()
     }
 
-    /// The plan with calls in the place of its parameters. `None` if a parameter stands where its value is part of the plan,
-    /// as in LIMIT.
+    /// The plan with the values of the parameters that say how many rows LIMIT and OFFSET keep and skip.
+    ///
+    /// # Errors
+    /// Errors of the engine.
+    pub fn fixed_in(&self, plan: LogicalPlan) -> Result<LogicalPlan> {
+        let fixed = plan.transform_up_with_subqueries(|node| match node {
+            LogicalPlan::Limit(_) => node.map_expressions(|expr| self.number_of_rows(expr)),
+            node => Ok(Transformed::no(node)),
+        });
+        fixed.map(|fixed| fixed.data)
+    }
+
+    /// A parameter's value, or its value as another type. NULL and negative numbers have a meaning of their own.
+    fn number_of_rows(&self, expr: Expr) -> Result<Transformed<Expr>> {
+        let mut inner = &expr;
+        while let Expr::Cast(cast) = inner {
+            inner = &cast.expr;
+        }
+        let Some((place, value)) = self.parameter(inner) else { return Ok(Transformed::no(expr)) };
+        match value.cast_to(&DataType::Int64) {
+            Ok(ScalarValue::Int64(Some(0..))) => {}
+            _ => return Ok(Transformed::no(expr)),
+        }
+        self.fixed.write().push(place);
+        expr.transform_up(|part| {
+            Ok(match part {
+                Expr::Placeholder(_) => Transformed::yes(Expr::Literal(value.clone(), None)),
+                part => Transformed::no(part),
+            })
+        })
+    }
+
+    /// The place and the value of a parameter.
+    fn parameter(&self, expr: &Expr) -> Option<(usize, ScalarValue)> {
+        let Expr::Placeholder(Placeholder { id, field }) = expr else { return None };
+        let place = id.strip_prefix('$')?.parse::<usize>().ok()?.checked_sub(1)?;
+        let value = self.value(place)?;
+        (value.data_type() == *field.as_ref()?.data_type()).then_some((place, value))
+    }
+
+    /// The plan with calls in the place of its parameters. `None` if a parameter stands where its value is part of the plan.
     ///
     /// # Errors
     /// Errors of the engine.
@@ -83,21 +137,17 @@ impl Parameters {
     }
 
     fn called(self: &Arc<Self>, expr: Expr, is_possible: &mut bool) -> Result<Transformed<Expr>> {
-        let Expr::Placeholder(Placeholder { id, field }) = &expr else {
+        if !matches!(expr, Expr::Placeholder(_)) {
             return Ok(Transformed::no(expr));
-        };
-        let index = id.strip_prefix('$').and_then(|number| number.parse::<usize>().ok());
-        let index = index.and_then(|number| number.checked_sub(1));
-        let value = index.and_then(|index| self.value(index));
-        let (Some(index), Some(field), Some(value)) = (index, field, value) else {
+        }
+        let Some((index, value)) = self.parameter(&expr) else {
             *is_possible = false;
             return Ok(Transformed::no(expr));
         };
-        *is_possible &= value.data_type() == *field.data_type();
         let call = Call {
             parameters: Arc::clone(self),
             index,
-            data_type: field.data_type().clone(),
+            data_type: value.data_type(),
             signature: Signature::nullary(Volatility::Stable),
         };
         let call = ScalarFunction::new_udf(Arc::new(ScalarUDF::new_from_impl(call)), Vec::new());

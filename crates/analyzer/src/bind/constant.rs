@@ -4,6 +4,7 @@ use super::Binder;
 use crate::error::{Error, Result};
 use crate::system::{Oid, SqlType};
 use crate::tree::{Expr, Kind, Literal};
+use grammar::numbers::without_negative_zero;
 use grammar::tree::{AConst, ParamRef, a_const::Val};
 
 /// A constant. A string is of unknown type.
@@ -38,7 +39,10 @@ fn number_literal(text: &str, location: i32) -> Result<Expr> {
             let oid = if i32::try_from(number).is_ok() { Oid::INT4 } else { Oid::INT8 };
             Expr::new(Kind::Literal(Literal::Integer(number)), oid, location)
         }
-        None => Expr::new(Kind::Literal(Literal::Text(digits)), Oid::NUMERIC, location),
+        None => {
+            let digits = without_negative_zero(&digits).to_owned();
+            Expr::new(Kind::Literal(Literal::Text(digits)), Oid::NUMERIC, location)
+        }
     })
 }
 

@@ -12,6 +12,7 @@ use crate::context::outcome::{Outcome, Tag};
 use catalog_views::relation_names::find_named;
 use datafusion::arrow::array::{ArrayRef, BooleanArray, Int32Array, Int64Array, StringViewArray};
 use datafusion::arrow::record_batch::RecordBatch;
+use grammar::numbers::without_negative_zero;
 use grammar::tree::a_const::Val;
 use grammar::tree::{InsertStmt, Node, NodeEnum, OverridingKind, SelectStmt};
 use scan::BATCH_ROWS;
@@ -196,7 +197,7 @@ fn cell(value: &Node) -> Option<Cell<'_>> {
 fn number_of(text: &str) -> Option<&str> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    (is_plain && digits.len() <= DIGITS_MAX).then_some(text)
+    (is_plain && digits.len() <= DIGITS_MAX).then(|| without_negative_zero(text))
 }
 
 /// The cells of a column; `None` if they are not of its kind.

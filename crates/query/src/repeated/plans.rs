@@ -38,7 +38,7 @@ impl Inner {
         let Some(query) = Query::of(frame.text, (frame.parameters, frame.names), basis) else {
             return Ok(None);
         };
-        let plan = match self.plans.take(&query) {
+        let plan = match self.plans.take(&query, frame.parameters) {
             Known::Kept(plan) => Some(plan),
             // A query that cannot be planned is planned again, for its error.
             Known::Repeated => {
