@@ -1,7 +1,7 @@
 //! CALL of a procedure.
 
 use crate::names::{RelationName, incomplete, texts};
-use crate::{Error, Result};
+use crate::Result;
 use grammar::expression_text;
 use grammar::tree::a_const::Val;
 use grammar::tree::{CallStmt, Node, NodeEnum};
@@ -13,6 +13,8 @@ pub struct Call {
     pub name: RelationName,
     /// The arguments, those with names at the end.
     pub arguments: Vec<CallArgument>,
+    /// Whether the last argument is the array of variadic ones (VARIADIC).
+    pub is_variadic_array: bool,
     /// The byte of the statement at which the name begins, or -1.
     pub location: i32,
 }
@@ -31,12 +33,10 @@ pub struct CallArgument {
 impl Call {
     pub(crate) fn of(statement: &CallStmt) -> Result<Self> {
         let call = statement.funccall.as_deref().ok_or_else(incomplete)?;
-        if call.func_variadic {
-            return Err(Error::missing("VARIADIC in CALL").at(call.location));
-        }
         Ok(Self {
             name: RelationName::of_parts(&texts(&call.funcname))?,
             arguments: call.args.iter().map(CallArgument::of).collect::<Result<_>>()?,
+            is_variadic_array: call.func_variadic,
             location: call.location,
         })
     }

@@ -9,7 +9,7 @@ use datafusion::common::{Column, ScalarValue};
 use datafusion::logical_expr::expr::{Sort, WindowFunction, WindowFunctionParams};
 use datafusion::logical_expr::{
     Expr, LogicalPlan, LogicalPlanBuilder, Operator, WindowFrame, WindowFrameBound,
-    WindowFrameUnits, WindowFunctionDefinition, binary_expr, cast, lit,
+    WindowFrameUnits, WindowFunctionDefinition, binary_expr, cast, lit, when,
 };
 use std::sync::Arc;
 use values::error::{Error, SqlState};
@@ -72,8 +72,11 @@ impl Lowering<'_> {
     ) -> Result<LogicalPlan> {
         let (count, offset) = self.row_counts(limit)?;
         let number = |rows: Expr| cast(rows, NUMBER);
-        let Some(count) = count.map(number) else { return missing("WITH TIES of all rows") };
-        let offset = offset.map_or_else(|| lit(ScalarValue::Decimal128(Some(0), 20, 0)), number);
+        let none = lit(ScalarValue::Decimal128(Some(0), 20, 0));
+        let offset = match offset.map(number) {
+            Some(offset) => when(offset.clone().is_null(), none.clone()).otherwise(offset)?,
+            None => none.clone(),
+        };
         let mut numbers = Vec::with_capacity(2);
         for name in ["rank", "row_number"] {
             let functions = self.around.functions.shared().window_functions();
@@ -99,9 +102,15 @@ impl Lowering<'_> {
             number(Expr::Column(Column::new_unqualified(numbers[at].schema_name().to_string())))
         });
         let plan = LogicalPlanBuilder::window_plan(plan, numbers)?;
-        let last = binary_expr(offset.clone(), Operator::Plus, count.clone());
-        let is_any = count.gt(lit(ScalarValue::Decimal128(Some(0), 20, 0)));
-        let kept = rank.lt_eq(last).and(row.gt(offset)).and(is_any);
+        let is_behind = row.gt(offset.clone());
+        let kept = match count.map(number) {
+            Some(count) => {
+                let last = binary_expr(offset, Operator::Plus, count.clone());
+                let is_within = rank.lt_eq(last).and(count.clone().gt(none));
+                is_behind.and(is_within.or(count.is_null()))
+            }
+            None => is_behind,
+        };
         Ok(LogicalPlanBuilder::from(plan).filter(kept)?.build()?)
     }
 

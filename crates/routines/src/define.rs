@@ -76,6 +76,10 @@ pub fn define(create: &CreateFunction, new: NewFunction<'_>) -> Result<Function>
         extension: Extension { symbol, aggregate: None },
     };
     refuse_foreign(&function)?;
+    let mut before = function.parameters.iter().rev().skip(1);
+    if function.is_procedure && before.any(|of| of.mode == ParameterMode::Variadic) {
+        return Err(wrong("VARIADIC parameter must be the last parameter"));
+    }
     Ok(apply(&create.options, function))
 }
 

@@ -149,6 +149,11 @@ impl Settings {
             if !name.contains('.') {
                 return Err(unknown(name));
             }
+            if name.starts_with("plpgsql.") {
+                let message = format!("invalid configuration parameter name \"{name}\"");
+                let error = Error::new(SqlState::chosen("42602"), message);
+                return Err(error.with_detail("\"plpgsql\" is a reserved prefix."));
+            }
             self.kept.insert(name.to_owned(), value.to_owned());
             return Ok(());
         };

@@ -197,8 +197,9 @@ impl<H: Host> Machine<'_, H> {
             let error = self.errors.last();
             let value = match item.as_str() {
                 "row_count" => self.host.of_number(self.row_count as i64, "bigint"),
-                "pg_routine_oid" => {
-                    return Err(Error::unsupported("PG_ROUTINE_OID is not supported"));
+                "pg_routine_oid" | "pg_context" => {
+                    let message = format!("{} is not supported", item.to_uppercase());
+                    return Err(Error::unsupported(message));
                 }
                 "returned_sqlstate" => {
                     self.host.of_text(text(error.map(|error| error.state().code())))

@@ -143,6 +143,8 @@ fn row(
 struct Candidate<'a> {
     function: &'a Arc<Function>,
     types: &'a [Oid],
+    /// The type of each of the variadic arguments.
+    variadic: Option<Oid>,
 }
 
 impl Signature for Candidate<'_> {
@@ -151,7 +153,7 @@ impl Signature for Candidate<'_> {
     }
 
     fn variadic(&self) -> Option<Oid> {
-        None
+        self.variadic
     }
 
     fn defaults(&self) -> usize {
@@ -169,6 +171,8 @@ struct Resolved {
     function: Arc<Function>,
     /// For each parameter the place of its argument; `None` where the default applies.
     places: Vec<Option<usize>>,
+    /// The number of arguments that are variadic ones, at the end.
+    variadic: usize,
 }
 
 /// Finds the procedure that a CALL means.
@@ -196,8 +200,13 @@ async fn resolve(
     let resolved = |of: &Arc<Function>| routines::resolved(catalog, of).into_owned();
     let named: Vec<_> = named.map(|of| (resolved(of), all(&resolved(of)))).collect();
     let names: Vec<&str> = call.arguments.iter().filter_map(|of| of.name.as_deref()).collect();
-    let arguments = Arguments { types: &types, names: &names, is_variadic_array: false };
-    let candidates = named.iter().map(|(function, types)| Candidate { function, types });
+    let arguments =
+        Arguments { types: &types, names: &names, is_variadic_array: call.is_variadic_array };
+    let candidates = named.iter().map(|(function, types)| {
+        let last = function.parameters.last().filter(|of| of.mode == ParameterMode::Variadic);
+        let item = last.and_then(|of| routines::variadic_item(catalog, of.type_id)).map(Oid);
+        Candidate { function, types, variadic: item }
+    });
     let chosen = among(candidates, &arguments).map_err(|failure| {
         let shown: Vec<String> = types.iter().map(ToString::to_string).collect();
         let shown = format!("{name}({})", shown.join(", "));
@@ -237,10 +246,11 @@ async fn resolve(
         let message = format!("permission denied for procedure {}", function.name);
         return Err(Error::new(SqlState::InsufficientPrivilege, message));
     }
-    if function.parameters.iter().any(|of| of.mode == ParameterMode::Variadic) {
-        return Err(Error::unsupported("CALL of a procedure with VARIADIC is not supported"));
+    if let Some(of) = function.parameters.iter().find(|of| Oid(of.type_id).is_polymorphic()) {
+        let message = format!("CALL with a parameter of type {}", type_name(of.type_id));
+        return Err(Error::unsupported(format!("{message} is not supported")));
     }
-    Ok(Resolved { places: chosen.places.clone(), function })
+    Ok(Resolved { places: chosen.places.clone(), variadic: chosen.variadic, function })
 }
 
 /// The type of an argument.
@@ -286,14 +296,19 @@ impl InSession<'_> {
         let frame = self.inner.frame_of(values, statement).with_names(names);
         let reading = self.inner.reading(self.conversation).await?;
         self.inner.context.see(&reading, &frame);
-        let Resolved { function, places } = resolve(&frame, &reading, call).await?;
+        let Resolved { function, places, variadic } = resolve(&frame, &reading, call).await?;
         let kept = self.inner.function(reading.catalog(), function.id)?;
         let mut texts = Vec::new();
-        for (parameter, place) in function.parameters.iter().zip(&places) {
+        let argument = |place: &Option<usize>| place.and_then(|place| call.arguments.get(place));
+        let items = places.get(places.len().saturating_sub(variadic)..).unwrap_or_default();
+        for (at, parameter) in function.parameters.iter().enumerate() {
             let of = type_name(parameter.type_id);
-            let given = place.and_then(|place| call.arguments.get(place));
-            let text = match (given, &parameter.default) {
+            let text = match (places.get(at).and_then(argument), &parameter.default) {
                 _ if parameter.mode == ParameterMode::Out => "NULL",
+                _ if parameter.mode == ParameterMode::Variadic && variadic > 0 => {
+                    let items = items.iter().filter_map(argument).map(|of| of.text.as_str());
+                    &format!("ARRAY[{}]", items.collect::<Vec<_>>().join(", "))
+                }
                 (Some(argument), _) => &argument.text,
                 (None, Some(default)) => default,
                 (None, None) => "NULL",
