@@ -1,7 +1,7 @@
 //! CALL of a procedure.
 
-use crate::names::{RelationName, incomplete, texts};
 use crate::Result;
+use crate::names::{RelationName, incomplete, texts};
 use grammar::expression_text;
 use grammar::tree::a_const::Val;
 use grammar::tree::{CallStmt, Node, NodeEnum};

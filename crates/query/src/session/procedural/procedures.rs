@@ -210,22 +210,7 @@ async fn resolve(
     let chosen = among(candidates, &arguments).map_err(|failure| {
         let shown: Vec<String> = types.iter().map(ToString::to_string).collect();
         let shown = format!("{name}({})", shown.join(", "));
-        match failure {
-            NoFunction::Unknown => {
-                let message = format!("procedure {shown} does not exist");
-                Error::new(SqlState::UndefinedFunction, message).with_hint(
-                    "No procedure matches the given name and argument types. You might need to \
-                     add explicit type casts.",
-                )
-            }
-            NoFunction::Ambiguous => {
-                let message = format!("procedure {shown} is not unique");
-                Error::new(SqlState::chosen("42725"), message).with_hint(
-                    "Could not choose a best candidate procedure. You might need to add explicit \
-                     type casts.",
-                )
-            }
-        }
+        no_procedure(&shown, failure)
     });
     let at_name = |error: Error| match usize::try_from(call.location) {
         Ok(byte) => {
@@ -251,6 +236,51 @@ async fn resolve(
         return Err(Error::unsupported(format!("{message} is not supported")));
     }
     Ok(Resolved { places: chosen.places.clone(), variadic: chosen.variadic, function })
+}
+
+/// Why no procedure is meant.
+fn no_procedure(shown: &str, failure: NoFunction) -> Error {
+    match failure {
+        NoFunction::Unknown => {
+            let message = format!("procedure {shown} does not exist");
+            Error::new(SqlState::UndefinedFunction, message).with_hint(
+                "No procedure matches the given name and argument types. You might need to add \
+                 explicit type casts.",
+            )
+        }
+        NoFunction::Ambiguous => {
+            let message = format!("procedure {shown} is not unique");
+            Error::new(SqlState::chosen("42725"), message).with_hint(
+                "Could not choose a best candidate procedure. You might need to add explicit type \
+                 casts.",
+            )
+        }
+    }
+}
+
+/// The arguments of a CALL as expressions of the parameters' types, in their order.
+fn arguments_of(
+    call: &Call,
+    function: &Function,
+    places: &[Option<usize>],
+    variadic: usize,
+) -> Vec<String> {
+    let argument = |place: &Option<usize>| place.and_then(|place| call.arguments.get(place));
+    let items = places.get(places.len().saturating_sub(variadic)..).unwrap_or_default();
+    let texts = function.parameters.iter().enumerate().map(|(at, parameter)| {
+        let text = match (places.get(at).and_then(argument), &parameter.default) {
+            _ if parameter.mode == ParameterMode::Out => "NULL",
+            _ if parameter.mode == ParameterMode::Variadic && variadic > 0 => {
+                let items = items.iter().filter_map(argument).map(|of| of.text.as_str());
+                &format!("ARRAY[{}]", items.collect::<Vec<_>>().join(", "))
+            }
+            (Some(argument), _) => &argument.text,
+            (None, Some(default)) => default,
+            (None, None) => "NULL",
+        };
+        format!("CAST(({text}) AS {})", type_name(parameter.type_id))
+    });
+    texts.collect()
 }
 
 /// The type of an argument.
@@ -298,23 +328,7 @@ impl InSession<'_> {
         self.inner.context.see(&reading, &frame);
         let Resolved { function, places, variadic } = resolve(&frame, &reading, call).await?;
         let kept = self.inner.function(reading.catalog(), function.id)?;
-        let mut texts = Vec::new();
-        let argument = |place: &Option<usize>| place.and_then(|place| call.arguments.get(place));
-        let items = places.get(places.len().saturating_sub(variadic)..).unwrap_or_default();
-        for (at, parameter) in function.parameters.iter().enumerate() {
-            let of = type_name(parameter.type_id);
-            let text = match (places.get(at).and_then(argument), &parameter.default) {
-                _ if parameter.mode == ParameterMode::Out => "NULL",
-                _ if parameter.mode == ParameterMode::Variadic && variadic > 0 => {
-                    let items = items.iter().filter_map(argument).map(|of| of.text.as_str());
-                    &format!("ARRAY[{}]", items.collect::<Vec<_>>().join(", "))
-                }
-                (Some(argument), _) => &argument.text,
-                (None, Some(default)) => default,
-                (None, None) => "NULL",
-            };
-            texts.push(format!("CAST(({text}) AS {of})"));
-        }
+        let texts = arguments_of(call, &function, &places, variadic);
         let (inner, control) = (self.inner, self.control);
         let (depth, ends) = (self.depth + 1, self.ends);
         let arguments = match texts.is_empty() {
