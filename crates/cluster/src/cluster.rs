@@ -172,7 +172,8 @@ impl Service for Cluster {
 async fn say_goodbye(node: &Node) -> Result<(), Error> {
     node.routing.hand_over_pages().await;
     let is_empty = report::load(node).tables.is_empty();
-    let request = RootRequest::Leave { server: node.membership.here, is_empty };
+    let (server, start) = (node.membership.here, node.membership.start);
+    let request = RootRequest::Leave { server, start, is_empty };
     node.calls.ask_leader(ROOT, &request).await?;
     Ok(())
 }

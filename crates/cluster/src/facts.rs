@@ -16,7 +16,7 @@ pub(crate) const MEMBERS: &str = "cluster/members";
 /// At the root: no timestamp above this was assigned.
 pub(crate) const CLOCK: &str = "cluster/clock";
 
-/// At the root: how often servers have been started, in all.
+/// At the root: the number of the newest start of a server.
 pub(crate) const STARTS: &str = "cluster/starts";
 
 /// At the root: the beginning of the names of outcomes of transactions.
@@ -101,7 +101,7 @@ mod tests {
             "is_lost":false,"has_left":false}],"moves":{"is_paused":false,"bytes_per_second":1000}}"#;
         let members: Members = decode(MEMBERS, old.as_bytes()).expect("decoded");
         let text = serde_json::to_string(&members).expect("encoded");
-        let now = r#"{"version":8,"list":[{"group":1,"name":"two","address":"b:1","pg":null,"weight":100,"is_lost":false,"keeps_data":false,"has_started":false,"has_left":false}],"moves":{"is_paused":false,"bytes_per_second":1000}}"#;
+        let now = r#"{"version":8,"list":[{"group":1,"name":"two","address":"b:1","pg":null,"weight":100,"is_lost":false,"keeps_data":false,"has_started":false,"has_left":false,"start":0}],"moves":{"is_paused":false,"bytes_per_second":1000}}"#;
         assert_eq!(text, now);
         let of = TransactionId { coordinator: sdds::ServerId(1), number: 300 };
         assert_eq!(outcome(of), "cluster/outcome/1/300");

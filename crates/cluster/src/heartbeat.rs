@@ -70,6 +70,7 @@ async fn tell(node: &Node) -> Result<HeartbeatAnswer, Error> {
     let oldest = node.transactions.low_watermark.lock().oldest(node.store.oldest_snapshot());
     let heartbeat = Heartbeat {
         server: node.membership.here,
+        start: node.membership.start,
         oldest,
         settled: node.transactions.settled(),
         members: node.membership.list().version,

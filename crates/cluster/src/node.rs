@@ -21,7 +21,7 @@ use store::{Error, Fragments, Store, TableTotal};
 pub(crate) struct Beginning {
     /// The newest known timestamp.
     pub(crate) now: Timestamp,
-    /// How often servers of the cluster have been started, with this time; 0 if they keep no data.
+    /// The number of this start of the server.
     pub(crate) start: u64,
     /// Whether the server was a member before.
     pub(crate) has_returned: bool,
@@ -56,7 +56,7 @@ impl Node {
         begin: Beginning,
     ) -> Self {
         let Beginning { now, start, .. } = begin;
-        let membership = Arc::new(Membership::new(member, members));
+        let membership = Arc::new(Membership::new(member, members, start));
         let files = Arc::new(Files::new(Arc::clone(&membership), Arc::clone(&store)));
         let root = membership.is_here(ROOT).then(|| {
             Root::new(
@@ -65,6 +65,7 @@ impl Node {
                 Arc::clone(&store),
                 tasks.clone(),
                 now,
+                start,
             )
         });
         let calls = Arc::new(Calls::new(Arc::clone(&membership), network, tasks.clone(), root));

@@ -71,8 +71,8 @@ async fn answer(node: &Arc<Node>, request: Request, is_large: bool) -> Answers {
     }
 }
 
-/// Answers a request to the root. Other servers forward [`RootRequest::Join`] and [`RootRequest::Return`] only: such a
-/// server may know any member.
+/// Answers a request to the root. Other servers forward those of servers that join or come back: such a server may know any
+/// member.
 async fn to_root(node: &Arc<Node>, request: RootRequest) -> Reply<RootAnswer> {
     match (&node.calls.root, request) {
         (Some(root), RootRequest::LockNumber { owner, number, mode, waits, sent, settled }) => {
@@ -85,9 +85,10 @@ async fn to_root(node: &Arc<Node>, request: RootRequest) -> Reply<RootAnswer> {
             Ok(RootAnswer::Done)
         }
         (Some(root), request) => root.answer(&request).await,
-        (None, request @ (RootRequest::Join { .. } | RootRequest::Return { .. })) => {
-            Ok(node.calls.ask_root(&request).await?)
-        }
+        (
+            None,
+            request @ (RootRequest::Start | RootRequest::Join { .. } | RootRequest::Return { .. }),
+        ) => Ok(node.calls.ask_root(&request).await?),
         (None, _) => {
             let reason = "it is not the root server";
             Err(Error::unreachable(node.membership.name.clone(), reason))

@@ -44,12 +44,13 @@ mod tests {
     fn heartbeats_and_reports_are_background() {
         let load = ServerLoad::default();
         let (server, oldest, pg) = (ServerId(300), Timestamp(7), None);
-        let heartbeat = Heartbeat { server, oldest, settled: Timestamp(0), members: 1, load, pg };
+        let (settled, members, start) = (Timestamp(0), 1, 2);
+        let heartbeat = Heartbeat { server, start, oldest, settled, members, load, pg };
         let all: [(Request, bool); 5] = [
             (RootRequest::Heartbeat(heartbeat).into(), true),
             (RowsRequest::Report.into(), true),
             (RootRequest::Now.into(), false),
-            (RootRequest::Leave { server: ServerId(1), is_empty: true }.into(), false),
+            (RootRequest::Leave { server: ServerId(1), start: 2, is_empty: true }.into(), false),
             (RowsRequest::Describe { name: "runs".into() }.into(), false),
         ];
         for (request, expected) in all {

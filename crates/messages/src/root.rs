@@ -15,9 +15,12 @@ pub const COMMITS_MAX: u32 = 1 << 12;
 /// A request to the root.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum RootRequest {
-    /// A new server to the root, through any member: it wants to join. Late or repeated, the name is taken by a server
-    /// that is not there, at the same address: the next try takes it over.
+    /// A new server to the root, through any member: it wants to join. Late, it is refused after a later start with its name;
+    /// without one, the name is taken by a server that is not there, and the next try takes it over. Repeated, the answer is
+    /// the same.
     Join {
+        /// The number of this start.
+        start: u64,
         /// Its name, unique in the cluster.
         name: String,
         /// Its address for other servers.
@@ -28,8 +31,10 @@ pub enum RootRequest {
         keeps_data: bool,
     },
     /// A member that has been started again with its data to the root, through any member. `cluster` is the identity of
-    /// the cluster. Late or repeated, it counts as one more start; after a later start it is refused.
+    /// the cluster. Late, it is refused after a later start. Repeated, the answer is the same.
     Return {
+        /// The number of this start.
+        start: u64,
         /// Its number.
         server: ServerId,
         /// Its name.
@@ -39,15 +44,19 @@ pub enum RootRequest {
         /// The identity of the cluster.
         cluster: u64,
     },
-    /// A server that stops to the root: whether it has no rows left. Late, it is gone already.
+    /// A server that stops to the root: whether it has no rows left. Late, it is gone already, or has been started again: then
+    /// it stays.
     Leave {
         /// Its number.
         server: ServerId,
+        /// The number of its start.
+        start: u64,
         /// Whether it has no rows.
         is_empty: bool,
     },
     /// Each server to the root, periodically: what it has, and what it still needs. Late, its figures are old, and never
-    /// too new: what is settled or needed only grows.
+    /// too new: what is settled or needed only grows. After a later start of the server it is refused, and whoever has sent it
+    /// stops.
     Heartbeat(Heartbeat),
     /// A server to the root: the list of members.
     Members,
@@ -137,6 +146,9 @@ pub enum RootRequest {
         /// As in [`Self::LockNumber`].
         settled: u64,
     },
+    /// A server that is about to join or to come back to the root, through any member: the number of this start. It is
+    /// greater than all that were told before. Late, it is not used.
+    Start,
 }
 
 ordinals!(RootRequest {
@@ -156,6 +168,7 @@ ordinals!(RootRequest {
     13 = ChangeMoves,
     14 = LockNumber,
     15 = UnlockNumbers,
+    16 = Start,
 });
 
 /// The root's answer.
@@ -173,8 +186,6 @@ pub enum RootAnswer {
         catalog: Box<Catalog>,
         /// It sees every commit so far.
         timestamp: Timestamp,
-        /// How often servers have been started, with this time.
-        start: u64,
         /// The identity of the cluster; `None` if it keeps no data.
         cluster: Option<u64>,
     },
@@ -190,6 +201,8 @@ pub enum RootAnswer {
     Value(Option<i64>),
     /// To [`RootRequest::LockNumber`]: whether the owner has the lock.
     Locked(bool),
+    /// To [`RootRequest::Start`].
+    Start(u64),
 }
 
 ordinals!(RootAnswer {
@@ -201,6 +214,7 @@ ordinals!(RootAnswer {
     5 = Outcome,
     6 = Value,
     7 = Locked,
+    8 = Start,
 });
 
 /// The periodic report of a server to the root.
@@ -208,6 +222,8 @@ ordinals!(RootAnswer {
 pub struct Heartbeat {
     /// The server.
     pub server: ServerId,
+    /// The number of its start.
+    pub start: u64,
     /// No snapshot on this server is older, now or later.
     pub oldest: Timestamp,
     /// Transactions that were committed at or before this have ended on this server, durably.

@@ -219,11 +219,19 @@ mod tests {
 
     type Lock = (u8, u8);
 
-    /// The locks of a root that does what its [`Numbers`] say, and grants everything at once.
+    type Request = (Order, u8, u8);
+
+    /// The locks of a root that does what its [`Numbers`] say. Each has one holder; the requests of others wait in order.
     #[derive(Default)]
     struct Root {
         numbers: Numbers<u8, u8>,
         held: BTreeSet<Lock>,
+        waiting: Vec<Request>,
+        /// The requests whose wait is over; the root has not noticed it.
+        awaited: Vec<Request>,
+        /// How many waits have ended with a lock, and how many requests without one.
+        granted: u32,
+        denied: u32,
     }
 
     const SERVER: ServerId = ServerId(1);
@@ -234,18 +242,77 @@ mod tests {
             self.numbers.step(SERVER, event, &mut effects);
             for effect in &effects {
                 match (*effect, event) {
-                    (Effect::Take, Event::Lock(_, owner, place)) => {
-                        self.held.insert((owner, place));
+                    (Effect::Take, Event::Lock(order, owner, place)) => {
+                        if self.is_free(owner, place) {
+                            self.held.insert((owner, place));
+                        } else {
+                            self.waiting.push((order, owner, place));
+                        }
                     }
                     (Effect::Take, _) => panic!("only requests take locks"),
                     (Effect::Refuse, _) => {}
                     (Effect::Release(owner, place), _) => {
                         self.held.remove(&(owner, place));
                     }
-                    (Effect::ReleaseAll(owner), _) => self.held.retain(|(of, _)| *of != owner),
+                    (Effect::ReleaseAll(owner), _) => {
+                        self.held.retain(|(of, _)| *of != owner);
+                        self.end_waits(|(_, of, _)| *of == owner);
+                    }
                 }
             }
+            self.grant();
             effects
+        }
+
+        fn is_free(&self, owner: u8, place: u8) -> bool {
+            self.held.iter().all(|(of, held)| *held != place || *of == owner)
+        }
+
+        fn end_waits(&mut self, is_over: impl Fn(&Request) -> bool) {
+            self.awaited.extend(self.waiting.extract_if(.., |request| is_over(request)));
+        }
+
+        fn grant(&mut self) {
+            while let Some((order, owner, place)) = self.next_free() {
+                self.held.insert((owner, place));
+                self.end_waits(|(number, ..)| *number == order);
+            }
+        }
+
+        /// The first request that waits for nobody any more.
+        fn next_free(&self) -> Option<Request> {
+            let mut waiting = self.waiting.iter();
+            waiting.find(|(_, owner, place)| self.is_free(*owner, *place)).copied()
+        }
+
+        /// Takes a request, and answers it unless it waits.
+        fn ask(&mut self, (order, owner, place): Request, waits: bool) -> Option<bool> {
+            if self.take(Event::Lock(order, owner, place)) == [Effect::Refuse] {
+                return Some(false);
+            }
+            let is_this = |(number, ..): &Request| *number == order;
+            match self.waiting.iter().position(is_this) {
+                None => Some(true),
+                Some(_) if waits => None,
+                Some(at) => {
+                    self.waiting.remove(at);
+                    self.denied += 1;
+                    self.take(Event::Denied(order, owner, place));
+                    Some(false)
+                }
+            }
+        }
+
+        /// Notices that a wait is over, and answers its request.
+        fn notice(&mut self, (order, owner, place): Request) -> bool {
+            let is_granted = self.held.contains(&(owner, place));
+            let effects = self.take(match is_granted {
+                true => Event::Granted(order, owner, place),
+                false => Event::Denied(order, owner, place),
+            });
+            *(if is_granted { &mut self.granted } else { &mut self.denied }) += 1;
+            assert!(effects.iter().all(|effect| *effect == Effect::Release(owner, place)));
+            self.held.contains(&(owner, place))
         }
     }
 
@@ -308,53 +375,128 @@ mod tests {
         }
     }
 
-    /// Sessions of a server take locks, give up while they wait for an answer, and release locks. What they send arrives in any
-    /// order. In the end the root has what they have.
+    /// Sessions of a server, and what they send on its way to the root.
+    struct World {
+        dice: Dice,
+        root: Root,
+        sent: Sent,
+        /// The locks that the sessions have.
+        has: BTreeSet<Lock>,
+        /// What each session waits for.
+        asked: BTreeMap<u8, (Order, u8)>,
+        /// Each event, and whether it waits for its lock.
+        under_way: Vec<(Event<u8, u8>, bool)>,
+    }
+
+    impl World {
+        fn new(seed: u64) -> Self {
+            let (has, asked, under_way) = Default::default();
+            let (dice, root, sent) = (Dice(seed), Root::default(), Sent::from(1));
+            Self { dice, root, sent, has, asked, under_way }
+        }
+
+        fn happen(&mut self) {
+            let (owner, place) = (self.dice.below(3) as u8, self.dice.below(2) as u8);
+            match self.dice.below(12) {
+                0..3 if !self.asked.contains_key(&owner) && !self.has.contains(&(owner, place)) => {
+                    let (order, waits) = (self.sent.begin(), self.dice.below(3) > 0);
+                    self.asked.insert(owner, (order, place));
+                    self.under_way.push((Event::Lock(order, owner, place), waits));
+                }
+                3 => self.end(owner, None),
+                4 => self.end(owner, Some(place)),
+                5 if !self.root.waiting.is_empty() => {
+                    let at = self.dice.below(self.root.waiting.len());
+                    let late = self.root.waiting.remove(at);
+                    self.root.awaited.push(late);
+                }
+                6..9 => self.notice(),
+                _ => self.deliver(),
+            }
+        }
+
+        /// A session gives up what it waits for, and ends a lock, or all.
+        fn end(&mut self, owner: u8, one: Option<u8>) {
+            let given_up = self.asked.remove(&owner);
+            if let Some((order, _)) = given_up {
+                self.sent.end(order);
+            }
+            let one = one.map(|place| given_up.map_or(place, |(_, asked)| asked));
+            self.has.retain(|(of, place)| *of != owner || one.is_some_and(|one| one != *place));
+            self.under_way.push((Event::Unlock(self.sent.begin(), owner, one), false));
+        }
+
+        fn deliver(&mut self) {
+            if self.under_way.is_empty() {
+                return;
+            }
+            let at = self.dice.below(self.under_way.len());
+            let (event, waits) = self.under_way.swap_remove(at);
+            match event {
+                Event::Lock(order, owner, place) => {
+                    if let Some(has) = self.root.ask((order, owner, place), waits) {
+                        self.answer((order, owner, place), has);
+                    }
+                }
+                Event::Unlock(order, ..) => {
+                    self.root.take(event);
+                    self.sent.end(order);
+                }
+                other => panic!("{other:?} is not sent"),
+            }
+        }
+
+        fn notice(&mut self) {
+            if !self.root.awaited.is_empty() {
+                let at = self.dice.below(self.root.awaited.len());
+                let request = self.root.awaited.swap_remove(at);
+                let has = self.root.notice(request);
+                self.answer(request, has);
+            }
+        }
+
+        /// The answer arrives, or is lost, or nobody waits for it any more.
+        fn answer(&mut self, (order, owner, place): Request, has: bool) {
+            if self.asked.get(&owner) != Some(&(order, place)) || self.dice.below(8) == 0 {
+                return;
+            }
+            self.asked.remove(&owner);
+            self.sent.end(order);
+            if has {
+                self.has.insert((owner, place));
+            }
+        }
+
+        fn settle(&mut self) {
+            for (owner, (_, place)) in self.asked.clone() {
+                self.end(owner, Some(place));
+            }
+            while !self.under_way.is_empty() {
+                self.deliver();
+            }
+            self.root.end_waits(|_| true);
+            while !self.root.awaited.is_empty() {
+                self.notice();
+            }
+        }
+    }
+
+    /// Sessions of a server take locks, wait for each other, give up while they wait for an answer, and release locks. What they
+    /// send arrives in any order. In the end the root has what they have.
     #[test]
     fn in_any_order_the_root_has_what_the_sessions_have() {
+        let (mut granted, mut denied) = (0, 0);
         for seed in 0..2000 {
-            let (mut dice, mut root, mut sent) = (Dice(seed), Root::default(), Sent::from(1));
-            let mut has: BTreeSet<Lock> = BTreeSet::new();
-            let mut under_way: Vec<Event<u8, u8>> = Vec::new();
-            for _ in 0..60 {
-                let (owner, place) = (dice.below(3) as u8, dice.below(2) as u8);
-                let ending = match dice.below(4) {
-                    0 if !has.contains(&(owner, place)) => {
-                        let order = sent.begin();
-                        let event = Event::Lock(order, owner, place);
-                        sent.end(order);
-                        if dice.below(2) == 0 {
-                            // It is answered.
-                            assert_eq!(root.take(event), [Effect::Take]);
-                            has.insert((owner, place));
-                            None
-                        } else {
-                            under_way.push(event);
-                            Some(Some(place))
-                        }
-                    }
-                    1 => Some(None),
-                    2 => Some(Some(place)),
-                    _ => None,
-                };
-                if let Some(one) = ending {
-                    has.retain(|(of, place)| *of != owner || one.is_some_and(|one| one != *place));
-                    let order = sent.begin();
-                    under_way.push(Event::Unlock(order, owner, one));
-                }
-                while !under_way.is_empty() && dice.below(3) > 0 {
-                    let event = under_way.swap_remove(dice.below(under_way.len()));
-                    root.take(event);
-                    if let Event::Unlock(order, ..) = event {
-                        sent.end(order);
-                    }
-                }
-            }
-            while !under_way.is_empty() {
-                let event = under_way.swap_remove(dice.below(under_way.len()));
-                root.take(event);
-            }
-            assert_eq!(root.held, has, "seed {seed}");
+            let mut world = World::new(seed);
+            (0..120).for_each(|_| world.happen());
+            world.settle();
+            assert_eq!(world.root.held, world.has, "seed {seed}");
+            granted += world.root.granted;
+            denied += world.root.denied;
         }
+        assert!(
+            granted > 1000 && denied > 1000,
+            "{granted} waits ended well, {denied} requests did not"
+        );
     }
 }

@@ -21,6 +21,8 @@ pub(crate) const EVICTED: &str = "57P01";
 pub(crate) struct Membership {
     /// The number of this server.
     pub(crate) here: ServerId,
+    /// The number of this start of the server.
+    pub(crate) start: u64,
     /// The name of this server.
     pub(crate) name: String,
     known: RwLock<Known>,
@@ -29,9 +31,9 @@ pub(crate) struct Membership {
 }
 
 impl Membership {
-    pub(crate) fn new(member: &Member, members: Members) -> Self {
+    pub(crate) fn new(member: &Member, members: Members, start: u64) -> Self {
         let known = RwLock::new(Known::new(member.server, members));
-        Self { here: member.server, name: member.name.clone(), known, pg: OnceLock::new() }
+        Self { here: member.server, start, name: member.name.clone(), known, pg: OnceLock::new() }
     }
 
     /// The newest known list of members.

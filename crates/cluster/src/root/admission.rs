@@ -1,9 +1,9 @@
 //! Servers that join, come back and leave: what the list of members decides ([`Roster`]) is done here.
 
 use super::Root;
-use crate::membership::{Member, Members, evicted};
+use crate::membership::{EVICTED, Member, Members, evicted};
 use crate::timeouts::TIMEOUTS;
-use messages::{Reply, RootAnswer, ServerLoad};
+use messages::{Reply, RootAnswer, ServerLoad, invalid_message};
 use protocols::membership::{Effect, Event, Newcomer, Refusal, Returning, Roster};
 use protocols::routing as directory;
 use sdds::{ServerId, Timestamp};
@@ -23,12 +23,13 @@ impl Root {
     /// the catalog that it receives stays valid.
     pub(super) async fn join(
         &self,
+        start: u64,
         name: &str,
         address: &str,
         weight: u32,
         keeps_data: bool,
     ) -> Reply<RootAnswer> {
-        let start = self.next_start().await?;
+        self.require_told(start)?;
         let Admitted { member, members, timestamp } = self.admit(|oldest| {
             Event::Join(Newcomer { name, address, weight, keeps_data, start, oldest })
         })?;
@@ -36,18 +37,19 @@ impl Root {
         let catalog = Box::new(snapshot.catalog().shared());
         let cluster = self.store.data_id();
         tracing::info!(server = name, number = member.server.0, address, "a server has joined");
-        Ok(RootAnswer::Joined { member, members, catalog, timestamp, start, cluster })
+        Ok(RootAnswer::Joined { member, members, catalog, timestamp, cluster })
     }
 
     /// Takes back a member that has been started again with its data.
-    pub(super) async fn take_back(
+    pub(super) fn take_back(
         &self,
+        start: u64,
         server: ServerId,
         name: &str,
         address: &str,
         cluster: u64,
     ) -> Reply<RootAnswer> {
-        let start = self.next_start().await?;
+        self.require_told(start)?;
         let is_ours = self.store.data_id() == Some(cluster);
         let Admitted { member, members, timestamp } = self.admit(|oldest| {
             Event::Return(Returning { server, name, address, is_ours, start, oldest })
@@ -55,7 +57,15 @@ impl Root {
         tracing::info!(server = name, number = server.0, address, "a server has come back");
         let catalog = Box::new(Catalog::new());
         let cluster = Some(cluster);
-        Ok(RootAnswer::Joined { member, members, catalog, timestamp, start, cluster })
+        Ok(RootAnswer::Joined { member, members, catalog, timestamp, cluster })
+    }
+
+    /// Refuses a number that this root has not told anybody: it would be later than those that come.
+    fn require_told(&self, start: u64) -> Result<(), Error> {
+        if start <= *self.starts.lock() {
+            return Ok(());
+        }
+        Err(invalid_message(&format!("the root has told no server the start {start}")))
     }
 
     fn admit<'a>(
@@ -79,8 +89,13 @@ impl Root {
     }
 
     /// Removes a server that leaves. An empty server stays until all others know that it leaves.
-    pub(super) async fn leave(&self, server: ServerId, is_empty: bool) -> Result<(), Error> {
-        self.change(Event::Leave { server, is_empty })?;
+    pub(super) async fn leave(
+        &self,
+        server: ServerId,
+        start: u64,
+        is_empty: bool,
+    ) -> Result<(), Error> {
+        self.change(Event::Leave { server, start, is_empty })?;
         while self.roster.lock().is_leaving(server) {
             self.tasks.sleep(TIMEOUTS.leave / 100).await;
             self.change(Event::Tick)?;
@@ -118,6 +133,7 @@ impl Root {
                     self.files.all().iter().for_each(|file| file.join(group));
                     admitted = Some(server);
                 }
+                Effect::AdmitAgain { server } => admitted = Some(server),
                 Effect::BeginDirectory { start } => {
                     for file in self.files.all() {
                         let outbox = file.change(directory::Event::Begin { start });
@@ -174,7 +190,7 @@ fn error_of(refusal: Refusal, members: &Members) -> Error {
             "Start it with the --join and the --name that it had before.".into(),
         ),
         Refusal::Overtaken(name) => (
-            "55000",
+            EVICTED,
             format!("server \"{name}\" has been started again since"),
             "Run it once.".into(),
         ),

@@ -12,9 +12,10 @@ use store::{Error, TableTotal};
 impl Root {
     /// Handles the heartbeat of a server.
     pub(crate) fn heartbeat(&self, heartbeat: &Heartbeat) -> Result<HeartbeatAnswer, Error> {
-        let Heartbeat { server, oldest, settled, members: version, load, pg } = heartbeat;
+        let Heartbeat { server, start, oldest, settled, members: version, load, pg } = heartbeat;
         let mut roster = self.roster.lock();
         let report = Report {
+            start: *start,
             oldest: *oldest,
             version: *version,
             pg: pg.as_deref(),

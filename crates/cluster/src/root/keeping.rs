@@ -35,8 +35,6 @@ impl Root {
         let mut oracle = self.oracle.lock();
         let last = oracle.now().max(Timestamp(clock.unwrap_or(0)));
         *oracle = Oracle::resume(last, outcomes);
-        drop(oracle);
-        *self.starts.lock() = facts::read(&self.store, facts::STARTS)?.unwrap_or(0);
         Ok(())
     }
 
@@ -55,14 +53,11 @@ impl Root {
         self.change(members::Event::Kept { version })
     }
 
-    /// Counts the start of a server. Returns 0 if the cluster keeps no data.
+    /// The number of the next start of a server. It is durable: no other start has it, after a restart of the root either.
     ///
     /// # Errors
     /// Those of the disk.
-    pub(crate) async fn next_start(&self) -> Result<u64, Error> {
-        if self.store.journal().is_none() {
-            return Ok(0);
-        }
+    pub(super) async fn next_start(&self) -> Result<u64, Error> {
         let (start, kept) = {
             let mut starts = self.starts.lock();
             let kept = facts::write(&self.store, facts::STARTS, &(*starts + 1))?;

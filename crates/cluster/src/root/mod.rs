@@ -44,18 +44,19 @@ pub(crate) struct Root {
     began: Instant,
     /// The requests for advisory locks.
     numbers: Mutex<Numbers<Owner, Place>>,
-    /// How often servers have been started.
+    /// The number of the newest start of a server.
     starts: Mutex<u64>,
 }
 
 impl Root {
-    /// The root of a new cluster. `now` is the timestamp of the last commit of its store.
+    /// The root of a new cluster. `now` is the timestamp of the last commit of its store, `start` the number of its start.
     pub(crate) fn new(
         membership: Arc<Membership>,
         files: Arc<Files>,
         store: Arc<Store>,
         tasks: Tasks,
         now: Timestamp,
+        start: u64,
     ) -> Self {
         let oldest = store.oldest_snapshot().map_or(now, |oldest| oldest.min(now));
         let (here, members) = (membership.here, membership.list().clone());
@@ -77,7 +78,7 @@ impl Root {
             roster: Mutex::new(roster),
             began,
             numbers: Mutex::default(),
-            starts: Mutex::new(0),
+            starts: Mutex::new(start),
         }
     }
 
@@ -115,11 +116,12 @@ impl Root {
             RootRequest::Heartbeat(heartbeat) => {
                 RootAnswer::Heartbeat(Box::new(self.heartbeat(heartbeat)?))
             }
-            RootRequest::Join { name, address, weight, keeps_data } => {
-                self.join(name, address, *weight, *keeps_data).await?
+            RootRequest::Start => RootAnswer::Start(self.next_start().await?),
+            RootRequest::Join { start, name, address, weight, keeps_data } => {
+                self.join(*start, name, address, *weight, *keeps_data).await?
             }
-            RootRequest::Return { server, name, address, cluster } => {
-                self.take_back(*server, name, address, *cluster).await?
+            RootRequest::Return { start, server, name, address, cluster } => {
+                self.take_back(*start, *server, name, address, *cluster)?
             }
             RootRequest::SetWeight { name, weight } => {
                 self.change(members::Event::SetWeight { name, weight: *weight })?;
@@ -129,8 +131,8 @@ impl Root {
                 self.change(members::Event::ChangeMoves(*change))?;
                 RootAnswer::Done
             }
-            RootRequest::Leave { server, is_empty } => {
-                self.leave(*server, *is_empty).await?;
+            RootRequest::Leave { server, start, is_empty } => {
+                self.leave(*server, *start, *is_empty).await?;
                 RootAnswer::Done
             }
             RootRequest::Members => RootAnswer::Members(self.membership.list().clone()),

@@ -18,9 +18,14 @@ use crate::timeouts::TIMEOUTS;
 use messages::{Envelope, Reply, RootAnswer, RootRequest, decode, encode, unexpected};
 use net::{Address, Network, ask};
 use sdds::Timestamp;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use store::catalog::Catalog;
 use store::{Error, Store};
+
+/// The number of the root's start without a data directory is one of so many. Starts are the upper bits of other numbers, such
+/// as those of transactions, which have 22 bits for them.
+const FIRST_STARTS: u64 = 1 << 20;
 
 /// A server that founds or joins a cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,13 +53,12 @@ impl Cluster {
         let kept = Root::kept_members(&store)?;
         let start = next_start_of_root(&store).await?;
         let NewServer { name, address, weight } = introduction;
-        let address = address.as_str().to_owned();
         let (has_returned, mut members) = (kept.is_some(), kept.unwrap_or_default());
         let keeps_data = store.journal().is_some();
-        let member = match members.restart(members.leader_of(ROOT), &address) {
+        let member = match members.restart(members.leader_of(ROOT), address.as_str(), start) {
             Some(member) if member.name != name => return Err(other_name(&member.name, &name)),
             Some(member) => member,
-            None => members.join(name, address, weight, keeps_data),
+            None => members.join(&name, address.as_str(), weight, keeps_data, start),
         };
         if let Some(cluster) = store.data_id() {
             keep_identity(&store, cluster, &member.name).await?;
@@ -86,8 +90,8 @@ impl Cluster {
     ) -> Result<Self, Error> {
         let NewServer { name, address, weight } = introduction;
         let address = address.as_str().to_owned();
-        let request = RootRequest::Join { name, address, weight, keeps_data };
         let network = CountingNetwork::new(network);
+        let request = |start| RootRequest::Join { start, name, address, weight, keeps_data };
         let joined = admitted(&network, first, request).await?;
         let store = open(joined.member.server)?;
         if let Some(cluster) = joined.cluster {
@@ -116,12 +120,13 @@ impl Cluster {
             return Err(other_name(&name, &introduction.name));
         }
         let tasks = runtime.into();
-        let (server, address) = (store.server(), introduction.address.as_str().to_owned());
-        let request = RootRequest::Return { server, name, address, cluster };
+        let server = store.server();
         let network = CountingNetwork::new(network);
         let mut has_told = false;
         let joined = loop {
-            match admitted(&network, first, request.clone()).await {
+            let (name, address) = (name.clone(), introduction.address.as_str().to_owned());
+            let request = |start| RootRequest::Return { start, server, name, address, cluster };
+            match admitted(&network, first, request).await {
                 Ok(joined) => break joined,
                 Err(error) if will_pass(&error) => {
                     if !has_told {
@@ -152,34 +157,49 @@ fn will_pass(error: &Error) -> bool {
 
 /// The root's answer to a server that joins or comes back.
 struct Admission {
+    start: u64,
     member: Member,
     members: Members,
     catalog: Box<Catalog>,
     timestamp: Timestamp,
-    start: u64,
     cluster: Option<u64>,
 }
 
+/// Joins or comes back through a member, with a start of its own each time.
 async fn admitted(
     network: &CountingNetwork,
     first: &Address,
-    request: RootRequest,
+    request: impl FnOnce(u64) -> RootRequest,
 ) -> Result<Admission, Error> {
-    let envelope = encode(&Envelope { from: None, to: None, request: request.into() })?;
-    let answer = ask(network, first, envelope, TIMEOUTS.call).await;
-    let answer = answer.map_err(|error| Error::from(CallError::of(error, first.as_str())))?;
-    match decode::<Reply<RootAnswer>>(&answer)?? {
-        RootAnswer::Joined { member, members, catalog, timestamp, start, cluster } => {
-            Ok(Admission { member, members, catalog, timestamp, start, cluster })
+    let start = match ask_first(network, first, RootRequest::Start).await? {
+        RootAnswer::Start(start) => start,
+        other => return Err(unexpected(&other)),
+    };
+    match ask_first(network, first, request(start)).await? {
+        RootAnswer::Joined { member, members, catalog, timestamp, cluster } => {
+            Ok(Admission { start, member, members, catalog, timestamp, cluster })
         }
         other => Err(unexpected(&other)),
     }
 }
 
-/// Counts a start of the root itself; 0 without a data directory.
+/// Asks the root, through a member.
+async fn ask_first(
+    network: &CountingNetwork,
+    first: &Address,
+    request: RootRequest,
+) -> Reply<RootAnswer> {
+    let envelope = encode(&Envelope { from: None, to: None, request: request.into() })?;
+    let answer = ask(network, first, envelope, TIMEOUTS.call).await;
+    let answer = answer.map_err(|error| Error::from(CallError::of(error, first.as_str())))?;
+    decode::<Reply<RootAnswer>>(&answer)?
+}
+
+/// The number of a start of the root itself. Without a data directory it begins a cluster with numbers of its own: servers
+/// of the last one may still send theirs.
 async fn next_start_of_root(store: &Store) -> Result<u64, Error> {
     if store.journal().is_none() {
-        return Ok(0);
+        return Ok(RandomState::new().hash_one(store.server()) % FIRST_STARTS + 1);
     }
     let start = facts::read::<u64>(store, facts::STARTS)?.unwrap_or(0) + 1;
     facts::write(store, facts::STARTS, &start)?.wait().await?;

@@ -78,6 +78,7 @@ fn member() -> Member {
         keeps_data: true,
         has_started: true,
         has_left: false,
+        start: 3,
     }
 }
 
@@ -133,6 +134,7 @@ pub(super) fn root_requests() -> Vec<RootRequest> {
     let (server, name, address) = (ServerId(1), "two".to_owned(), "b:1".to_owned());
     let heartbeat = Heartbeat {
         server,
+        start: 3,
         oldest: Timestamp(5),
         settled: Timestamp(4),
         members: 8,
@@ -142,13 +144,14 @@ pub(super) fn root_requests() -> Vec<RootRequest> {
     let number = (Space::Two, -1);
     vec![
         RootRequest::Join {
+            start: 3,
             name: name.clone(),
             address: address.clone(),
             weight: 100,
             keeps_data: true,
         },
-        RootRequest::Return { server, name: name.clone(), address, cluster: 7 },
-        RootRequest::Leave { server, is_empty: true },
+        RootRequest::Return { start: 3, server, name: name.clone(), address, cluster: 7 },
+        RootRequest::Leave { server, start: 3, is_empty: true },
         RootRequest::Heartbeat(heartbeat),
         RootRequest::Members,
         RootRequest::Now,
@@ -179,6 +182,7 @@ pub(super) fn root_requests() -> Vec<RootRequest> {
             sent: 301,
             settled: 301,
         },
+        RootRequest::Start,
     ]
 }
 
@@ -205,7 +209,6 @@ pub(super) fn root_answers() -> Vec<RootAnswer> {
             members: members(),
             catalog: Box::new(Catalog::new()),
             timestamp: Timestamp(9),
-            start: 3,
             cluster: Some(7),
         },
         RootAnswer::Heartbeat(Box::new(heartbeat)),
@@ -214,6 +217,7 @@ pub(super) fn root_answers() -> Vec<RootAnswer> {
         RootAnswer::Outcome(Some(Timestamp(9))),
         RootAnswer::Value(Some(-1)),
         RootAnswer::Locked(true),
+        RootAnswer::Start(3),
     ]
 }
 

@@ -30,6 +30,9 @@ pub struct Member {
     /// Whether it has announced that it leaves without losing rows. Until all other servers know that,
     /// it still answers.
     pub has_left: bool,
+    /// The number of its newest start. Later ones have greater numbers, as have those of other servers.
+    #[serde(default)]
+    pub start: u64,
 }
 
 /// All servers that have ever joined.
@@ -75,18 +78,26 @@ impl Members {
         self.present().find(|member| member.name == name)
     }
 
-    /// Adds a server.
-    pub fn join(&mut self, name: String, address: String, weight: u32, keeps_data: bool) -> Member {
+    /// Adds a server, of which this is the first start.
+    pub fn join(
+        &mut self,
+        name: &str,
+        address: &str,
+        weight: u32,
+        keeps_data: bool,
+        start: u64,
+    ) -> Member {
         let member = Member {
             server: ServerId(self.list.len() as u64),
-            name,
-            address,
+            name: name.to_owned(),
+            address: address.to_owned(),
             pg: None,
             weight,
             is_lost: false,
             keeps_data,
             has_started: false,
             has_left: false,
+            start,
         };
         self.list.push(member.clone());
         self.version += 1;
@@ -94,9 +105,10 @@ impl Members {
     }
 
     /// Notes that a member has been started again, at an address.
-    pub fn restart(&mut self, server: ServerId, address: &str) -> Option<Member> {
+    pub fn restart(&mut self, server: ServerId, address: &str, start: u64) -> Option<Member> {
         self.change(server, |member| {
             address.clone_into(&mut member.address);
+            member.start = start;
             true
         });
         self.get(server).cloned()

@@ -3,12 +3,16 @@
 //! Invariants, asserted after each step: a number is given once, and its name never changes; names of members are different;
 //! a server that is lost stays lost; only a server that was silent for longer than the [limit](Limits::silence) while the root
 //! was awake is declared silent; the version of the list grows with each change; the directory never begins anew with an
-//! earlier start.
+//! earlier start; of one name later starts alone are admitted, and what an earlier one says changes nothing.
+//!
+//! A server asks for the number of its start before it joins or comes back, and has it in all that it says of itself. So a
+//! process that has been started after the end of another one has a greater number, whatever is on its way for how long.
 //!
 //! A list counts when it is durable: nobody may be told before ([`Roster::unkept`]).
 
 use super::{Member, Members, MoveSetting};
 use sdds::{ServerId, Timestamp};
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -27,22 +31,27 @@ pub struct Limits {
 /// What has happened at the root. Servers send it; any of it may come late, twice, or not at all.
 #[derive(Debug)]
 pub enum Event<'a, L> {
-    /// A new server wants to join. It asks again when it hears nothing. Late or repeated, it is the same server as long as
-    /// that has not been heard; afterwards, it takes over from a server without data at its address.
+    /// A new server wants to join. It asks again, as another start, when it hears nothing. Late, after a later start with its
+    /// name, it is refused; repeated, it is told the same again.
     Join(Newcomer<'a>),
-    /// A member has been started again with its data. It asks until it is answered. Late, after a later start, it is refused.
+    /// A member has been started again with its data. It asks, as another start, until it is answered. Late or repeated, as
+    /// [`Self::Join`].
     Return(Returning<'a>),
     /// The root itself has been started again with its data.
     Begin {
         /// The number of the start, which is durable.
         start: u64,
     },
-    /// A server says that it is there, ten times a second. Late, its figures are old, and never too new.
+    /// A server says that it is there, ten times a second. Late, its figures are old, and never too new. After a later start
+    /// of the server it is refused: the one that says it has to end.
     Heartbeat(ServerId, Report<'a, L>),
-    /// A server stops, and says whether it has no rows left. Late, it is lost already.
+    /// A server stops, and says whether it has no rows left. Late, it is lost already, or has been started again: then it
+    /// stays.
     Leave {
         /// The server.
         server: ServerId,
+        /// The number of its start.
+        start: u64,
         /// Whether it has no rows.
         is_empty: bool,
     },
@@ -75,7 +84,7 @@ pub struct Newcomer<'a> {
     pub weight: u32,
     /// Whether it keeps its data over a restart.
     pub keeps_data: bool,
-    /// The number of this start, which is durable; 0 in a cluster that keeps no data.
+    /// The number of this start.
     pub start: u64,
     /// It will use no snapshot before this.
     pub oldest: Timestamp,
@@ -92,7 +101,7 @@ pub struct Returning<'a> {
     pub address: &'a str,
     /// Whether its data is of this cluster.
     pub is_ours: bool,
-    /// The number of this start, which is durable.
+    /// The number of this start.
     pub start: u64,
     /// It will use no snapshot before this.
     pub oldest: Timestamp,
@@ -101,6 +110,8 @@ pub struct Returning<'a> {
 /// What a server says with a heartbeat.
 #[derive(Debug, Clone, Copy)]
 pub struct Report<'a, L> {
+    /// The number of its start.
+    pub start: u64,
     /// No snapshot there is older, now or later.
     pub oldest: Timestamp,
     /// The version of its list of members.
@@ -122,6 +133,11 @@ pub enum Effect {
         server: ServerId,
         /// The number of its start.
         start: u64,
+    },
+    /// Tell the server once more that it is a member. Nothing has changed.
+    AdmitAgain {
+        /// The server.
+        server: ServerId,
     },
     /// Begin the directory anew: all servers announce what they own.
     BeginDirectory {
@@ -157,7 +173,7 @@ pub enum Refusal {
     NameHasData(String),
     /// The data is of another cluster, or of a server that is lost.
     ForeignData(String),
-    /// A later start of the server has been admitted.
+    /// A later start of the server, or of another one with its name, has been admitted, or this one has ended.
     Overtaken(String),
     /// The server is no member, or not any more.
     NoMember(ServerId),
@@ -180,8 +196,6 @@ pub struct Roster<L> {
     heard: BTreeMap<ServerId, Heard<L>>,
     /// The servers that leave without rows.
     leaving: BTreeMap<ServerId, Leaving>,
-    /// The newest start of each server.
-    starts: BTreeMap<ServerId, u64>,
     /// The start that the directory has begun with.
     generation: u64,
     /// When the last event was taken.
@@ -220,20 +234,10 @@ impl<L: Default> Roster<L> {
         keeps_data: bool,
         limits: Limits,
     ) -> Self {
-        let (heard, leaving, starts) = Default::default();
+        let (heard, leaving) = Default::default();
         let awake = now;
-        let mut roster = Self {
-            here,
-            keeps_data,
-            limits,
-            list,
-            kept: 0,
-            heard,
-            leaving,
-            starts,
-            generation: 0,
-            awake,
-        };
+        let mut roster =
+            Self { here, keeps_data, limits, list, kept: 0, heard, leaving, generation: 0, awake };
         let present: Vec<ServerId> = roster.list.present().map(|member| member.server).collect();
         for server in present {
             let oldest = if server == here { oldest } else { Timestamp::ZERO };
@@ -287,7 +291,9 @@ impl<L: Default> Roster<L> {
             Event::Return(returning) => self.take_back(now, returning, effects),
             Event::Begin { start } => self.begin_directory(start, effects),
             Event::Heartbeat(server, report) => self.hear(now, server, report, effects),
-            Event::Leave { server, is_empty } => self.leave(now, server, is_empty, effects),
+            Event::Leave { server, start, is_empty } => {
+                self.leave(now, server, start, is_empty, effects);
+            }
             Event::SetWeight { name, weight } => match self.list.named(name) {
                 Some(member) => {
                     let server = member.server;
@@ -320,8 +326,15 @@ impl<L: Default> Roster<L> {
             let cluster_does = self.keeps_data;
             return effects.push(Effect::Refuse(Refusal::OtherDurability { cluster_does }));
         }
+        // Also those that are lost.
+        let started = self.list.list.iter().filter(|member| member.name == name);
+        if let Some(newest) = started.max_by_key(|member| member.start)
+            && let Some(known) = self.known_start(newest, start)
+        {
+            return effects.push(known);
+        }
         let known = match self.list.named(name) {
-            Some(known) => match self.readmit(now, known, address, start) {
+            Some(known) => match self.readmit(now, known, address) {
                 Ok(again) => Some((known.server, again)),
                 Err(refusal) => return effects.push(Effect::Refuse(refusal)),
             },
@@ -329,35 +342,40 @@ impl<L: Default> Roster<L> {
         };
         let server = match known {
             Some((server, Again::Same)) => {
-                self.list.restart(server, address);
+                self.restart(server, address, start);
                 server
             }
             Some((server, Again::Another)) => {
                 self.lose(server, effects);
-                self.list.join(name.to_owned(), address.to_owned(), weight, keeps_data).server
+                self.list.join(name, address, weight, keeps_data, start).server
             }
-            None => self.list.join(name.to_owned(), address.to_owned(), weight, keeps_data).server,
+            None => self.list.join(name, address, weight, keeps_data, start).server,
         };
-        self.admit(now, server, start, oldest, effects);
+        self.admit(now, server, oldest, effects);
+    }
+
+    /// What becomes of a start that wants to be that of a member, unless it is later than the newest one there. Nothing
+    /// changes.
+    fn known_start(&self, newest: &Member, start: u64) -> Option<Effect> {
+        let Member { server, name, is_lost, .. } = newest;
+        match start.cmp(&newest.start) {
+            Ordering::Greater => None,
+            Ordering::Equal if !is_lost && *server != self.here => {
+                Some(Effect::AdmitAgain { server: *server })
+            }
+            // Nobody waits for the answer.
+            _ => Some(Effect::Refuse(Refusal::Overtaken(name.clone()))),
+        }
     }
 
     /// Decides about a new server with the name of a member.
-    fn readmit(
-        &self,
-        now: Duration,
-        known: &Member,
-        address: &str,
-        start: u64,
-    ) -> Result<Again, Refusal> {
+    fn readmit(&self, now: Duration, known: &Member, address: &str) -> Result<Again, Refusal> {
         let is_same = known.address == address && known.server != self.here;
         let is_silent =
             self.heard.get(&known.server).is_none_or(|heard| self.is_silent(now, heard));
         match (known.keeps_data, is_same) {
             (true, _) if known.has_started => Err(Refusal::NameHasData(known.name.clone())),
             // It has not heard that it is a member, or has ended since. Whether it has rows is not known: so the number stays.
-            (true, true) if self.is_overtaken(known.server, start) => {
-                Err(Refusal::Overtaken(known.name.clone()))
-            }
             (true, true) => Ok(Again::Same),
             // It may have begun its work at the other address, and may be heard soon.
             (true, false) if is_silent && known.server != self.here => Ok(Again::Another),
@@ -369,52 +387,57 @@ impl<L: Default> Roster<L> {
 
     fn take_back(&mut self, now: Duration, returning: Returning<'_>, effects: &mut Vec<Effect>) {
         let Returning { server, name, address, is_ours, start, oldest } = returning;
-        let is_known = |known: &Member| known.keeps_data && !known.is_lost && known.name == name;
-        if !is_ours || server == self.here || !self.list.get(server).is_some_and(is_known) {
+        let is_meant = |known: &&Member| known.keeps_data && !known.is_lost && known.name == name;
+        let known = self.list.get(server).filter(is_meant);
+        let Some(known) = known.filter(|_| is_ours && server != self.here) else {
             return effects.push(Effect::Refuse(Refusal::ForeignData(name.to_owned())));
+        };
+        if let Some(known) = self.known_start(known, start) {
+            return effects.push(known);
         }
-        if self.is_overtaken(server, start) {
-            return effects.push(Effect::Refuse(Refusal::Overtaken(name.to_owned())));
-        }
+        self.restart(server, address, start);
+        self.begin_directory(start, effects);
+        self.admit(now, server, oldest, effects);
+    }
+
+    /// Notes another start of a member.
+    fn restart(&mut self, server: ServerId, address: &str, start: u64) {
         // A start that left is over.
         if let Some(member) = self.list.get(server).filter(|member| member.has_left) {
             let weight = self.leaving.remove(&server).map_or(member.weight, |left| left.weight);
             self.list.set_left(server, false, weight);
         }
-        self.list.restart(server, address);
-        self.begin_directory(start, effects);
-        self.admit(now, server, start, oldest, effects);
-    }
-
-    /// Whether a later start of a server has been admitted: nobody waits for the answer to this one.
-    fn is_overtaken(&self, server: ServerId, start: u64) -> bool {
-        self.starts.get(&server).is_some_and(|newest| *newest > start)
+        self.list.restart(server, address, start);
     }
 
     fn admit(
         &mut self,
         now: Duration,
         server: ServerId,
-        start: u64,
         oldest: Timestamp,
         effects: &mut Vec<Effect>,
     ) {
-        self.starts.insert(server, start);
         let version = self.list.version;
         self.expect(now, server, oldest, version);
+        let start = self.start_of(server);
         effects.push(Effect::Admit { server, start });
     }
 
-    /// Counts a server among those whose heartbeats are awaited. It uses no snapshot before `oldest`, nor before that of its
-    /// last heartbeat: a request to join may come late, when the server has long been at work.
+    /// The number of the newest start of a member.
+    fn start_of(&self, server: ServerId) -> u64 {
+        self.list.get(server).map_or(0, |member| member.start)
+    }
+
+    /// Counts a server among those whose heartbeats are awaited. It uses no snapshot before `oldest`. Nor before that of the
+    /// last heartbeat of an earlier start: others may still read what that has asked for.
     fn expect(&mut self, now: Duration, server: ServerId, oldest: Timestamp, version: u64) {
         let new = Heard { at: now, oldest, version, has_rows: false, load: L::default() };
         self.heard.entry(server).and_modify(|heard| heard.at = now).or_insert(new);
     }
 
     fn begin_directory(&mut self, start: u64, effects: &mut Vec<Effect>) {
-        // Starts that become durable at the same time may come in any order. Who has begun with the later one announces
-        // nothing for the earlier one.
+        // Starts that are told their numbers at the same time may come in any order. Who has begun with the later one
+        // announces nothing for the earlier one.
         if start > self.generation {
             self.generation = start;
             effects.push(Effect::BeginDirectory { start });
@@ -428,10 +451,15 @@ impl<L: Default> Roster<L> {
         report: Report<'_, L>,
         effects: &mut Vec<Effect>,
     ) {
-        if self.list.get(server).is_none_or(|member| member.is_lost) {
-            return effects.push(Effect::Refuse(Refusal::NoMember(server)));
+        let Report { start, oldest, version, pg, has_rows, load } = report;
+        match self.list.get(server).filter(|member| !member.is_lost) {
+            None => return effects.push(Effect::Refuse(Refusal::NoMember(server))),
+            Some(member) if member.start != start => {
+                let name = member.name.clone();
+                return effects.push(Effect::Refuse(Refusal::Overtaken(name)));
+            }
+            Some(_) => {}
         }
-        let Report { oldest, version, pg, has_rows, load } = report;
         if let Some(pg) = pg {
             self.list.set_pg(server, pg);
         }
@@ -444,10 +472,13 @@ impl<L: Default> Roster<L> {
         &mut self,
         now: Duration,
         server: ServerId,
+        start: u64,
         is_empty: bool,
         effects: &mut Vec<Effect>,
     ) {
-        let known = self.list.get(server).filter(|known| !known.is_lost && server != self.here);
+        let is_meant =
+            |known: &&Member| !known.is_lost && known.start == start && server != self.here;
+        let known = self.list.get(server).filter(is_meant);
         let Some(weight) = known.map(|known| known.weight) else { return };
         if !is_empty {
             self.list.set_left(server, false, weight);
@@ -503,7 +534,6 @@ impl<L: Default> Roster<L> {
         self.list.lose(server);
         self.heard.remove(&server);
         self.leaving.remove(&server);
-        self.starts.remove(&server);
     }
 
     fn assert_step(&self, before: &Before, effects: &[Effect]) {
@@ -516,6 +546,8 @@ impl<L: Default> Roster<L> {
         assert!(before.generation <= after.generation, "the directory does not go back");
         assert!(before.kept <= after.kept, "what is durable stays so");
         assert!(self.kept <= self.list.version, "what is durable has been");
+        let mut starts = before.starts.iter().zip(&after.starts);
+        assert!(starts.all(|(before, after)| before <= after), "no earlier start is admitted");
         let is_present = |server: &ServerId| self.list.get(*server).is_some_and(|m| !m.is_lost);
         assert!(self.heard.keys().all(is_present), "only members are awaited");
         assert!(self.leaving.keys().all(is_present), "who leaves is still a member");
@@ -526,7 +558,18 @@ impl<L: Default> Roster<L> {
         }
         for effect in effects {
             match effect {
-                Effect::Admit { server, .. } => assert!(is_present(server), "it is a member"),
+                Effect::Admit { server, start } => {
+                    assert!(is_present(server), "it is a member");
+                    let name = self.list.name_of(*server);
+                    let same = self.list.list.iter().filter(|m| m.name == name);
+                    let mut others = same.filter(|m| m.server != *server).map(|m| m.start);
+                    assert!(others.all(|other| other < *start), "it is the newest of its name");
+                    assert!(before.start_of(*server) < Some(*start), "a start is admitted once");
+                }
+                Effect::AdmitAgain { server } => {
+                    assert!(is_present(server), "it is a member");
+                    assert_eq!(before.start_of(*server), Some(self.start_of(*server)));
+                }
                 Effect::Silent(server) | Effect::Evicted(server) => {
                     assert!(*server != self.here, "the root hears itself");
                     assert!(!self.heard.contains_key(server), "nobody waits for it");
@@ -557,13 +600,21 @@ struct Before {
     lost: usize,
     generation: u64,
     kept: u64,
+    /// The start of each member.
+    starts: Vec<u64>,
 }
 
 impl Before {
     fn of<L>(roster: &Roster<L>) -> Self {
         let Members { version, list, .. } = &roster.list;
         let lost = list.iter().filter(|member| member.is_lost).count();
+        let starts = list.iter().map(|member| member.start).collect();
         let (generation, kept) = (roster.generation, roster.kept);
-        Self { version: *version, members: list.len(), lost, generation, kept }
+        Self { version: *version, members: list.len(), lost, generation, kept, starts }
+    }
+
+    /// The start of a member, if it was one.
+    fn start_of(&self, server: ServerId) -> Option<u64> {
+        self.starts.get(usize::try_from(server.0).ok()?).copied()
     }
 }

@@ -22,7 +22,7 @@ struct Root {
 impl Root {
     fn new(keeps_data: bool) -> Self {
         let mut list = Members::default();
-        list.join("root".into(), "r:1".into(), 1, keeps_data);
+        list.join("root", "r:1", 1, keeps_data, 0);
         let now = Duration::ZERO;
         let roster = Roster::new(now, ROOT, list, Timestamp(5), keeps_data, LIMITS);
         Self { roster, now, starts: 0 }
@@ -36,7 +36,11 @@ impl Root {
 
     fn join(&mut self, name: &str, address: &str, keeps_data: bool) -> Vec<Effect> {
         self.starts += 1;
-        let (weight, start, oldest) = (7, self.starts, Timestamp(9));
+        self.join_as(self.starts, name, address, keeps_data)
+    }
+
+    fn join_as(&mut self, start: u64, name: &str, address: &str, keeps_data: bool) -> Vec<Effect> {
+        let (weight, oldest) = (7, Timestamp(9));
         let newcomer = Newcomer { name, address, weight, keeps_data, start, oldest };
         self.step(Event::Join(newcomer))
     }
@@ -52,8 +56,13 @@ impl Root {
     }
 
     fn hear_of(&mut self, server: ServerId, version: u64, has_rows: bool) -> Vec<Effect> {
-        let report = Report { oldest: Timestamp(9), version, pg: None, has_rows, load: () };
+        let start = self.roster.list().get(server).map_or(0, |member| member.start);
+        let report = Report { start, oldest: Timestamp(9), version, pg: None, has_rows, load: () };
         self.step(Event::Heartbeat(server, report))
+    }
+
+    fn leave(&mut self, server: ServerId, start: u64, is_empty: bool) -> Vec<Effect> {
+        self.step(Event::Leave { server, start, is_empty })
     }
 
     /// Lets time pass in which the root hears itself, and some others.
@@ -121,6 +130,9 @@ fn a_member_comes_back_with_its_data_and_with_no_earlier_start() {
     assert_eq!(root.roster.list().get(ONE).map(|member| &*member.address), Some("b:2"));
     let overtaken = Effect::Refuse(Refusal::Overtaken("one".into()));
     assert_eq!(root.come_back(ONE, "one", 2), [overtaken], "it was on its way for long");
+    let version = root.roster.list().version;
+    assert_eq!(root.come_back(ONE, "one", 3), [Effect::AdmitAgain { server: ONE }]);
+    assert_eq!(root.roster.list().version, version, "nothing has changed");
     for (server, name) in [(ONE, "two"), (TWO, "two"), (ROOT, "root")] {
         let foreign = Effect::Refuse(Refusal::ForeignData(name.into()));
         assert_eq!(root.come_back(server, name, 4), [foreign]);
@@ -138,6 +150,45 @@ fn the_directory_does_not_begin_anew_with_an_earlier_start() {
     assert_eq!(root.come_back(TWO, "two", 6), begun);
     assert_eq!(root.come_back(ONE, "one", 5), [admitted(ONE, 5)]);
     assert_eq!(root.roster.generation(), 6);
+}
+
+/// A request to join was on its way for long, or came twice: a server without data at its address was lost while it worked.
+#[test]
+fn a_late_request_to_join_takes_nothing_over() {
+    let mut root = Root::new(false);
+    assert_eq!(root.join_as(2, "one", "a:1", false), [admitted(ONE, 2)]);
+    root.hear(ONE);
+    let overtaken = Effect::Refuse(Refusal::Overtaken("one".into()));
+    assert_eq!(root.join_as(1, "one", "a:1", false), [overtaken.clone()], "of a server before");
+    let again = Effect::AdmitAgain { server: ONE };
+    assert_eq!(root.join_as(2, "one", "a:1", false), [again], "it came twice");
+    root.leave(ONE, 2, false);
+    assert_eq!(root.join_as(2, "one", "a:1", false), [overtaken], "it has ended");
+    assert_eq!(root.join_as(3, "one", "a:1", false), [admitted(TWO, 3)]);
+}
+
+/// A server left, and was started again. What it had said before came late, and it was lost.
+#[test]
+fn an_earlier_start_neither_leaves_nor_is_heard() {
+    let mut root = Root::new(true);
+    root.join("one", "a:1", true);
+    root.come_back(ONE, "one", 2);
+    let version = root.roster.list().version;
+    for is_empty in [true, false] {
+        assert_eq!(root.leave(ONE, 1, is_empty), []);
+    }
+    let report = |start| Report {
+        start,
+        oldest: Timestamp(3),
+        version,
+        pg: Some("p:1"),
+        has_rows: true,
+        load: (),
+    };
+    let overtaken = Effect::Refuse(Refusal::Overtaken("one".into()));
+    assert_eq!(root.step(Event::Heartbeat(ONE, report(1))), [overtaken]);
+    assert_eq!(root.roster.list().version, version, "nothing has changed");
+    assert_eq!(root.step(Event::Heartbeat(ONE, report(2))), []);
 }
 
 #[test]
@@ -171,7 +222,7 @@ fn an_empty_server_leaves_when_all_others_know() {
     root.join("one", "a:1", true);
     root.join("two", "b:2", true);
     let before = root.roster.list().version;
-    assert_eq!(root.step(Event::Leave { server: ONE, is_empty: true }), []);
+    assert_eq!(root.leave(ONE, 1, true), []);
     let version = root.roster.list().version;
     assert_eq!(root.hear_of(ROOT, version, true), []);
     assert_eq!(root.hear_of(ONE, version, false), []);
@@ -181,7 +232,7 @@ fn an_empty_server_leaves_when_all_others_know() {
     root.hear_of(ONE, version, false);
     let gone = Effect::Gone { server: ONE, is_empty: true };
     assert_eq!(root.hear_of(TWO, version, true), [gone]);
-    assert_eq!(root.step(Event::Leave { server: ONE, is_empty: true }), [], "it has left");
+    assert_eq!(root.leave(ONE, 1, true), [], "it has left");
     assert!(root.roster.list().get(ONE).is_some_and(|member| member.is_lost && member.has_left));
 }
 
@@ -190,7 +241,7 @@ fn a_server_that_leaves_waits_a_moment_only_and_may_have_got_rows_meanwhile() {
     let mut root = Root::new(true);
     root.join("one", "a:1", true);
     root.join("two", "b:2", true);
-    root.step(Event::Leave { server: ONE, is_empty: true });
+    root.leave(ONE, 1, true);
     root.hear_of(ONE, 0, true);
     root.now += LIMITS.leave;
     let gone = Effect::Gone { server: ONE, is_empty: false };
@@ -202,9 +253,23 @@ fn a_server_that_leaves_waits_a_moment_only_and_may_have_got_rows_meanwhile() {
 fn a_server_that_comes_back_while_it_leaves_stays() {
     let mut root = Root::new(true);
     root.join("one", "a:1", true);
-    root.step(Event::Leave { server: ONE, is_empty: true });
+    root.leave(ONE, 1, true);
     assert!(root.roster.is_leaving(ONE));
     root.come_back(ONE, "one", 2);
+    stays(root);
+}
+
+/// The same of a server that had not been heard, and had lost its directory.
+#[test]
+fn a_server_that_joins_again_while_it_leaves_stays() {
+    let mut root = Root::new(true);
+    root.join("one", "a:1", true);
+    root.leave(ONE, 1, true);
+    assert_eq!(root.join("one", "a:1", true), [admitted(ONE, 2)]);
+    stays(root);
+}
+
+fn stays(mut root: Root) {
     assert!(!root.roster.is_leaving(ONE));
     assert_eq!(root.pass(LIMITS.leave * 2, &[ONE]), []);
     let member = root.roster.list().get(ONE).expect("a member");
@@ -234,7 +299,7 @@ fn a_server_knows_the_newest_list_and_answers_nobody_when_it_is_out() {
     root.join("one", "a:1", false);
     let old = root.roster.list().clone();
     root.join("two", "b:2", false);
-    root.step(Event::Leave { server: TWO, is_empty: false });
+    root.leave(TWO, 2, false);
     let mut known = Known::new(ONE, old.clone());
     assert_eq!(known.standing(TWO), Standing::Unknown);
     assert!(!known.is_gone(GroupId(2)) && known.is_gone(GroupId::NOBODY));

@@ -2,11 +2,12 @@
 //!
 //! Checked after each event: a number belongs to one data directory; who was told that it is out is not taken back, also
 //! after restarts of the root; a server is silent only after its time limit; what a server was told is known after a restart
-//! of the root; no snapshot in use is behind the horizon. The state machines check the rest.
+//! of the root; no snapshot in use is behind the horizon; nothing that an earlier start has sent, or that was delivered before,
+//! is obeyed, and a server that runs is lost only by its silence or a later start. The state machines check the rest.
 
 use protocols::membership::{
-    Effect, Event, Known, Limits, Members, Misdirected, Newcomer, News, Report, Returning, Roster,
-    Task,
+    Effect, Event, Known, Limits, Members, Misdirected, Newcomer, News, Refusal, Report, Returning,
+    Roster, Task,
 };
 use sdds::{ServerId, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,11 +34,20 @@ struct Process {
     name: &'static str,
     /// The call that it waits for, and since when.
     call: Option<(u64, Duration)>,
+    /// The number of its start, once it is told.
+    start: Option<u64>,
     /// Once it is admitted.
     known: Option<Known>,
     here: Option<ServerId>,
     oldest: u64,
     generation: u64,
+}
+
+impl Process {
+    /// Its number and that of its start, once it is admitted.
+    fn place(&self) -> Option<(ServerId, u64)> {
+        Some((self.here?, self.start?))
+    }
 }
 
 /// What is kept at an address.
@@ -50,14 +60,37 @@ struct Place {
 
 #[derive(Clone)]
 enum Letter {
-    Join { place: usize, process: u64, call: u64, name: &'static str },
-    Return { place: usize, process: u64, call: u64, server: ServerId, name: &'static str },
-    Heartbeat { place: usize, process: u64, server: ServerId, oldest: u64, version: u64 },
-    Leave { server: ServerId, is_empty: bool },
-    Admitted { place: usize, process: u64, call: u64, server: ServerId, list: Members, oldest: u64 },
-    Refused { place: usize, process: u64, call: u64 },
-    Beat { place: usize, process: u64, list: Members, generation: u64 },
-    Out { place: usize, process: u64, server: ServerId },
+    Start(Call),
+    Told { call: Call, start: u64 },
+    Join { call: Call, start: u64, name: &'static str },
+    Return { call: Call, start: u64, server: ServerId, name: &'static str },
+    Heartbeat { call: Call, start: u64, server: ServerId, oldest: u64, version: u64 },
+    Leave { server: ServerId, start: u64, is_empty: bool },
+    Admitted { call: Call, server: ServerId, list: Members, oldest: u64 },
+    Refused(Call),
+    Beat { call: Call, list: Members, generation: u64 },
+    Out(Call),
+}
+
+/// A call of a process at a place. A heartbeat is none that it waits for.
+#[derive(Clone, Copy)]
+struct Call {
+    place: usize,
+    process: u64,
+    number: u64,
+}
+
+/// How often rare things have happened.
+#[derive(Debug, Default)]
+pub(crate) struct Reached {
+    /// A start was admitted again.
+    pub(crate) repeated: u32,
+    /// What wanted to join or to come back was overtaken.
+    pub(crate) overtaken: u32,
+    /// A heartbeat of an earlier start came late.
+    pub(crate) late_heartbeats: u32,
+    /// The end of an earlier start came late.
+    pub(crate) late_ends: u32,
 }
 
 pub(crate) struct World {
@@ -72,18 +105,21 @@ pub(crate) struct World {
     writing: Vec<Members>,
     disk: Members,
     starts: u64,
-    /// Starts whose numbers are on their way to the disk: they are obeyed in any order.
-    counted: Vec<(u64, Letter)>,
+    /// Starts whose numbers are on their way to the disk: they are told in any order.
+    counted: Vec<(u64, Call)>,
     clock: u64,
     next: u64,
     places: Vec<Place>,
     network: Vec<Letter>,
+    /// What arrives long after it was sent.
+    late: Vec<Letter>,
     /// Answers that wait until a version is durable.
     unsent: Vec<(u64, Letter)>,
     owners: BTreeMap<ServerId, u64>,
     out: BTreeSet<ServerId>,
-    /// The newest start of each server that was admitted.
+    /// The newest start of each server that was admitted, unless the root has forgotten it before anybody was told.
     admitted: BTreeMap<ServerId, u64>,
+    reached: Reached,
     /// When the root has last heard a server, in time awake.
     heard: BTreeMap<ServerId, Duration>,
 }
@@ -91,7 +127,7 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn new(seed: u64, keeps_data: bool) -> Self {
         let mut list = Members::default();
-        list.join("root".into(), "r:1".into(), 1, keeps_data);
+        list.join("root", "r:1", 1, keeps_data, 1);
         let now = Duration::ZERO;
         let roster = Roster::new(now, ROOT, list.clone(), Timestamp::ZERO, keeps_data, LIMITS);
         Self {
@@ -103,21 +139,23 @@ impl World {
             roster,
             writing: Vec::new(),
             disk: list,
-            starts: 0,
+            starts: 1,
             counted: Vec::new(),
             clock: 1,
             next: 1,
             places: (0..PLACES).map(|_| Place::default()).collect(),
             network: Vec::new(),
+            late: Vec::new(),
             unsent: Vec::new(),
             owners: BTreeMap::new(),
             out: BTreeSet::new(),
             admitted: BTreeMap::new(),
+            reached: Reached::default(),
             heard: BTreeMap::new(),
         }
     }
 
-    pub(crate) fn run(mut self) {
+    pub(crate) fn run(mut self, reached: &mut Reached) {
         for _ in 0..400 {
             let time = if self.one_in(150) { 20_000 } else { 400 };
             let passed = Duration::from_millis(self.below(time));
@@ -130,6 +168,10 @@ impl World {
             self.write();
             self.check();
         }
+        reached.repeated += self.reached.repeated;
+        reached.overtaken += self.reached.overtaken;
+        reached.late_heartbeats += self.reached.late_heartbeats;
+        reached.late_ends += self.reached.late_ends;
     }
 
     fn below(&mut self, bound: u64) -> u64 {
@@ -163,6 +205,7 @@ impl World {
             86..88 => self.leave(place),
             88..89 if self.keeps_data => self.restart_root(),
             88..94 => self.clock += 1,
+            94..98 => self.deliver_late(),
             _ => {}
         }
     }
@@ -180,10 +223,11 @@ impl World {
             *directory = None;
         }
         let known = directory.get_or_insert((if self.keeps_data { fresh } else { number }, None));
-        let joined = known.1;
-        let name = joined.map_or(name, |(_, name)| name);
+        let name = known.1.map_or(name, |(_, name)| name);
         match process {
-            Some(running) if is_waiting(running) => running.call = Some((call, since)),
+            Some(running) if is_waiting(running) => {
+                (running.call, running.start) = (Some((call, since)), None);
+            }
             Some(_) => return,
             None => {
                 let identity = known.0;
@@ -192,6 +236,7 @@ impl World {
                     identity,
                     name,
                     call: Some((call, since)),
+                    start: None,
                     known: None,
                     here: None,
                     oldest: 0,
@@ -199,10 +244,21 @@ impl World {
                 });
             }
         }
-        let Some(Process { number: process, name, .. }) = *process else { return };
-        self.network.push(match joined {
-            Some((server, name)) => Letter::Return { place, process, call, server, name },
-            None => Letter::Join { place, process, call, name },
+        let Some(Process { number: process, .. }) = *process else { return };
+        self.network.push(Letter::Start(Call { place, process, number: call }));
+    }
+
+    /// A process is told the number of its start.
+    fn told(&mut self, call: Call, start: u64) {
+        let joined = self.places[call.place].directory.and_then(|(_, joined)| joined);
+        let Some(running) = self.waiting(call).filter(|running| running.start.is_none()) else {
+            return;
+        };
+        running.start = Some(start);
+        let name = running.name;
+        self.send(match joined {
+            Some((server, name)) => Letter::Return { call, start, server, name },
+            None => Letter::Join { call, start, name },
         });
     }
 
@@ -210,21 +266,22 @@ impl World {
         let is_newer = self.one_in(3);
         let clock = self.clock;
         let Some(process) = &mut self.places[place].process else { return };
-        let (Some(known), Some(server)) = (&process.known, process.here) else { return };
+        let (Some(known), Some((server, start))) = (&process.known, process.place()) else {
+            return;
+        };
         if is_newer {
             process.oldest = clock.min(process.oldest + 1);
         }
         let (oldest, version) = (process.oldest, known.list().version);
-        let process = process.number;
-        self.network.push(Letter::Heartbeat { place, process, server, oldest, version });
+        let call = Call { place, process: process.number, number: 0 };
+        self.send(Letter::Heartbeat { call, start, server, oldest, version });
     }
 
     fn leave(&mut self, place: usize) {
         let is_empty = !self.one_in(3);
-        let Some(server) = self.places[place].process.as_ref().and_then(|one| one.here) else {
-            return;
-        };
-        self.network.push(Letter::Leave { server, is_empty });
+        let process = self.places[place].process.as_ref();
+        let Some((server, start)) = process.and_then(Process::place) else { return };
+        self.send(Letter::Leave { server, start, is_empty });
         self.places[place].process = None;
     }
 
@@ -233,7 +290,9 @@ impl World {
         self.writing.clear();
         self.counted.clear();
         self.unsent.clear();
-        let list = self.disk.clone();
+        let mut list = self.disk.clone();
+        self.admitted = list.list.iter().map(|member| (member.server, member.start)).collect();
+        list.restart(ROOT, "r:1", self.starts);
         let oldest = Timestamp(self.clock);
         self.roster = Roster::new(self.now, ROOT, list, oldest, true, LIMITS);
         let present: Vec<ServerId> = self.roster.loads().map(|(server, _)| server).collect();
@@ -243,8 +302,25 @@ impl World {
 
     fn beat_of_root(&mut self) {
         let (oldest, version) = (Timestamp(self.clock), self.roster.list().version);
-        let report = Report { oldest, version, pg: None, has_rows: true, load: () };
+        let start = self.roster.list().get(ROOT).expect("a member").start;
+        let report = Report { start, oldest, version, pg: None, has_rows: true, load: () };
         self.step(Event::Heartbeat(ROOT, report));
+    }
+
+    /// A process sends a message to the root, which may arrive long afterwards, too.
+    fn send(&mut self, letter: Letter) {
+        if self.one_in(6) {
+            self.late.push(letter.clone());
+        }
+        self.network.push(letter);
+    }
+
+    fn deliver_late(&mut self) {
+        if !self.late.is_empty() {
+            let at = self.below(self.late.len() as u64) as usize;
+            let letter = self.late.swap_remove(at);
+            self.receive(letter);
+        }
     }
 
     /// A message arrives, or is lost, or arrives and comes again later.
@@ -268,40 +344,39 @@ impl World {
 
     fn receive(&mut self, letter: Letter) {
         match letter {
-            letter @ (Letter::Join { .. } | Letter::Return { .. }) => {
-                self.starts += u64::from(self.keeps_data);
-                self.counted.push((self.starts, letter));
+            Letter::Start(call) => {
+                self.starts += 1;
+                self.counted.push((self.starts, call));
             }
-            Letter::Heartbeat { place, process, server, oldest, version } => {
+            Letter::Told { call, start } => self.told(call, start),
+            Letter::Join { call, start, name } => self.join(call, start, name),
+            Letter::Return { call, start, server, name } => {
+                self.come_back(call, start, server, name);
+            }
+            Letter::Heartbeat { call, start, server, oldest, version } => {
                 let oldest = Timestamp(oldest);
-                let report = Report { oldest, version, pg: None, has_rows: false, load: () };
+                let report = Report { start, oldest, version, pg: None, has_rows: false, load: () };
                 let effects = self.step(Event::Heartbeat(server, report));
-                let list = self.roster.list().clone();
-                let generation = self.roster.generation();
-                let letter = match effects.iter().any(|e| matches!(e, Effect::Refuse(_))) {
-                    true => Letter::Out { place, process, server },
-                    false => {
-                        self.heard.insert(server, self.awake);
-                        Letter::Beat { place, process, list, generation }
-                    }
-                };
+                let letter = self.heard(call, start, server, &effects);
                 self.unsent.push((self.roster.list().version, letter));
             }
-            Letter::Leave { server, is_empty } => {
-                self.step(Event::Leave { server, is_empty });
+            Letter::Leave { server, start, is_empty } => {
+                self.reached.late_ends += u32::from(self.admitted.get(&server) > Some(&start));
+                self.step(Event::Leave { server, start, is_empty });
             }
-            Letter::Admitted { place, process, call, server, list, oldest } => {
-                self.admitted(place, process, call, server, list, oldest);
+            Letter::Admitted { call, server, list, oldest } => {
+                self.admitted(call, server, list, oldest);
             }
-            Letter::Refused { place, process, call } => {
-                let waits = |one: &Process| one.call.is_some_and(|(waiting, _)| waiting == call);
-                let running = &mut self.places[place].process;
-                if running.as_ref().is_some_and(|one| one.number == process && waits(one)) {
+            Letter::Refused(call) => {
+                let waits =
+                    |one: &Process| one.call.is_some_and(|(waiting, _)| waiting == call.number);
+                let running = &mut self.places[call.place].process;
+                if running.as_ref().is_some_and(|one| one.number == call.process && waits(one)) {
                     *running = None;
                 }
             }
-            Letter::Beat { place, process, list, generation } => {
-                let Some(running) = self.process(place, process) else { return };
+            Letter::Beat { call, list, generation } => {
+                let Some(running) = self.process(call) else { return };
                 let Some(known) = &mut running.known else { return };
                 known.step(News::List(list));
                 if let Some(Task::Announce { start }) = known.step(News::Generation(generation)) {
@@ -309,9 +384,8 @@ impl World {
                     running.generation = start;
                 }
             }
-            Letter::Out { place, process, server } => {
-                self.out.insert(server);
-                let Some(running) = self.process(place, process) else { return };
+            Letter::Out(call) => {
+                let Some(running) = self.process(call) else { return };
                 let Some(known) = &mut running.known else { return };
                 known.step(News::Out);
                 assert_eq!(known.admits(None, running.here), Err(Misdirected::Out));
@@ -319,66 +393,96 @@ impl World {
         }
     }
 
-    /// The number of a start is durable.
-    fn admit(&mut self, start: u64, letter: Letter) {
+    fn join(&mut self, call: Call, start: u64, name: &'static str) {
         let (keeps_data, oldest, weight) = (self.keeps_data, Timestamp(self.clock), 1);
-        match letter {
-            Letter::Join { place, process, call, name } => {
-                let address = &*format!("a:{place}");
-                let newcomer = Newcomer { name, address, weight, keeps_data, start, oldest };
-                let effects = self.step(Event::Join(newcomer));
-                self.answer(effects, place, process, call);
+        let address = &*format!("a:{}", call.place);
+        let newcomer = Newcomer { name, address, weight, keeps_data, start, oldest };
+        let effects = self.step(Event::Join(newcomer));
+        self.answer(&effects, call, start);
+    }
+
+    fn come_back(&mut self, call: Call, start: u64, server: ServerId, name: &'static str) {
+        let (address, is_ours, oldest) =
+            (&*format!("a:{}", call.place), true, Timestamp(self.clock));
+        let returning = Returning { server, name, address, is_ours, start, oldest };
+        let effects = self.step(Event::Return(returning));
+        self.answer(&effects, call, start);
+    }
+
+    fn process(&mut self, call: Call) -> Option<&mut Process> {
+        let process = self.places[call.place].process.as_mut();
+        process.filter(|process| process.number == call.process)
+    }
+
+    /// The process that waits for a call.
+    fn waiting(&mut self, call: Call) -> Option<&mut Process> {
+        let now = self.now;
+        let is_waiting = |(number, since)| number == call.number && now - since <= CALL;
+        self.process(call).filter(|process| process.call.is_some_and(is_waiting))
+    }
+
+    /// Answers a heartbeat.
+    fn heard(&mut self, call: Call, start: u64, server: ServerId, effects: &[Effect]) -> Letter {
+        let (list, generation) = (self.roster.list().clone(), self.roster.generation());
+        let newest = self.admitted.get(&server).copied();
+        let refusal = effects.iter().find_map(|effect| match effect {
+            Effect::Refuse(refusal) => Some(refusal),
+            _ => None,
+        });
+        match refusal {
+            None => {
+                let seed = self.seed;
+                assert_eq!(Some(start), newest, "seed {seed}: an earlier start of {server}");
+                self.heard.insert(server, self.awake);
+                Letter::Beat { call, list, generation }
             }
-            Letter::Return { place, process, call, server, name } => {
-                let (address, is_ours) = (&*format!("a:{place}"), true);
-                let returning = Returning { server, name, address, is_ours, start, oldest };
-                let effects = self.step(Event::Return(returning));
-                self.answer(effects, place, process, call);
+            Some(Refusal::Overtaken(_)) => {
+                assert!(Some(start) < newest, "seed {}: {server} is the newest", self.seed);
+                self.reached.late_heartbeats += 1;
+                Letter::Out(call)
             }
-            _ => panic!("nothing else starts"),
+            Some(_) => {
+                self.out.insert(server);
+                Letter::Out(call)
+            }
         }
     }
 
-    fn process(&mut self, place: usize, number: u64) -> Option<&mut Process> {
-        self.places[place].process.as_mut().filter(|process| process.number == number)
-    }
-
     /// Answers a server that joins or comes back.
-    fn answer(&mut self, effects: Vec<Effect>, place: usize, process: u64, call: u64) {
+    fn answer(&mut self, effects: &[Effect], call: Call, start: u64) {
+        let seed = self.seed;
+        let list = self.roster.list().clone();
+        let (version, oldest) = (list.version, self.clock);
         let admitted = effects.iter().find_map(|effect| match effect {
-            Effect::Admit { server, start } => Some((*server, *start)),
+            Effect::Admit { server, .. } => Some((*server, true)),
+            Effect::AdmitAgain { server } => Some((*server, false)),
+            Effect::Refuse(Refusal::Overtaken(_)) => {
+                self.reached.overtaken += 1;
+                None
+            }
             _ => None,
         });
-        let list = self.roster.list().clone();
-        let version = list.version;
-        let oldest = self.clock;
         let letter = match admitted {
-            Some((server, start)) => {
-                self.heard.insert(server, self.awake);
+            Some((server, is_new)) => {
                 let last = self.admitted.insert(server, start);
-                assert!(last <= Some(start), "seed {}: an earlier start of {server}", self.seed);
-                assert!(!self.out.contains(&server), "seed {}: {server} is out", self.seed);
-                Letter::Admitted { place, process, call, server, list, oldest }
+                assert!(!self.out.contains(&server), "seed {seed}: {server} is out");
+                if is_new {
+                    self.heard.insert(server, self.awake);
+                    assert!(last < Some(start), "seed {seed}: an earlier start of {server}");
+                } else {
+                    self.reached.repeated += 1;
+                    assert!(last == Some(start), "seed {seed}: another start of {server}");
+                }
+                Letter::Admitted { call, server, list, oldest }
             }
-            None => Letter::Refused { place, process, call },
+            None => Letter::Refused(call),
         };
         self.unsent.push((version, letter));
     }
 
-    fn admitted(
-        &mut self,
-        place: usize,
-        process: u64,
-        call: u64,
-        server: ServerId,
-        list: Members,
-        oldest: u64,
-    ) {
-        let now = self.now;
-        let Some(running) = self.process(place, process) else { return };
-        if !running.call.is_some_and(|(waits, since)| waits == call && now - since <= CALL) {
-            return;
-        }
+    fn admitted(&mut self, call: Call, server: ServerId, list: Members, oldest: u64) {
+        let place = call.place;
+        let Some(running) = self.waiting(call) else { return };
         running.call = None;
         running.here = Some(server);
         running.oldest = oldest;
@@ -395,23 +499,40 @@ impl World {
 
     fn step(&mut self, event: Event<'_, ()>) -> Vec<Effect> {
         let mut effects = Vec::new();
+        let cause = match &event {
+            Event::Join(newcomer) => newcomer.start,
+            _ => 0,
+        };
         self.roster.step(self.now, event, &mut effects);
         for effect in &effects {
-            if let Effect::Silent(server) | Effect::Evicted(server) = effect {
-                let silence = self.awake - self.heard[server];
-                let seed = self.seed;
-                assert!(silence > LIMITS.silence, "seed {seed}: {server}, {silence:?}");
+            let seed = self.seed;
+            match effect {
+                Effect::Silent(server) | Effect::Evicted(server) => {
+                    let silence = self.awake - self.heard[server];
+                    assert!(silence > LIMITS.silence, "seed {seed}: {server}, {silence:?}");
+                }
+                Effect::Gone { server, .. } => {
+                    let mut running = self.running().filter_map(Process::place);
+                    let lost = running.find(|(here, _)| here == server);
+                    let is_overtaken = lost.is_none_or(|(_, start)| start < cause);
+                    assert!(is_overtaken, "seed {seed}: {server} runs, and is lost");
+                }
+                _ => {}
             }
         }
         effects
+    }
+
+    fn running(&self) -> impl Iterator<Item = &Process> {
+        self.places.iter().filter_map(|place| place.process.as_ref())
     }
 
     /// Lists go to the disk in order, and answers that they allow to the network.
     fn write(&mut self) {
         while !self.counted.is_empty() && !self.one_in(3) {
             let at = self.below(self.counted.len() as u64) as usize;
-            let (start, letter) = self.counted.remove(at);
-            self.admit(start, letter);
+            let (start, call) = self.counted.remove(at);
+            self.network.push(Letter::Told { call, start });
         }
         let asked = self.writing.last().map_or(self.disk.version, |last| last.version);
         if let Some(list) = self.roster.unkept().filter(|list| list.version > asked) {
@@ -432,14 +553,19 @@ impl World {
 
     fn check(&self) {
         let horizon = self.roster.horizon().expect("the root is there").0;
-        for process in self.places.iter().filter_map(|place| place.process.as_ref()) {
-            let Some(server) = process.here else { continue };
-            let member = self.roster.list().get(server);
-            let name = member.map(|member| member.name.as_str());
-            assert_eq!(name, Some(process.name), "seed {}: {server} is known", self.seed);
+        let seed = self.seed;
+        for process in self.running() {
+            let Some((server, start)) = process.place() else { continue };
+            let Some(member) = self.roster.list().get(server) else {
+                panic!("seed {seed}: {server} is known")
+            };
+            assert_eq!(member.name, process.name, "seed {seed}: {server} is known");
+            assert!(member.start >= start, "seed {seed}: {server} was told {start}");
+            let has_left = member.has_left && member.start == start;
+            assert!(!has_left, "seed {seed}: {server} runs, and has left");
             if self.roster.load(server).is_some() {
                 let oldest = process.oldest;
-                assert!(horizon <= oldest, "seed {}: {server}, {horizon} {oldest}", self.seed);
+                assert!(horizon <= oldest, "seed {seed}: {server}, {horizon} {oldest}");
             }
         }
     }

@@ -143,7 +143,6 @@ impl World {
         if !self.servers[server].is_up {
             return;
         }
-        let incarnation = self.servers[server].incarnation;
         let mut effects = Vec::new();
         if matches!(event, Event::GivePages(_)) && server == ROOT {
             return;
@@ -151,22 +150,18 @@ impl World {
         self.servers[server].file.step(event, &mut effects);
         for effect in effects {
             match effect {
-                Effect::Send { to, message } => {
-                    let delivery = Delivery::of(&message, PAUSE, PAUSE);
-                    let (from, to) = (server, to.0 as usize);
-                    self.network.push(Letter {
-                        from,
-                        incarnation,
-                        to,
-                        message,
-                        delivery,
-                        may_have_arrived: false,
-                    });
-                }
+                Effect::Send { to, message } => self.send(server, to, message),
                 Effect::Adjusted => {}
                 Effect::Refuse(reason) => panic!("{reason}"),
             }
         }
+    }
+
+    fn send(&mut self, from: usize, to: GroupId, message: Message<()>) {
+        let (incarnation, to) = (self.servers[from].incarnation, to.0 as usize);
+        let delivery = Delivery::of(&message, PAUSE, PAUSE);
+        let may_have_arrived = false;
+        self.network.push(Letter { from, incarnation, to, message, delivery, may_have_arrived });
     }
 
     fn tick(&mut self, server: usize) {
@@ -267,17 +262,7 @@ impl World {
                 if let Effect::Send { to: receiver, message } = effect
                     && !matches!(message, Message::Adopted { .. })
                 {
-                    let delivery = Delivery::of(&message, PAUSE, PAUSE);
-                    let (from, incarnation) = (to, self.servers[to].incarnation);
-                    let to = receiver.0 as usize;
-                    self.network.push(Letter {
-                        from,
-                        incarnation,
-                        to,
-                        message,
-                        delivery,
-                        may_have_arrived: false,
-                    });
+                    self.send(to, receiver, message);
                 }
             }
         } else if self.servers[from].is_up && self.servers[to].is_up {
