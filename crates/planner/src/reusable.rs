@@ -11,7 +11,8 @@ use scan::renewal::is_lasting;
 use std::sync::Arc;
 
 impl Planner<'_> {
-    /// The physical plan of a query with places for its parameters. `None` if it depends on more than tables and values.
+    /// The physical plan of a query with places for its parameters, for one thread or for as many as there are. `None` if it
+    /// depends on more than tables and values.
     ///
     /// # Errors
     /// Errors of the engine, also if the query cannot be planned without values.
@@ -19,11 +20,15 @@ impl Planner<'_> {
         &self,
         plan: &LogicalPlan,
         parameters: &Arc<Parameters>,
+        is_for_one: bool,
     ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
         if !is_lasting(plan)? {
             return Ok(None);
         }
-        let engine = astray::prevented(self.engine);
+        let mut engine = astray::prevented(self.engine);
+        if is_for_one {
+            engine.config_mut().options_mut().execution.target_partitions = 1;
+        }
         let planned = async {
             let plan = parameters.fixed_in(plan.clone())?;
             let plan = functions::limited_copies(functions::folding(|| engine.optimize(&plan))?)?;

@@ -31,7 +31,7 @@ const FEW_ROWS: usize = 1 << 12;
 const GROWTH_MAX: usize = 4;
 
 /// The operators of kept plans. Their state is that of one execution, and is renewed.
-const OPERATORS: [&str; 14] = [
+const OPERATORS: [&str; 15] = [
     "BucketScan",
     "FilterExec",
     "ProjectionExec",
@@ -39,6 +39,7 @@ const OPERATORS: [&str; 14] = [
     "NestedLoopJoinExec",
     "CrossJoinExec",
     "SortExec",
+    "SortExec(TopK)",
     "SortPreservingMergeExec",
     "AggregateExec",
     "GlobalLimitExec",
@@ -54,6 +55,13 @@ pub struct Emptied {
     plan: Arc<dyn ExecutionPlan>,
     /// In the order of the scans in the plan; `None` for a scan whose rows are looked up.
     rows: Vec<Option<usize>>,
+}
+
+impl Emptied {
+    /// Whether it was planned for so few rows that one thread computes them sooner than several.
+    pub fn is_small(&self) -> bool {
+        self.rows.iter().flatten().sum::<usize>() <= FEW_ROWS
+    }
 }
 
 /// Whether a logical plan means the same in every statement: it calls no function that is not immutable. Subqueries are

@@ -84,14 +84,20 @@ impl Inner {
         let query = analysis::query_of(statement)?;
         let (plan, fields) = analysis::plan_without_values(frame, &planner, query).await?;
         let parameters = Parameters::new(frame.parameters);
-        let Some(physical) = planner.reusable(&plan, &parameters).await? else { return Ok(None) };
+        let mut is_for_one = false;
+        let (physical, emptied) = loop {
+            let physical = planner.reusable(&plan, &parameters, is_for_one).await?;
+            let Some(physical) = physical else { return Ok(None) };
+            match emptied(&physical)? {
+                Some(emptied) if emptied.is_small() && !is_for_one => is_for_one = true,
+                Some(emptied) => break (physical, emptied),
+                None => return Ok(None),
+            }
+        };
         let limit = self.shared.store.memory().limit();
         let has_joins = limit.is_some_and(|limit| large_joins::are_possible(&physical, limit));
-        let task = frame.engine().task_ctx();
-        let emptied = emptied(&physical)?;
-        let fields = fields.into();
-        let keep = |emptied| Box::new(KeptPlan { emptied, parameters, fields, task, has_joins });
-        Ok(emptied.map(keep))
+        let (fields, task) = (fields.into(), frame.engine().task_ctx());
+        Ok(Some(Box::new(KeptPlan { emptied, parameters, fields, task, has_joins })))
     }
 }
 
