@@ -44,7 +44,7 @@ const INDEXES: &str = "CREATE INDEX ON a (k, v); CREATE INDEX ON a (lower(v)) WH
     CREATE INDEX ON b ((k + 1)) WHERE k > 3; CREATE UNIQUE INDEX ON c (s DESC, k)";
 
 /// Queries with two parameters of integers.
-const QUERIES: [&str; 19] = [
+const QUERIES: [&str; 23] = [
     "SELECT id FROM a WHERE k = $1 AND id > $2 ORDER BY id",
     "SELECT k FROM a WHERE k > $1 AND k < $2 ORDER BY k LIMIT 3",
     "SELECT min(k), max(k) FROM a WHERE k < $1 AND k > $2",
@@ -64,6 +64,10 @@ const QUERIES: [&str; 19] = [
     "SELECT count(*) FROM a WHERE k = $1 AND $2 > 3",
     "SELECT a.id FROM a JOIN b ON a.k = b.k WHERE a.id / $1 > 2 AND b.id < $2 ORDER BY 1",
     "SELECT a.v, now() > '2020-01-01' FROM a JOIN b ON b.id = a.id WHERE a.id = $1 OR b.id = $2 ORDER BY 1",
+    "SELECT id, v FROM a WHERE k = $1 ORDER BY v DESC, id LIMIT $2",
+    "SELECT id FROM b WHERE k > $1 ORDER BY v, id LIMIT 4 OFFSET $2",
+    "SELECT a.id, b.v FROM a JOIN b ON b.k = a.k WHERE a.id < $1 AND b.id < $2 ORDER BY b.v, a.id, b.id LIMIT 6",
+    "SELECT k, count(*) FROM a WHERE id < $1 GROUP BY k ORDER BY 2 DESC, 1 LIMIT $2",
 ];
 
 /// Queries without parameters.
@@ -129,7 +133,13 @@ async fn answers_of_kept_plans_are_those_of_new_ones() {
             }
             for _ in 0..3 {
                 let sql = QUERIES[choices.below(QUERIES.len() as u64) as usize];
-                let parameters = [value(choices), value(choices)];
+                // A negative number of rows fails, and so would the transaction.
+                let is_number_of_rows = sql.contains("LIMIT $2") || sql.contains("OFFSET $2");
+                let second = match is_number_of_rows {
+                    true => ScalarValue::Int64(Some(choices.below(9) as i64)),
+                    false => value(choices),
+                };
+                let parameters = [value(choices), second];
                 let plain = PLAIN[choices.below(PLAIN.len() as u64) as usize];
                 let found =
                     [answer(&session, sql, &parameters).await, answer(&session, plain, &[]).await];
