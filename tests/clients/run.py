@@ -84,6 +84,10 @@ def go(client):
     return lambda: ([tools.go(), "--client", client], {})
 
 
+def gorm():
+    return [tools.go(HERE / "orms" / "gorm")], {}
+
+
 SUITES = {
     "psql": system_python("psql.py", "psql"),
     "pgbench": system_python("pgbench.py", "psql", "pgbench"),
@@ -104,6 +108,7 @@ SUITES = {
     "typeorm": orms_node("typeorm.js"),
     "knex": orms_node("knex.js"),
     "drizzle": orms_node("drizzle.js"),
+    "gorm": gorm,
     "pgbouncer": pgbouncer,
 }
 
