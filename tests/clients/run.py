@@ -84,8 +84,17 @@ def go(client):
     return lambda: ([tools.go(), "--client", client], {})
 
 
+def postgres_fdw():
+    tools.program("initdb")
+    return [tools.python(), str(HERE / "postgres_fdw.py")], {}
+
+
 def gorm():
     return [tools.go(HERE / "orms" / "gorm")], {}
+
+
+def dbt():
+    return [tools.python(HERE / "dbt" / "requirements.txt"), str(HERE / "dbt" / "dbt_suite.py")], {}
 
 
 SUITES = {
@@ -109,6 +118,8 @@ SUITES = {
     "knex": orms_node("knex.js"),
     "drizzle": orms_node("drizzle.js"),
     "gorm": gorm,
+    "dbt": dbt,
+    "postgres_fdw": postgres_fdw,
     "pgbouncer": pgbouncer,
 }
 
