@@ -91,10 +91,11 @@ class Skipped(Exception):
 class Suite:
     """The tests of one client, in the order in which they are written."""
 
-    def __init__(self, client, drop):
-        """`drop(url, statements)` runs DROP statements with the client itself, on a fresh connection."""
+    def __init__(self, client, drop, close=lambda: None):
+        """`drop(url, statements)` runs DROP statements with the client itself, on a fresh connection; `close()` is called last."""
         self.client = client
         self.drop = drop
+        self.close = close
         self.tests = []
 
     def test(self, function):
@@ -116,6 +117,7 @@ class Suite:
         for name, function in self.tests:
             if options.match in f"={name}=":
                 failed += not self._run(Url(options.url), name, function)
+        self.close()
         sys.stdout.flush()
         os._exit(1 if failed else 0)  # A driver's thread that hangs must not keep us.
 

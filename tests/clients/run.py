@@ -84,6 +84,19 @@ def go(client):
     return lambda: ([tools.go(), "--client", client], {})
 
 
+def postgres_fdw():
+    tools.program("initdb")
+    return [tools.python(), str(HERE / "postgres_fdw.py")], {}
+
+
+def gorm():
+    return [tools.go(HERE / "orms" / "gorm")], {}
+
+
+def dbt():
+    return [tools.python(HERE / "dbt" / "requirements.txt"), str(HERE / "dbt" / "dbt_suite.py")], {}
+
+
 SUITES = {
     "psql": system_python("psql.py", "psql"),
     "pgbench": system_python("pgbench.py", "psql", "pgbench"),
@@ -104,6 +117,9 @@ SUITES = {
     "typeorm": orms_node("typeorm.js"),
     "knex": orms_node("knex.js"),
     "drizzle": orms_node("drizzle.js"),
+    "gorm": gorm,
+    "dbt": dbt,
+    "postgres_fdw": postgres_fdw,
     "pgbouncer": pgbouncer,
 }
 

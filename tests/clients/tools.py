@@ -160,13 +160,13 @@ def ruby():
 
 
 @_one_at_a_time
-def go():
-    """The suite for Go, built."""
+def go(asked=HERE / "go"):
+    """The suite for Go in a folder, built."""
     compiler = program("go")
-    sources = sorted((HERE / "go").glob("*.go")) + [HERE / "go" / "go.mod", HERE / "go" / "go.sum"]
+    sources = sorted(asked.glob("*.go")) + [asked / "go.mod", asked / "go.sum"]
     binary = _folder("go", "".join(source.read_text() for source in sources)) / "suite"
     if not binary.exists():
-        _run([compiler, "build", "-o", str(binary), "."], cwd=HERE / "go")
+        _run([compiler, "build", "-o", str(binary), "."], cwd=asked)
     return str(binary)
 
 
