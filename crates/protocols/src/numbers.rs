@@ -417,11 +417,11 @@ mod tests {
 
         /// A session gives up what it waits for, and ends a lock, or all.
         fn end(&mut self, owner: u8, one: Option<u8>) {
-            let given_up = self.asked.remove(&owner);
-            if let Some((order, _)) = given_up {
+            let unanswered = self.asked.remove(&owner);
+            if let Some((order, _)) = unanswered {
                 self.sent.end(order);
             }
-            let one = one.map(|place| given_up.map_or(place, |(_, asked)| asked));
+            let one = one.map(|place| unanswered.map_or(place, |(_, asked)| asked));
             self.has.retain(|(of, place)| *of != owner || one.is_some_and(|one| one != *place));
             self.under_way.push((Event::Unlock(self.sent.begin(), owner, one), false));
         }
