@@ -5,7 +5,8 @@ use crate::context::outcome::{Outcome, Rows};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::{DataFusionError, ScalarValue};
-use datafusion::execution::RecordBatchStream;
+use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use executor::{Control, Executors, Lease, Task};
 use futures::future::BoxFuture;
 use futures::{FutureExt, Stream, StreamExt};
@@ -41,12 +42,20 @@ impl Session {
         Box::pin(async move {
             let run = |session: Self, control: Control| async move {
                 let inner = session.inner();
-                inner.run(inner, &statement, &parameters, &control).await
+                Ok(match inner.run(inner, &statement, &parameters, &control).await? {
+                    Outcome::Rows(rows) => {
+                        let (rows, are_all) = ahead(rows);
+                        (Outcome::Rows(rows), are_all)
+                    }
+                    done => (done, true),
+                })
             };
-            let (outcome, lease, control) = self.leased(executors, run).await?;
+            let ((outcome, is_done), lease, control) = self.leased(executors, run).await?;
             Ok(match outcome {
-                Outcome::Rows(rows) => Outcome::Rows(self.computed_by(lease, control, rows)),
-                done => done,
+                Outcome::Rows(rows) if !is_done => {
+                    Outcome::Rows(self.computed_by(lease, control, rows))
+                }
+                outcome => outcome,
             })
         })
     }
@@ -117,6 +126,34 @@ impl Session {
         let stream = Computed { schema, batches, ending, task: Some(task), session, _lease: lease };
         Rows { fields, stream: Box::pin(stream), command, control }
     }
+}
+
+/// Rows of which the first are computed, as far as that waits for nothing, and whether these are all. Then no task has to pass
+/// them on.
+fn ahead(rows: Rows) -> (Rows, bool) {
+    let Rows { fields, mut stream, command, control } = rows;
+    let schema = stream.schema();
+    let mut batches = Vec::new();
+    let are_all = loop {
+        match stream.next().now_or_never() {
+            Some(Some(batch)) if batch.is_ok() && batches.len() + 1 < BATCHES_AHEAD => {
+                batches.push(batch);
+            }
+            Some(Some(batch)) => {
+                let has_failed = batch.is_err();
+                batches.push(batch);
+                break has_failed;
+            }
+            Some(None) => break true,
+            None => break false,
+        }
+    };
+    let first = futures::stream::iter(batches);
+    let stream: SendableRecordBatchStream = match are_all {
+        true => Box::pin(RecordBatchStreamAdapter::new(schema, first)),
+        false => Box::pin(RecordBatchStreamAdapter::new(schema, first.chain(stream))),
+    };
+    (Rows { fields, stream, command, control }, are_all)
 }
 
 /// Rows that an executor computes.
