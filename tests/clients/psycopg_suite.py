@@ -342,6 +342,17 @@ def server_side_cursor(t):
 
 
 @suite.test
+def server_side_cursor_that_fails(t):
+    """The error is that of the FETCH; what comes before it is answered."""
+    with connect(t) as c, c.cursor("failing") as cursor:
+        cursor.execute("SELECT 1 / (g - 3) FROM generate_series(1, 5) AS s(g)")
+        equal(c.execute("SELECT 7 FROM pg_sleep(0.2)").fetchone(), (7,))
+        with raises(psycopg.errors.DivisionByZero):
+            cursor.fetchall()
+        c.rollback()
+
+
+@suite.test
 def server_side_cursor_binary(t):
     with connect(t) as c, c.cursor("bin", binary=True) as cursor:
         cursor.execute("SELECT g::int, g::text, g * 1.5::float8 FROM generate_series(1, 5) AS s(g) ORDER BY 1")

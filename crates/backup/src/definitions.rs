@@ -81,6 +81,7 @@ fn table_form(catalog: &Catalog, table: &Table) -> Result<TableForm, Error> {
         columns: shown.map(column).collect::<Result<_, _>>()?,
         key: (!table.has_hidden_key()).then_some(key),
         key_constraint: table.key_constraint.clone(),
+        is_unlogged: table.is_unlogged,
         checks: table.checks.iter().map(check).collect(),
         indexes: catalog.indexes_of(table.id).iter().map(index).collect::<Result<_, _>>()?,
         foreign_keys: foreign_keys::forms(catalog, table),
@@ -155,6 +156,7 @@ fn view_form(view: &View) -> ViewForm {
         }),
         security_invoker: view.options.security_invoker,
         defaults: view.options.defaults.clone(),
+        comments: view.options.comments.clone(),
     }
 }
 
@@ -318,6 +320,7 @@ pub(crate) fn table(
         columns,
         key,
         key_constraint: form.key_constraint.clone(),
+        is_unlogged: form.is_unlogged,
         checks: form.checks.iter().map(check).collect(),
         foreign_keys: Vec::new(),
         bucket_size: form.bucket_size,
@@ -372,6 +375,7 @@ pub(crate) fn view(form: &ViewForm, id: RelationId) -> View {
             }),
             security_invoker: form.security_invoker,
             defaults: form.defaults.clone(),
+            comments: form.comments.clone(),
         },
     }
 }

@@ -127,6 +127,8 @@ pub(crate) struct TableForm {
     /// The name of its constraint, if it is not the table's with `_pkey`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) key_constraint: Option<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_unlogged: bool,
     pub(crate) checks: Vec<CheckForm>,
     /// They are built again when the table is restored.
     #[serde(default)]
@@ -288,6 +290,9 @@ pub(crate) struct ViewForm {
     /// Names of columns and their defaults.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) defaults: Vec<(String, String)>,
+    /// Numbers of columns, from 1, and their comments.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) comments: Vec<(u32, String)>,
 }
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]

@@ -40,6 +40,7 @@ pub(crate) fn table(name: &str, types: Vec<(&str, SqlType)>) -> Table {
         version: 1,
         materialized: None,
         key_constraint: None,
+        is_unlogged: false,
         comment: None,
     }
 }

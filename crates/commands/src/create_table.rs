@@ -2,7 +2,7 @@
 
 use crate::column::ColumnDefinition;
 use crate::constraint::{TableConstraint, too_deep};
-use crate::names::{RelationName, incomplete, is_temporary, node, texts};
+use crate::names::{Persistence, RelationName, incomplete, node, texts};
 use crate::options::Given;
 use crate::{Error, Result};
 use grammar::statement_text;
@@ -15,8 +15,8 @@ use grammar::tree::{
 pub struct NewTable {
     /// The name.
     pub name: RelationName,
-    /// TEMPORARY.
-    pub is_temporary: bool,
+    /// TEMPORARY or UNLOGGED.
+    pub persistence: Persistence,
     /// IF NOT EXISTS.
     pub if_not_exists: bool,
     /// WITH (...).
@@ -93,7 +93,7 @@ impl CreateTable {
         let relation = statement.relation.as_ref().ok_or_else(incomplete)?;
         let table = NewTable {
             name: RelationName::of(Some(relation))?,
-            is_temporary: is_temporary(relation)?,
+            persistence: Persistence::of(relation),
             if_not_exists: statement.if_not_exists,
             options: Given::all(&statement.options),
             on_commit: on_commit(statement.oncommit()),
@@ -167,6 +167,8 @@ impl CreateTableAs {
         }
         let materialized = match statement.objtype() {
             ObjectType::ObjectMatview => {
+                let unlogged = Error::new("0A000", "materialized views cannot be unlogged");
+                Persistence::of(relation).is_temporary(unlogged)?;
                 let relations = grammar::relations(query).into_iter();
                 let relations = relations.map(|(schema, name)| RelationName { schema, name });
                 Some((statement_text(query).ok_or_else(too_deep)?, relations.collect()))
@@ -175,7 +177,7 @@ impl CreateTableAs {
         };
         let table = NewTable {
             name: RelationName::of(Some(relation))?,
-            is_temporary: is_temporary(relation)?,
+            persistence: Persistence::of(relation),
             if_not_exists: statement.if_not_exists,
             options: Given::all(&into.options),
             on_commit: on_commit(into.on_commit()),

@@ -1,8 +1,8 @@
 //! CREATE VIEW.
 
-use crate::Result;
+use crate::{Error, Result};
 use crate::constraint::too_deep;
-use crate::names::{RelationName, incomplete, is_temporary, node, texts};
+use crate::names::{Persistence, RelationName, incomplete, node, texts};
 use crate::view_options::ViewOptions;
 use grammar::statement_text;
 use grammar::tree::ViewStmt;
@@ -31,12 +31,14 @@ impl CreateView {
         let relation = statement.view.as_ref().ok_or_else(incomplete)?;
         let query = node(statement.query.as_deref())?;
         let relations = grammar::relations(query).into_iter();
+        let unlogged = "views cannot be unlogged because they do not have storage";
+        let unlogged = Error::new("42601", unlogged);
         Ok(Self {
             name: RelationName::of(Some(relation))?,
             columns: texts(&statement.aliases),
             query: statement_text(query).ok_or_else(too_deep)?,
             relations: relations.map(|(schema, name)| RelationName { schema, name }).collect(),
-            is_temporary: is_temporary(relation)?,
+            is_temporary: Persistence::of(relation).is_temporary(unlogged)?,
             replaces: statement.replace,
             options: ViewOptions::of(&statement.options, statement.with_check_option())?,
         })

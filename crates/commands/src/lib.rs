@@ -75,7 +75,7 @@ pub use function::{
 pub use identity::IdentityChange;
 pub use index::{CreateIndex, IndexedColumn, IndexedKey, Unique};
 pub use kinds::tag;
-pub use names::{ObjectKind, RelationName};
+pub use names::{ObjectKind, Persistence, RelationName};
 pub use options::Given;
 pub use prepared::{Argument, Discard, Execute, Prepare};
 pub use procedural::Do;

@@ -173,14 +173,34 @@ pub(crate) fn words_of(kind: ObjectType) -> String {
     }
 }
 
-/// Whether a new relation is temporary.
-///
-/// # Errors
-/// 0A000 for UNLOGGED.
-pub(crate) fn is_temporary(relation: &RangeVar) -> Result<bool> {
-    match relation.relpersistence.as_str() {
-        "t" => Ok(true),
-        "u" => Err(Error::missing("UNLOGGED").at(relation.location)),
-        _ => Ok(false),
+/// How a new relation is to be kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Persistence {
+    /// As any table.
+    Permanent,
+    /// UNLOGGED.
+    Unlogged,
+    /// TEMPORARY.
+    Temporary,
+}
+
+impl Persistence {
+    pub(crate) fn of(relation: &RangeVar) -> Self {
+        match relation.relpersistence.as_str() {
+            "t" => Self::Temporary,
+            "u" => Self::Unlogged,
+            _ => Self::Permanent,
+        }
+    }
+
+    /// Whether what cannot be unlogged is temporary.
+    ///
+    /// # Errors
+    /// The one given, for UNLOGGED.
+    pub(crate) fn is_temporary(self, unlogged: Error) -> Result<bool> {
+        match self {
+            Self::Unlogged => Err(unlogged),
+            Self::Temporary | Self::Permanent => Ok(self == Self::Temporary),
+        }
     }
 }

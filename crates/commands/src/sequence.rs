@@ -1,7 +1,7 @@
 //! CREATE SEQUENCE, and the options of sequences.
 
 use crate::data_type::DataType;
-use crate::names::{RelationName, incomplete, is_temporary, texts};
+use crate::names::{Persistence, RelationName, incomplete, texts};
 use crate::options::{elements, integer, is_on, refuse_repeated};
 use crate::{Error, Result};
 use grammar::tree::{CreateSeqStmt, DefElem, Node, NodeEnum};
@@ -57,9 +57,10 @@ pub enum SequenceOwner {
 impl CreateSequence {
     pub(crate) fn of(statement: &CreateSeqStmt) -> Result<Self> {
         let relation = statement.sequence.as_ref().ok_or_else(incomplete)?;
+        let unlogged = Error::missing("UNLOGGED").at(relation.location);
         Ok(Self {
             name: RelationName::of(Some(relation))?,
-            is_temporary: is_temporary(relation)?,
+            is_temporary: Persistence::of(relation).is_temporary(unlogged)?,
             if_not_exists: statement.if_not_exists,
             options: SequenceOptions::of(&statement.options)?,
         })

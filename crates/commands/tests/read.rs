@@ -90,7 +90,7 @@ fn what_is_missing_is_named() {
             "ALTER TABLE t ALTER a SET STATISTICS 5",
             "ALTER TABLE ALTER COLUMN ... SET STATISTICS is not supported",
         ),
-        ("CREATE UNLOGGED TABLE t (a int)", "UNLOGGED is not supported"),
+        ("CREATE UNLOGGED SEQUENCE s", "UNLOGGED is not supported"),
         ("CREATE TABLE t (a int) TABLESPACE x", "TABLESPACE is not supported"),
         ("COPY t FROM PROGRAM 'x'", "COPY with PROGRAM is not supported"),
         ("PREPARE TRANSACTION 'x'", "PREPARE TRANSACTION is not supported"),

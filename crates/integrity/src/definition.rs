@@ -87,12 +87,14 @@ fn action(written: commands::ReferentialAction) -> ReferentialAction {
 
 fn refuse_mixed_persistence(table: &Table, referenced: &Table) -> Result<()> {
     let is_temporary = |of: &Table| store::catalog::is_temporary_schema(&of.schema);
-    let what = match (is_temporary(table), is_temporary(referenced)) {
-        (false, true) => "permanent",
-        (true, false) => "temporary",
+    let (what, others) = match (is_temporary(table), is_temporary(referenced)) {
+        (false, true) if table.is_unlogged => ("unlogged", "permanent or unlogged"),
+        (false, true) => ("permanent", "permanent"),
+        (true, false) => ("temporary", "temporary"),
+        _ if referenced.is_unlogged && !table.is_unlogged => ("permanent", "permanent"),
         _ => return Ok(()),
     };
-    let message = format!("constraints on {what} tables may reference only {what} tables");
+    let message = format!("constraints on {what} tables may reference only {others} tables");
     Err(Error::new(SqlState::InvalidTableDefinition, message))
 }
 

@@ -32,6 +32,7 @@ fn table() -> Arc<Table> {
         version: 0,
         materialized: None,
         key_constraint: None,
+        is_unlogged: false,
         comment: None,
     })
 }

@@ -39,6 +39,7 @@ pub(crate) fn definition(id: TableId, name: &str, value: SqlType, home: GroupId)
         version: 1,
         materialized: None,
         key_constraint: None,
+        is_unlogged: false,
         comment: None,
     }
 }

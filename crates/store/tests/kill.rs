@@ -53,6 +53,7 @@ fn table(store: &Store) -> Table {
         version: 1,
         materialized: None,
         key_constraint: None,
+        is_unlogged: false,
         comment: None,
     }
 }

@@ -70,6 +70,7 @@ impl Index {
             version: 1,
             materialized: None,
             key_constraint: None,
+            is_unlogged: false,
             comment: None,
         };
         Self {

@@ -56,6 +56,8 @@ pub struct Table {
     pub key: Vec<ColumnId>,
     /// The name of the primary key's constraint and index, if it is not the table's with `_pkey`.
     pub key_constraint: Option<String>,
+    /// Whether it was created as UNLOGGED, which says nothing about how it is stored.
+    pub is_unlogged: bool,
     /// The CHECK constraints.
     pub checks: Vec<Check>,
     /// The FOREIGN KEY constraints.

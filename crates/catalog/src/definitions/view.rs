@@ -37,6 +37,8 @@ pub struct ViewOptions {
     pub security_invoker: bool,
     /// The columns that have a DEFAULT for INSERT, with its expression as SQL.
     pub defaults: Vec<(String, String)>,
+    /// The texts of COMMENT ON of its columns, by their numbers from 1, in order.
+    pub comments: Vec<(u32, String)>,
 }
 
 /// Of which views rows that are written through a view must fulfil the conditions.
@@ -46,6 +48,15 @@ pub enum CheckOption {
     Local,
     /// The view and those below it.
     Cascaded,
+}
+
+impl ViewOptions {
+    /// Sets the text of COMMENT ON of the column with a number from 1; `None` removes it.
+    pub fn set_comment(&mut self, column: u32, comment: Option<String>) {
+        self.comments.retain(|(number, _)| *number != column);
+        self.comments.extend(comment.map(|comment| (column, comment)));
+        self.comments.sort();
+    }
 }
 
 impl View {
@@ -80,6 +91,7 @@ impl View {
             version: 0,
             materialized: None,
             key_constraint: None,
+            is_unlogged: false,
             comment: None,
         }
     }

@@ -91,7 +91,24 @@ impl Stable for View {
     }
 }
 
-fields!(ViewOptions { check, security_invoker, defaults });
+/// Without the comments of columns.
+impl Stable for ViewOptions {
+    fn encode(&self, out: &mut Vec<u8>) {
+        let Self { check, security_invoker, defaults, comments: _ } = self;
+        check.encode(out);
+        security_invoker.encode(out);
+        defaults.encode(out);
+    }
+
+    fn decode(from: &mut Source<'_>) -> Result<Self, Malformed> {
+        Ok(Self {
+            check: Stable::decode(from)?,
+            security_invoker: Stable::decode(from)?,
+            defaults: Stable::decode(from)?,
+            comments: Vec::new(),
+        })
+    }
+}
 
 variants!(CheckOption {
     0 => Local,

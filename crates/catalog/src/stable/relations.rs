@@ -3,7 +3,8 @@
 //! A table with foreign keys, or with checks that are NOT VALID, has an ordinal of its own: what
 //! earlier versions do not know follows the fields that they know. So has a materialized view, which has
 //! neither. A view with options has another ordinal than one without. Before a table whose primary key has
-//! a name of its own, there is that name.
+//! a name of its own, there is that name; before an unlogged table, and then before its key's name, a byte
+//! that says so; before a view whose columns have comments, the comments.
 
 use super::plain_index::PlainIndex;
 use super::{Malformed, Source, Stable, fields, variants};
@@ -30,11 +31,18 @@ const DEFERRABLE_KEY: u8 = 102;
 const VIEW_WITH_OPTIONS: u8 = 103;
 /// The name of a primary key constraint, and then its table.
 const NAMED_KEY: u8 = 134;
+/// An unlogged table follows.
+const UNLOGGED: u8 = 135;
+/// The comments of a view's columns, and then the view.
+const COMMENTED_VIEW: u8 = 136;
 
 impl Stable for Relation {
     fn encode(&self, out: &mut Vec<u8>) {
         match self {
             Self::Table(table) => {
+                if table.is_unlogged {
+                    out.push(UNLOGGED);
+                }
                 if let Some(name) = &table.key_constraint {
                     out.push(NAMED_KEY);
                     name.encode(out);
@@ -55,14 +63,21 @@ impl Stable for Relation {
                     table.foreign_keys.encode(out);
                 }
             }
-            Self::View(view) if view.options == ViewOptions::default() => {
-                out.push(VIEW);
-                view.encode(out);
-            }
             Self::View(view) => {
-                out.push(VIEW_WITH_OPTIONS);
-                view.encode(out);
-                view.options.encode(out);
+                let ViewOptions { comments, .. } = &view.options;
+                if !comments.is_empty() {
+                    out.push(COMMENTED_VIEW);
+                    comments.encode(out);
+                }
+                let plain = ViewOptions { comments: comments.clone(), ..ViewOptions::default() };
+                if view.options == plain {
+                    out.push(VIEW);
+                    view.encode(out);
+                } else {
+                    out.push(VIEW_WITH_OPTIONS);
+                    view.encode(out);
+                    view.options.encode(out);
+                }
             }
             Self::Sequence(sequence) => {
                 out.push(SEQUENCE);
@@ -123,18 +138,42 @@ impl Stable for Relation {
                 if from.next_is(NAMED_KEY) {
                     return Err(Malformed("a primary key has two names"));
                 }
+                if from.next_is(UNLOGGED) || from.next_is(COMMENTED_VIEW) {
+                    return Err(Malformed("the name of a primary key is not before a table"));
+                }
                 let Self::Table(mut table) = Self::decode(from)? else {
                     return Err(Malformed("the name of a primary key is not before a table"));
                 };
                 Arc::make_mut(&mut table).key_constraint = Some(name);
                 Ok(Self::Table(table))
             }
+            UNLOGGED => {
+                if from.next_is(UNLOGGED) || from.next_is(COMMENTED_VIEW) {
+                    return Err(Malformed("what is unlogged is not a table"));
+                }
+                let Self::Table(mut table) = Self::decode(from)? else {
+                    return Err(Malformed("what is unlogged is not a table"));
+                };
+                Arc::make_mut(&mut table).is_unlogged = true;
+                Ok(Self::Table(table))
+            }
+            COMMENTED_VIEW => {
+                let comments = Stable::decode(from)?;
+                if !from.next_is(VIEW) && !from.next_is(VIEW_WITH_OPTIONS) {
+                    return Err(Malformed("comments of columns are not before a view"));
+                }
+                let Self::View(mut view) = Self::decode(from)? else {
+                    return Err(Malformed("comments of columns are not before a view"));
+                };
+                Arc::make_mut(&mut view).options.comments = comments;
+                Ok(Self::View(view))
+            }
             _ => Err(Malformed("a variant of Relation is unknown")),
         }
     }
 }
 
-/// Without what `CONSTRAINED_TABLE`, `MATERIALIZED_VIEW` and `NAMED_KEY` add.
+/// Without what `CONSTRAINED_TABLE`, `MATERIALIZED_VIEW`, `NAMED_KEY` and `UNLOGGED` add.
 impl Stable for Table {
     fn encode(&self, out: &mut Vec<u8>) {
         let Self {
@@ -144,6 +183,7 @@ impl Stable for Table {
             columns,
             key,
             key_constraint: _,
+            is_unlogged: _,
             checks,
             foreign_keys: _,
             bucket_size,
@@ -178,6 +218,7 @@ impl Stable for Table {
             columns: Stable::decode(from)?,
             key: Stable::decode(from)?,
             key_constraint: None,
+            is_unlogged: false,
             checks: Stable::decode(from)?,
             foreign_keys: Vec::new(),
             bucket_size: Stable::decode(from)?,

@@ -124,6 +124,7 @@ fn table() -> Table {
         version: 3,
         materialized: None,
         key_constraint: None,
+        is_unlogged: false,
         comment: Some("x".to_owned()),
     }
 }
@@ -155,6 +156,10 @@ fn materialized_view() -> Table {
 
 fn named_key_table() -> Table {
     Table { key_constraint: Some("k".to_owned()), ..table() }
+}
+
+fn unlogged_table() -> Table {
+    Table { is_unlogged: true, ..named_key_table() }
 }
 
 fn sequence() -> Sequence {
@@ -222,7 +227,15 @@ fn view() -> View {
 fn view_with_options() -> View {
     let check = Some(CheckOption::Cascaded);
     let defaults = vec![("c".to_owned(), "1".to_owned())];
-    View { options: ViewOptions { check, security_invoker: false, defaults }, ..view() }
+    let options =
+        ViewOptions { check, security_invoker: false, defaults, ..ViewOptions::default() };
+    View { options, ..view() }
+}
+
+fn commented_view() -> View {
+    let mut view = view();
+    view.options.set_comment(1, Some("x".to_owned()));
+    view
 }
 
 fn role() -> Role {
@@ -365,6 +378,13 @@ fn views_with_options_have_their_bytes() {
 }
 
 #[test]
+fn views_with_comments_have_their_bytes() {
+    let change = CatalogChange::Replace(Relation::View(Arc::new(commented_view())));
+    let expected = "0488 01 01 0178 0107017301760853454c454354203101016301017300";
+    golden(&change, &expected.replace(' ', ""));
+}
+
+#[test]
 fn changes_have_their_bytes() {
     let schema = || Schema { name: "s".to_owned(), comment: Some("c".to_owned()) };
     let changes = [
@@ -382,6 +402,10 @@ fn changes_have_their_bytes() {
         (
             CatalogChange::Create(Relation::Table(Arc::new(named_key_table()))),
             "0386 016b 000501730174020001610200000101000000000101620201010131000000000001000101630561203e2030808004010400000203010178",
+        ),
+        (
+            CatalogChange::Create(Relation::Table(Arc::new(unlogged_table()))),
+            "0387 86 016b 000501730174020001610200000101000000000101620201010131000000000001000101630561203e2030808004010400000203010178",
         ),
         (
             CatalogChange::Create(Relation::Table(Arc::new(materialized_view()))),

@@ -74,8 +74,14 @@ fn of_schema(catalog: &Catalog, oid: i64) -> Option<String> {
 
 fn of_column(scope: &Scope, row: &Row<'_>) -> Option<String> {
     let (oid, wanted) = (row.number(0)?, row.number(1)?);
-    let Class::Relation(Relation::Table(table)) = Class::by_oid(&scope.catalog, oid)? else {
-        return None;
-    };
-    declared(table).find(|(number, _)| *number == wanted)?.1.comment.clone()
+    match Class::by_oid(&scope.catalog, oid)? {
+        Class::Relation(Relation::Table(table)) => {
+            declared(table).find(|(number, _)| *number == wanted)?.1.comment.clone()
+        }
+        Class::Relation(Relation::View(view)) => {
+            let mut comments = view.options.comments.iter();
+            comments.find(|(number, _)| i64::from(*number) == wanted).map(|(_, text)| text.clone())
+        }
+        _ => None,
+    }
 }

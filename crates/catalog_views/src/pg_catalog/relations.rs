@@ -6,6 +6,7 @@ use crate::catalog_tables::{declared, index_parts, key_columns};
 use crate::rows::TableRows;
 use crate::shape::{self, Shape};
 use crate::view_context::ViewContext;
+use std::sync::Arc;
 use store::catalog::{
     CheckOption, Column, Identity, Object, Privileges, Relation, SqlType, Table, TableId,
     is_temporary_schema,
@@ -97,6 +98,11 @@ struct KindCells {
 fn class(context: &ViewContext<'_>, relation: &Relation, cells: &KindCells, rows: &mut TableRows) {
     let id = relation.id();
     let object = Object::Relation(id);
+    let owner = match relation {
+        Relation::Sequence(sequence) => sequence.owned_by.map(|(table, _)| table),
+        Relation::Table(_) | Relation::View(_) | Relation::Index(_) => None,
+    };
+    let owner = owner.and_then(|id| context.catalog.table_by_id(id)).map(Arc::as_ref);
     let all = match relation {
         Relation::Sequence(_) => Privileges::OF_SEQUENCES,
         Relation::Table(_) | Relation::View(_) | Relation::Index(_) => Privileges::OF_TABLES,
@@ -106,7 +112,7 @@ fn class(context: &ViewContext<'_>, relation: &Relation, cells: &KindCells, rows
         ("relname", relation.name().into()),
         ("relnamespace", oids::schema(relation.schema()).into()),
         ("reltype", if cells.kind == "S" { 0 } else { oids::row_type(id) }.into()),
-        ("relpersistence", persistence(relation.schema()).into()),
+        ("relpersistence", persistence(relation.schema(), owner).into()),
         ("relowner", roles::owner(context.catalog, &object).into()),
         ("relacl", roles::access_list(context.catalog, &object, all).into()),
         ("relam", cells.method.into()),
@@ -133,8 +139,13 @@ fn view_options(relation: &Relation) -> Option<Vec<String>> {
     (!options.is_empty()).then_some(options)
 }
 
-fn persistence(schema: &str) -> &'static str {
-    if is_temporary_schema(schema) { "t" } else { "p" }
+/// The persistence of what is in a schema and belongs to a table, if to one.
+fn persistence(schema: &str, table: Option<&Table>) -> &'static str {
+    match table {
+        _ if is_temporary_schema(schema) => "t",
+        Some(table) if table.is_unlogged => "u",
+        _ => "p",
+    }
 }
 
 fn table_class(context: &ViewContext<'_>, table: &Table, rows: &mut TableRows) {
@@ -155,7 +166,7 @@ fn table_class(context: &ViewContext<'_>, table: &Table, rows: &mut TableRows) {
         ("relname", table.name.as_str().into()),
         ("relnamespace", oids::schema(&table.schema).into()),
         ("reltype", oids::row_type(id).into()),
-        ("relpersistence", persistence(&table.schema).into()),
+        ("relpersistence", persistence(&table.schema, Some(table)).into()),
         ("relowner", roles::owner(context.catalog, &object).into()),
         ("relacl", roles::access_list(context.catalog, &object, all).into()),
         ("relam", oids::HEAP.into()),
@@ -184,7 +195,7 @@ fn index_class(
         ("oid", oid.into()),
         ("relname", name.into()),
         ("relnamespace", oids::schema(&table.schema).into()),
-        ("relpersistence", persistence(&table.schema).into()),
+        ("relpersistence", persistence(&table.schema, Some(table)).into()),
         ("relowner", roles::owner(context.catalog, &Object::Relation(id)).into()),
         ("relam", oids::BTREE.into()),
         ("relfilenode", oid.into()),

@@ -129,7 +129,12 @@ pub(super) fn descriptions(context: &ViewContext<'_>, rows: &mut TableRows) {
                     describe(object, number, &column.comment);
                 }
             }
-            Relation::View(view) => describe(object, 0, &view.comment),
+            Relation::View(view) => {
+                describe(object, 0, &view.comment);
+                for (number, comment) in &view.options.comments {
+                    describe(object, i64::from(*number), &Some(comment.clone()));
+                }
+            }
             Relation::Sequence(sequence) => describe(object, 0, &sequence.comment),
             Relation::Index(index) => describe(object, 0, &index.file.comment),
         }

@@ -459,6 +459,7 @@ fn counters(id: TableId, name: &str, home: sdds::GroupId) -> Table {
         version: 1,
         materialized: None,
         key_constraint: None,
+        is_unlogged: false,
         comment: None,
     }
 }

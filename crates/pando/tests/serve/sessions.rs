@@ -142,6 +142,18 @@ async fn a_cursor_has_the_position_of_postgresqls() {
     assert_eq!(refusal(&client, "FETCH c").await, "34000 cursor \"c\" does not exist");
 }
 
+/// Its rows are computed before they are fetched: their error had failed the transaction, and nobody was told it.
+#[tokio::test]
+async fn an_error_of_a_cursor_is_that_of_its_fetch() {
+    let served = serve(&[]);
+    let client = connect(&served, "u", None).await.expect("connected");
+    let declare = "BEGIN; DECLARE c CURSOR FOR SELECT 1 / (g - 3) FROM generate_series(1, 5) AS s(g)";
+    client.simple_query(declare).await.expect("declared");
+    assert_eq!(values(&client, "SELECT 7 FROM pg_sleep(0.2)").await, ["7"]);
+    assert_eq!(refusal(&client, "FETCH ALL c").await, "22012 division by zero");
+    assert!(refusal(&client, "SELECT 7").await.starts_with("25P02"));
+}
+
 #[tokio::test]
 async fn a_cursor_with_hold_survives_a_commit_but_not_a_rollback() {
     let served = serve(&[]);

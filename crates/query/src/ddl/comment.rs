@@ -5,13 +5,14 @@ use crate::context::Frame;
 use crate::dml::{declared_column, named_target};
 use catalog_views::relation_names::{a_kind, find_named, undefined};
 use parser::commands::{Comment, Commented, RelationName};
+use planner::unique_names;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{CatalogChange, Index, Privileges, Relation, Schema, Sequence, Table, View};
 use values::error::{Error, Result, SqlState};
 
 /// Runs a COMMENT ON.
-pub(crate) fn run(
+pub(crate) async fn run(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
     statement: &Comment,
@@ -21,7 +22,9 @@ pub(crate) fn run(
         return user_type::comment(frame, transaction, name, comment);
     }
     let change = match &statement.on {
-        Commented::Column(relation, name) => column(frame, transaction, (relation, name), comment)?,
+        Commented::Column(relation, name) => {
+            column(frame, transaction, (relation, name), comment).await?
+        }
         Commented::Schema(name) => {
             if transaction.catalog().schema(name).is_none() {
                 let message = format!("schema \"{name}\" does not exist");
@@ -64,16 +67,31 @@ pub(crate) fn run(
     Ok(())
 }
 
-fn column(
+async fn column(
     frame: &Frame<'_>,
     transaction: &DistributedTransaction,
     (relation, column): (&RelationName, &str),
     comment: Option<String>,
 ) -> Result<CatalogChange> {
-    let table = match find_named(transaction.catalog(), frame.path(), relation)? {
+    let catalog = transaction.catalog();
+    let found = find_named(catalog, frame.path(), relation)?;
+    let table = match found {
+        Some(Relation::View(view)) => {
+            frame.access(catalog).require(&Relation::View(Arc::clone(view)), Privileges::OWNER)?;
+            let number = view_column(frame, transaction, view, column).await?;
+            let mut view = View::clone(view);
+            view.options.set_comment(number, comment);
+            return Ok(CatalogChange::Replace(Relation::View(Arc::new(view))));
+        }
         Some(found @ Relation::Table(table)) if table.materialized.is_some() => {
-            frame.access(transaction.catalog()).require(found, Privileges::OWNER)?;
+            frame.access(catalog).require(found, Privileges::OWNER)?;
             Arc::clone(table)
+        }
+        Some(found @ (Relation::Index(_) | Relation::Sequence(_))) => {
+            let message = format!("cannot set comment on relation \"{}\"", found.name());
+            let kinds = if found.kind() == "index" { "indexes" } else { "sequences" };
+            let detail = format!("This operation is not supported for {kinds}.");
+            return Err(Error::new(SqlState::WrongObjectType, message).with_detail(detail));
         }
         _ => named_target(frame, transaction, relation, Privileges::OWNER)?,
     };
@@ -82,4 +100,20 @@ fn column(
     table.columns[index].comment = comment;
     table.version += 1;
     Ok(CatalogChange::Replace(Relation::Table(Arc::new(table))))
+}
+
+/// The number of a view's column, from 1.
+async fn view_column(
+    frame: &Frame<'_>,
+    transaction: &DistributedTransaction,
+    view: &View,
+    column: &str,
+) -> Result<u32> {
+    let plan = frame.planner(transaction).view_plan(view).await?;
+    let mut fields = (1..).zip(plan.schema().fields());
+    let named = fields.find(|(_, field)| unique_names::shown(field.name()) == column);
+    named.map(|(number, _)| number).ok_or_else(|| {
+        let message = format!("column \"{column}\" of relation \"{}\" does not exist", view.name);
+        Error::new(SqlState::UndefinedColumn, message)
+    })
 }

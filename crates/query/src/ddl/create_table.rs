@@ -22,7 +22,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use integrity::names;
 use parser::commands::{
     self, Check, ColumnDefinition, CreateTable, CreateTableAs, ForeignKeyDefinition, NewTable,
-    PrimaryKey, RelationName, SequenceOptions, TableConstraint, Unique,
+    Persistence, PrimaryKey, RelationName, SequenceOptions, TableConstraint, Unique,
 };
 use planner::relations::rename_columns;
 use sdds::GroupId;
@@ -117,7 +117,12 @@ fn begun(
     transaction: &mut DistributedTransaction,
     new: &NewTable,
 ) -> Result<Option<Builder>> {
-    let (schema, name) = place::of_new(frame, transaction, &new.name, new.is_temporary)?;
+    let is_temporary = new.persistence == Persistence::Temporary;
+    let (schema, name) = place::of_new(frame, transaction, &new.name, is_temporary)?;
+    if new.persistence == Persistence::Unlogged && is_temporary_schema(&schema) {
+        let message = "only temporary relations may be created in temporary schemas";
+        return Err(Error::new(SqlState::InvalidTableDefinition, message));
+    }
     let on_commit = on_commit(new, &schema)?;
     if new.if_not_exists && transaction.catalog().relation(&schema, &name).is_some() {
         frame.skip_existing(SqlState::DuplicateTable, "relation", &name);
@@ -127,6 +132,7 @@ fn begun(
     let home = frame.session.shared.store.group();
     let mut builder = Builder::new(TableId(id.0), home, schema, name);
     builder.table.on_commit = on_commit;
+    builder.table.is_unlogged = new.persistence == Persistence::Unlogged;
     builder.table.bucket_size = frame.session.shared.bucket_size;
     Ok(Some(builder))
 }
@@ -242,6 +248,7 @@ impl Builder {
             version: 1,
             materialized: None,
             key_constraint: None,
+            is_unlogged: false,
             comment: None,
         };
         let (key, checks, unique, indexes, references, sequences) = Default::default();

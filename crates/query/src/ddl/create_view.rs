@@ -53,6 +53,7 @@ pub(crate) async fn run(
         Some(Relation::View(known)) if create.replaces => {
             let view = &Relation::View(Arc::clone(known));
             options.defaults.clone_from(&known.options.defaults);
+            options.comments.clone_from(&known.options.comments);
             frame.access(&catalog).require(view, Privileges::OWNER)?;
             let planner = frame.planner(transaction);
             let before = planner.relation(Some(view.schema()), view.name()).await?;

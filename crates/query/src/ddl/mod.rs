@@ -71,7 +71,7 @@ pub(crate) async fn run(
         Definition::Truncate(truncate) => truncate::run(frame, transaction, truncate).await?,
         Definition::SetConstraints(set) => foreign_keys::set(frame, transaction, set).await?,
         Definition::Lock(lock) => lock_table::run(frame, transaction, lock).await?,
-        Definition::Comment(comment) => comment::run(frame, transaction, comment)?,
+        Definition::Comment(comment) => comment::run(frame, transaction, comment).await?,
         Definition::Routine(routine) => functions::run(frame, transaction, routine).await?,
         Definition::Trigger(trigger) => triggers::run(frame, transaction, trigger).await?,
         Definition::Maintenance(maintenance) => maintain(frame, transaction, maintenance)?,

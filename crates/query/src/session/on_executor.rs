@@ -184,7 +184,8 @@ impl Stream for Computed {
         let this = self.get_mut();
         let Some(task) = &mut this.task else { return Poll::Ready(None) };
         match this.batches.poll_recv(context) {
-            Poll::Ready(Some(batch)) => Poll::Ready(Some(batch)),
+            Poll::Ready(Some(Ok(batch))) => Poll::Ready(Some(Ok(batch))),
+            Poll::Ready(Some(Err(error))) => Poll::Ready(Some(this.fail(error))),
             Poll::Ready(None) => {
                 let ended = ready!(task.poll_unpin(context));
                 this.task = None;

@@ -5,7 +5,7 @@ use super::temporary;
 use crate::analysis;
 use crate::context::outcome::{Outcome, Rows, Tag};
 use crate::context::running::RunningMark;
-use crate::context::transactions::{Conversation, Waiting, committed, rolled_back};
+use crate::context::transactions::{Conversation, Failure, Waiting, committed, rolled_back};
 use crate::context::writes_nothing;
 use crate::context::{Frame, Inner};
 use crate::repeated::{self, begun, large_joins};
@@ -306,8 +306,12 @@ impl Inner {
                 Err(error) => return Err(at_literal(error, statement)),
             }
         };
-        let stream =
-            Box::pin(OutcomeStream::new(stream, control, reading, mark, conversation.failure()));
+        // Rows that are computed ahead fail their transaction when somebody reads as far.
+        let failure = match &self.shared.executors {
+            Some(_) => Failure::default(),
+            None => conversation.failure(),
+        };
+        let stream = Box::pin(OutcomeStream::new(stream, control, reading, mark, failure));
         Ok(Outcome::Rows(Rows { fields, stream, command: "SELECT", control: control.clone() }))
     }
 

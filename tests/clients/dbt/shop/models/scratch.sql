@@ -1,4 +1,4 @@
-{{ config(materialized='table') }}
+{{ config(materialized='table', unlogged=true) }}
 select n, 'row ' || n as label, {{ dbt.current_timestamp() }} as made,
        {{ dbt.dateadd('day', 'n', "cast('2024-01-01' as date)") }} as day,
        {{ dbt.datediff("cast('2024-01-01' as timestamp)", "cast('2024-03-01' as timestamp)", 'day') }} as days,
