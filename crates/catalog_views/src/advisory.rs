@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 use store::locks::{Mode, Owner, Party, Space, Target};
-use store::{Peers, Store, within};
+use store::{Peers, Store, TransactionPeers, within};
 use values::Result;
 
 /// A lock: the space and the number, and the mode.
@@ -40,7 +40,7 @@ impl std::fmt::Debug for Ending {
 
 /// Locks that another server keeps for an owner. Dropping it releases them.
 struct Elsewhere {
-    peers: Arc<dyn Peers>,
+    peers: Arc<dyn TransactionPeers>,
     owner: Owner,
     one: Option<Place>,
     ending: Arc<Ending>,
@@ -130,7 +130,7 @@ impl AdvisoryLocks {
         }
         // Whatever happens, a lock that may have been taken is released.
         let mut asked = Elsewhere {
-            peers: Arc::clone(peers),
+            peers: Arc::clone(peers) as Arc<dyn TransactionPeers>,
             owner,
             one: Some(place),
             ending: Arc::clone(&self.ending),

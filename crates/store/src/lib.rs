@@ -53,9 +53,10 @@ pub use locking::{DEADLOCK_PAUSE, LockWait, refuse_deadlock};
 pub use memory::Memory;
 pub use moving::{Busy, MoveIn, MoveOut, Pieces};
 pub use peers::{
-    Acknowledgement, BatchStream, Changed, Delivery, ExchangeId, Finding, Knowledge, LockPolicy,
-    MessageCount, MoveSetting, MoveSettings, Peers, Prepared, PushdownStep, PushdownSteps, Reader,
-    RequiredLocks, RootPeers, RowLocks, RowPeers, TableTotal, Traffic, Whereabouts, Write, Written,
+    Acknowledgement, BatchStream, Changed, ClusterPeers, Delivery, ExchangeId, Finding, Knowledge,
+    LockPolicy, MessageCount, MoveSetting, MoveSettings, Peers, Prepared, PushdownStep,
+    PushdownSteps, Reader, RequiredLocks, RowLocks, RowPeers, TableTotal, Traffic,
+    TransactionPeers, Whereabouts, Write, Written,
 };
 pub use read::{Fragments, Reading, TableView, Walk};
 pub use references::{DeferredCheck, RowChange, RowChanges, Side};

@@ -6,7 +6,7 @@ use futures::future::join_all;
 use messages::{RowsAnswer, RowsRequest, unexpected};
 use sdds::{KeyRange, Timestamp};
 use store::catalog::TableId;
-use store::{Error, RootPeers};
+use store::{Error, TransactionPeers};
 
 /// So often all servers are asked while keys move between them.
 const TRIES: u32 = 20;

@@ -12,6 +12,7 @@ mod writes;
 
 pub(crate) use waiting::granted;
 
+use crate::membership::Member;
 use crate::node::Node;
 use crate::report;
 use crate::routing::View;
@@ -26,9 +27,9 @@ use std::sync::Arc;
 use store::catalog::{Sequence, Table, TableId};
 use store::locks::{Mode, Owner, Party, Space};
 use store::{
-    BatchStream, Changed, Delivery, Error, ExchangeId, Finding, Knowledge, MoveSetting,
-    MoveSettings, Prepared, Reader, RequiredLocks, RootPeers, RowLocks, RowPeers, Snapshot,
-    TableTotal, Traffic, TransactionId, Whereabouts, Write, Written,
+    BatchStream, Changed, ClusterPeers, Delivery, Error, ExchangeId, Finding, Knowledge,
+    MoveSetting, MoveSettings, Prepared, Reader, RequiredLocks, RowLocks, RowPeers, Snapshot,
+    TableTotal, Traffic, TransactionId, TransactionPeers, Whereabouts, Write, Written,
 };
 
 /// Rows column by column, and the position of each row's key.
@@ -46,6 +47,13 @@ impl NodePeers {
     pub(crate) fn coordinating(node: &Arc<Node>) -> Self {
         let view = View::coordinating(Arc::clone(&node.routing));
         Self { node: Arc::clone(node), view }
+    }
+
+    /// The other members.
+    fn others(&self) -> Vec<Member> {
+        let here = self.node.membership.here;
+        let members = self.node.membership.list();
+        members.present().filter(|member| member.server != here).cloned().collect()
     }
 
     /// A reader, for requests to a group.
@@ -192,18 +200,6 @@ impl RowPeers for NodePeers {
         self.send_lock(reader, table, owner, rows).await
     }
 
-    async fn waits(&self) -> Vec<(Party, Party)> {
-        let members = self.node.membership.list().clone();
-        let others = members.present().filter(|member| member.server != self.node.membership.here);
-        let asked = others.map(async |member| {
-            match self.node.calls.ask(member.server, &RowsRequest::Waits).await {
-                Ok(RowsAnswer::Waits(waits)) => waits,
-                _ => Vec::new(),
-            }
-        });
-        join_all(asked).await.into_iter().flatten().collect()
-    }
-
     async fn pushdown(
         &self,
         reader: &Reader,
@@ -232,44 +228,10 @@ impl RowPeers for NodePeers {
     fn take(&self, on: ServerId, exchange: ExchangeId, part: u32) -> BatchStream {
         self.rows(on, RowsRequest::Take { exchange, part }, Delivery::Pushed)
     }
-
-    async fn describe(&self, name: &str) -> Result<Option<RecordBatch>, Error> {
-        report::table(&self.node, name).await
-    }
-
-    async fn gather(&self, name: &str) -> Vec<(String, RecordBatch)> {
-        let members = self.node.membership.list().clone();
-        let others = members.present().filter(|member| member.server != self.node.membership.here);
-        let asked = others.map(async |member| {
-            let rows = self.describe_at(member.server, name).await;
-            if let Err(error) = &rows {
-                tracing::debug!(%error, name, "a server is left out of a system table");
-            }
-            Some((member.name.clone(), rows.ok().flatten()?))
-        });
-        join_all(asked).await.into_iter().flatten().collect()
-    }
-
-    async fn publish(&self, notifications: Bytes) {
-        let members = self.node.membership.list().clone();
-        let others = members.present().filter(|member| member.server != self.node.membership.here);
-        let sent = others.map(async |member| {
-            let request = RowsRequest::Publish { notifications: notifications.clone().into() };
-            let answer = self.node.calls.ask(member.server, &request).await;
-            if let Err(error) = answer.map_err(Error::from) {
-                tracing::debug!(%error, server = member.name, "a server misses notifications");
-            }
-        });
-        join_all(sent).await;
-    }
-
-    async fn is_unchanged(&self, table: TableId, since: Timestamp) -> Result<bool, Error> {
-        self.is_unchanged_everywhere(table, since).await
-    }
 }
 
 #[async_trait]
-impl RootPeers for NodePeers {
+impl TransactionPeers for NodePeers {
     async fn snapshot(&self) -> Result<Snapshot, Error> {
         self.node.transactions.snapshot().await
     }
@@ -308,6 +270,52 @@ impl RootPeers for NodePeers {
         one: Option<((Space, i64), Mode)>,
     ) -> BoxFuture<'static, ()> {
         self.end_numbers(owner.elsewhere(), one)
+    }
+
+    async fn is_unchanged(&self, table: TableId, since: Timestamp) -> Result<bool, Error> {
+        self.is_unchanged_everywhere(table, since).await
+    }
+
+    async fn waits(&self) -> Vec<(Party, Party)> {
+        let others = self.others();
+        let asked = others.iter().map(async |member| {
+            match self.node.calls.ask(member.server, &RowsRequest::Waits).await {
+                Ok(RowsAnswer::Waits(waits)) => waits,
+                _ => Vec::new(),
+            }
+        });
+        join_all(asked).await.into_iter().flatten().collect()
+    }
+}
+
+#[async_trait]
+impl ClusterPeers for NodePeers {
+    async fn describe(&self, name: &str) -> Result<Option<RecordBatch>, Error> {
+        report::table(&self.node, name).await
+    }
+
+    async fn gather(&self, name: &str) -> Vec<(String, RecordBatch)> {
+        let others = self.others();
+        let asked = others.iter().map(async |member| {
+            let rows = self.describe_at(member.server, name).await;
+            if let Err(error) = &rows {
+                tracing::debug!(%error, name, "a server is left out of a system table");
+            }
+            Some((member.name.clone(), rows.ok().flatten()?))
+        });
+        join_all(asked).await.into_iter().flatten().collect()
+    }
+
+    async fn publish(&self, notifications: Bytes) {
+        let others = self.others();
+        let sent = others.iter().map(async |member| {
+            let request = RowsRequest::Publish { notifications: notifications.clone().into() };
+            let answer = self.node.calls.ask(member.server, &request).await;
+            if let Err(error) = answer.map_err(Error::from) {
+                tracing::debug!(%error, server = member.name, "a server misses notifications");
+            }
+        });
+        join_all(sent).await;
     }
 
     fn set_weight(&self, name: &str, weight: u32) -> Result<(), Error> {

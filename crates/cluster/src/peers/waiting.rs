@@ -6,7 +6,7 @@ use futures::future::{Either, select};
 use std::pin::pin;
 use std::sync::Arc;
 use store::locks::Party;
-use store::{DEADLOCK_PAUSE, Error, LockWait, RowPeers, refuse_deadlock};
+use store::{DEADLOCK_PAUSE, Error, LockWait, TransactionPeers, refuse_deadlock};
 
 /// Waits for a lock, and looks for deadlocks over all servers meanwhile.
 pub(crate) async fn granted(node: &Arc<Node>, party: Party, wait: LockWait) -> Result<(), Error> {

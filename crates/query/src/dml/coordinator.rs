@@ -11,7 +11,7 @@ use futures::future::{try_join, try_join_all};
 use scan::places;
 use sdds::{GroupId, KeyRange};
 use std::time::Duration;
-use store::{Changed, DistributedTransaction, IndexChanges, Peers, Reader, Reading};
+use store::{Changed, DistributedTransaction, IndexChanges, Reader, Reading, RowPeers};
 use values::error::Result;
 
 /// Executes a pushdown and returns the number of changed rows. After an error, some rows may have
@@ -57,7 +57,7 @@ pub(crate) async fn run(
 async fn remote_part(
     frame: &Frame<'_>,
     pushdown: &DmlPushdown,
-    peers: &dyn Peers,
+    peers: &dyn RowPeers,
     reader: &Reader,
     (owner, ranges): (GroupId, &[KeyRange]),
     patience: Option<Duration>,

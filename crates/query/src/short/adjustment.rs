@@ -11,7 +11,7 @@ use sdds::directory::Entry;
 use sdds::{Bound, Key};
 use serde_json::{Value, json};
 use store::catalog::SqlType;
-use store::{Peers, Whereabouts};
+use store::{Knowledge, Whereabouts};
 use values::error::Result;
 
 impl Short {
@@ -19,7 +19,7 @@ impl Short {
     /// is local, or if clients cannot compute its key. `text` is the text of the statement.
     pub(crate) fn adjustment(
         &self,
-        peers: &dyn Peers,
+        knowledge: &dyn Knowledge,
         text: &str,
         parameters: &[ScalarValue],
     ) -> Result<Option<String>> {
@@ -27,7 +27,7 @@ impl Short {
         let Some(parts) = self.key_parts(&operands)? else { return Ok(None) };
         let values: Vec<Operand> = operands.into_iter().cloned().collect();
         let Some(key) = self.key(&values, parameters)? else { return Ok(None) };
-        let Whereabouts { entries, servers } = peers.whereabouts(&self.table, &key);
+        let Whereabouts { entries, servers } = knowledge.whereabouts(&self.table, &key);
         if entries.is_empty() {
             return Ok(None);
         }
@@ -35,7 +35,7 @@ impl Short {
             servers.into_iter().map(|(group, address)| json!([group.0, address])).collect();
         let entries: Vec<Value> = entries.iter().map(entry).collect();
         let adjustment = json!({
-            "here": peers.group_of(peers.here()).0,
+            "here": knowledge.group_of(knowledge.here()).0,
             "table": self.table.id.0,
             "statement": text,
             "key": parts,

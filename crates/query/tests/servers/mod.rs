@@ -17,9 +17,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use store::catalog::{Relation, Sequence, Table, TableId};
 use store::{
-    BatchStream, Changed, Delivery, Error, ExchangeId, Finding, Knowledge, MoveSetting,
-    MoveSettings, Peers, Prepared, Reader, Reading, RootPeers, RowPeers, Savepoint, Snapshot,
-    Store, TableTotal, TableView, Traffic, Transaction, TransactionId, Whereabouts, Write, Written,
+    BatchStream, Changed, ClusterPeers, Delivery, Error, ExchangeId, Finding, Knowledge,
+    MoveSetting, MoveSettings, Peers, Prepared, Reader, Reading, RowPeers, Savepoint, Snapshot,
+    Store, TableTotal, TableView, Traffic, Transaction, TransactionId, TransactionPeers,
+    Whereabouts, Write, Written,
 };
 
 /// All servers.
@@ -490,10 +491,6 @@ impl RowPeers for Seen {
         self.servers.stage(reader, owner, |open| open.lock_selected(table.id, &rows)).await
     }
 
-    async fn waits(&self) -> Vec<(store::locks::Party, store::locks::Party)> {
-        self.servers.waits()
-    }
-
     async fn pushdown(
         &self,
         reader: &Reader,
@@ -534,33 +531,12 @@ impl RowPeers for Seen {
     fn take(&self, on: ServerId, exchange: ExchangeId, part: u32) -> BatchStream {
         self.servers.database(on.0).fragments().take(exchange, part)
     }
-
-    async fn describe(&self, _: &str) -> Result<Option<RecordBatch>, Error> {
-        Ok(None)
-    }
-
-    async fn gather(&self, name: &str) -> Vec<(String, RecordBatch)> {
-        let others = self.servers.groups().filter(|group| *group != self.here);
-        let rows = others.filter_map(|group| {
-            let rows = self.servers.database(group.0).fragments().describe(name)?;
-            Some((self.server_name(group.founder()), rows))
-        });
-        rows.collect()
-    }
 }
 
 #[async_trait]
-impl RootPeers for Seen {
+impl TransactionPeers for Seen {
     async fn snapshot(&self) -> Result<Snapshot, Error> {
         Ok(self.servers.store(self.here).snapshot_at(self.servers.now()).await)
-    }
-
-    fn set_weight(&self, name: &str, _: u32) -> Result<(), Error> {
-        Err(Error::unreachable(name, "there is no root"))
-    }
-
-    fn change_moves(&self, _: MoveSetting) -> Result<(), Error> {
-        Err(Error::unreachable("one", "there is no root"))
     }
 
     async fn rollback_to(&self, transaction: TransactionId, savepoint: u64) -> Result<(), Error> {
@@ -604,6 +580,34 @@ impl RootPeers for Seen {
     fn roll_back(&self, transaction: TransactionId) {
         let mut staged = self.servers.staged.lock().expect("sound");
         staged.retain(|(id, _), _| *id != transaction);
+    }
+
+    async fn waits(&self) -> Vec<(store::locks::Party, store::locks::Party)> {
+        self.servers.waits()
+    }
+}
+
+#[async_trait]
+impl ClusterPeers for Seen {
+    async fn describe(&self, _: &str) -> Result<Option<RecordBatch>, Error> {
+        Ok(None)
+    }
+
+    async fn gather(&self, name: &str) -> Vec<(String, RecordBatch)> {
+        let others = self.servers.groups().filter(|group| *group != self.here);
+        let rows = others.filter_map(|group| {
+            let rows = self.servers.database(group.0).fragments().describe(name)?;
+            Some((self.server_name(group.founder()), rows))
+        });
+        rows.collect()
+    }
+
+    fn set_weight(&self, name: &str, _: u32) -> Result<(), Error> {
+        Err(Error::unreachable(name, "there is no root"))
+    }
+
+    fn change_moves(&self, _: MoveSetting) -> Result<(), Error> {
+        Err(Error::unreachable("one", "there is no root"))
     }
 
     fn sequence_next(&self, sequence: &Sequence, count: u32) -> Result<i64, Error> {

@@ -3,7 +3,7 @@
 use super::DistributedTransaction;
 use crate::Error;
 use crate::memory::Reservation;
-use crate::peers::{ATTEMPTS_MAX, BATCH_BYTES_MAX, Peers, Reader, Write};
+use crate::peers::{ATTEMPTS_MAX, BATCH_BYTES_MAX, Reader, RowPeers, Write};
 use crate::read::TableView;
 use crate::transaction::SortedLoad;
 use arrow::array::RecordBatch;
@@ -70,7 +70,7 @@ impl DistributedTransaction {
 /// Sends chunks to their owner one after the other; returns those that it does not own, and what
 /// changes in indexes.
 async fn send(
-    peers: &dyn Peers,
+    peers: &dyn RowPeers,
     reader: &Reader,
     view: &TableView,
     owner: GroupId,
@@ -106,7 +106,7 @@ fn describe(table: &Table, chunk: &Chunk) -> String {
 
 /// Groups chunks by the owners of their keys. Chunks of several owners are divided.
 async fn by_owner(
-    peers: &dyn Peers,
+    peers: &dyn RowPeers,
     view: &TableView,
     chunks: Chunks,
 ) -> Result<BTreeMap<GroupId, Chunks>, Error> {

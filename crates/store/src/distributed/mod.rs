@@ -12,7 +12,7 @@ mod serial;
 mod watching;
 
 use crate::error::missing;
-use crate::peers::{ATTEMPTS_MAX, Peers, Reader, Write};
+use crate::peers::{ATTEMPTS_MAX, Peers, Reader, RowPeers, Write};
 use crate::read::{Reading, TableView};
 use crate::store::Store;
 use crate::transaction::{IngestPart, Savepoint, Transaction, index_writes};
@@ -450,7 +450,7 @@ fn unchecked() -> Error {
 /// Sends rows to another server in pieces, one after the other; returns the rows that it does not
 /// own, and what changes in indexes.
 async fn write_to_owner(
-    peers: &dyn Peers,
+    peers: &dyn RowPeers,
     reader: &Reader,
     table: &Arc<Table>,
     owner: GroupId,
@@ -469,7 +469,7 @@ async fn write_to_owner(
 
 /// Groups rows by the owners of their keys.
 async fn by_owner(
-    peers: &dyn Peers,
+    peers: &dyn RowPeers,
     view: &TableView,
     keys: &[Key],
     rows: &[u32],

@@ -6,7 +6,7 @@
 //! snapshot has the newest version of the row.
 
 use super::DistributedTransaction;
-use crate::peers::{ATTEMPTS_MAX, Peers};
+use crate::peers::{ATTEMPTS_MAX, Knowledge, Peers};
 use crate::store::Store;
 use crate::{Error, Snapshot};
 use arrow::array::ArrayRef;
@@ -23,7 +23,7 @@ impl Store {
     /// [`Knowledge::patience`](crate::Knowledge::patience) if a transaction that writes to the range remains prepared.
     async fn newest(
         &self,
-        peers: &dyn Peers,
+        knowledge: &dyn Knowledge,
         table: TableId,
         range: &KeyRange,
     ) -> Result<Snapshot, Error> {
@@ -32,7 +32,7 @@ impl Store {
         if let Some(snapshot) = poll_immediate(&mut settled).await {
             return Ok(snapshot);
         }
-        match select(settled, peers.patience()).await {
+        match select(settled, knowledge.patience()).await {
             Either::Left((snapshot, _)) => Ok(snapshot),
             Either::Right((error, _)) => Err(error),
         }
@@ -79,12 +79,12 @@ impl Store {
     /// [`Knowledge::patience`](crate::Knowledge::patience).
     pub async fn begin_newest(
         self: &Arc<Self>,
-        peers: &dyn Peers,
+        knowledge: &dyn Knowledge,
         table: TableId,
         key: &Key,
     ) -> Result<Option<DistributedTransaction>, Error> {
         let range = KeyRange::point(key);
-        let snapshot = self.newest(peers, table, &range).await?;
+        let snapshot = self.newest(knowledge, table, &range).await?;
         let is_here = snapshot.table(table).is_some_and(|view| view.owns(&range));
         Ok(is_here.then(|| self.distributed_on(snapshot)))
     }

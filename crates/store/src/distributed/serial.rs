@@ -7,7 +7,7 @@
 
 use super::DistributedTransaction;
 use crate::Error;
-use crate::peers::{Peers, RequiredLocks};
+use crate::peers::{RequiredLocks, TransactionPeers};
 use catalog::is_temporary_schema;
 use locks::{Mode, Owner, Party, Space};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Locks on what a transaction has read. Dropping it releases them.
 #[derive(Debug)]
 pub(super) struct Serialized {
-    peers: Arc<dyn Peers>,
+    peers: Arc<dyn TransactionPeers>,
     owner: Owner,
     count: u32,
 }
@@ -48,8 +48,9 @@ impl DistributedTransaction {
         let Some(reads) = self.here.validated_reads().filter(|_| !self.is_read_only()) else {
             return Ok(None);
         };
-        let (id, peers) = (elsewhere.id, Arc::clone(&elsewhere.peers));
-        let party = Party { server: peers.here(), number: id.number | OF_TRANSACTION };
+        let peers = Arc::clone(&elsewhere.peers) as Arc<dyn TransactionPeers>;
+        let (server, number) = (elsewhere.peers.here(), elsewhere.id.number | OF_TRANSACTION);
+        let party = Party { server, number };
         let mut held = Serialized { peers, owner: Owner { party, transaction: 1 }, count: 0 };
         let catalog = self.snapshot().catalog();
         let is_shared = |id: &catalog::TableId| {

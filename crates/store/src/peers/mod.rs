@@ -5,18 +5,24 @@
 //! Requests name keys, not buckets, and an owner verifies that it owns them. After
 //! [`Error::NotOwned`](crate::Error::NotOwned), the image has learned of another owner.
 //!
-//! - [`Knowledge`]: what this server knows by itself. [`RowPeers`]: rows of other servers. [`RootPeers`]: what is decided for
-//!   all servers.
+//! - [`Knowledge`]: what this server knows by itself.
+//! - [`RowPeers`]: rows, of the owners of their keys.
+//! - [`TransactionPeers`]: snapshots, commits and locks.
+//! - [`ClusterPeers`]: settings, sequences, system tables and notifications.
+//!
+//! A function takes the one that it needs, and [`Peers`] if it needs several.
 
+mod cluster;
 mod knowledge;
 mod metrics;
 mod prepared;
 mod pushdown;
 mod requests;
-mod root;
 mod rows;
+mod transactions;
 mod write;
 
+pub use cluster::ClusterPeers;
 pub use knowledge::Knowledge;
 pub use metrics::{Finding, MessageCount, TableTotal, Traffic};
 pub(crate) use prepared::PreparedPart;
@@ -26,8 +32,8 @@ pub use pushdown::{Changed, PushdownStep, PushdownSteps};
 pub use requests::{
     BatchStream, Delivery, ExchangeId, LockPolicy, Reader, RequiredLocks, RowLocks, Whereabouts,
 };
-pub use root::RootPeers;
 pub use rows::RowPeers;
+pub use transactions::TransactionPeers;
 pub(crate) use write::BATCH_BYTES_MAX;
 pub use write::{Write, Written};
 
@@ -37,6 +43,6 @@ pub(crate) const ATTEMPTS_MAX: usize = 64;
 
 /// The other servers. Calls have deadlines. They fail with [`Error::Unreachable`](crate::Error::Unreachable) when the
 /// deadline passes, or a server cannot be reached.
-pub trait Peers: Knowledge + RowPeers + RootPeers {}
+pub trait Peers: Knowledge + RowPeers + TransactionPeers + ClusterPeers {}
 
-impl<T: Knowledge + RowPeers + RootPeers> Peers for T {}
+impl<T: Knowledge + RowPeers + TransactionPeers + ClusterPeers> Peers for T {}

@@ -1,17 +1,16 @@
-//! What a statement needs of other servers: the owners of keys, their rows, and rows of system tables.
+//! Rows of other servers: the owners of keys, and what they are asked for.
 
 use super::{BatchStream, Changed, Delivery, ExchangeId, Reader, RowLocks, Write, Written};
 use crate::Error;
-use arrow::array::{ArrayRef, RecordBatch};
+use arrow::array::ArrayRef;
 use async_trait::async_trait;
 use bytes::Bytes;
 use catalog::{Table, TableId};
-use locks::Party;
-use sdds::{GroupId, Key, KeyRange, ServerId, Timestamp};
+use sdds::{GroupId, Key, KeyRange, ServerId};
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// What a statement needs of other servers: the owners of keys, their rows, and rows of system tables.
+/// Rows of other servers: the owners of keys, and what they are asked for.
 #[async_trait]
 pub trait RowPeers: Debug + Send + Sync {
     /// Returns the presumed owners of a range in key order, with adjacent ranges of one owner
@@ -86,9 +85,6 @@ pub trait RowPeers: Debug + Send + Sync {
         rows: RowLocks,
     ) -> Result<Vec<bool>, Error>;
 
-    /// Returns which parties wait for which on other servers. Those that do not answer are left out.
-    async fn waits(&self) -> Vec<(Party, Party)>;
-
     /// Sends a DML pushdown to a presumed owner
     /// ([`Fragments::pushdown`](crate::Fragments::pushdown)). It leaves out keys that it does not
     /// own, and returns them. After an error, some rows may have been changed; roll back to a
@@ -115,24 +111,4 @@ pub trait RowPeers: Debug + Send + Sync {
 
     /// Takes the rows of one partition of an exchange whose producer is another server.
     fn take(&self, on: ServerId, exchange: ExchangeId, part: u32) -> BatchStream;
-
-    /// Returns a system table of the cluster: `servers`, `groups`, `shares`, `moves` or `images`;
-    /// `None` for other names.
-    async fn describe(&self, name: &str) -> Result<Option<RecordBatch>, Error>;
-
-    /// Returns the rows of other servers of a system table that has [rows of all
-    /// servers](crate::Fragments::describe), by server name. Unreachable servers are left out.
-    async fn gather(&self, name: &str) -> Vec<(String, RecordBatch)>;
-
-    /// Sends notifications to all other servers. Servers that cannot be reached do not get them.
-    async fn publish(&self, _: Bytes) {}
-
-    /// Whether no server has committed a change of rows of a table since a timestamp. Who asks sees to it that none commits
-    /// that matters.
-    ///
-    /// # Errors
-    /// [`Error::Unreachable`].
-    async fn is_unchanged(&self, _table: TableId, _since: Timestamp) -> Result<bool, Error> {
-        Ok(false)
-    }
 }

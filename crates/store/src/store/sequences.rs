@@ -7,7 +7,7 @@
 
 use super::Store;
 use crate::Error;
-use crate::peers::Peers;
+use crate::peers::ClusterPeers;
 use catalog::{RelationId, Sequence, is_temporary_schema};
 use durable::{Command, Durable, SequenceState};
 use journal::Position;
@@ -46,9 +46,10 @@ fn steps(of: &Sequence) -> Steps {
 
 impl Store {
     /// Returns the other servers if one of them stores a sequence.
-    fn keepers(&self, sequence: &Sequence) -> Option<&Arc<dyn Peers>> {
+    fn keepers(&self, sequence: &Sequence) -> Option<&dyn ClusterPeers> {
         let is_here = self.group() == ROOT || is_temporary_schema(&sequence.schema);
-        self.peers().filter(|_| !is_here)
+        let peers = self.peers().filter(|_| !is_here)?;
+        Some(&**peers)
     }
 
     /// Returns the data directory if it keeps a sequence.

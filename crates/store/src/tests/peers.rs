@@ -6,9 +6,9 @@ use super::*;
 use crate::read::Gathered;
 use crate::test_tables::rows;
 use crate::{
-    BatchStream, Changed, Delivery, Error, ExchangeId, Finding, Knowledge, Peers, Prepared,
-    PushdownStep, Reader, RequiredLocks, RootPeers, RowLocks, RowPeers, TableTotal, Traffic,
-    Transaction, TransactionId, Whereabouts, Write, Written,
+    BatchStream, Changed, ClusterPeers, Delivery, Error, ExchangeId, Finding, Knowledge, Peers,
+    Prepared, PushdownStep, Reader, RequiredLocks, RowLocks, RowPeers, TableTotal, Traffic,
+    Transaction, TransactionId, TransactionPeers, Whereabouts, Write, Written,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -175,10 +175,6 @@ impl RowPeers for TwoServers {
         unreachable!("the store locks no rows for queries")
     }
 
-    async fn waits(&self) -> Vec<(::locks::Party, ::locks::Party)> {
-        Vec::new()
-    }
-
     async fn pushdown(
         &self,
         _: &Reader,
@@ -200,18 +196,10 @@ impl RowPeers for TwoServers {
     fn take(&self, _: ServerId, _: ExchangeId, _: u32) -> BatchStream {
         unreachable!("the store has no exchanges")
     }
-
-    async fn describe(&self, _: &str) -> Result<Option<arrow::array::RecordBatch>, Error> {
-        unreachable!("nobody asks for tables about the cluster")
-    }
-
-    async fn gather(&self, _: &str) -> Vec<(String, arrow::array::RecordBatch)> {
-        unreachable!("nobody asks for tables about all servers")
-    }
 }
 
 #[async_trait]
-impl RootPeers for TwoServers {
+impl TransactionPeers for TwoServers {
     async fn snapshot(&self) -> Result<Snapshot, Error> {
         Ok(self.stores[0].snapshot_at(Timestamp(self.clock.load(Ordering::Relaxed))).await)
     }
@@ -235,6 +223,21 @@ impl RootPeers for TwoServers {
 
     fn roll_back(&self, _: TransactionId) {
         self.there.lock().take();
+    }
+
+    async fn waits(&self) -> Vec<(::locks::Party, ::locks::Party)> {
+        Vec::new()
+    }
+}
+
+#[async_trait]
+impl ClusterPeers for TwoServers {
+    async fn describe(&self, _: &str) -> Result<Option<arrow::array::RecordBatch>, Error> {
+        unreachable!("nobody asks for tables about the cluster")
+    }
+
+    async fn gather(&self, _: &str) -> Vec<(String, arrow::array::RecordBatch)> {
+        unreachable!("nobody asks for tables about all servers")
     }
 
     fn set_weight(&self, _: &str, _: u32) -> Result<(), Error> {

@@ -1,17 +1,17 @@
-//! What the root and the participants of a transaction do: timestamps, commits, locks, sequences and settings.
+//! How transactions begin and end on all servers, and the locks that are kept for sessions of all of them.
 
-use super::{MoveSetting, Prepared, Reader, RequiredLocks};
+use super::{Prepared, Reader, RequiredLocks};
 use crate::{Error, Snapshot};
 use async_trait::async_trait;
-use catalog::Sequence;
+use catalog::TableId;
 use futures::future::BoxFuture;
-use locks::{Mode, Owner, Space};
+use locks::{Mode, Owner, Party, Space};
 use sdds::{Timestamp, TransactionId};
 use std::fmt::Debug;
 
-/// What the root and the participants of a transaction do: timestamps, commits, locks, sequences and settings.
+/// How transactions begin and end on all servers, and the locks that are kept for sessions of all of them.
 #[async_trait]
-pub trait RootPeers: Debug + Send + Sync {
+pub trait TransactionPeers: Debug + Send + Sync {
     /// Takes a snapshot that sees every acknowledged commit of any server.
     async fn snapshot(&self) -> Result<Snapshot, Error>;
 
@@ -55,20 +55,15 @@ pub trait RootPeers: Debug + Send + Sync {
         Box::pin(std::future::ready(()))
     }
 
-    /// Sets the relative share of a server in every table; zero drains it. Blocks like
-    /// [`Self::sequence_next`].
-    fn set_weight(&self, name: &str, weight: u32) -> Result<(), Error>;
+    /// Whether no server has committed a change of rows of a table since a timestamp. Who asks sees to it that none commits
+    /// that matters.
+    ///
+    /// # Errors
+    /// [`Error::Unreachable`].
+    async fn is_unchanged(&self, _table: TableId, _since: Timestamp) -> Result<bool, Error> {
+        Ok(false)
+    }
 
-    /// Changes the settings for moves on all servers. Blocks like [`Self::sequence_next`].
-    fn change_moves(&self, change: MoveSetting) -> Result<(), Error>;
-
-    /// Takes `count` values of a sequence, and returns the first. Blocks the thread until the
-    /// answer arrives.
-    fn sequence_next(&self, sequence: &Sequence, count: u32) -> Result<i64, Error>;
-
-    /// Sets the value of a sequence. Blocks like [`Self::sequence_next`].
-    fn sequence_set(&self, sequence: &Sequence, last: i64, called: bool) -> Result<(), Error>;
-
-    /// Returns the last value of a sequence. Blocks like [`Self::sequence_next`].
-    fn sequence_last(&self, sequence: &Sequence) -> Result<Option<i64>, Error>;
+    /// Returns which parties wait for which on other servers. Those that do not answer are left out.
+    async fn waits(&self) -> Vec<(Party, Party)>;
 }
