@@ -208,6 +208,8 @@ pub struct Entry {
     pub name: String,
     /// The text of the statement that created it.
     pub statement: String,
+    /// The search path at that time.
+    pub search_path: Vec<String>,
     /// The time of its creation.
     pub made: SystemTime,
     /// Its kind and the properties of this kind.

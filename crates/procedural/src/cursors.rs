@@ -3,6 +3,7 @@
 //! A session has one set of cursors, so that a function may return the name of one to its caller, who fetches the rows. The
 //! rows are computed when a cursor is opened. Cursors end with their transaction.
 
+use crate::running::Running;
 use datafusion::arrow::array::{RecordBatch, UInt64Array};
 use datafusion::arrow::compute::take_record_batch;
 use parking_lot::Mutex;
@@ -32,6 +33,12 @@ pub trait Held: Send + Sync {
     /// The cursors.
     fn cursors(&self) -> &Mutex<Cursors>;
 
+    /// The search path of statements that begin now.
+    fn search_path(&self) -> Vec<String>;
+
+    /// What runs around a statement.
+    fn running(&self) -> &Running;
+
     /// This moment.
     fn mark(&self) -> Self::Mark;
 
@@ -59,6 +66,8 @@ pub struct Fetched {
 pub struct CursorOf {
     /// The text.
     pub statement: String,
+    /// The search path with which it was opened.
+    pub search_path: Vec<String>,
     /// Whether the cursor may go back.
     pub goes_back: bool,
     /// When it was opened.
@@ -246,7 +255,8 @@ mod tests {
 
     fn of(goes_back: bool) -> CursorOf {
         let statement = "SELECT a".to_owned();
-        CursorOf { statement, goes_back, opened: SystemTime::UNIX_EPOCH }
+        let (search_path, opened) = (Vec::new(), SystemTime::UNIX_EPOCH);
+        CursorOf { statement, search_path, goes_back, opened }
     }
 
     fn cursors(count: i32, goes_back: bool) -> Cursors {

@@ -430,6 +430,19 @@ impl<S: Statements> Host for StatementHost<S> {
         done.map(|(_, answer)| answer).map_err(inside)
     }
 
+    fn begin_loop(&mut self, query: &str) -> Result<()> {
+        let held = self.statements.held()?;
+        held.running().begin(query, held.search_path());
+        Ok(())
+    }
+
+    fn end_loop(&mut self) {
+        // Without a session there is nothing to end.
+        if let Ok(held) = self.statements.held() {
+            held.running().end();
+        }
+    }
+
     async fn open_cursor(
         &mut self,
         name: Option<String>,
@@ -464,7 +477,8 @@ impl<S: Statements> Host for StatementHost<S> {
         let fields = done.fields.unwrap_or_default();
         let held = self.statements.held()?;
         let goes_back = scrolls.unwrap_or(!locks);
-        let of = CursorOf { statement: statement.text, goes_back, opened: SystemTime::now() };
+        let (search_path, opened) = (held.search_path(), SystemTime::now());
+        let of = CursorOf { statement: statement.text, search_path, goes_back, opened };
         held.cursors().lock().open(name, of, fields, rows)
     }
 

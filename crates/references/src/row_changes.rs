@@ -76,6 +76,16 @@ impl RowChanges {
         self.deferred.iter().any(|check| check.table == table)
     }
 
+    /// Whether checks of rows of a table that refer, or are referred to, wait. `refers_to` says whether a constraint of a table
+    /// refers to the table that is asked for.
+    pub fn has_pending(&self, table: TableId, refers_to: impl Fn(TableId, &str) -> bool) -> bool {
+        self.deferred.iter().any(|check| match check.side {
+            Side::Referring => check.table == table,
+            Side::Referenced => refers_to(check.table, &check.constraint),
+            Side::Unique => false,
+        })
+    }
+
     /// Whether there are no changes. Checks may wait.
     pub fn has_no_changes(&self) -> bool {
         self.fresh.is_empty()

@@ -49,7 +49,7 @@ pub(super) fn activity(context: &ViewContext<'_>, rows: &mut TableRows) {
 /// `pg_prepared_statements`: those of the current session.
 pub(super) fn prepared(context: &ViewContext<'_>, rows: &mut TableRows) {
     for entry in context.session.named_entries() {
-        let Entry { name, statement, made, kind } = &*entry;
+        let Entry { name, statement, made, kind, .. } = &*entry;
         let Kind::Prepared { from_sql, parameters, executions } = kind else { continue };
         let types = parameters.get().map_or(&[][..], Vec::as_slice);
         let types: Vec<String> = types.iter().map(type_name).collect();
@@ -71,7 +71,7 @@ pub(super) fn prepared(context: &ViewContext<'_>, rows: &mut TableRows) {
 pub(super) fn cursors(context: &ViewContext<'_>, rows: &mut TableRows) {
     let entries: Vec<Arc<Entry>> = context.session.named_entries();
     for entry in entries {
-        let Entry { name, statement, made, kind } = &*entry;
+        let Entry { name, statement, made, kind, .. } = &*entry;
         let Kind::Cursor { holds, is_binary, scrolls, .. } = kind else { continue };
         rows.row([
             ("name", name.as_str().into()),

@@ -131,6 +131,15 @@ pub trait Host: Send {
         limit: Option<usize>,
     ) -> impl Future<Output = Result<Answer<Self::Value>>> + Send;
 
+    /// Notes that a loop goes through the rows of a query.
+    ///
+    /// # Errors
+    /// The session has ended.
+    fn begin_loop(&mut self, query: &str) -> Result<()>;
+
+    /// Ends the innermost loop through rows.
+    fn end_loop(&mut self);
+
     /// Opens a cursor, whose name is one that no other has, if none is given. Returns the name. `scrolls` says whether it
     /// may go back, if that was said.
     ///

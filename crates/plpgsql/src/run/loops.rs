@@ -113,8 +113,17 @@ impl<H: Host> Machine<'_, H> {
         rows: &Rows,
         body: &[Statement],
     ) -> Result<Flow<H::Value>> {
-        let answer = self.rows_of(rows, None).await?;
-        self.each((label, None), targets, &answer, body).await
+        let (answer, query) = match rows {
+            Rows::Query(sql) => (self.rows_of(rows, None).await?, sql.text.clone()),
+            Rows::Dynamic(text, values) => {
+                let (text, values) = self.dynamic(text, values).await?;
+                (self.host.execute_text(&text, &values, None).await?, text)
+            }
+        };
+        self.host.begin_loop(&query)?;
+        let flow = self.each((label, None), targets, &answer, body).await;
+        self.host.end_loop();
+        flow
     }
 
     /// A loop over the rows of an answer, which may be those of a cursor.

@@ -1,13 +1,20 @@
-//! What a session keeps until its transaction ends, in addition to the changes of the store: cursors that functions have opened, and
-//! constraint triggers that wait.
+//! What a session keeps until its transaction ends, in addition to the changes of the store: cursors that functions have opened,
+//! constraint triggers that wait, and what runs around the statements of functions.
 
 use super::triggered::WaitingTrigger;
+use arc_swap::ArcSwap;
+use catalog_views::settings::Settings;
 use parking_lot::Mutex;
-use procedural::{CursorMark, Cursors};
+use procedural::{Around, CursorMark, Cursors, Held as _, Running};
+use std::sync::Arc;
+use store::catalog::TableId;
 
 /// What a session keeps until its transaction ends.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Held {
+    settings: Arc<ArcSwap<Settings>>,
+    /// What runs around the statements of functions.
+    pub(crate) running: Running,
     /// The cursors that functions have opened.
     pub(crate) cursors: Mutex<Cursors>,
     /// The triggers that wait for the end of the transaction, in the order of their events.
@@ -22,6 +29,22 @@ pub(crate) struct HeldMark {
 }
 
 impl Held {
+    /// Nothing yet, of a session with these settings.
+    pub(crate) fn new(settings: Arc<ArcSwap<Settings>>) -> Self {
+        let (running, cursors, waiting) = Default::default();
+        Self { settings, running, cursors, waiting }
+    }
+
+    /// Notes that a query calls functions, until the result is dropped.
+    pub(crate) fn calls(&self, query: &str) -> Around<'_> {
+        self.running.query(query, self.search_path())
+    }
+
+    /// Whether a trigger of a table waits.
+    pub(crate) fn waits(&self, table: TableId) -> bool {
+        self.waiting.lock().iter().any(|waiting| waiting.table.id == table)
+    }
+
     /// Keeps a trigger for the end of the transaction.
     pub(crate) fn wait(&self, trigger: WaitingTrigger) {
         self.waiting.lock().push(trigger);
@@ -47,6 +70,7 @@ impl Held {
     pub(crate) fn end(&self) {
         self.cursors.lock().close_all();
         self.waiting.lock().clear();
+        self.running.end_transaction();
     }
 }
 
@@ -55,6 +79,14 @@ impl procedural::Held for Held {
 
     fn cursors(&self) -> &Mutex<Cursors> {
         &self.cursors
+    }
+
+    fn search_path(&self) -> Vec<String> {
+        self.settings.load().search_path.clone()
+    }
+
+    fn running(&self) -> &Running {
+        &self.running
     }
 
     fn mark(&self) -> HeldMark {

@@ -3,6 +3,7 @@
 use super::borrowed::Borrowed;
 use super::call_site::CallSite;
 use super::current::Current;
+use super::held::Held;
 use super::kept_functions::{KeptFunction, KeptFunctions};
 use super::outcome::Progress;
 use super::presence::Presence;
@@ -23,7 +24,7 @@ use notifications::Listening;
 use parking_lot::Mutex;
 use plan_cache::forms::KeptForms;
 use plan_cache::plans::KeptPlans;
-use std::sync::atomic::{AtomicBool, AtomicI64};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Weak};
 use store::catalog::{Catalog, RelationId, temporary_schema};
 use store::locks::Party;
@@ -110,8 +111,7 @@ impl Inner {
             last_values: Mutex::default(),
             announcements: Arc::default(),
             advisory,
-            held: Arc::default(),
-            trigger_depth: AtomicI64::new(0),
+            held: Arc::new(Held::new(Arc::clone(&settings))),
             shared: Arc::clone(&shared),
         });
         let seen: Arc<dyn SessionContext> = Arc::clone(&context) as _;

@@ -16,7 +16,7 @@ use notifications::Notification;
 use parking_lot::Mutex;
 use procedural::CursorOf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 use store::catalog::Catalog;
 use values::error::Error;
@@ -54,8 +54,6 @@ pub(crate) struct Context {
     pub(crate) advisory: AdvisoryLocks,
     /// What the session keeps until its transaction ends.
     pub(crate) held: Arc<Held>,
-    /// The functions of triggers that are running.
-    pub(crate) trigger_depth: AtomicI64,
 }
 
 impl Context {
@@ -132,7 +130,8 @@ impl SessionContext for Context {
                 is_committed: AtomicBool::new(false),
             };
             let (name, statement) = (name.clone(), of.statement.clone());
-            Arc::new(Entry { name, statement, made: of.opened, kind })
+            let search_path = of.search_path.clone();
+            Arc::new(Entry { name, statement, search_path, made: of.opened, kind })
         };
         self.listed.all().into_iter().chain(cursors.all().map(entry)).collect()
     }
@@ -162,7 +161,7 @@ impl SessionContext for Context {
     }
 
     fn trigger_depth(&self) -> i64 {
-        self.trigger_depth.load(Ordering::Relaxed)
+        self.held.running.trigger_depth()
     }
 
     fn advisory(&self) -> &AdvisoryLocks {

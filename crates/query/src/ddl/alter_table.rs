@@ -60,7 +60,7 @@ pub(crate) async fn run(
     }
     let table = named_target(frame, transaction, &alter.name, Privileges::OWNER)?;
     let id = table.id;
-    refuse_in_use(frame, transaction.catalog(), &Relation::Table(table), "ALTER TABLE")?;
+    refuse_in_use(frame, transaction, &Relation::Table(table), "ALTER TABLE")?;
     for operation in &alter.operations {
         if changes_keys(frame, transaction, id, operation).await? {
             continue;

@@ -88,7 +88,7 @@ fn drop_relation(
         let depends = |of: &Table, _: &ForeignKey| !named(of);
         let (id, names) = (table.id, (&*what, &*what));
         foreign_keys::drop_dependents(frame, transaction, id, names, drop.cascade, depends)?;
-        refuse_in_use(frame, &catalog, relation, "DROP TABLE")?;
+        refuse_in_use(frame, transaction, relation, "DROP TABLE")?;
     }
     drop_with_owned(transaction, &catalog, relation)
 }
@@ -169,7 +169,7 @@ fn drop_schema(
     if drop.cascade {
         for relation in catalog.relations_in(name) {
             if let Relation::Table(_) = relation {
-                refuse_in_use(frame, &catalog, relation, "DROP TABLE")?;
+                refuse_in_use(frame, transaction, relation, "DROP TABLE")?;
             }
             if transaction.catalog().relation_by_id(relation.id()).is_some() {
                 let now = Arc::clone(transaction.catalog());

@@ -48,7 +48,7 @@ pub(super) async fn run(
         return Ok(());
     }
     let relation = Relation::Table(Arc::clone(&table));
-    refuse_in_use(frame, transaction.catalog(), &relation, "CREATE INDEX")?;
+    refuse_in_use(frame, transaction, &relation, "CREATE INDEX")?;
     let count = create.columns.len() + create.included.len();
     if count > COLUMNS_MAX {
         let message = format!("cannot use more than {COLUMNS_MAX} columns in an index");

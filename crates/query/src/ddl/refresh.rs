@@ -40,7 +40,7 @@ pub(super) async fn run(
     if refresh.is_concurrent {
         refuse_concurrent(table, materialized, catalog.indexes_of(table.id))?;
     }
-    refuse_in_use(frame, &catalog, relation, "REFRESH MATERIALIZED VIEW")?;
+    refuse_in_use(frame, transaction, relation, "REFRESH MATERIALIZED VIEW")?;
     transaction.truncate(table.id)?;
     if materialized.is_populated != refresh.with_data {
         let materialized = Materialized { is_populated: refresh.with_data, ..materialized.clone() };

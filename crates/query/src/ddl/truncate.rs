@@ -22,7 +22,7 @@ pub(crate) async fn run(
     for name in &truncate.names {
         let table = named_target(frame, transaction, name, Privileges::TRUNCATE)?;
         let relation = Relation::Table(Arc::clone(&table));
-        refuse_in_use(frame, transaction.catalog(), &relation, "TRUNCATE")?;
+        refuse_in_use(frame, transaction, &relation, "TRUNCATE")?;
         tables.push(table);
     }
     add_referring(frame, transaction, &mut tables, truncate.cascade)?;
@@ -49,11 +49,11 @@ pub(crate) async fn run(
 /// 0A000 without CASCADE.
 fn add_referring(
     frame: &Frame<'_>,
-    transaction: &DistributedTransaction,
+    transaction: &mut DistributedTransaction,
     tables: &mut Vec<Arc<Table>>,
     cascade: bool,
 ) -> Result<()> {
-    let catalog = transaction.catalog();
+    let catalog = Arc::clone(transaction.catalog());
     let mut next = 0;
     while let Some(table) = tables.get(next).cloned() {
         next += 1;
@@ -71,8 +71,8 @@ fn add_referring(
                 )));
             }
             let relation = Relation::Table(Arc::clone(other));
-            frame.access(catalog).require(&relation, Privileges::TRUNCATE)?;
-            refuse_in_use(frame, catalog, &relation, "TRUNCATE")?;
+            frame.access(&catalog).require(&relation, Privileges::TRUNCATE)?;
+            refuse_in_use(frame, transaction, &relation, "TRUNCATE")?;
             let message = format!("truncate cascades to table \"{name}\"");
             frame.session.notice(SqlState::SuccessfulCompletion, message);
             tables.push(Arc::clone(other));

@@ -68,7 +68,9 @@ impl Session {
 
     fn list(&self, name: &str, statement: &str, kind: Kind) -> Listing {
         let (name, statement) = (name.to_owned(), statement.to_owned());
-        let entry = Arc::new(Entry { name, statement, made: SystemTime::now(), kind });
+        let search_path = self.inner().settings.load().search_path.clone();
+        let made = SystemTime::now();
+        let entry = Arc::new(Entry { name, statement, search_path, made, kind });
         let listed = Arc::clone(&self.inner().context.listed);
         let number = listed.add(Arc::clone(&entry));
         Listing { listed, number, entry }

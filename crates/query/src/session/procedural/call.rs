@@ -4,6 +4,7 @@ use super::statements::InSession;
 use crate::analysis;
 use crate::analysis::calls::Calls;
 use crate::calls::identity;
+use crate::context::Inner;
 use crate::context::call_site::{CallSite, DEPTH_MAX};
 use crate::context::kept_functions::KeptFunction;
 use crate::repeated::rows_of;
@@ -18,7 +19,7 @@ use futures::future::BoxFuture;
 use parser::Statement;
 use planner::{NamedParameter, Planner, values_of};
 use plpgsql::{Called, Given, Host};
-use procedural::{Done, StatementHost, Statements, Value};
+use procedural::{Around, Done, StatementHost, Statements, Value};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -81,6 +82,7 @@ impl InSession<'_> {
                 None => {
                     let planner = frame.planner(&reading);
                     let (plan, fields) = analysis::plan(&frame, &planner, query).await?;
+                    let _around = called(inner, &site, statement);
                     (fields, collected(&planner, plan, limit, place, self).await?)
                 }
                 Some(calls) => {
@@ -97,6 +99,7 @@ impl InSession<'_> {
                     let mut planner = frame.planner(&reading);
                     planner.parameters = &values;
                     let (plan, fields) = calls.plan(&planner, frame.text)?;
+                    let _around = called(inner, &site, statement);
                     (fields, collected(&planner, plan, limit, place, self).await?)
                 }
             };
@@ -256,6 +259,11 @@ pub(super) fn of_batches(fields: Vec<values::field::Field>, batches: Vec<RecordB
 }
 
 /// The values of the one row of a plan.
+/// Notes that a query calls functions that run statements, if it does.
+fn called<'a>(inner: &'a Inner, site: &CallSite, query: &Statement) -> Option<Around<'a>> {
+    site.needs_driver().then(|| inner.context.held.calls(&query.text))
+}
+
 async fn one_row(planner: &Planner<'_>, plan: LogicalPlan) -> Result<Vec<ScalarValue>> {
     if let Some(row) = planner.only_row(&plan)? {
         return values_of(&row);

@@ -14,7 +14,6 @@ use plpgsql::tree::{Block, Sql};
 use plpgsql::{Called, Given, Host, Row, Triggered, Variable};
 use procedural::{StatementHost, Value};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use store::DistributedTransaction;
 use store::catalog::{Function, SqlType, Table};
 use values::error::{Error, Result, SqlState};
@@ -94,26 +93,11 @@ async fn answer(
         |values: &Option<RowValues>| is_row.then(|| row(call.table, values.as_ref())).transpose();
     let (new, old) = (row(&call.new)?, row(&call.old)?);
     let triggered = Triggered { variables: variables(call), new, old };
-    let _inside = Inside::new(host.statements_mut().inner);
+    let inner = host.statements_mut().inner;
+    let _around = inner.context.held.running.trigger(call.table.id);
     let of = Called { name: &function.name, signature: &procedural::signature(function) };
     let returned = plpgsql::run_trigger(&tree, of, triggered, host).await?;
     Ok((TriggerAnswer::Row(returned), Some(tree)))
-}
-
-/// Counts a function of a trigger while it runs.
-struct Inside<'a>(&'a Inner);
-
-impl<'a> Inside<'a> {
-    fn new(inner: &'a Inner) -> Self {
-        inner.context.trigger_depth.fetch_add(1, Ordering::Relaxed);
-        Self(inner)
-    }
-}
-
-impl Drop for Inside<'_> {
-    fn drop(&mut self) {
-        self.0.context.trigger_depth.fetch_sub(1, Ordering::Relaxed);
-    }
 }
 
 /// Whether the condition of a trigger holds.

@@ -1,0 +1,81 @@
+//! What runs around a statement of a function: queries whose rows loops go through, or that call functions, and triggers.
+
+use parking_lot::Mutex;
+use store::catalog::TableId;
+
+/// What runs in a session around a statement of a function, from the outside to the inside.
+#[derive(Debug, Default)]
+pub struct Running {
+    queries: Mutex<Vec<RunningQuery>>,
+    /// The tables whose triggers' functions run.
+    firing: Mutex<Vec<TableId>>,
+}
+
+/// A query that runs.
+#[derive(Debug, Clone)]
+pub struct RunningQuery {
+    /// Its text.
+    pub text: String,
+    /// The search path with which it began.
+    pub search_path: Vec<String>,
+}
+
+/// Something that runs until this is dropped.
+#[derive(Debug)]
+pub struct Around<'a> {
+    running: &'a Running,
+    is_trigger: bool,
+}
+
+impl Running {
+    /// Notes a query, until [`Self::end`].
+    pub(crate) fn begin(&self, query: &str, search_path: Vec<String>) {
+        self.queries.lock().push(RunningQuery { text: query.to_owned(), search_path });
+    }
+
+    /// Ends the innermost query, unless its transaction has ended before.
+    pub(crate) fn end(&self) {
+        self.queries.lock().pop();
+    }
+
+    /// Notes a query, until the result is dropped.
+    pub fn query(&self, text: &str, search_path: Vec<String>) -> Around<'_> {
+        self.begin(text, search_path);
+        Around { running: self, is_trigger: false }
+    }
+
+    /// Notes a trigger of a table, until the result is dropped.
+    pub fn trigger(&self, table: TableId) -> Around<'_> {
+        self.firing.lock().push(table);
+        Around { running: self, is_trigger: true }
+    }
+
+    /// The queries.
+    pub fn queries(&self) -> Vec<RunningQuery> {
+        self.queries.lock().clone()
+    }
+
+    /// Whether a trigger of a table runs.
+    pub fn is_firing(&self, table: TableId) -> bool {
+        self.firing.lock().contains(&table)
+    }
+
+    /// The number of triggers.
+    pub fn trigger_depth(&self) -> i64 {
+        self.firing.lock().len() as i64
+    }
+
+    /// Forgets the queries: what they read is theirs when their transaction has ended.
+    pub fn end_transaction(&self) {
+        self.queries.lock().clear();
+    }
+}
+
+impl Drop for Around<'_> {
+    fn drop(&mut self) {
+        match self.is_trigger {
+            true => drop(self.running.firing.lock().pop()),
+            false => self.running.end(),
+        }
+    }
+}
