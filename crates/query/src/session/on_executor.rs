@@ -139,10 +139,10 @@ fn ahead(rows: Rows) -> (Rows, bool) {
             Some(Some(batch)) if batch.is_ok() && batches.len() + 1 < BATCHES_AHEAD => {
                 batches.push(batch);
             }
+            // An error fails the transaction when somebody reads as far.
             Some(Some(batch)) => {
-                let has_failed = batch.is_err();
                 batches.push(batch);
-                break has_failed;
+                break false;
             }
             Some(None) => break true,
             None => break false,
