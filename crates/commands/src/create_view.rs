@@ -1,9 +1,9 @@
 //! CREATE VIEW.
 
-use crate::{Error, Result};
 use crate::constraint::too_deep;
 use crate::names::{Persistence, RelationName, incomplete, node, texts};
 use crate::view_options::ViewOptions;
+use crate::{Error, Result};
 use grammar::statement_text;
 use grammar::tree::ViewStmt;
 

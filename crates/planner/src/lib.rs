@@ -10,6 +10,7 @@ mod deep;
 mod every_expression;
 mod in_turn;
 pub mod inputs;
+pub mod large_joins;
 mod only_row;
 pub mod origins;
 pub mod relations;

@@ -1,6 +1,8 @@
 //! Rows that are still being read while their session goes on.
 
-use futures::StreamExt;
+use datafusion::arrow::array::AsArray;
+use datafusion::arrow::datatypes::Int64Type;
+use futures::{StreamExt, TryStreamExt};
 use query::{Database, Options, Session, TransactionStatus};
 
 /// More rows than anybody waits for.
@@ -46,4 +48,24 @@ async fn a_query_that_fails_inside_a_transaction_fails_that_at_once_and_no_other
     session.rollback().await.expect("rolled back");
     session.begin().await.expect("begun");
     session.execute("SELECT 1").await.expect("another transaction");
+}
+
+/// A hash join of which both sides are too large for the memory is planned again.
+#[tokio::test]
+async fn a_join_of_large_inputs_on_a_skewed_key_is_answered() {
+    let memory_limit = Some(160_000_000);
+    let options = Options { memory_limit, threads: Some(2), ..Options::default() };
+    let session = Database::open(options).expect("opened").session();
+    let side = |key: &str| {
+        format!(
+            "(SELECT {key} AS k, repeat('x', 100) || i AS t FROM generate_series(1, 1500000) s(i))"
+        )
+    };
+    let (skewed, plain) = (side("CASE WHEN i % 2 = 0 THEN 2 ELSE i END"), side("i"));
+    let join =
+        format!("SELECT count(*) FROM {skewed} a JOIN {plain} b USING (k) WHERE a.t || b.t <> ''");
+    let rows = session.query(&join).await.expect("a join");
+    let batches: Vec<_> = rows.stream.try_collect().await.expect("rows");
+    let counts = batches.iter().map(|batch| batch.column(0).as_primitive::<Int64Type>());
+    assert_eq!(counts.map(|counts| counts.value(0)).collect::<Vec<_>>(), [1_500_000]);
 }

@@ -147,7 +147,8 @@ async fn a_cursor_has_the_position_of_postgresqls() {
 async fn an_error_of_a_cursor_is_that_of_its_fetch() {
     let served = serve(&[]);
     let client = connect(&served, "u", None).await.expect("connected");
-    let declare = "BEGIN; DECLARE c CURSOR FOR SELECT 1 / (g - 3) FROM generate_series(1, 5) AS s(g)";
+    let declare =
+        "BEGIN; DECLARE c CURSOR FOR SELECT 1 / (g - 3) FROM generate_series(1, 5) AS s(g)";
     client.simple_query(declare).await.expect("declared");
     assert_eq!(values(&client, "SELECT 7 FROM pg_sleep(0.2)").await, ["7"]);
     assert_eq!(refusal(&client, "FETCH ALL c").await, "22012 division by zero");

@@ -74,11 +74,7 @@ pub(crate) async fn run(
         name,
         sql,
         columns,
-        search_path: if is_temporary {
-            frame.path().schemas().map(str::to_owned).collect()
-        } else {
-            frame.path().named().map(str::to_owned).collect()
-        },
+        search_path: search_path(frame, is_temporary),
         comment,
         options,
     };
@@ -94,6 +90,14 @@ pub(crate) async fn run(
         frame.own(transaction, Object::Relation(id))?;
     }
     Ok(())
+}
+
+/// The schemas in which a view looks names up.
+fn search_path(frame: &Frame<'_>, is_temporary: bool) -> Vec<String> {
+    match is_temporary {
+        true => frame.path().schemas().map(str::to_owned).collect(),
+        false => frame.path().named().map(str::to_owned).collect(),
+    }
 }
 
 /// Options that a statement has set.

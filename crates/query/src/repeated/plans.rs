@@ -1,6 +1,6 @@
 //! Queries that are executed with a plan of before ([`plan_cache::plans`]).
 
-use super::{begun, large_joins};
+use super::begun;
 use crate::analysis;
 use crate::context::{Frame, Inner};
 use datafusion::arrow::array::RecordBatch;
@@ -12,6 +12,7 @@ use futures::Stream;
 use parser::Statement;
 use plan_cache::Basis;
 use plan_cache::plans::{KeptPlan, KeptPlans, Known, Query};
+use planner::large_joins;
 use scan::parameters::Parameters;
 use scan::renewal::{emptied, renewed};
 use std::pin::Pin;
