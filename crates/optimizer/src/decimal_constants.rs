@@ -35,11 +35,21 @@ pub(crate) fn simplify(
     let names = NamePreserver::new(&plan);
     let plan = plan.map_expressions(|expr| {
         let name = names.save(&expr);
-        let expr =
-            expr.transform_up(|part| Ok(Transformed::yes(exact(part, &schema, &simplifier)?)));
-        Ok(Transformed::yes(name.restore(expr.data()?)))
+        Ok(Transformed::yes(name.restore(with_exact_decimals(expr, &schema, &simplifier)?)))
     })?;
     rule.rewrite(plan.data, config)
+}
+
+/// An expression of which the engine's simplifier gets no product and no remainder of decimals wrong.
+///
+/// # Errors
+/// Errors of the engine.
+pub fn with_exact_decimals(
+    expr: Expr,
+    schema: &DFSchema,
+    simplifier: &ExprSimplifier,
+) -> Result<Expr> {
+    expr.transform_up(|part| Ok(Transformed::yes(exact(part, schema, simplifier)?))).data()
 }
 
 /// The columns that the expressions of a node refer to.

@@ -20,6 +20,7 @@ mod varying;
 mod whole_orders;
 
 pub use computed_keys::ComputedKeys;
+pub use decimal_constants::with_exact_decimals;
 pub use few_groups::FewGroups;
 pub use float_groups::FloatGroups;
 pub use guarded::{Rule, guarded};

@@ -89,6 +89,12 @@ impl KeptPlans {
     /// Remembers what is known of a query.
     pub fn keep(&self, query: Query, known: Known) {
         let mut queries = self.0.lock();
+        // One value that is out of the ordinary, such as LIMIT 0, says nothing of the others.
+        let is_kept =
+            |(of, other): &(Query, Known)| of.is(&query) && matches!(other, Known::Kept(_));
+        if matches!(known, Known::Refused) && queries.iter().any(is_kept) {
+            return;
+        }
         let mut variants = 1;
         queries.retain(|(of, other)| {
             let is_variant = match (&known, other) {

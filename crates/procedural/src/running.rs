@@ -55,6 +55,16 @@ impl Running {
         self.queries.lock().clone()
     }
 
+    /// The number of queries.
+    pub fn depth(&self) -> usize {
+        self.queries.lock().len()
+    }
+
+    /// Ends the innermost queries, of which so many are left: a statement that was cancelled does not end its own.
+    pub fn end_to(&self, depth: usize) {
+        self.queries.lock().truncate(depth);
+    }
+
     /// Whether a trigger of a table runs.
     pub fn is_firing(&self, table: TableId) -> bool {
         self.firing.lock().contains(&table)

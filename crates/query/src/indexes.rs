@@ -10,6 +10,7 @@ use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::simplify::SimplifyContext;
 use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 use datafusion::physical_expr::PhysicalExpr;
+use optimizer::with_exact_decimals;
 use parking_lot::Mutex;
 use planner::casts;
 use scan::index_lookup::meaning::{Meaning, Meanings};
@@ -93,8 +94,9 @@ impl Indexes {
             let logical = casts::converted(expr, &schema, Style::default())?.data;
             let context = SimplifyContext::builder().with_schema(Arc::clone(&schema));
             let context = context.with_config_options(Arc::clone(self.engine.config_options()));
-            let meaning = ExprSimplifier::new(context.build()).simplify(logical.clone())?;
-            meanings.push(unqualified(meaning));
+            let simplifier = ExprSimplifier::new(context.build());
+            let exact = with_exact_decimals(logical.clone(), &schema, &simplifier)?;
+            meanings.push(unqualified(simplifier.simplify(exact)?));
             let callable = lowering::callable(logical, &schema, &self.engine)?;
             expressions.push(self.engine.create_physical_expr(unqualified(callable), &inputs)?);
         }

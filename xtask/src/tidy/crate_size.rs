@@ -6,7 +6,7 @@ use super::{Finding, edges};
 /// Maximum number of lines of a crate.
 const LINES_MAX: usize = 9_000;
 /// Maximum number of lines of `query`, which plans and executes SQL, until `ddl` and `roles` are a crate of their own.
-const QUERY_LINES_MAX: usize = 26_600;
+const QUERY_LINES_MAX: usize = 26_650;
 /// Maximum number of lines of `store`, until its locks and reads of other servers are crates of their own.
 const STORE_LINES_MAX: usize = 11_200;
 /// Maximum number of lines of `analyzer` and `lowering`, which grow with the SQL that is known.

@@ -26,6 +26,7 @@ pub(crate) struct Held {
 pub(crate) struct HeldMark {
     cursors: CursorMark,
     waiting: usize,
+    queries: usize,
 }
 
 impl Held {
@@ -90,11 +91,13 @@ impl procedural::Held for Held {
     }
 
     fn mark(&self) -> HeldMark {
-        HeldMark { cursors: self.cursors.lock().mark(), waiting: self.waiting.lock().len() }
+        let (cursors, waiting) = (self.cursors.lock().mark(), self.waiting.lock().len());
+        HeldMark { cursors, waiting, queries: self.running.depth() }
     }
 
     fn go_back(&self, to: HeldMark) {
         self.cursors.lock().go_back(to.cursors);
         self.waiting.lock().truncate(to.waiting);
+        self.running.end_to(to.queries);
     }
 }

@@ -74,6 +74,8 @@ fn drop_relation(
     if let Relation::Index(index) = relation {
         return drop_index(frame, transaction, index, drop.cascade);
     }
+    // Cursors name views that go first.
+    let in_use = refuse_in_use(frame, transaction, relation, "DROP TABLE");
     dependents::drop_views(frame, transaction, relation, drop.cascade)?;
     functions::drop_with_table(frame, transaction, relation, drop.cascade)?;
     if let Relation::Table(table) = relation {
@@ -88,7 +90,7 @@ fn drop_relation(
         let depends = |of: &Table, _: &ForeignKey| !named(of);
         let (id, names) = (table.id, (&*what, &*what));
         foreign_keys::drop_dependents(frame, transaction, id, names, drop.cascade, depends)?;
-        refuse_in_use(frame, transaction, relation, "DROP TABLE")?;
+        in_use?;
     }
     drop_with_owned(transaction, &catalog, relation)
 }

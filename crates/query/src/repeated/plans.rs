@@ -85,12 +85,12 @@ impl Inner {
         let query = analysis::query_of(statement)?;
         let (plan, fields) = analysis::plan_without_values(frame, &planner, query).await?;
         let parameters = Parameters::new(frame.parameters);
-        let mut is_for_one = false;
+        let mut is_for_one = true;
         let (physical, emptied) = loop {
             let physical = planner.reusable(&plan, &parameters, is_for_one).await?;
             let Some(physical) = physical else { return Ok(None) };
             match emptied(&physical)? {
-                Some(emptied) if emptied.is_small() && !is_for_one => is_for_one = true,
+                Some(emptied) if is_for_one && !emptied.is_small() => is_for_one = false,
                 Some(emptied) => break (physical, emptied),
                 None => return Ok(None),
             }

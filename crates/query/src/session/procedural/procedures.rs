@@ -86,12 +86,12 @@ impl Inner {
         self.context.see(&reading, &frame);
         let resolved = resolve(&frame, &reading, call).await?;
         let mut types = Vec::new();
-        for (parameter, place) in resolved.function.parameters.iter().zip(&resolved.places) {
+        for (place, of) in resolved.places.iter().zip(resolved.types()) {
             let argument = place.and_then(|place| call.arguments.get(place));
             let number = argument.and_then(|argument| argument.text.strip_prefix('$'));
             let number = number.and_then(|number| number.parse::<usize>().ok()?.checked_sub(1));
             if let Some(number) = number {
-                types.push((number, held(parameter.type_id)?));
+                types.push((number, held(of)?));
             }
         }
         let mut fields = Vec::new();
@@ -173,6 +173,8 @@ struct Resolved {
     places: Vec<Option<usize>>,
     /// The number of arguments that are variadic ones, at the end.
     variadic: usize,
+    /// The type of a variadic argument.
+    item: Option<Oid>,
 }
 
 /// Finds the procedure that a CALL means.
@@ -235,7 +237,12 @@ async fn resolve(
         let message = format!("CALL with a parameter of type {}", type_name(of.type_id));
         return Err(Error::unsupported(format!("{message} is not supported")));
     }
-    Ok(Resolved { places: chosen.places.clone(), variadic: chosen.variadic, function })
+    Ok(Resolved {
+        places: chosen.places.clone(),
+        variadic: chosen.variadic,
+        item: chosen.function.variadic,
+        function,
+    })
 }
 
 /// Why no procedure is meant.
@@ -258,29 +265,36 @@ fn no_procedure(shown: &str, failure: NoFunction) -> Error {
     }
 }
 
-/// The arguments of a CALL as expressions of the parameters' types, in their order.
-fn arguments_of(
-    call: &Call,
-    function: &Function,
-    places: &[Option<usize>],
-    variadic: usize,
-) -> Vec<String> {
-    let argument = |place: &Option<usize>| place.and_then(|place| call.arguments.get(place));
-    let items = places.get(places.len().saturating_sub(variadic)..).unwrap_or_default();
-    let texts = function.parameters.iter().enumerate().map(|(at, parameter)| {
-        let text = match (places.get(at).and_then(argument), &parameter.default) {
-            _ if parameter.mode == ParameterMode::Out => "NULL",
-            _ if parameter.mode == ParameterMode::Variadic && variadic > 0 => {
-                let items = items.iter().filter_map(argument).map(|of| of.text.as_str());
-                &format!("ARRAY[{}]", items.collect::<Vec<_>>().join(", "))
-            }
-            (Some(argument), _) => &argument.text,
-            (None, Some(default)) => default,
-            (None, None) => "NULL",
-        };
-        format!("CAST(({text}) AS {})", type_name(parameter.type_id))
-    });
-    texts.collect()
+impl Resolved {
+    /// The types of the arguments, the variadic ones expanded.
+    fn types(&self) -> impl Iterator<Item = u32> {
+        let fixed = self.places.len().saturating_sub(self.variadic);
+        let parameters = self.function.parameters.iter().take(fixed).map(|of| of.type_id);
+        parameters.chain(self.item.map(|item| item.0).into_iter().cycle().take(self.variadic))
+    }
+
+    /// The arguments of a CALL as expressions of the parameters' types, in their order.
+    fn arguments_of(&self, call: &Call) -> Vec<String> {
+        let argument = |place: &Option<usize>| place.and_then(|place| call.arguments.get(place));
+        let cast = |text: &str, of: u32| format!("CAST(({text}) AS {})", type_name(of));
+        let items = self.places.iter().skip(self.places.len().saturating_sub(self.variadic));
+        let texts = self.function.parameters.iter().enumerate().map(|(at, parameter)| {
+            let text = match (self.places.get(at).and_then(argument), &parameter.default) {
+                _ if parameter.mode == ParameterMode::Out => "NULL",
+                _ if parameter.mode == ParameterMode::Variadic && self.variadic > 0 => {
+                    let of = self.item.map_or(parameter.type_id, |item| item.0);
+                    let items = items.clone().filter_map(argument);
+                    let items: Vec<_> = items.map(|item| cast(&item.text, of)).collect();
+                    &format!("ARRAY[{}]", items.join(", "))
+                }
+                (Some(argument), _) => &argument.text,
+                (None, Some(default)) => default,
+                (None, None) => "NULL",
+            };
+            cast(text, parameter.type_id)
+        });
+        texts.collect()
+    }
 }
 
 /// The type of an argument.
@@ -326,9 +340,10 @@ impl InSession<'_> {
         let frame = self.inner.frame_of(values, statement).with_names(names);
         let reading = self.inner.reading(self.conversation).await?;
         self.inner.context.see(&reading, &frame);
-        let Resolved { function, places, variadic } = resolve(&frame, &reading, call).await?;
+        let resolved = resolve(&frame, &reading, call).await?;
+        let texts = resolved.arguments_of(call);
+        let Resolved { function, places, .. } = resolved;
         let kept = self.inner.function(reading.catalog(), function.id)?;
-        let texts = arguments_of(call, &function, &places, variadic);
         let (inner, control) = (self.inner, self.control);
         let (depth, ends) = (self.depth + 1, self.ends);
         let arguments = match texts.is_empty() {
