@@ -49,7 +49,6 @@ const EDGES: &[(&str, &[&str])] = &[
     ("deparse", &["parser", "analyzer", "grammar"]),
     ("scan", &["executor", "foreign", "functions", "values", "store", "sdds"]),
     ("integrity", &["scan", "parser", "values", "store", "sdds"]),
-    ("plan_cache", &["planner", "catalog_views", "scan", "values", "store"]),
     ("keyed", &["scan", "parser", "grammar", "values", "store", "sdds"]),
     (
         "catalog_views",
@@ -96,6 +95,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "store",
         ],
     ),
+    ("plan_cache", &["planner", "catalog_views", "scan", "values", "store"]),
     (
         "procedural",
         &[
