@@ -1,14 +1,18 @@
 //! Computes the keys of windows and of ordered aggregates before they are sorted by.
 //!
-//! `string_agg(s, ',' ORDER BY length(s) > 1)`: the engine does not recognise that rows are in the order of an operator over
-//! a function's result, because it compares the bounds of two values and has no type for those of functions. It refuses its
-//! own plan. A projection makes columns of such keys, whose order is known.
+//! `string_agg(s, ',' ORDER BY length(s) > 1)`: the engine does not always recognise that rows are in the order of an operator,
+//! because it computes the bounds of its operands, and has no type for those of functions and none of a division by zero. It
+//! refuses its own plan. A projection makes columns of such keys, whose order is known.
+//!
+//! The keys of an aggregate with FILTER are computed for its rows only: others may make them fail.
 
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
-use datafusion::logical_expr::expr::{AggregateFunction, Sort, WindowFunction};
+use datafusion::logical_expr::expr::{AggregateFunction, Sort};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
-use datafusion::logical_expr::{Aggregate, Expr, LogicalPlan, LogicalPlanBuilder, Window, col};
+use datafusion::logical_expr::{
+    Aggregate, Expr, LogicalPlan, LogicalPlanBuilder, Window, col, when,
+};
 use datafusion::optimizer::optimizer::ApplyOrder;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 use std::sync::Arc;
@@ -44,9 +48,10 @@ impl OptimizerRule for ComputedKeys {
             return Ok(Transformed::no(plan));
         }
         let named = keys.into_iter().map(|key| (key, config.alias_generator().next("__key")));
-        let keys: Vec<(Expr, String)> = named.collect();
+        let keys: Vec<(Key, String)> = named.collect();
         let columns = input.schema().columns().into_iter().map(Expr::Column);
-        let computed = keys.iter().map(|(key, name)| key.clone().alias(name));
+        let computed = keys.iter().map(|(key, name)| Ok(key.computed()?.alias(name)));
+        let computed = computed.collect::<Result<Vec<_>>>()?;
         let input = LogicalPlanBuilder::from(Arc::clone(input)).project(columns.chain(computed))?;
         let input = Arc::new(input.build()?);
         let names = NamePreserver::new(&plan);
@@ -74,20 +79,45 @@ impl OptimizerRule for ComputedKeys {
     }
 }
 
-/// Adds the keys of which the engine does not know an order.
-fn unknown_keys(expr: &Expr, keys: &mut Vec<Expr>) -> Result<()> {
+/// A key, and the condition of the rows that have it.
+#[derive(Debug, Clone, PartialEq)]
+struct Key {
+    expr: Expr,
+    filter: Option<Expr>,
+}
+
+impl Key {
+    fn computed(&self) -> Result<Expr> {
+        match &self.filter {
+            Some(filter) => when(filter.clone(), self.expr.clone()).end(),
+            None => Ok(self.expr.clone()),
+        }
+    }
+}
+
+/// The keys of a call, and the condition of its rows; `None` for other expressions.
+fn keys_of(part: &Expr) -> Option<(&[Expr], &[Sort], Option<&Expr>)> {
+    match part {
+        Expr::WindowFunction(call) => {
+            Some((&call.params.partition_by, &call.params.order_by, None))
+        }
+        Expr::AggregateFunction(AggregateFunction { params, .. }) => {
+            Some((&[], &params.order_by, params.filter.as_deref()))
+        }
+        _ => None,
+    }
+}
+
+/// Adds the keys of which the engine may not know an order.
+fn unknown_keys(expr: &Expr, keys: &mut Vec<Key>) -> Result<()> {
     expr.apply(|part| {
-        let (partitions, order): (&[Expr], &[Sort]) = match part {
-            Expr::WindowFunction(call) => {
-                let WindowFunction { params, .. } = &**call;
-                (&params.partition_by, &params.order_by)
-            }
-            Expr::AggregateFunction(AggregateFunction { params, .. }) => (&[], &params.order_by),
-            _ => return Ok(TreeNodeRecursion::Continue),
+        let Some((partitions, order, filter)) = keys_of(part) else {
+            return Ok(TreeNodeRecursion::Continue);
         };
-        for key in partitions.iter().chain(order.iter().map(|sort| &sort.expr)) {
-            if !keys.contains(key) && !key.is_volatile() && has_operator_over_function(key)? {
-                keys.push(key.clone());
+        for expr in partitions.iter().chain(order.iter().map(|sort| &sort.expr)) {
+            let key = Key { expr: expr.clone(), filter: filter.cloned() };
+            if !keys.contains(&key) && !expr.is_volatile() && has_operator(expr)? {
+                keys.push(key);
             }
         }
         Ok(TreeNodeRecursion::Jump)
@@ -95,22 +125,24 @@ fn unknown_keys(expr: &Expr, keys: &mut Vec<Expr>) -> Result<()> {
     Ok(())
 }
 
-fn has_operator_over_function(key: &Expr) -> Result<bool> {
-    key.exists(|part| match part {
-        Expr::BinaryExpr(_) | Expr::Not(_) | Expr::Negative(_) => {
-            part.exists(|part| Ok(matches!(part, Expr::ScalarFunction(_))))
-        }
-        _ => Ok(false),
-    })
+fn has_operator(key: &Expr) -> Result<bool> {
+    key.exists(|part| Ok(matches!(part, Expr::BinaryExpr(_) | Expr::Not(_) | Expr::Negative(_))))
 }
 
 /// An expression over the columns that have been made of keys.
-fn with_columns(expr: Expr, keys: &[(Expr, String)]) -> Result<Expr> {
-    expr.transform_down(|part| {
-        Ok(match keys.iter().find(|(key, _)| *key == part) {
-            Some((_, name)) => Transformed::yes(col(name.as_str())),
-            None => Transformed::no(part),
-        })
+fn with_columns(expr: Expr, keys: &[(Key, String)]) -> Result<Expr> {
+    expr.transform_down(|call| {
+        let Some((_, _, filter)) = keys_of(&call) else { return Ok(Transformed::no(call)) };
+        let filter = filter.cloned();
+        let column = |part: Expr| {
+            let is_it = |(key, _): &&(Key, String)| key.expr == part && key.filter == filter;
+            Ok(match keys.iter().find(is_it) {
+                Some((_, name)) => Transformed::new(col(name), true, TreeNodeRecursion::Jump),
+                None => Transformed::no(part),
+            })
+        };
+        let call = call.map_children(|part| part.transform_down(column))?;
+        Ok(Transformed::new(call.data, true, TreeNodeRecursion::Jump))
     })
     .data()
 }
