@@ -3,6 +3,7 @@
 use crate::names::{RelationName, texts};
 use crate::{Error, Result};
 use analyzer::declared_type;
+use analyzer::system::types::TypeKind;
 use analyzer::system::{Oid, SqlType};
 use grammar::tree::TypeName;
 
@@ -34,6 +35,12 @@ impl DataType {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Whether it is a pseudo-type, which no column has.
+    pub fn is_pseudo(&self) -> bool {
+        let definition = self.sql_type.oid.definition();
+        self.of_users.is_none() && definition.is_some_and(|of| of.kind == TypeKind::Pseudo)
     }
 
     /// One of PostgreSQL's types.

@@ -67,8 +67,8 @@ pub enum Definition {
 pub struct Maintenance {
     /// Whether it is VACUUM.
     pub is_vacuum: bool,
-    /// The relations; all if there are none.
-    pub relations: Vec<RelationName>,
+    /// The relations, each with the columns that are named; all if there are none.
+    pub relations: Vec<(RelationName, Vec<String>)>,
 }
 
 impl Definition {

@@ -158,7 +158,10 @@ fn of_session(statement: &NodeEnum) -> Result<Command> {
 /// VACUUM and ANALYZE. Their options say how to do what need not be done.
 fn maintenance(statement: &VacuumStmt) -> Result<Maintenance> {
     let relation = |node: &Node| match &node.node {
-        Some(NodeEnum::VacuumRelation(vacuumed)) => RelationName::of(vacuumed.relation.as_ref()),
+        Some(NodeEnum::VacuumRelation(vacuumed)) => {
+            let name = RelationName::of(vacuumed.relation.as_ref())?;
+            Ok((name, names::texts(&vacuumed.va_cols)))
+        }
         _ => Err(names::incomplete()),
     };
     let relations = statement.rels.iter().map(relation).collect::<Result<_>>()?;

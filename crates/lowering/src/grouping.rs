@@ -5,7 +5,7 @@ use crate::refusal::{Result, missing};
 use crate::scope::{Lowering, Slot};
 use crate::typed::Typed;
 use analyzer::system::{Oid, SqlType};
-use analyzer::tree::{Body, From, GroupingSets, Kind, Select, SelectId, Source};
+use analyzer::tree::{GroupingSets, Select, SelectId};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Column, ScalarValue};
 use datafusion::logical_expr::expr::{GroupingSet, Sort};
@@ -15,8 +15,13 @@ use datafusion::logical_expr::{
 use std::collections::HashSet;
 
 impl Lowering<'_> {
-    /// The groups of a SELECT, with its aggregates.
-    pub(crate) fn grouped(&mut self, plan: LogicalPlan, select: &Select) -> Result<LogicalPlan> {
+    /// The groups of a SELECT, with its aggregates, which take the rows in an order.
+    pub(crate) fn grouped(
+        &mut self,
+        plan: LogicalPlan,
+        select: &Select,
+        order: Vec<Sort>,
+    ) -> Result<LogicalPlan> {
         let keys = self.exprs(&select.group_by)?;
         let mut key_exprs: Vec<Expr> = Vec::with_capacity(keys.len());
         let mut aggregates: Vec<Expr> = Vec::new();
@@ -34,7 +39,7 @@ impl Lowering<'_> {
             true => with_keys(plan, &mut key_exprs)?,
             false => plan,
         };
-        let made = self.aggregates_of(select, &mut aggregates)?;
+        let made = self.aggregates_of(select, order, &mut aggregates)?;
         if keys.is_empty() && aggregates.is_empty() {
             // The engine has no group without an aggregate.
             aggregates.push(self.count_of_rows()?);
@@ -91,9 +96,9 @@ impl Lowering<'_> {
     fn aggregates_of(
         &mut self,
         select: &Select,
+        order: Vec<Sort>,
         all: &mut Vec<Expr>,
     ) -> Result<Vec<(Made, Vec<usize>)>> {
-        let order = self.order_of_input(select)?;
         let order = std::mem::replace(&mut self.input_order, order);
         let first = self.aggregate_order.take();
         let mut made = Vec::with_capacity(select.aggregates.len());
@@ -105,27 +110,6 @@ impl Lowering<'_> {
         self.input_order = order;
         self.aggregate_order = first;
         Ok(made)
-    }
-
-    /// The order that a subquery, which is all of FROM, gives its rows.
-    fn order_of_input(&mut self, select: &Select) -> Result<Vec<Sort>> {
-        let [From::Relation(relation)] = &select.from[..] else { return Ok(Vec::new()) };
-        let Source::Query(query) = &relation.source else { return Ok(Vec::new()) };
-        let mut order = Vec::with_capacity(query.order_by.len());
-        for key in &query.order_by {
-            let place = match (&key.expr.kind, &query.body) {
-                (Kind::Output(place), _) => Some(*place),
-                (_, Body::Select(select)) => {
-                    select.output.iter().position(|output| output.expr == key.expr)
-                }
-                _ => None,
-            };
-            // Keys behind one that is no column order nothing that can be seen.
-            let Some(place) = place else { break };
-            let value = self.column(relation.id, place)?;
-            order.push(self.sorted(key, value)?);
-        }
-        Ok(order)
     }
 
     /// Keeps the number of the grouping set, with a bit for each key of GROUP BY, the last one lowest.

@@ -7,6 +7,7 @@
 
 mod aggregates;
 mod callable;
+mod carried_orders;
 mod ctes;
 mod decimals;
 mod distinct;

@@ -1,9 +1,10 @@
 //! Queries: the part that makes rows, with WITH, ORDER BY and LIMIT around it.
 
+use crate::carried_orders::{Carried, carried};
 use crate::expressions::outputs_of;
-use crate::refusal::{Result, missing};
+use crate::refusal::Result;
 use crate::scope::Lowering;
-use analyzer::tree::{Body, Distinct, Kind, Query, SortKey};
+use analyzer::tree::{Body, Query, Select, SortKey};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::logical_expr::expr::Sort;
 use grammar::growing;
@@ -33,25 +34,18 @@ impl Lowering<'_> {
     /// The plan of a query for an aggregate of its first column, and the order in which it takes the rows.
     pub(crate) fn ordered_query(&mut self, query: &Query) -> Result<(LogicalPlan, Vec<Sort>)> {
         let is_cut = query.limit.count.is_some() || query.limit.offset.is_some();
+        let is_plain = |select: &Select| !is_cut && select.distinct.is_none();
         match &query.body {
-            Body::Select(select) if !is_cut && select.distinct.is_none() => growing(|| {
+            Body::Select(select) if is_plain(select) => growing(|| {
                 self.with(&query.with)?;
                 self.select_with_keys(select, &query.order_by)
             }),
             _ => {
                 let plan = self.query(query)?;
-                // Rows that LIMIT cuts off keep their order. DISTINCT forgets it, but keys that are columns of the result tell.
-                let is_output = |key: &&SortKey| matches!(key.expr.kind, Kind::Output(_));
-                let keys = query.order_by.iter().take_while(is_output);
-                let keys: Vec<SortKey> = keys.cloned().collect();
-                if let (Body::Select(select), false) = (&query.body, is_cut)
-                    && let Some(Distinct::On(on)) = &select.distinct
-                    && keys.len() < on.len().min(query.order_by.len())
-                {
-                    return missing("ARRAY of DISTINCT ON in the order of other columns");
-                }
-                let order = self.order_of_outputs(&plan, query, &keys)?;
-                Ok((plan, order))
+                Ok(match carried(&plan)? {
+                    Some(Carried { plan, order }) => (plan, order),
+                    None => (plan, Vec::new()),
+                })
             }
         }
     }

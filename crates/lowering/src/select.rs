@@ -1,14 +1,17 @@
 //! SELECT.
 
+use crate::carried_orders::{Carried, carried};
 use crate::names;
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::Typed;
-use analyzer::system::SqlType;
-use analyzer::tree::{Distinct, Expr, Kind, Limit, Select, SortKey};
+use analyzer::system::{Oid, SqlType};
+use analyzer::tree::{Distinct, Expr, From, Kind, Limit, Select, SortKey};
 use datafusion::common::{Column, ScalarValue};
 use datafusion::logical_expr::expr::Sort;
-use datafusion::logical_expr::{Expr as Engine, LogicalPlan, LogicalPlanBuilder, when};
+use datafusion::logical_expr::{
+    Expr as Engine, ExprSchemable, LogicalPlan, LogicalPlanBuilder, when,
+};
 use std::collections::HashSet;
 
 /// Begins the names of columns that only sort keys need.
@@ -28,11 +31,14 @@ impl Lowering<'_> {
             return self.ordered(plan, order, limit, width);
         }
         let (plan, order) = self.in_frame(|lowering| {
-            let plan = lowering.rows(select)?;
-            if let Some(plan) = lowering.postponed(&plan, select, keys, limit)? {
+            let Carried { plan, order } = lowering.rows(select)?;
+            // Without ORDER BY, rows come in the order in which they are read.
+            let is_told = !keys.is_empty() || select.distinct.is_some();
+            let order = if is_told { Vec::new() } else { order };
+            if let Some(plan) = lowering.postponed(&plan, select, keys, &order, limit)? {
                 return Ok((plan, None));
             }
-            let (plan, order) = lowering.projected(plan, select, keys)?;
+            let (plan, order) = lowering.projected(plan, select, keys, order)?;
             Ok((plan, Some(order)))
         })?;
         let Some(order) = order else { return Ok(plan) };
@@ -50,23 +56,24 @@ impl Lowering<'_> {
         self.ordered(plan, order, limit, width)
     }
 
-    /// A SELECT whose volatile values are computed in the order of its keys, and only for the rows that LIMIT leaves: in
+    /// A SELECT whose volatile values are computed in the order of its keys or of what it reads, and only for the rows that LIMIT leaves: in
     /// `SELECT nextval('s') FROM t ORDER BY k LIMIT 2` for two. `None` if it has none, or they are keys.
     fn postponed(
         &mut self,
         plan: &LogicalPlan,
         select: &Select,
         keys: &[SortKey],
+        read: &[Sort],
         limit: &Limit,
     ) -> Result<Option<LogicalPlan>> {
-        if keys.is_empty() || select.distinct.is_some() || select.is_grouped {
+        if keys.is_empty() && read.is_empty() || select.distinct.is_some() || select.is_grouped {
             return Ok(None);
         }
         let values = self.exprs(select.output.iter().map(|output| &output.expr))?;
         if !values.iter().any(|value| value.expr.is_volatile()) {
             return Ok(None);
         }
-        let mut order = Vec::with_capacity(keys.len());
+        let mut order = read.to_vec();
         for key in keys {
             let value = match key.expr.kind {
                 Kind::Output(place) => values[place].clone(),
@@ -95,34 +102,45 @@ impl Lowering<'_> {
         keys: &[SortKey],
     ) -> Result<(LogicalPlan, Vec<Sort>)> {
         self.in_frame(|lowering| {
-            let plan = lowering.rows(select)?;
-            lowering.projected(plan, select, keys)
+            let Carried { plan, order } = lowering.rows(select)?;
+            let order = if keys.is_empty() { order } else { Vec::new() };
+            lowering.projected(plan, select, keys, order)
         })
     }
 
-    /// The rows of FROM, WHERE, GROUP BY and HAVING, with window functions and sets.
-    fn rows(&mut self, select: &Select) -> Result<LogicalPlan> {
-        let mut plan = self.from(&select.from)?;
+    /// The rows of FROM, WHERE, GROUP BY and HAVING, with window functions and sets, and the order that a subquery, which is
+    /// all of FROM, gives them.
+    fn rows(&mut self, select: &Select) -> Result<Carried> {
+        let plan = self.from(&select.from)?;
+        let ordered = match &select.from[..] {
+            [From::Relation(_)] => carried(&plan)?,
+            _ => None,
+        };
+        let Carried { mut plan, mut order } =
+            ordered.unwrap_or_else(|| Carried { plan, order: Vec::new() });
         if let Some(filter) = &select.filter {
             let filter = self.filter(filter)?;
             plan = LogicalPlanBuilder::from(plan).filter(filter)?.build()?;
         }
         if select.is_grouped {
-            plan = self.grouped(plan, select)?;
+            plan = self.grouped(plan, select, std::mem::take(&mut order))?;
             if let Some(having) = &select.having {
                 let having = self.condition(having)?;
                 plan = LogicalPlanBuilder::from(plan).having(having)?.build()?;
             }
         }
-        plan = self.windows(plan, select)?;
-        self.sets(plan, select)
+        plan = self.windows(plan, select, &order)?;
+        self.sets(plan, select, order)
     }
 
+    /// The select list, with columns behind it that only the order needs, and the order: that of the keys, and behind it
+    /// another one of the rows.
     fn projected(
         &mut self,
         plan: LogicalPlan,
         select: &Select,
         keys: &[SortKey],
+        of_rows: Vec<Sort>,
     ) -> Result<(LogicalPlan, Vec<Sort>)> {
         let names = names::unique(select.output.iter().map(|output| &*output.name));
         let mut columns = Columns::default();
@@ -153,6 +171,12 @@ impl Lowering<'_> {
                 }
             });
         }
+        let mut behind = Vec::with_capacity(of_rows.len());
+        for key in of_rows {
+            let data_type = key.expr.get_type(plan.schema())?;
+            let value = Typed { expr: key.expr.clone(), sql_type: Oid::UNKNOWN.into(), data_type };
+            behind.push((columns.place_of(value), key));
+        }
         let Columns { exprs, values, .. } = columns;
         let plan = LogicalPlanBuilder::from(plan).project(exprs)?.build()?;
         let made = plan.schema().columns();
@@ -160,7 +184,10 @@ impl Lowering<'_> {
             let expr = Engine::Column(made[place].clone());
             self.sorted(key, Typed { expr, sql_type, ..values[place].clone() })
         });
-        let order = order.collect::<Result<_>>()?;
+        let behind = behind
+            .into_iter()
+            .map(|(place, key)| Ok(Sort { expr: Engine::Column(made[place].clone()), ..key }));
+        let order = order.chain(behind).collect::<Result<_>>()?;
         Ok((plan, order))
     }
 
@@ -176,10 +203,10 @@ impl Lowering<'_> {
         let same =
             same.map(|on| SortKey { expr: on.clone(), descending: false, nulls_first: false });
         let all: Vec<SortKey> = same.chain(keys.iter().cloned()).collect();
-        let rows = self.rows(select)?;
-        let (plan, mut same) = self.projected(rows, select, &all)?;
+        let Carried { plan, order: read } = self.rows(select)?;
+        let (plan, mut same) = self.projected(plan, select, &all, read)?;
         let order = same.split_off(on.len());
-        let mut sorted = order.clone();
+        let mut sorted = order[..keys.len()].to_vec();
         let mut groups: Vec<Engine> = Vec::with_capacity(on.len());
         for key in same {
             if !groups.contains(&key.expr) {

@@ -1,5 +1,6 @@
 //! Set-returning functions: each column is an array that the engine expands to rows.
 
+use crate::carried_orders::Carried;
 use crate::functions::{arrays, take};
 use crate::record_fields::fields_of;
 use crate::refusal::{Result, missing, unsupported};
@@ -12,6 +13,7 @@ use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{
     Column, DFSchema, FunctionalDependencies, NullHandling, ScalarValue, UnnestOptions,
 };
+use datafusion::logical_expr::expr::Sort;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Unnest, lit, when};
 use functions::arrays::series::SERIES;
 use functions::json::rows::ROWS_FUNCTIONS;
@@ -52,12 +54,14 @@ pub(crate) struct Expanded {
 }
 
 impl Lowering<'_> {
-    /// A plan with the rows of the set-returning functions of a select list, side by side.
-    pub(crate) fn sets(&mut self, plan: LogicalPlan, select: &Select) -> Result<LogicalPlan> {
-        if select.sets.is_empty() {
-            return Ok(plan);
-        }
-        let mut plan = plan;
+    /// A plan with the rows of the set-returning functions of a select list, side by side. If the rows have an order, those of
+    /// a set have theirs within it.
+    pub(crate) fn sets(
+        &mut self,
+        mut plan: LogicalPlan,
+        select: &Select,
+        mut order: Vec<Sort>,
+    ) -> Result<Carried> {
         let mut open: Vec<(usize, &SetCall)> = select.sets.iter().enumerate().collect();
         // The sets in the arguments of others come first.
         while !open.is_empty() {
@@ -67,10 +71,10 @@ impl Lowering<'_> {
             if now.is_empty() {
                 return missing("sets that read each other");
             }
-            plan = self.sets_together(plan, select, &now)?;
+            plan = self.sets_together(plan, select, &now, &mut order)?;
             open = later;
         }
-        Ok(plan)
+        Ok(Carried { plan, order })
     }
 
     /// A plan with the rows of some sets of a select list, side by side.
@@ -79,6 +83,7 @@ impl Lowering<'_> {
         plan: LogicalPlan,
         select: &Select,
         sets: &[(usize, &SetCall)],
+        order: &mut Vec<Sort>,
     ) -> Result<LogicalPlan> {
         let (mut columns, mut counts) = (Vec::new(), Vec::with_capacity(sets.len()));
         for (_, set) in sets {
@@ -86,7 +91,13 @@ impl Lowering<'_> {
             counts.push(of_set.iter().map(SetColumn::width).sum());
             columns.extend(of_set);
         }
-        let Expanded { plan, values } = self.expanded(plan, columns, NullHandling::Drop)?;
+        if !order.is_empty() {
+            columns.push(self.ordinality(&columns, Oid::INT8.into())?);
+        }
+        let Expanded { plan, mut values } = self.expanded(plan, columns, NullHandling::Drop)?;
+        if !order.is_empty() {
+            order.extend(values.pop().map(|number| number.expr.sort(true, false)));
+        }
         let mut values = values.into_iter();
         for ((index, set), count) in sets.iter().zip(counts) {
             let mut of_set: Vec<Typed> = values.by_ref().take(count).collect();

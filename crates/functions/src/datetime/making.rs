@@ -148,7 +148,7 @@ fn timestamps(args: &[ArrayRef]) -> Result<TimestampMicrosecondArray> {
 fn make_zoned(args: &[ArrayRef]) -> Result<ArrayRef> {
     let local: ArrayRef = Arc::new(timestamps(args)?);
     match args.get(6) {
-        Some(zone) => zones::shifted(&[offsets_east(zone), local]),
+        Some(zone) => zones::shifted(&[offsets_east(zone)?, local]),
         None => {
             let local = local.as_primitive::<TimestampMicrosecondType>().clone();
             Ok(Arc::new(local.with_timezone("+00:00")))
@@ -156,17 +156,45 @@ fn make_zoned(args: &[ArrayRef]) -> Result<ArrayRef> {
     }
 }
 
+/// The greatest hour of an offset.
+const OFFSET_HOUR_MAX: u32 = 15;
+
 /// Zones in which an offset counts east of Greenwich, unlike in AT TIME ZONE.
-fn offsets_east(zones: &ArrayRef) -> ArrayRef {
+///
+/// # Errors
+/// 22023 for an offset without a sign, or of 16 hours and more.
+fn offsets_east(zones: &ArrayRef) -> Result<ArrayRef> {
     let turned = zones.as_string_view().iter().map(|zone| {
-        let zone = zone?;
-        Some(match zone.split_at_checked(1) {
-            Some(("+", rest)) => format!("-{rest}"),
-            Some(("-", rest)) => format!("+{rest}"),
+        let Some(zone) = zone else { return Ok(None) };
+        let (sign, rest) = zone.split_at_checked(1).unwrap_or((zone, ""));
+        Ok(Some(match sign {
+            "+" => format!("-{}", checked_offset(zone, rest)?),
+            "-" => format!("+{}", checked_offset(zone, rest)?),
+            _ if sign.starts_with(|first: char| first.is_ascii_digit()) => {
+                let message =
+                    format!("invalid input syntax for type numeric time zone: \"{zone}\"");
+                let hint = "Numeric time zones must have \"-\" or \"+\" as first character.";
+                let error = Error::new(SqlState::InvalidParameterValue, message).with_hint(hint);
+                return Err(error);
+            }
             _ => zone.to_owned(),
-        })
+        }))
     });
-    Arc::new(turned.collect::<StringViewArray>())
+    Ok(Arc::new(turned.collect::<Result<StringViewArray>>()?))
+}
+
+/// The digits of an offset.
+fn checked_offset<'a>(zone: &str, digits: &'a str) -> Result<&'a str> {
+    let first = digits.split(':').next().unwrap_or_default();
+    // Minutes may follow without a colon.
+    let length = if first.len() > 2 { first.len() - 2 } else { first.len() };
+    match first.get(..length).map(str::parse) {
+        Some(Ok(hours)) if OFFSET_HOUR_MAX < hours => {
+            let message = format!("numeric time zone \"{zone}\" out of range");
+            Err(Error::new(SqlState::InvalidParameterValue, message))
+        }
+        _ => Ok(digits),
+    }
 }
 
 /// A unit, a moment or an interval, and a zone for moments with one.

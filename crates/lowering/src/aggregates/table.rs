@@ -182,6 +182,7 @@ impl Plan {
                 | Self::Gathered(..)
                 | Self::Joined
                 | Self::Nested
+                | Self::Ordered(_)
         )
     }
 

@@ -33,6 +33,9 @@ impl Lowering<'_> {
         }
         let order = call.order_by.iter().map(|key| self.sort_key(key));
         let mut order: Vec<Sort> = order.collect::<Result<_>>()?;
+        if order.is_empty() && !call.distinct {
+            order.clone_from(&self.input_order);
+        }
         if order.is_empty() && call.distinct {
             for argument in &arguments {
                 order.push(self.order_key(argument.clone())?.expr.sort(true, false));

@@ -21,6 +21,9 @@ use std::sync::Arc;
 use values::error::{Error, SqlState};
 use values::numbers;
 
+/// The functions that compare rows by ORDER BY, without which all rows are equal.
+const COMPARING: [&str; 4] = ["rank", "dense_rank", "percent_rank", "cume_dist"];
+
 /// The value of a window function over the columns that the engine's have.
 enum Value {
     Aggregate(Made, Vec<Column>),
@@ -28,15 +31,20 @@ enum Value {
 }
 
 impl Lowering<'_> {
-    /// A plan with the window functions of a SELECT.
-    pub(crate) fn windows(&mut self, plan: LogicalPlan, select: &Select) -> Result<LogicalPlan> {
+    /// A plan with the window functions of a SELECT, which take the rows in an order where they have none of their own.
+    pub(crate) fn windows(
+        &mut self,
+        plan: LogicalPlan,
+        select: &Select,
+        order: &[Sort],
+    ) -> Result<LogicalPlan> {
         if select.windows.is_empty() {
             return Ok(plan);
         }
         let mut all: Vec<Expr> = Vec::new();
         let mut values = Vec::with_capacity(select.windows.len());
         for call in &select.windows {
-            values.push(self.window(call, &mut all)?);
+            values.push(self.window(call, order, &mut all)?);
         }
         let plan = LogicalPlanBuilder::window_plan(plan, all)?;
         for ((index, value), call) in values.into_iter().enumerate().zip(&select.windows) {
@@ -53,7 +61,7 @@ impl Lowering<'_> {
         Ok(plan)
     }
 
-    fn window(&mut self, call: &WindowCall, all: &mut Vec<Expr>) -> Result<Value> {
+    fn window(&mut self, call: &WindowCall, rows: &[Sort], all: &mut Vec<Expr>) -> Result<Value> {
         let partition_by = self.exprs(&call.partition_by)?;
         let partition_by = partition_by.into_iter();
         let partition_by =
@@ -70,9 +78,19 @@ impl Lowering<'_> {
             true => self.frame_of(call)?,
             false => None,
         };
-        let Some(mut frame) = frame else { return self.general_window(call, window) };
+        let name = functions::of(call.function).map_or("?", |function| function.name);
+        let takes_order = call.order_by.is_empty() && !COMPARING.contains(&name);
+        let Some(mut frame) = frame else {
+            if takes_order {
+                window.order_by = rows.to_vec();
+            }
+            return self.general_window(call, window);
+        };
         self.count_peers(call, &mut frame)?;
         frame.regularize_order_bys(&mut window.order_by)?;
+        if takes_order && frame.units == WindowFrameUnits::Rows {
+            window.order_by = rows.to_vec();
+        }
         if is_by_interval(&frame) {
             // The engine takes infinity for a number.
             let Some(finite) = ::functions::operators::named(FINITE) else {
@@ -92,7 +110,6 @@ impl Lowering<'_> {
             let columns = columns.collect();
             return Ok(Value::Aggregate(made, columns));
         }
-        let name = functions::of(call.function).map_or("?", |function| function.name);
         let Some(function) = self.around.functions.shared().window_functions().get(name) else {
             return missing(format!("window function {name}"));
         };

@@ -352,7 +352,8 @@ fn add_column(
     if !column.nullable && missing_is_null && !is_empty {
         return Err(contains_null(table, &column.name).with_hint("Give the column a DEFAULT."));
     }
-    let has_checks = !definition.checks.is_empty();
+    let is_domain = column.sql_type.user_type().is_some_and(|user| user.domain().is_some());
+    let has_checks = is_domain || !definition.checks.is_empty();
     definition.checks.iter().try_for_each(|check| checks::add(table, check.clone()))?;
     Ok(Added { is_computed, has_checks })
 }

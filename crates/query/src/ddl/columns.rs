@@ -9,7 +9,7 @@ use values::error::{Error, Result, SqlState};
 /// The column of a definition. `id` is the id of the column, `text` the text of the statement.
 ///
 /// # Errors
-/// 0A000 for types that are not supported; 22023 for an identity of another type than an integer.
+/// 0A000 for types that are not supported; 22023 for an identity of another type than an integer; 42P16 for a pseudo-type.
 pub(super) fn define(
     id: u32,
     definition: &ColumnDefinition,
@@ -20,6 +20,11 @@ pub(super) fn define(
         commands::Identity::Always => Identity::Always,
         commands::Identity::ByDefault => Identity::ByDefault,
     });
+    if definition.data_type.is_pseudo() {
+        let (name, of) = (&definition.name, definition.data_type.sql_type.oid);
+        let message = format!("column \"{name}\" has pseudo-type {of}");
+        return Err(Error::new(SqlState::InvalidTableDefinition, message));
+    }
     let sql_type = types::of_column_definition(&definition.data_type, users, text)?;
     if identity.is_some() && !is_integer(&sql_type) {
         let message = "identity column type must be smallint, integer, or bigint";
@@ -44,6 +49,20 @@ pub(super) fn define(
         missing: None,
         comment: None,
     })
+}
+
+/// Refuses the name of a system column, which every table has.
+///
+/// # Errors
+/// 42701.
+pub(super) fn refuse_system(name: &str) -> Result<()> {
+    match name {
+        "tableoid" | "ctid" | "xmin" | "xmax" | "cmin" | "cmax" => {
+            let message = format!("column name \"{name}\" conflicts with a system column name");
+            Err(Error::new(SqlState::DuplicateColumn, message))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Whether a column has a sequence of its own.

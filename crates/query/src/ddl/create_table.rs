@@ -1,7 +1,7 @@
 //! CREATE TABLE and CREATE TABLE AS.
 
 use super::checks;
-use super::columns::{define, has_sequence};
+use super::columns::{define, has_sequence, refuse_system};
 use super::create_sequence::owned_sequence;
 use super::foreign_keys;
 use super::generated;
@@ -339,6 +339,7 @@ impl Builder {
     }
 
     fn add_column(&mut self, column: Column) -> Result<()> {
+        refuse_system(&column.name)?;
         if self.table.column(&column.name).is_some() {
             let message = format!("column \"{}\" specified more than once", column.name);
             return Err(Error::new(SqlState::DuplicateColumn, message));

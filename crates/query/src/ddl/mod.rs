@@ -39,9 +39,11 @@ mod uses;
 use crate::context::Frame;
 use crate::context::outcome::{Outcome, Tag};
 use crate::context::temporary;
+use crate::dml::declared_column;
 use catalog_views::relation_names::{find_named, undefined};
 use parser::commands::{Definition, Maintenance};
 use store::DistributedTransaction;
+use store::catalog::Relation;
 use values::error::Result;
 
 /// Runs a statement that changes definitions.
@@ -90,9 +92,12 @@ fn maintain(
     transaction: &DistributedTransaction,
     maintenance: &Maintenance,
 ) -> Result<()> {
-    for name in &maintenance.relations {
-        if find_named(transaction.catalog(), frame.path(), name)?.is_none() {
-            return Err(undefined(name));
+    for (name, columns) in &maintenance.relations {
+        let found = find_named(transaction.catalog(), frame.path(), name)?;
+        let relation = found.ok_or_else(|| undefined(name))?;
+        let Relation::Table(table) = relation else { continue };
+        for column in columns {
+            declared_column(table, column)?;
         }
     }
     Ok(())

@@ -2,6 +2,7 @@
 
 use super::alter_view;
 use super::checks;
+use super::columns::refuse_system;
 use super::generated::renamed;
 use super::index;
 use super::index_columns;
@@ -140,6 +141,7 @@ fn rename_column(table: &mut Table, old: &str, new: &str) -> Result<()> {
 /// # Errors
 /// 42701.
 pub(super) fn refuse_taken(table: &Table, name: &str) -> Result<()> {
+    refuse_system(name)?;
     match table.column(name) {
         None => Ok(()),
         Some(_) => Err(Error::new(
