@@ -6,7 +6,7 @@ use crate::rename::AnyRename;
 use crate::{
     AlterSequence, AlterSystem, AlterType, Call, Command, Comment, Copy, CreateIndex, CreateSchema,
     CreateSequence, CreateTable, CreateTableAs, CreateType, CreateView, Declaration, Definition,
-    Discard, Do, Drop, Execute, Explain, Fetch, Maintenance, Prepare, Refresh, Reindex,
+    Discard, Do, Drop, Error, Execute, Explain, Fetch, Maintenance, Prepare, Refresh, Reindex,
     RelationName, Result, RoleStatement, RoutineDefinition, SetConstraints, SetSchema,
     SettingStatement, Transaction, TriggerDefinition, Truncate, kinds, names,
 };
@@ -164,6 +164,13 @@ fn maintenance(statement: &VacuumStmt) -> Result<Maintenance> {
         }
         _ => Err(names::incomplete()),
     };
-    let relations = statement.rels.iter().map(relation).collect::<Result<_>>()?;
+    let relations: Vec<(RelationName, Vec<String>)> =
+        statement.rels.iter().map(relation).collect::<Result<_>>()?;
+    let is_analyze = |node: &Node| matches!(&node.node, Some(NodeEnum::DefElem(option)) if option.defname == "analyze");
+    let analyzes = !statement.is_vacuumcmd || statement.options.iter().any(is_analyze);
+    if !analyzes && relations.iter().any(|(_, columns)| !columns.is_empty()) {
+        let message = "ANALYZE option must be specified when a column list is provided";
+        return Err(Error::new("0A000", message));
+    }
     Ok(Maintenance { is_vacuum: statement.is_vacuumcmd, relations })
 }

@@ -16,6 +16,7 @@ use datafusion::common::{
 use datafusion::logical_expr::expr::Sort;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Unnest, lit, when};
 use functions::arrays::series::SERIES;
+use functions::json::records;
 use functions::json::rows::ROWS_FUNCTIONS;
 use std::sync::Arc;
 
@@ -30,14 +31,16 @@ pub(crate) struct SetColumn {
     pub(crate) item: SqlType,
     /// The function that restores the type of a value, which the engine loses when it expands the array.
     pub(crate) marker: Option<&'static str>,
+    /// The type as which a value, a text, is read.
+    pub(crate) read_as: Option<SqlType>,
     /// The types of the fields of a value that stand for it as columns; none if it is a column itself.
     pub(crate) fields: Vec<SqlType>,
 }
 
 impl SetColumn {
     /// A column of the values themselves.
-    fn plain(array: Typed, item: SqlType) -> Self {
-        Self { array, item, marker: None, fields: Vec::new() }
+    pub(crate) fn plain(array: Typed, item: SqlType) -> Self {
+        Self { array, item, marker: None, read_as: None, fields: Vec::new() }
     }
 
     /// The number of values that it has in a row.
@@ -127,6 +130,9 @@ impl Lowering<'_> {
         let name = function.map_or("?", |function| function.name);
         let types: Vec<SqlType> = set.columns.iter().map(|column| column.sql_type).collect();
         let Some(first) = types.first().copied() else { return missing("a set without columns") };
+        if let Some(values) = records::values_of(name) {
+            return self.fields_of_objects(values, set);
+        }
         if !set.returns_set {
             return self.single(set, first).map(|column| vec![column]);
         }
@@ -190,6 +196,33 @@ impl Lowering<'_> {
                 columns
             }
         })
+    }
+
+    /// The columns of rows that are made of JSON objects: for each the values of the key that has its name.
+    fn fields_of_objects(&mut self, values: &str, set: &SetCall) -> Result<Vec<SetColumn>> {
+        let arguments = self.exprs(&set.call.arguments)?;
+        let mut columns = Vec::with_capacity(set.columns.len());
+        for column in &set.columns {
+            let to = column.sql_type;
+            let (form, marker) = match to.oid {
+                Oid::JSON => (records::JSON, Some("text_is_json")),
+                Oid::JSONB => (records::JSON, None),
+                oid if oid.element().is_some() => (records::ARRAY, None),
+                _ => (records::TEXT, None),
+            };
+            let text = |text: &str| {
+                let text = ScalarValue::Utf8View(Some(text.to_owned()));
+                Typed::constant(text, Oid::TEXT.into())
+            };
+            let arguments = arguments.iter().cloned().chain([text(&column.name), text(form)]);
+            let call = self.engine_function(values, arguments.collect())?;
+            let (expr, data_type) = call;
+            let array = Typed { expr, sql_type: Oid::TEXT_ARRAY.into(), data_type };
+            let read_as = marker.is_none().then_some(to);
+            let item = if read_as.is_some() { Oid::TEXT.into() } else { to };
+            columns.push(SetColumn { marker, read_as, ..SetColumn::plain(array, item) });
+        }
+        Ok(columns)
     }
 
     /// The names and the values of options.
@@ -328,6 +361,10 @@ impl Lowering<'_> {
                 return missing("a set of this type");
             };
             let value = Typed::of(expr, field.data_type().clone(), column.item)?;
+            let value = match column.read_as {
+                Some(to) => self.read_from_text(value, to)?,
+                None => value,
+            };
             match column.marker {
                 Some(marker) => {
                     let text = value.named(Oid::TEXT.into());

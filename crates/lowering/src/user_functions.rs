@@ -75,7 +75,7 @@ impl Lowering<'_> {
         let expr = self.call_of_user(&set.call, executed, columns, shape, &field)?;
         let (item, data_type) = (Oid::RECORD.into(), field.data_type().clone());
         let array = Typed { expr, sql_type: Oid::TEXT_ARRAY.into(), data_type };
-        Ok(vec![SetColumn { array, item, marker: None, fields: types }])
+        Ok(vec![SetColumn { fields: types, ..SetColumn::plain(array, item) }])
     }
 
     fn call_of_user(

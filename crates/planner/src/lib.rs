@@ -13,6 +13,7 @@ pub mod inputs;
 pub mod large_joins;
 mod only_row;
 pub mod origins;
+pub mod over_rows;
 pub mod relations;
 mod reusable;
 pub mod scales;

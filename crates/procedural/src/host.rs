@@ -70,6 +70,11 @@ pub trait Statements: Send {
         std::future::ready(None)
     }
 
+    /// Whether the catalog or a setting has changed since it was last asked, so that texts may mean something else.
+    fn has_moved(&mut self) -> bool {
+        false
+    }
+
     /// What the session keeps until its transaction ends.
     ///
     /// # Errors
@@ -136,6 +141,8 @@ pub struct StatementHost<S> {
     /// What names mean that are both a variable's and a column's.
     pub(crate) conflict: Conflict,
     programs: Programs<Scalar>,
+    /// Whether texts mean something else than when it began.
+    pub(crate) has_moved: bool,
 }
 
 impl<S: Statements> StatementHost<S> {
@@ -149,6 +156,7 @@ impl<S: Statements> StatementHost<S> {
             turns: 0,
             conflict: Conflict::Error,
             programs: Programs::default(),
+            has_moved: false,
         }
     }
 
@@ -159,7 +167,7 @@ impl<S: Statements> StatementHost<S> {
         values: &[ScalarValue],
         limit: Option<usize>,
     ) -> Result<(Vec<Field>, Answer<Value>)> {
-        let done = self.statements.run(statement, names, values, limit).await.map_err(inside)?;
+        let done = self.done(statement, names, values, limit).await?;
         match done.fields {
             Some(fields) => {
                 let answer = answer(&fields, &done.batches)?;
@@ -170,6 +178,31 @@ impl<S: Statements> StatementHost<S> {
                 Ok((Vec::new(), Answer { columns, rows, count: done.count, has_rows: false }))
             }
         }
+    }
+
+    /// Runs a statement. What was planned is forgotten if texts mean something else afterwards.
+    async fn done(
+        &mut self,
+        statement: &Statement,
+        names: &[NamedParameter],
+        values: &[ScalarValue],
+        limit: Option<usize>,
+    ) -> Result<Done> {
+        let done = self.statements.run(statement, names, values, limit).await.map_err(inside);
+        if self.statements.has_moved() {
+            self.has_moved = true;
+            self.forget();
+        }
+        done
+    }
+
+    /// Forgets what was planned.
+    pub(crate) fn forget(&mut self) {
+        for known in self.known.values_mut() {
+            (known.compiled, known.scalar, known.is_planned) = (None, None, false);
+        }
+        self.nulls.clear();
+        self.programs = Programs::default();
     }
 
     /// UPDATE or DELETE of the row on which a cursor stands: of the row with its key.
@@ -470,7 +503,7 @@ impl<S: Statements> Host for StatementHost<S> {
             let message = format!("cannot open {} query as cursor", command.to_uppercase());
             return Err(Error::new(SqlState::InvalidCursorDefinition, message));
         }
-        let done = self.statements.run(&statement, &names, &values, None).await.map_err(inside)?;
+        let done = self.done(&statement, &names, &values, None).await?;
         let schema = done.batches.first().map(RecordBatch::schema).or(done.schema);
         let rows =
             concat_batches(&schema.unwrap_or_else(|| Arc::new(Schema::empty())), &done.batches)?;

@@ -42,7 +42,10 @@ impl<S: Statements> StatementHost<S> {
     }
 
     /// What it has planned.
-    pub fn into_memory(self) -> Memory {
+    pub fn into_memory(mut self) -> Memory {
+        if self.has_moved {
+            self.forget();
+        }
         Memory(self.known)
     }
 }

@@ -232,6 +232,11 @@ impl Binder<'_> {
         if let Some(part) = self.routine_in_from(range)? {
             return Ok(part);
         }
+        if range.ordinality && !range.coldeflist.is_empty() {
+            let message = "WITH ORDINALITY cannot be used with a column definition list";
+            let hint = "Put the column definition list inside ROWS FROM().";
+            return Err(Error::new("42601", message).hint(hint));
+        }
         let mut calls = Vec::new();
         let mut first_name = String::new();
         for node in &range.functions {
@@ -269,7 +274,7 @@ impl Binder<'_> {
         let name = alias.map_or(first_name, |alias| alias.aliasname.as_str());
         let mut columns: Vec<Column> = calls.iter().flat_map(|call| call.columns.clone()).collect();
         // The alias of a function with one plain value names the column, too.
-        let is_scalar = calls.len() == 1 && columns.len() == 1;
+        let is_scalar = calls.len() == 1 && columns.len() == 1 && !is_record(&calls[0]);
         if let ([column], Some(alias)) = (columns.as_mut_slice(), alias)
             && calls.len() == 1
             && is_plain(&calls[0])
@@ -379,8 +384,15 @@ fn is_plain(set: &SetCall) -> bool {
                 && executed.signature.starts_with(&format!("{}(", set.columns[0].name))
         }
         None => crate::system::functions::of(set.call.function)
-            .is_some_and(|function| function.columns.is_empty()),
+            .is_some_and(|function| function.columns.is_empty() && !is_record(set)),
     }
+}
+
+/// Whether a function of the system returns records, whose columns have the names of their definitions.
+fn is_record(set: &SetCall) -> bool {
+    set.call.executed.is_none()
+        && crate::system::functions::of(set.call.function)
+            .is_some_and(|function| function.result == Oid::RECORD && function.columns.is_empty())
 }
 
 /// The error for a sample of what is no table.

@@ -3,11 +3,12 @@
 pub mod constants;
 pub mod conversion;
 pub mod labels;
+pub mod lengths;
 pub mod output;
 
 use datafusion::logical_expr::ScalarUDF;
 
 /// The functions of this folder.
 pub(crate) fn all() -> Vec<ScalarUDF> {
-    vec![conversion::undeclared()]
+    vec![conversion::undeclared(), lengths::within()]
 }

@@ -183,17 +183,22 @@ fn offsets_east(zones: &ArrayRef) -> Result<ArrayRef> {
     Ok(Arc::new(turned.collect::<Result<StringViewArray>>()?))
 }
 
-/// The digits of an offset.
-fn checked_offset<'a>(zone: &str, digits: &'a str) -> Result<&'a str> {
-    let first = digits.split(':').next().unwrap_or_default();
-    // Minutes may follow without a colon.
-    let length = if first.len() > 2 { first.len() - 2 } else { first.len() };
-    match first.get(..length).map(str::parse) {
-        Some(Ok(hours)) if OFFSET_HOUR_MAX < hours => {
+/// The hours and minutes of an offset, which may have no colon between them.
+fn checked_offset(zone: &str, digits: &str) -> Result<String> {
+    let (first, rest) = match digits.split_once(':') {
+        Some((hours, rest)) => (hours, format!(":{rest}")),
+        None if digits.len() > 2 && digits.is_ascii() => {
+            let (hours, minutes) = digits.split_at(digits.len() - 2);
+            (hours, format!(":{minutes}"))
+        }
+        None => (digits, String::new()),
+    };
+    match first.parse::<u32>() {
+        Ok(hours) if hours > OFFSET_HOUR_MAX => {
             let message = format!("numeric time zone \"{zone}\" out of range");
             Err(Error::new(SqlState::InvalidParameterValue, message))
         }
-        _ => Ok(digits),
+        _ => Ok(format!("{first}{rest}")),
     }
 }
 

@@ -14,6 +14,7 @@ mod change;
 pub mod gather;
 mod order;
 pub mod paths;
+pub mod records;
 mod refused;
 pub mod rows;
 mod styled;
@@ -56,8 +57,12 @@ impl Kind {
 
 static ALL: LazyLock<HashMap<String, Arc<ScalarUDF>>> = LazyLock::new(|| {
     let functions = access::all().into_iter().chain(build::all()).chain(gather::all());
-    let functions =
-        functions.chain(rows::all()).chain(refused::all()).chain(change::all()).chain(casts::all());
+    let functions = functions
+        .chain(rows::all())
+        .chain(records::all())
+        .chain(refused::all())
+        .chain(change::all())
+        .chain(casts::all());
     let functions = functions.chain(paths::all()).chain([order::function()]);
     functions.map(|function| (function.name().to_owned(), Arc::new(function))).collect()
 });

@@ -7,6 +7,7 @@ use crate::refusal::{Result, missing, unsupported};
 use crate::scope::Lowering;
 use crate::typed::Typed;
 use crate::types;
+use ::functions::casts::lengths::WITHIN;
 use ::functions::casts::{constants, conversion, labels};
 use ::functions::numbers::open::WITH_PRECISION;
 use analyzer::system::{Oid, SqlType, functions as procedures};
@@ -165,6 +166,15 @@ impl Lowering<'_> {
         }
     }
 
+    /// A text as its type reads it.
+    pub(crate) fn read_from_text(&self, text: Typed, to: SqlType) -> Result<Typed> {
+        if to.oid.base() != to.oid {
+            return missing(format!("a text as {to}"));
+        }
+        let value = self.through_text(text, SqlType::plain(to.oid))?;
+        if to.modifier < 0 { Ok(value) } else { self.to_length(value, to, false) }
+    }
+
     /// A conversion by the text of a value.
     fn through_text(&self, value: Typed, sql_type: SqlType) -> Result<Typed> {
         if let Some(text) = self.labels(&value)? {
@@ -244,8 +254,12 @@ impl Lowering<'_> {
             return Typed::null(sql_type);
         }
         match held {
-            Held::Varchar(Some(_)) | Held::Char(_) if !is_explicit => {
-                missing(format!("an assignment to {sql_type}"))
+            Held::Varchar(Some(length)) | Held::Char(length) if !is_explicit => {
+                let length = ScalarValue::Int64(Some(length.into()));
+                let length = Typed::constant(length, Oid::INT8.into());
+                let is_char = ScalarValue::Boolean(Some(sql_type.oid == Oid::BPCHAR));
+                let is_char = Typed::constant(is_char, Oid::BOOL.into());
+                self.registered(WITHIN, vec![value, length, is_char], sql_type)
             }
             Held::Varchar(None) | Held::Text => Ok(value.named(sql_type)),
             Held::Varchar(_) | Held::Char(_) => self.converted(value, &held, sql_type),

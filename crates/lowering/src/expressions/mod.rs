@@ -19,8 +19,10 @@ use crate::scope::{Lowering, Slot};
 use crate::typed::Typed;
 use analyzer::system::{SqlType, functions, operators};
 use analyzer::tree::{Call, Expr, Kind};
+use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{Expr as Engine, lit};
 use grammar::growing;
+use values::error::{Error, SqlState};
 
 impl Lowering<'_> {
     /// The engine's expression for one of the tree. Errors that have no position get its location.
@@ -115,7 +117,7 @@ impl Lowering<'_> {
 
     fn call(&mut self, call: &Call, sql_type: SqlType) -> Result<Typed> {
         if call.is_variadic_array {
-            return missing("VARIADIC");
+            return self.variadic(call, sql_type);
         }
         let has_row = call.arguments.iter().any(|value| matches!(value.kind, Kind::WholeRow(_)));
         if has_row && functions::of(call.function).is_some_and(|f| f.name == "pg_typeof") {
@@ -134,6 +136,39 @@ impl Lowering<'_> {
         let is_folded = self.is_folded(call.function, &arguments);
         let value = make.build(self, arguments, sql_type)?;
         Ok(if is_folded { self.folded(value) } else { value })
+    }
+}
+
+impl Lowering<'_> {
+    /// A call whose last argument is the array of variadic ones.
+    fn variadic(&mut self, call: &Call, sql_type: SqlType) -> Result<Typed> {
+        let Some((array, others)) = call.arguments.split_last() else {
+            return missing("VARIADIC without an array");
+        };
+        let is_array = |item: &Expr| item.sql_type.oid.element().is_some();
+        if !is_array(array) {
+            let message = "VARIADIC argument must be an array";
+            return Err(Error::new(SqlState::DatatypeMismatch, message).into());
+        }
+        if let Kind::Array(items) = &array.kind
+            && !items.iter().any(is_array)
+        {
+            let arguments = others.iter().chain(items).cloned().collect();
+            let call = Call { arguments, is_variadic_array: false, ..call.clone() };
+            return self.call(&call, sql_type);
+        }
+        let name = analyzer::system::functions::of(call.function).map_or("?", |of| of.name);
+        if name.contains("_extract_path") {
+            // The operators have the path as an array.
+            return self.call(&Call { is_variadic_array: false, ..call.clone() }, sql_type);
+        }
+        let between = match (name, others) {
+            ("concat", []) => Typed::constant(ScalarValue::Utf8View(Some(String::new())), sql_type),
+            ("concat_ws", [between]) => self.expr(between)?,
+            _ => return missing(format!("VARIADIC of a computed array in {name}")),
+        };
+        let array = self.expr(array)?;
+        self.registered("array_to_string", vec![array, between], sql_type)
     }
 }
 

@@ -1,6 +1,5 @@
 //! Statements that change rows, by way of the analyzer.
 
-use super::over_rows::{AtHand, OverRows};
 use super::relations::{ChangeTarget, Relations};
 use super::{Refused, Returned, lower, lowered, parameters, refused, types};
 use crate::context::Frame;
@@ -14,6 +13,7 @@ use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan};
 use grammar::tree::NodeEnum;
 use lowering::{Rows, lower_output, lower_over};
 use planner::origins::field_of;
+use planner::over_rows::{AtHand, OverRows};
 use planner::{Planner, refuse_deep};
 use scan::provider::row_schema;
 use std::sync::Arc;

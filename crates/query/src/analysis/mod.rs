@@ -4,7 +4,6 @@ mod bodies;
 pub(crate) mod calls;
 pub(crate) mod changes;
 mod named;
-pub(crate) mod over_rows;
 mod parameters;
 mod relations;
 mod routines;

@@ -7,9 +7,9 @@
 
 use super::called::Calls;
 use super::constraints::Constraints;
-use crate::analysis::over_rows::OverRows;
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use planner::Planner;
+use planner::over_rows::OverRows;
 use sdds::Key;
 use std::collections::HashMap;
 use std::sync::Arc;

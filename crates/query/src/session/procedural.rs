@@ -54,7 +54,7 @@ impl Inner {
         let tree = plpgsql::parse(&block.source)
             .map_err(|error| in_statement(error, frame.text, &block.source))?;
         let is_own = self.begin_own(conversation).await?;
-        let inside = InSession { inner: self, conversation, control, depth: 0, ends: is_own };
+        let inside = InSession::new(self, conversation, control, (0, is_own));
         let mut host = StatementHost::new(inside);
         let of = plpgsql::Called { name: INLINE, signature: INLINE };
         let done = plpgsql::run(&tree, of, Vec::new(), &[], &mut host).await;
@@ -90,7 +90,7 @@ impl Inner {
         control: &Control,
     ) -> Result<Outcome> {
         let is_own = self.begin_own(conversation).await?;
-        let mut inside = InSession { inner: self, conversation, control, depth: 0, ends: false };
+        let mut inside = InSession::new(self, conversation, control, (0, false));
         let done = inside.query(statement, frame.names, frame.parameters, None).await;
         let outcome = done.and_then(|done| {
             let fields = done.fields.unwrap_or_default();

@@ -121,13 +121,8 @@ impl InSession<'_> {
         let kept = self.inner.function(&catalog, id)?;
         let statement = self.inner.borrowed.statement();
         let _identity = identity(self.inner, statement, &catalog, &kept.prepared.function)?;
-        let inside = InSession {
-            inner: self.inner,
-            conversation: self.conversation,
-            control: self.control,
-            depth: self.depth + 1,
-            ends: false,
-        };
+        let inside =
+            InSession::new(self.inner, self.conversation, self.control, (self.depth + 1, false));
         value_of(&kept, arguments, inside).await
     }
 }

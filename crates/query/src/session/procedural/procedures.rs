@@ -42,7 +42,7 @@ impl Inner {
         control: &Control,
     ) -> Result<Outcome> {
         let is_own = self.begin_own(conversation).await?;
-        let mut inside = InSession { inner: self, conversation, control, depth: 0, ends: is_own };
+        let mut inside = InSession::new(self, conversation, control, (0, is_own));
         let called = inside.procedure(statement, call, (frame.names, frame.parameters)).await;
         let outcome = called.and_then(|outputs| {
             let Some((fields, batch)) = row(outputs, |(_, name, _)| name.clone())? else {
@@ -356,7 +356,7 @@ impl InSession<'_> {
             }
         };
         let conversation = &mut *self.conversation;
-        let inside = InSession { inner, conversation, control, depth, ends };
+        let inside = InSession::new(inner, conversation, control, (depth, ends));
         let row = arguments.iter().find(|batch| batch.num_rows() == 1);
         let mut parameters: Vec<Given<Value>> = Vec::new();
         let mut host = StatementHost::resume(inside, kept.memory());

@@ -11,6 +11,7 @@ use datafusion::common::ScalarValue;
 use executor::Control;
 use parser::commands::Command;
 use parser::{Body, Statement};
+use plan_cache::Basis;
 use planner::NamedParameter;
 use procedural::{
     Compiled, Done, Scalar, Statements, calls_any, is_of_settings, reads_tables, termination,
@@ -28,6 +29,31 @@ pub(super) struct InSession<'a> {
     pub(super) depth: usize,
     /// Whether the function may end the transaction.
     pub(super) ends: bool,
+    /// What the texts of the function were last read for.
+    basis: Basis,
+}
+
+impl<'a> InSession<'a> {
+    pub(super) fn new(
+        inner: &'a Inner,
+        conversation: &'a mut Conversation,
+        control: &'a Control,
+        (depth, ends): (usize, bool),
+    ) -> Self {
+        let basis = inner.basis(conversation);
+        Self { inner, conversation, control, depth, ends, basis }
+    }
+}
+
+impl Inner {
+    /// What the meaning of texts depends on.
+    fn basis(&self, conversation: &mut Conversation) -> Basis {
+        let settings = self.settings.load_full();
+        match conversation.open() {
+            Some(open) => Basis::new(open.transaction.catalog(), &settings),
+            None => Basis::new(&self.shared.store.catalog(), &settings),
+        }
+    }
 }
 
 impl Statements for InSession<'_> {
@@ -118,6 +144,11 @@ impl Statements for InSession<'_> {
             return None;
         }
         Compiled::of(&planner, &plan, &fields)
+    }
+
+    fn has_moved(&mut self) -> bool {
+        let basis = self.inner.basis(self.conversation);
+        std::mem::replace(&mut self.basis, basis.clone()) != basis
     }
 
     fn held(&self) -> Result<Arc<Held>> {

@@ -1,5 +1,6 @@
 //! Expressions over rows that a statement has at hand: rows that it has written, that conflict, or that it merges.
 
+use crate::Planner;
 use datafusion::arrow::array::{ArrayRef, Int64Array, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::compute::concat_batches;
 use datafusion::arrow::datatypes::{DataType, Field as ArrowField, Schema, SchemaRef};
@@ -11,7 +12,6 @@ use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::{ExecutionPlan, collect};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use planner::Planner;
 use std::sync::Arc;
 use values::error::Result;
 
@@ -21,13 +21,18 @@ const NAME: &str = "?target";
 const NUMBER: &str = "?number";
 
 /// The columns of rows at hand.
-pub(super) struct AtHand {
-    pub(super) input: SchemaRef,
-    pub(super) schema: DFSchemaRef,
+pub struct AtHand {
+    input: SchemaRef,
+    /// The columns as expressions see them.
+    pub schema: DFSchemaRef,
 }
 
 impl AtHand {
-    pub(super) fn new(fields: Vec<ArrowField>) -> Result<Self> {
+    /// Rows of these columns.
+    ///
+    /// # Errors
+    /// Two columns have one name.
+    pub fn new(fields: Vec<ArrowField>) -> Result<Self> {
         let input = Arc::new(Schema::new(fields));
         let schema = Arc::new(DFSchema::try_from_qualified_schema(NAME, &input)?);
         Ok(Self { input, schema })
@@ -35,7 +40,7 @@ impl AtHand {
 }
 
 /// Planned expressions over rows at hand.
-pub(crate) struct OverRows {
+pub struct OverRows {
     input: SchemaRef,
     output: SchemaRef,
     values: Values,
@@ -50,11 +55,10 @@ enum Values {
 
 impl OverRows {
     /// Plans expressions, the values of columns of these names.
-    pub(super) fn new(
-        planner: &Planner<'_>,
-        rows: &AtHand,
-        exprs: Vec<(String, Expr)>,
-    ) -> Result<Self> {
+    ///
+    /// # Errors
+    /// Those of planning the expressions.
+    pub fn new(planner: &Planner<'_>, rows: &AtHand, exprs: Vec<(String, Expr)>) -> Result<Self> {
         let mut fields = Vec::with_capacity(exprs.len());
         for (name, logical) in &exprs {
             let (_, of) = logical.to_field(&rows.schema)?;
@@ -74,7 +78,7 @@ impl OverRows {
     }
 
     /// The columns of the values.
-    pub(crate) fn schema(&self) -> &SchemaRef {
+    pub fn schema(&self) -> &SchemaRef {
         &self.output
     }
 
@@ -82,7 +86,7 @@ impl OverRows {
     ///
     /// # Errors
     /// Those of planning the expressions.
-    pub(crate) async fn work(
+    pub async fn work(
         &self,
         planner: &Planner<'_>,
         rows: &[ArrayRef],
