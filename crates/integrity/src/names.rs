@@ -17,6 +17,14 @@ pub fn chosen<'a>(
     free(catalog, table, (&columns, label))
 }
 
+/// The name of the sequence of a column: one that is free, and none of `others`.
+pub fn of_sequence(catalog: &Catalog, table: &Table, column: &str, others: &[String]) -> String {
+    let is_free = |name: &String| {
+        !others.contains(name) && *name != table.name && !catalog.has_name(&table.schema, name)
+    };
+    names(table, column, "seq").find(is_free).unwrap_or_default()
+}
+
 /// The name of a new primary key: the one that is written, or one that is free.
 ///
 /// # Errors
@@ -32,14 +40,17 @@ pub fn of_key(catalog: &Catalog, table: &Table, written: Option<&str>) -> Result
 
 /// A free name of a table's name, columns and a label.
 fn free(catalog: &Catalog, table: &Table, (columns, label): (&str, &str)) -> String {
-    let numbered = (1..).map(|number| format!("{label}{number}"));
-    let mut names = std::iter::once(label.to_owned())
-        .chain(numbered)
-        .map(|label| joined(&table.name, columns, &label));
     let is_free = |name: &String| {
         !catalog.has_name(&table.schema, name) && !is_constraint(catalog, table, name)
     };
-    names.find(is_free).unwrap_or_default()
+    names(table, columns, label).find(is_free).unwrap_or_default()
+}
+
+/// Names of a table's name, columns and a label, with numbers from the second on.
+fn names(table: &Table, columns: &str, label: &str) -> impl Iterator<Item = String> {
+    let numbered = (1..).map(move |number| format!("{label}{number}"));
+    let labels = std::iter::once(label.to_owned()).chain(numbered);
+    labels.map(move |label| joined(&table.name, columns, &label))
 }
 
 /// The names of an index's columns: one that an earlier column has gets a number.

@@ -123,7 +123,9 @@ impl Function {
             Action::Next => Privileges::USAGE.union(Privileges::UPDATE),
             Action::Current | Action::Last => Privileges::USAGE.union(Privileges::SELECT),
         };
-        if access.privileges(&Object::Relation(relation.id())).intersects(enough) {
+        if access.privileges(&Object::Relation(relation.id())).intersects(enough)
+            || self.action == Action::Next && fills_identity(catalog, relation, access)
+        {
             Ok(())
         } else {
             Err(denied("sequence", relation.name()))
@@ -167,6 +169,16 @@ impl Function {
         }
         Ok(value)
     }
+}
+
+/// Whether a sequence fills an identity column of a table whose rows one may insert or update. It needs no privilege then.
+fn fills_identity(catalog: &Catalog, relation: &Relation, access: Access<'_>) -> bool {
+    let Relation::Sequence(sequence) = relation else { return false };
+    let Some((table, id)) = sequence.owned_by else { return false };
+    let Some(of) = catalog.table_by_id(table) else { return false };
+    let changes = Privileges::INSERT.union(Privileges::UPDATE);
+    of.columns.iter().any(|column| column.id == id && column.identity.is_some())
+        && access.privileges(&Object::Relation(table.relation())).intersects(changes)
 }
 
 fn not_yet(message: &str) -> Error {

@@ -4,7 +4,7 @@ use super::alter_sequence;
 use super::columns::is_integer;
 use super::place;
 use crate::context::Frame;
-use parser::commands::{CreateSequence, SequenceOptions};
+use parser::commands::{CreateSequence, RelationName, SequenceOptions};
 use parser::types;
 use std::sync::Arc;
 use store::DistributedTransaction;
@@ -43,7 +43,7 @@ pub(crate) fn run(
     frame.own(transaction, Object::Relation(id))
 }
 
-/// The sequence of a serial or identity column.
+/// The sequence of a serial or identity column, which has a name already.
 pub(crate) fn owned_sequence(
     id: RelationId,
     table: &Table,
@@ -53,10 +53,10 @@ pub(crate) fn owned_sequence(
     let Some(definition) = table.columns.iter().find(|c| c.id == column) else {
         unreachable!("the column belongs to the table");
     };
-    let (schema, name) = match options.name.clone() {
-        Some(name) => (name.schema.unwrap_or_else(|| table.schema.clone()), name.name),
-        None => (table.schema.clone(), format!("{}_{}_seq", table.name, definition.name)),
+    let Some(RelationName { schema, name }) = options.name.clone() else {
+        unreachable!("who makes the sequence of a column chooses its name");
     };
+    let schema = schema.unwrap_or_else(|| table.schema.clone());
     let mut sequence = sequence(id, schema, name, &definition.sql_type, options)?;
     sequence.owned_by = Some((table.id, column));
     Ok(sequence)

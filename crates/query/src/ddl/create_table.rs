@@ -5,6 +5,7 @@ use super::columns::{define, has_sequence, refuse_system};
 use super::create_sequence::owned_sequence;
 use super::foreign_keys;
 use super::generated;
+use super::identity::next_value;
 use super::index;
 use super::like::{self, Copied, Indexes};
 use super::place;
@@ -19,7 +20,7 @@ use crate::dml::default_values::DefaultValue;
 use crate::dml::ingest;
 use catalog_views::relation_names::find_named;
 use datafusion::physical_plan::ExecutionPlan;
-use integrity::names;
+use integrity::names::{self, of_sequence};
 use parser::commands::{
     self, Check, ColumnDefinition, CreateTable, CreateTableAs, ForeignKeyDefinition, NewTable,
     Persistence, PrimaryKey, RelationName, SequenceOptions, TableConstraint, Unique,
@@ -56,6 +57,7 @@ pub(crate) async fn run(
     builder.add_columns(&create.columns[after..], &users, frame.text)?;
     builder.add_constraints(&create.constraints)?;
     builder.name_key(transaction.catalog())?;
+    builder.name_sequences(transaction.catalog());
     let unique = builder.unique.clone();
     let indexes = std::mem::take(&mut builder.indexes);
     let references = std::mem::take(&mut builder.references);
@@ -262,9 +264,9 @@ impl Builder {
         text: &str,
     ) -> Result<()> {
         for definition in definitions {
-            let mut column = define(self.table.next_column, definition, users, text)?;
+            let column = define(self.table.next_column, definition, users, text)?;
             if has_sequence(definition) {
-                self.add_sequence(&mut column, definition.sequence.clone());
+                self.sequences.push((column.id, definition.sequence.clone()));
             }
             if let Some(key) = &definition.key {
                 self.set_key(key.clone())?;
@@ -282,7 +284,7 @@ impl Builder {
         for like::CopiedColumn { mut column, sequence } in copied.columns {
             column.id = ColumnId(self.table.next_column);
             if let Some(options) = sequence {
-                self.add_sequence(&mut column, options);
+                self.sequences.push((column.id, options));
             }
             self.add_column(column)?;
         }
@@ -297,15 +299,22 @@ impl Builder {
         Ok(())
     }
 
-    /// Gives a column a sequence of its own.
-    fn add_sequence(&mut self, column: &mut Column, options: SequenceOptions) {
-        let (schema, name) = match &options.name {
-            Some(name) => (name.schema.as_ref(), name.name.clone()),
-            None => (None, format!("{}_{}_seq", self.table.name, column.name)),
-        };
-        let name = format!("\"{}\".\"{name}\"", schema.unwrap_or(&self.table.schema));
-        column.default = Some(format!("nextval('{name}')"));
-        self.sequences.push((column.id, options));
+    /// Chooses names for the sequences of columns, which fill them.
+    fn name_sequences(&mut self, catalog: &Catalog) {
+        let mut chosen = Vec::new();
+        for (id, options) in &mut self.sequences {
+            let Some(at) = self.table.columns.iter().position(|column| column.id == *id) else {
+                continue;
+            };
+            let column = &self.table.columns[at].name;
+            let named = options.name.get_or_insert_with(|| {
+                let name = of_sequence(catalog, &self.table, column, &chosen);
+                RelationName { schema: None, name }
+            });
+            chosen.push(named.name.clone());
+            let schema = named.schema.as_ref().unwrap_or(&self.table.schema);
+            self.table.columns[at].default = Some(next_value(schema, &named.name));
+        }
     }
 
     fn set_key(&mut self, key: PrimaryKey) -> Result<()> {

@@ -6,6 +6,7 @@ use super::create_sequence::owned_sequence;
 use super::uses;
 use crate::context::Frame;
 use crate::dml::declared_column;
+use integrity::names::of_sequence;
 use parser::commands::{self, AlterSequence, IdentityChange, RelationName, SequenceOptions};
 use std::sync::Arc;
 use store::DistributedTransaction;
@@ -71,8 +72,9 @@ fn held(identity: commands::Identity) -> Identity {
 }
 
 /// The default of a column that a sequence fills.
-pub(super) fn next_value(sequence: &Sequence) -> String {
-    format!("nextval('\"{}\".\"{}\"')", sequence.schema, sequence.name)
+pub(super) fn next_value(schema: &str, name: &str) -> String {
+    let quoted = |name: &str| name.replace('"', "\"\"").replace('\'', "''");
+    format!("nextval('\"{}\".\"{}\"')", quoted(schema), quoted(name))
 }
 
 /// Refuses a column that cannot become an identity column.
@@ -110,8 +112,14 @@ pub(super) fn add_sequence(
     options: &SequenceOptions,
 ) -> Result<()> {
     let id = frame.session.shared.store.next_relation_id();
-    let sequence = owned_sequence(id, table, table.columns[at].id, options)?;
-    table.columns[at].default = Some(next_value(&sequence));
+    let mut options = options.clone();
+    if options.name.is_none() {
+        let column = &table.columns[at].name;
+        let name = of_sequence(transaction.catalog(), table, column, &[]);
+        options.name = Some(RelationName { schema: None, name });
+    }
+    let sequence = owned_sequence(id, table, table.columns[at].id, &options)?;
+    table.columns[at].default = Some(next_value(&sequence.schema, &sequence.name));
     transaction.change_catalog(CatalogChange::Create(Relation::Sequence(Arc::new(sequence))))?;
     frame.own(transaction, Object::Relation(id))?;
     // The rest of the statement may take values from it.

@@ -87,8 +87,10 @@ fn move_table(
         let next = Sequence { schema: to.to_owned(), ..Sequence::clone(sequence) };
         let own = moved.columns.iter_mut().find(|own| own.id == column);
         let default = own.and_then(|own| own.default.as_mut());
-        if let Some(default) = default.filter(|default| **default == next_value(sequence)) {
-            *default = next_value(&next);
+        if let Some(default) =
+            default.filter(|default| **default == next_value(&sequence.schema, &sequence.name))
+        {
+            *default = next_value(&next.schema, &next.name);
         }
         put(transaction, Relation::Sequence(Arc::new(next)))?;
     }
