@@ -112,6 +112,27 @@ impl ViewContext<'_> {
         })
     }
 
+    /// The type of a sequence: that of its column, or the one whose bounds it has.
+    pub(crate) fn type_of(&self, sequence: &Sequence) -> SqlType {
+        let column = sequence.owned_by.and_then(|(table, id)| {
+            let table = self.catalog.table_by_id(table)?;
+            table.columns.iter().find(|column| column.id == id)
+        });
+        let bounds = [sequence.min, sequence.max];
+        let holds = |of: &SqlType, least: i64, most: i64| {
+            let fits = bounds.iter().all(|bound| (least..=most).contains(bound));
+            let is_own = column.is_some_and(|column| column.sql_type == *of);
+            fits && (is_own || bounds.contains(&most) || bounds.contains(&least))
+        };
+        if holds(&SqlType::SmallInt, i16::MIN.into(), i16::MAX.into()) {
+            SqlType::SmallInt
+        } else if holds(&SqlType::Integer, i32::MIN.into(), i32::MAX.into()) {
+            SqlType::Integer
+        } else {
+            SqlType::BigInt
+        }
+    }
+
     /// Whether a table has triggers in PostgreSQL: those of foreign keys, its own and those that refer to it.
     pub(crate) fn has_triggers(&self, table: &Table) -> bool {
         !table.foreign_keys.is_empty()

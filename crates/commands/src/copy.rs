@@ -3,7 +3,7 @@
 use crate::names::{RelationName, texts};
 use crate::options::{Given, refuse_repeated};
 use crate::{Error, Result};
-use grammar::tree::CopyStmt;
+use grammar::tree::{CopyStmt, NodeEnum};
 
 /// COPY.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +49,9 @@ impl Copy {
             Some(relation) => {
                 Copied::Relation(RelationName::of(Some(relation))?, texts(&statement.attlist))
             }
+            None if !is_query(statement) => {
+                return Err(Error::missing("COPY of a statement that changes rows"));
+            }
             None => Copied::Query,
         };
         let place = match statement.filename.as_str() {
@@ -63,4 +66,10 @@ impl Copy {
     pub fn is_of_client(&self) -> bool {
         self.place == CopyPlace::Client
     }
+}
+
+/// Whether the statement that is copied is a query.
+fn is_query(statement: &CopyStmt) -> bool {
+    let query = statement.query.as_ref().and_then(|query| query.node.as_ref());
+    matches!(query, Some(NodeEnum::SelectStmt(_)))
 }

@@ -237,9 +237,13 @@ fn refuse_generated(
 }
 
 fn set_columns(table: &Table, columns: &[ColumnId], names: &[String]) -> Result<Vec<ColumnId>> {
-    let set = ids(table, names)?;
+    let mut set = ids(table, names)?;
     match set.iter().zip(names).find(|(id, _)| !columns.contains(id)) {
-        None => Ok(set),
+        None => {
+            let mut seen = HashSet::new();
+            set.retain(|id| seen.insert(*id));
+            Ok(set)
+        }
         Some((_, name)) => {
             let message = format!(
                 "column \"{name}\" referenced in ON DELETE SET action must be part of foreign key"

@@ -17,7 +17,7 @@ use crate::rows::TableRows;
 use crate::shape;
 use crate::view_context::ViewContext;
 use std::sync::Arc;
-use store::catalog::{CheckOption, Object, Relation, TableId, TriggerEvents};
+use store::catalog::{CheckOption, Object, Relation, Sequence, SqlType, TableId, TriggerEvents};
 use values::cells::Cell;
 
 /// The rows of a view; `None` if there is none of this name.
@@ -148,13 +148,26 @@ fn views(context: &ViewContext<'_>, rows: &mut TableRows) {
 }
 
 fn sequences(context: &ViewContext<'_>, rows: &mut TableRows) {
-    for sequence in context.sequences() {
+    // Those of identity columns are not listed.
+    let fills_identity = |sequence: &Sequence| {
+        let Some((table, id)) = sequence.owned_by else { return false };
+        let table = context.catalog.table_by_id(table);
+        let mut columns = table.iter().flat_map(|table| &table.columns);
+        columns.any(|column| column.id == id && column.identity.is_some())
+    };
+    for sequence in context.sequences().filter(|sequence| !fills_identity(sequence)) {
+        let sql_type = context.type_of(sequence);
+        let precision: i64 = match sql_type {
+            SqlType::SmallInt => 16,
+            SqlType::Integer => 32,
+            _ => 64,
+        };
         rows.row([
             ("sequence_catalog", DATABASE.into()),
             ("sequence_schema", sequence.schema.as_str().into()),
             ("sequence_name", sequence.name.as_str().into()),
-            ("data_type", "bigint".into()),
-            ("numeric_precision", 64_i64.into()),
+            ("data_type", sql_type.to_string().as_str().into()),
+            ("numeric_precision", precision.into()),
             ("numeric_precision_radix", 2_i64.into()),
             ("numeric_scale", 0_i64.into()),
             ("start_value", sequence.start.into()),

@@ -7,14 +7,14 @@ use crate::relation_names::find_in;
 use crate::rows::TableRows;
 use crate::search_path::SearchPath;
 use crate::view_context::ViewContext;
-use store::catalog::{Catalog, Object, Relation, Sequence};
+use store::catalog::{Catalog, Object, Relation, Sequence, SqlType};
 
 /// `pg_sequence`.
 pub(super) fn definitions(context: &ViewContext<'_>, rows: &mut TableRows) {
     for sequence in context.sequences() {
         rows.row([
             ("seqrelid", oids::relation(sequence.id).into()),
-            ("seqtypid", type_catalog::INT8.into()),
+            ("seqtypid", type_id(context, sequence).into()),
             ("seqstart", sequence.start.into()),
             ("seqincrement", sequence.increment.into()),
             ("seqmax", sequence.max.into()),
@@ -22,6 +22,15 @@ pub(super) fn definitions(context: &ViewContext<'_>, rows: &mut TableRows) {
             ("seqcache", 1_i64.into()),
             ("seqcycle", sequence.cycle.into()),
         ]);
+    }
+}
+
+/// The id of the type of a sequence.
+fn type_id(context: &ViewContext<'_>, sequence: &Sequence) -> i64 {
+    match context.type_of(sequence) {
+        SqlType::SmallInt => type_catalog::INT2,
+        SqlType::Integer => type_catalog::INT4,
+        _ => type_catalog::INT8,
     }
 }
 
@@ -37,7 +46,7 @@ pub(super) fn states(context: &ViewContext<'_>, rows: &mut TableRows) {
                 "sequenceowner",
                 roles::owner_name(context.catalog, &Object::Relation(sequence.id)).into(),
             ),
-            ("data_type", type_catalog::INT8.into()),
+            ("data_type", type_id(context, sequence).into()),
             ("start_value", sequence.start.into()),
             ("min_value", sequence.min.into()),
             ("max_value", sequence.max.into()),

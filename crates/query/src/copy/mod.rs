@@ -64,6 +64,15 @@ fn query_of(
             let columns = copied_columns(table, named)?.into_iter();
             columns.map(|index| quote_ident(&table.columns[index].name)).collect()
         }
+        Some(Relation::View(view)) => {
+            let message = format!("cannot copy from view \"{}\"", view.name);
+            let error = Error::new(SqlState::WrongObjectType, message);
+            return Err(error.with_hint("Try the COPY (SELECT ...) TO variant."));
+        }
+        Some(Relation::Sequence(sequence)) => {
+            let message = format!("cannot copy from sequence \"{}\"", sequence.name);
+            return Err(Error::new(SqlState::WrongObjectType, message));
+        }
         _ if named.is_empty() => vec!["*".to_owned()],
         _ => named.iter().map(|name| quote_ident(name)).collect(),
     };

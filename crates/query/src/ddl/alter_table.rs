@@ -407,6 +407,10 @@ async fn set_nullable(
 ) -> Result<()> {
     if !is_nullable {
         refuse_nulls(frame, transaction, table, column).await?;
+    } else if table.columns[column].identity.is_some() {
+        let (name, of) = (&table.columns[column].name, &table.name);
+        let message = format!("column \"{name}\" of relation \"{of}\" is an identity column");
+        return Err(Error::new(SqlState::SyntaxError, message));
     } else if is_in_key(transaction, table, column) {
         let message = format!("column \"{}\" is in a primary key", table.columns[column].name);
         return Err(Error::new(SqlState::InvalidTableDefinition, message));

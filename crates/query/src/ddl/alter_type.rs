@@ -142,7 +142,9 @@ fn of_rows(error: Error, table: &Table) -> Error {
     let name = &table.name;
     let subject = error.subject();
     let error = match (error.state(), &subject.constraint, &subject.column) {
-        (SqlState::CheckViolation, Some(check), _) => {
+        (SqlState::CheckViolation, Some(check), _)
+            if table.checks.iter().any(|of| of.name == *check) =>
+        {
             let message = format!(
                 "check constraint \"{check}\" of relation \"{name}\" is violated by some row"
             );

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::resolve::can_coerce;
 use crate::system::casts::CastContext;
 use crate::system::{Oid, SqlType, functions};
-use crate::tree::{Call, Expr, Kind, Literal};
+use crate::tree::{Call, Cast, Conversion, Expr, Kind, Literal};
 use grammar::tree::{NodeEnum, ResTarget};
 
 impl Binder<'_> {
@@ -33,7 +33,9 @@ impl Binder<'_> {
             let lower = self.subscript(indices.lidx.as_deref())?;
             subscripts.push((lower, self.subscript(indices.uidx.as_deref())?));
         }
-        let of = target.table.columns[column].sql_type;
+        // A value of a domain has the parts of the base type.
+        let of = target.table.columns[column].sql_type.base();
+        let whole = relabelled(whole, of);
         match of.oid.element() {
             _ if of.oid == Oid::JSONB => {
                 let is_number = |of: Oid| {
@@ -96,6 +98,16 @@ impl Binder<'_> {
     fn json(&mut self, literal: Expr) -> Result<Expr> {
         self.coerce_implicitly(literal, Oid::JSONB)
     }
+}
+
+/// A value as one of a type that represents it.
+fn relabelled(value: Expr, to: SqlType) -> Expr {
+    if value.sql_type.oid == to.oid {
+        return value;
+    }
+    let (location, conversion) = (value.location.0, Conversion::Relabel);
+    let cast = Cast { value: Box::new(value), conversion, is_explicit: false };
+    Expr::new(Kind::Cast(cast), to, location)
 }
 
 fn call(name: &str, arguments: Vec<Expr>, of: SqlType, location: i32) -> Result<Expr> {

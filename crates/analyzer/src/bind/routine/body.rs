@@ -105,7 +105,11 @@ impl Binder<'_> {
 
     /// The query with columns of the declared types and names.
     fn retyped(&mut self, mut query: Query, declared: &[Column], called: &Called) -> Result<Query> {
-        let same = |(now, wanted): (&Column, &Column)| now.sql_type.oid == wanted.sql_type.oid;
+        // Only a column definition list declares lengths and digits.
+        let same = |(now, wanted): (&Column, &Column)| {
+            let (now, wanted) = (now.sql_type, wanted.sql_type);
+            now.oid == wanted.oid && (wanted.modifier < 0 || now.modifier == wanted.modifier)
+        };
         let is_same = query.columns.iter().zip(declared).all(same);
         let is_plain = query.order_by.is_empty()
             && matches!(&query.body, Body::Select(select) if select.distinct.is_none());
@@ -116,7 +120,7 @@ impl Binder<'_> {
             for (at, (output, wanted)) in select.output.iter_mut().zip(declared).enumerate() {
                 let null = Expr::new(Kind::Literal(Literal::Null), Oid::UNKNOWN, -1);
                 let value = std::mem::replace(&mut output.expr, null);
-                let (from, to) = (value.sql_type.oid, SqlType::plain(wanted.sql_type.oid));
+                let (from, to) = (value.sql_type.oid, wanted.sql_type);
                 let converted = self.coerce(value, to, CastContext::Assignment)?;
                 output.expr = converted.ok_or_else(|| {
                     mismatch(called.result).detail(match called.columns.is_empty() {
