@@ -63,6 +63,36 @@ impl Lowering<'_> {
         Ok(LogicalPlanBuilder::from(plan).limit_by_expr(offset, count)?.build()?)
     }
 
+    /// A plan with a number for each row, and the number's column.
+    pub(crate) fn with_row_numbers(&self, plan: LogicalPlan) -> Result<(LogicalPlan, Expr)> {
+        let number = self.counting("row_number", &[])?;
+        let column = Column::new_unqualified(number.schema_name().to_string());
+        let plan = LogicalPlanBuilder::window_plan(plan, vec![number])?;
+        Ok((plan, Expr::Column(column)))
+    }
+
+    /// The window function of a name that counts all rows in an order.
+    fn counting(&self, name: &str, order: &[Sort]) -> Result<Expr> {
+        let functions = self.around.functions.shared().window_functions();
+        let Some(function) = functions.get(name) else { return missing(name) };
+        let function = WindowFunctionDefinition::WindowUDF(Arc::clone(function));
+        let params = WindowFunctionParams {
+            args: Vec::new(),
+            partition_by: Vec::new(),
+            order_by: order.to_vec(),
+            window_frame: WindowFrame::new_bounds(
+                WindowFrameUnits::Rows,
+                WindowFrameBound::Preceding(ScalarValue::UInt64(None)),
+                WindowFrameBound::CurrentRow,
+            ),
+            filter: None,
+            null_treatment: None,
+            distinct: false,
+        };
+        let call = WindowFunction { fun: function, params };
+        Ok(Expr::WindowFunction(Box::new(call)))
+    }
+
     /// The rows up to a number, and those that the order cannot tell from the last of them.
     fn with_ties(
         &mut self,
@@ -77,27 +107,8 @@ impl Lowering<'_> {
             Some(offset) => when(offset.clone().is_null(), none.clone()).otherwise(offset)?,
             None => none.clone(),
         };
-        let mut numbers = Vec::with_capacity(2);
-        for name in ["rank", "row_number"] {
-            let functions = self.around.functions.shared().window_functions();
-            let Some(function) = functions.get(name) else { return missing(name) };
-            let function = WindowFunctionDefinition::WindowUDF(Arc::clone(function));
-            let params = WindowFunctionParams {
-                args: Vec::new(),
-                partition_by: Vec::new(),
-                order_by: order.to_vec(),
-                window_frame: WindowFrame::new_bounds(
-                    WindowFrameUnits::Rows,
-                    WindowFrameBound::Preceding(ScalarValue::UInt64(None)),
-                    WindowFrameBound::CurrentRow,
-                ),
-                filter: None,
-                null_treatment: None,
-                distinct: false,
-            };
-            let call = WindowFunction { fun: function, params };
-            numbers.push(Expr::WindowFunction(Box::new(call)));
-        }
+        let numbers = [self.counting("rank", order)?, self.counting("row_number", order)?];
+        let numbers = numbers.to_vec();
         let [rank, row] = [0, 1].map(|at: usize| {
             number(Expr::Column(Column::new_unqualified(numbers[at].schema_name().to_string())))
         });

@@ -31,10 +31,8 @@ impl Lowering<'_> {
             return self.ordered(plan, order, limit, width);
         }
         let (plan, order) = self.in_frame(|lowering| {
-            let Carried { plan, order } = lowering.rows(select)?;
-            // Without ORDER BY, rows come in the order in which they are read.
-            let is_told = !keys.is_empty() || select.distinct.is_some();
-            let order = if is_told { Vec::new() } else { order };
+            let Carried { plan, order } = lowering.rows(select, keys)?;
+            let order = if select.distinct.is_some() { Vec::new() } else { order };
             if let Some(plan) = lowering.postponed(&plan, select, keys, &order, limit)? {
                 return Ok((plan, None));
             }
@@ -73,7 +71,7 @@ impl Lowering<'_> {
         if !values.iter().any(|value| value.expr.is_volatile()) {
             return Ok(None);
         }
-        let mut order = read.to_vec();
+        let mut order = Vec::with_capacity(keys.len() + read.len());
         for key in keys {
             let value = match key.expr.kind {
                 Kind::Output(place) => values[place].clone(),
@@ -84,6 +82,7 @@ impl Lowering<'_> {
             }
             order.push(self.sorted(key, value)?);
         }
+        order.extend_from_slice(read);
         let width = plan.schema().fields().len();
         let plan = self.ordered(plan.clone(), order, limit, width)?;
         let names = names::unique(select.output.iter().map(|output| &*output.name));
@@ -102,15 +101,14 @@ impl Lowering<'_> {
         keys: &[SortKey],
     ) -> Result<(LogicalPlan, Vec<Sort>)> {
         self.in_frame(|lowering| {
-            let Carried { plan, order } = lowering.rows(select)?;
-            let order = if keys.is_empty() { order } else { Vec::new() };
+            let Carried { plan, order } = lowering.rows(select, keys)?;
             lowering.projected(plan, select, keys, order)
         })
     }
 
-    /// The rows of FROM, WHERE, GROUP BY and HAVING, with window functions and sets, and the order that a subquery, which is
-    /// all of FROM, gives them.
-    fn rows(&mut self, select: &Select) -> Result<Carried> {
+    /// The rows of FROM, WHERE, GROUP BY and HAVING, with window functions and sets, and the order behind that of the keys:
+    /// without keys the one that a subquery, which is all of FROM, gives the rows, and the one of the items of sets.
+    fn rows(&mut self, select: &Select, keys: &[SortKey]) -> Result<Carried> {
         let plan = self.from(&select.from)?;
         let ordered = match &select.from[..] {
             [From::Relation(_)] => carried(&plan)?,
@@ -130,7 +128,11 @@ impl Lowering<'_> {
             }
         }
         plan = self.windows(plan, select, &order)?;
-        self.sets(plan, select, order)
+        if !keys.is_empty() && select.distinct.is_none() {
+            order.clear();
+        }
+        let is_ordered = !keys.is_empty() || !order.is_empty();
+        self.sets(plan, select, order, is_ordered)
     }
 
     /// The select list, with columns behind it that only the order needs, and the order: that of the keys, and behind it
@@ -203,7 +205,7 @@ impl Lowering<'_> {
         let same =
             same.map(|on| SortKey { expr: on.clone(), descending: false, nulls_first: false });
         let all: Vec<SortKey> = same.chain(keys.iter().cloned()).collect();
-        let Carried { plan, order: read } = self.rows(select)?;
+        let Carried { plan, order: read } = self.rows(select, keys)?;
         let (plan, mut same) = self.projected(plan, select, &all, read)?;
         let order = same.split_off(on.len());
         let mut sorted = order[..keys.len()].to_vec();

@@ -57,14 +57,22 @@ pub(crate) struct Expanded {
 }
 
 impl Lowering<'_> {
-    /// A plan with the rows of the set-returning functions of a select list, side by side. If the rows have an order, those of
-    /// a set have theirs within it.
+    /// A plan with the rows of the set-returning functions of a select list, side by side. If the rows are ordered, those of a
+    /// set have their order within it.
     pub(crate) fn sets(
         &mut self,
         mut plan: LogicalPlan,
         select: &Select,
         mut order: Vec<Sort>,
+        is_ordered: bool,
     ) -> Result<Carried> {
+        let is_ordered = is_ordered && !select.sets.is_empty();
+        if is_ordered {
+            // The rows of one row stay together.
+            let (numbered, number) = self.with_row_numbers(plan)?;
+            plan = numbered;
+            order.push(number.sort(true, false));
+        }
         let mut open: Vec<(usize, &SetCall)> = select.sets.iter().enumerate().collect();
         // The sets in the arguments of others come first.
         while !open.is_empty() {
@@ -74,7 +82,8 @@ impl Lowering<'_> {
             if now.is_empty() {
                 return missing("sets that read each other");
             }
-            plan = self.sets_together(plan, select, &now, &mut order)?;
+            let numbers = is_ordered.then_some(&mut order);
+            plan = self.sets_together(plan, select, &now, numbers)?;
             open = later;
         }
         Ok(Carried { plan, order })
@@ -86,7 +95,7 @@ impl Lowering<'_> {
         plan: LogicalPlan,
         select: &Select,
         sets: &[(usize, &SetCall)],
-        order: &mut Vec<Sort>,
+        order: Option<&mut Vec<Sort>>,
     ) -> Result<LogicalPlan> {
         let (mut columns, mut counts) = (Vec::new(), Vec::with_capacity(sets.len()));
         for (_, set) in sets {
@@ -94,11 +103,11 @@ impl Lowering<'_> {
             counts.push(of_set.iter().map(SetColumn::width).sum());
             columns.extend(of_set);
         }
-        if !order.is_empty() {
+        if order.is_some() {
             columns.push(self.ordinality(&columns, Oid::INT8.into())?);
         }
         let Expanded { plan, mut values } = self.expanded(plan, columns, NullHandling::Drop)?;
-        if !order.is_empty() {
+        if let Some(order) = order {
             order.extend(values.pop().map(|number| number.expr.sort(true, false)));
         }
         let mut values = values.into_iter();

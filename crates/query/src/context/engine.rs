@@ -10,7 +10,7 @@ use distributed::{Exchanges, ShipFragments, read_everywhere};
 use executor::Checks;
 use optimizer::{
     AllRows, ByUniqueNames, ComputedKeys, FewGroups, FloatGroups, MissingOrders, OuterConstants,
-    RepeatedOrders, Rule, SkippedRows, WholeOrders,
+    ReadOrders, RepeatedOrders, Rule, SkippedRows, WholeOrders,
 };
 use planner::casts::Casts;
 use planner::scales::Scales;
@@ -113,6 +113,7 @@ fn physical_rules(rules: &[PhysicalRule]) -> Vec<PhysicalRule> {
     }
     let last = rules.iter().rposition(is_pushdown).unwrap_or(rules.len());
     rules.insert(last, Arc::new(WholeOrders));
+    rules.insert(last, Arc::new(ReadOrders));
     rules.insert(last, Arc::new(AllRows));
     rules.insert(last, Arc::new(FewGroups));
     let pushdown = rules.iter_mut().filter(|rule| rule.name() == "PushdownSort");

@@ -1,0 +1,73 @@
+//! Gives rows to aggregates that depend on their order as they are read.
+//!
+//! `array_agg(x) FROM generate_series(1, 20000) x` takes the numbers in the order of the series. The engine hands out the
+//! batches of one partition to several in turn, so that what the aggregate gathers of them has another order.
+
+use datafusion::common::Result;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::physical_expr::Partitioning;
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::aggregates::AggregateExec;
+use datafusion::physical_plan::filter::FilterExec;
+use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::repartition::RepartitionExec;
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
+use std::sync::Arc;
+
+/// The rule of the physical optimizer. It runs after partitions are made.
+#[derive(Debug)]
+pub struct ReadOrders;
+
+impl PhysicalOptimizerRule for ReadOrders {
+    fn optimize(
+        &self,
+        plan: Arc<dyn ExecutionPlan>,
+        _: &ConfigOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let kept = |node: Arc<dyn ExecutionPlan>| {
+            let Some(aggregate) = node.downcast_ref::<AggregateExec>() else {
+                return Ok(Transformed::no(node));
+            };
+            if !depends(aggregate) {
+                return Ok(Transformed::no(node));
+            }
+            let Some(input) = whole(aggregate.input())? else { return Ok(Transformed::no(node)) };
+            Ok(Transformed::yes(Arc::clone(&node).with_new_children(vec![input])?))
+        };
+        plan.transform_up(kept).data()
+    }
+
+    fn name(&self) -> &str {
+        "read_orders"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+/// Whether an aggregate gathers values in the order in which rows come.
+fn depends(aggregate: &AggregateExec) -> bool {
+    aggregate.aggr_expr().iter().any(|call| {
+        let name = call.fun().name();
+        let gathers = matches!(name, "array_agg" | "string_agg") || name.ends_with(" in order");
+        gathers && call.order_bys().is_empty()
+    })
+}
+
+/// Rows that stay in the partition that reads them. `None` if they do already.
+fn whole(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    if let Some(spread) = plan.downcast_ref::<RepartitionExec>() {
+        let is_in_turn = matches!(spread.partitioning(), Partitioning::RoundRobinBatch(_));
+        let is_one = spread.input().output_partitioning().partition_count() == 1;
+        return Ok((is_in_turn && is_one).then(|| Arc::clone(spread.input())));
+    }
+    let is_in_order = plan.is::<ProjectionExec>() || plan.is::<FilterExec>();
+    if let (true, [input]) = (is_in_order, &plan.children()[..])
+        && let Some(input) = whole(input)?
+    {
+        return Ok(Some(Arc::clone(plan).with_new_children(vec![input])?));
+    }
+    Ok(None)
+}
