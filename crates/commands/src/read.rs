@@ -10,7 +10,7 @@ use crate::{
     RelationName, Result, RoleStatement, RoutineDefinition, SetConstraints, SetSchema,
     SettingStatement, Transaction, TriggerDefinition, Truncate, kinds, names,
 };
-use grammar::tree::{Node, NodeEnum, VacuumStmt};
+use grammar::tree::{Node, NodeEnum, ObjectType, VacuumStmt};
 
 /// The command that a statement is. `None` for queries and for changes of rows.
 ///
@@ -42,6 +42,9 @@ pub fn read(statement: &NodeEnum) -> Result<Option<Command>> {
         NodeEnum::AlterSeqStmt(statement) => {
             definition(Definition::AlterSequence(AlterSequence::of(statement)?))
         }
+        NodeEnum::AlterTableStmt(statement) if statement.objtype() == ObjectType::ObjectType => {
+            definition(Definition::AlterType(AlterType::of_composite(statement)?))
+        }
         NodeEnum::AlterTableStmt(statement) => match Altered::of(statement)? {
             Altered::Table(alter) => definition(Definition::AlterTable(alter)),
             Altered::Owner(owner) => Command::Role(owner),
@@ -57,6 +60,7 @@ pub fn read(statement: &NodeEnum) -> Result<Option<Command>> {
             definition(Definition::SetSchema(SetSchema::of(statement)?))
         }
         NodeEnum::CreateEnumStmt(_)
+        | NodeEnum::CompositeTypeStmt(_)
         | NodeEnum::CreateDomainStmt(_)
         | NodeEnum::AlterEnumStmt(_)
         | NodeEnum::AlterDomainStmt(_) => definition(of_type(statement)?),
@@ -113,6 +117,9 @@ fn created(statement: &NodeEnum) -> Result<Definition> {
 fn of_type(statement: &NodeEnum) -> Result<Definition> {
     Ok(match statement {
         NodeEnum::CreateEnumStmt(create) => Definition::CreateType(CreateType::of_enum(create)?),
+        NodeEnum::CompositeTypeStmt(create) => {
+            Definition::CreateType(CreateType::of_composite(create)?)
+        }
         NodeEnum::CreateDomainStmt(create) => {
             Definition::CreateType(CreateType::of_domain(create)?)
         }

@@ -107,6 +107,27 @@ pub fn calls(text: &str) -> Vec<(Option<String>, String, usize)> {
     found
 }
 
+/// The names of types that a text has, with their schemas.
+pub fn types(text: &str) -> Vec<(Option<String>, String)> {
+    let Ok(script) = crate::parse(text) else { return Vec::new() };
+    let statement = script.statements().first().and_then(|raw| raw.stmt.as_ref()?.node.as_ref());
+    let mut found = Vec::new();
+    if let Some(statement) = statement {
+        let _ = each(statement, &mut |kind, node| {
+            if kind != "TypeCast" && kind != "ColumnDef" {
+                return;
+            }
+            let parts = node.get("type_name").and_then(|name| name.get("names")?.as_array());
+            let part = |part: &Value| Some(part.pointer("/node/String/sval")?.as_str()?.to_owned());
+            let mut parts: Vec<String> = parts.into_iter().flatten().filter_map(part).collect();
+            if let Some(name) = parts.pop() {
+                found.push((parts.pop(), name));
+            }
+        });
+    }
+    found
+}
+
 /// The names of the sequences from which an expression takes values, as they are written.
 pub fn sequences(expression: &str) -> Vec<String> {
     let Ok(script) = crate::parse(&format!("{SELECT}{expression}")) else { return Vec::new() };

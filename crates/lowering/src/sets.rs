@@ -92,6 +92,10 @@ impl Lowering<'_> {
             let mut of_set: Vec<Typed> = values.by_ref().take(count).collect();
             let value = match of_set.pop() {
                 Some(value) if of_set.is_empty() && set.columns.len() == 1 && !is_row(set) => value,
+                last if let Some(row) = set.row => {
+                    of_set.extend(last);
+                    self.composite(of_set, None, row.into())?
+                }
                 last => {
                     of_set.extend(last);
                     let names = set.columns.iter().map(|column| column.name.clone());
@@ -115,9 +119,12 @@ impl Lowering<'_> {
         let function = procedures::of(set.call.function);
         let name = function.map_or("?", |function| function.name);
         let types: Vec<SqlType> = set.columns.iter().map(|column| column.sql_type).collect();
-        let Some(first) = types.first().copied() else { return missing("a set without columns") };
+        let first = set.row.map(SqlType::from).or_else(|| types.first().copied());
+        let Some(first) = first else { return missing("a set without columns") };
+        let fields = if set.row.is_some() { types.clone() } else { Vec::new() };
         if !set.returns_set {
-            return self.single(set, first).map(|column| vec![column]);
+            let column = self.single(set, first)?;
+            return Ok(vec![SetColumn { fields, ..column }]);
         }
         let arguments = self.exprs(&set.call.arguments)?;
         if name == "generate_subscripts" {
@@ -130,7 +137,8 @@ impl Lowering<'_> {
         Ok(match name {
             "unnest" => match (values.next(), values.next()) {
                 (Some(array), None) if array.sql_type.oid.element().is_some() => {
-                    plain(self.flat(array)?)
+                    let array = self.flat(array)?;
+                    vec![SetColumn { fields, ..SetColumn::plain(array, first) }]
                 }
                 _ => return missing("unnest of these values"),
             },
@@ -347,7 +355,8 @@ impl Lowering<'_> {
 
 /// Whether the values of a set are records, also of one field.
 fn is_row(set: &SetCall) -> bool {
-    set.call.executed.as_ref().is_some_and(|executed| !executed.columns.is_empty())
+    set.row.is_some()
+        || set.call.executed.as_ref().is_some_and(|executed| !executed.columns.is_empty())
 }
 
 /// Whether a set has another one of the select list in its arguments.

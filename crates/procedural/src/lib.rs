@@ -2,6 +2,8 @@
 
 mod arrays;
 mod body;
+mod check;
+mod composite;
 mod current;
 mod cursors;
 mod evaluation;
@@ -15,6 +17,7 @@ mod value;
 mod waiting;
 
 pub use body::{Prepared, changes_settings, signature};
+pub use check::check_function;
 pub use cursors::{CursorMark, CursorOf, Cursors, Fetched, Held};
 pub use evaluation::Compiled;
 pub use host::{Done, StatementHost, Statements, termination};

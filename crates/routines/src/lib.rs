@@ -18,4 +18,4 @@ pub use signature::{aggregate, columns, routine};
 pub use text::{
     arguments, definition, identity_arguments, result, setting_values, signature, sql_body,
 };
-pub use types::{kept, known_name, known_type, mentions, resolved, variadic_item};
+pub use types::{kept, known_name, known_type, mentions, mentions_rows, resolved, variadic_item};

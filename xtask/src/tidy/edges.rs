@@ -101,6 +101,9 @@ const EDGES: &[(&str, &[&str])] = &[
         &[
             "plpgsql",
             "planner",
+            "analyzer",
+            "catalog_views",
+            "user_types",
             "parser",
             "grammar",
             "lowering",

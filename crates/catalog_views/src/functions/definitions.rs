@@ -52,7 +52,7 @@ fn index(scope: &Scope, row: &Row<'_>) -> Option<String> {
         Class::Relation(Relation::Index(index)) => {
             (scope.catalog.table_by_id(index.table)?, Some(index))
         }
-        Class::Relation(_) | Class::System(_) => return None,
+        Class::Relation(_) | Class::System(_) | Class::Composite(_) => return None,
     };
     match row.number(1) {
         None | Some(0) => {

@@ -1,7 +1,7 @@
 //! `pg_sequence`, `pg_sequences`, and `pg_depend`, which relates sequences to the columns that own
 //! them.
 
-use super::{oids, roles, type_catalog};
+use super::{oids, roles, type_catalog, user_types};
 use crate::catalog_tables::declared;
 use crate::relation_names::find_in;
 use crate::rows::TableRows;
@@ -96,6 +96,14 @@ pub(super) fn dependencies(context: &ViewContext<'_>, rows: &mut TableRows) {
             let index = (oids::PG_CLASS, oids::key_index(id));
             depend(index, (oids::PG_CONSTRAINT, constraint, 0), "i");
             depend((oids::PG_CONSTRAINT, constraint), (oids::PG_CLASS, relation, 0), "a");
+        }
+    }
+    for (user, attributes) in user_types::composites(context) {
+        let class = (oids::PG_CLASS, oids::user_type(user.id));
+        depend(class, (oids::PG_TYPE, oids::user_type(user.id), 0), "i");
+        for attribute in attributes.iter().filter(|of| of.sql_type.user_type().is_some()) {
+            let (of, _) = type_catalog::of_sql(&attribute.sql_type);
+            depend(class, (oids::PG_TYPE, of, 0), "n");
         }
     }
     of_views(context, &mut depend);

@@ -4,7 +4,7 @@ use super::routines::Routines;
 use super::{Refused, types};
 use analyzer::system::{Oid, SqlType as BoundType};
 use analyzer::tree::Column;
-use analyzer::{Catalog, Domain, Routine, Table, TargetRelation};
+use analyzer::{Catalog, Domain, Routine, RowsOf, Table, TargetRelation};
 use catalog_views::pg_catalog::class::Class;
 use catalog_views::relation_names::find_in;
 use datafusion::common::TableReference;
@@ -65,8 +65,12 @@ impl Catalog for Types {
 
     fn user_type(&self, schema: Option<&str>, name: &str) -> Option<Oid> {
         let (user, is_array) = self.types.find(schema, name)?;
-        let oid = types::of_held(&SqlType::User(Arc::clone(user)))?.oid;
+        let oid = types::of_held(&SqlType::User(user))?.oid;
         if is_array { oid.array() } else { Some(oid) }
+    }
+
+    fn row_type(&self, rows: &RowsOf) -> Option<Oid> {
+        types::of_rows(rows, &self.types)
     }
 
     fn domain(&self, oid: Oid) -> Option<Domain> {
@@ -201,8 +205,18 @@ impl Named {
         let hidden = has_row_id.then(|| columns.len() - 1).into_iter().collect();
         let defaults = Default::default();
         let name_shown = relation.to_owned();
-        let table =
-            Table { handle, schema, name: name_shown, is_view, columns, key, hidden, defaults };
+        let rows_of = known.map(|known| known.id().0);
+        let table = Table {
+            handle,
+            schema,
+            name: name_shown,
+            is_view,
+            columns,
+            key,
+            hidden,
+            defaults,
+            rows_of,
+        };
         self.tables.insert(name, table);
         Ok(())
     }
@@ -248,6 +262,10 @@ impl Catalog for Named {
 
     fn user_type(&self, schema: Option<&str>, name: &str) -> Option<Oid> {
         self.types.user_type(schema, name)
+    }
+
+    fn row_type(&self, rows: &RowsOf) -> Option<Oid> {
+        self.types.row_type(rows)
     }
 
     fn domain(&self, oid: Oid) -> Option<Domain> {

@@ -4,6 +4,7 @@
 
 use super::labels;
 use super::numbers;
+use super::records;
 use super::rewrite::rewrite;
 use super::zoned;
 use crate::error::{Error, Result, SqlState};
@@ -33,6 +34,9 @@ pub fn input(array: &ArrayRef, sql_type: &SqlType, style: Style) -> Result<Array
         return match &user.kind {
             UserTypeKind::Enum(_) => labels::numbers(array, user),
             UserTypeKind::Domain(domain) => input(array, &domain.base, style),
+            UserTypeKind::Composite(attributes) => {
+                records::input(array, sql_type, attributes, style)
+            }
         };
     }
     if let (SqlType::Array(item), Some(lists)) = (sql_type, array.as_list_opt::<i32>())

@@ -4,6 +4,7 @@ mod input;
 pub mod labels;
 mod length;
 mod numbers;
+mod records;
 mod rewrite;
 mod rows;
 mod zoned;
@@ -11,6 +12,7 @@ mod zoned;
 pub use input::input;
 pub use length::{Excess, fit};
 pub use numbers::opened;
+pub use records::composite;
 pub use rows::{as_decimals, as_texts, converted};
 
 use crate::error::{Error, Result, SqlState};

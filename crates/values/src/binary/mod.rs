@@ -97,9 +97,13 @@ impl BinaryColumn {
             return Ok(Self(Form::Oid(cast(array, &DataType::UInt32)?.as_primitive().clone())));
         }
         if let Some(rows) = array.as_struct_opt() {
-            let columns = rows.fields().iter().zip(rows.columns());
-            let fields = columns.map(|(field, values)| {
-                let sql_type = types::of_field(field);
+            let attributes = sql_type.attributes().unwrap_or_default();
+            let columns = rows.fields().iter().zip(rows.columns()).enumerate();
+            let fields = columns.map(|(at, (field, values))| {
+                let sql_type = match attributes.get(at) {
+                    Some(attribute) => attribute.sql_type.clone(),
+                    None => types::of_field(field),
+                };
                 Ok((item_oid(&sql_type), Self::of(values, &sql_type, item_oid)?))
             });
             let fields = fields.collect::<Result<_>>()?;
