@@ -308,12 +308,12 @@ impl Catalog {
         self.require_schema(&user.schema)?;
         let name = (user.schema.clone(), user.name.clone());
         let namesake = self.relation(&user.schema, &user.name);
+        if namesake.is_some_and(has_row_type) || self.types.contains_key(&name) {
+            return Err(Error::TypeExists { name: user.name.clone() });
+        }
+        // It stands among the relations.
         if namesake.is_some() && user.attributes().is_some() {
             return Err(Error::RelationExists { relation: user.name.clone() });
-        }
-        let of_rows = namesake.is_some_and(has_row_type);
-        if of_rows || self.types.contains_key(&name) {
-            return Err(Error::TypeExists { name: user.name.clone() });
         }
         self.types.insert(name, Arc::new(user.clone()));
         Ok(())

@@ -10,7 +10,7 @@ use crate::{
     RelationName, Result, RoleStatement, RoutineDefinition, SetConstraints, SetSchema,
     SettingStatement, Transaction, TriggerDefinition, Truncate, kinds, names,
 };
-use grammar::tree::{Node, NodeEnum, ObjectType, VacuumStmt};
+use grammar::tree::{AlterTableStmt, Node, NodeEnum, ObjectType, VacuumStmt};
 
 /// The command that a statement is. `None` for queries and for changes of rows.
 ///
@@ -42,13 +42,7 @@ pub fn read(statement: &NodeEnum) -> Result<Option<Command>> {
         NodeEnum::AlterSeqStmt(statement) => {
             definition(Definition::AlterSequence(AlterSequence::of(statement)?))
         }
-        NodeEnum::AlterTableStmt(statement) if statement.objtype() == ObjectType::ObjectType => {
-            definition(Definition::AlterType(AlterType::of_composite(statement)?))
-        }
-        NodeEnum::AlterTableStmt(statement) => match Altered::of(statement)? {
-            Altered::Table(alter) => definition(Definition::AlterTable(alter)),
-            Altered::Owner(owner) => Command::Role(owner),
-        },
+        NodeEnum::AlterTableStmt(statement) => altered(statement)?,
         NodeEnum::RenameStmt(statement) => match AlterType::of_rename(statement)? {
             Some(alter) => definition(Definition::AlterType(alter)),
             None => match AnyRename::of(statement)? {
@@ -88,6 +82,18 @@ pub fn read(statement: &NodeEnum) -> Result<Option<Command>> {
         NodeEnum::ExplainStmt(statement) => Command::Explain(Explain::of(statement)?),
         other => return of_session(other).map(Some),
     }))
+}
+
+/// ALTER TABLE, also of what is no table.
+fn altered(statement: &AlterTableStmt) -> Result<Command> {
+    let definition = |definition| Command::Definition(Box::new(definition));
+    if statement.objtype() == ObjectType::ObjectType {
+        return Ok(definition(Definition::AlterType(AlterType::of_composite(statement)?)));
+    }
+    Ok(match Altered::of(statement)? {
+        Altered::Table(alter) => definition(Definition::AlterTable(alter)),
+        Altered::Owner(owner) => Command::Role(owner),
+    })
 }
 
 /// The definition of a routine or a trigger.

@@ -187,10 +187,15 @@ impl Attribute {
         let Some(NodeEnum::ColumnDef(column)) = node.and_then(|node| node.node.as_ref()) else {
             return Err(incomplete());
         };
+        let data_type = DataType::of(column.type_name.as_ref().ok_or_else(incomplete)?)?;
         if let Some(collation) = &column.coll_clause {
+            let oid = data_type.sql_type.oid;
+            if data_type.of_users.is_none() && oid.element().unwrap_or(oid).category() != 'S' {
+                let message = format!("collations are not supported by type {oid}");
+                return Err(Error::new("42804", message));
+            }
             refuse_collation(collation)?;
         }
-        let data_type = DataType::of(column.type_name.as_ref().ok_or_else(incomplete)?)?;
         Ok(Self { name: column.colname.clone(), data_type })
     }
 }

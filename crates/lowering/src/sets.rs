@@ -1,10 +1,11 @@
 //! Set-returning functions: each column is an array that the engine expands to rows.
 
-use crate::functions::{arrays, take};
+use crate::functions::{arrays, json, take};
 use crate::record_fields::fields_of;
 use crate::refusal::{Result, missing, unsupported};
 use crate::scope::{Lowering, Slot};
 use crate::typed::Typed;
+use crate::types;
 use analyzer::system::{Oid, SqlType, functions as procedures};
 use analyzer::tree::{Kind, Select, SetCall};
 use catalog_views::functions::{CHANNELS, OPTION_NAMES, OPTION_VALUES, PARTITIONS, SUBSCRIPTS};
@@ -16,6 +17,8 @@ use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Unnest, li
 use functions::arrays::series::SERIES;
 use functions::json::rows::ROWS_FUNCTIONS;
 use std::sync::Arc;
+use store::catalog::{Attribute, RelationId, SqlType as Held, UserType};
+use values::error::{Error, SqlState};
 
 /// Begins the names of the columns that hold arrays, and then their items.
 const SET: &str = "?set";
@@ -111,7 +114,10 @@ impl Lowering<'_> {
     pub(crate) fn set_columns(&mut self, set: &SetCall) -> Result<Vec<SetColumn>> {
         match &set.call.executed {
             Some(executed) => self.executed_set(set, executed),
-            None => self.columns_of_system(set),
+            None => match self.json_rows(set)? {
+                Some(column) => Ok(vec![column]),
+                None => self.columns_of_system(set),
+            },
         }
     }
 
@@ -187,6 +193,55 @@ impl Lowering<'_> {
                 columns
             }
         })
+    }
+
+    /// The rows that a function makes of JSON objects. `None` for other functions.
+    fn json_rows(&mut self, set: &SetCall) -> Result<Option<SetColumn>> {
+        let function = procedures::of(set.call.function);
+        let name = function.map_or("?", |function| function.name);
+        let types: Vec<SqlType> = set.columns.iter().map(|column| column.sql_type).collect();
+        let of_any = ["json_to_record", "jsonb_to_record"];
+        let sets = ["json_populate_recordset", "jsonb_populate_recordset"];
+        let any_sets = ["json_to_recordset", "jsonb_to_recordset"];
+        let is_of_any = of_any.contains(&name) || any_sets.contains(&name);
+        if !is_of_any && !sets.contains(&name) {
+            return Ok(None);
+        }
+        let (item, fields) = match (set.row, is_of_any) {
+            (Some(row), false) => (row, types),
+            (None, true) => (Oid::RECORD, types),
+            (None, false) if types.len() == 1 => (types[0].oid, Vec::new()),
+            _ => return missing(format!("the set of {name}")),
+        };
+        if !item.is_row() {
+            let message = format!("first argument of {name} must be a row type");
+            return Err(Error::new(SqlState::DatatypeMismatch, message).into());
+        }
+        let of = match item {
+            Oid::RECORD if is_of_any => {
+                let attribute = |column: &analyzer::tree::Column| {
+                    let sql_type = types::held(column.sql_type)?;
+                    Ok(Attribute { name: column.name.clone(), sql_type })
+                };
+                let attributes = set.columns.iter().map(attribute).collect::<Result<_>>()?;
+                let named = ("pg_catalog", "record");
+                Held::User(Arc::new(UserType::of_rows(RelationId(0), named, attributes)))
+            }
+            item => types::held(item.into())?,
+        };
+        let mut arguments = self.exprs(&set.call.arguments)?;
+        arguments.truncate(if is_of_any { 1 } else { 2 });
+        let (expr, data_type) = json::rows(name, of, set.returns_set, arguments)?;
+        let sql_type = Oid::RECORD_ARRAY.into();
+        let array = Typed { expr, sql_type, data_type };
+        let array = match set.returns_set {
+            true => array,
+            false => {
+                let (expr, data_type) = self.engine_function("make_array", vec![array])?;
+                Typed { expr, sql_type, data_type }
+            }
+        };
+        Ok(Some(SetColumn { array, item: item.into(), marker: None, fields }))
     }
 
     /// The names and the values of options.

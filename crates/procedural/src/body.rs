@@ -1,9 +1,10 @@
 //! The body of a function, ready to be executed.
 
-use crate::composite;
+use crate::composite::is_row;
 use crate::host::{StatementHost, Statements};
 use crate::memory::Memory;
 use crate::purity;
+use crate::returned;
 use crate::script::statements;
 use crate::value::{Value, base, written};
 use datafusion::common::ScalarValue;
@@ -106,13 +107,12 @@ impl Prepared {
         };
         let mut converted = Vec::with_capacity(rows.len());
         for row in rows.drain(..) {
-            let row = composite::columns(row, shape);
+            let row = returned::columns(row, shape);
             if let [of] = shape.columns.as_slice()
                 && !shape.is_row
                 && of.attributes().is_some()
             {
-                let row =
-                    composite::converted(host, row, of, is_returned).await.map_err(&within)?;
+                let row = returned::converted(host, row, of, is_returned).await.map_err(&within)?;
                 converted.push(vec![row]);
                 continue;
             }
@@ -263,7 +263,7 @@ impl Prepared {
             [only] if !shape.is_row => only.attributes().map_or(1, <[_]>::len),
             columns => columns.len(),
         };
-        let is_whole = |row: &Vec<Value>| row.len() == 1 && composite::is_row(&row[0]);
+        let is_whole = |row: &Vec<Value>| row.len() == 1 && is_row(&row[0]);
         let is_whole = self.is_composite() && last.rows.iter().all(is_whole);
         if last.columns.len() != width && !is_whole {
             return Err(mismatch(match width {

@@ -10,6 +10,7 @@ mod evaluation;
 mod host;
 mod memory;
 mod purity;
+mod returned;
 mod running;
 mod scalar;
 mod script;

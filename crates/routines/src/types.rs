@@ -32,7 +32,7 @@ fn oid_of(user: &Arc<UserType>, is_array: bool) -> Option<Oid> {
 }
 
 /// The id of the catalog for one of the analyzer.
-fn id_of(oid: u32) -> u32 {
+pub(crate) fn id_of(oid: u32) -> u32 {
     let item = Oid(oid).element().filter(|_| Oid(oid).is_of_users());
     match (definition_of(Oid(oid)), item.and_then(definition_of)) {
         (Some(user), _) => user.id.shown(),

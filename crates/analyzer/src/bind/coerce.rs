@@ -126,6 +126,10 @@ impl Binder<'_> {
                     None => {}
                 }
             }
+            Kind::Literal(Literal::Text(_)) if to == Oid::RECORD => {
+                let message = "input of anonymous composite types is not implemented";
+                return Err(Error::new("0A000", message).at(expr.location.0));
+            }
             Kind::Literal(_) => {}
             // A column of unknown type: of a subquery with a literal that nothing has decided.
             _ if to.category() == 'S' => {}

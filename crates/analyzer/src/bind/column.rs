@@ -191,25 +191,40 @@ impl Binder<'_> {
                 }
             }
         }
-        if let Some(schema) = schema {
-            let parameter = self.parameter_of_routine(schema, table, location);
-            let row = parameter.or(self.variable(Some(schema), table, location));
-            if let Some(row) = row.filter(|row| row.sql_type.oid.is_composite()) {
-                return self.field(row, name, location);
+        match self.field_of_parameter((schema, table), name, location)? {
+            Some(value) => Ok(value),
+            None => Err(self.no_table(table).at(location)),
+        }
+    }
+
+    /// The parameter of a function or the variable of a procedural language that a qualified name means, or a field of one.
+    fn field_of_parameter(
+        &mut self,
+        (label, row): (Option<&str>, &str),
+        name: &str,
+        location: i32,
+    ) -> Result<Option<Expr>> {
+        let found = match label {
+            Some(label) => {
+                let parameter = self.parameter_of_routine(label, row, location);
+                parameter.or(self.variable(Some(label), row, location))
+            }
+            None => {
+                let parameter = self.parameter_of_routine(row, name, location);
+                if let Some(value) = parameter.or(self.variable(Some(row), name, location)) {
+                    return Ok(Some(value));
+                }
+                let parameter = self.routine_parameter(row, location);
+                parameter.or(self.variable(None, row, location))
+            }
+        };
+        match found.filter(|row| row.sql_type.oid.is_composite()) {
+            Some(row) => self.field(row, name, location).map(Some),
+            None => {
+                let parameter = self.parameter_of_routine(row, name, location);
+                Ok(parameter.or(self.variable(Some(row), name, location)))
             }
         }
-        let parameter = self.parameter_of_routine(table, name, location);
-        if let Some(value) = parameter.or(self.variable(Some(table), name, location)) {
-            return Ok(value);
-        }
-        if schema.is_none() {
-            let parameter = self.routine_parameter(table, location);
-            let row = parameter.or(self.variable(None, table, location));
-            if let Some(row) = row.filter(|row| row.sql_type.oid.is_composite()) {
-                return self.field(row, name, location);
-            }
-        }
-        Err(self.no_table(table).at(location))
     }
 
     /// The error for a qualifier that finds nothing.

@@ -385,6 +385,7 @@ fn stored_expression(column: &Column) -> Option<&String> {
 
 /// `pg_attrdef`.
 pub(super) fn defaults(context: &ViewContext<'_>, rows: &mut TableRows) {
+    let qualified = |text: &String, schema: &str| default_texts::qualified(context, text, schema);
     for table in context.tables() {
         let id = table.id.relation();
         for (number, column) in declared(table) {
@@ -394,7 +395,7 @@ pub(super) fn defaults(context: &ViewContext<'_>, rows: &mut TableRows) {
                 ("oid", oids::default(id, column.id.0).into()),
                 ("adrelid", oids::relation(id).into()),
                 ("adnum", number.into()),
-                ("adbin", shown.unwrap_or_else(|| default.clone()).into()),
+                ("adbin", shown.unwrap_or_else(|| qualified(default, &table.schema)).into()),
             ]);
         }
     }
@@ -407,7 +408,7 @@ pub(super) fn defaults(context: &ViewContext<'_>, rows: &mut TableRows) {
                 ("oid", oids::default(view.id, number).into()),
                 ("adrelid", oids::relation(view.id).into()),
                 ("adnum", i64::from(number).into()),
-                ("adbin", shown.unwrap_or_else(|| default.clone()).into()),
+                ("adbin", shown.unwrap_or_else(|| qualified(default, &view.schema)).into()),
             ]);
         }
     }

@@ -106,7 +106,7 @@ fn type_row(context: &ViewContext<'_>, user: &UserType, rows: &mut TableRows) {
 }
 
 /// The composite types.
-pub(super) fn composites<'a>(
+pub(crate) fn composites<'a>(
     context: &'a ViewContext<'_>,
 ) -> impl Iterator<Item = (&'a UserType, &'a [Attribute])> {
     let types = context.catalog.user_types();
@@ -184,6 +184,21 @@ pub(crate) fn is_visible(catalog: &Catalog, path: SearchPath<'_>, oid: i64) -> b
 fn is_found(catalog: &Catalog, path: SearchPath<'_>, user: &UserType) -> bool {
     let found = path.schemas().find_map(|schema| named_in(catalog, schema, &user.name));
     found.is_some_and(|found| found.id == user.id)
+}
+
+/// The schema of the type that a name means in one search path, if the name does not find it in another.
+pub(crate) fn hidden_schema(
+    catalog: &Catalog,
+    (meant, now): (SearchPath<'_>, SearchPath<'_>),
+    name: &str,
+) -> Option<String> {
+    let name = name.strip_prefix('_').filter(|_| is_unknown(catalog, meant, name)).unwrap_or(name);
+    let user = meant.schemas().find_map(|schema| named_in(catalog, schema, name))?;
+    (!is_found(catalog, now, &user)).then(|| quote_ident(&user.schema))
+}
+
+fn is_unknown(catalog: &Catalog, path: SearchPath<'_>, name: &str) -> bool {
+    path.schemas().all(|schema| named_in(catalog, schema, name).is_none())
 }
 
 /// The name of a type, as `format_type` writes it. `None` if no user's type has the id.

@@ -7,6 +7,8 @@ use analyzer::tree::Column;
 use analyzer::{Catalog, Domain, Routine, RowsOf, Table, TargetRelation};
 use catalog_views::pg_catalog::class::Class;
 use catalog_views::relation_names::find_in;
+use catalog_views::shape::Shape;
+use datafusion::arrow::datatypes::{FieldRef, Schema};
 use datafusion::common::TableReference;
 use datafusion::datasource::provider_as_source;
 use lowering::SourceTable;
@@ -159,24 +161,13 @@ impl Named {
             return Ok(());
         };
         let shape = catalog_views::shape::of(schema.unwrap_or("pg_catalog"), relation);
-        let mut columns = Vec::new();
-        for field in provider.schema().fields() {
-            let declared = shape.and_then(|shape| {
-                let place = shape.position(field.name())?;
-                types::of_system_name(shape.columns[place].type_name)
-            });
-            match declared.or_else(|| types::of_column(field)) {
-                Some(sql_type) => {
-                    let name = unique_names::shown(field.name()).to_owned();
-                    columns.push(Column { name, sql_type });
-                }
-                None => {
-                    let what = format!("column {} of type {}", field.name(), field.data_type());
-                    self.strange.insert(name, what);
-                    return Ok(());
-                }
+        let columns = match columns_of(&provider.schema(), shape) {
+            Ok(columns) => columns,
+            Err(what) => {
+                self.strange.insert(name, what);
+                return Ok(());
             }
-        }
+        };
         let catalog = planner.tables.catalog();
         let is_transition = planner.transition(schema, relation).is_some();
         let known = match catalog_views::is_implicit(relation) && schema.is_none() {
@@ -220,6 +211,23 @@ impl Named {
         self.tables.insert(name, table);
         Ok(())
     }
+}
+
+/// The columns of a relation; what one is whose type the analyzer does not have.
+fn columns_of(schema: &Schema, shape: Option<&Shape>) -> Result<Vec<Column>, String> {
+    let column = |field: &FieldRef| {
+        let declared = shape.and_then(|shape| {
+            let place = shape.position(field.name())?;
+            types::of_system_name(shape.columns[place].type_name)
+        });
+        match declared.or_else(|| types::of_column(field)) {
+            Some(sql_type) => {
+                Ok(Column { name: unique_names::shown(field.name()).to_owned(), sql_type })
+            }
+            None => Err(format!("column {} of type {}", field.name(), field.data_type())),
+        }
+    };
+    schema.fields().iter().map(column).collect()
 }
 
 /// Whether the rows of a relation are told apart by a row id.

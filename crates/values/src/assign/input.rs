@@ -4,7 +4,7 @@
 
 use super::labels;
 use super::numbers;
-use super::records;
+use super::records::Rows;
 use super::rewrite::rewrite;
 use super::zoned;
 use crate::error::{Error, Result, SqlState};
@@ -34,9 +34,7 @@ pub fn input(array: &ArrayRef, sql_type: &SqlType, style: Style) -> Result<Array
         return match &user.kind {
             UserTypeKind::Enum(_) => labels::numbers(array, user),
             UserTypeKind::Domain(domain) => input(array, &domain.base, style),
-            UserTypeKind::Composite(attributes) => {
-                records::input(array, sql_type, attributes, style)
-            }
+            UserTypeKind::Composite(_) => Rows::new(sql_type, style, input)?.input(array),
         };
     }
     if let (SqlType::Array(item), Some(lists)) = (sql_type, array.as_list_opt::<i32>())

@@ -12,13 +12,13 @@ mod zoned;
 pub use input::input;
 pub use length::{Excess, fit};
 pub use numbers::opened;
-pub use records::composite;
 pub use rows::{as_decimals, as_texts, converted};
 
 use crate::error::{Error, Result, SqlState};
 use crate::style::Style;
 use crate::translate::type_name;
 use datafusion::arrow::array::ArrayRef;
+use datafusion::arrow::buffer::NullBuffer;
 use input::{is_assignable, is_text};
 use store::catalog::{Column, SqlType};
 
@@ -44,6 +44,19 @@ pub fn assign(array: &ArrayRef, column: &Column, style: Style) -> Result<ArrayRe
     input(array, &column.sql_type, style)
         .and_then(|array| fit(array, &column.sql_type, Excess::Refuse))
         .map_err(|error| with_column(error, column))
+}
+
+/// Rows of a composite type from the columns of its attributes; NULL where `nulls` says so.
+///
+/// # Errors
+/// A value does not fit the type of its attribute.
+pub fn composite(
+    sql_type: &SqlType,
+    columns: Vec<ArrayRef>,
+    nulls: (Option<NullBuffer>, usize),
+    style: Style,
+) -> Result<ArrayRef> {
+    records::Rows::new(sql_type, style, input)?.of_columns(columns, nulls)
 }
 
 /// Adds the column to the detail of an error that has none.

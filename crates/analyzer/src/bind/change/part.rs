@@ -39,16 +39,7 @@ impl Binder<'_> {
         if let Some(Node { node: Some(NodeEnum::String(name)) }) = steps.first() {
             return self.with_field((whole, of), (&name.sval, &steps[1..]), assignment, value);
         }
-        let (mut subscripts, mut is_slice, mut rest) = (Vec::new(), false, &steps[..0]);
-        for (at, node) in steps.iter().enumerate() {
-            let NodeEnum::AIndices(indices) = names::node(Some(node))? else {
-                rest = &steps[at..];
-                break;
-            };
-            is_slice |= indices.is_slice;
-            let lower = self.subscript(indices.lidx.as_deref())?;
-            subscripts.push((lower, self.subscript(indices.uidx.as_deref())?));
-        }
+        let (subscripts, is_slice, rest) = self.leading_subscripts(steps)?;
         let value = match (rest.is_empty(), of.oid.element()) {
             (false, Some(item)) => {
                 let item_value = self.subscripted(whole.clone(), subscripts.clone(), is_slice)?;
@@ -98,6 +89,23 @@ impl Binder<'_> {
                 Err(Error::new("42804", message).at(location))
             }
         }
+    }
+
+    /// The subscripts with which steps begin, whether they are a slice, and the other steps.
+    fn leading_subscripts<'n>(
+        &mut self,
+        steps: &'n [Node],
+    ) -> Result<(Vec<(Option<Expr>, Option<Expr>)>, bool, &'n [Node])> {
+        let (mut subscripts, mut is_slice) = (Vec::new(), false);
+        for (at, node) in steps.iter().enumerate() {
+            let NodeEnum::AIndices(indices) = names::node(Some(node))? else {
+                return Ok((subscripts, is_slice, &steps[at..]));
+            };
+            is_slice |= indices.is_slice;
+            let lower = self.subscript(indices.lidx.as_deref())?;
+            subscripts.push((lower, self.subscript(indices.uidx.as_deref())?));
+        }
+        Ok((subscripts, is_slice, &[]))
     }
 
     /// A row in which a field has another value, or a part of the field.
