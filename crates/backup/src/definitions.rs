@@ -7,7 +7,7 @@ use crate::manifest::{
     CheckForm, CheckOptionForm, ColumnForm, ColumnName, FunctionForm, GrantForm, IdentityForm,
     Manifest, Name, ObjectForm, RoleForm, SchemaForm, SequenceForm, TableForm, ViewForm,
 };
-use crate::{indexes, sql_types, triggers, user_types};
+use crate::{indexes, sql_types, triggers, type_ids, user_types};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::catalog::{
@@ -59,6 +59,7 @@ pub(crate) fn put(frozen: &Frozen, manifest: &mut Manifest) -> Result<(), Error>
     }
     manifest.functions = catalog.functions().map(|of| function_form(catalog, of)).collect();
     manifest.triggers = triggers::forms(catalog);
+    manifest.type_ids = type_ids::forms(catalog);
     manifest.roles = catalog.roles().map(|role| role_form(catalog, role)).collect();
     manifest.public = grants(catalog, catalog.public());
     Ok(())
@@ -121,10 +122,11 @@ fn function_form(catalog: &Catalog, function: &Function) -> FunctionForm {
     FunctionForm { definition: function.clone(), relation: relation.map(name_of) }
 }
 
-/// Returns a function with an id of its own, by the ids of before.
+/// Returns a function with an id of its own, by the ids of functions and types of before.
 pub(crate) fn function(
     form: &FunctionForm,
     ids: &BTreeMap<RelationId, RelationId>,
+    types: &BTreeMap<u32, u32>,
     catalog: &Catalog,
 ) -> Function {
     let relation = form.relation.as_ref();
@@ -136,6 +138,7 @@ pub(crate) fn function(
         }
     };
     let mut function = form.definition.clone();
+    type_ids::renumber(&mut function, types);
     if let Some(aggregate) = &mut function.extension.aggregate {
         of(&mut aggregate.transition);
         aggregate.combine.iter_mut().chain(&mut aggregate.finish).for_each(of);
@@ -245,8 +248,12 @@ pub(crate) fn privileges(grant: &GrantForm) -> Privileges {
     all(&grant.privileges).union(all(&grant.grantable).grant_option())
 }
 
-/// Returns the object of a grant; `None` if it is not there.
-pub(crate) fn object(catalog: &Catalog, form: &ObjectForm) -> Option<Object> {
+/// Returns the object of a grant, by the ids of types of before; `None` if it is not there.
+pub(crate) fn object(
+    catalog: &Catalog,
+    form: &ObjectForm,
+    ids: &BTreeMap<u32, u32>,
+) -> Option<Object> {
     match form {
         ObjectForm::Database => Some(Object::Database),
         ObjectForm::Schema(name) => catalog.schema(name).map(|s| Object::Schema(s.name.clone())),
@@ -254,8 +261,10 @@ pub(crate) fn object(catalog: &Catalog, form: &ObjectForm) -> Option<Object> {
             catalog.relation(schema, name).map(|relation| Object::Relation(relation.id()))
         }
         ObjectForm::Function(Name { schema, name }, types) => {
+            let types = types.iter().map(|id| ids.get(id).copied().unwrap_or(*id));
+            let types: Vec<u32> = types.collect();
             let mut named = catalog.functions_named(schema, name).iter();
-            let found = named.find(|of| of.inputs().map(|input| &input.type_id).eq(types));
+            let found = named.find(|of| of.inputs().map(|input| &input.type_id).eq(&types));
             found.map(|function| Object::Relation(function.id))
         }
         ObjectForm::Type(Name { schema, name }) => {

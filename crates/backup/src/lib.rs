@@ -35,6 +35,7 @@ mod single;
 mod sql_types;
 mod target;
 mod triggers;
+mod type_ids;
 mod user_types;
 mod write;
 

@@ -40,6 +40,9 @@ pub(crate) struct Manifest {
     pub(crate) types: Vec<TypeForm>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) triggers: Vec<TriggerForm>,
+    /// The types of users in signatures of functions, as [`crate::sql_types`] writes them, by their ids.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) type_ids: BTreeMap<u32, String>,
 }
 
 /// A type of users.
@@ -57,6 +60,16 @@ pub(crate) enum TypeKindForm {
     /// The labels in order.
     Enum(Vec<LabelForm>),
     Domain(DomainForm),
+    /// The attributes in order.
+    Composite(Vec<AttributeForm>),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct AttributeForm {
+    pub(crate) name: String,
+    /// The type, as [`crate::sql_types`] writes it.
+    #[serde(rename = "type")]
+    pub(crate) sql_type: String,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

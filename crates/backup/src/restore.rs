@@ -3,7 +3,8 @@
 use crate::directory::Unfinished;
 use crate::manifest::{GrantForm, Name};
 use crate::{
-    Backup, Error, Progress, Target, definitions, foreign_keys, indexes, load, triggers, user_types,
+    Backup, Error, Progress, Target, definitions, foreign_keys, indexes, load, triggers, type_ids,
+    user_types,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -183,8 +184,9 @@ impl Restore<'_> {
         let functions = &self.backup.manifest.functions;
         let ids = functions.iter().map(|form| (form.definition.id, self.store.next_relation_id()));
         let ids = ids.collect();
+        let types = type_ids::restored(&self.backup.manifest.type_ids, transaction.catalog());
         for form in functions {
-            let function = definitions::function(form, &ids, transaction.catalog());
+            let function = definitions::function(form, &ids, &types, transaction.catalog());
             transaction.change_catalog(CatalogChange::put_function(function))?;
         }
         for form in &self.backup.manifest.triggers {
@@ -221,8 +223,9 @@ impl Restore<'_> {
         role: &str,
         grants: &[GrantForm],
     ) -> Result<(), Error> {
+        let types = type_ids::restored(&self.backup.manifest.type_ids, transaction.catalog());
         for grant in grants {
-            let object = definitions::object(transaction.catalog(), &grant.on);
+            let object = definitions::object(transaction.catalog(), &grant.on, &types);
             let flaw = || self.backup.flaw()(format!("role \"{role}\" has privileges on nothing"));
             set(transaction, role, object.ok_or_else(flaw)?, definitions::privileges(grant))?;
         }

@@ -76,7 +76,8 @@ pub(crate) fn user_type(text: &str) -> Option<(String, String)> {
     rest.is_empty().then_some((schema, name))
 }
 
-fn quoted(name: &str) -> String {
+/// A quoted name.
+pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 

@@ -1,10 +1,15 @@
 //! Types of users in a manifest, and back.
 
-use crate::manifest::{DomainCheckForm, DomainForm, LabelForm, Name, TypeForm, TypeKindForm};
+use crate::manifest::{
+    AttributeForm, DomainCheckForm, DomainForm, LabelForm, Name, TypeForm, TypeKindForm,
+};
 use crate::{Error, sql_types};
-use store::catalog::{Catalog, Domain, DomainCheck, EnumLabel, TypeId, UserType, UserTypeKind};
+use store::catalog::{
+    Attribute, Catalog, Domain, DomainCheck, EnumLabel, SqlType, TypeId, UserType, UserTypeKind,
+};
 
-/// Returns the types of a catalog. A domain is behind the type that it restricts.
+/// Returns the types of a catalog. A domain is behind the type that it restricts, and a composite type behind those of its
+/// attributes.
 pub(crate) fn forms(catalog: &Catalog) -> Result<Vec<TypeForm>, Error> {
     let mut types: Vec<&UserType> = catalog.user_types().map(|user| &**user).collect();
     types.sort_by_key(|user| height(user));
@@ -13,14 +18,20 @@ pub(crate) fn forms(catalog: &Catalog) -> Result<Vec<TypeForm>, Error> {
 
 /// Returns the number of users' types below a type.
 fn height(user: &UserType) -> usize {
-    let below = user.domain().and_then(|domain| domain.base.user_type());
-    below.map_or(0, |below| height(below) + 1)
+    let base = user.domain().map(|domain| &*domain.base);
+    let attributes = user.attributes().unwrap_or_default().iter();
+    let below = base.into_iter().chain(attributes.map(|attribute| &attribute.sql_type));
+    below.filter_map(SqlType::user_type).map(|below| height(below) + 1).max().unwrap_or(0)
 }
 
 fn form(catalog: &Catalog, user: &UserType) -> Result<TypeForm, Error> {
     let kind = match &user.kind {
         UserTypeKind::Enum(labels) => TypeKindForm::Enum(labels.iter().map(label_form).collect()),
         UserTypeKind::Domain(domain) => TypeKindForm::Domain(domain_form(catalog, user, domain)?),
+        UserTypeKind::Composite(attributes) => {
+            let forms = attributes.iter().map(|of| attribute_form(catalog, user, of));
+            TypeKindForm::Composite(forms.collect::<Result<_, _>>()?)
+        }
     };
     Ok(TypeForm {
         name: Name { schema: user.schema.clone(), name: user.name.clone() },
@@ -31,6 +42,19 @@ fn form(catalog: &Catalog, user: &UserType) -> Result<TypeForm, Error> {
 
 fn label_form(label: &EnumLabel) -> LabelForm {
     LabelForm { name: label.name.clone(), order: label.order }
+}
+
+fn attribute_form(
+    catalog: &Catalog,
+    user: &UserType,
+    attribute: &Attribute,
+) -> Result<AttributeForm, Error> {
+    let sql_type = sql_types::text(&attribute.sql_type, catalog).ok_or_else(|| {
+        let (name, of) = (&user.name, &attribute.name);
+        let what = format!("attribute \"{of}\" of type \"{name}\"");
+        Error::Unsupported(format!("{what} is of a type that backups cannot hold"))
+    })?;
+    Ok(AttributeForm { name: attribute.name.clone(), sql_type })
 }
 
 fn domain_form(catalog: &Catalog, user: &UserType, domain: &Domain) -> Result<DomainForm, Error> {
@@ -77,6 +101,13 @@ pub(crate) fn restored(
                 checks: domain.checks.iter().map(check).collect(),
             })
         }
+        TypeKindForm::Composite(forms) => {
+            let attribute = |of: &AttributeForm| {
+                let sql_type = sql_types::parse(&of.sql_type, catalog)?;
+                Some(Attribute { name: of.name.clone(), sql_type })
+            };
+            UserTypeKind::Composite(forms.iter().map(attribute).collect::<Option<_>>()?)
+        }
     };
     let Name { schema, name } = form.name.clone();
     Some(UserType { id, array, schema, name, kind, comment: form.comment.clone() })
@@ -102,8 +133,17 @@ pub(crate) fn require(forms: &[TypeForm], text: &str, catalog: &Catalog) -> Resu
             require(forms, &old.base, catalog)?;
             stricter(old, new, catalog)
         }
-        (TypeKindForm::Enum(_), UserTypeKind::Domain(_)) => Some("it is a domain now".to_owned()),
-        (TypeKindForm::Domain(_), UserTypeKind::Enum(_)) => Some("it is an enum now".to_owned()),
+        (TypeKindForm::Composite(old), UserTypeKind::Composite(_)) => {
+            for attribute in old {
+                require(forms, &attribute.sql_type, catalog)?;
+            }
+            let is_same = restored(form, (found.id, found.array), catalog)
+                .is_some_and(|known| known.kind == found.kind);
+            (!is_same).then(|| "it has other attributes now".to_owned())
+        }
+        (_, UserTypeKind::Domain(_)) => Some("it is a domain now".to_owned()),
+        (_, UserTypeKind::Enum(_)) => Some("it is an enum now".to_owned()),
+        (_, UserTypeKind::Composite(_)) => Some("it is a composite type now".to_owned()),
     };
     match difference {
         Some(difference) => Err(differs(difference)),

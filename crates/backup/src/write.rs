@@ -64,6 +64,7 @@ pub async fn write(
         functions: Vec::new(),
         types: Vec::new(),
         triggers: Vec::new(),
+        type_ids: BTreeMap::new(),
     };
     definitions::put(&frozen, &mut manifest)?;
     let mut writer = Writer::new(target.clone(), known, Arc::clone(progress));

@@ -260,8 +260,15 @@ impl Catalog {
         if self.names.contains_key(&name) {
             return Err(Error::RelationExists { relation: relation.name().to_owned() });
         }
-        if has_row_type(relation) && self.types.contains_key(&name) {
-            return Err(Error::TypeExists { name: relation.name().to_owned() });
+        match self.types.get(&name) {
+            // It stands among the relations.
+            Some(user) if user.attributes().is_some() => {
+                return Err(Error::RelationExists { relation: relation.name().to_owned() });
+            }
+            Some(_) if has_row_type(relation) => {
+                return Err(Error::TypeExists { name: relation.name().to_owned() });
+            }
+            _ => {}
         }
         self.names.insert(name, relation.id());
         Ok(())
@@ -300,9 +307,13 @@ impl Catalog {
     fn create_type(&mut self, user: &UserType) -> Result<(), Error> {
         self.require_schema(&user.schema)?;
         let name = (user.schema.clone(), user.name.clone());
-        let of_rows = self.relation(&user.schema, &user.name).is_some_and(has_row_type);
-        if of_rows || self.types.contains_key(&name) {
+        let namesake = self.relation(&user.schema, &user.name);
+        if namesake.is_some_and(has_row_type) || self.types.contains_key(&name) {
             return Err(Error::TypeExists { name: user.name.clone() });
+        }
+        // It stands among the relations.
+        if namesake.is_some() && user.attributes().is_some() {
+            return Err(Error::RelationExists { relation: user.name.clone() });
         }
         self.types.insert(name, Arc::new(user.clone()));
         Ok(())

@@ -8,6 +8,7 @@ mod arrow_serde;
 mod change;
 mod definitions;
 mod error;
+mod field;
 mod function;
 pub mod ids;
 pub mod ipc;
@@ -28,11 +29,14 @@ pub use definitions::{
     ViewOptions, is_temporary_schema, temporary_schema,
 };
 pub use error::Error;
+pub use field::{TYPE_KEY, USER_TYPE};
 pub use function::{
     Aggregate, Extension, Function, FunctionId, Parallel, Parameter, ParameterMode, Volatility,
 };
 pub use role::{Object, PUBLIC, Privileges, Role};
-pub use sql_type::{Domain, DomainCheck, EnumLabel, SqlType, TypeId, UserType, UserTypeKind};
+pub use sql_type::{
+    Attribute, Domain, DomainCheck, EnumLabel, SqlType, TypeId, UserType, UserTypeKind,
+};
 pub use trigger::{Trigger, TriggerEvent, TriggerEvents, TriggerState, TriggerTime};
 pub use user_type::{LABEL_DISTANCE, labels, order_between};
 
@@ -158,6 +162,26 @@ impl Catalog {
     /// Finds a type of users by id.
     pub fn user_type_by_id(&self, id: TypeId) -> Option<&Arc<UserType>> {
         self.types.values().find(|known| known.id == id)
+    }
+
+    /// Finds a type of users, or the type of a table's rows, by schema and name.
+    pub fn type_named(&self, schema: &str, name: &str) -> Option<Arc<UserType>> {
+        let of_rows = || match self.relation(schema, name)? {
+            Relation::Table(table) => Some(Arc::new(UserType::of_table(table))),
+            Relation::View(_) | Relation::Sequence(_) | Relation::Index(_) => None,
+        };
+        self.user_type(schema, name).cloned().or_else(of_rows)
+    }
+
+    /// Finds a type of users, or the type of a table's rows, by id.
+    pub fn type_by_id(&self, id: TypeId) -> Option<Arc<UserType>> {
+        match id.rows_of() {
+            None => self.user_type_by_id(id).cloned(),
+            Some((relation, _)) => match self.relation_by_id(relation)? {
+                Relation::Table(table) => Some(Arc::new(UserType::of_table(table))),
+                Relation::View(_) | Relation::Sequence(_) | Relation::Index(_) => None,
+            },
+        }
     }
 
     /// Returns the types of users, ordered by schema and name.

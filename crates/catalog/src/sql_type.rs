@@ -90,6 +90,17 @@ pub enum UserTypeKind {
     Enum(Vec<EnumLabel>),
     /// A domain.
     Domain(Domain),
+    /// A composite type, with its attributes in order. Also the type of the rows of a relation.
+    Composite(Vec<Attribute>),
+}
+
+/// An attribute of a composite type.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Attribute {
+    /// The name.
+    pub name: String,
+    /// The type.
+    pub sql_type: SqlType,
 }
 
 /// A label of an enum.
@@ -155,7 +166,7 @@ impl SqlType {
                 DataType::List(Arc::new(Field::new_list_field(item.arrow(), true)))
             }
             Self::Precise(of, _) => of.arrow(),
-            Self::User(user) => user.representation().arrow(),
+            Self::User(user) => user.arrow(),
             Self::Other(data_type) => data_type.clone(),
         }
     }

@@ -3,18 +3,53 @@
 //! The type of a column contains the whole definition ([`SqlType::User`]), so that values can be read and written without a
 //! catalog. Who changes a type replaces the tables that use it, in the same transaction.
 
-use crate::sql_type::{Domain, EnumLabel, SqlType, TypeId, UserType, UserTypeKind};
+use crate::field;
+use crate::sql_type::{Attribute, Domain, EnumLabel, SqlType, TypeId, UserType, UserTypeKind};
+use crate::{Table, is_temporary_schema};
+use arrow::datatypes::DataType;
 use std::sync::Arc;
 
 /// The distance of the numbers of labels that are declared one after another.
 pub const LABEL_DISTANCE: i64 = 1 << 32;
 
 impl UserType {
+    /// The type of the rows of a relation with these columns.
+    pub fn of_rows(
+        relation: crate::RelationId,
+        (schema, name): (&str, &str),
+        columns: Vec<Attribute>,
+    ) -> Self {
+        Self {
+            id: TypeId::of_rows(relation),
+            array: TypeId::of_row_arrays(relation),
+            schema: schema.to_owned(),
+            name: name.to_owned(),
+            kind: UserTypeKind::Composite(columns),
+            comment: None,
+        }
+    }
+
+    /// The type of the rows of a table.
+    pub fn of_table(table: &Table) -> Self {
+        let shown = table.columns.iter().filter(|column| !column.hidden);
+        let attribute = |column: &crate::Column| Attribute {
+            name: column.name.clone(),
+            sql_type: column.sql_type.clone(),
+        };
+        let columns = shown.map(attribute).collect();
+        Self::of_rows(table.id.relation(), (&table.schema, &table.name), columns)
+    }
+
+    /// Whether it is the type of the rows of a temporary relation.
+    pub fn is_temporary(&self) -> bool {
+        is_temporary_schema(&self.schema)
+    }
+
     /// The labels of an enum.
     pub fn labels(&self) -> Option<&[EnumLabel]> {
         match &self.kind {
             UserTypeKind::Enum(labels) => Some(labels),
-            UserTypeKind::Domain(_) => None,
+            UserTypeKind::Domain(_) | UserTypeKind::Composite(_) => None,
         }
     }
 
@@ -22,7 +57,26 @@ impl UserType {
     pub fn domain(&self) -> Option<&Domain> {
         match &self.kind {
             UserTypeKind::Domain(domain) => Some(domain),
-            UserTypeKind::Enum(_) => None,
+            UserTypeKind::Enum(_) | UserTypeKind::Composite(_) => None,
+        }
+    }
+
+    /// The attributes of a composite type.
+    pub fn attributes(&self) -> Option<&[Attribute]> {
+        match &self.kind {
+            UserTypeKind::Composite(attributes) => Some(attributes),
+            UserTypeKind::Enum(_) | UserTypeKind::Domain(_) => None,
+        }
+    }
+
+    /// Whether values have numbers that stand for labels: it is an enum, or there is one in its attributes.
+    pub fn has_labels(&self) -> bool {
+        match &self.kind {
+            UserTypeKind::Enum(_) => true,
+            UserTypeKind::Domain(domain) => domain.base.has_labels(),
+            UserTypeKind::Composite(attributes) => {
+                attributes.iter().any(|attribute| attribute.sql_type.has_labels())
+            }
         }
     }
 
@@ -38,12 +92,33 @@ impl UserType {
         Some(&labels[at].name)
     }
 
-    /// The type that represents its values.
-    pub fn representation(&self) -> &SqlType {
+    /// The type that represents its values; `None` of a composite type, which is represented by its fields.
+    pub fn representation(&self) -> Option<&SqlType> {
         match &self.kind {
-            UserTypeKind::Enum(_) => &SqlType::BigInt,
-            UserTypeKind::Domain(domain) => domain.base.representation(),
+            UserTypeKind::Enum(_) => Some(&SqlType::BigInt),
+            UserTypeKind::Domain(domain) => Some(domain.base.representation()),
+            UserTypeKind::Composite(_) => None,
         }
+    }
+
+    /// The Arrow type that represents its values.
+    pub(crate) fn arrow(&self) -> DataType {
+        match &self.kind {
+            UserTypeKind::Enum(_) => SqlType::BigInt.arrow(),
+            UserTypeKind::Domain(domain) => domain.base.arrow(),
+            UserTypeKind::Composite(attributes) => field::of_attributes(attributes),
+        }
+    }
+
+    /// A composite type with other types of its attributes.
+    fn with_types(&self, of: impl Fn(&SqlType) -> SqlType) -> SqlType {
+        let attributes = self.attributes().unwrap_or_default().iter();
+        let attribute = |attribute: &Attribute| Attribute {
+            name: attribute.name.clone(),
+            sql_type: of(&attribute.sql_type),
+        };
+        let kind = UserTypeKind::Composite(attributes.map(attribute).collect());
+        SqlType::User(Arc::new(Self { kind, ..self.clone() }))
     }
 }
 
@@ -70,7 +145,7 @@ impl SqlType {
     /// The type that represents its values: that of numbers for enums, that below a domain.
     pub fn representation(&self) -> &Self {
         match self {
-            Self::User(user) => user.representation(),
+            Self::User(user) => user.representation().unwrap_or(self),
             other => other,
         }
     }
@@ -78,8 +153,12 @@ impl SqlType {
     /// The type of the values that clients get and send: labels are texts.
     pub fn sent(&self) -> Self {
         match self {
-            Self::User(user) if user.labels().is_some() => Self::Text,
-            Self::User(user) => user.representation().sent(),
+            Self::User(user) => match &user.kind {
+                UserTypeKind::Enum(_) => Self::Text,
+                UserTypeKind::Domain(domain) => domain.base.representation().sent(),
+                UserTypeKind::Composite(_) if user.has_labels() => user.with_types(Self::sent),
+                UserTypeKind::Composite(_) => self.clone(),
+            },
             Self::Array(item) => Self::Array(Box::new(item.sent())),
             other => other.clone(),
         }
@@ -94,12 +173,32 @@ impl SqlType {
         }
     }
 
+    /// The attributes of a composite type; `None` for other types.
+    pub fn attributes(&self) -> Option<&[Attribute]> {
+        match self {
+            Self::User(user) => user.attributes(),
+            _ => None,
+        }
+    }
+
+    /// Whether values have numbers that stand for labels.
+    pub fn has_labels(&self) -> bool {
+        self.user_type().is_some_and(|user| user.has_labels())
+    }
+
     /// Whether its definition contains a user's type.
     pub fn uses(&self, id: TypeId) -> bool {
         match self {
             Self::Array(item) => item.uses(id),
             Self::User(user) => {
-                user.id == id || user.domain().is_some_and(|domain| domain.base.uses(id))
+                user.id == id
+                    || match &user.kind {
+                        UserTypeKind::Enum(_) => false,
+                        UserTypeKind::Domain(domain) => domain.base.uses(id),
+                        UserTypeKind::Composite(attributes) => {
+                            attributes.iter().any(|attribute| attribute.sql_type.uses(id))
+                        }
+                    }
             }
             _ => false,
         }
@@ -110,13 +209,14 @@ impl SqlType {
         match self {
             Self::Array(item) => Self::Array(Box::new(item.with_user_type(new))),
             Self::User(user) if user.id == new.id => Self::User(Arc::clone(new)),
-            Self::User(user) => match &user.kind {
-                UserTypeKind::Domain(domain) if domain.base.uses(new.id) => {
+            Self::User(user) if self.uses(new.id) => match &user.kind {
+                UserTypeKind::Domain(domain) => {
                     let base = Box::new(domain.base.with_user_type(new));
                     let kind = UserTypeKind::Domain(Domain { base, ..domain.clone() });
                     Self::User(Arc::new(UserType { kind, ..UserType::clone(user) }))
                 }
-                _ => self.clone(),
+                UserTypeKind::Composite(_) => user.with_types(|of| of.with_user_type(new)),
+                UserTypeKind::Enum(_) => self.clone(),
             },
             other => other.clone(),
         }

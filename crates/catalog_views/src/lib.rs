@@ -17,7 +17,6 @@
 //!   shared errors.
 
 pub mod access;
-pub mod advisory;
 mod all_servers;
 pub mod catalog_tables;
 mod columns;

@@ -1,7 +1,7 @@
 //! The traits through which functions and system tables access the session and its database.
 
-use crate::advisory::AdvisoryLocks;
 use crate::settings::Settings;
+use advisory::AdvisoryLocks;
 use backup::Progress;
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};

@@ -99,7 +99,7 @@ impl Definition {
             Self::CreateIndex(_) => "CREATE INDEX",
             Self::Reindex(_) => "REINDEX",
             Self::CreateType(create) => match create.kind {
-                NewType::Enum(_) => "CREATE TYPE",
+                NewType::Enum(_) | NewType::Composite(_) => "CREATE TYPE",
                 NewType::Domain { .. } => "CREATE DOMAIN",
             },
             Self::AlterType(AlterType { is_domain: true, .. }) => "ALTER DOMAIN",

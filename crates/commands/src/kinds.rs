@@ -7,9 +7,7 @@ use grammar::tree::NodeEnum;
 /// The error for a statement that is not supported, with a hint for an alternative.
 pub(crate) fn missing(statement: &NodeEnum) -> Error {
     let (what, hint) = match statement {
-        NodeEnum::CompositeTypeStmt(_) | NodeEnum::CreateRangeStmt(_) => {
-            ("user-defined types", "Use several columns, or json.")
-        }
+        NodeEnum::CreateRangeStmt(_) => ("range types", "Use two columns, or a composite type."),
         other => return Error::missing(tag(other)),
     };
     Error::new("0A000", format!("{what} are not supported")).hint(hint)

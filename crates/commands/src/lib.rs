@@ -93,5 +93,5 @@ pub use trigger::{
     ConstraintTiming, CreateTrigger, SwitchedTo, TriggerDefinition, TriggerName, TriggerSwitch,
 };
 pub use truncate::Truncate;
-pub use user_type::{AlterType, CreateType, NewType, TypeChange};
+pub use user_type::{AlterType, Attribute, AttributeChange, CreateType, NewType, TypeChange};
 pub use view_options::{CheckScope, ViewOptions};

@@ -10,7 +10,7 @@ use crate::{
     RelationName, Result, RoleStatement, RoutineDefinition, SetConstraints, SetSchema,
     SettingStatement, Transaction, TriggerDefinition, Truncate, kinds, names,
 };
-use grammar::tree::{Node, NodeEnum, VacuumStmt};
+use grammar::tree::{AlterTableStmt, Node, NodeEnum, ObjectType, VacuumStmt};
 
 /// The command that a statement is. `None` for queries and for changes of rows.
 ///
@@ -42,10 +42,7 @@ pub fn read(statement: &NodeEnum) -> Result<Option<Command>> {
         NodeEnum::AlterSeqStmt(statement) => {
             definition(Definition::AlterSequence(AlterSequence::of(statement)?))
         }
-        NodeEnum::AlterTableStmt(statement) => match Altered::of(statement)? {
-            Altered::Table(alter) => definition(Definition::AlterTable(alter)),
-            Altered::Owner(owner) => Command::Role(owner),
-        },
+        NodeEnum::AlterTableStmt(statement) => altered(statement)?,
         NodeEnum::RenameStmt(statement) => match AlterType::of_rename(statement)? {
             Some(alter) => definition(Definition::AlterType(alter)),
             None => match AnyRename::of(statement)? {
@@ -57,6 +54,7 @@ pub fn read(statement: &NodeEnum) -> Result<Option<Command>> {
             definition(Definition::SetSchema(SetSchema::of(statement)?))
         }
         NodeEnum::CreateEnumStmt(_)
+        | NodeEnum::CompositeTypeStmt(_)
         | NodeEnum::CreateDomainStmt(_)
         | NodeEnum::AlterEnumStmt(_)
         | NodeEnum::AlterDomainStmt(_) => definition(of_type(statement)?),
@@ -86,6 +84,18 @@ pub fn read(statement: &NodeEnum) -> Result<Option<Command>> {
     }))
 }
 
+/// ALTER TABLE, also of what is no table.
+fn altered(statement: &AlterTableStmt) -> Result<Command> {
+    let definition = |definition| Command::Definition(Box::new(definition));
+    if statement.objtype() == ObjectType::ObjectType {
+        return Ok(definition(Definition::AlterType(AlterType::of_composite(statement)?)));
+    }
+    Ok(match Altered::of(statement)? {
+        Altered::Table(alter) => definition(Definition::AlterTable(alter)),
+        Altered::Owner(owner) => Command::Role(owner),
+    })
+}
+
 /// The definition of a routine or a trigger.
 fn of_code(statement: &NodeEnum) -> Result<Option<Definition>> {
     if let Some(routine) = RoutineDefinition::of(statement)? {
@@ -113,6 +123,9 @@ fn created(statement: &NodeEnum) -> Result<Definition> {
 fn of_type(statement: &NodeEnum) -> Result<Definition> {
     Ok(match statement {
         NodeEnum::CreateEnumStmt(create) => Definition::CreateType(CreateType::of_enum(create)?),
+        NodeEnum::CompositeTypeStmt(create) => {
+            Definition::CreateType(CreateType::of_composite(create)?)
+        }
         NodeEnum::CreateDomainStmt(create) => {
             Definition::CreateType(CreateType::of_domain(create)?)
         }

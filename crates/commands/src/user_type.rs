@@ -7,8 +7,8 @@ use crate::data_type::DataType;
 use crate::names::{RelationName, incomplete, some, texts};
 use crate::{Error, Result};
 use grammar::tree::{
-    AlterDomainStmt, AlterEnumStmt, ConstrType, CreateDomainStmt, CreateEnumStmt, Node, NodeEnum,
-    ObjectType, RenameStmt,
+    AlterDomainStmt, AlterEnumStmt, AlterTableStmt, AlterTableType, CompositeTypeStmt, ConstrType,
+    CreateDomainStmt, CreateEnumStmt, Node, NodeEnum, ObjectType, RenameStmt,
 };
 
 /// CREATE TYPE ... AS ENUM or CREATE DOMAIN.
@@ -25,6 +25,8 @@ pub struct CreateType {
 pub enum NewType {
     /// An enum with these labels.
     Enum(Vec<String>),
+    /// A composite type with these attributes.
+    Composite(Vec<Attribute>),
     /// A domain.
     Domain {
         /// The type that it restricts.
@@ -35,6 +37,38 @@ pub enum NewType {
         default: Option<String>,
         /// CHECK.
         checks: Vec<Check>,
+    },
+}
+
+/// An attribute of a composite type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attribute {
+    /// The name.
+    pub name: String,
+    /// The type.
+    pub data_type: DataType,
+}
+
+/// A change of an attribute of a composite type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AttributeChange {
+    /// ADD ATTRIBUTE.
+    Add(Attribute),
+    /// DROP ATTRIBUTE.
+    Drop {
+        /// The name.
+        name: String,
+        /// IF EXISTS.
+        if_exists: bool,
+    },
+    /// ALTER ATTRIBUTE ... TYPE.
+    SetType(Attribute),
+    /// RENAME ATTRIBUTE.
+    Rename {
+        /// The name.
+        from: String,
+        /// The new name.
+        to: String,
     },
 }
 
@@ -70,6 +104,8 @@ pub enum TypeChange {
     },
     /// RENAME TO.
     Rename(String),
+    /// Changes of the attributes of a composite type.
+    Attributes(Vec<AttributeChange>),
     /// SET DEFAULT and DROP DEFAULT of a domain.
     SetDefault(Option<String>),
     /// SET NOT NULL and DROP NOT NULL of a domain.
@@ -96,6 +132,12 @@ impl CreateType {
     pub(crate) fn of_enum(statement: &CreateEnumStmt) -> Result<Self> {
         let name = RelationName::of_parts(&texts(&statement.type_name))?;
         Ok(Self { name, kind: NewType::Enum(texts(&statement.vals)) })
+    }
+
+    pub(crate) fn of_composite(statement: &CompositeTypeStmt) -> Result<Self> {
+        let name = RelationName::of(statement.typevar.as_ref())?;
+        let attributes = statement.coldeflist.iter().map(|node| Attribute::of(Some(node)));
+        Ok(Self { name, kind: NewType::Composite(attributes.collect::<Result<_>>()?) })
     }
 
     pub(crate) fn of_domain(statement: &CreateDomainStmt) -> Result<Self> {
@@ -137,6 +179,24 @@ impl CreateType {
         }
         let is_nullable = is_nullable.unwrap_or(true);
         Ok(Self { name, kind: NewType::Domain { base, is_nullable, default, checks } })
+    }
+}
+
+impl Attribute {
+    fn of(node: Option<&Node>) -> Result<Self> {
+        let Some(NodeEnum::ColumnDef(column)) = node.and_then(|node| node.node.as_ref()) else {
+            return Err(incomplete());
+        };
+        let data_type = DataType::of(column.type_name.as_ref().ok_or_else(incomplete)?)?;
+        if let Some(collation) = &column.coll_clause {
+            let oid = data_type.sql_type.oid;
+            if data_type.of_users.is_none() && oid.element().unwrap_or(oid).category() != 'S' {
+                let message = format!("collations are not supported by type {oid}");
+                return Err(Error::new("42804", message));
+            }
+            refuse_collation(collation)?;
+        }
+        Ok(Self { name: column.colname.clone(), data_type })
     }
 }
 
@@ -200,9 +260,40 @@ impl AlterType {
         Ok(Self { name, is_domain: true, change })
     }
 
+    /// ALTER TYPE ... ADD, DROP and ALTER ATTRIBUTE.
+    pub(crate) fn of_composite(statement: &AlterTableStmt) -> Result<Self> {
+        let name = RelationName::of(statement.relation.as_ref())?;
+        let change = |node: &Node| {
+            let Some(NodeEnum::AlterTableCmd(command)) = &node.node else {
+                return Err(incomplete());
+            };
+            let definition = command.def.as_deref();
+            Ok(match command.subtype() {
+                AlterTableType::AtAddColumn => AttributeChange::Add(Attribute::of(definition)?),
+                AlterTableType::AtDropColumn => AttributeChange::Drop {
+                    name: command.name.clone(),
+                    if_exists: command.missing_ok,
+                },
+                AlterTableType::AtAlterColumnType => {
+                    let attribute = Attribute::of(definition)?;
+                    AttributeChange::SetType(Attribute { name: command.name.clone(), ..attribute })
+                }
+                _ => return Err(Error::missing("this form of ALTER TYPE")),
+            })
+        };
+        let changes = statement.cmds.iter().map(change).collect::<Result<_>>()?;
+        Ok(Self { name, is_domain: false, change: TypeChange::Attributes(changes) })
+    }
+
     /// ALTER TYPE ... RENAME and the like. `None` for what is renamed otherwise.
     pub(crate) fn of_rename(statement: &RenameStmt) -> Result<Option<Self>> {
         let to = statement.newname.clone();
+        if statement.rename_type() == ObjectType::ObjectAttribute {
+            let name = RelationName::of(statement.relation.as_ref())?;
+            let change = AttributeChange::Rename { from: statement.subname.clone(), to };
+            let change = TypeChange::Attributes(vec![change]);
+            return Ok(Some(Self { name, is_domain: false, change }));
+        }
         let change = match statement.rename_type() {
             ObjectType::ObjectType | ObjectType::ObjectDomain => TypeChange::Rename(to),
             ObjectType::ObjectDomconstraint => {

@@ -90,7 +90,7 @@ impl Reader {
         for sql_type in &self.types {
             let Ok(length) = rest.try_get_i32() else { return Ok(None) };
             row.push(match usize::try_from(length) {
-                Err(_) if length == -1 => ScalarValue::try_from(sql_type.arrow())?,
+                Err(_) if length == -1 => ScalarValue::try_from(sql_type.sent().arrow())?,
                 Err(_) => return Err(bad(format!("invalid field size {length}"))),
                 Ok(length) if length > rest.len() => return Ok(None),
                 Ok(length) => {

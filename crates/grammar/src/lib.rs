@@ -21,7 +21,8 @@ pub use deparse::{expression_text, statement_text};
 pub use parse::{Script, parse};
 pub use references::{
     ColumnReference, RelationReference, calls, columns, relations, relations_and_ctes,
-    rename_column, sequences, string_location, with_column_names, with_schemas,
+    rename_column, sequences, string_location, types, with_column_names, with_schemas,
+    with_type_schemas,
 };
 pub use split::{solid, split};
 pub use stack::{growing, with_room};

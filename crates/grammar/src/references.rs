@@ -107,6 +107,27 @@ pub fn calls(text: &str) -> Vec<(Option<String>, String, usize)> {
     found
 }
 
+/// The names of types that a text has, with their schemas.
+pub fn types(text: &str) -> Vec<(Option<String>, String)> {
+    let Ok(script) = crate::parse(text) else { return Vec::new() };
+    let statement = script.statements().first().and_then(|raw| raw.stmt.as_ref()?.node.as_ref());
+    let mut found = Vec::new();
+    if let Some(statement) = statement {
+        let _ = each(statement, &mut |kind, node| {
+            if kind != "TypeCast" && kind != "ColumnDef" {
+                return;
+            }
+            let parts = node.get("type_name").and_then(|name| name.get("names")?.as_array());
+            let part = |part: &Value| Some(part.pointer("/node/String/sval")?.as_str()?.to_owned());
+            let mut parts: Vec<String> = parts.into_iter().flatten().filter_map(part).collect();
+            if let Some(name) = parts.pop() {
+                found.push((parts.pop(), name));
+            }
+        });
+    }
+    found
+}
+
 /// The names of the sequences from which an expression takes values, as they are written.
 pub fn sequences(expression: &str) -> Vec<String> {
     let Ok(script) = crate::parse(&format!("{SELECT}{expression}")) else { return Vec::new() };
@@ -155,9 +176,23 @@ fn ranges(query: &NodeEnum) -> Option<(Vec<RelationReference>, Vec<String>)> {
     Some((names, ctes))
 }
 
-/// The text of a query in which the names of relations have schemas in front: those that a function gives for names
-/// without one. `None` if it is not in the grammar.
-pub fn with_schemas(query: &str, schema_of: impl Fn(&str) -> Option<String>) -> Option<String> {
+/// An expression in which the names of types have schemas in front: those that a function gives for names without one.
+/// `None` if it is not in the grammar.
+pub fn with_type_schemas(
+    expression: &str,
+    schema_of: impl Fn(&str) -> Option<String>,
+) -> Option<String> {
+    let text = with_schemas(&format!("{SELECT}{expression}"), |_| None, schema_of)?;
+    text.strip_prefix(SELECT).map(str::to_owned)
+}
+
+/// The text of a query in which the names of relations and types have schemas in front: those that functions give for
+/// names without one. `None` if it is not in the grammar.
+pub fn with_schemas(
+    query: &str,
+    schema_of: impl Fn(&str) -> Option<String>,
+    schema_of_type: impl Fn(&str) -> Option<String>,
+) -> Option<String> {
     let script = parse(query).ok()?;
     let statement = script.statements().first()?.stmt.as_ref()?.node.as_ref()?;
     let (_, ctes) = ranges(statement)?;
@@ -167,13 +202,25 @@ pub fn with_schemas(query: &str, schema_of: impl Fn(&str) -> Option<String>) -> 
         if kind == "RangeVar" && text("schemaname").is_empty() {
             let location = node.get("location").and_then(Value::as_u64).unwrap_or(0);
             let location = usize::try_from(location).unwrap_or(0);
-            places.push((location, text("relname").to_owned()));
+            places.push((location, text("relname").to_owned(), false));
+        }
+        if (kind == "TypeCast" || kind == "ColumnDef")
+            && let Some(named) = node.get("type_name")
+            && let Some([only]) = named.get("names").and_then(Value::as_array).map(Vec::as_slice)
+            && let Some(name) = only.pointer("/node/String/sval").and_then(Value::as_str)
+        {
+            let location = named.get("location").and_then(Value::as_u64).unwrap_or(0);
+            places.push((usize::try_from(location).unwrap_or(0), name.to_owned(), true));
         }
     })?;
     places.sort();
     let mut text = query.to_owned();
-    for (location, name) in places.into_iter().rev().filter(|(_, name)| !ctes.contains(name)) {
-        if let Some(schema) = schema_of(&name)
+    for (location, name, is_type) in places.into_iter().rev() {
+        let schema = match is_type {
+            true => schema_of_type(&name),
+            false => schema_of(&name).filter(|_| !ctes.contains(&name)),
+        };
+        if let Some(schema) = schema
             && text.is_char_boundary(location)
         {
             text.insert_str(location, &format!("{schema}."));

@@ -80,6 +80,10 @@ pub fn key_of(
             return Err(Error::new(SqlState::DuplicateColumn, message));
         }
         if !store::key::is_key_type(&column.sql_type.arrow()) {
+            if column.sql_type.representation().attributes().is_some() {
+                let message = "a primary key of a composite type is not supported";
+                return Err(Error::unsupported(message));
+            }
             let message = format!("type {} cannot be part of a primary key", column.sql_type);
             return Err(Error::new(SqlState::InvalidTableDefinition, message));
         }

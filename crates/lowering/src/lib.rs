@@ -22,6 +22,7 @@ mod long;
 mod names;
 mod numbers;
 mod order;
+mod populate;
 mod query;
 mod record_fields;
 mod records;

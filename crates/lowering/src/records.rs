@@ -14,13 +14,20 @@ use datafusion::logical_expr::{
 };
 use functions::numbers::open::comparable;
 use std::sync::Arc;
+use store::catalog::SqlType;
+use values::assign::composite;
+use values::style::Style;
 use values::translate::external;
+use values::types;
 
 /// A function of records.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Of {
     /// The record of the arguments, with these names. If there is one argument more, the record is NULL where that is.
     Fields(Vec<String>),
+    /// The row of a composite type from the values of its attributes. If there is one argument more, the row is NULL where
+    /// that is.
+    Composite(SqlType),
     /// A field.
     Field(usize),
     /// Whether all fields are NULL, or the record is.
@@ -58,7 +65,7 @@ fn fields_of(data_type: &DataType) -> Result<&Fields> {
 impl ScalarUDFImpl for Function {
     fn name(&self) -> &str {
         match self.of {
-            Of::Fields(_) => "record",
+            Of::Fields(_) | Of::Composite(_) => "record",
             Of::Field(_) => "record_field",
             Of::AllNull => "record_is_null",
             Of::NoneNull => "record_is_not_null",
@@ -86,6 +93,7 @@ impl ScalarUDFImpl for Function {
                     .map(|(field, name)| Field::clone(field).with_name(name).with_nullable(true));
                 Field::new("record", DataType::Struct(fields.collect()), true)
             }
+            Of::Composite(of) => types::plan_field("record", of, true),
             Of::Field(at) => match record()?.get(*at) {
                 Some(field) => Field::clone(field).with_nullable(true),
                 None => return internal_err!("a record has no field {at}"),
@@ -106,6 +114,12 @@ impl ScalarUDFImpl for Function {
                 let columns = arrays[..names.len()].to_vec();
                 let rows = args.number_rows;
                 Arc::new(StructArray::try_new_with_length(fields, columns, nulls, rows)?)
+            }
+            (Of::Composite(of), arrays) => {
+                let count = of.attributes().map_or(0, <[_]>::len);
+                let nulls = arrays.get(count).and_then(|presence| presence.nulls().cloned());
+                let (columns, rows) = (arrays[..count].to_vec(), args.number_rows);
+                composite(of, columns, (nulls, rows), Style::default()).map_err(external)?
             }
             (Of::Field(at), [record]) => {
                 let record = record.as_struct();

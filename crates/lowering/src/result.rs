@@ -188,5 +188,5 @@ pub fn label(column: Engine, field: &Field) -> Engine {
 }
 
 fn labels_of(sql_type: &Held) -> Option<&std::sync::Arc<UserType>> {
-    sql_type.user_type().filter(|user| user.labels().is_some())
+    sql_type.user_type().filter(|user| user.has_labels())
 }

@@ -1,11 +1,12 @@
 //! Set-returning functions: each column is an array that the engine expands to rows.
 
 use crate::carried_orders::Carried;
-use crate::functions::{arrays, take};
+use crate::functions::{arrays, json, take};
 use crate::record_fields::fields_of;
 use crate::refusal::{Result, missing, unsupported};
 use crate::scope::{Lowering, Slot};
 use crate::typed::Typed;
+use crate::types;
 use analyzer::system::{Oid, SqlType, functions as procedures};
 use analyzer::tree::{Kind, Select, SetCall};
 use catalog_views::functions::{CHANNELS, OPTION_NAMES, OPTION_VALUES, PARTITIONS, SUBSCRIPTS};
@@ -16,9 +17,10 @@ use datafusion::common::{
 use datafusion::logical_expr::expr::Sort;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Unnest, lit, when};
 use functions::arrays::series::SERIES;
-use functions::json::records;
 use functions::json::rows::ROWS_FUNCTIONS;
 use std::sync::Arc;
+use store::catalog::{Attribute, RelationId, SqlType as Held, UserType};
+use values::error::{Error, SqlState};
 
 /// Begins the names of the columns that hold arrays, and then their items.
 const SET: &str = "?set";
@@ -31,8 +33,6 @@ pub(crate) struct SetColumn {
     pub(crate) item: SqlType,
     /// The function that restores the type of a value, which the engine loses when it expands the array.
     pub(crate) marker: Option<&'static str>,
-    /// The type as which a value, a text, is read.
-    pub(crate) read_as: Option<SqlType>,
     /// The types of the fields of a value that stand for it as columns; none if it is a column itself.
     pub(crate) fields: Vec<SqlType>,
 }
@@ -40,7 +40,7 @@ pub(crate) struct SetColumn {
 impl SetColumn {
     /// A column of the values themselves.
     pub(crate) fn plain(array: Typed, item: SqlType) -> Self {
-        Self { array, item, marker: None, read_as: None, fields: Vec::new() }
+        Self { array, item, marker: None, fields: Vec::new() }
     }
 
     /// The number of values that it has in a row.
@@ -115,6 +115,10 @@ impl Lowering<'_> {
             let mut of_set: Vec<Typed> = values.by_ref().take(count).collect();
             let value = match of_set.pop() {
                 Some(value) if of_set.is_empty() && set.columns.len() == 1 && !is_row(set) => value,
+                last if let Some(row) = set.row => {
+                    of_set.extend(last);
+                    self.composite(of_set, None, row.into())?
+                }
                 last => {
                     of_set.extend(last);
                     let names = set.columns.iter().map(|column| column.name.clone());
@@ -130,7 +134,10 @@ impl Lowering<'_> {
     pub(crate) fn set_columns(&mut self, set: &SetCall) -> Result<Vec<SetColumn>> {
         match &set.call.executed {
             Some(executed) => self.executed_set(set, executed),
-            None => self.columns_of_system(set),
+            None => match self.json_rows(set)? {
+                Some(column) => Ok(vec![column]),
+                None => self.columns_of_system(set),
+            },
         }
     }
 
@@ -138,12 +145,12 @@ impl Lowering<'_> {
         let function = procedures::of(set.call.function);
         let name = function.map_or("?", |function| function.name);
         let types: Vec<SqlType> = set.columns.iter().map(|column| column.sql_type).collect();
-        let Some(first) = types.first().copied() else { return missing("a set without columns") };
-        if let Some(values) = records::values_of(name) {
-            return self.fields_of_objects(values, set);
-        }
+        let first = set.row.map(SqlType::from).or_else(|| types.first().copied());
+        let Some(first) = first else { return missing("a set without columns") };
+        let fields = if set.row.is_some() { types.clone() } else { Vec::new() };
         if !set.returns_set {
-            return self.single(set, first).map(|column| vec![column]);
+            let column = self.single(set, first)?;
+            return Ok(vec![SetColumn { fields, ..column }]);
         }
         let arguments = self.exprs(&set.call.arguments)?;
         if name == "generate_subscripts" {
@@ -156,7 +163,8 @@ impl Lowering<'_> {
         Ok(match name {
             "unnest" => match (values.next(), values.next()) {
                 (Some(array), None) if array.sql_type.oid.element().is_some() => {
-                    plain(self.flat(array)?)
+                    let array = self.flat(array)?;
+                    vec![SetColumn { fields, ..SetColumn::plain(array, first) }]
                 }
                 _ => return missing("unnest of these values"),
             },
@@ -207,31 +215,53 @@ impl Lowering<'_> {
         })
     }
 
-    /// The columns of rows that are made of JSON objects: for each the values of the key that has its name.
-    fn fields_of_objects(&mut self, values: &str, set: &SetCall) -> Result<Vec<SetColumn>> {
-        let arguments = self.exprs(&set.call.arguments)?;
-        let mut columns = Vec::with_capacity(set.columns.len());
-        for column in &set.columns {
-            let to = column.sql_type;
-            let (form, marker) = match to.oid {
-                Oid::JSON => (records::JSON, Some("text_is_json")),
-                Oid::JSONB => (records::JSON, None),
-                oid if oid.element().is_some() => (records::ARRAY, None),
-                _ => (records::TEXT, None),
-            };
-            let text = |text: &str| {
-                let text = ScalarValue::Utf8View(Some(text.to_owned()));
-                Typed::constant(text, Oid::TEXT.into())
-            };
-            let arguments = arguments.iter().cloned().chain([text(&column.name), text(form)]);
-            let call = self.engine_function(values, arguments.collect())?;
-            let (expr, data_type) = call;
-            let array = Typed { expr, sql_type: Oid::TEXT_ARRAY.into(), data_type };
-            let read_as = marker.is_none().then_some(to);
-            let item = if read_as.is_some() { Oid::TEXT.into() } else { to };
-            columns.push(SetColumn { marker, read_as, ..SetColumn::plain(array, item) });
+    /// The rows that a function makes of JSON objects. `None` for other functions.
+    fn json_rows(&mut self, set: &SetCall) -> Result<Option<SetColumn>> {
+        let function = procedures::of(set.call.function);
+        let name = function.map_or("?", |function| function.name);
+        let types: Vec<SqlType> = set.columns.iter().map(|column| column.sql_type).collect();
+        let of_any = ["json_to_record", "jsonb_to_record"];
+        let sets = ["json_populate_recordset", "jsonb_populate_recordset"];
+        let any_sets = ["json_to_recordset", "jsonb_to_recordset"];
+        let is_of_any = of_any.contains(&name) || any_sets.contains(&name);
+        if !is_of_any && !sets.contains(&name) {
+            return Ok(None);
         }
-        Ok(columns)
+        let (item, fields) = match (set.row, is_of_any) {
+            (Some(row), false) => (row, types),
+            (None, true) => (Oid::RECORD, types),
+            (None, false) if types.len() == 1 => (types[0].oid, Vec::new()),
+            _ => return missing(format!("the set of {name}")),
+        };
+        if !item.is_row() {
+            let message = format!("first argument of {name} must be a row type");
+            return Err(Error::new(SqlState::DatatypeMismatch, message).into());
+        }
+        let of = match item {
+            Oid::RECORD if is_of_any => {
+                let attribute = |column: &analyzer::tree::Column| {
+                    let sql_type = types::held(column.sql_type)?;
+                    Ok(Attribute { name: column.name.clone(), sql_type })
+                };
+                let attributes = set.columns.iter().map(attribute).collect::<Result<_>>()?;
+                let named = ("pg_catalog", "record");
+                Held::User(Arc::new(UserType::of_rows(RelationId(0), named, attributes)))
+            }
+            item => types::held(item.into())?,
+        };
+        let mut arguments = self.exprs(&set.call.arguments)?;
+        arguments.truncate(if is_of_any { 1 } else { 2 });
+        let (expr, data_type) = json::rows(name, of, set.returns_set, arguments)?;
+        let sql_type = Oid::RECORD_ARRAY.into();
+        let array = Typed { expr, sql_type, data_type };
+        let array = match set.returns_set {
+            true => array,
+            false => {
+                let (expr, data_type) = self.engine_function("make_array", vec![array])?;
+                Typed { expr, sql_type, data_type }
+            }
+        };
+        Ok(Some(SetColumn { array, item: item.into(), marker: None, fields }))
     }
 
     /// The names and the values of options.
@@ -370,10 +400,6 @@ impl Lowering<'_> {
                 return missing("a set of this type");
             };
             let value = Typed::of(expr, field.data_type().clone(), column.item)?;
-            let value = match column.read_as {
-                Some(to) => self.read_from_text(value, to)?,
-                None => value,
-            };
             match column.marker {
                 Some(marker) => {
                     let text = value.named(Oid::TEXT.into());
@@ -404,7 +430,8 @@ impl Lowering<'_> {
 
 /// Whether the values of a set are records, also of one field.
 fn is_row(set: &SetCall) -> bool {
-    set.call.executed.as_ref().is_some_and(|executed| !executed.columns.is_empty())
+    set.row.is_some()
+        || set.call.executed.as_ref().is_some_and(|executed| !executed.columns.is_empty())
 }
 
 /// Whether a set has another one of the select list in its arguments.

@@ -70,7 +70,7 @@ impl Lowering<'_> {
         let types: Vec<SqlType> = set.columns.iter().map(|column| column.sql_type).collect();
         let item = Arc::new(Field::new("item", DataType::Struct(fields), true));
         let field = Arc::new(Field::new("rows", DataType::List(item), true));
-        let is_row = !executed.columns.is_empty();
+        let is_row = !executed.columns.is_empty() || set.row.is_some();
         let shape = (is_row, Some(set.returns_set));
         let expr = self.call_of_user(&set.call, executed, columns, shape, &field)?;
         let (item, data_type) = (Oid::RECORD.into(), field.data_type().clone());

@@ -1,12 +1,14 @@
 //! Types of the analyzer, and types as the catalog holds them.
 
+use analyzer::RowsOf;
 use analyzer::system::types::{numeric_digits, numeric_modifier};
 use analyzer::system::{Oid, SqlType};
+use analyzer::tree::Column;
 use commands::{DataType as Written, Prepare};
 use datafusion::arrow::datatypes::{DataType, Field};
 use grammar::tree::TypeName;
 use std::sync::Arc;
-use store::catalog::SqlType as Held;
+use store::catalog::{Attribute, RelationId, SqlType as Held, UserType};
 use user_types::Visible;
 use values::error::{Error, Result};
 use values::types::{self, SYSTEM_TYPE_KEY};
@@ -49,7 +51,7 @@ pub fn of_held(held: &Held) -> Option<SqlType> {
             let modifier = i32::try_from(*modifier).ok()?;
             return Some(SqlType { modifier, ..of_held(of)? });
         }
-        Held::User(user) => user_types::oid_of(user, |user| of_held(&user.domain()?.base))?,
+        Held::User(user) => user_types::oid_of(user, of_held)?,
         other if *other == types::OID => Oid::OID,
         other if *other == types::BPCHAR => Oid::BPCHAR,
         other if *other == types::NAME => Oid::NAME,
@@ -58,6 +60,23 @@ pub fn of_held(held: &Held) -> Option<SqlType> {
         Held::Other(_) => return None,
     };
     Some(SqlType::plain(oid))
+}
+
+/// The analyzer's type of the rows of a relation. `None` if it has none: a view has columns of types of the system.
+pub fn of_rows(rows: &RowsOf, users: &Visible) -> Option<Oid> {
+    let relation = RelationId(rows.number);
+    let of_view = || {
+        let attribute = |column: &Column| {
+            let sql_type = held(column.sql_type).filter(|of| !matches!(of, Held::Other(_)))?;
+            Some(Attribute { name: column.name.clone(), sql_type })
+        };
+        let columns = rows.columns.iter().map(attribute).collect::<Option<Vec<_>>>()?;
+        let (schema, name) = &rows.name;
+        let named = (schema.as_str(), name.as_str());
+        (!columns.is_empty()).then(|| Arc::new(UserType::of_rows(relation, named, columns)))
+    };
+    let user = users.rows_of(relation).or_else(of_view)?;
+    Some(of_held(&Held::User(user))?.oid)
 }
 
 /// The largest length of `char`, for a parameter without a length.
@@ -137,7 +156,7 @@ pub fn of_written(written: &Written, users: &Visible, text: &str) -> Result<Held
             let message = format!("type \"{named}{brackets}\" does not exist");
             return Err(refused(analyzer::Error::new("42704", message)));
         };
-        let user = Held::User(Arc::clone(user));
+        let user = Held::User(user);
         let is_array = is_array || written.is_array;
         return Ok(if is_array { Held::Array(Box::new(user)) } else { user });
     }
@@ -211,11 +230,15 @@ pub fn of_column(field: &Field) -> Option<SqlType> {
     if let Some(name) = field.metadata().get(SYSTEM_TYPE_KEY) {
         return of_system_name(name);
     }
+    let held = types::of_field(field);
+    if held.user_type().is_some() {
+        return of_held(&held);
+    }
     // Computed columns that only Arrow describes have the type that holds their values.
     match field.data_type() {
         DataType::Null => Some(SqlType::plain(Oid::TEXT)),
         // Files may have rows in columns.
         DataType::Struct(_) => Some(SqlType::plain(Oid::RECORD)),
-        _ => of_held(&types::of_field(field)),
+        _ => of_held(&held),
     }
 }

@@ -1,8 +1,10 @@
 //! The body of a function, ready to be executed.
 
+use crate::composite::is_row;
 use crate::host::{StatementHost, Statements};
 use crate::memory::Memory;
 use crate::purity;
+use crate::returned;
 use crate::script::statements;
 use crate::value::{Value, base, written};
 use datafusion::common::ScalarValue;
@@ -11,7 +13,7 @@ use parser::Body as StatementBody;
 use plpgsql::tree::{Block, Sql};
 use plpgsql::{Called, Form, Host, Variable};
 use std::sync::Arc;
-use store::catalog::{Catalog, Function, Parameter, RelationId, Volatility};
+use store::catalog::{Catalog, Function, Parameter, RelationId, SqlType, Volatility};
 use system_catalog::Oid;
 use values::error::{Error, Result, SqlState};
 
@@ -105,6 +107,15 @@ impl Prepared {
         };
         let mut converted = Vec::with_capacity(rows.len());
         for row in rows.drain(..) {
+            let row = returned::columns(row, shape);
+            if let [of] = shape.columns.as_slice()
+                && !shape.is_row
+                && of.attributes().is_some()
+            {
+                let row = returned::converted(host, row, of, is_returned).await.map_err(&within)?;
+                converted.push(vec![row]);
+                continue;
+            }
             let mut values = Vec::with_capacity(row.len());
             for (value, of) in row.into_iter().zip(&shape.columns) {
                 let value = match value.of == *of || value.scalar.is_null() {
@@ -130,12 +141,21 @@ impl Prepared {
         shape: &Shape,
         arguments: Vec<ScalarValue>,
     ) -> Result<Vec<Vec<Value>>> {
-        let types: Vec<String> = shape.columns.iter().map(|of| base(of).to_string()).collect();
+        let is_composite = self.is_composite();
+        let columns = match shape.columns.as_slice() {
+            [only] if let (false, Some(attributes)) = (shape.is_row, only.attributes()) => {
+                attributes.iter().map(|attribute| attribute.sql_type.clone()).collect()
+            }
+            columns => columns.to_vec(),
+        };
+        let types: Vec<String> = columns.iter().map(|of| base(of).to_string()).collect();
         let (parameters, outputs) = self.parameters(host, shape, arguments)?;
+        let is_value = is_composite && !shape.is_set;
         let form = Form {
             outputs: &outputs,
             types: &types,
-            is_row: shape.is_row && outputs.is_empty(),
+            is_row: shape.is_row && outputs.is_empty() && !is_value,
+            is_composite,
             is_set: shape.is_set,
             is_void: self.is_void(),
         };
@@ -153,8 +173,11 @@ impl Prepared {
         let (mut all, mut outputs) = (Vec::new(), Vec::new());
         let mut given = arguments.into_iter().zip(&shape.arguments);
         let mut columns = shape.columns.iter();
+        // The only output is the row whose fields are the columns.
+        let is_whole = self.is_composite() && shape.is_row;
         for (at, parameter) in self.function.parameters.iter().enumerate() {
             let column = parameter.mode.is_output().then(|| columns.next()).flatten();
+            let column = column.filter(|_| !is_whole);
             if parameter.mode.is_output() {
                 outputs.push(at);
             }
@@ -163,6 +186,9 @@ impl Prepared {
                 (Some((scalar, of)), _) => Value { scalar, of: of.clone() },
                 (None, Some(of)) => {
                     Value { scalar: ScalarValue::try_from(&of.arrow())?, of: of.clone() }
+                }
+                (None, None) if let Some(of) = held_composite(parameter) => {
+                    Value { scalar: ScalarValue::try_from(&of.arrow())?, of }
                 }
                 (None, None) => host.null(&type_name(parameter))?,
             };
@@ -233,8 +259,14 @@ impl Prepared {
                     .to_owned(),
             ));
         };
-        if last.columns.len() != shape.columns.len() {
-            return Err(mismatch(match shape.columns.len() {
+        let width = match shape.columns.as_slice() {
+            [only] if !shape.is_row => only.attributes().map_or(1, <[_]>::len),
+            columns => columns.len(),
+        };
+        let is_whole = |row: &Vec<Value>| row.len() == 1 && is_row(&row[0]);
+        let is_whole = self.is_composite() && last.rows.iter().all(is_whole);
+        if last.columns.len() != width && !is_whole {
+            return Err(mismatch(match width {
                 1 if !shape.is_row => "Final statement must return exactly one column.".to_owned(),
                 wanted if last.columns.len() < wanted => {
                     "Final statement returns too few columns.".to_owned()
@@ -246,6 +278,11 @@ impl Prepared {
             last.rows.truncate(1);
         }
         Ok(last.rows)
+    }
+
+    /// Whether the result is a row of a composite type, also of a table's rows.
+    fn is_composite(&self) -> bool {
+        Oid(self.function.result_id).is_composite() || self.function.result_relation.is_some()
     }
 
     fn is_void(&self) -> bool {
@@ -263,6 +300,12 @@ pub fn signature(function: &Function) -> String {
 /// Whether a function runs with other settings than its caller.
 pub fn changes_settings(function: &Function) -> bool {
     function.is_security_definer || !function.settings.is_empty()
+}
+
+/// The composite type of a parameter.
+fn held_composite(parameter: &Parameter) -> Option<SqlType> {
+    let oid = Oid(parameter.type_id);
+    if oid.is_composite() { parser::types::held(oid.into()) } else { None }
 }
 
 /// The name of a parameter's type.

@@ -1,6 +1,7 @@
 //! The host of PL/pgSQL, over what runs statements.
 
 use crate::arrays;
+use crate::composite;
 use crate::current::{self, Current};
 use crate::cursors::{CursorOf, Held};
 use crate::evaluation::Compiled;
@@ -640,6 +641,23 @@ impl<S: Statements> Host for StatementHost<S> {
 
     fn is_null(&self, value: &Value) -> bool {
         value.scalar.is_null()
+    }
+
+    fn attributes(&self, value: &Value) -> Option<Arc<[(String, String)]>> {
+        composite::attributes(&value.of)
+    }
+
+    fn is_of_table(&self, value: &Value) -> bool {
+        matches!(&value.of, SqlType::User(user) if user.id.rows_of().is_some())
+    }
+
+    fn fields(&self, value: &Value) -> Option<Vec<Value>> {
+        composite::fields(value)
+    }
+
+    fn row_like(&self, row: &Value, fields: Option<Vec<Value>>) -> Result<Value> {
+        let fields = fields.map(|all| all.into_iter().map(|field| field.scalar).collect());
+        Ok(Value { scalar: composite::row(&row.of, fields)?, of: row.of.clone() })
     }
 
     fn items(&self, value: &Value, slice: usize) -> Result<Option<Vec<Value>>> {

@@ -2,12 +2,15 @@
 
 mod arrays;
 mod body;
+mod check;
+mod composite;
 mod current;
 mod cursors;
 mod evaluation;
 mod host;
 mod memory;
 mod purity;
+mod returned;
 mod running;
 mod scalar;
 mod script;
@@ -15,6 +18,7 @@ mod value;
 mod waiting;
 
 pub use body::{Prepared, changes_settings, signature};
+pub use check::check_function;
 pub use cursors::{CursorMark, CursorOf, Cursors, Fetched, Held};
 pub use evaluation::Compiled;
 pub use host::{Done, StatementHost, Statements, termination};

@@ -1,10 +1,10 @@
 //! Values of variables.
 
 use datafusion::arrow::array::{Array, RecordBatch};
-use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use plpgsql::Answer;
 use store::catalog::{SqlType, UserType};
+use values::assign::labels::{numbers, texts};
 use values::error::Result;
 use values::field::Field;
 
@@ -30,6 +30,7 @@ impl Value {
         };
         // The type of a NULL is that of the variable.
         let scalar = match scalar {
+            null if null.is_null() && of.has_labels() => ScalarValue::try_from(&of.arrow())?,
             ScalarValue::Null => ScalarValue::try_from(&of.arrow())?,
             scalar => scalar,
         };
@@ -46,23 +47,11 @@ impl Value {
 
 /// The numbers of labels, as which values of enums are computed with. Clients get the labels.
 fn of_labels(scalar: ScalarValue, user: &UserType) -> Result<ScalarValue> {
-    if user.labels().is_none() {
+    let is_number = matches!(scalar, ScalarValue::Int64(_) | ScalarValue::Null);
+    if !user.has_labels() || is_number || scalar.is_null() {
         return Ok(scalar);
     }
-    if let ScalarValue::List(list) = &scalar {
-        if list.is_null(0) || !matches!(list.value_type(), DataType::Utf8 | DataType::Utf8View) {
-            return Ok(scalar);
-        }
-        let items = list.value(0);
-        let number = |row| of_labels(ScalarValue::try_from_array(&items, row)?, user);
-        let numbers = (0..items.len()).map(number).collect::<Result<Vec<_>>>()?;
-        let list = ScalarValue::new_list_nullable(&numbers, &DataType::Int64);
-        return Ok(ScalarValue::List(list));
-    }
-    Ok(match scalar.try_as_str() {
-        Some(label) => ScalarValue::Int64(label.and_then(|label| user.order_of(label))),
-        None => scalar,
-    })
+    Ok(ScalarValue::try_from_array(&numbers(&scalar.to_array()?, user)?, 0)?)
 }
 
 /// A value as clients get it.
@@ -70,26 +59,10 @@ fn of_labels(scalar: ScalarValue, user: &UserType) -> Result<ScalarValue> {
 /// # Errors
 /// None, unless a list cannot be made.
 pub fn shown(value: &Value) -> Result<ScalarValue> {
-    match value.of.user_type().filter(|user| user.labels().is_some()) {
-        Some(user) => labelled(&value.scalar, user),
+    match value.of.user_type().filter(|user| user.has_labels()) {
+        Some(user) => Ok(ScalarValue::try_from_array(&texts(&value.scalar.to_array()?, user)?, 0)?),
         None => Ok(value.scalar.clone()),
     }
-}
-
-fn labelled(scalar: &ScalarValue, user: &UserType) -> Result<ScalarValue> {
-    Ok(match scalar {
-        ScalarValue::Int64(number) => {
-            let label = number.and_then(|number| user.label_of(number));
-            ScalarValue::Utf8View(label.map(str::to_owned))
-        }
-        ScalarValue::List(list) if !list.is_null(0) => {
-            let items = list.value(0);
-            let label = |row| labelled(&ScalarValue::try_from_array(&items, row)?, user);
-            let labels = (0..items.len()).map(label).collect::<Result<Vec<_>>>()?;
-            ScalarValue::List(ScalarValue::new_list_nullable(&labels, &DataType::Utf8View))
-        }
-        other => other.clone(),
-    })
 }
 
 /// A type as it is written in a cast, which no search path changes.

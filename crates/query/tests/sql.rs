@@ -3,8 +3,11 @@
 //! A file is in sqllogictest's form; `statement error CODE` names the SQLSTATE. Answers must not depend on
 //! how a table is cut into buckets, nor on how many servers these are.
 
+use datafusion::arrow::array::{Array, ArrayRef, StringArray};
+use datafusion::arrow::datatypes::DataType;
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 use futures::TryStreamExt;
+use query::text::TextColumn;
 use query::{
     DataDirectory, Database, Durability, Options, Outcome, Session, TransactionStatus, as_texts,
 };
@@ -40,11 +43,9 @@ impl AsyncDB for Sql {
         let mut texts = Vec::new();
         for batch in &batches {
             let batch = &as_texts(batch)?;
-            let columns: Result<Vec<_>, _> = batch
-                .columns()
-                .iter()
-                .map(|column| ArrayFormatter::try_new(column, &options))
-                .collect();
+            let columns = batch.columns().iter().map(written).collect::<Result<Vec<_>, _>>()?;
+            let columns: Result<Vec<_>, _> =
+                columns.iter().map(|column| ArrayFormatter::try_new(column, &options)).collect();
             let columns = columns?;
             for row in 0..batch.num_rows() {
                 let value = |column: &ArrayFormatter<'_>| match column.value(row).to_string() {
@@ -58,6 +59,23 @@ impl AsyncDB for Sql {
     }
 
     async fn shutdown(&mut self) {}
+}
+
+/// Rows as PostgreSQL writes them, which Arrow writes in another way. Other values are unchanged.
+fn written(column: &ArrayRef) -> Result<ArrayRef, query::Error> {
+    let is_row = match column.data_type() {
+        DataType::List(item) => matches!(item.data_type(), DataType::Struct(_)),
+        of => matches!(of, DataType::Struct(_)),
+    };
+    if !is_row {
+        return Ok(Arc::clone(column));
+    }
+    let values = TextColumn::new(column)?;
+    let text = |row| {
+        let mut text = String::new();
+        values.write(row, &mut text).then_some(text)
+    };
+    Ok(Arc::new((0..column.len()).map(text).collect::<StringArray>()))
 }
 
 fn files() -> Vec<PathBuf> {

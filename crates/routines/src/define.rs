@@ -271,6 +271,10 @@ fn result(
             }
             _ => Err(wrong(format!("SQL functions cannot return type {oid}"))),
         },
+        (Ok(oid), None) if oid.is_composite() => Ok(match (new.table)(&given.name) {
+            Some(table) => (Oid::RECORD.0, Some(table)),
+            None => (oid.0, None),
+        }),
         (Ok(oid), _) => Ok((oid.0, None)),
         (Err(error), _) => match (new.table)(&given.name).filter(|_| !given.is_array) {
             Some(table) => Ok((Oid::RECORD.0, Some(table))),

@@ -16,6 +16,6 @@ pub use find::{absent, find, missing, takes};
 pub use replace::refuse_change;
 pub use signature::{aggregate, columns, routine};
 pub use text::{
-    arguments, definition, identity_arguments, result, setting_values, signature, sql_body,
+    Names, arguments, definition, identity_arguments, result, setting_values, signature, sql_body,
 };
-pub use types::{kept, known_name, known_type, mentions, resolved, variadic_item};
+pub use types::{kept, known_name, known_type, mentions, mentions_rows, resolved, variadic_item};

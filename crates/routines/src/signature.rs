@@ -6,8 +6,8 @@ use analyzer::tree::Column;
 use analyzer::{Routine, RoutineAggregate, RoutineStep};
 use store::catalog::{Catalog, Function, FunctionId, Parameter, ParameterMode, Volatility as Held};
 
-/// A function for the analyzer; `rows` are the columns of the relation whose rows it returns.
-pub fn routine(function: &Function, rows: Vec<Column>) -> Routine {
+/// A function for the analyzer.
+pub fn routine(function: &Function) -> Routine {
     let types = |parameter: &Parameter| Oid(parameter.type_id);
     let last = function.inputs().last();
     let variadic = last.filter(|last| last.mode == ParameterMode::Variadic).map(types);
@@ -16,7 +16,6 @@ pub fn routine(function: &Function, rows: Vec<Column>) -> Routine {
         Oid::ANYCOMPATIBLEARRAY => Some(Oid::ANYCOMPATIBLE),
         array => array.element(),
     };
-    let outputs = columns(function);
     Routine {
         id: function.id.0,
         schema: function.schema.clone(),
@@ -29,7 +28,7 @@ pub fn routine(function: &Function, rows: Vec<Column>) -> Routine {
         variadic: variadic.and_then(item),
         defaults: function.inputs().filter_map(|input| input.default.clone()).collect(),
         result: Oid(function.result_id),
-        columns: if rows.is_empty() { outputs } else { rows },
+        columns: columns(function),
         returns_set: function.returns_set,
         is_strict: function.is_strict,
         volatility: match function.volatility {

@@ -1,8 +1,9 @@
 //! Functions as SQL text.
 
+use crate::types::id_of;
 use analyzer::system::Oid;
 use std::fmt::Write;
-use store::catalog::{Catalog, Function, Parallel, Parameter, ParameterMode, Volatility};
+use store::catalog::{Function, Parallel, Parameter, ParameterMode, TypeId, Volatility};
 
 /// The name with the types of the input parameters.
 pub fn signature(function: &Function) -> String {
@@ -14,17 +15,20 @@ pub(crate) fn signature_of(name: &str, types: impl Iterator<Item = Oid>) -> Stri
     format!("{name}({})", types.join(", "))
 }
 
+/// Gives the name of a type by its id in the catalog.
+pub type Names<'a> = &'a dyn Fn(u32) -> String;
+
 /// The parameters, with names, modes and defaults; those of RETURNS TABLE are left out.
-pub fn arguments(function: &Function) -> String {
-    list(function, |parameter| parameter.mode != ParameterMode::Table, true)
+pub fn arguments(function: &Function, names: Names<'_>) -> String {
+    list(function, names, true)
 }
 
 /// The parameters by which statements name the function.
-pub fn identity_arguments(function: &Function) -> String {
-    list(function, |parameter| parameter.mode != ParameterMode::Table, false)
+pub fn identity_arguments(function: &Function, names: Names<'_>) -> String {
+    list(function, names, false)
 }
 
-fn list(function: &Function, shows: impl Fn(&Parameter) -> bool, has_defaults: bool) -> String {
+fn list(function: &Function, names: Names<'_>, has_defaults: bool) -> String {
     let mode = |parameter: &Parameter| match parameter.mode {
         ParameterMode::In if function.is_procedure => "IN ",
         ParameterMode::In | ParameterMode::Table => "",
@@ -33,20 +37,21 @@ fn list(function: &Function, shows: impl Fn(&Parameter) -> bool, has_defaults: b
         ParameterMode::Variadic => "VARIADIC ",
     };
     let text = |parameter: &Parameter| {
-        let mut text = format!("{}{}", mode(parameter), named(parameter));
+        let mut text = format!("{}{}", mode(parameter), named(parameter, names));
         if let (Some(default), true) = (&parameter.default, has_defaults) {
             let _ = write!(text, " DEFAULT {default}");
         }
         text
     };
-    let shown = function.parameters.iter().filter(|parameter| shows(parameter));
+    let shown = function.parameters.iter();
+    let shown = shown.filter(|parameter| parameter.mode != ParameterMode::Table);
     shown.map(text).collect::<Vec<_>>().join(", ")
 }
 
-fn named(parameter: &Parameter) -> String {
-    let of = Oid(parameter.type_id);
+fn named(parameter: &Parameter, names: Names<'_>) -> String {
+    let of = names(id_of(parameter.type_id));
     match parameter.name.as_str() {
-        "" => of.to_string(),
+        "" => of,
         name => format!("{} {of}", quoted(name)),
     }
 }
@@ -62,7 +67,7 @@ pub(crate) fn quoted(name: &str) -> String {
 }
 
 /// The type of the result. `None` for procedures.
-pub fn result(catalog: &Catalog, function: &Function) -> Option<String> {
+pub fn result(function: &Function, names: Names<'_>) -> Option<String> {
     if function.is_procedure {
         return None;
     }
@@ -70,27 +75,28 @@ pub fn result(catalog: &Catalog, function: &Function) -> Option<String> {
         .parameters
         .iter()
         .filter(|parameter| parameter.mode == ParameterMode::Table)
-        .map(named)
+        .map(|parameter| named(parameter, names))
         .collect();
     if !columns.is_empty() {
         return Some(format!("TABLE({})", columns.join(", ")));
     }
-    let relation = function.result_relation.and_then(|id| catalog.relation_by_id(id));
-    let of = relation.map(|relation| quoted(relation.name()));
-    let of = of.unwrap_or_else(|| Oid(function.result_id).to_string());
+    let of = match function.result_relation {
+        Some(relation) => names(TypeId::of_rows(relation).shown()),
+        None => names(id_of(function.result_id)),
+    };
     Some(if function.returns_set { format!("SETOF {of}") } else { of })
 }
 
 /// The CREATE statement.
-pub fn definition(catalog: &Catalog, function: &Function) -> String {
+pub fn definition(function: &Function, names: Names<'_>) -> String {
     let mut text = format!(
         "CREATE OR REPLACE {} {}.{}({})\n",
         function.kind().to_uppercase(),
         quoted(&function.schema),
         quoted(&function.name),
-        arguments(function),
+        arguments(function, names),
     );
-    if let Some(result) = result(catalog, function) {
+    if let Some(result) = result(function, names) {
         let _ = writeln!(text, " RETURNS {result}");
     }
     let _ = writeln!(text, " LANGUAGE {}", quoted(&function.language));

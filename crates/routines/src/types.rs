@@ -7,27 +7,20 @@ use analyzer::system::Oid;
 use commands::{FunctionType, RoutineName};
 use std::borrow::Cow;
 use std::sync::Arc;
-use store::catalog::{Catalog, Function, SqlType, TypeId, UserType};
+use store::catalog::{Catalog, Function, RelationId, SqlType, TypeId, UserType};
 use user_types::{Visible, definition_of};
 
-/// The least id of an object of users, for clients.
-const FIRST: u32 = 16_384;
-/// The number of ids of types and relations.
-const RANGE: u32 = 1 << 28;
-
-/// The id that clients see.
-fn shown(id: TypeId) -> u32 {
-    FIRST + id.object().0 % (RANGE - FIRST)
-}
-
 /// The type of users with an id of the catalog, and whether the id means arrays of it.
-fn of_catalog(catalog: &Catalog, id: u32) -> Option<(&Arc<UserType>, bool)> {
-    if !(FIRST..RANGE).contains(&id) {
+fn of_catalog(catalog: &Catalog, id: u32) -> Option<(Arc<UserType>, bool)> {
+    if let Some((relation, is_array)) = TypeId::rows_shown(id) {
+        return Some((catalog.type_by_id(TypeId::of_rows(relation))?, is_array));
+    }
+    if !TypeId::may_be_shown(id) {
         return None;
     }
     catalog.user_types().find_map(|user| match id {
-        id if id == shown(user.id) => Some((user, false)),
-        id if id == shown(user.array) => Some((user, true)),
+        id if id == user.id.shown() => Some((Arc::clone(user), false)),
+        id if id == user.array.shown() => Some((Arc::clone(user), true)),
         _ => None,
     })
 }
@@ -39,11 +32,11 @@ fn oid_of(user: &Arc<UserType>, is_array: bool) -> Option<Oid> {
 }
 
 /// The id of the catalog for one of the analyzer.
-fn id_of(oid: u32) -> u32 {
+pub(crate) fn id_of(oid: u32) -> u32 {
     let item = Oid(oid).element().filter(|_| Oid(oid).is_of_users());
     match (definition_of(Oid(oid)), item.and_then(definition_of)) {
-        (Some(user), _) => shown(user.id),
-        (None, Some(user)) => shown(user.array),
+        (Some(user), _) => user.id.shown(),
+        (None, Some(user)) => user.array.shown(),
         (None, None) => oid,
     }
 }
@@ -60,13 +53,13 @@ pub fn resolved<'a>(catalog: &Catalog, function: &'a Arc<Function>) -> Cow<'a, A
     let state = function.extension.aggregate.as_ref().map(|of| of.state_id);
     let all = function.parameters.iter().map(|parameter| parameter.type_id);
     let mut all = all.chain([function.result_id]).chain(state);
-    if !all.any(|id| (FIRST..RANGE).contains(&id)) {
+    if !all.any(TypeId::may_be_shown) {
         return Cow::Borrowed(function);
     }
     let mut resolved = Function::clone(function);
     for id in ids(&mut resolved) {
         let known = of_catalog(catalog, *id);
-        if let Some(oid) = known.and_then(|(user, is_array)| oid_of(user, is_array)) {
+        if let Some(oid) = known.and_then(|(user, is_array)| oid_of(&user, is_array)) {
             *id = oid.0;
         }
     }
@@ -82,7 +75,7 @@ pub fn kept(mut function: Function) -> Function {
 /// The type of the items of a VARIADIC parameter, by ids of the catalog.
 pub fn variadic_item(catalog: &Catalog, id: u32) -> Option<u32> {
     match (of_catalog(catalog, id), Oid(id)) {
-        (Some((user, _)), _) => Some(shown(user.id)),
+        (Some((user, _)), _) => Some(user.id.shown()),
         (None, Oid::ANYARRAY) => Some(Oid::ANYELEMENT.0),
         (None, Oid::ANYCOMPATIBLEARRAY) => Some(Oid::ANYCOMPATIBLE.0),
         (None, oid) => oid.element().map(|item| item.0),
@@ -93,7 +86,14 @@ pub fn variadic_item(catalog: &Catalog, id: u32) -> Option<u32> {
 pub fn mentions(function: &Function, user: &UserType) -> bool {
     let all = function.parameters.iter().map(|parameter| parameter.type_id);
     let mut all = all.chain([function.result_id]);
-    all.any(|id| id == shown(user.id) || id == shown(user.array))
+    all.any(|id| id == user.id.shown() || id == user.array.shown())
+}
+
+/// Whether the signature of a function has the type of the rows of a relation.
+pub fn mentions_rows(function: &Function, relation: RelationId) -> bool {
+    let parameters = function.parameters.iter().map(|parameter| parameter.type_id);
+    let mut all = parameters.chain([function.result_id]).filter_map(TypeId::rows_shown);
+    function.result_relation == Some(relation) || all.any(|(of, _)| of == relation)
 }
 
 /// A type as a statement writes it, which may be one of users.
@@ -101,7 +101,7 @@ pub fn known_type(given: &FunctionType, types: &Visible) -> FunctionType {
     let mut given = given.clone();
     if given.known.is_err()
         && let Some((user, is_array)) = types.find(given.name.schema.as_deref(), &given.name.name)
-        && let Some(oid) = oid_of(user, is_array || given.is_array)
+        && let Some(oid) = oid_of(&user, is_array || given.is_array)
     {
         given.known = Ok(oid);
     }

@@ -49,6 +49,8 @@ pub enum TypeKind {
     Enum,
     /// A domain of users.
     Domain,
+    /// A composite type of users, also that of the rows of a relation.
+    Composite,
 }
 
 /// One row of `pg_type`.
@@ -70,6 +72,8 @@ pub struct Type {
     pub array: Option<Oid>,
     /// The type that a domain restricts.
     pub base: Option<SqlType>,
+    /// The names and types of the attributes of a composite type.
+    pub attributes: Vec<(String, SqlType)>,
 }
 
 struct Types {
@@ -99,6 +103,7 @@ static TYPES: LazyLock<Types> = LazyLock::new(|| {
                 .filter(|_| length == "-1" && (row.letter(4) == 'A' || oid == Oid::RECORD_ARRAY)),
             array: row.some_oid(7),
             base: None,
+            attributes: Vec::new(),
         };
         by_name.insert(type_.name, oid);
         by_oid.insert(oid, type_);
@@ -113,23 +118,38 @@ static OF_USERS: RwLock<Vec<&'static Type>> = RwLock::new(Vec::new());
 /// The first id of a user's type.
 const FIRST_OF_USERS: u32 = 1 << 31;
 
+/// What a user's type is.
+#[derive(Debug, Clone)]
+pub enum UserKind {
+    /// An enum.
+    Enum,
+    /// A domain over a type.
+    Domain(SqlType),
+    /// A composite type with these attributes.
+    Composite(Vec<(String, SqlType)>),
+}
+
 /// Adds a user's type and the type of its arrays. What is added stays: the caller adds each definition once.
-pub fn add_type_of_user(name: String, kind: TypeKind, base: Option<SqlType>) -> Oid {
-    let category = base.map_or('E', |base| base.oid.category());
+pub fn add_type_of_user(name: String, user: UserKind) -> Oid {
+    let (kind, category, base, attributes) = match user {
+        UserKind::Enum => (TypeKind::Enum, 'E', None, Vec::new()),
+        UserKind::Domain(base) => (TypeKind::Domain, base.oid.category(), Some(base), Vec::new()),
+        UserKind::Composite(attributes) => (TypeKind::Composite, 'C', None, attributes),
+    };
     let mut known = OF_USERS.write().unwrap_or_else(PoisonError::into_inner);
     let oid = Oid(FIRST_OF_USERS + known.len() as u32);
     let array = Oid(oid.0 + 1);
     let array_name = format!("_{name}").leak();
-    let (element, array_of) = (None, Some(array));
     known.push(Box::leak(Box::new(Type {
         oid,
         name: name.leak(),
         kind,
         category,
         preferred: false,
-        element,
-        array: array_of,
+        element: None,
+        array: Some(array),
         base,
+        attributes,
     })));
     known.push(Box::leak(Box::new(Type {
         oid: array,
@@ -140,6 +160,7 @@ pub fn add_type_of_user(name: String, kind: TypeKind, base: Option<SqlType>) -> 
         element: Some(oid),
         array: None,
         base: None,
+        attributes: Vec::new(),
     })));
     oid
 }
@@ -162,6 +183,33 @@ impl Oid {
     /// Whether it is an enum.
     pub fn is_enum(self) -> bool {
         self.is_of_users() && self.definition().is_some_and(|known| known.kind == TypeKind::Enum)
+    }
+
+    /// The names and types of the attributes of a composite type; `None` for other types.
+    pub fn attributes(self) -> Option<&'static [(String, SqlType)]> {
+        let known = self.definition().filter(|_| self.is_of_users())?;
+        (known.kind == TypeKind::Composite).then_some(known.attributes.as_slice())
+    }
+
+    /// Whether it is a composite type.
+    pub fn is_composite(self) -> bool {
+        self.attributes().is_some()
+    }
+
+    /// Whether values are rows: of a composite type, or of `record`.
+    pub fn is_row(self) -> bool {
+        self == Self::RECORD || self.is_composite()
+    }
+
+    /// Whether values have labels of enums: it is an enum, or there is one among its attributes or items.
+    pub fn has_labels(self) -> bool {
+        let base = self.base();
+        let of_attributes = || {
+            let attributes = base.attributes().unwrap_or_default();
+            attributes.iter().any(|(_, sql_type)| sql_type.oid.has_labels())
+        };
+        base.is_of_users()
+            && (base.is_enum() || base.element().is_some_and(Self::has_labels) || of_attributes())
     }
 
     /// The type below a domain, through all domains; other types are their own.

@@ -222,6 +222,8 @@ pub enum Conversion {
     Items,
     /// To the length or precision of the type.
     Length,
+    /// From a row whose fields have the types of the attributes.
+    Row,
 }
 
 /// IS TRUE and the like.
@@ -374,4 +376,6 @@ pub struct SetCall {
     pub columns: Vec<Column>,
     /// Whether it returns a set, not one value.
     pub returns_set: bool,
+    /// The composite type of its values, if the columns are the attributes.
+    pub row: Option<Oid>,
 }

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 use store::catalog::{
-    Catalog, CatalogChange, Domain, Function, Index, IndexExpression, IndexKey, Relation, Table,
-    UserType, UserTypeKind,
+    Catalog, CatalogChange, Function, Index, IndexExpression, IndexKey, Relation, SqlType, Table,
+    UserType,
 };
+use values::error::{Error, Result};
 
 /// The tables with columns of a type.
 pub fn tables_with(catalog: &Catalog, user: &UserType) -> Vec<Arc<Table>> {
@@ -15,15 +16,63 @@ pub fn tables_with(catalog: &Catalog, user: &UserType) -> Vec<Arc<Table>> {
     tables.filter(|table| table.columns.iter().any(|c| c.sql_type.uses(user.id))).collect()
 }
 
-/// The changes that replace a type, and what its definition is part of: domains, tables, and expressions of indexes.
+/// The domains and composite types whose definitions contain a type.
+pub fn users_of<'a>(
+    catalog: &'a Catalog,
+    user: &UserType,
+) -> impl Iterator<Item = &'a Arc<UserType>> {
+    let id = user.id;
+    let contains =
+        move |other: &&Arc<UserType>| other.id != id && SqlType::User(Arc::clone(other)).uses(id);
+    catalog.user_types().filter(contains)
+}
+
+/// The domains and composite types that are made of a type, not of one that contains it.
+pub fn direct_users_of<'a>(
+    catalog: &'a Catalog,
+    user: &UserType,
+) -> impl Iterator<Item = &'a Arc<UserType>> {
+    let id = user.id;
+    let is = move |of: &SqlType| of.user_type().is_some_and(|of| of.id == id);
+    users_of(catalog, user).filter(move |other| {
+        let attributes = other.attributes().unwrap_or_default().iter();
+        other.domain().is_some_and(|domain| is(&domain.base))
+            || attributes.clone().any(|attribute| is(&attribute.sql_type))
+    })
+}
+
+/// Refuses to change what definitions mention by its name, as they are kept as texts.
+///
+/// # Errors
+/// 0A000.
+pub fn refuse_mentions(catalog: &Catalog, old: &str, what: &str) -> Result<()> {
+    match mention(catalog, |known| has_word(known, old)) {
+        Some((kind, name)) => {
+            let message = format!("{what} that a definition mentions is not supported");
+            let detail = format!("The {kind} {name} mentions {old}.");
+            Err(Error::unsupported(message).with_detail(detail))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Whether a text has a word that is not part of a longer one.
+fn has_word(text: &str, word: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
+    text.match_indices(word).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let behind = text[at + word.len()..].chars().next();
+        !before.is_some_and(is_part) && !behind.is_some_and(is_part)
+    })
+}
+
+/// The changes that replace a type, and what its definition is part of: other types, tables, and expressions of indexes.
 pub fn replacements(catalog: &Catalog, new: UserType) -> Vec<CatalogChange> {
     let new = Arc::new(new);
     let mut changes = vec![CatalogChange::ReplaceType(UserType::clone(&new))];
-    for other in catalog.user_types().filter(|other| other.id != new.id) {
-        if let Some(domain) = other.domain().filter(|domain| domain.base.uses(new.id)) {
-            let base = Box::new(domain.base.with_user_type(&new));
-            let kind = UserTypeKind::Domain(Domain { base, ..domain.clone() });
-            changes.push(CatalogChange::ReplaceType(UserType { kind, ..UserType::clone(other) }));
+    for other in users_of(catalog, &new) {
+        if let SqlType::User(other) = SqlType::User(Arc::clone(other)).with_user_type(&new) {
+            changes.push(CatalogChange::ReplaceType(UserType::clone(&other)));
         }
     }
     for table in tables_with(catalog, &new) {
@@ -55,20 +104,20 @@ fn expressions(index: &Index) -> impl Iterator<Item = &IndexExpression> {
     index.columns.iter().filter_map(|column| column.key.expression())
 }
 
-/// The first definition that has a text in it: its kind and its name. Bodies of functions that are strings do not count,
+/// The first definition with a text that is wanted: its kind and its name. Bodies of functions that are strings do not count,
 /// as nothing is known of what they mention.
-pub fn mention<'a>(catalog: &'a Catalog, text: &str) -> Option<(&'static str, &'a str)> {
+fn mention(catalog: &Catalog, has: impl Fn(&str) -> bool) -> Option<(&'static str, &str)> {
     let of_relation = |relation: &&Relation| match relation {
         Relation::Table(table) => {
             let columns = table.columns.iter();
             let texts = columns.flat_map(|column| [&column.default, &column.generated]).flatten();
             let mut texts = texts.chain(table.checks.iter().map(|check| &check.expression));
-            texts.any(|known| known.contains(text))
+            texts.any(|known| has(known))
         }
         Relation::Index(index) => expressions(index)
             .chain(&index.predicate)
-            .any(|known| known.text.contains(text) || known.shown.contains(text)),
-        Relation::View(view) => view.sql.contains(text),
+            .any(|known| has(&known.text) || has(&known.shown)),
+        Relation::View(view) => has(&view.sql),
         Relation::Sequence(_) => false,
     };
     let of_domain = |user: &&Arc<UserType>| {
@@ -76,13 +125,13 @@ pub fn mention<'a>(catalog: &'a Catalog, text: &str) -> Option<(&'static str, &'
         let mut texts = domain.flat_map(|domain| {
             domain.checks.iter().map(|check| &check.expression).chain(&domain.default)
         });
-        texts.any(|known| known.contains(text))
+        texts.any(|known| has(known))
     };
     let of_function = |function: &&Arc<Function>| {
         let defaults = function.parameters.iter().filter_map(|of| of.default.as_ref());
         let body = function.is_sql_body.then_some(&function.body);
         let mut texts = defaults.chain(body);
-        texts.any(|known| known.contains(text))
+        texts.any(|known| has(known))
     };
     let relation = catalog.relations().find(of_relation);
     let relation = relation.map(|relation| (relation.kind(), relation.name()));

@@ -3,11 +3,13 @@
 //! An id stands for one definition: a type that changes gets another one. Ids are those of this process: what
 //! is kept of a type is its definition, once for each change.
 
-use analyzer::system::types::{TypeKind, add_type_of_user};
+use analyzer::system::types::{UserKind, add_type_of_user};
 use analyzer::system::{Oid, SqlType};
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
-use store::catalog::{DEFAULT_SCHEMA, UserType, UserTypeKind};
+use store::catalog::{
+    Attribute, DEFAULT_SCHEMA, SqlType as Held, UserType, UserTypeKind, is_temporary_schema,
+};
 
 #[derive(Default)]
 struct Known {
@@ -17,22 +19,26 @@ struct Known {
 
 static KNOWN: LazyLock<RwLock<Known>> = LazyLock::new(RwLock::default);
 
-/// The analyzer's id of a type. `base` gives the analyzer's type of the one that a domain restricts.
-pub fn oid_of(user: &Arc<UserType>, base: impl Fn(&UserType) -> Option<SqlType>) -> Option<Oid> {
+/// The analyzer's id of a type. `of` gives the analyzer's types of those in its definition.
+pub fn oid_of(user: &Arc<UserType>, of: impl Fn(&Held) -> Option<SqlType>) -> Option<Oid> {
     let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
     if let Some(oid) = known.by_definition.get(user) {
         return Some(*oid);
     }
     drop(known);
-    let (kind, base) = match &user.kind {
-        UserTypeKind::Enum(_) => (TypeKind::Enum, None),
-        UserTypeKind::Domain(_) => (TypeKind::Domain, Some(base(user)?)),
+    let kind = match &user.kind {
+        UserTypeKind::Enum(_) => UserKind::Enum,
+        UserTypeKind::Domain(domain) => UserKind::Domain(of(&domain.base)?),
+        UserTypeKind::Composite(attributes) => {
+            let attribute = |known: &Attribute| Some((known.name.clone(), of(&known.sql_type)?));
+            UserKind::Composite(attributes.iter().map(attribute).collect::<Option<_>>()?)
+        }
     };
     let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
     if let Some(oid) = known.by_definition.get(user) {
         return Some(*oid);
     }
-    let oid = add_type_of_user(shown(user), kind, base);
+    let oid = add_type_of_user(shown(user), kind);
     known.by_definition.insert(Arc::clone(user), oid);
     known.by_oid.insert(oid, Arc::clone(user));
     Some(oid)
@@ -52,6 +58,7 @@ fn shown(user: &UserType) -> String {
     let name = quoted(&user.name);
     match user.schema.as_str() {
         DEFAULT_SCHEMA => name,
+        schema if is_temporary_schema(schema) => name,
         schema => format!("{}.{name}", quoted(schema)),
     }
 }

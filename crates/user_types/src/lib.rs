@@ -3,13 +3,17 @@
 //! The definition of a type is a value of the catalog ([`UserType`]), which the types of columns contain. The analyzer
 //! knows types by ids; [`oid_of`] and [`definition_of`] lead from one to the other.
 
+mod attributes;
 mod changes;
 mod domains;
 mod enums;
 mod known;
 mod visible;
 
-pub use changes::{mention, replacements, tables_with};
+pub use attributes::{
+    AttributeChange, changed_attributes, new_attributes, refuse_stored, without_type,
+};
+pub use changes::{direct_users_of, refuse_mentions, replacements, tables_with, users_of};
 pub use domains::{ColumnCheck, checks_of, domain_condition, not_null_domain};
 pub use enums::{Place, add_label, new_labels, rename_label};
 pub use known::{definition_of, oid_of};

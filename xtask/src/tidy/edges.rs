@@ -43,6 +43,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("functions", &["jsonpath", "numerics", "regexes", "executor", "values", "store"]),
     ("foreign", &["executor", "values", "store"]),
     ("notifications", &[]),
+    ("advisory", &["values", "store"]),
     ("user_types", &["analyzer", "grammar", "values", "store"]),
     ("parser", &["user_types", "commands", "analyzer", "grammar", "values", "store"]),
     ("routines", &["commands", "analyzer", "parser", "store", "user_types"]),
@@ -53,6 +54,7 @@ const EDGES: &[(&str, &[&str])] = &[
     (
         "catalog_views",
         &[
+            "advisory",
             "backup",
             "executor",
             "scan",
@@ -101,6 +103,9 @@ const EDGES: &[(&str, &[&str])] = &[
         &[
             "plpgsql",
             "planner",
+            "analyzer",
+            "catalog_views",
+            "user_types",
             "parser",
             "grammar",
             "lowering",
@@ -134,6 +139,7 @@ const EDGES: &[(&str, &[&str])] = &[
     (
         "query",
         &[
+            "advisory",
             "deparse",
             "foreign",
             "notifications",

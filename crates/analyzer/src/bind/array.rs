@@ -22,6 +22,9 @@ const NAME_LENGTH: i64 = 64;
 /// `substr(text, integer, integer)`
 const SUBSTRING: Oid = Oid(877);
 
+/// The SQLSTATE of columns that do not exist.
+const UNDEFINED_COLUMN: &str = "42703";
+
 impl Binder<'_> {
     /// ARRAY[...], as the given array type if a cast names it.
     pub(super) fn array(&mut self, array: &AArrayExpr, wanted: Option<Oid>) -> Result<Expr> {
@@ -89,7 +92,15 @@ impl Binder<'_> {
                     value = self.subscripted(value, std::mem::take(&mut subscripts), is_slice)?;
                     is_slice = false;
                     let location = value.location.0;
-                    value = self.field(value, &name.sval, location)?;
+                    let is_only = steps.len() == 1 && value.sql_type.oid.is_row();
+                    let argument = indirection.arg.as_deref().filter(|_| is_only).cloned();
+                    value = match (self.field(value, &name.sval, location), argument) {
+                        (Err(error), Some(argument)) if error.state == UNDEFINED_COLUMN => {
+                            let call = self.computed_field(argument, &name.sval, location)?;
+                            call.ok_or(error)?
+                        }
+                        (field, _) => field?,
+                    };
                 }
                 _ => return Err(Error::missing("* behind a value").at(value.location.0)),
             }
@@ -101,7 +112,7 @@ impl Binder<'_> {
         self.optional(node)
     }
 
-    fn subscripted(
+    pub(super) fn subscripted(
         &mut self,
         array: Expr,
         subscripts: Vec<(Option<Expr>, Option<Expr>)>,

@@ -59,14 +59,27 @@ impl Binder<'_> {
             return Ok(Some(expr));
         }
         let Some(path) = pathway(from, to.oid, context) else { return Ok(None) };
-        if let (Kind::Row(_), _) | (_, Oid::RECORD) = (&expr.kind, to.oid) {
-            return Err(Error::missing("a conversion of rows").at(expr.location.0));
+        if path == Path::Row {
+            return self.row_of_type(expr, to.oid, context);
+        }
+        let are_rows = (from.element().unwrap_or(from), to.oid.element().unwrap_or(to.oid));
+        match are_rows {
+            // The rows of any type are records as they are.
+            (from, Oid::RECORD) if from.is_composite() && context != CastContext::Explicit => {
+                return Ok(Some(expr));
+            }
+            (from, Oid::RECORD) if from.is_composite() => {}
+            _ if matches!(expr.kind, Kind::Row(_)) || to.oid == Oid::RECORD => {
+                return Err(Error::missing("a conversion of rows").at(expr.location.0));
+            }
+            _ => {}
         }
         let conversion = match path {
             Path::Function(function) => Conversion::Function(function),
             Path::Relabel => Conversion::Relabel,
             Path::Text => Conversion::Text,
             Path::Items => Conversion::Items,
+            Path::Row => Conversion::Row,
         };
         let location = expr.location.0;
         // A conversion of NULL is NULL.
@@ -112,6 +125,10 @@ impl Binder<'_> {
                     Some(known) => *known = Some(SqlType::plain(to)),
                     None => {}
                 }
+            }
+            Kind::Literal(Literal::Text(_)) if to == Oid::RECORD => {
+                let message = "input of anonymous composite types is not implemented";
+                return Err(Error::new("0A000", message).at(expr.location.0));
             }
             Kind::Literal(_) => {}
             // A column of unknown type: of a subquery with a literal that nothing has decided.

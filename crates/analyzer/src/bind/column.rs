@@ -165,9 +165,13 @@ impl Binder<'_> {
                     if let Some(row_id) = item.relation.and_then(|id| self.row_id(id, name)) {
                         return Ok(row_id);
                     }
+                    let columns = item.columns.clone();
+                    if let Some(value) = self.computed_column((schema, table), name, location)? {
+                        return Ok(value);
+                    }
                     let message = format!("column {table}.{name} does not exist");
                     let error = Error::new("42703", message).at(location);
-                    let columns = item.columns.iter().map(|(column, _)| (table, column.as_str()));
+                    let columns = columns.iter().map(|(column, _)| (table, column.as_str()));
                     Err(match similar::nearest(name, columns) {
                         Some((table, column)) => error.hint(format!(
                             "Perhaps you meant to reference the column \"{table}.{column}\"."
@@ -180,16 +184,47 @@ impl Binder<'_> {
         // `column.field` of a composite column.
         if schema.is_none() {
             for scope in self.named_scopes() {
-                if let Some(row) = scope.column(table, location)? {
+                if let Some(row) = scope.column(table, location)?
+                    && !row.sql_type.oid.is_composite()
+                {
                     return self.field(row, name, location);
                 }
             }
         }
-        let parameter = self.parameter_of_routine(table, name, location);
-        if let Some(value) = parameter.or(self.variable(Some(table), name, location)) {
-            return Ok(value);
+        match self.field_of_parameter((schema, table), name, location)? {
+            Some(value) => Ok(value),
+            None => Err(self.no_table(table).at(location)),
         }
-        Err(self.no_table(table).at(location))
+    }
+
+    /// The parameter of a function or the variable of a procedural language that a qualified name means, or a field of one.
+    fn field_of_parameter(
+        &mut self,
+        (label, row): (Option<&str>, &str),
+        name: &str,
+        location: i32,
+    ) -> Result<Option<Expr>> {
+        let found = match label {
+            Some(label) => {
+                let parameter = self.parameter_of_routine(label, row, location);
+                parameter.or(self.variable(Some(label), row, location))
+            }
+            None => {
+                let parameter = self.parameter_of_routine(row, name, location);
+                if let Some(value) = parameter.or(self.variable(Some(row), name, location)) {
+                    return Ok(Some(value));
+                }
+                let parameter = self.routine_parameter(row, location);
+                parameter.or(self.variable(None, row, location))
+            }
+        };
+        match found.filter(|row| row.sql_type.oid.is_composite()) {
+            Some(row) => self.field(row, name, location).map(Some),
+            None => {
+                let parameter = self.parameter_of_routine(row, name, location);
+                Ok(parameter.or(self.variable(Some(row), name, location)))
+            }
+        }
     }
 
     /// The error for a qualifier that finds nothing.
@@ -230,7 +265,8 @@ impl Binder<'_> {
                 let (_, expr) = &item.columns[0];
                 return Ok(Expr { location: Location(location), ..expr.clone() });
             }
-            return Ok(Expr::new(Kind::WholeRow(relation), Oid::RECORD, location));
+            let sql_type = self.row_type_of(relation);
+            return Ok(Expr::new(Kind::WholeRow(relation), sql_type, location));
         }
         Err(self.no_table(name).at(location))
     }
@@ -246,7 +282,7 @@ impl Binder<'_> {
                 return self.column_of(schema.as_deref(), &table, name, location);
             }
         }
-        if row.sql_type.oid != Oid::RECORD {
+        if !row.sql_type.oid.is_row() {
             let message = format!(
                 "column notation .{name} applied to type {}, which is not a composite type",
                 row.sql_type.oid
@@ -263,7 +299,12 @@ impl Binder<'_> {
                 Ok(Expr::new(Kind::Field(Box::new(value)), sql_type, location))
             }
             None => {
-                let message = format!("could not identify column \"{name}\" in record data type");
+                let message = match row.sql_type.oid {
+                    Oid::RECORD => {
+                        format!("could not identify column \"{name}\" in record data type")
+                    }
+                    oid => format!("column \"{name}\" not found in data type {oid}"),
+                };
                 Err(Error::new("42703", message).at(location))
             }
         }
@@ -271,6 +312,10 @@ impl Binder<'_> {
 
     /// The fields of a row value; `None` if it is no row or its fields are not known.
     pub(super) fn row_columns(&self, row: &Expr) -> Option<Vec<Column>> {
+        if let Some(attributes) = row.sql_type.oid.attributes() {
+            let attributes = attributes.iter().cloned();
+            return Some(attributes.map(|(name, sql_type)| Column { name, sql_type }).collect());
+        }
         match &row.kind {
             Kind::Row(_) if self.named_rows.iter().any(|(known, _)| known == row) => {
                 let mut rows = self.named_rows.iter();

@@ -5,7 +5,7 @@ use super::expression::all_of;
 use super::operator::find;
 use crate::error::{Error, Result};
 use crate::resolve::{Operands, common_type};
-use crate::system::Oid;
+use crate::system::{Oid, SqlType};
 use crate::tree::{Call, Expr, Kind, Quantified};
 use grammar::tree::AExpr;
 
@@ -94,7 +94,7 @@ impl Binder<'_> {
         let types: Vec<Oid> =
             std::iter::once(&value).chain(&together).map(|expr| expr.sql_type.oid).collect();
         let item_type =
-            common_type(&types).ok().filter(|oid| *oid != Oid::RECORD && oid.array().is_some());
+            common_type(&types).ok().filter(|oid| !oid.is_row() && oid.array().is_some());
         match item_type {
             Some(item_type) if together.len() > 1 => {
                 let test =
@@ -199,9 +199,15 @@ impl Binder<'_> {
         // IS DISTINCT FROM NULL is IS NOT NULL.
         let test = if is_null(&right) || is_null(&left) {
             let value = if is_null(&right) { left } else { right };
-            if matches!(value.kind, Kind::WholeRow(_)) {
+            let is_composite = value.sql_type.oid.is_composite();
+            if matches!(value.kind, Kind::WholeRow(_)) && !is_composite {
                 return Err(Error::missing("a row IS DISTINCT FROM NULL").at(location));
             }
+            // Its text is NULL where it is, whatever its fields are.
+            let value = match is_composite {
+                true => self.explicit(value, SqlType::plain(Oid::TEXT), location)?,
+                false => value,
+            };
             // Here it is the row that counts, not its fields.
             if matches!(value.kind, Kind::Row(_)) {
                 let is_distinct = Kind::Literal(crate::tree::Literal::Boolean(!negated));

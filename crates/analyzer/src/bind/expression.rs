@@ -15,6 +15,9 @@ use grammar::tree::{
 /// The most expressions within each other. Deeper ones are left to the planner that refuses them.
 const DEPTH_MAX: usize = 1_000;
 
+/// The SQLSTATE of conversions that do not exist.
+const CANNOT_COERCE: &str = "42846";
+
 impl Binder<'_> {
     /// An expression that may be absent.
     pub(super) fn optional(&mut self, node: Option<&Node>) -> Result<Option<Expr>> {
@@ -138,7 +141,9 @@ impl Binder<'_> {
     /// The type of a name in the statement.
     pub(super) fn type_of_name(&self, name: &TypeName) -> Result<SqlType> {
         let catalog = self.catalog;
-        type_name::sql_type_in(name, &|schema, name| catalog.user_type(schema, name))
+        type_name::sql_type_in(name, &|schema, name| {
+            catalog.user_type(schema, name).or_else(|| self.rows_of_view(schema, name))
+        })
     }
 
     /// A cast that the statement writes.
@@ -158,8 +163,17 @@ impl Binder<'_> {
             value.location.0 = location;
             return Ok(value);
         }
-        let converted = self.coerce(value, to, CastContext::Explicit)?;
-        converted.ok_or_else(|| super::coerce::cannot_cast(from, to.oid).at(location))
+        let converted = self.coerce(value, to, CastContext::Explicit);
+        let converted = converted.map_err(|error| match error.state {
+            CANNOT_COERCE => Error { position: None, ..error }.at(location),
+            _ => error,
+        })?;
+        let mut converted =
+            converted.ok_or_else(|| super::coerce::cannot_cast(from, to.oid).at(location))?;
+        if to.oid.is_composite() && !matches!(converted.kind, Kind::Literal(_)) {
+            converted.location.0 = location;
+        }
+        Ok(converted)
     }
 
     fn logical(&mut self, expr: &BoolExpr) -> Result<Expr> {

@@ -115,6 +115,7 @@ impl Binder<'_> {
             Some(percentage) => self.sample_of(&table, percentage)?,
             None => Source::Table(table.handle),
         };
+        let rows = table.rows();
         let schema = table.schema.as_deref();
         let shown = table.columns.len() - table.hidden.len();
         let part = self.relation(
@@ -134,6 +135,7 @@ impl Binder<'_> {
         if let Some(id) = part.items.first().and_then(|item| item.relation) {
             let of_hidden = table.hidden.iter().map(|at| (id, *at));
             self.row_ids.extend(of_hidden);
+            self.rows_of.extend(rows.map(|rows| (id, rows)));
         }
         Ok(showing(part, shown))
     }
@@ -274,7 +276,12 @@ impl Binder<'_> {
         let name = alias.map_or(first_name, |alias| alias.aliasname.as_str());
         let mut columns: Vec<Column> = calls.iter().flat_map(|call| call.columns.clone()).collect();
         // The alias of a function with one plain value names the column, too.
-        let is_scalar = calls.len() == 1 && columns.len() == 1 && !is_record(&calls[0]);
+        let is_plain_row = calls.len() == 1 && columns.len() == 1;
+        let is_scalar = is_plain_row && calls[0].row.is_none() && !is_record(&calls[0]);
+        let row = match (calls.as_slice(), range.ordinality) {
+            ([call], false) => call.row,
+            _ => None,
+        };
         if let ([column], Some(alias)) = (columns.as_mut_slice(), alias)
             && calls.len() == 1
             && is_plain(&calls[0])
@@ -299,6 +306,7 @@ impl Binder<'_> {
             scope.scalar_functions.push(id);
         }
         self.columns_of_relation.insert(id, columns.clone());
+        self.row_types.extend(row.map(|row| (id, row)));
         let source = Source::Functions { calls, ordinality: range.ordinality };
         Ok(part(id, name, None, columns, source, is_lateral))
     }
@@ -366,18 +374,27 @@ impl Binder<'_> {
                     let message = "a column definition list is only allowed for functions returning \"record\"";
                     return Err(Error::new("42601", message).at(location));
                 }
+                (oid, true) if oid.is_composite() => attributes_of(oid),
                 _ => result_columns(&resolved, name),
             };
             let returns_set = resolved.function.returns_set;
-            calls.push(SetCall { call: resolved.call, columns, returns_set });
+            let row = Some(resolved.sql_type.oid).filter(|oid| oid.is_composite());
+            calls.push(SetCall { call: resolved.call, columns, returns_set, row });
         }
         Ok(calls)
     }
 }
 
+/// The attributes of a composite type as columns; none of other types.
+pub(super) fn attributes_of(oid: Oid) -> Vec<Column> {
+    let attributes = oid.attributes().unwrap_or_default().iter().cloned();
+    attributes.map(|(name, sql_type)| Column { name, sql_type }).collect()
+}
+
 /// Whether the result of a function is a plain value, without a name of its own.
 fn is_plain(set: &SetCall) -> bool {
     match &set.call.executed {
+        _ if set.row.is_some() => false,
         // The name of an output parameter stays.
         Some(executed) => {
             executed.columns.is_empty()

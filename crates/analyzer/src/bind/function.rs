@@ -25,8 +25,10 @@ impl Binder<'_> {
     pub(super) fn function_call(&mut self, call: &FuncCall) -> Result<Expr> {
         let (schema, name) = qualified(&call.funcname);
         let location = call.location;
-        if let Some(value) = self.routine_call(call)? {
-            return Ok(value);
+        match self.routine_call(call) {
+            Ok(Some(value)) => return Ok(value),
+            Ok(None) => {}
+            Err(error) => return self.field_call(name, call)?.ok_or(error),
         }
         let name = self.name_in_schema(schema, name, call)?;
         let kinds: Vec<FunctionKind> =
@@ -41,6 +43,11 @@ impl Binder<'_> {
         if has(FunctionKind::Window) && !has(FunctionKind::Aggregate) {
             let message = format!("window function {name} requires an OVER clause");
             return Err(Error::new("42809", message).at(location));
+        }
+        if kinds.is_empty()
+            && let Some(field) = self.field_call(name, call)?
+        {
+            return Ok(field);
         }
         // `f(row)` may also be a field; `type(value)` a cast.
         if kinds.is_empty()
@@ -69,7 +76,10 @@ impl Binder<'_> {
             let message = format!("{what}, but {name} is not an aggregate function");
             return Err(Error::new("42809", message).at(location));
         }
-        let resolved = self.resolve(name, call)?;
+        let resolved = match self.resolve(name, call) {
+            Ok(resolved) => resolved,
+            Err(error) => return self.field_call(name, call)?.ok_or(error),
+        };
         self.resolved_call(resolved, name, location)
     }
 
@@ -146,7 +156,7 @@ impl Binder<'_> {
     /// A set-returning function in a select list.
     fn set_in_targets(&mut self, resolved: Resolved, location: i32) -> Result<Expr> {
         let columns = result_columns(&resolved, resolved.function.name);
-        let set = SetCall { call: resolved.call, columns, returns_set: true };
+        let set = SetCall { call: resolved.call, columns, returns_set: true, row: None };
         self.set_here(set, resolved.sql_type, location)
     }
 

@@ -12,6 +12,7 @@ mod coerce;
 mod column;
 mod comparable;
 mod compare;
+mod composite;
 mod constant;
 mod domain;
 mod expression;
@@ -79,6 +80,28 @@ pub struct Table {
     pub hidden: Vec<usize>,
     /// The expressions of DEFAULT, by the positions of their columns.
     pub defaults: HashMap<usize, String>,
+    /// The number in the catalog of a relation whose rows are of a type of their own.
+    pub rows_of: Option<u32>,
+}
+
+impl Table {
+    /// What its rows are, if they are of a type of their own.
+    fn rows(&self) -> Option<RowsOf> {
+        let name = (self.schema.clone().unwrap_or_default(), self.name.clone());
+        let columns = if self.is_view { self.columns.clone() } else { Vec::new() };
+        Some(RowsOf { number: self.rows_of?, name, columns })
+    }
+}
+
+/// A relation whose rows are of a type of their own.
+#[derive(Debug, Clone)]
+pub struct RowsOf {
+    /// The number of the relation in the catalog.
+    pub number: u32,
+    /// The schema and the name.
+    pub name: (String, String),
+    /// The columns of a view.
+    pub columns: Vec<Column>,
 }
 
 /// What the values of a domain fulfil, beyond being of its base type.
@@ -102,6 +125,11 @@ pub trait Catalog {
 
     /// The type of users that a name means; without a schema, the first in the search path.
     fn user_type(&self, _: Option<&str>, _: &str) -> Option<Oid> {
+        None
+    }
+
+    /// The type of the rows of a relation.
+    fn row_type(&self, _: &RowsOf) -> Option<Oid> {
         None
     }
 
@@ -250,6 +278,10 @@ pub(crate) struct Binder<'a> {
     tables: HashMap<RelationId, bool>,
     /// The positions of the row ids of tables without a primary key, which only their own names find.
     row_ids: HashMap<RelationId, usize>,
+    /// The relations whose rows are of types of their own.
+    rows_of: HashMap<RelationId, RowsOf>,
+    /// The types of the rows of functions in FROM.
+    row_types: HashMap<RelationId, Oid>,
     /// What each `*` stands for.
     stars: Vec<Star>,
     /// The values that VALUE stands for in conditions of domains, the innermost last.
@@ -286,6 +318,8 @@ impl<'a> Binder<'a> {
             columns_of_relation: HashMap::new(),
             tables: HashMap::new(),
             row_ids: HashMap::new(),
+            rows_of: HashMap::new(),
+            row_types: HashMap::new(),
             stars: Vec::new(),
             domain_values: Vec::new(),
             columns_of_record: HashMap::new(),
@@ -302,6 +336,17 @@ impl<'a> Binder<'a> {
         let id = RelationId(self.relations);
         self.depth_of_relation.insert(id, self.scopes.len().saturating_sub(1));
         id
+    }
+
+    /// Keeps what the rows of a relation are.
+    fn note_rows_of(&mut self, id: RelationId, table: &Table) {
+        self.rows_of.extend(table.rows().map(|rows| (id, rows)));
+    }
+
+    /// The type of the rows of a relation: `record` unless it has a name.
+    fn row_type_of(&self, id: RelationId) -> Oid {
+        let of_relation = || self.catalog.row_type(self.rows_of.get(&id)?);
+        self.row_types.get(&id).copied().or_else(of_relation).unwrap_or(Oid::RECORD)
     }
 
     fn next_select(&mut self) -> SelectId {

@@ -78,6 +78,9 @@ impl Binder<'_> {
             None => Operands::Right(right.sql_type.oid),
         };
         let found = find(name, operands, location)?;
+        if let Some(left) = &left {
+            refuse_open_fields(left, &right)?;
+        }
         self.call_operator(found, left, right, location)
     }
 
@@ -156,6 +159,33 @@ impl Binder<'_> {
             NodeEnum::List(list) => Ok(&list.items),
             _ => Err(Error::missing("this form")),
         }
+    }
+}
+
+/// Refuses a comparison of a row of a composite type with one that is written here and has fields of unknown type.
+fn refuse_open_fields(left: &Expr, right: &Expr) -> Result<()> {
+    let known = |expr: &Expr| expr.sql_type.oid.attributes();
+    let refused = |of: String, other: String, number: usize| {
+        let what = "cannot compare dissimilar column types";
+        let message = format!("{what} {of} and {other} at record column {}", number + 1);
+        Err(Error::new("42804", message))
+    };
+    let open = |fields: &[Expr]| {
+        let is_open = |field: &Expr| {
+            field.sql_type.oid == Oid::UNKNOWN && matches!(field.kind, Kind::Literal(_))
+        };
+        fields.iter().position(is_open)
+    };
+    match (&left.kind, &right.kind) {
+        (_, Kind::Row(fields)) if let (Some(known), Some(at)) = (known(left), open(fields)) => {
+            let of = known.get(at).map(|(_, of)| of.oid.to_string());
+            of.map_or(Ok(()), |of| refused(of, "unknown".to_owned(), at))
+        }
+        (Kind::Row(fields), _) if let (Some(known), Some(at)) = (known(right), open(fields)) => {
+            let of = known.get(at).map(|(_, of)| of.oid.to_string());
+            of.map_or(Ok(()), |of| refused("unknown".to_owned(), of, at))
+        }
+        _ => Ok(()),
     }
 }
 

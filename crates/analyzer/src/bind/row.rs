@@ -86,6 +86,7 @@ impl Binder<'_> {
         let select = self.next_select();
         self.scopes.push(Scope::new(select));
         let relation = self.next_relation();
+        self.note_rows_of(relation, table);
         let part = from::part_of(relation, &table.name, table.schema.as_deref(), table);
         self.add_items(part.items, true)?;
         if let Some(scope) = self.scopes.last_mut() {

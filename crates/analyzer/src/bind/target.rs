@@ -5,7 +5,6 @@ use super::names;
 use super::scope::Item;
 use super::star::{self, Star};
 use crate::error::{Error, Result};
-use crate::system::Oid;
 use crate::tree::{Column, Expr, FieldValue, Kind, Location, Output};
 use grammar::column_name;
 use grammar::tree::{AIndirection, ColumnRef, Node, NodeEnum};
@@ -114,7 +113,7 @@ impl Binder<'_> {
                 return Ok(item.columns.iter().map(output).collect());
             }
         }
-        if row.sql_type.oid != Oid::RECORD {
+        if !row.sql_type.oid.is_row() {
             let message = format!("type {} is not composite", row.sql_type.oid);
             return Err(Error::new("42809", message).at(location));
         }

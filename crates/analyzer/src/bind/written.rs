@@ -8,14 +8,16 @@ use crate::system::functions::{AggregateKind, Function};
 pub(super) fn as_written(function: &Function, declared: Oid, given: Oid) -> Option<Oid> {
     let text = match given.element() {
         Some(item) if item.is_enum() => Oid::TEXT_ARRAY,
+        Some(item) if item.is_composite() && item.has_labels() => Oid::RECORD_ARRAY,
         None if given.is_enum() => Oid::TEXT,
+        None if given.is_composite() && given.has_labels() => Oid::RECORD,
         _ => return None,
     };
     let writes = match declared {
         Oid::ANY => {
             function.name != "pg_typeof" && function.aggregate != AggregateKind::Hypothetical
         }
-        Oid::ANYELEMENT | Oid::ANYNONARRAY | Oid::ANYARRAY => {
+        Oid::ANYELEMENT | Oid::ANYNONARRAY | Oid::ANYARRAY | Oid::RECORD => {
             matches!(function.result, Oid::TEXT | Oid::JSON | Oid::JSONB)
         }
         _ => false,

@@ -3,10 +3,10 @@
 use super::{Malformed, Source, Stable, fields, variants, wrappers};
 use crate::serialized::{Definitions, Entry};
 use crate::{
-    Aggregate, Catalog, CatalogChange, CheckOption, Column, Domain, DomainCheck, EnumLabel,
-    Extension, Function, FunctionId, Identity, Index, IndexColumn, IndexExpression, IndexKey,
-    Object, OnCommit, Parallel, Parameter, ParameterMode, Privileges, Relation, Role, Schema,
-    Sequence, SqlType, Timing, Trigger, TriggerEvents, TriggerState, TypeId, UserType,
+    Aggregate, Attribute, Catalog, CatalogChange, CheckOption, Column, Domain, DomainCheck,
+    EnumLabel, Extension, Function, FunctionId, Identity, Index, IndexColumn, IndexExpression,
+    IndexKey, Object, OnCommit, Parallel, Parameter, ParameterMode, Privileges, Relation, Role,
+    Schema, Sequence, SqlType, Timing, Trigger, TriggerEvents, TriggerState, TypeId, UserType,
     UserTypeKind, View, ViewOptions, Volatility,
 };
 
@@ -129,7 +129,10 @@ fields!(UserType { id, array, schema, name, kind, comment });
 variants!(UserTypeKind {
     0 => Enum(labels),
     1 => Domain(domain),
+    2 => Composite(attributes),
 });
+
+fields!(Attribute { name, sql_type });
 
 fields!(EnumLabel { name, order });
 

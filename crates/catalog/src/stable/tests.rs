@@ -515,12 +515,22 @@ fn types_of_users() {
         ..mood.clone()
     };
     round_trip(&domain);
-    let changes = [CatalogChange::CreateType(mood), CatalogChange::CreateType(domain)];
+    let attribute = |name: &str, sql_type| Attribute { name: name.to_owned(), sql_type };
+    let attributes = vec![attribute("a", SqlType::Integer), attribute("m", SqlType::Boolean)];
+    let composite = UserType {
+        id: TypeId(11),
+        array: TypeId(12),
+        name: "c".to_owned(),
+        kind: UserTypeKind::Composite(attributes),
+        ..mood.clone()
+    };
+    golden(&composite, "0b0c067075626c696301630202016102016d0000");
+    let changes = [mood, domain, composite].map(CatalogChange::CreateType);
     let catalog = changes
         .iter()
         .try_fold(Catalog::new(), |catalog, change| catalog.apply(change))
         .expect("valid changes");
     let back: Catalog = decode(&encode(&catalog)).expect("decoded");
-    assert_eq!(back.user_types().count(), 2);
+    assert_eq!(back.user_types().count(), 3);
     assert!(catalog.apply(&CatalogChange::DropSchema("public".to_owned())).is_err());
 }

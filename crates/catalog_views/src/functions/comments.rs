@@ -50,7 +50,7 @@ fn of_relation(scope: &Scope, oid: i64) -> Option<String> {
         Class::Relation(Relation::View(view)) => view.comment.clone(),
         Class::Relation(Relation::Sequence(sequence)) => sequence.comment.clone(),
         Class::Relation(Relation::Index(index)) => index.file.comment.clone(),
-        Class::KeyIndex(_) | Class::System(_) => None,
+        Class::KeyIndex(_) | Class::System(_) | Class::Composite(_) => None,
     }
 }
 

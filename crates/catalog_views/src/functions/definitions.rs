@@ -52,7 +52,7 @@ fn index(scope: &Scope, row: &Row<'_>) -> Option<String> {
         Class::Relation(Relation::Index(index)) => {
             (scope.catalog.table_by_id(index.table)?, Some(index))
         }
-        Class::Relation(_) | Class::System(_) => return None,
+        Class::Relation(_) | Class::System(_) | Class::Composite(_) => return None,
     };
     match row.number(1) {
         None | Some(0) => {
@@ -160,7 +160,9 @@ fn query_of(scope: &Scope, view: &View) -> String {
         false => grammar::with_column_names(&view.sql, &view.columns),
     };
     let sql = sql.as_ref().unwrap_or(&view.sql);
-    grammar::with_schemas(sql, schema_of).unwrap_or_else(|| sql.clone())
+    let schema_of_type =
+        |name: &str| user_types::hidden_schema(&scope.catalog, (path, scope.path()), name);
+    grammar::with_schemas(sql, schema_of, schema_of_type).unwrap_or_else(|| sql.clone())
 }
 
 /// `pg_get_ruledef`: the rule of a view or a materialized view.

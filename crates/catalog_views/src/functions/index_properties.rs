@@ -42,7 +42,7 @@ fn columns(scope: &Scope, row: &Row<'_>) -> Option<Vec<Order>> {
             let order = |order: &store::catalog::IndexColumn| (order.descending, order.nulls_first);
             Some(parts.iter().map(|part| part.order.map(order)).collect())
         }
-        Class::Relation(_) | Class::System(_) => None,
+        Class::Relation(_) | Class::System(_) | Class::Composite(_) => None,
     }
 }
 

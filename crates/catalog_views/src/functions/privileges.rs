@@ -163,6 +163,7 @@ fn relation(session: &dyn SessionContext, row: &Row<'_>, position: usize) -> Res
         }
         Some(Class::Relation(relation)) => relation.id(),
         Some(Class::KeyIndex(table)) => table.id.relation(),
+        Some(Class::Composite(user)) => user.id.object(),
         None => return missing(row, position, SqlState::UndefinedTable, "relation"),
     };
     any(access.privileges(&Object::Relation(relation)), asked).map(Some)

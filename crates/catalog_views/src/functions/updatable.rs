@@ -32,7 +32,7 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
 fn relation<'a>(scope: &'a Scope, row: &Row<'_>) -> Option<&'a Relation> {
     match Class::by_oid(&scope.catalog, row.number(0)?)? {
         Class::Relation(relation) => Some(relation),
-        Class::KeyIndex(_) | Class::System(_) => None,
+        Class::KeyIndex(_) | Class::System(_) | Class::Composite(_) => None,
     }
 }
 

@@ -3,11 +3,10 @@
 use super::yes;
 use crate::catalog_tables::declared;
 use crate::names::DATABASE;
-use crate::pg_catalog::type_catalog;
-use crate::pg_catalog::{default_texts, definitions};
+use crate::pg_catalog::{default_texts, definitions, type_catalog, user_types};
 use crate::rows::TableRows;
 use crate::view_context::ViewContext;
-use store::catalog::{Column, Identity, Sequence, SqlType};
+use store::catalog::{Attribute, Column, Identity, Sequence, SqlType, UserType};
 use values::cells::Cell;
 
 /// Maximum number of bytes of a character.
@@ -58,6 +57,60 @@ fn shown(context: &ViewContext<'_>, default: &str, sql_type: &SqlType) -> Option
     }
     let shown = default_texts::shown(context, default, sql_type);
     Some(shown.unwrap_or_else(|| definitions::default(default)))
+}
+
+/// `user_defined_types`: the composite types.
+pub(super) fn user_defined_types(context: &ViewContext<'_>, rows: &mut TableRows) {
+    for (user, _) in user_types::composites(context) {
+        rows.row([
+            ("user_defined_type_catalog", DATABASE.into()),
+            ("user_defined_type_schema", user.schema.as_str().into()),
+            ("user_defined_type_name", user.name.as_str().into()),
+            ("user_defined_type_category", "STRUCTURED".into()),
+            ("is_instantiable", yes(true)),
+        ]);
+    }
+}
+
+/// `attributes`: those of composite types.
+pub(super) fn attributes(context: &ViewContext<'_>, rows: &mut TableRows) {
+    for (user, attributes) in user_types::composites(context) {
+        for (number, attribute) in (1..).zip(attributes) {
+            attribute_row(user, number, attribute, rows);
+        }
+    }
+}
+
+fn attribute_row(user: &UserType, number: i64, attribute: &Attribute, rows: &mut TableRows) {
+    let sql_type = match &attribute.sql_type {
+        SqlType::User(of) if of.domain().is_some() => attribute.sql_type.representation(),
+        other => other,
+    };
+    let (precision, radix, scale) = numeric(sql_type);
+    let length = length(sql_type);
+    let text = matches!(sql_type, SqlType::Text | SqlType::Varchar(_) | SqlType::Char(_));
+    let octets = text.then(|| length.map_or(TEXT_BYTES, |n| n.saturating_mul(CHARACTER_BYTES)));
+    let schema = sql_type.user_type().map_or("pg_catalog", |of| &of.schema);
+    rows.row([
+        ("udt_catalog", DATABASE.into()),
+        ("udt_schema", user.schema.as_str().into()),
+        ("udt_name", user.name.as_str().into()),
+        ("attribute_name", attribute.name.as_str().into()),
+        ("ordinal_position", number.into()),
+        ("is_nullable", yes(true)),
+        ("data_type", data_type(sql_type).into()),
+        ("character_maximum_length", length.into()),
+        ("character_octet_length", octets.into()),
+        ("numeric_precision", precision.into()),
+        ("numeric_precision_radix", radix.into()),
+        ("numeric_scale", scale.into()),
+        ("datetime_precision", time_digits(sql_type).into()),
+        ("attribute_udt_catalog", DATABASE.into()),
+        ("attribute_udt_schema", schema.into()),
+        ("attribute_udt_name", udt(sql_type).into()),
+        ("dtd_identifier", number.to_string().into()),
+        ("is_derived_reference_attribute", yes(false)),
+    ]);
 }
 
 /// Adds a row to `columns`. `name` is the schema, the relation and the column.

@@ -30,6 +30,8 @@ pub(crate) fn table(context: &ViewContext<'_>, name: &str) -> Option<TableRows> 
         "views" => views(context, out),
         "sequences" => sequences(context, out),
         "columns" => columns::columns(context, out),
+        "attributes" => columns::attributes(context, out),
+        "user_defined_types" => columns::user_defined_types(context, out),
         "element_types" => columns::element_types(context, out),
         "table_constraints" => {
             constraints::tables(context, out);

@@ -4,7 +4,7 @@ use super::oids;
 use crate::search_path::SearchPath;
 use crate::shape::{self, Shape};
 use std::sync::Arc;
-use store::catalog::{Catalog, Relation, Table};
+use store::catalog::{Catalog, Relation, Table, TypeId, UserType};
 
 /// An object with a row in `pg_class`.
 #[derive(Debug, Clone, Copy)]
@@ -15,6 +15,8 @@ pub enum Class<'a> {
     KeyIndex(&'a Arc<Table>),
     /// A system table.
     System(&'static Shape),
+    /// A composite type.
+    Composite(&'a Arc<UserType>),
 }
 
 impl<'a> Class<'a> {
@@ -27,7 +29,13 @@ impl<'a> Class<'a> {
             };
         }
         let own = oids::relation_of(oid).and_then(|id| catalog.relation_by_id(id));
+        let composite = || {
+            let id = oids::relation_of(oid)?;
+            let user = catalog.user_type_by_id(TypeId(id.0))?;
+            user.attributes().map(|_| Self::Composite(user))
+        };
         own.map(Self::Relation)
+            .or_else(composite)
             .or_else(|| shape::all().find(|shape| shape.oid == oid).map(Self::System))
     }
 
@@ -53,6 +61,11 @@ impl<'a> Class<'a> {
         if let Some(relation) = catalog.relation(schema, name) {
             return Some(Self::Relation(relation));
         }
+        if let Some(user) = catalog.user_type(schema, name)
+            && user.attributes().is_some()
+        {
+            return Some(Self::Composite(user));
+        }
         catalog.table_of_key(schema, name).map(Self::KeyIndex)
     }
 
@@ -62,6 +75,7 @@ impl<'a> Class<'a> {
             Self::Relation(relation) => oids::relation(relation.id()),
             Self::KeyIndex(table) => oids::key_index(table.id.relation()),
             Self::System(shape) => shape.oid,
+            Self::Composite(user) => oids::user_type(user.id),
         }
     }
 
@@ -71,6 +85,7 @@ impl<'a> Class<'a> {
             Self::Relation(relation) => relation.schema(),
             Self::KeyIndex(table) => &table.schema,
             Self::System(shape) => shape.schema,
+            Self::Composite(user) => &user.schema,
         }
     }
 
@@ -80,6 +95,7 @@ impl<'a> Class<'a> {
             Self::Relation(relation) => relation.name().to_owned(),
             Self::KeyIndex(table) => table.key_name(),
             Self::System(shape) => shape.name.to_owned(),
+            Self::Composite(user) => user.name.clone(),
         }
     }
 

@@ -7,7 +7,7 @@ use crate::search_path::SearchPath;
 use crate::view_context::ViewContext;
 use datafusion::common::ScalarValue;
 use functions::casts::constants;
-use store::catalog::{Catalog, SqlType};
+use store::catalog::{Catalog, DEFAULT_SCHEMA, SqlType};
 use values::style::Style;
 use values::text::TextColumn;
 
@@ -21,6 +21,17 @@ const WORDS: [&str; 7] = [
     "LOCALTIME",
     "SESSION_USER",
 ];
+
+/// A default that is another expression, in which types that their names alone do not find have their schemas.
+pub(crate) fn qualified(context: &ViewContext<'_>, expression: &str, schema: &str) -> String {
+    let schemas = context.session.search_path();
+    let now = SearchPath::new(&schemas, context.session.temporary_schema());
+    let own = [schema.to_owned(), DEFAULT_SCHEMA.to_owned()];
+    let meant = SearchPath::new(&own, context.session.temporary_schema());
+    let schema_of = |name: &str| user_types::hidden_schema(context.catalog, (meant, now), name);
+    let text = grammar::with_type_schemas(expression, schema_of);
+    text.unwrap_or_else(|| expression.to_owned())
+}
 
 /// Whether a default is no default.
 pub(crate) fn is_null(expression: &str) -> bool {

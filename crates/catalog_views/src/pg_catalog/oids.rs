@@ -72,7 +72,7 @@ pub fn relation(id: RelationId) -> i64 {
 
 /// A type that a user has defined, or the type of arrays of one.
 pub fn user_type(id: TypeId) -> i64 {
-    relation(id.object())
+    id.shown().into()
 }
 
 /// The relation with an id, if the id is in the range of relations.
@@ -115,7 +115,7 @@ pub fn default(table: RelationId, column: u32) -> i64 {
 
 /// The row type of a table or view.
 pub(crate) fn row_type(id: RelationId) -> i64 {
-    7 * RANGE + i64::from(id.0) % RANGE
+    user_type(TypeId::of_rows(id))
 }
 
 /// A schema.

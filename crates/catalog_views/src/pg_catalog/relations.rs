@@ -1,15 +1,15 @@
 //! `pg_class`, `pg_attribute` and `pg_attrdef`: relations, their columns and the defaults of
 //! columns.
 
-use super::{default_texts, oids, roles, type_catalog};
+use super::{default_texts, oids, roles, type_catalog, user_types};
 use crate::catalog_tables::{declared, index_parts, key_columns};
 use crate::rows::TableRows;
 use crate::shape::{self, Shape};
 use crate::view_context::ViewContext;
 use std::sync::Arc;
 use store::catalog::{
-    CheckOption, Column, Identity, Object, Privileges, Relation, SqlType, Table, TableId,
-    is_temporary_schema,
+    CheckOption, Column, Identity, Object, Privileges, Relation, SqlType, Table, TableId, TypeId,
+    UserType, is_temporary_schema,
 };
 use values::cells::Cell;
 
@@ -48,6 +48,9 @@ pub(super) fn classes(context: &ViewContext<'_>, rows: &mut TableRows) {
             }
         }
     }
+    for (user, attributes) in user_types::composites(context) {
+        composite_class(context, user, attributes.len(), rows);
+    }
     shape::all().for_each(|shape| system_class(shape, rows));
     rows.set_all("relispopulated", true.into());
     for table in context.tables() {
@@ -56,6 +59,27 @@ pub(super) fn classes(context: &ViewContext<'_>, rows: &mut TableRows) {
             rows.set_where(("oid", &oid.into()), "relispopulated", &false.into());
         }
     }
+}
+
+fn composite_class(
+    context: &ViewContext<'_>,
+    user: &UserType,
+    columns: usize,
+    rows: &mut TableRows,
+) {
+    let owner = roles::owner(context.catalog, &Object::Relation(user.id.object()));
+    rows.row([
+        ("oid", oids::user_type(user.id).into()),
+        ("relname", user.name.as_str().into()),
+        ("relnamespace", oids::schema(&user.schema).into()),
+        ("reltype", oids::user_type(user.id).into()),
+        ("relpersistence", "p".into()),
+        ("relowner", owner.into()),
+        ("relkind", "c".into()),
+        ("relnatts", (columns as i64).into()),
+        ("reltuples", Cell::Double(0.0)),
+        ("relreplident", "n".into()),
+    ]);
 }
 
 /// The row types of tables and views, for `pg_type`.
@@ -76,6 +100,7 @@ pub(super) fn row_types(context: &ViewContext<'_>, rows: &mut TableRows) {
             ("typisdefined", true.into()),
             ("typdelim", ",".into()),
             ("typrelid", oids::relation(id).into()),
+            ("typarray", oids::user_type(TypeId::of_row_arrays(id)).into()),
             ("typinput", type_catalog::RECORD_IN.into()),
             ("typoutput", type_catalog::RECORD_OUT.into()),
             ("typreceive", type_catalog::RECORD_RECEIVE.into()),
@@ -83,6 +108,8 @@ pub(super) fn row_types(context: &ViewContext<'_>, rows: &mut TableRows) {
             ("typalign", "d".into()),
             ("typstorage", "x".into()),
         ]);
+        let named = (relation.schema(), relation.name());
+        user_types::array_row(context, &UserType::of_rows(id, named, Vec::new()), rows);
     }
 }
 
@@ -250,6 +277,14 @@ pub(super) fn attributes(context: &ViewContext<'_>, rows: &mut TableRows) {
             rows.set_last("atthasdef", defaults.any(|(column, _)| column == name).into());
         }
     }
+    for (user, attributes) in user_types::composites(context) {
+        for (number, attribute) in (1..).zip(attributes) {
+            let class = oids::user_type(user.id);
+            let of = type_catalog::of_sql(&attribute.sql_type);
+            self::attribute(class, number, &attribute.name, of, rows);
+            of_user_type(&attribute.sql_type, rows);
+        }
+    }
     let own = [("last_value", type_catalog::INT8), ("is_called", type_catalog::BOOL)];
     for sequence in context.sequences() {
         for (number, (name, of)) in (1..).zip(own) {
@@ -285,25 +320,7 @@ fn table_attribute(relation: i64, number: i64, column: &Column, rows: &mut Table
     rows.set_last("attnotnull", (!column.nullable).into());
     rows.set_last("atthasdef", stored_expression(column).is_some().into());
     rows.set_last("atthasmissing", column.missing.is_some().into());
-    if column.sql_type.user_type().is_some_and(|user| user.labels().is_some())
-        && !matches!(column.sql_type, SqlType::Array(_))
-    {
-        rows.set_last("attlen", 4_i64.into());
-        rows.set_last("attbyval", true.into());
-        rows.set_last("attstorage", "p".into());
-    }
-    if let SqlType::User(user) = &column.sql_type
-        && user.domain().is_some()
-        && let Some(base) = type_catalog::by_oid(type_catalog::of_sql(user.representation()).0)
-    {
-        rows.set_last("attlen", base.length.into());
-        rows.set_last("attbyval", base.by_value.into());
-        rows.set_last("attalign", base.align.into());
-        rows.set_last("attstorage", base.storage.into());
-        rows.set_last("attcollation", base.collation.into());
-    }
-    let dimensions = i64::from(matches!(column.sql_type, SqlType::Array(_)));
-    rows.set_last("attndims", dimensions.into());
+    of_user_type(&column.sql_type, rows);
     let identity = match column.identity {
         Some(Identity::Always) => "a",
         Some(Identity::ByDefault) => "d",
@@ -312,6 +329,32 @@ fn table_attribute(relation: i64, number: i64, column: &Column, rows: &mut Table
     rows.set_last("attidentity", identity.into());
     let generated = if column.generated.is_some() { "s" } else { "" };
     rows.set_last("attgenerated", generated.into());
+}
+
+/// Sets what an attribute has of a user's type, or of an array, in the last row.
+fn of_user_type(sql_type: &SqlType, rows: &mut TableRows) {
+    if sql_type.user_type().is_some_and(|user| user.labels().is_some())
+        && !matches!(sql_type, SqlType::Array(_))
+    {
+        rows.set_last("attlen", 4_i64.into());
+        rows.set_last("attbyval", true.into());
+        rows.set_last("attstorage", "p".into());
+    }
+    if sql_type.attributes().is_some() {
+        rows.set_last("attalign", "d".into());
+    }
+    if let SqlType::User(user) = sql_type
+        && user.domain().is_some()
+        && let Some(base) = type_catalog::by_oid(type_catalog::of_sql(sql_type.representation()).0)
+    {
+        rows.set_last("attlen", base.length.into());
+        rows.set_last("attbyval", base.by_value.into());
+        rows.set_last("attalign", base.align.into());
+        rows.set_last("attstorage", base.storage.into());
+        rows.set_last("attcollation", base.collation.into());
+    }
+    let dimensions = i64::from(matches!(sql_type, SqlType::Array(_)));
+    rows.set_last("attndims", dimensions.into());
 }
 
 /// Adds a row to `pg_attribute`; `of` is the id and the modifier of the column's type.
@@ -342,6 +385,7 @@ fn stored_expression(column: &Column) -> Option<&String> {
 
 /// `pg_attrdef`.
 pub(super) fn defaults(context: &ViewContext<'_>, rows: &mut TableRows) {
+    let qualified = |text: &String, schema: &str| default_texts::qualified(context, text, schema);
     for table in context.tables() {
         let id = table.id.relation();
         for (number, column) in declared(table) {
@@ -351,7 +395,7 @@ pub(super) fn defaults(context: &ViewContext<'_>, rows: &mut TableRows) {
                 ("oid", oids::default(id, column.id.0).into()),
                 ("adrelid", oids::relation(id).into()),
                 ("adnum", number.into()),
-                ("adbin", shown.unwrap_or_else(|| default.clone()).into()),
+                ("adbin", shown.unwrap_or_else(|| qualified(default, &table.schema)).into()),
             ]);
         }
     }
@@ -364,7 +408,7 @@ pub(super) fn defaults(context: &ViewContext<'_>, rows: &mut TableRows) {
                 ("oid", oids::default(view.id, number).into()),
                 ("adrelid", oids::relation(view.id).into()),
                 ("adnum", i64::from(number).into()),
-                ("adbin", shown.unwrap_or_else(|| default.clone()).into()),
+                ("adbin", shown.unwrap_or_else(|| qualified(default, &view.schema)).into()),
             ]);
         }
     }

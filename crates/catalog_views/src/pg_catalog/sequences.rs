@@ -1,13 +1,13 @@
 //! `pg_sequence`, `pg_sequences`, and `pg_depend`, which relates sequences to the columns that own
 //! them.
 
-use super::{oids, roles, type_catalog};
+use super::{oids, roles, type_catalog, user_types};
 use crate::catalog_tables::declared;
 use crate::relation_names::find_in;
 use crate::rows::TableRows;
 use crate::search_path::SearchPath;
 use crate::view_context::ViewContext;
-use store::catalog::{Catalog, Object, Relation, Sequence, SqlType};
+use store::catalog::{Catalog, Object, Relation, Sequence, SqlType, TypeId};
 
 /// `pg_sequence`.
 pub(super) fn definitions(context: &ViewContext<'_>, rows: &mut TableRows) {
@@ -107,7 +107,35 @@ pub(super) fn dependencies(context: &ViewContext<'_>, rows: &mut TableRows) {
             depend((oids::PG_CONSTRAINT, constraint), (oids::PG_CLASS, relation, 0), "a");
         }
     }
+    of_types(context, &mut depend);
     of_views(context, &mut depend);
+}
+
+/// The dependencies of the types of rows on their tables, of composite types on those of their attributes, and of functions on
+/// the types in their signatures.
+fn of_types(context: &ViewContext<'_>, depend: Depend<'_>) {
+    let has_rows = |of: &&Relation| matches!(of, Relation::Table(_) | Relation::View(_));
+    for relation in context.catalog.relations().filter(has_rows) {
+        let of_rows = (oids::PG_TYPE, oids::row_type(relation.id()));
+        depend(of_rows, (oids::PG_CLASS, oids::relation(relation.id()), 0), "i");
+    }
+    for function in context.catalog.functions() {
+        let rows = function.result_relation.map(|id| TypeId::of_rows(id).shown());
+        let parameters = function.parameters.iter().map(|parameter| parameter.type_id);
+        let types = parameters.chain([function.result_id]).chain(rows);
+        for id in types.filter(|id| TypeId::may_be_shown(*id)) {
+            let function = (oids::PG_PROC, oids::relation(function.id));
+            depend(function, (oids::PG_TYPE, id.into(), 0), "n");
+        }
+    }
+    for (user, attributes) in user_types::composites(context) {
+        let class = (oids::PG_CLASS, oids::user_type(user.id));
+        depend(class, (oids::PG_TYPE, oids::user_type(user.id), 0), "i");
+        for attribute in attributes.iter().filter(|of| of.sql_type.user_type().is_some()) {
+            let (of, _) = type_catalog::of_sql(&attribute.sql_type);
+            depend(class, (oids::PG_TYPE, of, 0), "n");
+        }
+    }
 }
 
 /// The sequence of a default `nextval('name')` of a table in a schema.

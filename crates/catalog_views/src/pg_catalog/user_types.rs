@@ -5,7 +5,10 @@ use crate::rows::TableRows;
 use crate::search_path::SearchPath;
 use crate::view_context::ViewContext;
 use std::sync::Arc;
-use store::catalog::{Catalog, LABEL_DISTANCE, Object, UserType, UserTypeKind};
+use store::catalog::{
+    Attribute, Catalog, LABEL_DISTANCE, Object, Relation, RelationId, TypeId, UserType,
+    UserTypeKind, View,
+};
 use values::cells::Cell;
 
 /// `enum_in`, `enum_out`, `enum_recv` and `enum_send`.
@@ -14,6 +17,13 @@ const OF_ENUMS: [i64; 4] = [3504, 3505, 3532, 3533];
 const OF_ARRAYS: [i64; 4] = [750, 751, 2400, 2401];
 /// `domain_in` and `domain_recv`.
 const OF_DOMAINS: [i64; 2] = [2597, 2598];
+/// The input and output functions of rows.
+const OF_ROWS: [i64; 4] = [
+    type_catalog::RECORD_IN,
+    type_catalog::RECORD_OUT,
+    type_catalog::RECORD_RECEIVE,
+    type_catalog::RECORD_SEND,
+];
 /// `array_subscript_handler` and `array_typanalyze`.
 const SUBSCRIPTS_OF_ARRAYS: i64 = 6179;
 const STATISTICS_OF_ARRAYS: i64 = 3816;
@@ -57,6 +67,15 @@ fn type_row(context: &ViewContext<'_>, user: &UserType, rows: &mut TableRows) {
             rows.set_last("typstorage", "p".into());
             functions(OF_ENUMS, rows);
         }
+        UserTypeKind::Composite(_) => {
+            rows.set_last("typlen", Cell::Number(-1));
+            rows.set_last("typtype", "c".into());
+            rows.set_last("typcategory", "C".into());
+            rows.set_last("typrelid", oids::user_type(user.id).into());
+            rows.set_last("typalign", "d".into());
+            rows.set_last("typstorage", "x".into());
+            functions(OF_ROWS, rows);
+        }
         UserTypeKind::Domain(domain) => {
             let (base, modifier) = type_catalog::of_sql(&domain.base);
             let known = type_catalog::by_oid(type_catalog::of_sql(domain.base.representation()).0);
@@ -86,7 +105,15 @@ fn type_row(context: &ViewContext<'_>, user: &UserType, rows: &mut TableRows) {
     }
 }
 
-fn array_row(context: &ViewContext<'_>, user: &UserType, rows: &mut TableRows) {
+/// The composite types.
+pub(crate) fn composites<'a>(
+    context: &'a ViewContext<'_>,
+) -> impl Iterator<Item = (&'a UserType, &'a [Attribute])> {
+    let types = context.catalog.user_types();
+    types.filter_map(|user| Some((&**user, user.attributes()?)))
+}
+
+pub(super) fn array_row(context: &ViewContext<'_>, user: &UserType, rows: &mut TableRows) {
     named(context, user, oids::user_type(user.array), format!("_{}", user.name), rows);
     rows.set_last("typlen", Cell::Number(-1));
     rows.set_last("typtype", "b".into());
@@ -94,7 +121,8 @@ fn array_row(context: &ViewContext<'_>, user: &UserType, rows: &mut TableRows) {
     rows.set_last("typelem", oids::user_type(user.id).into());
     rows.set_last("typsubscript", SUBSCRIPTS_OF_ARRAYS.into());
     rows.set_last("typanalyze", STATISTICS_OF_ARRAYS.into());
-    rows.set_last("typalign", "i".into());
+    let is_row = user.attributes().is_some();
+    rows.set_last("typalign", if is_row { "d" } else { "i" }.into());
     rows.set_last("typstorage", "x".into());
     functions(OF_ARRAYS, rows);
 }
@@ -114,29 +142,70 @@ pub(super) fn labels(context: &ViewContext<'_>, rows: &mut TableRows) {
 }
 
 /// The type with an id, and whether the id is that of arrays of it.
-pub(crate) fn by_oid(catalog: &Catalog, oid: i64) -> Option<(&Arc<UserType>, bool)> {
-    catalog.user_types().find_map(|user| match oid {
-        oid if oid == oids::user_type(user.id) => Some((user, false)),
-        oid if oid == oids::user_type(user.array) => Some((user, true)),
+pub(crate) fn by_oid(catalog: &Catalog, oid: i64) -> Option<(Arc<UserType>, bool)> {
+    let id = u32::try_from(oid).ok().filter(|id| TypeId::may_be_shown(*id))?;
+    if let Some((relation, is_array)) = TypeId::rows_shown(id) {
+        return Some((of_rows(catalog, relation)?, is_array));
+    }
+    catalog.user_types().find_map(|user| match id {
+        id if id == user.id.shown() => Some((Arc::clone(user), false)),
+        id if id == user.array.shown() => Some((Arc::clone(user), true)),
         _ => None,
     })
 }
 
+/// The type of the rows of a relation; that of a view without its attributes.
+fn of_rows(catalog: &Catalog, relation: RelationId) -> Option<Arc<UserType>> {
+    let of_view = || match catalog.relation_by_id(relation)? {
+        Relation::View(view) => Some(rows_of_view(view)),
+        Relation::Table(_) | Relation::Sequence(_) | Relation::Index(_) => None,
+    };
+    catalog.type_by_id(TypeId::of_rows(relation)).or_else(of_view)
+}
+
+fn rows_of_view(view: &View) -> Arc<UserType> {
+    Arc::new(UserType::of_rows(view.id, (&view.schema, &view.name), Vec::new()))
+}
+
+/// The type with a name, also that of the rows of a relation.
+fn named_in(catalog: &Catalog, schema: &str, name: &str) -> Option<Arc<UserType>> {
+    let of_view = || match catalog.relation(schema, name)? {
+        Relation::View(view) => Some(rows_of_view(view)),
+        Relation::Table(_) | Relation::Sequence(_) | Relation::Index(_) => None,
+    };
+    catalog.type_named(schema, name).or_else(of_view)
+}
+
 /// Whether the name of a type alone finds it. Types of the system are always found.
 pub(crate) fn is_visible(catalog: &Catalog, path: SearchPath<'_>, oid: i64) -> bool {
-    by_oid(catalog, oid).is_none_or(|(user, _)| is_found(catalog, path, user))
+    by_oid(catalog, oid).is_none_or(|(user, _)| is_found(catalog, path, &user))
 }
 
 fn is_found(catalog: &Catalog, path: SearchPath<'_>, user: &UserType) -> bool {
-    let found = path.schemas().find_map(|schema| catalog.user_type(schema, &user.name));
+    let found = path.schemas().find_map(|schema| named_in(catalog, schema, &user.name));
     found.is_some_and(|found| found.id == user.id)
+}
+
+/// The schema of the type that a name means in one search path, if the name does not find it in another.
+pub(crate) fn hidden_schema(
+    catalog: &Catalog,
+    (meant, now): (SearchPath<'_>, SearchPath<'_>),
+    name: &str,
+) -> Option<String> {
+    let name = name.strip_prefix('_').filter(|_| is_unknown(catalog, meant, name)).unwrap_or(name);
+    let user = meant.schemas().find_map(|schema| named_in(catalog, schema, name))?;
+    (!is_found(catalog, now, &user)).then(|| quote_ident(&user.schema))
+}
+
+fn is_unknown(catalog: &Catalog, path: SearchPath<'_>, name: &str) -> bool {
+    path.schemas().all(|schema| named_in(catalog, schema, name).is_none())
 }
 
 /// The name of a type, as `format_type` writes it. `None` if no user's type has the id.
 pub(crate) fn format(catalog: &Catalog, path: SearchPath<'_>, oid: i64) -> Option<String> {
     let (user, is_array) = by_oid(catalog, oid)?;
     let name = quote_ident(&user.name);
-    let name = match is_found(catalog, path, user) {
+    let name = match is_found(catalog, path, &user) {
         true => name,
         false => format!("{}.{name}", quote_ident(&user.schema)),
     };
@@ -152,8 +221,8 @@ pub(crate) fn by_name(catalog: &Catalog, path: SearchPath<'_>, text: &str) -> Op
     };
     let name = parser::object_name(text).ok()?;
     let find = |name_of_type: &str| match &name.schema {
-        Some(schema) => catalog.user_type(schema, name_of_type),
-        None => path.schemas().find_map(|schema| catalog.user_type(schema, name_of_type)),
+        Some(schema) => named_in(catalog, schema, name_of_type),
+        None => path.schemas().find_map(|schema| named_in(catalog, schema, name_of_type)),
     };
     let found = find(&name.name).map(|user| (user, brackets));
     let (user, is_array) = found.or_else(|| Some((find(name.name.strip_prefix('_')?)?, true)))?;

@@ -33,7 +33,7 @@ impl ScalarUDFImpl for Labels {
 
     fn return_type(&self, types: &[DataType]) -> datafusion::common::Result<DataType> {
         match types {
-            [of] => Ok(texts_type(of)),
+            [of] => Ok(texts_type(of, &self.of)),
             _ => exec_err!("enum_out takes one argument"),
         }
     }

@@ -128,7 +128,12 @@ pub(super) fn key(row: &Row<'_>, index: usize, out: &mut String) -> Result<()> {
 }
 
 fn is_key(sql_type: &SqlType) -> bool {
-    !matches!(sql_type, SqlType::Json | SqlType::Jsonb | SqlType::Array(_) | SqlType::Other(_))
+    let is_row = sql_type.attributes().is_some();
+    !is_row
+        && !matches!(
+            sql_type,
+            SqlType::Json | SqlType::Jsonb | SqlType::Array(_) | SqlType::Other(_)
+        )
 }
 
 fn check_keys(row: &Row<'_>, name: &str, kind: Kind) -> Result<()> {

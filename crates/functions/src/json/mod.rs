@@ -14,7 +14,6 @@ mod change;
 pub mod gather;
 mod order;
 pub mod paths;
-pub mod records;
 mod refused;
 pub mod rows;
 mod styled;
@@ -59,7 +58,7 @@ static ALL: LazyLock<HashMap<String, Arc<ScalarUDF>>> = LazyLock::new(|| {
     let functions = access::all().into_iter().chain(build::all()).chain(gather::all());
     let functions = functions
         .chain(rows::all())
-        .chain(records::all())
+        
         .chain(refused::all())
         .chain(change::all())
         .chain(casts::all());

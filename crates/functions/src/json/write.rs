@@ -31,7 +31,7 @@ pub(super) fn write(
                 return write_list(item, &lists.value(row), separator, out);
             }
         }
-        SqlType::Other(_) => {
+        SqlType::Other(_) | SqlType::User(_) => {
             if let Some(rows) = array.as_struct_opt() {
                 return write_row(rows, row, separator, out);
             }

@@ -111,7 +111,7 @@ impl Lowering<'_> {
         let DataType::List(field) = &array.data_type else {
             return missing("ANY of this value");
         };
-        if value.sql_type.oid == Oid::RECORD && operator == Operator::Eq && !is_all {
+        if value.sql_type.oid.is_row() && operator == Operator::Eq && !is_all {
             let (expr, _) = self.engine_function("array_has", vec![array, value])?;
             return Ok(Typed::boolean(expr));
         }
@@ -135,7 +135,7 @@ impl Lowering<'_> {
         match (&array.kind, element) {
             (Kind::Array(items), _) => self.exprs(items).map(Some),
             (_, None) => Ok(None),
-            (Kind::Literal(_) | Kind::Parameter(_), Some(item)) => {
+            (Kind::Literal(_) | Kind::Parameter(_), Some(item)) if !item.is_row() => {
                 let array = self.expr(array)?;
                 Ok(array.value().and_then(|value| items_of(value, item)))
             }

@@ -36,9 +36,16 @@ impl Lowering<'_> {
         {
             return self.written(text, sql_type);
         }
+        if cast.conversion == Conversion::Row
+            && let Kind::Row(fields) = &cast.value.kind
+        {
+            let fields = self.exprs(fields)?;
+            return self.composite(fields, None, sql_type);
+        }
         let value = self.expr(&cast.value)?;
         match cast.conversion {
-            Conversion::Relabel => relabelled(value, sql_type),
+            Conversion::Relabel => self.relabelled(value, sql_type),
+            Conversion::Row => missing("a conversion of this row"),
             Conversion::Text => self.through_text(value, sql_type),
             Conversion::Items => self.items(value, sql_type),
             Conversion::Length => self.to_length(value, sql_type, cast.is_explicit),
@@ -166,15 +173,6 @@ impl Lowering<'_> {
         }
     }
 
-    /// A text as its type reads it.
-    pub(crate) fn read_from_text(&self, text: Typed, to: SqlType) -> Result<Typed> {
-        if to.oid.base() != to.oid {
-            return missing(format!("a text as {to}"));
-        }
-        let value = self.through_text(text, SqlType::plain(to.oid))?;
-        if to.modifier < 0 { Ok(value) } else { self.to_length(value, to, false) }
-    }
-
     /// A conversion by the text of a value.
     fn through_text(&self, value: Typed, sql_type: SqlType) -> Result<Typed> {
         if let Some(text) = self.labels(&value)? {
@@ -183,7 +181,7 @@ impl Lowering<'_> {
         if types::is_named_id(value.sql_type.oid) {
             let name = format!("{}out", value.sql_type.oid.catalog_name());
             let text = self.registered(&name, vec![value], SqlType::plain(Oid::TEXT))?;
-            return relabelled(text, sql_type);
+            return self.relabelled(text, sql_type);
         }
         if types::is_named_id(sql_type.oid) {
             let name = format!("{}in", sql_type.oid.catalog_name());
@@ -206,14 +204,19 @@ impl Lowering<'_> {
     /// The labels of values of an enum, or of arrays of them. `None` for other values.
     pub(crate) fn labels(&self, value: &Typed) -> Result<Option<Typed>> {
         let Ok(held) = types::held(value.sql_type) else { return Ok(None) };
-        let Some(user) = held.user_type().filter(|user| user.labels().is_some()) else {
+        let Some(user) = held.user_type().filter(|user| user.has_labels()) else {
             return Ok(None);
         };
-        let oid = if value.sql_type.oid.element().is_some() { Oid::TEXT_ARRAY } else { Oid::TEXT };
+        let oid = match (value.sql_type.oid.element(), user.attributes()) {
+            (Some(_), None) => Oid::TEXT_ARRAY,
+            (Some(_), Some(_)) => Oid::RECORD_ARRAY,
+            (None, None) => Oid::TEXT,
+            (None, Some(_)) => Oid::RECORD,
+        };
         if value.is_null() {
             return Typed::null(oid.into()).map(Some);
         }
-        let data_type = texts_type(&value.data_type);
+        let data_type = texts_type(&value.data_type, user);
         if let Some(constant) = value.value() {
             let text = texts(&constant.to_array()?, user)?;
             let text = ScalarValue::try_from_array(&text, 0)?;
@@ -221,6 +224,19 @@ impl Lowering<'_> {
         }
         let expr = labels::of(user).call(vec![value.expr.clone()]);
         Ok(Some(Typed { expr, sql_type: oid.into(), data_type }))
+    }
+
+    /// The same value under another type. Records have labels of enums.
+    fn relabelled(&self, value: Typed, sql_type: SqlType) -> Result<Typed> {
+        if value.is_null() {
+            return Typed::null(sql_type);
+        }
+        let is_record = matches!(sql_type.oid, Oid::RECORD | Oid::RECORD_ARRAY);
+        let value = match self.labels(&value)? {
+            Some(labels) if is_record => labels,
+            _ => value,
+        };
+        Typed::of(value.expr, value.data_type, sql_type)
     }
 
     fn items(&self, value: Typed, sql_type: SqlType) -> Result<Typed> {
@@ -315,14 +331,6 @@ fn exact(value: Typed) -> Typed {
     let digits = number.unsigned_abs().checked_ilog10().unwrap_or(0) + 1;
     let Ok(precision) = u8::try_from(digits) else { return value };
     Typed::constant(ScalarValue::Decimal128(Some(*number), precision, 0), value.sql_type)
-}
-
-/// The same value under another type.
-fn relabelled(value: Typed, sql_type: SqlType) -> Result<Typed> {
-    if value.is_null() {
-        return Typed::null(sql_type);
-    }
-    Typed::of(value.expr, value.data_type, sql_type)
 }
 
 /// Whether a type is text to which the output of any value can be converted.

@@ -93,7 +93,7 @@ impl Lowering<'_> {
             }
             Kind::Subquery(subquery) => self.subquery(subquery, sql_type),
             Kind::ValueFunction(function) => self.value_function(*function, sql_type),
-            Kind::WholeRow(relation) => self.whole_row(*relation),
+            Kind::WholeRow(relation) => self.whole_row(*relation, sql_type),
             Kind::TableOid(relation) => self.table_oid(*relation),
             Kind::Row(fields) => self.row(fields),
             Kind::NamedRow(names, fields) => {
@@ -119,7 +119,10 @@ impl Lowering<'_> {
         if call.is_variadic_array {
             return self.variadic(call, sql_type);
         }
-        let has_row = call.arguments.iter().any(|value| matches!(value.kind, Kind::WholeRow(_)));
+        let is_untyped = |value: &Expr| {
+            matches!(value.kind, Kind::WholeRow(_)) && !value.sql_type.oid.is_composite()
+        };
+        let has_row = call.arguments.iter().any(is_untyped);
         if has_row && functions::of(call.function).is_some_and(|f| f.name == "pg_typeof") {
             return missing("pg_typeof of the row of a relation");
         }

@@ -24,7 +24,7 @@ impl Lowering<'_> {
     }
 
     /// The row of a relation.
-    pub(super) fn whole_row(&mut self, relation: RelationId) -> Result<Typed> {
+    pub(super) fn whole_row(&mut self, relation: RelationId, sql_type: SqlType) -> Result<Typed> {
         let Some(row) = self.row_of(relation) else {
             return missing("the row of this relation");
         };
@@ -32,7 +32,36 @@ impl Lowering<'_> {
         let columns = places.into_iter().map(|column| self.column(relation, column));
         let columns = columns.collect::<Result<Vec<_>>>()?;
         let presence = self.presence(relation)?;
-        self.record(names, columns, presence)
+        match sql_type.oid.is_composite() {
+            true => self.composite(columns, presence, sql_type),
+            false => self.record(names, columns, presence),
+        }
+    }
+
+    /// The value of a composite type from those of its attributes; NULL where `presence` is.
+    pub(crate) fn composite(
+        &self,
+        values: Vec<Typed>,
+        presence: Option<Typed>,
+        sql_type: SqlType,
+    ) -> Result<Typed> {
+        let held = types::held(sql_type)?;
+        let DataType::Struct(fields) = held.arrow() else {
+            return missing(format!("a row of {sql_type}"));
+        };
+        if fields.is_empty() || fields.len() != values.len() {
+            return missing(format!("a row of {sql_type} with these columns"));
+        }
+        let mut values = values;
+        for (value, field) in values.iter_mut().zip(&fields) {
+            if value.is_null() || value.data_type == DataType::Null {
+                let null = ScalarValue::try_from(field.data_type())?;
+                *value = Typed::constant(null, value.sql_type);
+            }
+        }
+        values.extend(presence);
+        let (expr, data_type) = called(&Of::Composite(held).function(), values)?;
+        Ok(Typed { expr, sql_type, data_type })
     }
 
     /// The object id of a table.
@@ -106,10 +135,10 @@ impl Lowering<'_> {
                 let columns = row.into_iter().map(|(column, _)| self.column(*relation, column));
                 columns.collect::<Result<_>>()?
             }
-            _ if row.sql_type.oid == Oid::RECORD => {
+            _ if row.sql_type.oid.is_row() => {
                 let test = if null { Of::AllNull } else { Of::NoneNull };
                 let value = self.expr(row)?;
-                if value.is_null() {
+                if value.is_null() && value.sql_type.oid == Oid::RECORD {
                     return Ok(None);
                 }
                 let (expr, _) = called(&test.function(), vec![value])?;

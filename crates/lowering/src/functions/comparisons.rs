@@ -103,7 +103,7 @@ pub(crate) fn sides(lowering: &Lowering<'_>, left: Typed, right: Typed) -> Resul
     if pair == (Oid::JSONB, Oid::JSONB) {
         return Ok((lowering.equality_key(left)?, lowering.equality_key(right)?));
     }
-    if pair == (Oid::RECORD, Oid::RECORD) {
+    if pair.0.is_row() && pair.1.is_row() {
         return lowering.record_keys(left, right);
     }
     if pair == (Oid::BPCHAR, Oid::BPCHAR) {

@@ -1,13 +1,18 @@
 //! JSON.
 
-use super::{Make, Table};
+use super::{Make, Table, called};
+use crate::populate::{self, Populate};
 use crate::refusal::Result;
 use crate::scope::Lowering;
 use crate::typed::Typed;
 use crate::types;
 use analyzer::system::{Oid, SqlType};
+use datafusion::arrow::datatypes::DataType;
 use datafusion::common::tree_node::TreeNode;
 use datafusion::logical_expr::Expr;
+use std::sync::Arc;
+use store::catalog::SqlType as Held;
+use values::error::{Error, SqlState};
 
 pub(super) const TABLE: Table = &[
     ("->(json,text)", Make::Named("json_object_field")),
@@ -106,6 +111,14 @@ pub(super) const TABLE: Table = &[
     ("json_object(_text) json_object(_text,_text)", Make::Named("json_object")),
     ("jsonb_object(_text) jsonb_object(_text,_text)", Make::Named("jsonb_object")),
     ("row_to_json(record) row_to_json(record,bool)", Make::Named("row_to_json")),
+    (
+        "json_populate_record(anyelement,json,bool)",
+        Make::Own(|of, args, to| populated(of, "json_populate_record", args, to)),
+    ),
+    (
+        "jsonb_populate_record(anyelement,jsonb)",
+        Make::Own(|of, args, to| populated(of, "jsonb_populate_record", args, to)),
+    ),
 ];
 
 impl Lowering<'_> {
@@ -130,6 +143,35 @@ impl Lowering<'_> {
             || types::is_text(value.sql_type.oid);
         if is_held_as_text && value.value().is_none() { value.declared() } else { Ok(value) }
     }
+}
+
+/// A row of a composite type from another one and an object.
+fn populated(
+    _: &Lowering<'_>,
+    name: &str,
+    arguments: Vec<Typed>,
+    sql_type: SqlType,
+) -> Result<Typed> {
+    if !sql_type.oid.is_row() {
+        let message = format!("first argument of {name} must be a row type");
+        return Err(Error::new(SqlState::DatatypeMismatch, message).into());
+    }
+    let mut arguments = arguments;
+    arguments.truncate(2);
+    let (expr, data_type) = rows(name, types::held(sql_type)?, false, arguments)?;
+    Ok(Typed { expr, sql_type, data_type })
+}
+
+/// The rows of a composite type that a function makes of documents.
+pub(crate) fn rows(
+    name: &str,
+    of: Held,
+    is_set: bool,
+    arguments: Vec<Typed>,
+) -> Result<(Expr, DataType)> {
+    let (is_binary, name) = (populate::is_binary(name), name.to_owned());
+    let populate = Populate { of, is_set, is_binary, name };
+    called(&Arc::new(populate::function(populate)), arguments)
 }
 
 /// A function that writes values of any type.

@@ -18,7 +18,7 @@ impl Lowering<'_> {
         let bytes = SqlType::plain(Oid::BYTEA);
         match value.sql_type.oid.element() {
             Some(item) if value.data_type.is_nested() => match item {
-                Oid::RECORD if !has_plain_order(&value.data_type) => {
+                item if item.is_row() && !has_plain_order(&value.data_type) => {
                     unsupported(format!("the order of {}", value.sql_type))
                 }
                 Oid::INTERVAL | Oid::JSONB | Oid::BPCHAR => {
@@ -38,7 +38,7 @@ impl Lowering<'_> {
             Oid::JSONB => {
                 self.registered("jsonb_order", vec![value], SqlType::plain(Oid::BYTEA))?
             }
-            Oid::RECORD => self.record_key(value)?,
+            oid if oid.is_row() => self.record_key(value)?,
             Oid::NUMERIC if is_open_number(&value) => value.number_key(),
             _ => value,
         })
@@ -47,7 +47,8 @@ impl Lowering<'_> {
     /// Whether equal values of a type, held as an Arrow type, may differ.
     pub(crate) fn has_equality_key(sql_type: SqlType, held: &DataType) -> bool {
         is_open(held)
-            || matches!(sql_type.oid, Oid::INTERVAL | Oid::JSONB | Oid::RECORD)
+            || matches!(sql_type.oid, Oid::INTERVAL | Oid::JSONB)
+            || sql_type.oid.is_row()
             || sql_type == SqlType::plain(Oid::BPCHAR)
     }
 

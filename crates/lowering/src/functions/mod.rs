@@ -8,7 +8,7 @@ mod bytes;
 pub(crate) mod comparisons;
 mod enums;
 mod formats;
-mod json;
+pub(crate) mod json;
 mod keys;
 mod moments;
 mod patterns;

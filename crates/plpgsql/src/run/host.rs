@@ -231,6 +231,21 @@ pub trait Host: Send {
     /// Whether it is NULL.
     fn is_null(&self, value: &Self::Value) -> bool;
 
+    /// The names and types of the attributes of a row of a composite type; `None` for other values.
+    fn attributes(&self, value: &Self::Value) -> Option<Arc<[(String, String)]>>;
+
+    /// Whether it is a row of the type of a table's rows.
+    fn is_of_table(&self, value: &Self::Value) -> bool;
+
+    /// The fields of a row of any type that is not NULL; `None` for other values.
+    fn fields(&self, value: &Self::Value) -> Option<Vec<Self::Value>>;
+
+    /// A row of the type of another one, with fields of the types of its attributes; NULL without fields.
+    ///
+    /// # Errors
+    /// A field does not fit.
+    fn row_like(&self, row: &Self::Value, fields: Option<Vec<Self::Value>>) -> Result<Self::Value>;
+
     /// The items of an array of any dimensions, or with `slice` the arrays of so many dimensions in it; `None` for NULL.
     ///
     /// # Errors

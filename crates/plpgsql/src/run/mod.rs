@@ -123,9 +123,14 @@ struct Machine<'h, H: Host> {
 impl<'h, H: Host> Machine<'h, H> {
     /// A function that begins, with FOUND.
     fn new(host: &'h mut H, of: Called<'h>, parameters: Vec<Given<H::Value>>) -> Self {
+        let contents = parameters.into_iter().map(|(name, of, value)| {
+            let content = rows::content(host, of, value);
+            (name, content)
+        });
+        let scopes = Scopes::new(of.name, contents.collect());
         let mut machine = Self {
             host,
-            scopes: Scopes::new(of.name, parameters),
+            scopes,
             rows: Vec::new(),
             row_count: 0,
             errors: Vec::new(),

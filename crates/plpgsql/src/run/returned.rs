@@ -15,6 +15,8 @@ pub struct Form<'a> {
     pub types: &'a [String],
     /// Whether a row is returned, not a plain value.
     pub is_row: bool,
+    /// Whether the plain value is a row of a composite type, whose attributes have the types.
+    pub is_composite: bool,
     /// Whether a set is returned.
     pub is_set: bool,
     /// Whether nothing is returned.
@@ -76,6 +78,46 @@ impl<H: Host> Machine<'_, H> {
         Ok(Flow::Return(None))
     }
 
+    /// Whether RETURN has a row of a composite type.
+    pub(super) fn returns_composite(&self) -> bool {
+        self.form.is_some_and(|form| form.is_composite && !form.is_set && form.outputs.is_empty())
+    }
+
+    /// RETURN of a row of a composite type. The caller checks its fields.
+    pub(super) async fn return_composite(&mut self, value: &Sql) -> Result<Flow<H::Value>> {
+        // The fields of a record have types that a row of them does not have.
+        if let Some(Some(fields)) = self.record_named(value)
+            && !fields.iter().all(|field| self.host.is_null(field))
+        {
+            self.rows.push(fields);
+            return Ok(Flow::Return(None));
+        }
+        let value = self.value(value, None).await?;
+        if !self.host.is_null(&value) && self.host.fields(&value).is_none() {
+            let message =
+                "cannot return non-composite value from function returning composite type";
+            return Err(Error::new(SqlState::DatatypeMismatch, message));
+        }
+        Ok(Flow::Return(Some(value)))
+    }
+
+    /// Refuses a row whose fields have other types than expected.
+    fn check_types(&self, message: &str, row: &[H::Value], expected: &[String]) -> Result<()> {
+        for (at, (value, expected)) in row.iter().zip(expected).enumerate() {
+            let given = self.host.type_of(value);
+            if plain(&given) != plain(expected) {
+                let detail = format!(
+                    "Returned type {} does not match expected type {} in column {}.",
+                    plain(&given),
+                    plain(expected),
+                    at + 1
+                );
+                return Err(Error::new(SqlState::DatatypeMismatch, message).with_detail(detail));
+            }
+        }
+        Ok(())
+    }
+
     /// RETURN NEXT.
     pub(super) async fn return_next(&mut self, value: Option<&Sql>) -> Result<()> {
         let row = match value {
@@ -87,6 +129,15 @@ impl<H: Host> Machine<'_, H> {
         Ok(())
     }
 
+    /// The fields of a record, if an expression is nothing but its name; `None` within that for a record without a row.
+    fn record_named(&self, value: &Sql) -> Option<Option<Vec<H::Value>>> {
+        let name = value.text.trim().trim_matches('"');
+        match value.names.as_slice() {
+            [only] if only.eq_ignore_ascii_case(name) => self.scopes.fields(only),
+            _ => None,
+        }
+    }
+
     /// The fields of a record: a variable, or the value of an expression.
     async fn record_of(&mut self, value: &Sql) -> Result<Vec<H::Value>> {
         let width = self.row_form().map_or(1, |form| form.types.len());
@@ -95,11 +146,7 @@ impl<H: Host> Machine<'_, H> {
         if name.eq_ignore_ascii_case("null") {
             return Ok(nulls(&*self.host));
         }
-        let fields = match value.names.as_slice() {
-            [only] if only.eq_ignore_ascii_case(name.trim_matches('"')) => self.scopes.fields(only),
-            _ => None,
-        };
-        let row = match fields {
+        let row = match self.record_named(value) {
             Some(Some(fields)) => fields,
             Some(None) => {
                 let message = format!("record \"{name}\" is not assigned yet");
@@ -123,10 +170,13 @@ impl<H: Host> Machine<'_, H> {
                 answer.rows.into_iter().next().unwrap_or_else(|| nulls(&*self.host))
             }
         };
+        let message = "returned record type does not match expected record type";
+        if let Some(form) = self.form.filter(|form| form.is_composite) {
+            self.check_types(message, &row, form.types)?;
+        }
         if row.len() == width {
             return Ok(row);
         }
-        let message = "returned record type does not match expected record type";
         Err(mismatch(message, row.len(), width))
     }
 
@@ -137,20 +187,10 @@ impl<H: Host> Machine<'_, H> {
         if answer.columns.len() != form.types.len() {
             return Err(mismatch(message, answer.columns.len(), form.types.len()));
         }
-        let Some(first) = answer.rows.first() else { return Ok(()) };
-        for (at, (value, expected)) in first.iter().zip(form.types).enumerate() {
-            let given = self.host.type_of(value);
-            if plain(&given) != plain(expected) {
-                let detail = format!(
-                    "Returned type {} does not match expected type {} in column {}.",
-                    plain(&given),
-                    plain(expected),
-                    at + 1
-                );
-                return Err(Error::new(SqlState::DatatypeMismatch, message).with_detail(detail));
-            }
+        match answer.rows.first() {
+            Some(first) => self.check_types(message, first, form.types),
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 

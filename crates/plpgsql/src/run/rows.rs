@@ -2,13 +2,64 @@
 
 use super::Machine;
 use super::host::Host;
+use super::scope::Content;
 use crate::parse::{with_stars, with_whole_row};
 use crate::tree::Sql;
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 use values::error::{Error, Result, SqlState};
 
+/// What a variable of a type holds.
+pub(super) fn content<H: Host>(host: &H, of: String, value: H::Value) -> Content<H::Value> {
+    match host.attributes(&value) {
+        Some(attributes) => Content::Composite { of, attributes, value },
+        None => Content::Value { of, value },
+    }
+}
+
 impl<H: Host> Machine<'_, H> {
+    /// A value as a row of the type of another one. Fields that are missing are NULL, and others are left out.
+    pub(super) async fn to_row(
+        &mut self,
+        value: H::Value,
+        like: &H::Value,
+        of: &str,
+    ) -> Result<H::Value> {
+        if self.host.is_null(&value) {
+            return self.host.row_like(like, None);
+        }
+        if self.host.type_of(&value) == self.host.type_of(like) {
+            return Ok(value);
+        }
+        match self.host.fields(&value) {
+            Some(fields) => self.row_of_fields(fields, like).await,
+            // It is read from its text.
+            None => {
+                let text = self.host.convert(value, "text").await?;
+                self.host.convert(text, of).await
+            }
+        }
+    }
+
+    /// A row of the type of another one from values of any types.
+    pub(super) async fn row_of_fields(
+        &mut self,
+        fields: Vec<H::Value>,
+        like: &H::Value,
+    ) -> Result<H::Value> {
+        let attributes = self.host.attributes(like).unwrap_or_else(|| Arc::new([]));
+        let mut given = fields.into_iter();
+        let mut converted = Vec::with_capacity(attributes.len());
+        for (_, of) in attributes.iter() {
+            converted.push(match given.next() {
+                Some(field) => self.host.convert(field, of).await?,
+                None => self.null_of(of).await?,
+            });
+        }
+        self.host.row_like(like, Some(converted))
+    }
+
     /// A text in which records are written out by their fields. In statements, only `r.*` is: other names may be those of
     /// columns.
     ///

@@ -1,6 +1,5 @@
 //! The variables of the blocks around a statement.
 
-use super::Given;
 use super::host::Variable;
 use super::programs::Place;
 use crate::tree::{BoundCursor, Sql, Target};
@@ -30,12 +29,24 @@ impl<V> Slot<V> {
 pub(super) enum Content<V> {
     /// A value of a type.
     Value { of: String, value: V },
+    /// A row of a composite type: the type, the names and types of the attributes, and the row.
+    Composite { of: String, attributes: Arc<[(String, String)]>, value: V },
     /// A record: names and values; `None` before anything is assigned.
     Record(Option<Vec<(String, V)>>),
     /// A row of a relation: names, types and values.
     Row(Vec<(String, String, V)>),
     /// Another name of a variable.
     Alias(Vec<String>),
+}
+
+impl<V> Content<V> {
+    /// The value of a variable that is no record.
+    pub(super) fn whole(&self) -> Option<&V> {
+        match self {
+            Self::Value { value, .. } | Self::Composite { value, .. } => Some(value),
+            Self::Record(_) | Self::Row(_) | Self::Alias(_) => None,
+        }
+    }
 }
 
 /// The variables of one block.
@@ -51,8 +62,8 @@ pub(super) struct Scopes<V>(Vec<Scope<V>>);
 
 impl<V: Clone> Scopes<V> {
     /// Those of a function that has just been called.
-    pub(super) fn new(name: &str, parameters: Vec<Given<V>>) -> Self {
-        let slot = |(name, of, value): Given<V>| Slot::new(name, Content::Value { of, value });
+    pub(super) fn new(name: &str, parameters: Vec<(String, Content<V>)>) -> Self {
+        let slot = |(name, content): (String, Content<V>)| Slot::new(name, content);
         let slots = parameters.into_iter().map(slot).collect();
         Self(vec![Scope { label: Some(name.to_owned()), slots }])
     }
@@ -60,20 +71,14 @@ impl<V: Clone> Scopes<V> {
     /// The values of the first variables of the function.
     pub(super) fn parameters(&self, count: usize) -> Vec<V> {
         let slots = self.0.first().map_or(&[][..], |scope| &scope.slots);
-        let values = slots.iter().take(count).filter_map(|slot| match &slot.content {
-            Content::Value { value, .. } => Some(value.clone()),
-            _ => None,
-        });
+        let values = slots.iter().take(count).filter_map(|slot| slot.content.whole().cloned());
         values.collect()
     }
 
     /// The values of some variables of the function.
     pub(super) fn at(&self, places: &[usize]) -> Vec<V> {
         let slots = self.0.first().map_or(&[][..], |scope| &scope.slots);
-        let values = places.iter().filter_map(|place| match &slots.get(*place)?.content {
-            Content::Value { value, .. } => Some(value.clone()),
-            _ => None,
-        });
+        let values = places.iter().filter_map(|place| slots.get(*place)?.content.whole().cloned());
         values.collect()
     }
 
@@ -85,7 +90,7 @@ impl<V: Clone> Scopes<V> {
                 Some(fields.iter().map(|(name, _, value)| (name.clone(), value.clone())).collect())
             }
             Content::Record(fields) => fields.clone(),
-            Content::Value { .. } | Content::Alias(_) => None,
+            Content::Value { .. } | Content::Composite { .. } | Content::Alias(_) => None,
         }
     }
 
@@ -100,7 +105,7 @@ impl<V: Clone> Scopes<V> {
                 };
                 Some(fields.as_ref().map(values))
             }
-            Content::Value { .. } | Content::Alias(_) => None,
+            Content::Value { .. } | Content::Composite { .. } | Content::Alias(_) => None,
         }
     }
 
@@ -116,7 +121,7 @@ impl<V: Clone> Scopes<V> {
                     fields.iter().map(|(name, value)| (name.as_str(), value)).collect()
                 }))
             }
-            Content::Value { .. } | Content::Alias(_) => None,
+            Content::Value { .. } | Content::Composite { .. } | Content::Alias(_) => None,
         }
     }
 
@@ -201,6 +206,11 @@ impl<V: Clone> Scopes<V> {
         match rest {
             [] => Ok((slot, None)),
             [field] if !matches!(slot.content, Content::Value { .. }) => Ok((slot, Some(field))),
+            [_, ..] if matches!(slot.content, Content::Composite { .. }) => {
+                let message =
+                    format!("an assignment to {} is not supported", target.parts.join("."));
+                Err(Error::unsupported(message))
+            }
             _ => Err(unknown()),
         }
     }
@@ -246,7 +256,9 @@ impl<V: Clone> Scopes<V> {
     fn put_places(&self, all: &mut Vec<Place>, (scope, slot): (usize, usize)) {
         let field = |field: &String| Place { scope, slot, field: Some(field.clone()) };
         match &self.0[scope].slots[slot].content {
-            Content::Value { .. } => all.push(Place { scope, slot, field: None }),
+            Content::Value { .. } | Content::Composite { .. } => {
+                all.push(Place { scope, slot, field: None });
+            }
             Content::Record(Some(fields)) => all.extend(fields.iter().map(|(name, _)| field(name))),
             Content::Row(fields) => all.extend(fields.iter().map(|(name, ..)| field(name))),
             Content::Record(None) | Content::Alias(_) => {}
@@ -257,7 +269,7 @@ impl<V: Clone> Scopes<V> {
     pub(super) fn at_place(&self, place: &Place) -> Option<&V> {
         let slot = self.0.get(place.scope)?.slots.get(place.slot)?;
         match (&slot.content, &place.field) {
-            (Content::Value { value, .. }, None) => Some(value),
+            (content, None) => content.whole(),
             (Content::Row(fields), Some(field)) => {
                 fields.iter().find(|(name, ..)| name == field).map(|(.., value)| value)
             }
@@ -291,7 +303,7 @@ impl<V: Clone> Scopes<V> {
             value: value.clone(),
         };
         match &slot.content {
-            Content::Value { value, .. } => all.push(Variable {
+            Content::Value { value, .. } | Content::Composite { value, .. } => all.push(Variable {
                 qualifier: label.map(str::to_owned),
                 name: name.to_owned(),
                 value: value.clone(),
@@ -310,7 +322,10 @@ impl<V: Clone> Scopes<V> {
     pub(super) fn type_of(&self, parts: &[String]) -> Option<String> {
         let ((scope, slot), rest) = self.found(parts)?;
         match (&self.0[scope].slots[slot].content, rest) {
-            (Content::Value { of, .. }, []) => Some(of.clone()),
+            (Content::Value { of, .. } | Content::Composite { of, .. }, []) => Some(of.clone()),
+            (Content::Composite { attributes, .. }, [name]) => {
+                attributes.iter().find(|(known, _)| known == name).map(|(_, of)| of.clone())
+            }
             (Content::Row(fields), [name]) => {
                 fields.iter().find(|(known, ..)| known == name).map(|(_, of, _)| of.clone())
             }

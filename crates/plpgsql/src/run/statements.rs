@@ -75,6 +75,9 @@ impl<H: Host> Machine<'_, H> {
             Kind::Return(Some(value)) if self.row_form().is_some() => {
                 return self.return_row(value).await;
             }
+            Kind::Return(Some(value)) if self.returns_composite() => {
+                return self.return_composite(value).await;
+            }
             Kind::Return(value) => {
                 let value = match value {
                     Some(value) => Some(self.value(value, None).await?),

@@ -2,6 +2,7 @@
 
 use super::Machine;
 use super::host::{Answer, Host};
+use super::rows::content;
 use super::scope::{Content, Slot};
 use crate::tree::{Declaration, Declared, Sql, Target, TypeName};
 use values::error::{Error, Result, SqlState};
@@ -42,12 +43,12 @@ impl<H: Host> Machine<'_, H> {
                 self.value_of(of, default.as_ref()).await?
             }
         };
-        if let (true, Content::Value { value, .. }) = (not_null, &content)
+        if let (true, Some(value)) = (not_null, content.whole())
             && self.host.is_null(value)
         {
             return Err(null_refused(&name));
         }
-        let is_record = !matches!(content, Content::Value { .. });
+        let is_record = content.whole().is_none();
         self.scopes.declare(Slot { is_constant, not_null, ..Slot::new(name.clone(), content) });
         match default {
             Some(_) if is_record => {
@@ -63,24 +64,29 @@ impl<H: Host> Machine<'_, H> {
             Some(default) => self.value(default, Some(&of)).await?,
             None => self.null_of(&of).await?,
         };
-        Ok(Content::Value { of, value })
+        Ok(content(self.host, of, value))
     }
 
     /// A variable of a type that a user has defined, also by a table.
     async fn of_user(&mut self, of: &str, default: Option<&Sql>) -> Result<Content<H::Value>> {
         let value = match self.null_of(of).await {
+            Ok(null) if self.host.is_of_table(&null) => return self.row_of(of).await,
             Ok(null) => match default {
+                Some(default) if self.host.attributes(&null).is_some() => {
+                    let value = self.value(default, None).await?;
+                    self.to_row(value, &null, of).await?
+                }
                 Some(default) => self.value(default, Some(of)).await?,
                 None => null,
             },
             // The name of a table is the type of its rows.
             Err(error) => return self.row_of(of).await.map_err(|_| error),
         };
-        Ok(Content::Value { of: of.to_owned(), value })
+        Ok(content(self.host, of.to_owned(), value))
     }
 
     /// NULL of a type, also of a user's.
-    async fn null_of(&mut self, of: &str) -> Result<H::Value> {
+    pub(super) async fn null_of(&mut self, of: &str) -> Result<H::Value> {
         if let Ok(null) = self.host.null(of) {
             return Ok(null);
         }
@@ -145,6 +151,16 @@ impl<H: Host> Machine<'_, H> {
                 let value = self.value(sql, Some(&of)).await?;
                 self.set(target, value)
             }
+            (Content::Composite { attributes, .. }, Some(field)) => {
+                let known = attributes.iter().find(|(name, _)| name == field);
+                let of = known.map(|(_, of)| of.clone());
+                let value = self.value(sql, of.as_deref()).await?;
+                self.set(target, value)
+            }
+            (Content::Composite { .. }, None) => {
+                let value = self.value(sql, None).await?;
+                self.assign(target, value).await
+            }
             (_, Some(_)) => {
                 let value = self.value(sql, None).await?;
                 self.assign(target, value).await
@@ -186,6 +202,14 @@ impl<H: Host> Machine<'_, H> {
             return Err(constant(&slot.name));
         }
         let of = match (&slot.content, field) {
+            (Content::Composite { of, value: like, .. }, None) => {
+                let (of, like) = (of.clone(), like.clone());
+                let row = self.to_row(value, &like, &of).await?;
+                return self.set(target, row);
+            }
+            (Content::Composite { attributes, .. }, Some(field)) => {
+                attributes.iter().find(|(name, _)| name == field).map(|(_, of)| of.clone())
+            }
             (Content::Value { of, .. }, _) => Some(of.clone()),
             (Content::Row(fields), Some(field)) => {
                 fields.iter().find(|(name, ..)| name == field).map(|(_, of, _)| of.clone())
@@ -212,7 +236,22 @@ impl<H: Host> Machine<'_, H> {
             Error::new(SqlState::UndefinedColumn, message)
         };
         match (&mut slot.content, field) {
-            (Content::Value { value, .. }, _) => *value = new,
+            (Content::Value { value, .. }, _) | (Content::Composite { value, .. }, None) => {
+                *value = new;
+            }
+            (Content::Composite { value, attributes, .. }, Some(field)) => {
+                let place = attributes.iter().position(|(name, _)| name == field);
+                let place = place.ok_or_else(|| no_field(field))?;
+                let null = || self.host.row_like(value, Some(Vec::new()));
+                let mut fields = match self.host.fields(value) {
+                    Some(fields) => fields,
+                    None => self.host.fields(&null()?).unwrap_or_default(),
+                };
+                if let Some(old) = fields.get_mut(place) {
+                    *old = new;
+                }
+                *value = self.host.row_like(value, Some(fields))?;
+            }
             (Content::Row(fields), Some(field)) => {
                 let found = fields.iter_mut().find(|(name, ..)| name == field);
                 found.ok_or_else(|| no_field(field))?.2 = new;
@@ -258,6 +297,14 @@ impl<H: Host> Machine<'_, H> {
                     let (slot, _) = self.scopes.slot(target)?;
                     slot.content = Content::Record(Some(fields));
                     return Ok(());
+                }
+                (Content::Composite { value: like, .. }, None) => {
+                    let like = like.clone();
+                    let row = match values {
+                        Some(fields) => self.row_of_fields(fields.clone(), &like).await?,
+                        None => self.row_of_fields(Vec::new(), &like).await?,
+                    };
+                    return self.set(target, row);
                 }
                 (Content::Row(fields), None) => {
                     let mut fields = fields.clone();

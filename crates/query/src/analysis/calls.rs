@@ -19,7 +19,7 @@ use values::field::Field;
 /// What is wrong with it, or not supported.
 pub(crate) async fn check(planner: &Planner<'_>, text: &str, function: &Function) -> Result<()> {
     if function.language == "plpgsql" {
-        let checked = super::bodies::check_function(planner, function);
+        let checked = procedural::check_function(planner, function);
         return checked.map_err(|error| in_statement(error, text, &function.body));
     }
     if routines::is_foreign(&function.language) {

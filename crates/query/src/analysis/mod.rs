@@ -1,6 +1,5 @@
 //! Statements by way of PostgreSQL's grammar and the analyzer: parse tree, typed tree, logical plan.
 
-mod bodies;
 pub(crate) mod calls;
 pub(crate) mod changes;
 mod named;

@@ -4,9 +4,11 @@ use super::routines::Routines;
 use super::{Refused, types};
 use analyzer::system::{Oid, SqlType as BoundType};
 use analyzer::tree::Column;
-use analyzer::{Catalog, Domain, Routine, Table, TargetRelation};
+use analyzer::{Catalog, Domain, Routine, RowsOf, Table, TargetRelation};
 use catalog_views::pg_catalog::class::Class;
 use catalog_views::relation_names::find_in;
+use catalog_views::shape::Shape;
+use datafusion::arrow::datatypes::{FieldRef, Schema};
 use datafusion::common::TableReference;
 use datafusion::datasource::provider_as_source;
 use lowering::SourceTable;
@@ -65,8 +67,12 @@ impl Catalog for Types {
 
     fn user_type(&self, schema: Option<&str>, name: &str) -> Option<Oid> {
         let (user, is_array) = self.types.find(schema, name)?;
-        let oid = types::of_held(&SqlType::User(Arc::clone(user)))?.oid;
+        let oid = types::of_held(&SqlType::User(user))?.oid;
         if is_array { oid.array() } else { Some(oid) }
+    }
+
+    fn row_type(&self, rows: &RowsOf) -> Option<Oid> {
+        types::of_rows(rows, &self.types)
     }
 
     fn domain(&self, oid: Oid) -> Option<Domain> {
@@ -155,24 +161,13 @@ impl Named {
             return Ok(());
         };
         let shape = catalog_views::shape::of(schema.unwrap_or("pg_catalog"), relation);
-        let mut columns = Vec::new();
-        for field in provider.schema().fields() {
-            let declared = shape.and_then(|shape| {
-                let place = shape.position(field.name())?;
-                types::of_system_name(shape.columns[place].type_name)
-            });
-            match declared.or_else(|| types::of_column(field)) {
-                Some(sql_type) => {
-                    let name = unique_names::shown(field.name()).to_owned();
-                    columns.push(Column { name, sql_type });
-                }
-                None => {
-                    let what = format!("column {} of type {}", field.name(), field.data_type());
-                    self.strange.insert(name, what);
-                    return Ok(());
-                }
+        let columns = match columns_of(&provider.schema(), shape) {
+            Ok(columns) => columns,
+            Err(what) => {
+                self.strange.insert(name, what);
+                return Ok(());
             }
-        }
+        };
         let catalog = planner.tables.catalog();
         let is_transition = planner.transition(schema, relation).is_some();
         let known = match catalog_views::is_implicit(relation) && schema.is_none() {
@@ -201,11 +196,38 @@ impl Named {
         let hidden = has_row_id.then(|| columns.len() - 1).into_iter().collect();
         let defaults = Default::default();
         let name_shown = relation.to_owned();
-        let table =
-            Table { handle, schema, name: name_shown, is_view, columns, key, hidden, defaults };
+        let rows_of = known.map(|known| known.id().0);
+        let table = Table {
+            handle,
+            schema,
+            name: name_shown,
+            is_view,
+            columns,
+            key,
+            hidden,
+            defaults,
+            rows_of,
+        };
         self.tables.insert(name, table);
         Ok(())
     }
+}
+
+/// The columns of a relation; what one is whose type the analyzer does not have.
+fn columns_of(schema: &Schema, shape: Option<&Shape>) -> Result<Vec<Column>, String> {
+    let column = |field: &FieldRef| {
+        let declared = shape.and_then(|shape| {
+            let place = shape.position(field.name())?;
+            types::of_system_name(shape.columns[place].type_name)
+        });
+        match declared.or_else(|| types::of_column(field)) {
+            Some(sql_type) => {
+                Ok(Column { name: unique_names::shown(field.name()).to_owned(), sql_type })
+            }
+            None => Err(format!("column {} of type {}", field.name(), field.data_type())),
+        }
+    };
+    schema.fields().iter().map(column).collect()
 }
 
 /// Whether the rows of a relation are told apart by a row id.
@@ -248,6 +270,10 @@ impl Catalog for Named {
 
     fn user_type(&self, schema: Option<&str>, name: &str) -> Option<Oid> {
         self.types.user_type(schema, name)
+    }
+
+    fn row_type(&self, rows: &RowsOf) -> Option<Oid> {
+        self.types.row_type(rows)
     }
 
     fn domain(&self, oid: Oid) -> Option<Domain> {

@@ -6,7 +6,7 @@ use super::{Refused, types};
 use crate::context::Frame;
 use analyzer::system::{Oid, SqlType as BoundType};
 use analyzer::tree::Column;
-use analyzer::{Catalog, ChangedView, CheckOption, Domain, Routine, Table, TargetRelation};
+use analyzer::{Catalog, ChangedView, CheckOption, Domain, Routine, RowsOf, Table, TargetRelation};
 use datafusion::arrow::datatypes::Schema;
 use datafusion::common::TableReference;
 use datafusion::datasource::{TableProvider, provider_as_source};
@@ -202,6 +202,7 @@ pub(super) fn table_of(table: &store::catalog::Table, handle: u32) -> Result<Tab
         key: Vec::new(),
         hidden: all().filter(|(_, column)| column.hidden).map(|(at, _)| at).collect(),
         defaults: defaults.collect(),
+        rows_of: Some(table.id.0),
     })
 }
 
@@ -242,6 +243,10 @@ impl Catalog for Relations {
 
     fn user_type(&self, schema: Option<&str>, name: &str) -> Option<Oid> {
         self.named.user_type(schema, name)
+    }
+
+    fn row_type(&self, rows: &RowsOf) -> Option<Oid> {
+        self.named.row_type(rows)
     }
 
     fn domain(&self, oid: Oid) -> Option<Domain> {

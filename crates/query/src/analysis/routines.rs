@@ -2,11 +2,13 @@
 
 use super::{Refused, types};
 use analyzer::Routine;
-use analyzer::tree::Column;
+use analyzer::system::Oid;
 use catalog_views::access::Access;
 use planner::{Planner, Shown};
 use std::sync::Arc;
-use store::catalog::{Catalog, Function, Object, Privileges, RelationId, Volatility};
+use store::catalog::{
+    Catalog, Function, Object, Privileges, RelationId, SqlType, TypeId, Volatility,
+};
 use values::error::{Error, Result, SqlState};
 
 /// The language, for the analyzer, of functions that are executed although they are expressions.
@@ -14,13 +16,12 @@ const CHECKED: &str = "sql, checked";
 
 /// A function as the analyzer sees it.
 pub(super) fn known(catalog: &Catalog, function: &Arc<Function>) -> Result<Routine, Refused> {
-    let rows = match function.result_relation {
-        Some(id) => rows_of(catalog, id)?,
-        None => Vec::new(),
-    };
+    let rows = function.result_relation.map(|id| row_type(catalog, id)).transpose()?;
     let function = routines::resolved(catalog, function);
     let aggregate = routines::aggregate(catalog, &function);
-    Ok(Routine { aggregate, ..routines::routine(&function, rows) })
+    let routine = routines::routine(&function);
+    let result = rows.unwrap_or(routine.result);
+    Ok(Routine { aggregate, result, ..routine })
 }
 
 /// A function as statements call it. The conditions of a domain hold for what a SQL function returns, which an expression in
@@ -42,16 +43,12 @@ enum Executed {
     All,
 }
 
-/// The columns of a table that names find.
-fn rows_of(catalog: &Catalog, id: RelationId) -> Result<Vec<Column>, Refused> {
+/// The type of the rows of a table.
+fn row_type(catalog: &Catalog, id: RelationId) -> Result<Oid, Refused> {
     let gone = || Error::new(SqlState::UndefinedTable, "the table of a function's rows is gone");
-    let table = catalog.relation_by_id(id).and_then(|relation| relation.file()).ok_or_else(gone)?;
-    let column = |column: &store::catalog::Column| {
-        let missing = || Error::unsupported(format!("the type of column {}", column.name));
-        let sql_type = types::of_held(&column.sql_type).ok_or_else(missing)?;
-        Ok(Column { name: column.name.clone(), sql_type })
-    };
-    table.columns.iter().filter(|column| !column.hidden).map(column).collect()
+    let user = catalog.type_by_id(TypeId::of_rows(id)).ok_or_else(gone)?;
+    let missing = || Error::unsupported(format!("the type of the rows of {}", user.name));
+    Ok(types::of_held(&SqlType::User(Arc::clone(&user))).ok_or_else(missing)?.oid)
 }
 
 /// The functions that a statement may call.

@@ -188,8 +188,9 @@ pub(crate) fn check_default(
     let column = Column { name: name.to_owned(), sql_type: known.ok_or_else(missing)? };
     let (handle, schema, is_view) = (0, None, true);
     let (key, hidden, defaults) = Default::default();
-    let (name, columns) = (String::new(), vec![column]);
-    let row = analyzer::Table { handle, schema, name, is_view, columns, key, hidden, defaults };
+    let (name, columns, rows_of) = (String::new(), vec![column], None);
+    let row =
+        analyzer::Table { handle, schema, name, is_view, columns, key, hidden, defaults, rows_of };
     let bound = analyzer::bind_row(&Types::of(planner), &row, &[RowExpression::Default(text, 0)]);
     let (relation, bound) = bound.map_err(|error| refused(error, ""))?;
     let schema = Arc::new(DFSchema::empty());

@@ -154,7 +154,7 @@ impl Frame<'_> {
     }
 
     /// The types of users that names in the statement can mean.
-    pub(crate) fn types(&self, catalog: &Catalog) -> Visible {
+    pub(crate) fn types(&self, catalog: &Arc<Catalog>) -> Visible {
         Visible::new(catalog, self.path().schemas())
     }
 

@@ -13,7 +13,7 @@ use values::error::{Error, Result, SqlState};
 /// It is ambiguous or of another kind.
 pub(crate) fn find(
     frame: &Frame<'_>,
-    catalog: &Catalog,
+    catalog: &Arc<Catalog>,
     routine: &RoutineName,
 ) -> Result<Option<Arc<Function>>> {
     let path = frame.path();
@@ -37,7 +37,7 @@ pub(crate) fn undefined(routine: &RoutineName) -> Error {
 /// 42883 if there is none; 42501 if it is another's.
 pub(crate) fn owned(
     frame: &Frame<'_>,
-    catalog: &Catalog,
+    catalog: &Arc<Catalog>,
     routine: &RoutineName,
 ) -> Result<Arc<Function>> {
     let function = find(frame, catalog, routine)?.ok_or_else(|| undefined(routine))?;
@@ -47,7 +47,7 @@ pub(crate) fn owned(
 
 pub(crate) fn require_owner(
     frame: &Frame<'_>,
-    catalog: &Catalog,
+    catalog: &Arc<Catalog>,
     function: &Function,
 ) -> Result<()> {
     let held = frame.access(catalog).privileges(&Object::Relation(function.id));

@@ -10,10 +10,10 @@ use values::error::{Error, Result, SqlState};
 ///
 /// # Errors
 /// 42704 if there is none.
-fn find(frame: &Frame<'_>, catalog: &Catalog, name: &RelationName) -> Result<Arc<UserType>> {
+fn find(frame: &Frame<'_>, catalog: &Arc<Catalog>, name: &RelationName) -> Result<Arc<UserType>> {
     let types = frame.types(catalog);
     let found = types.find(name.schema.as_deref(), &name.name).filter(|(_, is_array)| !is_array);
-    found.map(|(user, _)| Arc::clone(user)).ok_or_else(|| {
+    found.map(|(user, _)| user).ok_or_else(|| {
         let message = format!("type \"{name}\" does not exist");
         Error::new(SqlState::UndefinedObject, message)
     })
@@ -22,10 +22,16 @@ fn find(frame: &Frame<'_>, catalog: &Catalog, name: &RelationName) -> Result<Arc
 /// The type of a name, which the user may change.
 pub(crate) fn owned_type(
     frame: &Frame<'_>,
-    catalog: &Catalog,
+    catalog: &Arc<Catalog>,
     name: &RelationName,
 ) -> Result<Arc<UserType>> {
     let user = find(frame, catalog, name)?;
+    if user.id.rows_of().is_some() {
+        let message = format!("{} is a table's row type", user.name);
+        return Err(
+            Error::new(SqlState::WrongObjectType, message).with_hint("Use ALTER TABLE instead.")
+        );
+    }
     let access = frame.access(catalog);
     if access.privileges(&Object::Relation(user.id.object())).contains(Privileges::OWNER) {
         return Ok(user);

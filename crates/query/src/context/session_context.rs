@@ -5,9 +5,9 @@ use super::held::Held;
 use super::listed::Listed;
 use super::presence::Presence;
 use super::shared::Shared;
+use advisory::AdvisoryLocks;
 use arc_swap::ArcSwap;
 use catalog_views::access::Access;
-use catalog_views::advisory::AdvisoryLocks;
 use catalog_views::session_context::{
     Activity, DatabaseContext, Entry, Kind, LastValues, SessionContext, SettingRequest,
 };

@@ -13,8 +13,10 @@ use planner::Planner;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{
-    Catalog, CatalogChange, ForeignKey, Function, Relation, RelationId, Table, TableId, View,
+    Catalog, CatalogChange, ForeignKey, Function, Relation, RelationId, Table, TableId, UserType,
+    View,
 };
+use user_types::Visible;
 use values::error::{Error, Result, SqlState};
 
 /// The error for what is dropped without CASCADE while something depends on it.
@@ -62,6 +64,35 @@ pub(super) fn of_function(
         })
     };
     all(catalog).filter(may_mean).collect()
+}
+
+/// With CASCADE, drops the views whose texts name a type.
+///
+/// # Errors
+/// 2BP01 if there are some, without CASCADE.
+pub(super) fn drop_of_type(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    user: &UserType,
+    cascade: bool,
+) -> Result<()> {
+    let catalog = Arc::clone(transaction.catalog());
+    let of_type = |view: &Arc<View>| {
+        let path = frame.path().of_view(&view.search_path);
+        let types = Visible::new(&catalog, path.schemas());
+        let names = grammar::types(&view.sql).into_iter();
+        let mut found = names.filter_map(|(schema, name)| types.find(schema.as_deref(), &name));
+        found.any(|(found, _)| found.id == user.id)
+    };
+    let name = &user.name;
+    for view in all(&catalog).filter(of_type).collect::<Vec<_>>() {
+        if !cascade {
+            let detail = format!("view {} depends on type {name}", view.name);
+            return Err(needed(&format!("type {name}"), detail));
+        }
+        drop_view(frame, transaction, view)?;
+    }
+    Ok(())
 }
 
 /// With CASCADE, drops the views that depend on a relation, directly or indirectly.

@@ -297,7 +297,7 @@ pub(super) fn drop_with_table(
     cascade: bool,
 ) -> Result<()> {
     let catalog = Arc::clone(transaction.catalog());
-    for function in catalog.functions().filter(|of| of.result_relation == Some(table.id())) {
+    for function in catalog.functions().filter(|of| routines::mentions_rows(of, table.id())) {
         let shown = shown_of(&catalog, function);
         if !cascade {
             let name = table.name();

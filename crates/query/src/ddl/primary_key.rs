@@ -51,7 +51,7 @@ pub(super) fn named(
     let catalog = transaction.catalog();
     match Class::by_name(catalog, frame.path(), name.schema.as_deref(), &name.name)? {
         Class::KeyIndex(table) => Some(Arc::clone(table)),
-        Class::Relation(_) | Class::System(_) => None,
+        Class::Relation(_) | Class::System(_) | Class::Composite(_) => None,
     }
 }
 

@@ -1,21 +1,24 @@
 //! CREATE TYPE, CREATE DOMAIN, and ALTER, DROP and COMMENT ON of types.
 
-use super::dependents::needed;
+use super::dependents::{self, needed};
 use super::{alter_table, checks, functions, index_columns, place};
 use crate::analysis;
 use crate::context::{Frame, owned_type};
 use catalog_views::pg_catalog::quote_ident;
-use parser::commands::{self, AlterType, CreateType, NewType, RelationName, TypeChange};
+use parser::commands::{
+    self, AlterType, AttributeChange as Change, CreateType, NewType, RelationName, TypeChange,
+};
 use parser::types;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{
-    Catalog, CatalogChange, Domain, DomainCheck, Object, Relation, Table, TypeId, UserType,
+    Attribute, CatalogChange, Domain, DomainCheck, Object, Relation, Table, TypeId, UserType,
     UserTypeKind,
 };
 use user_types::{
-    Place, add_label, domain_condition, mention, new_labels, rename_label, replacements,
-    tables_with,
+    AttributeChange, Place, add_label, changed_attributes, direct_users_of, domain_condition,
+    new_attributes, new_labels, refuse_mentions, refuse_stored, rename_label, replacements,
+    tables_with, without_type,
 };
 use values::error::{Error, Result, SqlState};
 
@@ -31,6 +34,10 @@ pub(super) async fn create(
     }
     let kind = match &create.kind {
         NewType::Enum(labels) => UserTypeKind::Enum(new_labels(labels)?),
+        NewType::Composite(attributes) => {
+            let attributes = attributes.iter().map(|of| attribute(frame, transaction, of));
+            UserTypeKind::Composite(new_attributes(attributes.collect::<Result<_>>()?)?)
+        }
         NewType::Domain { base, is_nullable, default, checks } => {
             let users = frame.types(transaction.catalog());
             let base = Box::new(types::of_column_definition(base, &users, frame.text)?);
@@ -50,6 +57,47 @@ pub(super) async fn create(
     frame.own(transaction, Object::Relation(id.object()))
 }
 
+/// An attribute of a composite type.
+fn attribute(
+    frame: &Frame<'_>,
+    transaction: &DistributedTransaction,
+    written: &commands::Attribute,
+) -> Result<Attribute> {
+    let users = frame.types(transaction.catalog());
+    let sql_type = types::of_column_definition(&written.data_type, &users, frame.text)?;
+    Ok(Attribute { name: written.name.clone(), sql_type })
+}
+
+/// Changes an attribute of a composite type, whose values nothing stores.
+fn alter_attribute(
+    frame: &Frame<'_>,
+    transaction: &DistributedTransaction,
+    (old, attributes): (&UserType, &mut Vec<Attribute>),
+    change: &Change,
+) -> Result<()> {
+    refuse_stored(transaction.catalog(), old)?;
+    if let Change::Rename { from: name, .. } | Change::Drop { name, .. } = change {
+        refuse_mentions(transaction.catalog(), name, "changing an attribute")?;
+    }
+    let change = match change {
+        Change::Add(written) => AttributeChange::Add(attribute(frame, transaction, written)?),
+        Change::SetType(written) => {
+            AttributeChange::SetType(attribute(frame, transaction, written)?)
+        }
+        Change::Drop { name, if_exists } => {
+            if *if_exists && attributes.iter().all(|attribute| attribute.name != *name) {
+                let of = format!("column \"{name}\" of relation");
+                frame.skip_missing(&of, &old.name);
+                return Ok(());
+            }
+            AttributeChange::Drop(name.clone())
+        }
+        Change::Rename { from, to } => AttributeChange::Rename(from.clone(), to.clone()),
+    };
+    *attributes = changed_attributes(&old.name, attributes, change)?;
+    Ok(())
+}
+
 /// Runs an ALTER TYPE or ALTER DOMAIN.
 pub(super) async fn alter(
     frame: &Frame<'_>,
@@ -64,7 +112,7 @@ pub(super) async fn alter(
     }
     let mut new = UserType::clone(&old);
     if let TypeChange::Rename(to) = &alter.change {
-        refuse_mentions(&catalog, &old.name, "a type")?;
+        refuse_mentions(&catalog, &old.name, "renaming a type")?;
         new.name.clone_from(to);
         return replace(transaction, new);
     }
@@ -90,10 +138,20 @@ pub(super) async fn alter(
             }
             TypeChange::RenameLabel { from, to } => {
                 *labels = rename_label(labels, from, to)?;
-                refuse_mentions(&catalog, &format!("'{}'", from.replace('\'', "''")), "a label")?;
+                let written = format!("'{}'", from.replace('\'', "''"));
+                refuse_mentions(&catalog, &written, "renaming a label")?;
             }
             _ => return Err(Error::unsupported("this form of ALTER TYPE is not supported")),
         },
+        UserTypeKind::Composite(attributes) => {
+            let TypeChange::Attributes(changes) = &alter.change else {
+                let message = format!("{} is not an enum", old.name);
+                return Err(Error::new(SqlState::WrongObjectType, message));
+            };
+            for change in changes {
+                alter_attribute(frame, transaction, (&old, attributes), change)?;
+            }
+        }
         UserTypeKind::Domain(domain) => {
             alter_domain(frame, transaction, (&old, domain), &alter.change).await?;
         }
@@ -219,18 +277,6 @@ fn replace(transaction: &mut DistributedTransaction, new: UserType) -> Result<()
     Ok(())
 }
 
-/// Refuses a new name for what definitions mention by its old one, as they are kept as texts.
-fn refuse_mentions(catalog: &Catalog, old: &str, what: &str) -> Result<()> {
-    match mention(catalog, old) {
-        Some((kind, name)) => {
-            let message = format!("renaming {what} that a definition mentions is not supported");
-            let detail = format!("The {kind} {name} mentions {old}.");
-            Err(Error::unsupported(message).with_detail(detail))
-        }
-        None => Ok(()),
-    }
-}
-
 /// Runs a DROP TYPE or DROP DOMAIN of one type.
 ///
 /// # Errors
@@ -246,6 +292,11 @@ pub(super) fn drop(
         Err(error) if drop.if_exists && error.state() == SqlState::UndefinedObject => {
             frame.skip_missing("type", &name.name);
             return Ok(());
+        }
+        Err(error) if error.state() == SqlState::WrongObjectType => {
+            let message = format!("cannot drop type {name} because table {name} requires it");
+            return Err(Error::new(SqlState::DependentObjectsStillExist, message)
+                .with_hint(format!("You can drop table {name} instead.")));
         }
         found => found?,
     };
@@ -285,14 +336,24 @@ pub(super) fn drop_one(
         transaction.change_catalog(CatalogChange::Replace(Relation::Table(Arc::new(next))))?;
         index_columns::follow_columns(transaction, table.id)?;
     }
-    for other in catalog.user_types() {
-        if other.domain().is_some_and(|domain| domain.base.uses(user.id)) {
-            if !cascade {
-                return Err(refused(format!("type {} depends on type {name}", other.name)));
+    for other in direct_users_of(&catalog, user) {
+        let column =
+            other.attributes().and_then(|all| all.iter().find(|of| of.sql_type.uses(user.id)));
+        let column = column.map(|of| format!("column {} of composite ", of.name));
+        let shown = format!("{}type {}", column.as_deref().unwrap_or_default(), other.name);
+        if !cascade {
+            return Err(refused(format!("{shown} depends on type {name}")));
+        }
+        frame.session.notice(SqlState::SuccessfulCompletion, format!("drop cascades to {shown}"));
+        match without_type(other, user) {
+            Some(kept) => {
+                refuse_stored(transaction.catalog(), other)?;
+                replace(transaction, kept?)?;
             }
-            drop_one(frame, transaction, other, cascade)?;
+            None => drop_one(frame, transaction, other, cascade)?,
         }
     }
+    dependents::drop_of_type(frame, transaction, user, cascade)?;
     functions::drop_with_type(frame, transaction, user, cascade)?;
     transaction.change_catalog(CatalogChange::DropType(user.id))?;
     Ok(())

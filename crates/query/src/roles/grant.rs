@@ -103,7 +103,7 @@ fn change(
     Ok(())
 }
 
-fn targets(frame: &Frame<'_>, catalog: &Catalog, grant: &Grant) -> Result<Vec<GrantTarget>> {
+fn targets(frame: &Frame<'_>, catalog: &Arc<Catalog>, grant: &Grant) -> Result<Vec<GrantTarget>> {
     let names = match &grant.on {
         GrantedOn::Named(names) => names,
         GrantedOn::Routines(routines) => {

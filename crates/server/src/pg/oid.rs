@@ -62,7 +62,9 @@ pub(crate) fn info(sql_type: &SqlType) -> TypeInfo {
         SqlType::Uuid => plain(2950, 16),
         SqlType::Jsonb => plain(3802, -1),
         SqlType::User(user) if user.domain().is_some() => info(sql_type.representation()),
-        SqlType::User(user) => plain(query::type_oid(user.id), 4),
+        SqlType::User(user) => {
+            plain(query::type_oid(user.id), if user.labels().is_some() { 4 } else { -1 })
+        }
         SqlType::Array(item) => {
             TypeInfo { modifier: info(item).modifier, ..plain(array_oid(item), -1) }
         }

@@ -14,6 +14,8 @@ pub enum Path {
     Text,
     /// Item by item.
     Items,
+    /// Field by field, from a row whose fields are known.
+    Row,
 }
 
 /// The conversion from one type to another that a context allows. `None` if there is none.
@@ -21,6 +23,13 @@ pub fn pathway(from: Oid, to: Oid, context: CastContext) -> Option<Path> {
     let (from, to) = (from.base(), to.base());
     if from == to {
         return Some(Path::Relabel);
+    }
+    // The rows of any type are records, and a row that is written out is one of any composite type that fits.
+    if to == Oid::RECORD && from.is_composite() {
+        return Some(Path::Relabel);
+    }
+    if from == Oid::RECORD && to.is_composite() {
+        return Some(Path::Row);
     }
     if let Some((needed, method)) = casts::listed(from, to) {
         if needed > context {
@@ -38,6 +47,7 @@ pub fn pathway(from: Oid, to: Oid, context: CastContext) -> Option<Path> {
     {
         return match pathway(from_item, to_item, context)? {
             Path::Relabel => Some(Path::Relabel),
+            Path::Row => None,
             _ => Some(Path::Items),
         };
     }

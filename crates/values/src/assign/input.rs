@@ -4,6 +4,7 @@
 
 use super::labels;
 use super::numbers;
+use super::records::Rows;
 use super::rewrite::rewrite;
 use super::zoned;
 use crate::error::{Error, Result, SqlState};
@@ -33,6 +34,7 @@ pub fn input(array: &ArrayRef, sql_type: &SqlType, style: Style) -> Result<Array
         return match &user.kind {
             UserTypeKind::Enum(_) => labels::numbers(array, user),
             UserTypeKind::Domain(domain) => input(array, &domain.base, style),
+            UserTypeKind::Composite(_) => Rows::new(sql_type, style, input)?.input(array),
         };
     }
     if let (SqlType::Array(item), Some(lists)) = (sql_type, array.as_list_opt::<i32>())

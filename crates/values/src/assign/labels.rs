@@ -4,17 +4,30 @@ use crate::error::{Error, Result, SqlState};
 use crate::translate::type_name;
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, Int64Array, ListArray, StringViewArray, StringViewBuilder,
+    StructArray, new_null_array,
 };
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Field, Int64Type};
 use std::sync::Arc;
-use store::catalog::{SqlType, UserType};
+use store::catalog::{Attribute, SqlType, UserType};
 
 /// The numbers of labels. Numbers stay as they are.
 ///
 /// # Errors
 /// 22P02 for texts that are no labels; 42846 for values that are no texts.
 pub fn numbers(values: &ArrayRef, user: &UserType) -> Result<ArrayRef> {
+    if let Some(lists) = values.as_list_opt::<i32>() {
+        let items = numbers(lists.values(), user)?;
+        let field = Arc::new(Field::new_list_field(items.data_type().clone(), true));
+        let nulls = lists.nulls().cloned();
+        return Ok(Arc::new(ListArray::try_new(field, lists.offsets().clone(), items, nulls)?));
+    }
+    if let Some(attributes) = user.attributes() {
+        return fields(values, attributes, &user_arrow(user), numbers);
+    }
+    if let Some(base) = user.domain().and_then(|domain| domain.base.user_type()) {
+        return numbers(values, base);
+    }
     match values.data_type() {
         DataType::Int64 => return Ok(Arc::clone(values)),
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Null => {}
@@ -36,7 +49,41 @@ fn number_of(text: &str, user: &UserType) -> Result<i64> {
     })
 }
 
-/// The labels of numbers, also within arrays.
+/// The Arrow type of the values of a type.
+fn user_arrow(user: &UserType) -> DataType {
+    SqlType::User(Arc::new(user.clone())).arrow()
+}
+
+/// The Arrow type of the values of a type with their labels.
+fn sent_arrow(user: &UserType) -> DataType {
+    SqlType::User(Arc::new(user.clone())).sent().arrow()
+}
+
+/// Rows of a type in which the fields with labels are changed.
+fn fields(
+    values: &ArrayRef,
+    attributes: &[Attribute],
+    to: &DataType,
+    change: fn(&ArrayRef, &UserType) -> Result<ArrayRef>,
+) -> Result<ArrayRef> {
+    let (Some(rows), DataType::Struct(fields)) = (values.as_struct_opt(), to) else {
+        return Ok(new_null_array(to, values.len()));
+    };
+    if rows.data_type() == to {
+        return Ok(Arc::clone(values));
+    }
+    let columns = rows.columns().iter().zip(attributes);
+    let columns = columns.map(|(column, attribute)| match attribute.sql_type.user_type() {
+        Some(user) if user.has_labels() => change(column, user),
+        _ => Ok(Arc::clone(column)),
+    });
+    let columns = columns.collect::<Result<Vec<_>>>()?;
+    let nulls = rows.nulls().cloned();
+    let rows = StructArray::try_new_with_length(fields.clone(), columns, nulls, rows.len())?;
+    Ok(Arc::new(rows))
+}
+
+/// The labels of numbers, also within arrays and rows.
 ///
 /// # Errors
 /// XX000 for a number without a label, which a type that was changed meanwhile may leave.
@@ -46,6 +93,12 @@ pub fn texts(values: &ArrayRef, user: &UserType) -> Result<ArrayRef> {
         let field = Arc::new(Field::new_list_field(items.data_type().clone(), true));
         let nulls = lists.nulls().cloned();
         return Ok(Arc::new(ListArray::try_new(field, lists.offsets().clone(), items, nulls)?));
+    }
+    if let Some(attributes) = user.attributes() {
+        return fields(values, attributes, &sent_arrow(user), texts);
+    }
+    if let Some(base) = user.domain().and_then(|domain| domain.base.user_type()) {
+        return texts(values, base);
     }
     if values.data_type().is_null() {
         return Ok(Arc::new(StringViewArray::new_null(values.len())));
@@ -67,18 +120,18 @@ fn label_of(number: i64, user: &UserType) -> Result<&str> {
 
 /// Values as messages show them: those of enums by their labels.
 pub fn shown_values(values: &ArrayRef, sql_type: &SqlType) -> ArrayRef {
-    let user = sql_type.user_type().filter(|user| user.labels().is_some());
+    let user = sql_type.user_type().filter(|user| user.has_labels());
     let labels = user.and_then(|user| texts(values, user).ok());
     labels.unwrap_or_else(|| Arc::clone(values))
 }
 
-/// The Arrow type of the labels of values of a type: texts, or lists of them.
-pub fn texts_type(of: &DataType) -> DataType {
+/// The Arrow type of values with their labels: of a user's type, or of arrays of it as `of` is one.
+pub fn texts_type(of: &DataType, user: &UserType) -> DataType {
     match of {
         DataType::List(item) => {
-            let item = texts_type(item.data_type());
+            let item = texts_type(item.data_type(), user);
             DataType::List(Arc::new(Field::new_list_field(item, true)))
         }
-        _ => DataType::Utf8View,
+        _ => sent_arrow(user),
     }
 }

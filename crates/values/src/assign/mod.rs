@@ -4,6 +4,7 @@ mod input;
 pub mod labels;
 mod length;
 mod numbers;
+mod records;
 mod rewrite;
 mod rows;
 mod zoned;
@@ -17,6 +18,7 @@ use crate::error::{Error, Result, SqlState};
 use crate::style::Style;
 use crate::translate::type_name;
 use datafusion::arrow::array::ArrayRef;
+use datafusion::arrow::buffer::NullBuffer;
 use input::{is_assignable, is_text};
 use store::catalog::{Column, SqlType};
 
@@ -42,6 +44,19 @@ pub fn assign(array: &ArrayRef, column: &Column, style: Style) -> Result<ArrayRe
     input(array, &column.sql_type, style)
         .and_then(|array| fit(array, &column.sql_type, Excess::Refuse))
         .map_err(|error| with_column(error, column))
+}
+
+/// Rows of a composite type from the columns of its attributes; NULL where `nulls` says so.
+///
+/// # Errors
+/// A value does not fit the type of its attribute.
+pub fn composite(
+    sql_type: &SqlType,
+    columns: Vec<ArrayRef>,
+    nulls: (Option<NullBuffer>, usize),
+    style: Style,
+) -> Result<ArrayRef> {
+    records::Rows::new(sql_type, style, input)?.of_columns(columns, nulls)
 }
 
 /// Adds the column to the detail of an error that has none.

@@ -97,13 +97,7 @@ impl BinaryColumn {
             return Ok(Self(Form::Oid(cast(array, &DataType::UInt32)?.as_primitive().clone())));
         }
         if let Some(rows) = array.as_struct_opt() {
-            let columns = rows.fields().iter().zip(rows.columns());
-            let fields = columns.map(|(field, values)| {
-                let sql_type = types::of_field(field);
-                Ok((item_oid(&sql_type), Self::of(values, &sql_type, item_oid)?))
-            });
-            let fields = fields.collect::<Result<_>>()?;
-            return Ok(Self(Form::Record { rows: rows.clone(), fields }));
+            return Self::of_rows(rows, sql_type, item_oid);
         }
         if let SqlType::Other(_) = sql_type {
             return Ok(Self(Form::TextOf(ArrayRef::clone(array))));
@@ -157,6 +151,25 @@ impl BinaryColumn {
             SqlType::User(_) => Form::TextOf(array),
             SqlType::Other(_) => Form::TextOf(array),
         }))
+    }
+
+    /// Rows; the attributes of a composite type say more about the fields than these do.
+    fn of_rows(
+        rows: &StructArray,
+        sql_type: &SqlType,
+        item_oid: &dyn Fn(&SqlType) -> u32,
+    ) -> Result<Self> {
+        let attributes = sql_type.attributes().unwrap_or_default();
+        let columns = rows.fields().iter().zip(rows.columns()).enumerate();
+        let fields = columns.map(|(at, (field, values))| {
+            let sql_type = match attributes.get(at) {
+                Some(attribute) => attribute.sql_type.clone(),
+                None => types::of_field(field),
+            };
+            Ok((item_oid(&sql_type), Self::of(values, &sql_type, item_oid)?))
+        });
+        let fields = fields.collect::<Result<_>>()?;
+        Ok(Self(Form::Record { rows: rows.clone(), fields }))
     }
 
     /// Appends the value at a row. Returns false, and appends nothing, if it is NULL.

@@ -7,10 +7,12 @@ use crate::moments;
 use crate::numbers;
 use crate::types;
 use bytes::Buf;
+use datafusion::arrow::array::StructArray;
 use datafusion::arrow::datatypes::{DataType, IntervalMonthDayNano};
 use datafusion::common::ScalarValue;
 use numerics::{Numeric, WireError};
-use store::catalog::SqlType;
+use std::sync::Arc;
+use store::catalog::{Attribute, SqlType};
 
 /// Nanoseconds per microsecond.
 const NANOS_PER_MICRO: i64 = 1000;
@@ -79,10 +81,47 @@ pub fn read(bytes: &[u8], sql_type: &SqlType) -> Result<ScalarValue> {
         | SqlType::TimestampTz
         | SqlType::Interval => moment(&mut rest, sql_type)?,
         SqlType::Precise(of, _) => return self::read(bytes, of),
-        SqlType::User(_) => return self::read(bytes, &sql_type.sent()),
+        SqlType::User(_) => {
+            let sent = sql_type.sent();
+            match sent.attributes() {
+                Some(attributes) => record(std::mem::take(&mut rest), &sent, attributes)?,
+                None => return self::read(bytes, &sent),
+            }
+        }
         SqlType::Array(item) => list(std::mem::take(&mut rest), sql_type, item)?,
     };
     if rest.is_empty() { Ok(value) } else { Err(bad(sql_type)) }
+}
+
+/// A row: the number of fields, then type, length and value of each.
+fn record(mut bytes: &[u8], sql_type: &SqlType, attributes: &[Attribute]) -> Result<ScalarValue> {
+    let short = |_| bad(sql_type);
+    let DataType::Struct(fields) = sql_type.arrow() else { return Err(bad(sql_type)) };
+    let count = bytes.try_get_i32().map_err(short)?;
+    if usize::try_from(count) != Ok(attributes.len()) {
+        let expected = attributes.len();
+        let message = format!("wrong number of columns: {count}, expected {expected}");
+        return Err(Error::new(SqlState::DatatypeMismatch, message));
+    }
+    let mut columns = Vec::with_capacity(fields.len());
+    for (field, attribute) in fields.iter().zip(attributes) {
+        let _type = bytes.try_get_u32().map_err(short)?;
+        let length = bytes.try_get_i32().map_err(short)?;
+        let value = match usize::try_from(length) {
+            Ok(length) if length > bytes.len() => return Err(bad(sql_type)),
+            Ok(length) => {
+                let (value, rest) = bytes.split_at(length);
+                bytes = rest;
+                converted(&read(value, &attribute.sql_type)?, field.data_type())?
+            }
+            Err(_) => ScalarValue::try_from(field.data_type())?,
+        };
+        columns.push(value.to_array()?);
+    }
+    match bytes.is_empty() {
+        true => Ok(ScalarValue::Struct(Arc::new(StructArray::try_new(fields, columns, None)?))),
+        false => Err(bad(sql_type)),
+    }
 }
 
 /// A date, time, timestamp or interval.

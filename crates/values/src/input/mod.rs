@@ -4,6 +4,7 @@ pub mod array;
 pub mod bytea;
 mod error;
 pub mod interval;
+pub mod record;
 
 pub use datetimes::datetime::is_of_transaction;
 pub use error::refused;

@@ -4,10 +4,9 @@ use super::names::{CHAR, NAME, OID};
 use crate::numbers;
 use datafusion::arrow::datatypes::{DataType, Field};
 use std::sync::Arc;
-use store::catalog::{SqlType, stable};
+use store::catalog::{SqlType, USER_TYPE, stable};
 
-/// The metadata key of the name of a type that Arrow does not have.
-pub const TYPE_KEY: &str = "pando.type";
+pub use store::catalog::TYPE_KEY;
 
 /// The metadata key of PostgreSQL's name of a system type.
 pub const SYSTEM_TYPE_KEY: &str = "pando.system_type";
@@ -34,33 +33,10 @@ fn named_by(field: &Field) -> Option<SqlType> {
     (fits || matches!(field.data_type(), DataType::List(_))).then_some(sql_type)
 }
 
-/// Begins the name of a user's type in metadata, which is followed by its definition.
-const USER: &str = "user ";
-
-fn hex(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(2 * bytes.len());
-    for byte in bytes {
-        for half in [byte >> 4, byte & 15] {
-            text.push(char::from_digit(half.into(), 16).unwrap_or('0'));
-        }
-    }
-    text
-}
-
 fn bytes_of_hex(text: &str) -> Option<Vec<u8>> {
     let digits: Vec<u8> =
         text.chars().map(|c| c.to_digit(16).map(|d| d as u8)).collect::<Option<_>>()?;
     Some(digits.chunks(2).map(|pair| pair.iter().fold(0, |byte, half| byte << 4 | half)).collect())
-}
-
-/// The name of a type in metadata.
-fn name_of(sql_type: &SqlType) -> String {
-    match sql_type {
-        SqlType::Array(item) => format!("{}[]", name_of(item)),
-        SqlType::Precise(of, modifier) => format!("{of}({modifier})"),
-        SqlType::User(user) => format!("{USER}{}", hex(&stable::encode(&**user))),
-        other => other.to_string(),
-    }
 }
 
 /// The type of a name in metadata.
@@ -68,7 +44,7 @@ fn of_name(name: &str) -> Option<SqlType> {
     if let Some(item) = name.strip_suffix("[]") {
         return Some(SqlType::Array(Box::new(of_name(item)?)));
     }
-    if let Some(user) = name.strip_prefix(USER) {
+    if let Some(user) = name.strip_prefix(USER_TYPE) {
         return Some(SqlType::User(Arc::new(stable::decode(&bytes_of_hex(user)?).ok()?)));
     }
     let (name, digits) = match name.split_once('(') {
@@ -131,28 +107,7 @@ pub fn of_arrow(data_type: &DataType) -> SqlType {
 
 /// The Arrow field of a column in plans. Metadata names types that Arrow does not have.
 pub fn plan_field(name: &str, sql_type: &SqlType, nullable: bool) -> Field {
-    let field = Field::new(name, sql_type.arrow(), nullable);
-    if is_more_than_arrow(sql_type) {
-        field.with_metadata([(TYPE_KEY.to_owned(), name_of(sql_type))].into())
-    } else {
-        field
-    }
-}
-
-/// Whether a type is more specific than the Arrow type of its values.
-fn is_more_than_arrow(sql_type: &SqlType) -> bool {
-    match sql_type {
-        SqlType::User(_)
-        | SqlType::Uuid
-        | SqlType::Json
-        | SqlType::Jsonb
-        | SqlType::Varchar(_)
-        | SqlType::Char(_)
-        | SqlType::Precise(..) => true,
-        SqlType::Numeric { .. } => *sql_type != SqlType::NUMERIC,
-        SqlType::Array(item) => is_more_than_arrow(item),
-        _ => false,
-    }
+    sql_type.field(name, nullable)
 }
 
 /// Adds the name of a system type to a field's metadata, if clients distinguish the type.

@@ -11,7 +11,7 @@ use crate::tree::{
     Action, Body, Change, Column, Expr, From, Insert, Kind, Limit, Output, Overriding, Query,
     Relation, Select, Source, Target as Assigned,
 };
-use grammar::tree::{InsertStmt, Node, NodeEnum, OverridingKind, SelectStmt};
+use grammar::tree::{InsertStmt, Node, NodeEnum, OverridingKind, ResTarget, SelectStmt};
 
 impl Binder<'_> {
     pub(super) fn insert(&mut self, statement: &InsertStmt) -> Result<Change> {
@@ -67,7 +67,7 @@ impl Binder<'_> {
         let is_single = select.values_lists.len() == 1;
         let clause = if is_single { Clause::ValuesRow } else { Clause::Values };
         let mut rows: Vec<Vec<Expr>> = Vec::with_capacity(select.values_lists.len());
-        let mut targets: Vec<Assigned> = Vec::new();
+        let (mut targets, mut width): (Vec<Assigned>, _) = (Vec::new(), 0);
         for node in &select.values_lists {
             let NodeEnum::List(list) = names::node(Some(node))? else {
                 return Err(Error::missing("this form"));
@@ -75,12 +75,14 @@ impl Binder<'_> {
             let cells = self.cells(&list.items, clause)?;
             if rows.is_empty() {
                 targets = source.targets(&cells)?;
+                width = cells.len();
             }
-            if cells.len() != targets.len() {
+            if cells.len() != width {
                 let location = locations(&cells).find(|location| *location >= 0).unwrap_or(-1);
                 let message = "VALUES lists must all be the same length";
                 return Err(Error::new("42601", message).at(location));
             }
+            let cells = self.gathered(source, cells)?;
             rows.push(self.assigned_cells(cells, source.target, &mut targets)?);
         }
         if is_single {
@@ -110,6 +112,44 @@ impl Binder<'_> {
             }
         }
         Ok(cells)
+    }
+
+    /// The values of a row, in which those of parts of one column are one value.
+    pub(super) fn gathered(
+        &mut self,
+        source: &RowSource<'_>,
+        cells: Vec<Option<Expr>>,
+    ) -> Result<Vec<Option<Expr>>> {
+        if source.parts.iter().all(Option::is_none) {
+            return Ok(cells);
+        }
+        let mut gathered: Vec<(usize, Option<Expr>)> = Vec::with_capacity(cells.len());
+        for (cell, (column, part)) in
+            cells.into_iter().zip(source.columns.iter().zip(&source.parts))
+        {
+            let column = column.clone()?;
+            let Some(part) = part else {
+                gathered.push((column, cell));
+                continue;
+            };
+            let value = cell.ok_or_else(|| {
+                let what = match part.indirection.first().and_then(|node| node.node.as_ref()) {
+                    Some(NodeEnum::AIndices(_)) => "cannot set an array element to DEFAULT",
+                    _ => "cannot set a subfield to DEFAULT",
+                };
+                Error::new("0A000", what).at(part.location)
+            })?;
+            let known = gathered.iter().position(|(known, _)| *known == column);
+            let whole = known.and_then(|known| gathered[known].1.take());
+            let of = source.target.table.columns[column].sql_type;
+            let whole = whole.unwrap_or_else(|| Expr::null(SqlType::plain(of.oid)));
+            let value = self.with_part(whole, source.target, column, part, value)?;
+            match known {
+                Some(known) => gathered[known].1 = Some(value),
+                None => gathered.push((column, Some(value))),
+            }
+        }
+        Ok(gathered.into_iter().map(|(_, cell)| cell).collect())
     }
 
     /// The values of a row for their columns, which get no longer DEFAULT in each row if this one has another value.
@@ -160,9 +200,11 @@ impl Binder<'_> {
         let (id, relation) = (self.next_select(), self.next_relation());
         let mut output = Vec::with_capacity(width);
         let mut is_same = true;
-        for (at, (column, to)) in query.columns.iter().zip(&targets).enumerate() {
-            let kind = Kind::Column(relation, at);
-            let value = Expr::new(kind, column.sql_type, locations[at]);
+        let cells = query.columns.iter().enumerate().map(|(at, column)| {
+            Some(Expr::new(Kind::Column(relation, at), column.sql_type, locations[at]))
+        });
+        let cells = self.gathered(source, cells.collect())?.into_iter().flatten();
+        for (at, (value, to)) in cells.zip(&targets).enumerate() {
             let expr = self.assigned_value(value, source.target, to.column)?;
             is_same &= matches!(expr.kind, Kind::Column(..));
             output.push(Output { name: format!("column{}", at + 1), expr });
@@ -228,7 +270,7 @@ impl Binder<'_> {
         targets: &[Assigned],
         source: &RowSource<'_>,
     ) -> Result<()> {
-        if !query.order_by.is_empty() {
+        if !query.order_by.is_empty() || source.parts.iter().any(Option::is_some) {
             return Ok(());
         }
         let Body::Select(select) = &mut query.body else { return Ok(()) };
@@ -254,28 +296,33 @@ pub(super) struct RowSource<'a> {
     columns: Vec<Result<usize>>,
     /// Where the statement names the columns; no locations if it does not.
     locations: Vec<i32>,
+    /// The assignments to parts of columns.
+    parts: Vec<Option<&'a ResTarget>>,
 }
 
 impl<'a> RowSource<'a> {
     /// For the columns that an INSERT names; for all columns if it names none.
-    pub(super) fn new(target: &'a Target, nodes: &[Node]) -> Result<Self> {
+    pub(super) fn new(target: &'a Target, nodes: &'a [Node]) -> Result<Self> {
         if nodes.is_empty() {
             let columns = target.positions().into_iter().map(|at| target.place(at)).collect();
-            return Ok(Self { target, columns, locations: Vec::new() });
+            return Ok(Self { target, columns, locations: Vec::new(), parts: Vec::new() });
         }
-        let (mut named, mut columns, mut locations) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut columns, mut locations, mut parts) = (Vec::new(), Vec::new(), Vec::new());
+        let mut named: Vec<(usize, bool)> = Vec::new();
         for node in nodes {
             let assigned = super::assigned(node)?;
             let at = target.named(assigned)?;
-            if named.contains(&at) {
+            let is_part = !assigned.indirection.is_empty();
+            if named.iter().any(|known| known.0 == at && !(is_part && known.1)) {
                 let message = format!("column \"{}\" specified more than once", assigned.name);
                 return Err(Error::new("42701", message).at(assigned.location));
             }
-            named.push(at);
-            columns.push(Ok(target.whole_column(assigned)?));
+            named.push((at, is_part));
+            columns.push(Ok(target.column(assigned)?));
             locations.push(assigned.location);
+            parts.push(is_part.then_some(assigned));
         }
-        Ok(Self { target, columns, locations })
+        Ok(Self { target, columns, locations, parts })
     }
 
     /// The columns that a row's values are for.
@@ -289,9 +336,12 @@ impl<'a> RowSource<'a> {
     /// The first columns, which get values.
     fn taken(&self, width: usize) -> Result<Vec<Assigned>> {
         let mut targets: Vec<Assigned> = Vec::with_capacity(width);
-        for column in self.columns.iter().take(width) {
+        for (at, column) in self.columns.iter().take(width).enumerate() {
             let column = column.clone()?;
             if targets.iter().any(|known| known.column == column) {
+                if self.parts.get(at).is_some_and(Option::is_some) {
+                    continue;
+                }
                 return Err(self.target.assigned_twice(column));
             }
             targets.push(Assigned { column, is_default: false });

@@ -99,6 +99,7 @@ impl Binder<'_> {
             values => self.cells(values, Clause::Values)?,
         };
         let mut targets = source.targets(&cells)?;
+        let cells = self.gathered(&source, cells)?;
         let values = self.assigned_cells(cells, target, &mut targets)?;
         let overriding = overriding(clause.r#override());
         Ok(MergeAction::Insert { targets, values, overriding })

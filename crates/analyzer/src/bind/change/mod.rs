@@ -122,6 +122,9 @@ impl Binder<'_> {
         };
         let schema = table.schema.as_deref().filter(|_| alias.is_none());
         let Part { from, mut items, .. } = from::part_of(relation, shown, schema, &table);
+        if view.is_none() {
+            self.note_rows_of(relation, &table);
+        }
         if let Some((view, bound)) = &view {
             let schema = alias.is_none().then(|| view.schema.clone());
             items = vec![bound.item(shown, schema)];
@@ -165,18 +168,6 @@ impl Target {
     fn column(&self, assigned: &ResTarget) -> Result<usize> {
         let at = self.named(assigned)?;
         self.place(at)
-    }
-
-    /// Like [`Self::column`], for an assignment to all of the column.
-    fn whole_column(&self, assigned: &ResTarget) -> Result<usize> {
-        let at = self.column(assigned)?;
-        match assigned.indirection.is_empty() {
-            true => Ok(at),
-            false => {
-                let what = "an assignment to a part of a column is not supported here";
-                Err(Error::new("0A000", what).at(assigned.location))
-            }
-        }
     }
 
     /// The value that a column has.

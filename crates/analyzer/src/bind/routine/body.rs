@@ -2,6 +2,7 @@
 
 use super::choice::Called;
 use super::{EXPANSIONS_MAX, Expansion};
+use crate::bind::from::attributes_of;
 use crate::bind::scope::Scope;
 use crate::bind::{Binder, Catalog};
 use crate::error::{Error, Result};
@@ -9,7 +10,7 @@ use crate::routine::Routine;
 use crate::system::casts::CastContext;
 use crate::system::{Oid, SqlType};
 use crate::tree::{
-    Body, Column, Expr, From, Kind, Literal, Output, Query, Relation, Select, Source,
+    Body, Column, Expr, FieldValue, From, Kind, Literal, Output, Query, Relation, Select, Source,
 };
 use grammar::tree::{NodeEnum, SelectStmt};
 use std::sync::Arc;
@@ -28,7 +29,10 @@ pub fn check_routine(routine: &Arc<Routine>, catalog: &dyn Catalog) -> Result<()
         routine: Arc::clone(routine),
         arguments: routine.arguments.iter().map(null).collect(),
         result: routine.result,
-        columns: routine.columns.clone(),
+        columns: match routine.result.is_composite() {
+            true => attributes_of(routine.result),
+            false => routine.columns.clone(),
+        },
     };
     binder.body_of(&called).map(drop)
 }
@@ -90,6 +94,11 @@ impl Binder<'_> {
             }
             (columns, _) => columns.to_vec(),
         };
+        if called.result.is_composite()
+            && matches!(query.columns.as_slice(), [only] if only.sql_type.oid == called.result)
+        {
+            return Ok(query);
+        }
         if query.columns.len() != declared.len() {
             let detail = match (declared.len(), query.columns.len()) {
                 (1, _) if called.columns.is_empty() => {
@@ -145,6 +154,24 @@ impl Binder<'_> {
             }
         }
         Ok(query)
+    }
+
+    /// The fields of the rows of a composite type that a query has in its only column.
+    pub(super) fn with_fields(&mut self, query: Query, row: Oid) -> Query {
+        let mut query = self.wrapped(query, None);
+        if let Body::Select(select) = &mut query.body
+            && let Some(whole) = select.output.pop()
+        {
+            let attributes = row.attributes().unwrap_or_default().iter().enumerate();
+            let outputs = attributes.map(|(field, (name, sql_type))| {
+                let value = FieldValue { row: whole.expr.clone(), field, name: name.clone() };
+                let expr = Expr::new(Kind::Field(Box::new(value)), *sql_type, -1);
+                Output { name: name.clone(), expr }
+            });
+            select.output = outputs.collect();
+            query.columns = select.output.iter().map(Output::column).collect();
+        }
+        query
     }
 
     /// The rows of a query that satisfy a condition, as those of another query.

@@ -1,6 +1,7 @@
 //! The function that a call means, among those of the system and those of users.
 
 use crate::bind::Binder;
+use crate::bind::from::attributes_of;
 use crate::bind::function::no_function;
 use crate::bind::names;
 use crate::bind::operator::polymorphic;
@@ -136,6 +137,9 @@ impl Binder<'_> {
         }
         let result = actual.actual(routine.result).ok_or_else(undetermined)?;
         let mut columns = routine.columns.clone();
+        if result.is_composite() {
+            columns = attributes_of(result);
+        }
         for column in &mut columns {
             let oid = actual.actual(column.sql_type.oid).ok_or_else(undetermined)?;
             column.sql_type = SqlType { oid, ..column.sql_type };

@@ -65,6 +65,7 @@ impl Binder<'_> {
     pub(super) fn executed_set(&mut self, called: Called, defined: Vec<Column>) -> SetCall {
         let routine = Arc::clone(&called.routine);
         let (columns, result) = (called.columns.clone(), result_type(called.result));
+        let row = Some(called.result).filter(|oid| oid.is_composite());
         let mut call = call_of(called);
         let plain = |name: &str| vec![Column { name: name.to_owned(), sql_type: result }];
         let columns = match (columns.as_slice(), defined.is_empty()) {
@@ -74,11 +75,12 @@ impl Binder<'_> {
                 });
                 defined
             }
+            (_, true) if row.is_some() => columns,
             ([], true) => plain(&routine.name),
             ([only], true) if result.oid != Oid::RECORD => plain(&only.name),
             _ => columns,
         };
-        SetCall { call, columns, returns_set: routine.returns_set }
+        SetCall { call, columns, returns_set: routine.returns_set, row }
     }
 }
 

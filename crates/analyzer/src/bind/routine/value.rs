@@ -7,6 +7,7 @@ use crate::bind::from::{Part, part, rename};
 use crate::bind::scope::Clause;
 use crate::bind::{Binder, contains, names};
 use crate::error::{Error, Result};
+use crate::system::casts::CastContext;
 use crate::system::functions::Volatility;
 use crate::system::{Oid, SqlType};
 use crate::tree::walk::query_expressions;
@@ -103,11 +104,13 @@ impl Binder<'_> {
         };
         let body = self.body_of(called).map_err(|error| elsewhere(error, location))?;
         let (query, places) = body;
-        let is_row = called.result == Oid::RECORD;
+        let is_row = called.result.is_row() && !is_whole(&query, called.result);
         let mut value = match as_expressions(query) {
             Ok(outputs) if is_row => {
                 let values = outputs.into_iter().map(|output| output.expr).collect();
-                Expr::new(Kind::Row(values), Oid::RECORD, location)
+                let row = Expr::new(Kind::Row(values), Oid::RECORD, location);
+                self.coerce(row, called.result.into(), CastContext::Assignment)?
+                    .ok_or_else(|| Error::missing("this row"))?
             }
             Ok(mut outputs) => match outputs.pop() {
                 Some(output) => output.expr,
@@ -136,7 +139,7 @@ impl Binder<'_> {
             *place = called.arguments[number].clone();
         });
         value.location = crate::tree::Location(location);
-        if is_row {
+        if called.result == Oid::RECORD {
             self.named_rows.push((value.clone(), called.columns.clone()));
         }
         Ok(value)
@@ -222,6 +225,7 @@ impl Binder<'_> {
         let alias = range.alias.as_ref();
         let is_scalar = called.columns.is_empty();
         let name = called.routine.name.clone();
+        let row = Some(called.result).filter(|oid| oid.is_composite());
         let query = self.rows_of_routine(called, location)?;
         let mut columns: Vec<Column> = query.columns.clone();
         let shown = alias.map_or(name.as_str(), |alias| alias.aliasname.as_str());
@@ -237,6 +241,7 @@ impl Binder<'_> {
             scope.scalar_functions.push(id);
         }
         self.note_records(id, &query);
+        self.row_types.extend(row.map(|row| (id, row)));
         self.columns_of_relation.insert(id, columns.clone());
         Ok(part(id, shown, None, columns, Source::Query(Box::new(query)), is_lateral))
     }
@@ -254,6 +259,9 @@ impl Binder<'_> {
         }
         let (mut query, places) =
             self.body_of(&called).map_err(|error| elsewhere(error, location))?;
+        if is_whole(&query, called.result) {
+            query = self.with_fields(query, called.result);
+        }
         let routine = &called.routine;
         if !routine.returns_set && (routine.is_strict || !has_one_row(&query)) {
             let what = format!("a function that returns one row such as {}", routine.signature());
@@ -269,6 +277,14 @@ impl Binder<'_> {
             *place = called.arguments[number].clone();
         });
         Ok(query)
+    }
+}
+
+/// Whether a query has a row of a composite type in its only column.
+fn is_whole(query: &Query, row: Oid) -> bool {
+    match query.columns.as_slice() {
+        [column] => row.is_composite() && column.sql_type.oid == row,
+        _ => false,
     }
 }
 

@@ -13,9 +13,9 @@ use values::error::{Error, Result, SqlState};
 ///
 /// # Errors
 /// What is wrong with it; positions count the characters of the source.
-pub(crate) fn check_function(planner: &Planner<'_>, function: &Function) -> Result<()> {
+pub fn check_function(planner: &Planner<'_>, function: &Function) -> Result<()> {
     let names: Vec<String> = function.parameters.iter().map(|of| of.name.clone()).collect();
-    let result = analyzer::system::Oid(function.result_id);
+    let result = system_catalog::Oid(function.result_id);
     let of = Checked {
         name: &function.name,
         parameters: &names,
@@ -23,7 +23,7 @@ pub(crate) fn check_function(planner: &Planner<'_>, function: &Function) -> Resu
         is_void: result.catalog_name() == "void",
         has_outputs: function.outputs().next().is_some(),
         is_procedure: function.is_procedure,
-        is_trigger: result == analyzer::system::Oid::TRIGGER,
+        is_trigger: result == system_catalog::Oid::TRIGGER,
     };
     let block = plpgsql::parse(&function.body)?;
     plpgsql::check(&block, &of, &Names { planner })
