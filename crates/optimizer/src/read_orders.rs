@@ -1,7 +1,8 @@
-//! Gives rows to aggregates that depend on their order as they are read.
+//! Gives rows in the order in which one partition reads them.
 //!
-//! `array_agg(x) FROM generate_series(1, 20000) x` takes the numbers in the order of the series. The engine hands out the
-//! batches of one partition to several in turn, so that what the aggregate gathers of them has another order.
+//! `array_agg(x) FROM generate_series(1, 20000) x` takes the numbers in the order of the series, and rows that a series makes
+//! for an INSERT get their numbers from a sequence in it. The engine hands out the batches of one partition to several in
+//! turn, and gathers them as they are done, which saves time only for joins and aggregates.
 
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
@@ -9,7 +10,9 @@ use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::physical_expr::Partitioning;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::aggregates::AggregateExec;
+use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::filter::FilterExec;
+use datafusion::physical_plan::limit::LocalLimitExec;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
@@ -26,16 +29,19 @@ impl PhysicalOptimizerRule for ReadOrders {
         _: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let kept = |node: Arc<dyn ExecutionPlan>| {
-            let Some(aggregate) = node.downcast_ref::<AggregateExec>() else {
-                return Ok(Transformed::no(node));
+            let input = match node.downcast_ref::<AggregateExec>() {
+                Some(aggregate) if depends(aggregate) => aggregate.input(),
+                Some(_) => return Ok(Transformed::no(node)),
+                None => match node.downcast_ref::<CoalescePartitionsExec>() {
+                    Some(gathered) => gathered.input(),
+                    None => return Ok(Transformed::no(node)),
+                },
             };
-            if !depends(aggregate) {
-                return Ok(Transformed::no(node));
-            }
-            let Some(input) = whole(aggregate.input())? else { return Ok(Transformed::no(node)) };
+            let Some(input) = whole(input)? else { return Ok(Transformed::no(node)) };
             Ok(Transformed::yes(Arc::clone(&node).with_new_children(vec![input])?))
         };
-        plan.transform_up(kept).data()
+        let plan = plan.transform_up(kept).data()?;
+        Ok(whole(&plan)?.unwrap_or(plan))
     }
 
     fn name(&self) -> &str {
@@ -63,7 +69,8 @@ fn whole(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>
         let is_one = spread.input().output_partitioning().partition_count() == 1;
         return Ok((is_in_turn && is_one).then(|| Arc::clone(spread.input())));
     }
-    let is_in_order = plan.is::<ProjectionExec>() || plan.is::<FilterExec>();
+    let is_in_order =
+        plan.is::<ProjectionExec>() || plan.is::<FilterExec>() || plan.is::<LocalLimitExec>();
     if let (true, [input]) = (is_in_order, &plan.children()[..])
         && let Some(input) = whole(input)?
     {

@@ -56,12 +56,8 @@ impl Kind {
 
 static ALL: LazyLock<HashMap<String, Arc<ScalarUDF>>> = LazyLock::new(|| {
     let functions = access::all().into_iter().chain(build::all()).chain(gather::all());
-    let functions = functions
-        .chain(rows::all())
-        
-        .chain(refused::all())
-        .chain(change::all())
-        .chain(casts::all());
+    let functions =
+        functions.chain(rows::all()).chain(refused::all()).chain(change::all()).chain(casts::all());
     let functions = functions.chain(paths::all()).chain([order::function()]);
     functions.map(|function| (function.name().to_owned(), Arc::new(function))).collect()
 });
