@@ -210,6 +210,17 @@ mod tests {
         user(20, "a mood", UserTypeKind::Domain(domain))
     }
 
+    /// A composite type over an enum and a composite type, with a name that comes first.
+    fn bill(mood: &UserType, names: &[&str]) -> [UserType; 2] {
+        let attribute = |name: &str, sql_type| Attribute { name: name.to_owned(), sql_type };
+        let held = SqlType::User(Arc::new(mood.clone()));
+        let costs = names.iter().map(|name| attribute(name, held.clone())).collect();
+        let cost = user(30, "cost", UserTypeKind::Composite(costs));
+        let costs = SqlType::Array(Box::new(SqlType::User(Arc::new(cost.clone()))));
+        let parts = vec![attribute("a b", SqlType::Integer), attribute("parts", costs)];
+        [cost, user(40, "bill", UserTypeKind::Composite(parts))]
+    }
+
     fn catalog(types: &[UserType]) -> Catalog {
         let changes = types.iter().map(|user| CatalogChange::CreateType(user.clone()));
         changes.fold(Catalog::new(), |catalog, change| catalog.apply(&change).expect("new"))
@@ -221,7 +232,9 @@ mod tests {
 
     #[test]
     fn types_are_restored_in_the_order_of_their_forms() {
-        let before = with_domain(&mood(&["a", "b"]), "VALUE <> 'b'");
+        let mood = mood(&["a", "b"]);
+        let [cost, bill] = bill(&mood, &["c", "d"]);
+        let before = catalog(&[mood.clone(), domain(&mood, "VALUE <> 'b'"), cost, bill]);
         let mut after = Catalog::new();
         for form in forms(&before).expect("forms") {
             let old = before.user_type(&form.name.schema, &form.name.name).expect("the type");
@@ -229,7 +242,22 @@ mod tests {
             assert_eq!(new, **old);
             after = after.apply(&CatalogChange::CreateType(new)).expect("created");
         }
-        assert_eq!(after.user_types().count(), 2);
+        assert_eq!(after.user_types().count(), 4);
+    }
+
+    #[test]
+    fn a_composite_type_must_have_the_attributes_of_the_backup() {
+        let made = |names: &[&str]| {
+            let mood = mood(&["a", "b"]);
+            let [cost, bill] = bill(&mood, names);
+            catalog(&[mood, cost, bill])
+        };
+        let forms = forms(&made(&["c", "d"])).expect("forms");
+        let text = "\"public\".\"bill\"";
+        assert!(require(&forms, text, &made(&["c", "d"])).is_ok());
+        let error = require(&forms, text, &made(&["c", "e"])).expect_err("another name");
+        assert!(error.to_string().ends_with("it has other attributes now"), "{error}");
+        assert!(require(&forms, text, &Catalog::new()).is_err());
     }
 
     #[test]

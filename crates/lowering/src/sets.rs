@@ -147,10 +147,9 @@ impl Lowering<'_> {
         let types: Vec<SqlType> = set.columns.iter().map(|column| column.sql_type).collect();
         let first = set.row.map(SqlType::from).or_else(|| types.first().copied());
         let Some(first) = first else { return missing("a set without columns") };
-        let fields = if set.row.is_some() { types.clone() } else { Vec::new() };
+        let fields = set.row.map_or_else(Vec::new, |_| types.clone());
         if !set.returns_set {
-            let column = self.single(set, first)?;
-            return Ok(vec![SetColumn { fields, ..column }]);
+            return Ok(vec![SetColumn { fields, ..self.single(set, first)? }]);
         }
         let arguments = self.exprs(&set.call.arguments)?;
         if name == "generate_subscripts" {
@@ -163,8 +162,7 @@ impl Lowering<'_> {
         Ok(match name {
             "unnest" => match (values.next(), values.next()) {
                 (Some(array), None) if array.sql_type.oid.element().is_some() => {
-                    let array = self.flat(array)?;
-                    vec![SetColumn { fields, ..SetColumn::plain(array, first) }]
+                    vec![SetColumn { fields, ..SetColumn::plain(self.flat(array)?, first) }]
                 }
                 _ => return missing("unnest of these values"),
             },

@@ -188,7 +188,9 @@ pub fn of_parameters(prepare: &Prepare, users: &Visible, text: &str) -> Result<V
 /// # Errors
 /// As [`of_written`].
 pub fn of_column_definition(written: &Written, users: &Visible, text: &str) -> Result<Held> {
-    Ok(match of_written(written, users, text)? {
+    let sql_type = of_written(written, users, text)?;
+    refuse_rows(&sql_type)?;
+    Ok(match sql_type {
         other if other == types::OID => Held::BigInt,
         other if [types::NAME, types::CHAR, types::BPCHAR, types::REFCURSOR].contains(&other) => {
             Held::Text
@@ -200,6 +202,21 @@ pub fn of_column_definition(written: &Written, users: &Visible, text: &str) -> R
         }
         other => other,
     })
+}
+
+/// Refuses a column of the type of a relation's rows: changes of the relation would change its values.
+///
+/// # Errors
+/// 0A000.
+pub fn refuse_rows(held: &Held) -> Result<()> {
+    match held.user_type() {
+        Some(user) if user.id.rows_of().is_some() => {
+            let message =
+                format!("a column of the type of the rows of \"{}\" is not supported", user.name);
+            Err(Error::unsupported(message).with_hint("Make a composite type with CREATE TYPE."))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn is_domain(held: &Held) -> bool {

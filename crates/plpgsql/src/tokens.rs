@@ -99,8 +99,9 @@ fn token(text: &str) -> Option<(Kind, usize)> {
     if first.is_ascii_digit() || first == '$' {
         let mut end = first.len_utf8();
         for letter in text[end..].chars() {
-            let is_range = text[end..].starts_with("..");
-            if !(letter.is_ascii_alphanumeric() || letter == '.' && !is_range || letter == '_') {
+            // `$1.a` is a field of a parameter.
+            let is_point = letter == '.' && first != '$' && !text[end..].starts_with("..");
+            if !(letter.is_ascii_alphanumeric() || is_point || letter == '_') {
                 break;
             }
             end += letter.len_utf8();

@@ -18,4 +18,6 @@ pub use signature::{aggregate, columns, routine};
 pub use text::{
     Names, arguments, definition, identity_arguments, result, setting_values, signature, sql_body,
 };
-pub use types::{kept, known_name, known_type, mentions, mentions_rows, resolved, variadic_item};
+pub use types::{
+    kept, known_name, known_type, mentions, mentions_rows, of_client, resolved, variadic_item,
+};

@@ -25,6 +25,13 @@ fn of_catalog(catalog: &Catalog, id: u32) -> Option<(Arc<UserType>, bool)> {
     })
 }
 
+/// The type of users with an id, as clients see it. `None` for other types, and for domains.
+pub fn of_client(catalog: &Catalog, id: u32) -> Option<SqlType> {
+    let (user, is_array) = of_catalog(catalog, id).filter(|(user, _)| user.domain().is_none())?;
+    let user = SqlType::User(user);
+    Some(if is_array { SqlType::Array(Box::new(user)) } else { user })
+}
+
 /// The analyzer's id of a user's type, or of arrays of it.
 fn oid_of(user: &Arc<UserType>, is_array: bool) -> Option<Oid> {
     let oid = parser::types::of_held(&SqlType::User(Arc::clone(user)))?.oid;

@@ -17,13 +17,8 @@ const OF_ENUMS: [i64; 4] = [3504, 3505, 3532, 3533];
 const OF_ARRAYS: [i64; 4] = [750, 751, 2400, 2401];
 /// `domain_in` and `domain_recv`.
 const OF_DOMAINS: [i64; 2] = [2597, 2598];
-/// The input and output functions of rows.
-const OF_ROWS: [i64; 4] = [
-    type_catalog::RECORD_IN,
-    type_catalog::RECORD_OUT,
-    type_catalog::RECORD_RECEIVE,
-    type_catalog::RECORD_SEND,
-];
+/// `record_in`, `record_out`, `record_recv` and `record_send`.
+const OF_ROWS: [i64; 4] = [2290, 2291, 2402, 2403];
 /// `array_subscript_handler` and `array_typanalyze`.
 const SUBSCRIPTS_OF_ARRAYS: i64 = 6179;
 const STATISTICS_OF_ARRAYS: i64 = 3816;

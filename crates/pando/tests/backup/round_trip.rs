@@ -58,7 +58,7 @@ const MADE: &str = "
 
 /// Types, functions, and what relates tables and rows. Each statement is a transaction, as a new label may be used only
 /// behind the one that adds it.
-const RELATED: [&str; 24] = [
+const RELATED: [&str; 30] = [
     "CREATE TYPE mood AS ENUM ('sad', 'happy')",
     "ALTER TYPE mood ADD VALUE 'calm' BEFORE 'happy'",
     "ALTER TYPE mood OWNER TO clerk",
@@ -89,6 +89,14 @@ const RELATED: [&str; 24] = [
     "CREATE TRIGGER person_lowers BEFORE UPDATE OF email, m ON person
         FOR EACH ROW WHEN (NEW.id > 0) EXECUTE FUNCTION lowered('x')",
     "CREATE VIEW calm AS SELECT id, m FROM person WHERE m = 'calm'",
+    "CREATE TYPE shop.cost AS (net numeric(8,2), m mood)",
+    // Its name comes before that of the type below it.
+    "CREATE TYPE shop.bill AS (total shop.cost, parts shop.cost[], p positive)",
+    "CREATE TABLE sale (id int PRIMARY KEY, b shop.bill DEFAULT ROW(ROW(1, 'calm'), NULL, 1), cs shop.cost[])",
+    "INSERT INTO sale VALUES (1, ROW('(1.50,sad)', '{\"(2,happy)\",NULL}', 3), '{\"(,)\",NULL}'), (2, NULL, NULL);
+     INSERT INTO sale (id) VALUES (3)",
+    "CREATE FUNCTION total(b shop.bill) RETURNS shop.cost LANGUAGE plpgsql AS 'BEGIN RETURN b.total; END'",
+    "CREATE FUNCTION label(v visit) RETURNS text LANGUAGE sql AS 'SELECT v.id || v.note'",
 ];
 
 const READ_RELATED: &str = "
@@ -109,7 +117,11 @@ const READ_RELATED: &str = "
     SELECT proname, prosrc, provolatile FROM pg_proc WHERE proname IN ('doubled', 'stays') ORDER BY 1;
     SELECT pg_get_triggerdef(oid) FROM pg_trigger;
     SELECT doubled(21);
-    SELECT id, note FROM stays(2) ORDER BY 1";
+    SELECT id, note FROM stays(2) ORDER BY 1;
+    SELECT id, b, cs, (b).total.m, total(b) FROM sale ORDER BY id;
+    SELECT v.label FROM visit v ORDER BY id;
+    SELECT attribute_name, data_type, attribute_udt_name FROM information_schema.attributes
+        ORDER BY udt_name, ordinal_position";
 
 const READ: &str = "
     SELECT * FROM kinds ORDER BY id;
@@ -150,7 +162,7 @@ async fn everything_that_a_catalog_holds_comes_back() {
     assert_eq!(expected.pop().as_deref(), Some("1"), "the temporary table");
     let place = world.place();
     let said = world.back_up(&place.url);
-    assert!(said.contains("11 tables"), "{said}");
+    assert!(said.contains("12 tables"), "{said}");
 
     let restored = world.restored(&place.url, "data");
     let client = connect(&restored).await;

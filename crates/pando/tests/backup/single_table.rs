@@ -86,14 +86,15 @@ async fn a_table_with_types_of_users_needs_these_types() {
     let client = connect(&world).await;
     let made = "CREATE TYPE mood AS ENUM ('sad', 'happy');
                 CREATE DOMAIN positive AS int CHECK (VALUE > 0);
-                CREATE TABLE t (id int PRIMARY KEY, m mood, past mood[], p positive);
-                INSERT INTO t VALUES (1, 'happy', '{sad,happy}', 7), (2, 'sad', NULL, NULL)";
+                CREATE TYPE pair AS (m mood, n int);
+                CREATE TABLE t (id int PRIMARY KEY, m mood, past mood[], p positive, c pair);
+                INSERT INTO t VALUES (1, 'happy', '{sad,happy}', 7, '(sad,1)'), (2, 'sad', NULL, NULL, NULL)";
     client.batch_execute(made).await.expect("made");
-    let all = "SELECT id, m, past::text, p FROM t ORDER BY m";
+    let all = "SELECT id, m, past::text, p, c FROM t ORDER BY m";
     let expected = values(&client, all).await;
     let place = world.place();
     world.back_up(&place.url);
-    let lost = "DROP TABLE t; DROP DOMAIN positive; DROP TYPE mood";
+    let lost = "DROP TABLE t; DROP DOMAIN positive; DROP TYPE pair; DROP TYPE mood";
     client.batch_execute(lost).await.expect("lost");
 
     let sql = format!("SELECT pando.restore_table('{}', 't')", place.url);
@@ -109,12 +110,18 @@ async fn a_table_with_types_of_users_needs_these_types() {
             "42804",
             "constraint",
         ),
+        (
+            "DROP DOMAIN positive; CREATE DOMAIN positive AS int CHECK (VALUE > 0)",
+            "42704",
+            "\"public.pair\" does not exist",
+        ),
+        ("CREATE TYPE pair AS (m mood, k int)", "42804", "other attributes"),
     ] {
         client.batch_execute(before).await.unwrap_or_else(|error| panic!("{before}: {error:?}"));
         let (found, message) = refusal(&client, &sql).await;
         assert!(found == code && message.contains(said), "{before}: {found} {message}");
     }
-    let again = "DROP DOMAIN positive; CREATE DOMAIN positive AS int CHECK (VALUE > 0)";
+    let again = "DROP TYPE pair; CREATE TYPE pair AS (m mood, n int)";
     client.batch_execute(again).await.expect("made");
     assert_eq!(values(&client, &sql).await, ["2"]);
     assert_eq!(values(&client, all).await, expected);

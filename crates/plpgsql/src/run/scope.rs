@@ -206,13 +206,31 @@ impl<V: Clone> Scopes<V> {
         match rest {
             [] => Ok((slot, None)),
             [field] if !matches!(slot.content, Content::Value { .. }) => Ok((slot, Some(field))),
-            [_, ..] if matches!(slot.content, Content::Composite { .. }) => {
+            [_, ..] if !matches!(slot.content, Content::Value { .. }) => {
                 let message =
                     format!("an assignment to {} is not supported", target.parts.join("."));
                 Err(Error::unsupported(message))
             }
             _ => Err(unknown()),
         }
+    }
+
+    /// The row within which a target is that is a field of a field: that of a variable, or of a record's field. Also its value
+    /// and the names within it.
+    pub(super) fn within<'t>(&self, target: &'t Target) -> Option<(Target, V, &'t [String])> {
+        let (place, rest) = self.found(&target.parts)?;
+        let (first, names) = rest.split_first().filter(|(_, names)| !names.is_empty())?;
+        let content = &self.0[place.0].slots[place.1].content;
+        let (row, names) = match content {
+            Content::Composite { value, .. } => (value, rest),
+            Content::Row(fields) => (&fields.iter().find(|(name, ..)| name == first)?.2, names),
+            Content::Record(fields) => {
+                (&fields.as_ref()?.iter().find(|(name, _)| name == first)?.1, names)
+            }
+            Content::Value { .. } | Content::Alias(_) => return None,
+        };
+        let parts = target.parts[..target.parts.len() - names.len()].to_vec();
+        Some((Target { parts }, row.clone(), names))
     }
 
     /// The type of a target that is a plain variable and no constant.

@@ -141,6 +141,11 @@ impl<H: Host> Machine<'_, H> {
 
     /// Assigns an expression.
     pub(super) async fn assign_expression(&mut self, target: &Target, sql: &Sql) -> Result<()> {
+        if let Some((row, value, names)) = self.scopes.within(target) {
+            let variable = row.parts.last().map_or("", String::as_str);
+            let value = self.with_field((variable, value), names, sql).await?;
+            return self.assign(&row, value).await;
+        }
         let (slot, field) = self.scopes.slot(target)?;
         if slot.is_constant {
             return Err(constant(&slot.name));

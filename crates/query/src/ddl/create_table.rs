@@ -197,6 +197,7 @@ async fn planned(
     for (column, name) in columns.iter_mut().zip(names) {
         column.0.clone_from(name);
     }
+    columns.iter().try_for_each(|(_, of)| parser::types::refuse_rows(of))?;
     let physical = match create.with_data {
         true => Some(planner.physical(&plan).await?),
         false => None,

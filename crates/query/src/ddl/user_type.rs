@@ -41,6 +41,9 @@ pub(super) async fn create(
         NewType::Domain { base, is_nullable, default, checks } => {
             let users = frame.types(transaction.catalog());
             let base = Box::new(types::of_column_definition(base, &users, frame.text)?);
+            if base.user_type().is_some_and(|user| user.attributes().is_some()) {
+                return Err(Error::unsupported("a domain over a composite type is not supported"));
+            }
             let (nullable, default) = (*is_nullable, default.clone());
             let mut domain = Domain { base, nullable, default, checks: Vec::new() };
             for check in checks {

@@ -27,6 +27,15 @@ impl Session {
         self.inner().declared_types(&mut conversation, prepare, text)
     }
 
+    /// The type of users that a client gives by its id for a parameter. `None` for other types, and for domains.
+    pub async fn type_of_client(&self, id: u32) -> Option<SqlType> {
+        let mut conversation = self.inner().conversation.lock().await;
+        match conversation.open() {
+            Some(open) => routines::of_client(open.transaction.catalog(), id),
+            None => routines::of_client(&self.inner().shared.store.catalog(), id),
+        }
+    }
+
     /// The values of the arguments, converted to `types`. `parameters` are the values of the EXECUTE's own `$1`, `$2`, ...
     ///
     /// # Errors

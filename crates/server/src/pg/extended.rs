@@ -38,7 +38,13 @@ impl<S: Stream> Connection<S> {
     }
 
     async fn parse(&mut self, name: String, text: &str, types: &[u32]) -> Result<(), Error> {
-        let given: Vec<_> = types.iter().map(|oid| oid::parameter_type(*oid)).collect();
+        let mut given = Vec::with_capacity(types.len());
+        for oid in types {
+            given.push(match oid::parameter_type(*oid) {
+                None if *oid != 0 => self.session.type_of_client(*oid).await,
+                known => known,
+            });
+        }
         let mut planned = self.texts.get(text, types);
         if planned.is_none() {
             let mut statements = self.session.parse(text).await?;
