@@ -24,7 +24,6 @@ mod errors;
 pub mod functions;
 mod information_schema;
 pub mod names;
-pub mod operator_classes;
 mod origin;
 mod pando;
 pub mod pg_catalog;

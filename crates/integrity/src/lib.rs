@@ -18,6 +18,7 @@ mod definition;
 mod errors;
 mod lookup;
 pub mod names;
+pub mod operator_classes;
 mod primary_key;
 mod settle;
 mod surroundings;

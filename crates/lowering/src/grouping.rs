@@ -12,16 +12,13 @@ use datafusion::logical_expr::expr::{GroupingSet, Sort};
 use datafusion::logical_expr::{
     Aggregate, Expr, LogicalPlan, LogicalPlanBuilder, Operator, binary_expr, cast, when,
 };
+use optimizer::Carried;
 use std::collections::HashSet;
 
 impl Lowering<'_> {
     /// The groups of a SELECT, with its aggregates, which take the rows in an order.
-    pub(crate) fn grouped(
-        &mut self,
-        plan: LogicalPlan,
-        select: &Select,
-        order: Vec<Sort>,
-    ) -> Result<LogicalPlan> {
+    pub(crate) fn grouped(&mut self, rows: Carried, select: &Select) -> Result<LogicalPlan> {
+        let Carried { plan, order } = rows;
         let keys = self.exprs(&select.group_by)?;
         let mut key_exprs: Vec<Expr> = Vec::with_capacity(keys.len());
         let mut aggregates: Vec<Expr> = Vec::new();
@@ -53,9 +50,7 @@ impl Lowering<'_> {
                 });
                 distinct.clone()
             }
-            Some(sets) => {
-                vec![grouping_sets(sets, &key_exprs, &mut distinct)?]
-            }
+            Some(sets) => vec![grouping_sets(sets, &key_exprs, &mut distinct)?],
         };
         let aggregates = with_names(aggregates);
         let plan = LogicalPlanBuilder::from(plan).aggregate(group_by, aggregates)?.build()?;

@@ -7,7 +7,6 @@
 
 mod aggregates;
 mod callable;
-mod carried_orders;
 mod ctes;
 mod decimals;
 mod distinct;

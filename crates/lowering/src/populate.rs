@@ -211,13 +211,15 @@ fn literal(json: &str, sql_type: &SqlType, key: &str) -> Result<Option<String>> 
     match (sql_type, &value) {
         (_, Value::Null) => Ok(None),
         (SqlType::Array(item), Value::Array(array)) => {
+            let is_json = matches!(**item, SqlType::Json | SqlType::Jsonb);
             let items = elements(array).map(|element| {
+                let is_array = matches!(Value::of(element), Value::Array(_));
+                if is_array && !is_json && !is_list(item) {
+                    let what = "an array of several dimensions from JSON is not supported";
+                    return Err(Error::unsupported(what));
+                }
                 Ok(match literal(element, item, key)? {
-                    Some(text)
-                        if matches!(Value::of(element), Value::Array(_)) && is_list(item) =>
-                    {
-                        text
-                    }
+                    Some(text) if is_array && is_list(item) => text,
                     Some(text) => quoted(&text),
                     None => "NULL".to_owned(),
                 })

@@ -1,6 +1,5 @@
 //! Queries: the part that makes rows, with WITH, ORDER BY and LIMIT around it.
 
-use crate::carried_orders::{Carried, carried};
 use crate::expressions::outputs_of;
 use crate::refusal::Result;
 use crate::scope::Lowering;
@@ -8,6 +7,7 @@ use analyzer::tree::{Body, Query, Select, SortKey};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::logical_expr::expr::Sort;
 use grammar::growing;
+use optimizer::{Carried, carried};
 
 impl Lowering<'_> {
     /// The plan of a query, whose columns are those of the query and have names that differ.

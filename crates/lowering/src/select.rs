@@ -1,6 +1,5 @@
 //! SELECT.
 
-use crate::carried_orders::{Carried, carried};
 use crate::names;
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
@@ -12,6 +11,7 @@ use datafusion::logical_expr::expr::Sort;
 use datafusion::logical_expr::{
     Expr as Engine, ExprSchemable, LogicalPlan, LogicalPlanBuilder, when,
 };
+use optimizer::{Carried, carried};
 use std::collections::HashSet;
 
 /// Begins the names of columns that only sort keys need.
@@ -121,7 +121,8 @@ impl Lowering<'_> {
             plan = LogicalPlanBuilder::from(plan).filter(filter)?.build()?;
         }
         if select.is_grouped {
-            plan = self.grouped(plan, select, std::mem::take(&mut order))?;
+            let rows = Carried { plan, order: std::mem::take(&mut order) };
+            plan = self.grouped(rows, select)?;
             if let Some(having) = &select.having {
                 let having = self.condition(having)?;
                 plan = LogicalPlanBuilder::from(plan).having(having)?.build()?;

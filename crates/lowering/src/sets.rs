@@ -1,6 +1,5 @@
 //! Set-returning functions: each column is an array that the engine expands to rows.
 
-use crate::carried_orders::Carried;
 use crate::functions::{arrays, json, take};
 use crate::record_fields::fields_of;
 use crate::refusal::{Result, missing, unsupported};
@@ -18,6 +17,7 @@ use datafusion::logical_expr::expr::Sort;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Unnest, lit, when};
 use functions::arrays::series::SERIES;
 use functions::json::rows::ROWS_FUNCTIONS;
+use optimizer::Carried;
 use std::sync::Arc;
 use store::catalog::{Attribute, RelationId, SqlType as Held, UserType};
 use values::error::{Error, SqlState};
@@ -196,21 +196,28 @@ impl Lowering<'_> {
                 let (expr, data_type) = self.engine_function("regexp_matches_lists", arguments)?;
                 plain(Typed { expr, sql_type: first, data_type })
             }
-            other => {
-                let Some(rows) = ROWS_FUNCTIONS.iter().find(|rows| rows.name == other) else {
-                    return missing(format!("the set of {other}"));
-                };
-                let mut columns = Vec::with_capacity(rows.columns.len());
-                for (column, item) in rows.columns.iter().zip(types) {
-                    let call = self.engine_function(column.values, arguments.clone())?;
-                    let (expr, data_type) = call;
-                    let array = Typed { expr, sql_type: array_of(item), data_type };
-                    columns
-                        .push(SetColumn { marker: column.marker, ..SetColumn::plain(array, item) });
-                }
-                columns
-            }
+            other => return self.columns_of_rows(other, &arguments, types),
         })
+    }
+
+    /// The columns of a function that returns rows of several, mostly of JSON.
+    fn columns_of_rows(
+        &self,
+        name: &str,
+        arguments: &[Typed],
+        types: Vec<SqlType>,
+    ) -> Result<Vec<SetColumn>> {
+        let Some(rows) = ROWS_FUNCTIONS.iter().find(|rows| rows.name == name) else {
+            return missing(format!("the set of {name}"));
+        };
+        let mut columns = Vec::with_capacity(rows.columns.len());
+        for (column, item) in rows.columns.iter().zip(types) {
+            let (expr, data_type) = self.engine_function(column.values, arguments.to_vec())?;
+            let arrays = item.oid.array().unwrap_or(Oid::TEXT_ARRAY).into();
+            let array = Typed { expr, sql_type: arrays, data_type };
+            columns.push(SetColumn { marker: column.marker, ..SetColumn::plain(array, item) });
+        }
+        Ok(columns)
     }
 
     /// The rows that a function makes of JSON objects. `None` for other functions.

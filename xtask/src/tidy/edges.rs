@@ -69,6 +69,7 @@ const EDGES: &[(&str, &[&str])] = &[
         ],
     ),
     ("frames", &["executor", "foreign", "values", "store"]),
+    ("optimizer", &["grammar"]),
     (
         "lowering",
         &[
@@ -79,6 +80,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "frames",
             "catalog_views",
             "functions",
+            "optimizer",
             "user_types",
             "values",
             "store",
@@ -117,7 +119,6 @@ const EDGES: &[(&str, &[&str])] = &[
         ],
     ),
     ("copy_formats", &["parser", "values", "store"]),
-    ("optimizer", &[]),
     (
         "distributed",
         &["executor", "foreign", "scan", "functions", "values", "bundling", "store", "sdds"],

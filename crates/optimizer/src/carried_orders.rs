@@ -4,9 +4,8 @@
 //! a SELECT without ORDER BY returns them so. The engine knows no such order: it drops a sort that nothing asks for. So who
 //! reads the rows asks for it, also by values that the subquery does not return: they become columns behind its own.
 
-use crate::refusal::Result;
-use datafusion::common::Column;
 use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{Column, Result};
 use datafusion::logical_expr::expr::Sort;
 use datafusion::logical_expr::{
     Expr, Filter, Limit, LogicalPlan, Projection, SubqueryAlias, Window,
@@ -18,15 +17,18 @@ use std::sync::Arc;
 const KEY: &str = "?order";
 
 /// A plan whose rows are in an order.
-pub(crate) struct Carried {
+pub struct Carried {
     /// The plan, with columns for the order behind its own.
-    pub(crate) plan: LogicalPlan,
+    pub plan: LogicalPlan,
     /// The order, over the columns of the plan.
-    pub(crate) order: Vec<Sort>,
+    pub order: Vec<Sort>,
 }
 
 /// The order of a plan's rows. `None` if they have none.
-pub(crate) fn carried(plan: &LogicalPlan) -> Result<Option<Carried>> {
+///
+/// # Errors
+/// Those of making plans.
+pub fn carried(plan: &LogicalPlan) -> Result<Option<Carried>> {
     growing(|| carried_here(plan))
 }
 
