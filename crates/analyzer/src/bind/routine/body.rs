@@ -10,7 +10,8 @@ use crate::routine::Routine;
 use crate::system::casts::CastContext;
 use crate::system::{Oid, SqlType};
 use crate::tree::{
-    Body, Column, Expr, FieldValue, From, Kind, Literal, Output, Query, Relation, Select, Source,
+    Body, Cast, Column, Conversion, Expr, FieldValue, From, Kind, Literal, Output, Query, Relation,
+    Select, Source,
 };
 use grammar::tree::{NodeEnum, SelectStmt};
 use std::sync::Arc;
@@ -114,7 +115,10 @@ impl Binder<'_> {
 
     /// The query with columns of the declared types and names.
     fn retyped(&mut self, mut query: Query, declared: &[Column], called: &Called) -> Result<Query> {
-        let same = |(now, wanted): (&Column, &Column)| now.sql_type.oid == wanted.sql_type.oid;
+        let same = |(now, wanted): (&Column, &Column)| {
+            let (now, wanted) = (now.sql_type, wanted.sql_type);
+            now.oid == wanted.oid && (wanted.modifier < 0 || now.modifier == wanted.modifier)
+        };
         let is_same = query.columns.iter().zip(declared).all(same);
         let is_plain = query.order_by.is_empty()
             && matches!(&query.body, Body::Select(select) if select.distinct.is_none());
@@ -125,8 +129,11 @@ impl Binder<'_> {
             for (at, (output, wanted)) in select.output.iter_mut().zip(declared).enumerate() {
                 let null = Expr::new(Kind::Literal(Literal::Null), Oid::UNKNOWN, -1);
                 let value = std::mem::replace(&mut output.expr, null);
-                let (from, to) = (value.sql_type.oid, SqlType::plain(wanted.sql_type.oid));
-                let converted = self.coerce(value, to, CastContext::Assignment)?;
+                let (from, to) = (value.sql_type.oid, target_of(wanted.sql_type));
+                let converted = match called.result.is_composite() {
+                    true => self.field_of_type(value, wanted.sql_type, CastContext::Assignment)?,
+                    false => self.coerce(value, to, CastContext::Assignment)?,
+                };
                 output.expr = converted.ok_or_else(|| {
                     mismatch(called.result).detail(match called.columns.is_empty() {
                         true => format!("Actual return type is {from}."),
@@ -142,6 +149,15 @@ impl Binder<'_> {
         if let Body::Select(select) = &mut query.body {
             for (output, wanted) in select.output.iter_mut().zip(declared) {
                 output.name.clone_from(&wanted.name);
+            }
+            if !is_same && called.result.is_composite() {
+                // The row cuts and rounds the values of its attributes.
+                let fields = std::mem::take(&mut select.output).into_iter();
+                let fields = fields.map(|output| output.expr).collect();
+                let value = Box::new(Expr::new(Kind::Row(fields), Oid::RECORD, -1));
+                let cast = Cast { value, conversion: Conversion::Row, is_explicit: false };
+                let expr = Expr::new(Kind::Cast(cast), called.result, -1);
+                select.output = vec![Output { name: called.routine.name.clone(), expr }];
             }
             query.columns = select.output.iter().map(Output::column).collect();
         } else {
@@ -189,6 +205,14 @@ impl Binder<'_> {
         let relation = Relation { id, alias, columns, is_lateral: false, source };
         let from = vec![From::Relation(Box::new(relation))];
         Query::from(Select { filter, ..Select::plain(select, from, outputs) })
+    }
+}
+
+/// The type that a column of a body is converted to. Nobody checks lengths of texts here.
+fn target_of(wanted: SqlType) -> SqlType {
+    match wanted.oid.category() {
+        'S' => SqlType::plain(wanted.oid),
+        _ => wanted,
     }
 }
 
