@@ -142,8 +142,7 @@ impl Lowering<'_> {
     }
 
     fn columns_of_system(&mut self, set: &SetCall) -> Result<Vec<SetColumn>> {
-        let function = procedures::of(set.call.function);
-        let name = function.map_or("?", |function| function.name);
+        let name = procedures::of(set.call.function).map_or("?", |function| function.name);
         let types: Vec<SqlType> = set.columns.iter().map(|column| column.sql_type).collect();
         let first = set.row.map(SqlType::from).or_else(|| types.first().copied());
         let Some(first) = first else { return missing("a set without columns") };
@@ -234,7 +233,7 @@ impl Lowering<'_> {
         }
         let (item, fields) = match (set.row, is_of_any) {
             (Some(row), false) => (row, types),
-            (None, true) => (Oid::RECORD, types),
+            (_, true) => (Oid::RECORD, types),
             (None, false) if types.len() == 1 => (types[0].oid, Vec::new()),
             _ => return missing(format!("the set of {name}")),
         };

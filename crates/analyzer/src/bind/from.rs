@@ -378,7 +378,8 @@ impl Binder<'_> {
                 _ => result_columns(&resolved, name),
             };
             let returns_set = resolved.function.returns_set;
-            let row = Some(resolved.sql_type.oid).filter(|oid| oid.is_composite());
+            let is_defined = !defined.is_empty();
+            let row = Some(resolved.sql_type.oid).filter(|oid| oid.is_composite() || is_defined);
             calls.push(SetCall { call: resolved.call, columns, returns_set, row });
         }
         Ok(calls)

@@ -104,11 +104,12 @@ async fn all_kinds_of_definitions_are_sound_and_only_tables_are_counted() {
         "CREATE TYPE mood AS ENUM ('sad', 'happy')",
         "ALTER TYPE mood ADD VALUE 'calm' BEFORE 'happy'",
         "CREATE DOMAIN positive AS integer CHECK (VALUE > 0)",
-        "CREATE TABLE person (id int PRIMARY KEY, email text UNIQUE, m mood, past mood[], p positive)",
+        "CREATE TYPE pair AS (m mood, p positive)",
+        "CREATE TABLE person (id int PRIMARY KEY, email text UNIQUE, m mood, past mood[], p positive, c pair)",
         "CREATE TABLE message (id int PRIMARY KEY, sender int REFERENCES person)",
         "CREATE INDEX person_lower ON person (lower(email)) WHERE id > 1",
         "CREATE FUNCTION doubled(a int) RETURNS int LANGUAGE sql AS 'SELECT a * 2'",
-        "INSERT INTO person VALUES (1, 'a', 'calm', '{sad}', 1), (2, 'b', 'sad', NULL, NULL)",
+        "INSERT INTO person VALUES (1, 'a', 'calm', '{sad}', 1, ROW('sad', 2)), (2, 'b', 'sad', NULL, NULL, NULL)",
         "INSERT INTO message VALUES (1, 2)",
     ];
     made_by(&data, &statements).await;

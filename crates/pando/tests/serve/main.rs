@@ -1,6 +1,7 @@
 //! A `pando serve` process with clients.
 
 mod check;
+mod composites;
 mod crashes;
 mod durable;
 mod figures;

@@ -10,7 +10,8 @@ use crate::routine::Routine;
 use crate::system::casts::CastContext;
 use crate::system::{Oid, SqlType};
 use crate::tree::{
-    Body, Column, Expr, FieldValue, From, Kind, Literal, Output, Query, Relation, Select, Source,
+    Body, Cast, Column, Conversion, Expr, FieldValue, From, Kind, Literal, Output, Query, Relation,
+    Select, Source,
 };
 use grammar::tree::{NodeEnum, SelectStmt};
 use std::sync::Arc;
@@ -130,7 +131,10 @@ impl Binder<'_> {
                 let null = Expr::new(Kind::Literal(Literal::Null), Oid::UNKNOWN, -1);
                 let value = std::mem::replace(&mut output.expr, null);
                 let (from, to) = (value.sql_type.oid, wanted.sql_type);
-                let converted = self.coerce(value, to, CastContext::Assignment)?;
+                let converted = match called.result.is_composite() {
+                    true => self.field_of_type(value, wanted.sql_type, CastContext::Assignment)?,
+                    false => self.coerce(value, to, CastContext::Assignment)?,
+                };
                 output.expr = converted.ok_or_else(|| {
                     mismatch(called.result).detail(match called.columns.is_empty() {
                         true => format!("Actual return type is {from}."),
@@ -146,6 +150,15 @@ impl Binder<'_> {
         if let Body::Select(select) = &mut query.body {
             for (output, wanted) in select.output.iter_mut().zip(declared) {
                 output.name.clone_from(&wanted.name);
+            }
+            if !is_same && called.result.is_composite() {
+                // The row cuts and rounds the values of its attributes.
+                let fields = std::mem::take(&mut select.output).into_iter();
+                let fields = fields.map(|output| output.expr).collect();
+                let value = Box::new(Expr::new(Kind::Row(fields), Oid::RECORD, -1));
+                let cast = Cast { value, conversion: Conversion::Row, is_explicit: false };
+                let expr = Expr::new(Kind::Cast(cast), called.result, -1);
+                select.output = vec![Output { name: called.routine.name.clone(), expr }];
             }
             query.columns = select.output.iter().map(Output::column).collect();
         } else {

@@ -259,11 +259,12 @@ impl Binder<'_> {
         }
         let (mut query, places) =
             self.body_of(&called).map_err(|error| elsewhere(error, location))?;
+        let is_one = has_one_row(&query);
         if is_whole(&query, called.result) {
             query = self.with_fields(query, called.result);
         }
         let routine = &called.routine;
-        if !routine.returns_set && (routine.is_strict || !has_one_row(&query)) {
+        if !routine.returns_set && (routine.is_strict || !is_one) {
             let what = format!("a function that returns one row such as {}", routine.signature());
             return Err(Error::missing(what).at(location));
         }
