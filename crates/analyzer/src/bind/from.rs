@@ -276,8 +276,7 @@ impl Binder<'_> {
         let name = alias.map_or(first_name, |alias| alias.aliasname.as_str());
         let mut columns: Vec<Column> = calls.iter().flat_map(|call| call.columns.clone()).collect();
         // The alias of a function with one plain value names the column, too.
-        let is_plain_row = calls.len() == 1 && columns.len() == 1;
-        let is_scalar = is_plain_row && calls[0].row.is_none() && !is_record(&calls[0]);
+        let is_scalar = calls.len() == 1 && columns.len() == 1 && calls[0].row.is_none();
         let row = match (calls.as_slice(), range.ordinality) {
             ([call], false) => call.row,
             _ => None,
@@ -402,15 +401,8 @@ fn is_plain(set: &SetCall) -> bool {
                 && executed.signature.starts_with(&format!("{}(", set.columns[0].name))
         }
         None => crate::system::functions::of(set.call.function)
-            .is_some_and(|function| function.columns.is_empty() && !is_record(set)),
+            .is_some_and(|function| function.columns.is_empty()),
     }
-}
-
-/// Whether a function of the system returns records, whose columns have the names of their definitions.
-fn is_record(set: &SetCall) -> bool {
-    set.call.executed.is_none()
-        && crate::system::functions::of(set.call.function)
-            .is_some_and(|function| function.result == Oid::RECORD && function.columns.is_empty())
 }
 
 /// The error for a sample of what is no table.
