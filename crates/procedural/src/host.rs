@@ -128,7 +128,7 @@ pub(crate) struct Known {
     converts: bool,
     pub(crate) compiled: Option<Compiled>,
     /// The names of the variables for which it was looked at, and what was found.
-    scalar: Option<(Vec<NamedParameter>, Option<Arc<Scalar>>)>,
+    pub(crate) scalar: Option<(Vec<NamedParameter>, Option<Arc<Scalar>>)>,
     /// Whether it has been planned to be kept.
     pub(crate) is_planned: bool,
 }
@@ -137,11 +137,11 @@ pub(crate) struct Known {
 pub struct StatementHost<S> {
     pub(crate) statements: S,
     pub(crate) known: HashMap<Key, Known>,
-    nulls: HashMap<String, Value>,
+    pub(crate) nulls: HashMap<String, Value>,
     turns: u32,
     /// What names mean that are both a variable's and a column's.
     pub(crate) conflict: Conflict,
-    programs: Programs<Scalar>,
+    pub(crate) programs: Programs<Scalar>,
     /// Whether texts mean something else than when it began.
     pub(crate) has_moved: bool,
 }
@@ -195,15 +195,6 @@ impl<S: Statements> StatementHost<S> {
             self.forget();
         }
         done
-    }
-
-    /// Forgets what was planned.
-    pub(crate) fn forget(&mut self) {
-        for known in self.known.values_mut() {
-            (known.compiled, known.scalar, known.is_planned) = (None, None, false);
-        }
-        self.nulls.clear();
-        self.programs = Programs::default();
     }
 
     /// UPDATE or DELETE of the row on which a cursor stands: of the row with its key.

@@ -2,6 +2,7 @@
 
 use crate::host::{Key, Known, StatementHost, Statements};
 use planner::Conflict;
+use plpgsql::Programs;
 use std::collections::HashMap;
 
 /// What a host has planned for the texts of one function.
@@ -34,6 +35,15 @@ impl<S: Statements> StatementHost<S> {
         let mut host = Self::resume(statements, memory);
         host.conflict = Conflict::Column;
         host
+    }
+
+    /// Forgets what was planned.
+    pub(crate) fn forget(&mut self) {
+        for known in self.known.values_mut() {
+            (known.compiled, known.scalar, known.is_planned) = (None, None, false);
+        }
+        self.nulls.clear();
+        self.programs = Programs::default();
     }
 
     /// What runs its statements.
