@@ -36,6 +36,8 @@ pub(crate) struct Timeouts {
     pub(crate) directory_pause_max: Duration,
     /// Received rows of a move are dropped after this time without a message of their source.
     pub(crate) source_silence: Duration,
+    /// How long the part of a transaction that empties a table waits for frozen rows. Less than a call.
+    pub(crate) frozen: Duration,
     /// The pause between two tries to freeze keys.
     pub(crate) freeze_pause: Duration,
     /// The pause between two questions about the outcome of a move.
@@ -77,6 +79,7 @@ pub(crate) const TIMEOUTS: Timeouts = Timeouts {
     directory_pause: Duration::from_millis(10),
     directory_pause_max: Duration::from_secs(1),
     source_silence: Duration::from_secs(60),
+    frozen: Duration::from_secs(3),
     freeze_pause: Duration::from_millis(10),
     move_outcome_pause: Duration::from_millis(100),
     move_pause: Duration::from_millis(200),

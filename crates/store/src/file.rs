@@ -91,6 +91,11 @@ impl TableFile {
         self.directory.load().locate(key).1.owned().map(Arc::clone)
     }
 
+    /// Whether some keys are being moved to another server.
+    pub(crate) fn is_leaving(&self) -> bool {
+        self.directory.load().iter().any(|(_, tile)| matches!(tile, Tile::Leaving(_)))
+    }
+
     /// Whether all keys of a range are owned here.
     pub(crate) fn owns(&self, range: &KeyRange) -> bool {
         self.directory.load().cover(range).all(|(_, tile)| tile.owned().is_some())

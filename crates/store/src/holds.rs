@@ -23,6 +23,8 @@ pub(crate) struct HoldId(u64);
 pub(crate) struct Holds {
     state: Mutex<Held>,
     decided: Notify,
+    /// Notified when frozen keys have gone to another server, or are served again.
+    unfrozen: Notify,
 }
 
 /// The holds at one point in time.
@@ -113,6 +115,22 @@ impl Holds {
             }
             decided.await;
         }
+    }
+
+    /// Waits until `is_free` holds, which is asked again whenever keys are not frozen any more.
+    pub(crate) async fn unfrozen(&self, is_free: impl Fn() -> bool) {
+        loop {
+            let unfrozen = self.unfrozen.notified();
+            if is_free() {
+                return;
+            }
+            unfrozen.await;
+        }
+    }
+
+    /// Wakes who waits for frozen keys.
+    pub(crate) fn note_unfrozen(&self) {
+        self.unfrozen.notify_waiters();
     }
 
     /// Releases a prepared transaction that has been committed or rolled back.

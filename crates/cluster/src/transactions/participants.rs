@@ -6,6 +6,7 @@
 
 use crate::blocking;
 use crate::runtime::Tasks;
+use crate::timeouts::TIMEOUTS;
 use messages::WireReader;
 use parking_lot::Mutex;
 use protocols::participant::{Effect, Ended, Event, HasWrites, Participant, Refusal, Request};
@@ -341,6 +342,8 @@ impl Part {
         let Work::Open(transaction) = std::mem::replace(&mut self.work, Work::None) else {
             return Ok(false);
         };
+        // A move that does not end in time refuses what empties its table.
+        let _ = self.tasks.within(TIMEOUTS.frozen, transaction.await_unfrozen()).await;
         let held = blocking::prepare(&self.tasks, *transaction).await?;
         let has_writes = held.is_some();
         self.work = held.map_or(Work::None, Work::Held);

@@ -11,3 +11,4 @@ mod serializable;
 mod sql_files;
 mod statements;
 mod tpch;
+mod truncates;

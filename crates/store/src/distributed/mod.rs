@@ -20,13 +20,14 @@ use crate::{Error, Snapshot};
 use arrow::array::RecordBatch;
 use bucket::{IndexChanges, key};
 use catalog::{Catalog, CatalogChange, Table, TableId};
-use futures::future::join_all;
+use futures::future::{join_all, select};
 use locking::Chosen;
 pub use locking::{Around, within};
 use references::RowChanges;
 use sdds::{Bound, GroupId, Key, KeyRange, Timestamp, TransactionId};
 use serial::Serialized;
 use std::collections::BTreeMap;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -425,6 +426,8 @@ impl DistributedTransaction {
         };
         let reader = self.reader(Some(elsewhere.id));
         let timestamp = self.here.snapshot().timestamp();
+        // A move that does not end in time refuses what empties its table.
+        select(pin!(self.here.await_unfrozen()), elsewhere.peers.patience()).await;
         let here = self.here.prepare()?;
         if here.is_none() && !elsewhere.has_writes {
             return Ok(timestamp);

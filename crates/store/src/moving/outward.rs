@@ -267,6 +267,8 @@ impl MoveOut {
             // A journal that has stopped ends the server.
             let _ = propose(&mut machine, command, self.ending.take());
         }
+        drop(machine);
+        self.store.holds().note_unfrozen();
     }
 
     fn definition(&self) -> Result<Arc<Table>, Error> {

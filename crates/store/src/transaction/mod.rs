@@ -118,6 +118,14 @@ impl Transaction {
         Ok(())
     }
 
+    /// The tables that are emptied.
+    pub(crate) fn emptied(&self) -> impl Iterator<Item = TableId> {
+        self.catalog_changes.iter().filter_map(|change| match change {
+            CatalogChange::Truncate(id) => Some(*id),
+            _ => None,
+        })
+    }
+
     /// Returns a table with its writes so far.
     pub fn table(&self, id: TableId) -> Option<TableView> {
         Reading::new(&self.catalog, &self.snapshot, &self.writes, None).table(id)

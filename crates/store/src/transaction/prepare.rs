@@ -18,6 +18,7 @@ use crate::peers::{Acknowledgement, Prepared, PreparedPart};
 use crate::store::{CommitRequest, Ready, Touched};
 use crate::write_set::{WriteSet, bytes};
 use crate::{Error, Snapshot, Store, Transaction};
+use catalog::TableId;
 use durable::Command;
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -57,6 +58,22 @@ struct Kept {
 }
 
 impl Transaction {
+    /// Waits until no rows of the tables that this transaction empties are frozen here: those that are in neither
+    /// of two servers would remain.
+    pub async fn await_unfrozen(&self) {
+        let emptied: Vec<TableId> = self.emptied().collect();
+        if emptied.is_empty() {
+            return;
+        }
+        let store = self.store();
+        let is_free = || {
+            let head = store.snapshots().newest();
+            let mut files = emptied.iter().filter_map(|id| head.files.get(id));
+            files.all(|file| !file.is_leaving())
+        };
+        store.holds().unfrozen(is_free).await;
+    }
+
     /// Prepares the commit: checks for conflicts with committed and prepared transactions. Returns
     /// `None` if it has written nothing.
     ///
