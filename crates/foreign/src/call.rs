@@ -66,7 +66,7 @@ impl Definition {
 
     fn run(&self, arguments: &[ArrayRef], rows: usize) -> Result<ArrayRef> {
         if rows == 0 {
-            return Ok(new_null_array(&self.signature.result.arrow(), 0));
+            return Ok(new_null_array(&self.signature.returns.data_type(), 0));
         }
         executor::check()?;
         with_stack(|| match &self.source {

@@ -1,6 +1,7 @@
 //! What a function is.
 
 use crate::limits::{Limits, SOURCE_BYTES_MAX};
+use crate::returns::Returns;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ring::digest::{Context, SHA256};
@@ -28,7 +29,7 @@ impl Language {
     }
 }
 
-/// A parameter.
+/// A parameter, or a column of a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parameter {
     /// The name; empty if it has none.
@@ -42,8 +43,8 @@ pub struct Parameter {
 pub struct Signature {
     /// The parameters.
     pub parameters: Vec<Parameter>,
-    /// The type of the value.
-    pub result: SqlType,
+    /// What it gives.
+    pub returns: Returns,
     /// Whether a NULL argument makes the value NULL.
     pub is_strict: bool,
     /// Whether it gives other values for the same arguments.
@@ -236,9 +237,9 @@ mod tests {
     #[test]
     fn versions_tell_definitions_apart() {
         let version = |source: &str, is_strict| {
-            let (parameters, result) = (Vec::new(), SqlType::Text);
+            let (parameters, returns) = (Vec::new(), Returns::value(SqlType::Text));
             let volatility = Volatility::Immutable;
-            let signature = Signature { parameters, result, is_strict, volatility };
+            let signature = Signature { parameters, returns, is_strict, volatility };
             let made = Definition::new(1, "f", Language::JavaScript, signature, source, None);
             made.expect("a script").version()
         };

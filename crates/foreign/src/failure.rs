@@ -1,6 +1,7 @@
 //! The errors of calls.
 
 use crate::definition::Definition;
+use std::fmt::Display;
 use values::error::{Error, Result, SqlState};
 
 /// A program that has failed by itself (38000).
@@ -17,8 +18,7 @@ pub(crate) fn out_of_memory(name: &str, limit: usize) -> Error {
 }
 
 /// A value that is none of the declared type (22P02).
-pub(crate) fn no_value(definition: &Definition, what: &str) -> Error {
-    let of = &definition.signature.result;
+pub(crate) fn no_value(definition: &Definition, of: impl Display, what: &str) -> Error {
     let message = format!("function {} returned {what}, which is no {of}", definition.name);
     Error::new(SqlState::InvalidTextRepresentation, message)
 }

@@ -12,7 +12,6 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use store::catalog::Volatility as Held;
 use values::translate::external;
-use values::types::plan_field;
 
 /// A function in another language. Two are equal if their ids and versions are.
 #[derive(Debug)]
@@ -68,11 +67,11 @@ impl ScalarUDFImpl for ForeignFunction {
     }
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(self.definition.signature.result.arrow())
+        Ok(self.definition.signature.returns.data_type())
     }
 
     fn return_field_from_args(&self, _: ReturnFieldArgs<'_>) -> Result<FieldRef> {
-        Ok(Arc::new(plan_field(self.name(), &self.definition.signature.result, true)))
+        Ok(Arc::new(self.definition.signature.returns.field(self.name())))
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
@@ -82,7 +81,9 @@ impl ScalarUDFImpl for ForeignFunction {
         let arguments = args.args.iter().map(|value| value.to_array(rows));
         let arguments = arguments.collect::<Result<Vec<_>>>()?;
         let values = self.definition.call(&arguments, rows).map_err(external)?;
-        if values.len() != rows || *values.data_type() != self.definition.signature.result.arrow() {
+        if values.len() != rows
+            || *values.data_type() != self.definition.signature.returns.data_type()
+        {
             return internal_err!("function {} returned another column", self.name());
         }
         Ok(match is_constant {

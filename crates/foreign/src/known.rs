@@ -76,12 +76,13 @@ pub fn decode(bytes: &[u8], definitions: Option<&Definitions>) -> Result<Arc<Def
 mod tests {
     use super::*;
     use crate::definition::{Language, Signature};
+    use crate::returns::Returns;
     use store::catalog::{SqlType, Volatility};
 
     fn definition(source: &str) -> Arc<Definition> {
-        let (parameters, result, is_strict) = (Vec::new(), SqlType::Text, false);
-        let volatility = Volatility::Immutable;
-        let signature = Signature { parameters, result, is_strict, volatility };
+        let (parameters, returns) = (Vec::new(), Returns::value(SqlType::Text));
+        let (is_strict, volatility) = (false, Volatility::Immutable);
+        let signature = Signature { parameters, returns, is_strict, volatility };
         let language = Language::JavaScript;
         Arc::new(Definition::new(7, "f", language, signature, source, None).expect("a script"))
     }

@@ -3,11 +3,14 @@
 use crate::functions::called;
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
+use crate::sets::SetColumn;
 use crate::typed::Typed;
 use crate::types;
-use ::foreign::{Definition, Language, Parameter, Signature};
+use ::foreign::{Definition, Language, Parameter, Returns, Signature};
 use analyzer::system::{Oid, SqlType};
-use analyzer::tree::ForeignCall;
+use analyzer::tree::{Call, Executed, ForeignCall, SetCall};
+use datafusion::arrow::datatypes::DataType;
+use datafusion::logical_expr::Expr;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 use store::catalog::{Function, RelationId, SqlType as Held};
@@ -59,7 +62,7 @@ fn defined(function: &Function) -> Result<Definition> {
     }
     let signature = Signature {
         parameters,
-        result: held(Oid(function.result_id))?,
+        returns: returns(function)?,
         is_strict: function.is_strict,
         volatility: function.volatility,
     };
@@ -68,8 +71,34 @@ fn defined(function: &Function) -> Result<Definition> {
     Ok(Definition::new(id, name, language, signature, &function.body, symbol)?)
 }
 
-/// The type of a parameter or result.
+/// What a function gives. Only plain values cross the border with the scale of parameters.
+fn returns(function: &Function) -> Result<Returns> {
+    let result = Oid(function.result_id);
+    if result != Oid::RECORD && !function.returns_set {
+        return Ok(Returns::value(held(result)?));
+    }
+    let mut columns = Vec::new();
+    for (at, output) in function.outputs().enumerate() {
+        let name = match output.name.as_str() {
+            "" => format!("column{}", at + 1),
+            name => name.to_owned(),
+        };
+        columns.push(Parameter { name, sql_type: own(Oid(output.type_id))? });
+    }
+    let is_row = result == Oid::RECORD;
+    if !is_row {
+        columns = vec![Parameter { name: function.name.clone(), sql_type: own(result)? }];
+    }
+    Ok(Returns { columns, is_row, is_set: function.returns_set })
+}
+
+/// The type of a parameter or a plain result.
 fn held(oid: Oid) -> Result<Held> {
+    own(oid).map(at_the_border)
+}
+
+/// A type that is none of a user.
+fn own(oid: Oid) -> Result<Held> {
     let held = types::held(SqlType::plain(oid))?;
     let item = match &held {
         Held::Array(item) => item,
@@ -77,7 +106,7 @@ fn held(oid: Oid) -> Result<Held> {
     };
     match item.user_type() {
         Some(user) => missing(format!("type {} in a function of another language", user.name)),
-        None => Ok(at_the_border(held)),
+        None => Ok(held),
     }
 }
 
@@ -94,21 +123,62 @@ fn at_the_border(held: Held) -> Held {
 }
 
 impl Lowering<'_> {
-    /// A call of a function that runs for rows.
+    /// A call of a function that runs for rows and gives a plain value.
     pub(crate) fn foreign(&mut self, call: &ForeignCall, sql_type: SqlType) -> Result<Typed> {
-        let id = RelationId(call.function);
-        let Some(function) = self.around.catalog.and_then(|catalog| catalog.function_by_id(id))
-        else {
-            return missing("a call of a user's function in this place");
-        };
-        let function = Arc::new(::foreign::function(&definition(function)?));
-        let arguments = self.exprs(&call.arguments)?;
-        let (expr, data_type) = called(&function, arguments)?;
+        let (expr, data_type) = self.foreign_value(call.function, &call.arguments)?;
         let value = Typed::of(expr, data_type, sql_type)?;
         // Zeros behind the point are those of the border.
         match value.data_type == BORDER.arrow() {
             true => self.hidden("numeric_trim_scale", vec![value], sql_type),
             false => Ok(value),
         }
+    }
+
+    /// What a function that runs for rows gives, and the type of it.
+    fn foreign_value(
+        &mut self,
+        function: u32,
+        arguments: &[analyzer::tree::Expr],
+    ) -> Result<(Expr, DataType)> {
+        let id = RelationId(function);
+        let Some(function) = self.around.catalog.and_then(|catalog| catalog.function_by_id(id))
+        else {
+            return missing("a call of a user's function in this place");
+        };
+        let function = Arc::new(::foreign::function(&definition(function)?));
+        let arguments = self.exprs(arguments)?;
+        called(&function, arguments)
+    }
+
+    /// The row of a function that runs for rows.
+    pub(crate) fn foreign_row(
+        &mut self,
+        call: &Call,
+        executed: &Executed,
+        sql_type: SqlType,
+    ) -> Result<Typed> {
+        let (expr, data_type) = self.foreign_value(executed.id, &call.arguments)?;
+        Ok(Typed { expr, sql_type, data_type })
+    }
+
+    /// The rows of a function that runs for rows: an array of records for a set, of one value for others.
+    pub(crate) fn foreign_set(&mut self, set: &SetCall, executed: &Executed) -> Result<SetColumn> {
+        let (expr, data_type) = self.foreign_value(executed.id, &set.call.arguments)?;
+        let fields: Vec<SqlType> = set.columns.iter().map(|column| column.sql_type).collect();
+        let sql_type = Oid::RECORD_ARRAY.into();
+        if set.returns_set {
+            let array = Typed { expr, sql_type, data_type };
+            return Ok(SetColumn { fields, ..SetColumn::plain(array, Oid::RECORD.into()) });
+        }
+        let is_row = matches!(data_type, DataType::Struct(_));
+        let item = fields.first().copied().filter(|_| !is_row).unwrap_or(Oid::RECORD.into());
+        let mut value = Typed { expr, sql_type: item, data_type };
+        if value.data_type == BORDER.arrow() {
+            value = self.hidden("numeric_trim_scale", vec![value], item)?;
+        }
+        let (expr, data_type) = self.engine_function("make_array", vec![value])?;
+        let array = Typed { expr, sql_type, data_type };
+        let fields = if is_row { fields } else { Vec::new() };
+        Ok(SetColumn { fields, ..SetColumn::plain(array, item) })
     }
 }

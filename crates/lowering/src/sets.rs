@@ -133,6 +133,7 @@ impl Lowering<'_> {
     /// The columns of a function; one array of a single item if it returns no set.
     pub(crate) fn set_columns(&mut self, set: &SetCall) -> Result<Vec<SetColumn>> {
         match &set.call.executed {
+            Some(executed) if executed.is_foreign => Ok(vec![self.foreign_set(set, executed)?]),
             Some(executed) => self.executed_set(set, executed),
             None => match self.json_rows(set)? {
                 Some(column) => Ok(vec![column]),

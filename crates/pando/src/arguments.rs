@@ -3,6 +3,7 @@
 mod backup;
 mod check;
 mod cluster;
+mod function;
 mod load;
 mod predict;
 mod simulate;
@@ -10,6 +11,7 @@ mod simulate;
 pub(crate) use backup::{BackupArguments, RestoreArguments};
 pub(crate) use check::CheckArguments;
 pub(crate) use cluster::{DrainArguments, StatusArguments};
+pub(crate) use function::{FunctionArguments, FunctionCommand, NewFunctionArguments};
 pub(crate) use load::{FileFormat, LoadArguments};
 pub(crate) use predict::{CalibrateArguments, PredictArguments, PredictCommand};
 pub(crate) use simulate::{DirectoryArguments, SimulateArguments, Simulated};
@@ -61,6 +63,8 @@ pub(crate) enum Command {
     Backup(BackupArguments),
     /// Restore a backup into a new data directory, or a table of it into a running server.
     Restore(RestoreArguments),
+    /// Make a project of a function in Rust, which runs at the data as a WebAssembly module.
+    Function(FunctionArguments),
     /// Load TPC-H while its tables split, run queries, then open the shell.
     Demo(DemoArguments),
     /// Simulate clusters of thousands of servers.
@@ -242,6 +246,7 @@ impl Command {
             Self::Demo(arguments) => arguments.database.threads,
             Self::Load(_)
             | Self::Check(_)
+            | Self::Function(_)
             | Self::Status(_)
             | Self::Drain(_)
             | Self::Backup(_)

@@ -6,6 +6,7 @@ mod bench;
 mod check;
 mod demo;
 mod drain;
+mod function;
 mod load;
 mod machine;
 mod open;
@@ -46,6 +47,7 @@ async fn run(command: Command, executors: Executors) -> anyhow::Result<ExitCode>
         Command::Simulate(arguments) => simulate::run(arguments),
         Command::Predict(arguments) => predict::run(&arguments).await,
         Command::Check(arguments) => check::run(&arguments),
+        Command::Function(arguments) => function::run(&arguments.command),
         Command::Bench(arguments) => bench::run(&arguments),
     }
 }

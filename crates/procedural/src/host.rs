@@ -273,8 +273,7 @@ impl<S: Statements> StatementHost<S> {
     ) -> Result<(Value, bool)> {
         let key = (sql.id, to.map(str::to_owned));
         if !self.known.contains_key(&key) {
-            let converted = to.map(|to| format!("SELECT CAST(({}) AS {to})", sql.text));
-            let converted = converted.and_then(|text| parser::one(&text).ok());
+            let converted = to.and_then(|to| assigned(&sql.text, to));
             let converts = converted.is_some();
             let statement = match converted {
                 Some(statement) => statement,
@@ -692,6 +691,24 @@ fn held(of: &str) -> Result<SqlType> {
     let found = cast.type_name.as_ref().and_then(parser::types::of_name);
     found.ok_or_else(unknown)
 }
+
+/// The statement whose value is that of an expression, assigned to a type: unlike a cast it cuts no text. `None` for a type
+/// that cannot stand in a cast.
+fn assigned(expression: &str, to: &str) -> Option<Statement> {
+    let within = |function: &str, length: u32| {
+        let modifier = length.saturating_add(LENGTH_OFFSET);
+        format!("pg_catalog.\"{function}\"(CAST(({expression}) AS {function}), {modifier}, false)")
+    };
+    let value = match held(to) {
+        Ok(SqlType::Varchar(Some(length))) => within("varchar", length),
+        Ok(SqlType::Char(length)) => within("bpchar", length),
+        _ => format!("({expression})"),
+    };
+    parser::one(&format!("SELECT CAST({value} AS {to})")).ok()
+}
+
+/// What a type modifier of texts is more than their length.
+const LENGTH_OFFSET: u32 = 4;
 
 /// The error for COMMIT and ROLLBACK where the transaction cannot be ended.
 pub fn termination() -> Error {

@@ -291,12 +291,15 @@ fn refuse_foreign(function: &Function) -> Result<()> {
     let language = &function.language;
     let missing = |what: &str| Err(Error::missing(format!("{what} in the language {language}")));
     let is_void = function.result_id == VOID;
+    let has_columns = function.outputs().next().is_some();
+    let is_of_relation = function.result_relation.is_some();
     match () {
         () if function.is_procedure => missing("a procedure"),
-        () if function.returns_set => missing("a function that returns a set"),
         () if is_void => missing("a function that returns void"),
-        () if function.outputs().next().is_some() => missing("a function with output parameters"),
-        () if function.result_id == Oid::RECORD.0 => missing("a function that returns a row"),
+        () if is_of_relation => missing("a function that returns rows of a table"),
+        () if function.result_id == Oid::RECORD.0 && !has_columns => {
+            missing("a function without OUT parameters that returns a record")
+        }
         () if function.inputs().any(|input| Oid(input.type_id).is_polymorphic()) => {
             missing("a function of polymorphic types")
         }

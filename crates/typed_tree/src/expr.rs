@@ -194,6 +194,8 @@ pub struct Executed {
     pub signature: String,
     /// Whether its value may change within a statement, or it changes rows.
     pub is_volatile: bool,
+    /// Whether it runs outside of the engine, for rows, and executes no statements.
+    pub is_foreign: bool,
     /// The columns of a row of its result; none if that is a plain value.
     pub columns: Vec<Column>,
 }

@@ -10,17 +10,19 @@
 //! | `date`, `timestamp`, `timestamptz` | text in ISO form |
 //! | all others, also `numeric` | text as PostgreSQL writes it |
 //!
-//! NULL is `null`. Results are converted back; `undefined` is NULL, too. Each batch of rows has a heap of its own.
+//! NULL is `null`. Results are converted back; `undefined` is NULL, too. Rows are objects with the names of the columns, or
+//! arrays; sets are arrays of values or rows, or what else can be iterated. Each batch of rows has a heap of its own.
 
 mod arguments;
 mod results;
+mod returned;
 mod runtime;
 
 use crate::definition::Definition;
 use crate::rows::row_of;
 use arguments::Column;
 use datafusion::arrow::array::{Array, ArrayRef, new_null_array};
-use results::Results;
+use returned::Returned;
 use runtime::Script;
 use values::error::Result;
 
@@ -41,15 +43,15 @@ pub(crate) fn call(
     let columns = columns.map(|(parameter, array)| Column::new(array, &parameter.sql_type));
     let columns = columns.collect::<Result<Vec<_>>>()?;
     let script = Script::start(definition, body)?;
-    let mut results = Results::new(definition, rows);
+    let mut returned = Returned::new(definition, rows);
     script.within(|program, function| {
         for row in 0..rows {
             let value = program.called(function, &columns, row)?;
-            results.push(program, &value)?;
+            returned.push(program, &value)?;
         }
         Ok(())
     })?;
-    results.column()
+    returned.column()
 }
 
 /// Calls a body for each row, with its value for the row before as the first argument.
@@ -66,14 +68,14 @@ pub(crate) fn fold(
         (0..rows).try_fold(state, |state, row| {
             let arrays = row_of(state, arguments, row);
             if signature.is_strict && arrays.iter().any(|array| array.is_null(0)) {
-                return Ok(new_null_array(&signature.result.arrow(), 1));
+                return Ok(new_null_array(&signature.returns.data_type(), 1));
             }
             let columns = signature.parameters.iter().zip(&arrays);
             let columns = columns.map(|(of, array)| Column::new(array, &of.sql_type));
             let columns = columns.collect::<Result<Vec<_>>>()?;
-            let mut results = Results::new(definition, 1);
-            results.push(program, &program.called(function, &columns, 0)?)?;
-            results.column()
+            let mut returned = Returned::new(definition, 1);
+            returned.push(program, &program.called(function, &columns, 0)?)?;
+            returned.column()
         })
     })
 }

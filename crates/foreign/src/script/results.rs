@@ -7,7 +7,7 @@ use datafusion::arrow::array::{
     ArrayRef, BooleanArray, Float32Array, Float64Array, Int16Array, Int32Array, Int64Array,
     StringViewArray,
 };
-use rquickjs::{Coerced, TypedArray, Value};
+use rquickjs::{Coerced, Object, TypedArray, Value};
 use std::fmt::Write;
 use std::sync::Arc;
 use store::catalog::SqlType;
@@ -15,9 +15,10 @@ use values::assign::{Excess, fit, input};
 use values::error::{Error, Result, SqlState};
 use values::style::Style;
 
-/// What a function has returned so far.
+/// The values of a column so far.
 pub(super) struct Results<'a> {
     definition: &'a Definition,
+    sql_type: &'a SqlType,
     values: Values,
     /// Bytes of texts.
     bytes: usize,
@@ -31,15 +32,15 @@ enum Values {
 }
 
 /// After how many items of an array the statement is asked whether it goes on.
-const CHECK_EVERY: u32 = 4096;
+const CHECK_EVERY: usize = 4096;
 
 /// How deep arrays nest.
 const DIMENSIONS_MAX: usize = 6;
 
 impl<'a> Results<'a> {
     /// A column without values, for a number of rows.
-    pub(super) fn new(definition: &'a Definition, rows: usize) -> Self {
-        let values = match definition.signature.result {
+    pub(super) fn new(definition: &'a Definition, sql_type: &'a SqlType, rows: usize) -> Self {
+        let values = match sql_type {
             SqlType::Boolean => Values::Truths(Vec::with_capacity(rows)),
             SqlType::SmallInt | SqlType::Integer | SqlType::BigInt => {
                 Values::Integers(Vec::with_capacity(rows))
@@ -47,7 +48,18 @@ impl<'a> Results<'a> {
             SqlType::Real | SqlType::Double => Values::Numbers(Vec::with_capacity(rows)),
             _ => Values::Texts(Vec::with_capacity(rows)),
         };
-        Self { definition, values, bytes: 0 }
+        Self { definition, sql_type, values, bytes: 0 }
+    }
+
+    /// About as many bytes as the values have.
+    pub(super) fn bytes(&self) -> usize {
+        let (of_each, count) = match &self.values {
+            Values::Truths(all) => (1, all.len()),
+            Values::Integers(all) => (8, all.len()),
+            Values::Numbers(all) => (8, all.len()),
+            Values::Texts(all) => (8, all.len()),
+        };
+        self.bytes + of_each * count
     }
 
     /// Adds the value of a row.
@@ -56,19 +68,19 @@ impl<'a> Results<'a> {
         program: &Program<'_, 'js>,
         value: &Value<'js>,
     ) -> Result<()> {
-        let is_null = value.is_null() || value.is_undefined();
+        let (is_null, of) = (value.is_null() || value.is_undefined(), self.sql_type);
         match &mut self.values {
             Values::Truths(all) if is_null => all.push(None),
             Values::Integers(all) if is_null => all.push(None),
             Values::Numbers(all) if is_null => all.push(None),
             Values::Truths(all) => match value.as_bool() {
                 Some(truth) => all.push(Some(truth)),
-                None => return Err(no_value(self.definition, &named(program, value))),
+                None => return Err(no_value(self.definition, of, &named(program, value))),
             },
-            Values::Integers(all) => all.push(Some(integer(program, value)?)),
-            Values::Numbers(all) => all.push(Some(number(program, value)?)),
+            Values::Integers(all) => all.push(Some(integer(program, value, of)?)),
+            Values::Numbers(all) => all.push(Some(number(program, value, of)?)),
             Values::Texts(all) => {
-                let text = text(program, value, &self.definition.signature.result, 0)?;
+                let text = text(program, value, of, 0)?;
                 self.bytes += text.as_ref().map_or(0, String::len);
                 let limit = self.definition.limits.output;
                 if self.bytes > limit {
@@ -82,7 +94,7 @@ impl<'a> Results<'a> {
 
     /// The column.
     pub(super) fn column(self) -> Result<ArrayRef> {
-        let result = &self.definition.signature.result;
+        let result = self.sql_type;
         Ok(match (self.values, result) {
             (Values::Truths(all), _) => Arc::new(BooleanArray::from(all)),
             (Values::Integers(all), SqlType::SmallInt) => {
@@ -119,7 +131,7 @@ fn narrowed<T: TryFrom<i64>>(all: Vec<Option<i64>>, what: &str) -> Result<Vec<Op
 }
 
 /// How messages name a value.
-fn named<'js>(program: &Program<'_, 'js>, value: &Value<'js>) -> String {
+pub(super) fn named<'js>(program: &Program<'_, 'js>, value: &Value<'js>) -> String {
     let is_plain = value.is_number() || value.is_bool() || value.is_big_int();
     match coerced(program, value).ok().filter(|_| is_plain) {
         Some(text) => text,
@@ -138,27 +150,27 @@ fn coerced<'js>(program: &Program<'_, 'js>, value: &Value<'js>) -> Result<String
     text.map(|text| text.0).map_err(|error| program.failed(&error))
 }
 
-fn integer<'js>(program: &Program<'_, 'js>, value: &Value<'js>) -> Result<i64> {
+fn integer<'js>(program: &Program<'_, 'js>, value: &Value<'js>, of: &SqlType) -> Result<i64> {
     /// The first numbers that are no 64-bit integers.
     const BEYOND: f64 = 9_223_372_036_854_775_808.0;
-    let none = || no_value(program.definition(), &named(program, value));
+    let none = || no_value(program.definition(), of, &named(program, value));
     if let Some(number) = value.as_number() {
         return match number {
             whole if whole.fract() != 0.0 || !whole.is_finite() => Err(none()),
             whole if (-BEYOND..BEYOND).contains(&whole) => Ok(whole as i64),
-            _ => Err(beyond(&program.definition().signature.result.to_string())),
+            _ => Err(beyond(&of.to_string())),
         };
     }
     if value.is_big_int() {
-        let beyond = |_| beyond(&program.definition().signature.result.to_string());
+        let beyond = |_| beyond(&of.to_string());
         return coerced(program, value)?.parse().map_err(beyond);
     }
     let text = value.as_string().map(rquickjs::String::to_string);
     text.and_then(|text| text.ok()?.trim().parse().ok()).ok_or_else(none)
 }
 
-fn number<'js>(program: &Program<'_, 'js>, value: &Value<'js>) -> Result<f64> {
-    let none = || no_value(program.definition(), &named(program, value));
+fn number<'js>(program: &Program<'_, 'js>, value: &Value<'js>, of: &SqlType) -> Result<f64> {
+    let none = || no_value(program.definition(), of, &named(program, value));
     if let Some(number) = value.as_number() {
         return Ok(number);
     }
@@ -190,15 +202,25 @@ fn text<'js>(
         SqlType::Array(item) if value.is_array() => list(program, value, item, depth)?,
         SqlType::Bytea if value.is_object() => bytes(program, value)?,
         SqlType::Date | SqlType::Timestamp | SqlType::TimestampTz if value.is_object() => {
-            moment(program, value)?
+            moment(program, value, sql_type)?
         }
         _ if value.is_object() || value.is_symbol() => {
-            return Err(no_value(program.definition(), &named(program, value)));
+            return Err(no_value(program.definition(), sql_type, &named(program, value)));
         }
         _ => coerced(program, value)?,
     };
     require_no_zero(&text)?;
     Ok(Some(text))
+}
+
+/// The length of an array, which may be longer than its items.
+pub(super) fn length<'js>(program: &Program<'_, 'js>, array: &Object<'js>) -> Result<usize> {
+    let length = array.get::<_, f64>("length").map_err(|error| program.failed(&error))?;
+    let limit = program.definition().limits.output;
+    match length > limit as f64 {
+        true => Err(out_of_memory(&program.definition().name, limit)),
+        false => Ok(length as usize),
+    }
 }
 
 /// The literal of an array.
@@ -209,17 +231,13 @@ fn list<'js>(
     depth: usize,
 ) -> Result<String> {
     let Some(array) = value.as_object().filter(|_| depth < DIMENSIONS_MAX) else {
-        return Err(no_value(program.definition(), "an array of too many dimensions"));
+        return Err(no_value(program.definition(), item, "an array of too many dimensions"));
     };
-    // An array may be longer than its items.
-    let length = array.get::<_, f64>("length").map_err(|error| program.failed(&error))?;
     let limit = program.definition().limits.output;
-    if length > limit as f64 {
-        return Err(out_of_memory(&program.definition().name, limit));
-    }
     let mut literal = String::from("{");
-    for at in 0..length as u32 {
-        let value = array.get::<_, Value<'js>>(at).map_err(|error| program.failed(&error))?;
+    for at in 0..length(program, array)? {
+        let value =
+            array.get::<_, Value<'js>>(at as u32).map_err(|error| program.failed(&error))?;
         if at > 0 {
             literal.push(',');
         }
@@ -249,7 +267,7 @@ fn bytes<'js>(program: &Program<'_, 'js>, value: &Value<'js>) -> Result<String> 
     // SAFETY: no script runs while the bytes are borrowed, which is until they are copied.
     let bytes = typed.as_ref().and_then(|typed| unsafe { typed.as_bytes() }.map(<[u8]>::to_vec));
     let Some(bytes) = bytes else {
-        return Err(no_value(program.definition(), &named(program, value)));
+        return Err(no_value(program.definition(), SqlType::Bytea, &named(program, value)));
     };
     let mut text = String::with_capacity(2 + 2 * bytes.len());
     text.push_str("\\x");
@@ -260,17 +278,17 @@ fn bytes<'js>(program: &Program<'_, 'js>, value: &Value<'js>) -> Result<String> 
 }
 
 /// The text of a Date.
-fn moment<'js>(program: &Program<'_, 'js>, value: &Value<'js>) -> Result<String> {
+fn moment<'js>(program: &Program<'_, 'js>, value: &Value<'js>, of: &SqlType) -> Result<String> {
     let date: Option<Value<'js>> = program.ctx.globals().get("Date").ok();
     let is_date = value.as_object().zip(date).is_some_and(|(of, date)| of.is_instance_of(date));
     if !is_date {
-        return Err(no_value(program.definition(), &named(program, value)));
+        return Err(no_value(program.definition(), of, &named(program, value)));
     }
     let text = program.ctx.json_stringify(value.clone());
     let text = text.map_err(|error| program.failed(&error))?;
     let text = text.and_then(|text| text.to_string().ok()).unwrap_or_default();
     match text.trim_matches('"') {
-        "" | "null" => Err(no_value(program.definition(), "an invalid date")),
+        "" | "null" => Err(no_value(program.definition(), of, "an invalid date")),
         text => Ok(text.to_owned()),
     }
 }

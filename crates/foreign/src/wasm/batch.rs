@@ -2,15 +2,15 @@
 
 use super::instance::Program;
 use super::module::{ALLOCATE, MEMORY};
-use crate::definition::Definition;
+use crate::definition::{Definition, Parameter};
 use crate::failure::{out_of_memory, raised, require_no_zero};
 use bytes::Bytes;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions};
-use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::{DataType, Field, Schema};
+use datafusion::arrow::compute::{cast, concat_batches};
+use datafusion::arrow::datatypes::{DataType, Field, Int32Type, Schema};
 use datafusion::arrow::error::ArrowError;
 use std::sync::Arc;
-use store::catalog::ipc;
+use store::catalog::{SqlType, ipc};
 use values::assign::{Excess, fit, input};
 use values::error::{Error, Result};
 use values::style::Style;
@@ -96,32 +96,65 @@ fn range(
     (end <= memory.data_size(&program.store)).then_some(start..end)
 }
 
-/// The column in a stream, as the type of the result holds it.
+/// The column in a stream. Sets have the number of the row of arguments that they are for in front of their columns.
 fn column(definition: &Definition, stream: Vec<u8>, rows: usize) -> Result<ArrayRef> {
-    let is_one = |schema: &Schema| match schema.fields().len() {
-        1 => Ok(()),
-        many => Err(Refused(raised(definition, &format!("it returned {many} columns, not one")))),
+    let returns = &definition.signature.returns;
+    let width = returns.columns.len() + usize::from(returns.is_set);
+    let has_all = |schema: &Schema| match schema.fields().len() {
+        count if count == width => Ok(Arc::new(schema.clone())),
+        count => {
+            Err(Refused(raised(definition, &format!("it returned {count} columns, not {width}"))))
+        }
     };
-    let (_, batches) =
-        ipc::read(Bytes::from(stream), is_one).map_err(|Refused(error)| {
-            match error.message().contains("malformed bytes") {
-                true => raised(definition, "it did not return an Arrow IPC stream"),
-                false => error,
-            }
-        })?;
-    let returned: usize = batches.iter().map(RecordBatch::num_rows).sum();
-    if returned != rows {
-        let what = format!("it returned {returned} rows for {rows}");
-        return Err(raised(definition, &what));
+    let (schema, batches) = ipc::read(Bytes::from(stream), has_all).map_err(|Refused(error)| {
+        match error.message().contains("malformed bytes") {
+            true => raised(definition, "it did not return an Arrow IPC stream"),
+            false => error,
+        }
+    })?;
+    let batch = concat_batches(&schema, &batches)?;
+    let (returned, mut columns) = (batch.num_rows(), batch.columns().iter());
+    let lengths = match columns.as_slice().first().filter(|_| returns.is_set) {
+        Some(numbers) => {
+            columns.next();
+            lengths(definition, numbers, rows)?
+        }
+        None if returned == rows => Vec::new(),
+        None => {
+            let what = format!("it returned {returned} rows for {rows}");
+            return Err(raised(definition, &what));
+        }
+    };
+    let typed = |(column, to): (&ArrayRef, &Parameter)| typed(definition, column, &to.sql_type);
+    let columns = columns.zip(&returns.columns).map(typed).collect::<Result<_>>()?;
+    returns.assembled(definition, columns, &lengths, None)
+}
+
+/// The lengths of the sets for `rows` rows of arguments, whose numbers stand in front of each row of a set.
+fn lengths(definition: &Definition, numbers: &ArrayRef, rows: usize) -> Result<Vec<usize>> {
+    let Some(numbers) = numbers.as_primitive_opt::<Int32Type>().filter(|all| all.null_count() == 0)
+    else {
+        return Err(raised(
+            definition,
+            "the first column of its set has no row numbers of type int32",
+        ));
+    };
+    let mut lengths = vec![0; rows];
+    let mut last = 0;
+    for number in numbers.values() {
+        let place = lengths.get_mut(*number as usize).filter(|_| *number >= last);
+        let Some(length) = place else {
+            let what = format!("its set has the row number {number} behind {last}, of {rows} rows");
+            return Err(raised(definition, &what));
+        };
+        *length += 1;
+        last = *number;
     }
-    let columns: Vec<&dyn Array> = batches.iter().map(|batch| batch.column(0).as_ref()).collect();
-    let column = datafusion::arrow::compute::concat(&columns)?;
-    typed(definition, &column)
+    Ok(lengths)
 }
 
 /// Converts a column to the declared type.
-fn typed(definition: &Definition, column: &ArrayRef) -> Result<ArrayRef> {
-    let result = &definition.signature.result;
+fn typed(definition: &Definition, column: &ArrayRef, to: &SqlType) -> Result<ArrayRef> {
     let column = match column.data_type() {
         DataType::Utf8 | DataType::LargeUtf8 => cast(column, &DataType::Utf8View)?,
         DataType::Binary | DataType::LargeBinary => cast(column, &DataType::BinaryView)?,
@@ -130,9 +163,9 @@ fn typed(definition: &Definition, column: &ArrayRef) -> Result<ArrayRef> {
     if let Some(texts) = column.as_string_view_opt() {
         texts.iter().flatten().try_for_each(require_no_zero)?;
     }
-    let typed = input(&column, result, Style::default())
-        .and_then(|column| fit(column, result, Excess::Refuse))?;
-    if *typed.data_type() != result.arrow() {
+    let typed =
+        input(&column, to, Style::default()).and_then(|column| fit(column, to, Excess::Refuse))?;
+    if *typed.data_type() != to.arrow() {
         let what = format!("it returned a column of {}", column.data_type());
         return Err(raised(definition, &what));
     }

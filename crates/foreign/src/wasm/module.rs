@@ -102,7 +102,7 @@ fn require_plain(definition: &Definition, function: &FuncType) -> Result<()> {
     let signature = &definition.signature;
     let parameters = signature.parameters.iter().map(|parameter| &parameter.sql_type);
     let plain: Option<Vec<ValType>> = parameters.map(plain_type).collect();
-    let result = plain_type(&signature.result);
+    let result = signature.returns.plain().and_then(plain_type);
     let fits = match (&plain, &result) {
         (Some(parameters), Some(result)) => is_of(function, parameters, result),
         _ => false,

@@ -57,7 +57,8 @@ fn value(definition: &Definition, argument: &ArrayRef, row: usize) -> Result<Val
 /// The column of what the function has returned.
 fn column(definition: &Definition, values: &[Val]) -> Result<ArrayRef> {
     let narrow = || values.iter().filter_map(Val::i32);
-    Ok(match &definition.signature.result {
+    let none = || raised(definition, "the result is no plain number");
+    Ok(match definition.signature.returns.plain().ok_or_else(none)? {
         SqlType::Boolean => {
             let truths: Vec<bool> = narrow().map(|value| value != 0).collect();
             Arc::new(BooleanArray::from(truths))
@@ -77,6 +78,6 @@ fn column(definition: &Definition, values: &[Val]) -> Result<ArrayRef> {
         SqlType::Double => {
             Arc::new(Float64Array::from_iter_values(values.iter().filter_map(Val::f64)))
         }
-        _ => return Err(raised(definition, "the result is no plain number")),
+        _ => return Err(none()),
     })
 }

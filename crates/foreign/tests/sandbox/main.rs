@@ -3,4 +3,5 @@
 mod calls;
 mod making;
 mod scripts;
+mod sets;
 mod wasm;

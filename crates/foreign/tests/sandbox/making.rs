@@ -1,12 +1,12 @@
 //! Definitions and calls for tests.
 
 use base64::Engine;
-use datafusion::arrow::array::{Array, ArrayRef, Int64Array};
+use datafusion::arrow::array::{Array, ArrayRef, Int64Array, RecordBatch};
 use executor::Control;
-use foreign::{Definition, Language, Parameter, Signature};
+use foreign::{Definition, Language, Parameter, Returns, Signature};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use store::catalog::{SqlType, Volatility};
+use store::catalog::{SqlType, Volatility, ipc};
 use tokio_util::sync::CancellationToken;
 use values::error::{Error, Result};
 
@@ -15,7 +15,7 @@ pub(crate) fn defined(
     language: Language,
     source: &str,
     types: &[SqlType],
-    result: SqlType,
+    returns: Returns,
 ) -> Result<Definition> {
     let names = ["a", "b", "c", "d"];
     let parameter = |(name, sql_type): (&&str, &SqlType)| Parameter {
@@ -24,7 +24,7 @@ pub(crate) fn defined(
     };
     let parameters = names.iter().zip(types).map(parameter).collect();
     let volatility = Volatility::Immutable;
-    let signature = Signature { parameters, result, is_strict: true, volatility };
+    let signature = Signature { parameters, returns, is_strict: true, volatility };
     let definition = Definition::new(1, "f", language, signature, source, None)?;
     definition.check()?;
     Ok(definition)
@@ -32,14 +32,35 @@ pub(crate) fn defined(
 
 /// A function that is a module in WebAssembly's text form.
 pub(crate) fn module(text: &str, types: &[SqlType], result: SqlType) -> Result<Definition> {
+    module_of(text, types, Returns::value(result))
+}
+
+/// A function that is a module in WebAssembly's text form, and gives rows or sets.
+pub(crate) fn module_of(text: &str, types: &[SqlType], returns: Returns) -> Result<Definition> {
     let bytes = wat::parse_str(text).expect("a module");
     let source = base64::engine::general_purpose::STANDARD.encode(bytes);
-    defined(Language::Wasm, &source, types, result)
+    defined(Language::Wasm, &source, types, returns)
+}
+
+/// A function that returns the same columns for all batches.
+pub(crate) fn returning(columns: Vec<ArrayRef>, returns: Returns) -> Definition {
+    let names = (0..columns.len()).map(|at| format!("column{at}"));
+    let batch = RecordBatch::try_from_iter(names.zip(columns)).expect("columns of one length");
+    let stream = ipc::write(&batch.schema(), &[batch]).expect("a stream");
+    let data: String = stream.iter().map(|byte| format!("\\{byte:02x}")).collect();
+    let text = format!(
+        r#"(module (memory (export "memory") 2) (data (i32.const 65536) "{data}")
+            (func (export "pando_alloc") (param i32) (result i32) i32.const 1024)
+            (func (export "f") (param i32 i32) (result i64)
+                (i64.or (i64.shl (i64.const 65536) (i64.const 32)) (i64.const {}))))"#,
+        stream.len()
+    );
+    module_of(&text, &[SqlType::BigInt], returns).expect("defined")
 }
 
 /// A function that is a script.
 pub(crate) fn script(body: &str, types: &[SqlType], result: SqlType) -> Result<Definition> {
-    defined(Language::JavaScript, body, types, result)
+    defined(Language::JavaScript, body, types, Returns::value(result))
 }
 
 /// A column of one number.

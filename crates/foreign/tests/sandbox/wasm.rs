@@ -2,7 +2,7 @@
 
 use crate::making::{error_of, module, one, within_statement};
 use datafusion::arrow::array::{ArrayRef, Int64Array};
-use foreign::Definition;
+use foreign::{Definition, Returns};
 use std::sync::Arc;
 use store::catalog::SqlType::{self, BigInt, SmallInt, Text};
 use values::error::SqlState::{self, ExternalRoutineException, OutOfMemory, QueryCanceled};
@@ -203,7 +203,7 @@ fn malformed_bytes_are_refused_when_they_are_made() {
     let check = |bytes: &[u8]| {
         let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         let kept = Wasm.kept(&format!("\\x{hex}"))?;
-        defined(Wasm, &kept, &[BigInt], BigInt).map(drop)
+        defined(Wasm, &kept, &[BigInt], Returns::value(BigInt)).map(drop)
     };
     assert!(check(&good).is_ok());
     for length in 0..good.len() {

@@ -264,7 +264,12 @@ impl Lowering<'_> {
     }
 
     /// A conversion to the length or precision of a type.
-    fn to_length(&self, value: Typed, sql_type: SqlType, is_explicit: bool) -> Result<Typed> {
+    pub(crate) fn to_length(
+        &self,
+        value: Typed,
+        sql_type: SqlType,
+        is_explicit: bool,
+    ) -> Result<Typed> {
         let held = types::held(sql_type)?;
         if value.is_null() {
             return Typed::null(sql_type);

@@ -127,6 +127,9 @@ impl Lowering<'_> {
             return missing("pg_typeof of the row of a relation");
         }
         if let Some(executed) = &call.executed {
+            if executed.is_foreign {
+                return self.foreign_row(call, executed, sql_type);
+            }
             return self.executed(call, executed, sql_type);
         }
         let Some(make) = crate::functions::of(call.function) else {

@@ -1,7 +1,7 @@
 //! Texts.
 
 use super::comparisons::without_blanks;
-use super::{Make, Table, called};
+use super::{Make, Table, called, take};
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::Typed;
@@ -75,7 +75,20 @@ pub(super) const TABLE: Table = &[
     ("concat(any)", Make::Own(|of, args, to| of.texts("concat", args, to))),
     ("concat_ws(text,any)", Make::Own(|of, args, to| of.texts("concat_ws", args, to))),
     ("gen_random_uuid()", Make::Named("gen_random_uuid")),
+    ("varchar(varchar,int4,bool) bpchar(bpchar,int4,bool)", Make::Own(with_length)),
 ];
+
+/// A text of a length, which is a type modifier; whether the conversion is explicit, and cuts what is longer.
+fn with_length(lowering: &Lowering<'_>, args: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
+    let [text, modifier, is_explicit] = take(args)?;
+    match (modifier.value(), is_explicit.value()) {
+        (Some(ScalarValue::Int32(Some(modifier))), Some(ScalarValue::Boolean(Some(explicit)))) => {
+            let of_length = SqlType { modifier: *modifier, ..sql_type };
+            Ok(lowering.to_length(text, of_length, *explicit)?.named(sql_type))
+        }
+        _ => missing("a length that is no constant"),
+    }
+}
 
 /// A text and a value of another type.
 fn concatenated(lowering: &Lowering<'_>, args: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {

@@ -102,6 +102,7 @@ fn call_of(called: Called) -> Call {
         id: routine.id,
         signature: routine.signature(),
         is_volatile: routine.volatility == Volatility::Volatile,
+        is_foreign: routine.is_foreign,
         columns,
     };
     // No function of the system has this id.

@@ -70,7 +70,7 @@ impl Binder<'_> {
     /// The value of a function; in a select list also its rows.
     fn value_of_routine(&mut self, called: Called, location: i32) -> Result<Expr> {
         let index = self.part_of_index();
-        if called.routine.is_foreign && index.is_none() {
+        if is_plain_foreign(&called) && index.is_none() {
             return Ok(foreign_value(called, location));
         }
         let is_plain = !called.routine.returns_set && called.result.catalog_name() != "void";
@@ -181,13 +181,11 @@ impl Binder<'_> {
         let location = call.location;
         let defined = self.defined_columns(&range.coldeflist)?;
         refuse_in_from(&called, &defined, location)?;
-        if called.routine.is_foreign {
-            if range.functions.len() > 1 || range.ordinality {
-                return Err(among_others(&called, location));
-            }
+        let is_alone = range.functions.len() == 1 && !range.ordinality;
+        if is_plain_foreign(&called) && called.columns.is_empty() && is_alone {
             return self.expanded_in_from(called, defined, range, location).map(Some);
         }
-        if called.routine.language == "sql" && range.functions.len() == 1 && !range.ordinality {
+        if called.routine.language == "sql" && is_alone {
             let before = self.before();
             match self.expanded_in_from(called.clone(), defined.clone(), range, location) {
                 Err(error) if error.is_missing => self.go_back(&before),
@@ -207,9 +205,6 @@ impl Binder<'_> {
     ) -> Result<Option<SetCall>> {
         let Some(Meant::Routine(called)) = self.meant(call)? else { return Ok(None) };
         refuse_in_from(&called, defined, call.location)?;
-        if called.routine.is_foreign {
-            return Err(among_others(&called, call.location));
-        }
         Ok(Some(self.executed_set(called, defined.to_vec())))
     }
 
@@ -310,10 +305,9 @@ fn foreign_value(called: Called, location: i32) -> Expr {
     Expr::new(Kind::Foreign(call), SqlType::plain(called.result), location)
 }
 
-/// A function that runs for rows has no rows of its own.
-fn among_others(called: &Called, location: i32) -> Error {
-    let signature = called.routine.signature();
-    Error::missing(format!("{signature} in ROWS FROM and WITH ORDINALITY")).at(location)
+/// Whether a function runs for rows and gives a plain value for each.
+fn is_plain_foreign(called: &Called) -> bool {
+    called.routine.is_foreign && !called.routine.returns_set && !called.result.is_row()
 }
 
 /// Refuses a call in FROM whose columns nothing says, or two things say.

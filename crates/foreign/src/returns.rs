@@ -1,0 +1,93 @@
+//! What functions give: values, rows, and sets of either.
+
+use crate::definition::{Definition, Parameter};
+use crate::failure::raised;
+use datafusion::arrow::array::{ArrayRef, ListArray, StructArray};
+use datafusion::arrow::buffer::{NullBuffer, OffsetBuffer};
+use datafusion::arrow::datatypes::{DataType, Field, Fields};
+use std::sync::Arc;
+use store::catalog::SqlType;
+use values::error::Result;
+use values::types::plan_field;
+
+/// What a function gives for the arguments of a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Returns {
+    /// The columns; of a plain value, that one.
+    pub columns: Vec<Parameter>,
+    /// Whether the columns make a row, not a plain value.
+    pub is_row: bool,
+    /// Whether there may be any number of values or rows.
+    pub is_set: bool,
+}
+
+impl Returns {
+    /// A plain value.
+    pub fn value(sql_type: SqlType) -> Self {
+        let columns = vec![Parameter { name: String::from("value"), sql_type }];
+        Self { columns, is_row: false, is_set: false }
+    }
+
+    /// The type of a plain value. `None` of rows and sets.
+    pub fn plain(&self) -> Option<&SqlType> {
+        match self.columns.as_slice() {
+            [only] if !self.is_row && !self.is_set => Some(&only.sql_type),
+            _ => None,
+        }
+    }
+
+    /// The field of the engine's column. Sets are lists of records, also those of plain values.
+    pub fn field(&self, name: &str) -> Field {
+        match self.plain() {
+            Some(sql_type) => plan_field(name, sql_type, true),
+            None => Field::new(name, self.data_type(), true),
+        }
+    }
+
+    /// The type of the engine's column.
+    pub fn data_type(&self) -> DataType {
+        match self.plain() {
+            Some(sql_type) => sql_type.arrow(),
+            None if self.is_set => DataType::List(self.item()),
+            None => DataType::Struct(self.fields()),
+        }
+    }
+
+    fn fields(&self) -> Fields {
+        let field = |column: &Parameter| plan_field(&column.name, &column.sql_type, true);
+        self.columns.iter().map(field).collect()
+    }
+
+    fn item(&self) -> Arc<Field> {
+        Arc::new(Field::new("item", DataType::Struct(self.fields()), true))
+    }
+
+    /// The engine's column. `lengths` are those of the sets of each row; `nulls` are the rows that are NULL.
+    pub(crate) fn assembled(
+        &self,
+        definition: &Definition,
+        mut columns: Vec<ArrayRef>,
+        lengths: &[usize],
+        nulls: Option<NullBuffer>,
+    ) -> Result<ArrayRef> {
+        if self.plain().is_some() {
+            let none = || raised(definition, "it returned no column");
+            return columns.pop().ok_or_else(none);
+        }
+        let rows = StructArray::try_new(self.fields(), columns, nulls)?;
+        if !self.is_set {
+            return Ok(Arc::new(rows));
+        }
+        let offsets = OffsetBuffer::from_lengths(lengths.iter().copied());
+        Ok(Arc::new(ListArray::try_new(self.item(), offsets, Arc::new(rows), None)?))
+    }
+}
+
+impl std::fmt::Display for Returns {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.columns.as_slice() {
+            [only] if !self.is_row => write!(f, "{}", only.sql_type),
+            _ => f.write_str("record"),
+        }
+    }
+}

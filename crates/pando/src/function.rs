@@ -1,0 +1,240 @@
+//! `pando function`: projects of functions in Rust that run as WebAssembly modules.
+
+use crate::arguments::{FunctionCommand, NewFunctionArguments};
+use anyhow::{Context, bail};
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// The files of a project, and what is in them: `{name}` stands for the function's name, `{directory}` for the project's
+/// directory.
+const FILES: &[(&str, &str)] = &[
+    ("Cargo.toml", include_str!("../template/Cargo.toml.in")),
+    ("README.md", include_str!("../template/README.md.in")),
+    (".gitignore", include_str!("../template/gitignore.in")),
+    ("install.sql", include_str!("../template/install.sql.in")),
+    ("src/lib.rs", include_str!("../template/lib.rs.in")),
+    ("src/border.rs", include_str!("../template/border.rs.in")),
+];
+
+/// The most characters of a name, as of names in SQL.
+const NAME_MAX: usize = 63;
+
+/// Words that are no names in Rust or SQL, and names that the project's module has already.
+const TAKEN: &[&str] = &[
+    "abstract",
+    "all",
+    "analyse",
+    "analyze",
+    "and",
+    "any",
+    "array",
+    "as",
+    "asc",
+    "async",
+    "authorization",
+    "await",
+    "become",
+    "binary",
+    "border",
+    "both",
+    "box",
+    "break",
+    "case",
+    "cast",
+    "check",
+    "collate",
+    "collation",
+    "column",
+    "concurrently",
+    "const",
+    "constraint",
+    "continue",
+    "crate",
+    "create",
+    "cross",
+    "default",
+    "deferrable",
+    "desc",
+    "distinct",
+    "do",
+    "dyn",
+    "else",
+    "end",
+    "enum",
+    "except",
+    "extern",
+    "false",
+    "fetch",
+    "final",
+    "fn",
+    "for",
+    "foreign",
+    "freeze",
+    "from",
+    "full",
+    "gen",
+    "grant",
+    "group",
+    "having",
+    "if",
+    "ilike",
+    "impl",
+    "in",
+    "initially",
+    "inner",
+    "intersect",
+    "into",
+    "is",
+    "isnull",
+    "join",
+    "lateral",
+    "leading",
+    "left",
+    "let",
+    "like",
+    "limit",
+    "localtime",
+    "localtimestamp",
+    "loop",
+    "macro",
+    "match",
+    "mod",
+    "move",
+    "mut",
+    "natural",
+    "not",
+    "notnull",
+    "null",
+    "of_rows",
+    "of_title",
+    "offset",
+    "on",
+    "only",
+    "or",
+    "order",
+    "outer",
+    "overlaps",
+    "override",
+    "pando_alloc",
+    "placing",
+    "primary",
+    "priv",
+    "pub",
+    "ref",
+    "references",
+    "return",
+    "returning",
+    "right",
+    "select",
+    "self",
+    "similar",
+    "some",
+    "static",
+    "struct",
+    "super",
+    "symmetric",
+    "table",
+    "tablesample",
+    "test",
+    "tests",
+    "then",
+    "to",
+    "trailing",
+    "trait",
+    "true",
+    "try",
+    "type",
+    "typeof",
+    "union",
+    "unique",
+    "unsafe",
+    "unsized",
+    "use",
+    "user",
+    "using",
+    "variadic",
+    "verbose",
+    "virtual",
+    "when",
+    "where",
+    "while",
+    "window",
+    "with",
+    "yield",
+];
+
+/// Runs a subcommand.
+pub(crate) fn run(command: &FunctionCommand) -> anyhow::Result<ExitCode> {
+    match command {
+        FunctionCommand::New(arguments) => new(arguments),
+    }
+}
+
+/// Makes a project.
+fn new(arguments: &NewFunctionArguments) -> anyhow::Result<ExitCode> {
+    let name = &arguments.name;
+    check_name(name)?;
+    let directory = arguments.directory.clone().unwrap_or_else(|| PathBuf::from(name));
+    write_files(name, &directory)?;
+    let mut out = io::stdout().lock();
+    writeln!(out, "{} has the function {name}, its tests, and install.sql.", directory.display())?;
+    writeln!(out, "{}/README.md says how it is built and used.", directory.display())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses what cannot be the name of a package, of a function in Rust, and of one in SQL without quotes.
+fn check_name(name: &str) -> anyhow::Result<()> {
+    let is_first = name.starts_with(|letter: char| letter.is_ascii_lowercase());
+    let is_letter =
+        |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_';
+    if !is_first || !name.chars().all(is_letter) || name.len() > NAME_MAX {
+        bail!(
+            "\"{name}\" cannot be the name of a function: it begins with a letter, and has at most {NAME_MAX} \
+             lower-case letters, digits and underscores"
+        );
+    }
+    if TAKEN.contains(&name) {
+        bail!(
+            "\"{name}\" cannot be the name of a function: it has another meaning in Rust, SQL or the project"
+        );
+    }
+    Ok(())
+}
+
+fn write_files(name: &str, directory: &Path) -> anyhow::Result<()> {
+    let shown = directory.display();
+    let full = std::path::absolute(directory).with_context(|| format!("{shown} is no path"))?;
+    let full = full.display().to_string().replace('\'', "''");
+    fs::create_dir(directory).with_context(|| format!("{shown} cannot be created"))?;
+    fs::create_dir(directory.join("src"))
+        .with_context(|| format!("{shown}/src cannot be created"))?;
+    for (file, text) in FILES {
+        let text = text.replace("{name}", name).replace("{directory}", &full);
+        let path = directory.join(file);
+        fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_rust_and_sql() {
+        for name in ["slug", "a1_b", "of_text"] {
+            check_name(name).expect("a name");
+        }
+        for name in ["", "1a", "_a", "Slug", "a-b", "ä", "select", "fn", "border", &"a".repeat(64)]
+        {
+            check_name(name).expect_err(name);
+        }
+    }
+
+    #[test]
+    fn words_are_sorted() {
+        assert!(TAKEN.is_sorted());
+    }
+}
