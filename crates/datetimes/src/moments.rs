@@ -64,6 +64,11 @@ pub fn date_of(micros: i64) -> i32 {
     }
 }
 
+/// Whether a timestamp is the beginning of its date, as infinite ones are.
+pub fn is_midnight(micros: i64) -> bool {
+    is_infinite(micros) || micros.rem_euclid(MICROS_PER_DAY) == 0
+}
+
 /// The time of day of a timestamp, in microseconds; `None` if it is infinite.
 pub fn time_of(micros: i64) -> Option<i64> {
     (!is_infinite(micros)).then_some(micros.rem_euclid(MICROS_PER_DAY))

@@ -27,9 +27,7 @@ impl Binder<'_> {
             let base = SqlType::plain(base.oid);
             let Some(value) = self.coerce(value, base, context)? else { return Ok(None) };
             let location = value.location.0;
-            let conversion = Conversion::Relabel;
-            let cast = Cast { value: Box::new(value), conversion, is_explicit: false };
-            return Ok(Some(Expr::new(Kind::Cast(cast), SqlType::plain(oid), location)));
+            return Ok(Some(relabelled(value, SqlType::plain(oid), location)));
         }
         let Some(value) = self.coerce(value, base, context)? else { return Ok(None) };
         let Some(domain) = self.catalog.domain(oid) else {
@@ -51,6 +49,11 @@ impl Binder<'_> {
             let arguments = vec![checked, condition, text(&domain.name), text(name)];
             checked = call(CHECKED, arguments, base)?;
         }
+        let is_length = |cast: &Cast| cast.conversion == Conversion::Length;
+        if matches!(&checked.kind, Kind::Cast(cast) if is_length(cast)) {
+            // The length is that of the base type.
+            checked = relabelled(checked, base, location);
+        }
         checked.sql_type = SqlType::plain(oid);
         checked.location.0 = location;
         Ok(Some(checked))
@@ -63,6 +66,12 @@ impl Binder<'_> {
         self.domain_values.pop();
         self.coerce_to_bool(bound?, "CHECK")
     }
+}
+
+/// A value as one of another type that is held in the same way.
+fn relabelled(value: Expr, sql_type: SqlType, location: i32) -> Expr {
+    let cast = Cast { value: Box::new(value), conversion: Conversion::Relabel, is_explicit: false };
+    Expr::new(Kind::Cast(cast), sql_type, location)
 }
 
 /// A call of one of the functions that check values.

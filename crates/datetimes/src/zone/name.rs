@@ -76,7 +76,10 @@ fn of_hours(seconds: i32) -> (Zone, String) {
 
 /// A zone of the database by its name in any case.
 fn of_database(name: &str) -> Option<(Zone, &'static str)> {
-    let found: Tz = TZ_VARIANTS.iter().copied().find(|tz| tz.name().eq_ignore_ascii_case(name))?;
+    let found: Tz = match name.parse() {
+        Ok(found) => found,
+        Err(_) => TZ_VARIANTS.iter().copied().find(|tz| tz.name().eq_ignore_ascii_case(name))?,
+    };
     let zone = match found.name() {
         "UTC" | "Etc/UTC" | "GMT" | "Etc/GMT" | "UCT" | "Etc/UCT" | "Zulu" | "Etc/Zulu"
         | "Universal" | "Etc/Universal" | "Greenwich" | "Etc/Greenwich" => Zone::UTC,

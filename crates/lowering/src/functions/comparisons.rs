@@ -11,6 +11,7 @@ use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::functions::string::rtrim;
 use datafusion::logical_expr::{Operator, binary_expr, lit};
+use datetimes::moments;
 use functions::datetime::intervals;
 use store::catalog::SqlType as Held;
 
@@ -85,12 +86,51 @@ pub(super) fn build(
     operator: Operator,
     [left, right]: [Typed; 2],
 ) -> Result<Typed> {
+    if let Some(compared) = by_days(lowering, &left, operator, &right) {
+        return Ok(compared);
+    }
+    if let Some(swapped) = operator.swap()
+        && let Some(compared) = by_days(lowering, &right, swapped, &left)
+    {
+        return Ok(compared);
+    }
     let (mut left, mut right) = sides(lowering, left, right)?;
     let is_order = !matches!(operator, Operator::Eq | Operator::NotEq);
     if is_order && left.sql_type.oid.element().is_some() && left.data_type.is_nested() {
         (left, right) = (lowering.order_key(left)?, lowering.order_key(right)?);
     }
     Ok(Typed::boolean(binary_expr(left.expr, operator, right.expr)))
+}
+
+/// A date compared with a constant timestamp, as a comparison of dates: scans answer it by zone maps and keys, and no value
+/// is converted. `None` for other comparisons.
+fn by_days(
+    lowering: &Lowering<'_>,
+    date: &Typed,
+    operator: Operator,
+    moment: &Typed,
+) -> Option<Typed> {
+    let has_date = date.sql_type.oid == Oid::DATE && date.value().is_none();
+    let is_local = moment.sql_type.oid == Oid::TIMESTAMP
+        || moment.sql_type.oid == Oid::TIMESTAMPTZ && lowering.zone().is_utc();
+    let Some(ScalarValue::TimestampMicrosecond(Some(micros), _)) = moment.value() else {
+        return None;
+    };
+    if !has_date || !is_local {
+        return None;
+    }
+    let day = moments::date_of(*micros);
+    let compared =
+        |operator| binary_expr(date.expr.clone(), operator, lit(ScalarValue::Date32(Some(day))));
+    Some(Typed::boolean(match (moments::is_midnight(*micros), operator) {
+        (true, operator) => compared(operator),
+        (false, Operator::Lt | Operator::LtEq) => compared(Operator::LtEq),
+        (false, Operator::Gt | Operator::GtEq) => compared(Operator::Gt),
+        // No date is such a time; NULL stays NULL.
+        (false, Operator::Eq) => compared(Operator::Lt).and(compared(Operator::Gt)),
+        (false, Operator::NotEq) => compared(Operator::LtEq).or(compared(Operator::Gt)),
+        (false, _) => return None,
+    }))
 }
 
 /// Both sides of a comparison with the same Arrow type.
