@@ -206,7 +206,8 @@ fn check_name(name: &str) -> anyhow::Result<()> {
 fn write_files(name: &str, directory: &Path) -> anyhow::Result<()> {
     let shown = directory.display();
     let full = std::path::absolute(directory).with_context(|| format!("{shown} is no path"))?;
-    let full = full.display().to_string().replace('\'', "''");
+    let full = full.to_str().with_context(|| format!("{shown} is no Unicode text"))?;
+    let full = address(full).replace('\'', "''");
     fs::create_dir(directory).with_context(|| format!("{shown} cannot be created"))?;
     fs::create_dir(directory.join("src"))
         .with_context(|| format!("{shown}/src cannot be created"))?;
@@ -216,6 +217,20 @@ fn write_files(name: &str, directory: &Path) -> anyhow::Result<()> {
         fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))?;
     }
     Ok(())
+}
+
+/// A path in an address, in which some characters have another meaning.
+fn address(path: &str) -> String {
+    let mut address = String::new();
+    for letter in path.chars() {
+        match letter {
+            ' ' | '"' | '#' | '%' | '<' | '>' | '?' | '`' | '{' | '}' => {
+                address.push_str(&format!("%{:02X}", u32::from(letter)));
+            }
+            letter => address.push(letter),
+        }
+    }
+    address
 }
 
 #[cfg(test)]

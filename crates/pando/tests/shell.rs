@@ -251,3 +251,32 @@ fn bench_names_the_command_that_builds_a_missing_program() {
         assert!(err(&output).contains(command), "{}", err(&output));
     }
 }
+
+#[test]
+fn a_project_of_a_function() {
+    let directory = TempDir::new().expect("a directory");
+    let project = directory.path().join("it's one");
+    let project = project.to_str().expect("text");
+    let said = ok(&["function", "new", "slug", project], "");
+    assert!(said.contains("install.sql"), "{said}");
+    let read = |file: &str| fs::read_to_string(format!("{project}/{file}")).expect(file);
+    assert!(read("Cargo.toml").contains("name = \"slug\""));
+    assert!(read("src/lib.rs").contains("pub extern \"C\" fn slug("));
+    assert!(read("src/border.rs").contains("fn pando_alloc("));
+    let install = read("install.sql");
+    assert!(
+        install.contains("/it''s%20one/target/wasm32-unknown-unknown/release/slug.wasm'"),
+        "{install}"
+    );
+    for file in ["README.md", ".gitignore", "Cargo.toml", "src/lib.rs", "install.sql"] {
+        assert!(!read(file).contains("{name}") && !read(file).contains("{directory}"), "{file}");
+    }
+    let again = pando(&["function", "new", "slug", project], "");
+    assert!(
+        !again.status.success() && err(&again).contains("cannot be created"),
+        "{}",
+        err(&again)
+    );
+    let wrong = pando(&["function", "new", "Slug"], "");
+    assert!(!wrong.status.success() && err(&wrong).contains("lower-case"), "{}", err(&wrong));
+}

@@ -104,3 +104,32 @@ async fn superusers_create_functions_in_javascript_and_others_call_them() {
     );
     other.batch_execute(&create).await.expect("made");
 }
+
+#[tokio::test]
+async fn sources_are_read_from_files() {
+    let served = serve(&[]);
+    let client = connect(&served, "pando", None).await.expect("a connection");
+    let folder = tempfile::tempdir().expect("a folder");
+    let digits: Vec<u8> = ADD.bytes().skip(2).collect();
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).expect("digits"), 16);
+    let module: Result<Vec<u8>, _> = digits.chunks(2).map(byte).collect();
+    std::fs::write(folder.path().join("a module.wasm"), module.expect("hex")).expect("written");
+    std::fs::write(folder.path().join("twice.js"), "return a * 2").expect("written");
+    let url = format!("file://{}", folder.path().display());
+    let script = format!(
+        "CREATE FUNCTION add(a bigint, b bigint) RETURNS bigint LANGUAGE wasm STRICT AS '{url}/a%20module.wasm';
+         CREATE FUNCTION twice(a int) RETURNS int LANGUAGE javascript AS '{url}/twice.js'"
+    );
+    client.batch_execute(&script).await.expect("made");
+    let row = client.query_one("SELECT add(1, 2), twice(4)", &[]).await.expect("a row");
+    assert_eq!((row.get::<_, i64>(0), row.get::<_, i32>(1)), (3, 8));
+    for (source, state) in [
+        (format!("{url}/none.wasm"), SqlState::UNDEFINED_FILE),
+        (url.clone(), SqlState::UNDEFINED_FILE),
+        (String::from("s3://"), SqlState::IO_ERROR),
+    ] {
+        let sql = format!("CREATE FUNCTION f() RETURNS int LANGUAGE javascript AS '{source}'");
+        let error = client.batch_execute(&sql).await.expect_err("there is no such file");
+        assert_eq!(error.code(), Some(&state), "{source}: {error:?}");
+    }
+}
