@@ -1,12 +1,11 @@
 //! What a function is.
 
 use crate::limits::{Limits, SOURCE_BYTES_MAX};
-use crate::returns::Returns;
+use crate::signature::Signature;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ring::digest::{Context, SHA256};
 use std::fmt::Write;
-use store::catalog::{SqlType, Volatility};
 use values::error::{Error, Result, SqlState};
 
 /// The languages.
@@ -27,28 +26,6 @@ impl Language {
             _ => None,
         }
     }
-}
-
-/// A parameter, or a column of a result.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Parameter {
-    /// The name; empty if it has none.
-    pub name: String,
-    /// The type.
-    pub sql_type: SqlType,
-}
-
-/// What a function takes and gives.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Signature {
-    /// The parameters.
-    pub parameters: Vec<Parameter>,
-    /// What it gives.
-    pub returns: Returns,
-    /// Whether a NULL argument makes the value NULL.
-    pub is_strict: bool,
-    /// Whether it gives other values for the same arguments.
-    pub volatility: Volatility,
 }
 
 /// What distinguishes a definition from all others: a digest.
@@ -222,6 +199,8 @@ impl std::fmt::Display for Version {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::signature::Returns;
+    use store::catalog::{SqlType, Volatility};
 
     #[test]
     fn modules_are_written_in_two_ways() {

@@ -75,8 +75,8 @@ pub fn decode(bytes: &[u8], definitions: Option<&Definitions>) -> Result<Arc<Def
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::definition::{Language, Signature};
-    use crate::returns::Returns;
+    use crate::definition::Language;
+    use crate::signature::{Returns, Signature};
     use store::catalog::{SqlType, Volatility};
 
     fn definition(source: &str) -> Arc<Definition> {

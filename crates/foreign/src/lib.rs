@@ -22,13 +22,13 @@ mod failure;
 mod function;
 mod known;
 mod limits;
-mod returns;
 mod rows;
 mod script;
+mod signature;
 mod wasm;
 
-pub use definition::{Definition, Language, Parameter, Signature, Version};
+pub use definition::{Definition, Language, Version};
 pub use function::{ForeignFunction, function, of_function};
 pub use known::{Definitions, FindDefinition, decode, encode};
 pub use limits::{Limits, SOURCE_BYTES_MAX};
-pub use returns::Returns;
+pub use signature::{Parameter, Returns, Signature};

@@ -6,7 +6,6 @@
 //! what is not listed is refused as missing.
 
 mod aggregates;
-mod callable;
 mod ctes;
 mod decimals;
 mod distinct;
@@ -39,7 +38,7 @@ mod user_functions;
 mod values_body;
 mod windows;
 
-pub use callable::callable;
+pub use optimizer::callable;
 pub use refusal::{Refusal, Result};
 pub use result::{label, with_labels};
 pub use rows::{Rows, lower_output, lower_over};

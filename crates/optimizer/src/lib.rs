@@ -1,6 +1,7 @@
 //! Rules that the engine's optimizer has in addition. Each is for plans to which the engine's own rules give wrong answers;
 //! its file says which. [`carried`] tells what order a plan gives its rows, which the engine forgets.
 
+mod callable;
 mod carried_orders;
 mod computed_keys;
 mod decimal_constants;
@@ -21,6 +22,7 @@ mod skipped_rows;
 mod varying;
 mod whole_orders;
 
+pub use callable::callable;
 pub use carried_orders::{Carried, carried};
 pub use computed_keys::ComputedKeys;
 pub use decimal_constants::with_exact_decimals;

@@ -15,7 +15,9 @@ use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::limit::LocalLimitExec;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::repartition::RepartitionExec;
-use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
+use datafusion::physical_plan::{
+    ChildrenPropertiesMode, ExecutionPlan, ExecutionPlanProperties, ReplaceChildrenOptions,
+};
 use std::sync::Arc;
 
 /// The rule of the physical optimizer. It runs after partitions are made.
@@ -38,7 +40,7 @@ impl PhysicalOptimizerRule for ReadOrders {
                 },
             };
             let Some(input) = whole(input)? else { return Ok(Transformed::no(node)) };
-            Ok(Transformed::yes(Arc::clone(&node).with_new_children(vec![input])?))
+            Ok(Transformed::yes(over(&node, input)?))
         };
         let plan = plan.transform_up(kept).data()?;
         Ok(whole(&plan)?.unwrap_or(plan))
@@ -74,7 +76,16 @@ fn whole(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>
     if let (true, [input]) = (is_in_order, &plan.children()[..])
         && let Some(input) = whole(input)?
     {
-        return Ok(Some(Arc::clone(plan).with_new_children(vec![input])?));
+        return Ok(Some(over(plan, input)?));
     }
     Ok(None)
+}
+
+/// An operator over another input.
+fn over(
+    plan: &Arc<dyn ExecutionPlan>,
+    input: Arc<dyn ExecutionPlan>,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
+    Arc::clone(plan).replace_children(vec![input], options)
 }

@@ -79,6 +79,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "foreign",
             "frames",
             "catalog_views",
+            "datetimes",
             "functions",
             "optimizer",
             "user_types",

@@ -4,7 +4,7 @@ use super::results::{Results, length, named};
 use super::runtime::Program;
 use crate::definition::Definition;
 use crate::failure::{no_value, out_of_memory};
-use crate::returns::Returns;
+use crate::signature::Returns;
 use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::buffer::NullBuffer;
 use executor::Held;
@@ -138,6 +138,6 @@ impl<'a> Returned<'a> {
     pub(super) fn column(self) -> Result<ArrayRef> {
         let columns = self.columns.into_iter().map(Results::column).collect::<Result<_>>()?;
         let nulls = self.given.contains(&false).then(|| NullBuffer::from(self.given));
-        self.returns.assembled(self.definition, columns, &self.lengths, nulls)
+        self.returns.assembled(columns, &self.lengths, nulls)
     }
 }

@@ -2,8 +2,9 @@
 
 use super::instance::Program;
 use super::module::{ALLOCATE, MEMORY};
-use crate::definition::{Definition, Parameter};
+use crate::definition::Definition;
 use crate::failure::{out_of_memory, raised, require_no_zero};
+use crate::signature::Parameter;
 use bytes::Bytes;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::compute::{cast, concat_batches};
@@ -127,7 +128,7 @@ fn column(definition: &Definition, stream: Vec<u8>, rows: usize) -> Result<Array
     };
     let typed = |(column, to): (&ArrayRef, &Parameter)| typed(definition, column, &to.sql_type);
     let columns = columns.zip(&returns.columns).map(typed).collect::<Result<_>>()?;
-    returns.assembled(definition, columns, &lengths, None)
+    returns.assembled(columns, &lengths, None)
 }
 
 /// The lengths of the sets for `rows` rows of arguments, whose numbers stand in front of each row of a set.

@@ -129,7 +129,7 @@ impl Lowering<'_> {
         };
         let columns = Arc::new(DFSchema::try_from(Arc::clone(&schema))?);
         let engine = self.around.engine;
-        let expr = crate::callable(value.expr.clone(), &columns, engine)?;
+        let expr = optimizer::callable(value.expr.clone(), &columns, engine)?;
         let expr = engine.create_physical_expr(expr, &columns)?;
         Ok((Step { expr, schema, is_strict: false }, value))
     }

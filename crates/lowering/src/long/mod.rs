@@ -10,7 +10,6 @@ mod computed;
 mod logic;
 mod parts;
 
-use crate::callable;
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::Typed;
@@ -23,6 +22,7 @@ use datafusion::common::{Column, DFSchema, DFSchemaRef, ScalarValue, not_impl_er
 use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
 use datafusion::logical_expr::{EmptyRelation, Expr, LogicalPlan, Projection};
 use datafusion::physical_expr::create_physical_expr;
+use optimizer::callable;
 use std::collections::HashMap;
 use std::sync::Arc;
 use values::types::plan_field;

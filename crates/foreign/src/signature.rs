@@ -1,14 +1,34 @@
-//! What functions give: values, rows, and sets of either.
+//! What functions take, and what they give: values, rows, and sets of either.
 
-use crate::definition::{Definition, Parameter};
-use crate::failure::raised;
 use datafusion::arrow::array::{ArrayRef, ListArray, StructArray};
 use datafusion::arrow::buffer::{NullBuffer, OffsetBuffer};
 use datafusion::arrow::datatypes::{DataType, Field, Fields};
 use std::sync::Arc;
-use store::catalog::SqlType;
-use values::error::Result;
+use store::catalog::{SqlType, Volatility};
+use values::error::{Error, Result, SqlState};
 use values::types::plan_field;
+
+/// A parameter, or a column of a result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parameter {
+    /// The name; empty if it has none.
+    pub name: String,
+    /// The type.
+    pub sql_type: SqlType,
+}
+
+/// What a function takes and gives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Signature {
+    /// The parameters.
+    pub parameters: Vec<Parameter>,
+    /// What it gives.
+    pub returns: Returns,
+    /// Whether a NULL argument makes the value NULL.
+    pub is_strict: bool,
+    /// Whether it gives other values for the same arguments.
+    pub volatility: Volatility,
+}
 
 /// What a function gives for the arguments of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,13 +85,12 @@ impl Returns {
     /// The engine's column. `lengths` are those of the sets of each row; `nulls` are the rows that are NULL.
     pub(crate) fn assembled(
         &self,
-        definition: &Definition,
         mut columns: Vec<ArrayRef>,
         lengths: &[usize],
         nulls: Option<NullBuffer>,
     ) -> Result<ArrayRef> {
         if self.plain().is_some() {
-            let none = || raised(definition, "it returned no column");
+            let none = || Error::new(SqlState::InternalError, "a function has no result");
             return columns.pop().ok_or_else(none);
         }
         let rows = StructArray::try_new(self.fields(), columns, nulls)?;
