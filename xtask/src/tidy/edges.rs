@@ -184,6 +184,7 @@ const EDGES: &[(&str, &[&str])] = &[
     (
         "pando",
         &[
+            "parser",
             "shell",
             "workloads",
             "query",
