@@ -1,6 +1,7 @@
 //! The host of PL/pgSQL, over what runs statements.
 
 use crate::arrays;
+use crate::assignment::{assigned, held};
 use crate::composite;
 use crate::current::{self, Current};
 use crate::cursors::{CursorOf, Held};
@@ -677,38 +678,6 @@ fn returns_rows(statement: &Statement) -> bool {
         },
     }
 }
-
-/// The type of a name.
-fn held(of: &str) -> Result<SqlType> {
-    let unknown = || Error::new(SqlState::UndefinedObject, format!("type \"{of}\" does not exist"));
-    let script = grammar::parse(&format!("SELECT NULL::{of}")).map_err(|_| unknown())?;
-    let statement = script.statements().first().and_then(|raw| raw.stmt.as_ref()?.node.as_ref());
-    let Some(NodeEnum::SelectStmt(select)) = statement else { return Err(unknown()) };
-    let target = select.target_list.first().and_then(|node| node.node.as_ref());
-    let Some(NodeEnum::ResTarget(target)) = target else { return Err(unknown()) };
-    let value = target.val.as_ref().and_then(|node| node.node.as_ref());
-    let Some(NodeEnum::TypeCast(cast)) = value else { return Err(unknown()) };
-    let found = cast.type_name.as_ref().and_then(parser::types::of_name);
-    found.ok_or_else(unknown)
-}
-
-/// The statement whose value is that of an expression, assigned to a type: unlike a cast it cuts no text. `None` for a type
-/// that cannot stand in a cast.
-fn assigned(expression: &str, to: &str) -> Option<Statement> {
-    let within = |function: &str, length: u32| {
-        let modifier = length.saturating_add(LENGTH_OFFSET);
-        format!("pg_catalog.\"{function}\"(CAST(({expression}) AS {function}), {modifier}, false)")
-    };
-    let value = match held(to) {
-        Ok(SqlType::Varchar(Some(length))) => within("varchar", length),
-        Ok(SqlType::Char(length)) => within("bpchar", length),
-        _ => format!("({expression})"),
-    };
-    parser::one(&format!("SELECT CAST({value} AS {to})")).ok()
-}
-
-/// What a type modifier of texts is more than their length.
-const LENGTH_OFFSET: u32 = 4;
 
 /// The error for COMMIT and ROLLBACK where the transaction cannot be ended.
 pub fn termination() -> Error {

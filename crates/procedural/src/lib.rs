@@ -1,6 +1,7 @@
 //! PL/pgSQL over what runs statements: values with their types, and expressions that are planned once.
 
 mod arrays;
+mod assignment;
 mod body;
 mod check;
 mod composite;

@@ -342,8 +342,10 @@ impl Part {
         let Work::Open(transaction) = std::mem::replace(&mut self.work, Work::None) else {
             return Ok(false);
         };
-        // A move that does not end in time refuses what empties its table.
-        let _ = self.tasks.within(TIMEOUTS.frozen, transaction.await_unfrozen()).await;
+        if transaction.empties_tables() {
+            // A move that does not end in time refuses what empties its table.
+            let _ = self.tasks.within(TIMEOUTS.frozen, transaction.await_unfrozen()).await;
+        }
         let held = blocking::prepare(&self.tasks, *transaction).await?;
         let has_writes = held.is_some();
         self.work = held.map_or(Work::None, Work::Held);

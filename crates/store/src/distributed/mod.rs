@@ -426,8 +426,10 @@ impl DistributedTransaction {
         };
         let reader = self.reader(Some(elsewhere.id));
         let timestamp = self.here.snapshot().timestamp();
-        // A move that does not end in time refuses what empties its table.
-        select(pin!(self.here.await_unfrozen()), elsewhere.peers.patience()).await;
+        if self.here.empties_tables() {
+            // A move that does not end in time refuses what empties its table.
+            select(pin!(self.here.await_unfrozen()), elsewhere.peers.patience()).await;
+        }
         let here = self.here.prepare()?;
         if here.is_none() && !elsewhere.has_writes {
             return Ok(timestamp);

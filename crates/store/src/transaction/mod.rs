@@ -118,6 +118,11 @@ impl Transaction {
         Ok(())
     }
 
+    /// Whether it empties tables.
+    pub fn empties_tables(&self) -> bool {
+        self.emptied().next().is_some()
+    }
+
     /// The tables that are emptied.
     pub(crate) fn emptied(&self) -> impl Iterator<Item = TableId> {
         self.catalog_changes.iter().filter_map(|change| match change {

@@ -62,9 +62,6 @@ impl Transaction {
     /// of two servers would remain.
     pub async fn await_unfrozen(&self) {
         let emptied: Vec<TableId> = self.emptied().collect();
-        if emptied.is_empty() {
-            return;
-        }
         let store = self.store();
         let is_free = || {
             let head = store.snapshots().newest();
