@@ -1,16 +1,29 @@
 //! Parameters as columns, so that an expression is planned once for all executions.
 
+use chrono::{DateTime, Utc};
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, DFSchema, Result, ScalarValue};
-use datafusion::logical_expr::Expr;
+use datafusion::logical_expr::expr::ScalarFunction;
+use datafusion::logical_expr::{Expr, ExprSchemable};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The parameters that expressions use, by zero-based index, with their types. They become columns
-/// after those of the row.
+/// A value that an expression gets for each execution.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Input {
+    /// A parameter, by its index from 0.
+    Parameter(usize),
+    /// `now()`: the time at which the transaction began.
+    Moment,
+}
+
+/// The values that expressions get, with their types. They become columns after those of the row.
 #[derive(Debug, Clone, Default)]
-pub struct Inputs(pub Vec<(usize, DataType)>);
+pub struct Inputs {
+    known: Vec<(Input, DataType)>,
+    takes_moment: bool,
+}
 
 /// Whether a type has no scale or unit, so that an expression has the same meaning for a column and
 /// for a constant.
@@ -24,57 +37,108 @@ fn is_plain(data_type: &DataType) -> bool {
 }
 
 impl Inputs {
-    /// Replaces parameters by columns. `None` if the type of one is unknown, not plain or
-    /// ambiguous.
+    /// None yet, of expressions that may call `now()`. They must call no other stable function.
+    pub fn with_moment() -> Self {
+        Self { known: Vec::new(), takes_moment: true }
+    }
+
+    /// Parameters with these types, in order.
+    pub fn of_types(types: impl IntoIterator<Item = DataType>) -> Self {
+        let known = types.into_iter().enumerate();
+        let known = known.map(|(at, of)| (Input::Parameter(at), of)).collect();
+        Self { known, takes_moment: false }
+    }
+
+    /// The types of the columns, in order.
+    pub fn types(&self) -> impl Iterator<Item = &DataType> {
+        self.known.iter().map(|(_, data_type)| data_type)
+    }
+
+    /// The parameters, with their types.
+    pub fn parameters(&self) -> impl Iterator<Item = (usize, &DataType)> {
+        self.known.iter().filter_map(|(input, data_type)| match input {
+            Input::Parameter(number) => Some((*number, data_type)),
+            Input::Moment => None,
+        })
+    }
+
+    /// Replaces parameters by columns, and calls of `now()` if it takes the moment. `None` if the type of a parameter is
+    /// unknown, not plain or ambiguous.
     pub(super) fn replace(&mut self, expr: Expr) -> Result<Option<Expr>> {
         let mut is_known = true;
         let replaced = expr.transform(|expr| {
-            let Expr::Placeholder(placeholder) = &expr else { return Ok(Transformed::no(expr)) };
-            let number = placeholder.id.strip_prefix('$').and_then(|n| n.parse::<usize>().ok());
-            let number = number.and_then(|number| number.checked_sub(1));
-            match (number, &placeholder.field) {
-                (Some(number), Some(field)) if self.note(number, field.data_type()) => {
-                    Ok(Transformed::yes(Expr::Column(Column::new_unqualified(name(number)))))
+            let input = match &expr {
+                Expr::Placeholder(placeholder) => {
+                    let number = placeholder.id.strip_prefix('$');
+                    let number = number.and_then(|number| number.parse::<usize>().ok());
+                    let number = number.and_then(|number| number.checked_sub(1));
+                    number
+                        .zip(placeholder.field.as_ref())
+                        .and_then(|(number, field)| self.note_parameter(number, field.data_type()))
                 }
-                _ => {
+                Expr::ScalarFunction(call) if self.takes_moment && is_now(call) => {
+                    let data_type = expr.get_type(&DFSchema::empty())?;
+                    self.note(Input::Moment, &data_type)
+                }
+                _ => return Ok(Transformed::no(expr)),
+            };
+            match input {
+                Some(input) => {
+                    Ok(Transformed::yes(Expr::Column(Column::new_unqualified(name(input)))))
+                }
+                None => {
                     is_known = false;
                     Ok(Transformed::no(expr))
                 }
             }
         })?;
+        let is_lasting = || !self.takes_moment || crate::is_lasting(&replaced.data);
+        let is_known = is_known && is_lasting();
         Ok(is_known.then_some(replaced.data))
     }
 
-    fn note(&mut self, number: usize, data_type: &DataType) -> bool {
-        match self.0.iter().find(|(known, _)| *known == number) {
-            Some((_, known)) => known == data_type,
-            None if is_plain(data_type) => {
-                self.0.push((number, data_type.clone()));
-                true
+    fn note_parameter(&mut self, number: usize, data_type: &DataType) -> Option<Input> {
+        is_plain(data_type).then(|| self.note(Input::Parameter(number), data_type)).flatten()
+    }
+
+    /// The input, unless it has another type elsewhere.
+    fn note(&mut self, input: Input, data_type: &DataType) -> Option<Input> {
+        match self.known.iter().find(|(known, _)| *known == input) {
+            Some((_, known)) => (known == data_type).then_some(input),
+            None => {
+                self.known.push((input, data_type.clone()));
+                Some(input)
             }
-            None => false,
         }
     }
 
-    /// The columns for the parameters.
+    /// The columns.
     pub fn fields(&self) -> Vec<FieldRef> {
-        let field = |(number, data_type): &(usize, DataType)| {
-            Arc::new(Field::new(name(*number), data_type.clone(), true))
+        let field = |(input, data_type): &(Input, DataType)| {
+            Arc::new(Field::new(name(*input), data_type.clone(), true))
         };
-        self.0.iter().map(field).collect()
+        self.known.iter().map(field).collect()
     }
 
-    /// A schema followed by the columns for the parameters.
+    /// A schema followed by the columns.
     pub(super) fn behind(&self, schema: &DFSchema) -> Result<DFSchema> {
         let fields = self.fields().iter().map(|field| field.as_ref().clone()).collect();
         schema.join(&DFSchema::from_unqualified_fields(fields, HashMap::new())?)
     }
 
-    /// The values of the columns for an execution with `parameters`. `None` if one is missing or
-    /// has another type. Narrower integers are widened.
-    pub fn values(&self, parameters: &[ScalarValue]) -> Option<Vec<ScalarValue>> {
-        let value = |(number, data_type): &(usize, DataType)| {
-            let given = parameters.get(*number)?;
+    /// The values of the columns for an execution with `parameters` in a transaction that began at `moment`, which is
+    /// needed only by those [`Self::with_moment`]. `None` if one is missing or has another type. Narrower integers are
+    /// widened.
+    pub fn values(
+        &self,
+        parameters: &[ScalarValue],
+        moment: Option<DateTime<Utc>>,
+    ) -> Option<Vec<ScalarValue>> {
+        let value = |(input, data_type): &(Input, DataType)| {
+            let given = match input {
+                Input::Parameter(number) => parameters.get(*number)?,
+                Input::Moment => return moment_of(moment?, data_type),
+            };
             match given.data_type() {
                 same if same == *data_type => Some(given.clone()),
                 DataType::Int16 | DataType::Int32 if *data_type == DataType::Int64 => {
@@ -84,12 +148,26 @@ impl Inputs {
                 _ => None,
             }
         };
-        self.0.iter().map(value).collect()
+        self.known.iter().map(value).collect()
     }
 }
 
-fn name(number: usize) -> String {
-    format!("${}", number + 1)
+fn is_now(call: &ScalarFunction) -> bool {
+    call.func.name() == "now" && call.args.is_empty()
+}
+
+/// A time in the type of `now()`.
+fn moment_of(moment: DateTime<Utc>, data_type: &DataType) -> Option<ScalarValue> {
+    let DataType::Timestamp(_, zone) = data_type else { return None };
+    let nanos = ScalarValue::TimestampNanosecond(moment.timestamp_nanos_opt(), zone.clone());
+    nanos.cast_to(data_type).ok()
+}
+
+fn name(input: Input) -> String {
+    match input {
+        Input::Parameter(number) => format!("${}", number + 1),
+        Input::Moment => "now()".to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -98,13 +176,15 @@ mod tests {
 
     #[test]
     fn values_must_have_the_planned_types() {
-        let inputs = Inputs(vec![(1, DataType::Int32), (0, DataType::Utf8View)]);
+        let mut inputs = Inputs::default();
+        inputs.note_parameter(1, &DataType::Int32).expect("a plain type");
+        inputs.note_parameter(0, &DataType::Utf8View).expect("a plain type");
         let text = ScalarValue::Utf8View(Some("a".into()));
-        let of = |value: ScalarValue| inputs.values(&[text.clone(), value]);
+        let of = |value: ScalarValue| inputs.values(&[text.clone(), value], None);
         let four = ScalarValue::Int32(Some(4));
         assert_eq!(of(four.clone()), Some(vec![four.clone(), text.clone()]));
         assert_eq!(of(ScalarValue::Int16(Some(4))), Some(vec![four, text.clone()]));
         assert_eq!(of(ScalarValue::Int64(Some(4))), None, "wider");
-        assert_eq!(inputs.values(std::slice::from_ref(&text)), None, "missing");
+        assert_eq!(inputs.values(std::slice::from_ref(&text), None), None, "missing");
     }
 }

@@ -65,7 +65,7 @@ impl Compiled {
         if names != self.names {
             return Ok(None);
         }
-        let Some(values) = self.inputs.values(values) else { return Ok(None) };
+        let Some(values) = self.inputs.values(values, None) else { return Ok(None) };
         let arrays = values.iter().map(|value| value.to_array_of_size(1));
         let arrays = arrays.collect::<Result<Vec<_>, _>>()?;
         let options = RecordBatchOptions::new().with_row_count(Some(1));

@@ -2,8 +2,6 @@
 
 use crate::context::transactions::{Conversation, Waiting, rolled_back};
 use crate::context::{Frame, Inner, start};
-use crate::dml::constraints::Constraints;
-use crate::dml::default_values::DefaultValue;
 use crate::dml::referring;
 use crate::triggers;
 use catalog_views::session_context::TransactionStatus;
@@ -14,6 +12,8 @@ use integrity::Surroundings;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::Table;
+use table_rows::Constraints;
+use table_rows::default_values::DefaultValue;
 use values::assign::assign;
 use values::error::Result;
 

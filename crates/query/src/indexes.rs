@@ -1,6 +1,5 @@
 //! The expressions and conditions of indexes: planned once, computed where rows change, known to scans.
 
-use crate::analysis::row::{self, OverRow, With};
 use catalog_views::functions::Functions;
 use datafusion::arrow::array::{ArrayRef, AsArray, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::compute::cast;
@@ -21,6 +20,7 @@ use std::fmt;
 use std::sync::Arc;
 use store::catalog::{Index, IndexKey, Table, TableId};
 use store::{IndexExpressions, IndexedRows};
+use table_rows::expressions::{self, OverRow, With};
 use values::error::{Error, Result, SqlState};
 use values::style::Style;
 use values::translate::to_store_error;
@@ -86,7 +86,7 @@ impl Indexes {
         let functions = Functions::without_session(&self.engine);
         // An index is kept up where there is no session.
         let with = With { engine: &self.engine, functions: &functions, user_functions: None };
-        let OverRow { schema, exprs, .. } = row::plan_index(with, table, index)?;
+        let OverRow { schema, exprs, .. } = expressions::plan_index(with, table, index)?;
         let inputs = Arc::new(plan_schema(table, &index.input_positions(table)));
         let inputs = DFSchema::try_from(inputs)?;
         let (mut meanings, mut expressions) = (Vec::new(), Vec::new());

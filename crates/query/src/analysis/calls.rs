@@ -1,8 +1,6 @@
 //! The bodies of functions, and calls that are made before a query.
 
 use super::relations::Relations;
-use super::routines::known;
-use super::{Refused, refused};
 use analyzer::Bound;
 use analyzer::tree::{Expr, Output, Query, Select, SelectId};
 use datafusion::logical_expr::LogicalPlan;
@@ -10,6 +8,8 @@ use grammar::tree::NodeEnum;
 use planner::Planner;
 use std::sync::Arc;
 use store::catalog::{Function, RelationId};
+use table_rows::routines::known;
+use table_rows::{Refused, refused};
 use values::error::{Error, Result};
 use values::field::Field;
 

@@ -1,7 +1,7 @@
 //! Statements that change rows, by way of the analyzer.
 
 use super::relations::{ChangeTarget, Relations};
-use super::{Refused, Returned, lower, lowered, parameters, refused, types};
+use super::{Returned, lower, lowered, parameters};
 use crate::context::Frame;
 use analyzer::system::SqlType;
 use analyzer::tree::{
@@ -12,12 +12,14 @@ use datafusion::arrow::datatypes::{Field as ArrowField, SchemaRef};
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan};
 use grammar::tree::NodeEnum;
 use lowering::{Rows, lower_output, lower_over};
+use parser::types;
 use planner::origins::field_of;
 use planner::over_rows::{AtHand, OverRows};
 use planner::{Planner, refuse_deep};
 use scan::provider::row_schema;
 use std::sync::Arc;
 use store::catalog::{self, Table};
+use table_rows::{Refused, refused};
 use values::error::{Error, Result, SqlState};
 use values::field::Field;
 

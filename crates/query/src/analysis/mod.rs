@@ -5,8 +5,6 @@ pub(crate) mod changes;
 mod named;
 mod parameters;
 mod relations;
-mod routines;
-pub(crate) mod row;
 mod stars;
 pub(crate) mod targets;
 
@@ -19,14 +17,15 @@ use analyzer::tree::{CteId, Query};
 use datafusion::logical_expr::{LogicalPlan, TableSource};
 use futures::future::BoxFuture;
 use grammar::tree::NodeEnum;
-use lowering::{Refusal, Surroundings};
+use lowering::Surroundings;
 use parser::commands::{Command, Definition};
-use parser::{Statement, errors, nesting, types};
+use parser::{Statement, nesting, types};
 use planner::relations::rename_columns;
 use planner::{Planner, refuse_deep};
 use relations::Relations;
 use std::sync::Arc;
 use store::catalog::{self, View};
+use table_rows::{Refused, refused};
 use values::error::{Error, Result, SqlState};
 use values::field::Field;
 
@@ -35,14 +34,6 @@ pub(crate) type Described = (Vec<catalog::SqlType>, Vec<Field>);
 
 /// The rows that a change in WITH has returned.
 pub(crate) type Returned = (CteId, Arc<dyn TableSource>);
-
-/// Why a statement is not planned.
-enum Refused {
-    /// A part of it is not known here.
-    Missing(Error),
-    /// It is wrong.
-    Wrong(Error),
-}
 
 /// The query of a statement.
 ///
@@ -228,19 +219,6 @@ pub(crate) fn plan_view<'a>(
     })
 }
 
-impl From<Refused> for Error {
-    fn from(refused: Refused) -> Self {
-        let (Refused::Missing(error) | Refused::Wrong(error)) = refused;
-        error
-    }
-}
-
-impl From<Error> for Refused {
-    fn from(error: Error) -> Self {
-        Self::Wrong(error)
-    }
-}
-
 /// The plan of a query with a text of its own, such as a view's; one that is not executed may have constants without a value.
 async fn planned(
     planner: &Planner<'_>,
@@ -289,12 +267,6 @@ async fn bind(
     }
 }
 
-fn refused(error: analyzer::Error, text: &str) -> Refused {
-    let is_missing = error.is_missing;
-    let error = errors::of_analyzer(error, text);
-    if is_missing { Refused::Missing(error) } else { Refused::Wrong(error) }
-}
-
 /// What trees refer to while they are lowered.
 fn lowered<'a>(
     planner: &'a Planner<'_>,
@@ -326,15 +298,4 @@ fn lower(
 ) -> Result<(LogicalPlan, Vec<Field>), Refused> {
     let surroundings = lowered(planner, relations, returned, text, is_executed);
     Ok(grammar::growing(|| lowering::lower(query, &surroundings))?)
-}
-
-impl From<Refusal> for Refused {
-    fn from(refusal: Refusal) -> Self {
-        match refusal {
-            Refusal::Missing(what) => {
-                Self::Missing(Error::unsupported(format!("{what} is not supported")))
-            }
-            Refusal::Error(error) => Self::Wrong(error),
-        }
-    }
 }

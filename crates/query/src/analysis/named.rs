@@ -1,7 +1,5 @@
 //! What names mean for the user of a statement, or for the owner of a view.
 
-use super::routines::Routines;
-use super::{Refused, types};
 use analyzer::system::{Oid, SqlType as BoundType};
 use analyzer::tree::Column;
 use analyzer::{Catalog, Domain, Routine, RowsOf, Table, TargetRelation};
@@ -13,11 +11,13 @@ use datafusion::common::TableReference;
 use datafusion::datasource::provider_as_source;
 use lowering::SourceTable;
 use parking_lot::Mutex;
+use parser::types;
 use planner::{Conflict, NamedParameter, Planner, unique_names};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use store::catalog::{Relation, SqlType};
-use user_types::Visible;
+use store::catalog::Relation;
+use table_rows::routines::Routines;
+use table_rows::{Refused, Types};
 
 /// A name in a query: the schema, if it is written, and the relation.
 pub(super) type Name = (Option<String>, String);
@@ -36,67 +36,6 @@ pub(super) struct Named {
     routines: Option<Routines>,
     /// The names of parameters.
     names: Vec<NamedParameter>,
-}
-
-/// The types and functions of users that names can mean; a catalog without relations.
-pub(super) struct Types {
-    types: Visible,
-    routines: Option<Routines>,
-}
-
-impl Types {
-    pub(super) fn of(planner: &Planner<'_>) -> Self {
-        let types = Visible::new(planner.tables.catalog(), planner.search_path.schemas());
-        Self { types, routines: Routines::of(planner).map(Routines::without_relations) }
-    }
-
-    /// The types of a table's columns: what an index is computed with, where no catalog is.
-    pub(super) fn of_columns(table: &store::catalog::Table) -> Self {
-        Self { types: Visible::of_columns(table), routines: None }
-    }
-}
-
-impl Catalog for Types {
-    fn relation(&self, _: Option<&str>, _: &str) -> Result<Option<Table>, analyzer::Error> {
-        Ok(None)
-    }
-
-    fn target(&self, _: Option<&str>, _: &str) -> Result<Option<TargetRelation>, analyzer::Error> {
-        Ok(None)
-    }
-
-    fn user_type(&self, schema: Option<&str>, name: &str) -> Option<Oid> {
-        let (user, is_array) = self.types.find(schema, name)?;
-        let oid = types::of_held(&SqlType::User(user))?.oid;
-        if is_array { oid.array() } else { Some(oid) }
-    }
-
-    fn row_type(&self, rows: &RowsOf) -> Option<Oid> {
-        types::of_rows(rows, &self.types)
-    }
-
-    fn domain(&self, oid: Oid) -> Option<Domain> {
-        let user = user_types::definition_of(oid)?;
-        let domain = user.domain()?;
-        let checks = domain.checks.iter();
-        Some(Domain {
-            name: user.name.clone(),
-            nullable: domain.nullable,
-            checks: checks.map(|check| (check.name.clone(), check.expression.clone())).collect(),
-        })
-    }
-
-    fn routines(
-        &self,
-        schema: Option<&str>,
-        name: &str,
-    ) -> Result<Vec<Arc<Routine>>, analyzer::Error> {
-        self.routines.as_ref().map_or(Ok(Vec::new()), |routines| routines.named(schema, name))
-    }
-
-    fn may_call(&self, routine: &Routine) -> Result<(), analyzer::Error> {
-        self.routines.as_ref().map_or(Ok(()), |routines| routines.may_call(routine))
-    }
 }
 
 impl Named {

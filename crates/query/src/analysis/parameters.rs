@@ -1,9 +1,10 @@
 //! The types of parameters with values.
 
-use super::{Refused, types};
 use analyzer::system::{Oid, SqlType};
 use datafusion::common::ScalarValue;
+use parser::types;
 use store::catalog;
+use table_rows::Refused;
 use values::error::{Error, SqlState};
 
 /// The types of parameters with values: those that are given, if they are types of users, which have the values of other types.

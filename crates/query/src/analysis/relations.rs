@@ -2,10 +2,8 @@
 
 use super::named::{Name, Named};
 use super::targets::{self, Resolved};
-use super::{Refused, types};
 use crate::context::Frame;
 use analyzer::system::{Oid, SqlType as BoundType};
-use analyzer::tree::Column;
 use analyzer::{Catalog, ChangedView, CheckOption, Domain, Routine, RowsOf, Table, TargetRelation};
 use datafusion::arrow::datatypes::Schema;
 use datafusion::common::TableReference;
@@ -18,7 +16,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use store::TableView;
 use store::catalog::{self, Privileges, SqlType, View};
-use values::error::Error;
+use table_rows::{Refused, table_of};
 
 /// The relations that a statement names, with what reads them.
 pub(super) struct Relations {
@@ -179,31 +177,6 @@ impl Relations {
 pub(crate) fn columns_of(schema: &Schema) -> impl Iterator<Item = (String, SqlType)> {
     let fields = schema.fields().iter();
     fields.map(|of| (unique_names::shown(of.name()).to_owned(), values::types::of_field(of)))
-}
-
-/// A table with all of its columns.
-pub(super) fn table_of(table: &store::catalog::Table, handle: u32) -> Result<Table, Refused> {
-    let mut columns = Vec::with_capacity(table.columns.len());
-    for column in &table.columns {
-        let sql_type = types::of_held(&column.sql_type).ok_or_else(|| {
-            let what = format!("column {} of this type is not supported", column.name);
-            Refused::Missing(Error::unsupported(what))
-        })?;
-        columns.push(Column { name: column.name.clone(), sql_type });
-    }
-    let all = || table.columns.iter().enumerate();
-    let defaults = all().filter_map(|(at, column)| Some((at, column.default.clone()?)));
-    Ok(Table {
-        handle,
-        schema: Some(table.schema.clone()),
-        name: table.name.clone(),
-        is_view: false,
-        columns,
-        key: Vec::new(),
-        hidden: all().filter(|(_, column)| column.hidden).map(|(at, _)| at).collect(),
-        defaults: defaults.collect(),
-        rows_of: Some(table.id.0),
-    })
 }
 
 /// The names of relations that the parse tree shows. Where a name is also that of a query in WITH, the scopes decide what

@@ -5,7 +5,6 @@ use super::options::{Format, Options};
 use super::{copied_columns, refuse_view};
 use crate::context::outcome::{Outcome, Tag};
 use crate::context::{Frame, start};
-use crate::dml::assembly::Assembly;
 use crate::dml::firing_load::FiringLoad;
 use crate::dml::{declared_column, ingest, named_target};
 use catalog_views::access::FileUse;
@@ -26,6 +25,7 @@ use scan::provider::plan_schema;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{Privileges, SqlType, Table};
+use table_rows::Assembly;
 use tokio::sync::mpsc;
 use values::error::{Error, Result, SqlState};
 

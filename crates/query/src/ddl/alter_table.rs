@@ -16,7 +16,6 @@ use super::primary_key;
 use super::rename::refuse_taken;
 use super::triggers;
 use crate::context::Frame;
-use crate::dml::default_values::DefaultValue;
 use crate::dml::{declared_column, named_target};
 use catalog_views::relation_names::{a_kind, find_named, undefined};
 use datafusion::arrow::array::Array;
@@ -24,6 +23,7 @@ use parser::commands::{AlterOperation, AlterTable, ColumnDefinition, ObjectKind,
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{CatalogChange, Column, Privileges, Relation, Table, TableId};
+use table_rows::default_values::DefaultValue;
 use values::assign::assign;
 use values::error::{Error, Result, SqlState};
 

@@ -3,11 +3,8 @@
 
 use super::columns::is_integer;
 use super::{dependents, generated, index, index_columns};
-use crate::analysis;
 use crate::context::Frame;
 use crate::context::start;
-use crate::dml::constraints::Constraints;
-use crate::dml::default_values::DefaultValue;
 use datafusion::arrow::array::{RecordBatch, new_null_array};
 use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::LogicalPlanBuilder;
@@ -20,6 +17,9 @@ use scan::provider::{BucketTable, Columns, typed_rows};
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{CatalogChange, ColumnId, Relation, Sequence, SqlType, Table, TableId};
+use table_rows::Constraints;
+use table_rows::default_values::DefaultValue;
+use table_rows::expressions;
 use values::assign::assign;
 use values::error::{Error, Result, SqlState};
 use values::numbers;
@@ -85,7 +85,7 @@ fn keeps(
     (index, using): (usize, Option<&str>),
     to: &SqlType,
 ) -> bool {
-    let is_own = |using| analysis::row::is_column(planner, table, (using, index), to);
+    let is_own = |using| expressions::is_column(planner, table, (using, index), to);
     table.columns[index].sql_type == *to && using.is_none_or(is_own)
 }
 
@@ -100,7 +100,7 @@ fn new_value(
         Some(using) => using.to_owned(),
         None => format!("\"{}\"", table.columns[index].name.replace('"', "\"\"")),
     };
-    let row = analysis::row::plan_altered(planner, table, (&text, index), to)?;
+    let row = expressions::plan_altered(planner, table, (&text, index), to)?;
     let missing = || Error::new(SqlState::InternalError, "the value of a column is missing");
     let value = row.exprs.into_iter().next().ok_or_else(missing)?;
     Ok(planner.physical_expression(value, &row.schema)?.1)
@@ -243,7 +243,7 @@ fn refuse_type(
     }
     if let Some(default) = &column.default {
         let given =
-            analysis::row::type_of_default(&frame.planner(transaction), table, default, index)?;
+            expressions::type_of_default(&frame.planner(transaction), table, default, index)?;
         if given.is_some_and(|given| !is_automatic(&given, to)) {
             let message =
                 format!("default for column \"{name}\" cannot be cast automatically to type {to}");

@@ -2,13 +2,13 @@
 
 use super::create_view::{refuse_unchecked, with_options};
 use super::dependents;
-use crate::analysis::row::check_default;
 use crate::context::Frame;
 use parser::commands::AlterOperation;
 use planner::unique_names;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{CatalogChange, Privileges, Relation, View};
+use table_rows::expressions::check_default;
 use values::error::{Error, Result, SqlState};
 use values::types;
 

@@ -4,13 +4,13 @@ use super::generated::mentions;
 use crate::analysis;
 use crate::context::Frame;
 use crate::context::start;
-use crate::dml::constraints::Constraints;
 use futures::TryStreamExt;
 use integrity::names;
 use parser::commands::Check as Written;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{Check, Table};
+use table_rows::Constraints;
 use values::error::{Error, Result, SqlState};
 
 /// Adds a check to a table definition. A check without a name is named after its column if it uses

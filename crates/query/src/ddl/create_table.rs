@@ -14,9 +14,6 @@ use super::table_options::TableOptions;
 use crate::analysis;
 use crate::context::Frame;
 use crate::context::outcome::{Outcome, Tag};
-use crate::dml::assembly::Assembly;
-use crate::dml::constraints::Constraints;
-use crate::dml::default_values::DefaultValue;
 use crate::dml::ingest;
 use catalog_views::relation_names::find_named;
 use datafusion::physical_plan::ExecutionPlan;
@@ -33,6 +30,9 @@ use store::catalog::{
     Catalog, CatalogChange, Column, ColumnId, DEFAULT_BUCKET_SIZE, Materialized, Object, OnCommit,
     Relation, SqlType, Table, TableId, is_temporary_schema,
 };
+use table_rows::Assembly;
+use table_rows::Constraints;
+use table_rows::default_values::DefaultValue;
 use user_types::Visible;
 use values::error::{Error, Result, SqlState};
 use values::types;

@@ -1,9 +1,9 @@
 //! GENERATED ALWAYS AS (...) STORED: validation of generation expressions.
 
-use crate::analysis;
 use analyzer::RowExpression;
 use planner::Planner;
 use store::catalog::{Column, Table};
+use table_rows::expressions;
 use values::error::{Error, Result, SqlState};
 
 /// Rejects invalid generated columns.
@@ -44,7 +44,7 @@ fn refuse(
     }
     let not_immutable = || wrong("generation expression is not immutable".to_owned());
     let row = RowExpression::Generated(expression, index);
-    match analysis::row::plan_one(planner, table, row)?.is_immutable {
+    match expressions::plan_one(planner, table, row)?.is_immutable {
         true => Ok(()),
         false => Err(not_immutable()),
     }

@@ -6,7 +6,6 @@
 
 use super::foreign_keys;
 use super::in_use::refuse_in_use;
-use crate::analysis::row;
 use crate::context::{Frame, start};
 use analyzer::RowExpression;
 use analyzer::system::Oid;
@@ -27,6 +26,7 @@ use store::catalog::{
     Privileges, Relation, Table, TableId,
 };
 use store::{DistributedTransaction, IndexChanges, IndexedRows};
+use table_rows::expressions;
 use values::error::{Error, Result, SqlState};
 use values::types;
 
@@ -178,10 +178,10 @@ fn definition(
     table: &Table,
     expression: RowExpression<'_>,
 ) -> Result<IndexExpression> {
-    let (tree, calls_none) = row::expanded(planner, table, expression)?;
+    let (tree, calls_none) = expressions::expanded(planner, table, expression)?;
     let tree = tree.filter(|tree| tree.sql_type.oid != Oid::UNKNOWN);
     let Some(tree) = tree else { return Err(without_order("unknown")) };
-    let row = row::plan_one(planner, table, expression)?;
+    let row = expressions::plan_one(planner, table, expression)?;
     let (text, what) = match expression {
         RowExpression::IndexPredicate(text) => (text, "predicate"),
         RowExpression::IndexKey(text) => (text, "expression"),

@@ -5,13 +5,13 @@
 
 use super::in_use::refuse_in_use;
 use crate::context::Frame;
-use crate::dml::assembly::Assembly;
 use crate::dml::ingest;
 use catalog_views::relation_names::{find_named, undefined};
 use parser::commands::Refresh;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{CatalogChange, Index, Materialized, Privileges, Relation, Table};
+use table_rows::Assembly;
 use values::error::{Error, Result, SqlState};
 
 /// Runs a REFRESH MATERIALIZED VIEW.

@@ -1,7 +1,6 @@
 //! The unique constraints that an ON CONFLICT is about, and the rows that conflict by them.
 
 use super::writer::Writer;
-use crate::analysis::row;
 use analyzer::RowExpression;
 use analyzer::tree::{ConflictKeys, ConflictTarget as Target};
 use datafusion::arrow::array::{ArrayRef, AsArray, RecordBatch};
@@ -14,6 +13,7 @@ use std::sync::Arc;
 use store::TableView;
 use store::catalog::{Index, Table};
 use store::key::{EntryEncoder, of_entry};
+use table_rows::expressions;
 use values::error::{Error, Result, SqlState};
 
 /// A unique constraint.
@@ -187,17 +187,18 @@ fn is_inferred(
     let texts = index.columns.iter().filter_map(|column| column.key.expression());
     let texts: Vec<RowExpression<'_>> =
         texts.map(|expression| RowExpression::IndexKey(&expression.text)).collect();
-    let (_, expressions) = row::trees(table, &texts)?;
+    let (_, expressions) = expressions::trees(table, &texts)?;
     let has_all = keys.expressions.iter().all(|key| expressions.contains(key))
         && expressions.iter().all(|expression| keys.expressions.contains(expression));
     let Some(predicate) = index.predicate.as_ref().filter(|_| has_all) else {
         return Ok(has_all);
     };
     let Some(condition) = &keys.condition else { return Ok(false) };
-    let (_, predicate) = row::trees(table, &[RowExpression::IndexPredicate(&predicate.text)])?;
+    let (_, predicate) =
+        expressions::trees(table, &[RowExpression::IndexPredicate(&predicate.text)])?;
     let mut both = Vec::with_capacity(2);
     for tree in predicate.iter().chain([condition]) {
-        both.extend(row::plan_tree(planner, table, tree)?.exprs);
+        both.extend(expressions::plan_tree(planner, table, tree)?.exprs);
     }
     let [predicate, condition] = &both[..] else { return Ok(false) };
     let mut conditions = Vec::new();

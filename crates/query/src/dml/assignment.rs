@@ -1,9 +1,9 @@
 //! Assignments of UPDATE and of ON CONFLICT DO UPDATE.
 
-use super::constraints::Constraints;
-use super::default_values::{accepts_default_only, generated_always};
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use store::catalog::{Column, Table};
+use table_rows::Constraints;
+use table_rows::default_values::{accepts_default_only, generated_always};
 use values::assign::assign;
 use values::error::Result;
 

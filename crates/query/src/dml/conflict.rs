@@ -2,7 +2,6 @@
 
 use super::arbiters::{Arbiters, Candidate, Probe};
 use super::assignment::assigned_rows;
-use super::constraints::Constraints;
 use super::triggered::{self, Firings, of_rows};
 use super::update::{assigned, moves_keys};
 use super::writer::Writer;
@@ -19,6 +18,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use store::TableView;
 use store::catalog::Table;
+use table_rows::Constraints;
 use values::error::{Error, Result, SqlState};
 
 /// A planned ON CONFLICT.

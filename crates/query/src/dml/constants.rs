@@ -4,8 +4,6 @@
 //! them. Here a constant becomes a value of its column in one step, with the same types as in a plan. Everything else is
 //! left to the planner: expressions, constants of a type that differs from their column's, and lists that are an error.
 
-use super::assembly::Assembly;
-use super::default_values::accepts_default_only;
 use super::{declared_column, name_of};
 use crate::context::Frame;
 use crate::context::outcome::{Outcome, Tag};
@@ -20,6 +18,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{Catalog, Privileges, Relation, SqlType, Table};
+use table_rows::Assembly;
+use table_rows::default_values::accepts_default_only;
 use values::error::Result;
 use values::input::is_of_transaction;
 

@@ -1,7 +1,5 @@
 //! Loads into tables with triggers: their rows are written as those of INSERT.
 
-use super::assembly::Assembly;
-use super::constraints::Constraints;
 use super::triggered::{self, Firings, of_rows};
 use super::writer::Writer;
 use crate::context::Frame;
@@ -12,6 +10,8 @@ use futures::TryStreamExt;
 use std::sync::Arc;
 use store::catalog::{Table, TriggerEvent};
 use store::{DistributedTransaction, TableView};
+use table_rows::Assembly;
+use table_rows::Constraints;
 use values::error::Result;
 
 /// A load into a table with triggers.

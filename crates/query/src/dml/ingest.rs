@@ -1,6 +1,5 @@
 //! Bulk loads: the partitions of a plan are loaded in parallel, each into a part of its own.
 
-use super::assembly::Assembly;
 use crate::context::Frame;
 use crate::context::outcome::Progress;
 use datafusion::common::runtime::JoinSet;
@@ -11,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use store::catalog::TableId;
 use store::{DistributedTransaction, IngestPart};
+use table_rows::Assembly;
 use values::error::{Error, Result, SqlState};
 
 /// Runs a plan, loads its rows, and returns their number.

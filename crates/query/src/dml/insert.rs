@@ -1,8 +1,6 @@
 //! INSERT.
 
-use super::assembly::Assembly;
 use super::conflict::{Resolution, Seen};
-use super::default_values::{accepts_default_only, generated_always};
 use super::ingest;
 use super::rows::Rows;
 use super::triggered::{self, Firings, of_rows};
@@ -19,6 +17,8 @@ use scan::BATCH_ROWS;
 use std::sync::Arc;
 use store::TableView;
 use store::catalog::{Column, Table};
+use table_rows::Assembly;
+use table_rows::default_values::{accepts_default_only, generated_always};
 use values::error::{Error, Result};
 
 /// A planned INSERT.

@@ -1,8 +1,6 @@
 //! Changes of views, instead of which triggers fire.
 
-use super::assembly::Assembly;
 use super::assignment::assigned_rows;
-use super::constraints::Constraints;
 use super::rows::{Rows, physical};
 use super::triggered::Firings;
 use super::writer::{Changed, Writer};
@@ -16,6 +14,8 @@ use datafusion::physical_plan::ExecutionPlan;
 use planner::Planner;
 use std::sync::Arc;
 use store::catalog::{Table, TriggerEvent, TriggerTime};
+use table_rows::Assembly;
+use table_rows::Constraints;
 use values::error::{Error, Result};
 
 /// A planned change of a view.

@@ -1,6 +1,5 @@
 //! Loading Arrow batches from the embedding program.
 
-use super::assembly::Assembly;
 use super::firing_load::FiringLoad;
 use super::{declared_column, ingest, named_target};
 use crate::context::Frame;
@@ -8,6 +7,7 @@ use datafusion::execution::SendableRecordBatchStream;
 use parser::object_name;
 use store::DistributedTransaction;
 use store::catalog::Privileges;
+use table_rows::Assembly;
 use values::error::Result;
 
 /// Appends the rows of a stream to a table and returns their number. Columns are matched by name.

@@ -1,8 +1,6 @@
 //! MERGE.
 
-use super::assembly::Assembly;
 use super::assignment::assigned_rows;
-use super::constraints::Constraints;
 use super::insert::given;
 use super::rows::Rows;
 use super::triggered::{self, Firings, of_rows};
@@ -19,6 +17,8 @@ use sdds::Key;
 use std::collections::HashSet;
 use std::sync::Arc;
 use store::TableView;
+use table_rows::Assembly;
+use table_rows::Constraints;
 use values::error::{Error, Result, SqlState};
 
 /// What a clause does to a row, in the error for one that a function has changed.

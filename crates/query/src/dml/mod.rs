@@ -6,15 +6,12 @@
 //! Rows whose table has triggers are written by [`triggered`], also by loads and the actions of foreign keys.
 
 mod arbiters;
-pub(crate) mod assembly;
 pub(crate) mod assignment;
 mod called;
 mod change;
 mod conflict;
 pub(crate) mod constants;
-pub(crate) mod constraints;
 mod coordinator;
-pub(crate) mod default_values;
 mod delete;
 pub(crate) mod explained;
 pub(crate) mod firing_load;

@@ -6,7 +6,6 @@
 //! be pushed down.
 
 use super::assignment::new_rows;
-use super::constraints::Constraints;
 use crate::context::Frame;
 use bytes::Bytes;
 use datafusion::arrow::array::RecordBatch;
@@ -23,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use store::catalog::Table;
 use store::{PushdownStep, Reading, TableView, Write};
+use table_rows::Constraints;
 use values::error::Result;
 
 /// The change of the rows that the query returns.

@@ -1,6 +1,5 @@
 //! Changes of rows that refer to others, as the actions of foreign keys make them.
 
-use super::constraints::Constraints;
 use super::triggered::{self, Firings, of_rows};
 use super::writer::Writer;
 use crate::context::Frame;
@@ -9,6 +8,7 @@ use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use std::sync::Arc;
 use store::catalog::{Table, TriggerEvent};
 use store::{DistributedTransaction, TableView};
+use table_rows::Constraints;
 use values::error::{Error, Result, SqlState};
 
 fn view_of(transaction: &DistributedTransaction, table: &Table) -> Result<TableView> {

@@ -3,7 +3,6 @@
 //! With triggers before each row, rows are written one by one, so that a function sees the rows before its own. Without,
 //! they are written together. Rows are checked behind the triggers before them.
 
-use super::constraints::Constraints;
 use super::writer::{Changed, Writer};
 use crate::context::Frame;
 use crate::triggers::Firing;
@@ -14,6 +13,7 @@ use sdds::Key;
 use std::sync::Arc;
 use store::TableView;
 use store::catalog::{TriggerEvent, TriggerTime};
+use table_rows::Constraints;
 use values::error::{Error, Result, SqlState};
 
 /// Rows that were written, and which of those that were given they are.

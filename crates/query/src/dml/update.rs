@@ -1,7 +1,6 @@
 //! UPDATE.
 
 use super::assignment::{assigned_rows, require_default};
-use super::constraints::Constraints;
 use super::pushdown::{Change, DmlPushdown};
 use super::rows::Rows;
 use super::triggered::{self, of_rows};
@@ -18,6 +17,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use store::catalog::Table;
 use store::{DistributedTransaction, TableView};
+use table_rows::Constraints;
 use values::error::Result;
 
 /// A planned UPDATE.

@@ -1,12 +1,12 @@
 //! WITH CHECK OPTION: rows that are written through a view must be rows of it.
 
-use super::constraints::describe_row;
 use super::writer::Writer;
 use crate::analysis::changes::Checks;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use planner::Planner;
 use std::sync::Arc;
 use store::catalog::Table;
+use table_rows::describe_row;
 use values::error::{Error, Result, SqlState};
 
 /// The conditions of the views through which a statement writes rows.

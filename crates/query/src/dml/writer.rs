@@ -6,7 +6,6 @@
 //! Where functions see what their statement has changed so far, it computes and writes one row after the other.
 
 use super::called::Calls;
-use super::constraints::Constraints;
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use planner::Planner;
 use planner::over_rows::OverRows;
@@ -15,6 +14,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use store::catalog::TableId;
 use store::{DistributedTransaction, TableView};
+use table_rows::Constraints;
 use values::error::Result;
 
 /// What a change has done.

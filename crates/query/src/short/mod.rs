@@ -22,7 +22,6 @@ pub(crate) use operation::{Operations, perform};
 
 use crate::context::outcome::{Outcome, Rows, Tag};
 use crate::context::running::ShortWait;
-use crate::dml::assembly::Assembly;
 use bytes::Bytes;
 use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
@@ -35,6 +34,7 @@ use sdds::Key;
 use std::sync::Arc;
 use store::catalog::{Catalog, SqlType, Table};
 use store::{DistributedTransaction, Peers, Reading, Store, TableView};
+use table_rows::Assembly;
 use values::assign::assign;
 use values::error::{Error, Result, SqlState};
 use values::field::Field;
@@ -104,8 +104,8 @@ impl Short {
                 let operands = given.iter().zip(&update.given);
                 let set = operands
                     .filter_map(move |(operand, index)| Some((operand.number()?, column(*index))));
-                let inputs = update.inputs.0.iter();
-                let inputs = inputs.map(|(number, of)| (*number, types::of_arrow(of)));
+                let inputs = update.inputs.parameters();
+                let inputs = inputs.map(|(number, of)| (number, types::of_arrow(of)));
                 Box::new(set.chain(of_key(key)).chain(inputs))
             }
         }
@@ -346,7 +346,7 @@ impl Short {
                     let value = operand.value(parameters)?.to_array()?;
                     values.push(assign(&value, &self.table.columns[*column], Style::default())?);
                 }
-                let Some(inputs) = update.inputs.values(parameters) else { return Ok(None) };
+                let Some(inputs) = update.inputs.values(parameters, None) else { return Ok(None) };
                 for input in inputs {
                     values.push(input.to_array()?);
                 }

@@ -9,7 +9,6 @@ use super::RETRIES;
 use super::row_change::{ChangeKind, RowChange};
 use super::row_update::RowUpdate;
 use crate::context::Shared;
-use crate::dml::constraints::Constraints;
 use bytes::Bytes;
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Schema};
@@ -23,6 +22,7 @@ use std::fmt;
 use std::sync::Arc;
 use store::catalog::{Catalog, Table, TableId};
 use store::locks::Party;
+use table_rows::Constraints;
 use values::error::{Error, Result, SqlState};
 use values::translate::to_store_error;
 
@@ -124,7 +124,7 @@ pub(super) fn form_of(update: &RowUpdate) -> Result<Bytes> {
         table: table.id.0,
         version: table.version,
         given: update.given.clone(),
-        inputs: update.inputs.0.iter().filter_map(|(_, of)| InputKind::of(of)).collect(),
+        inputs: update.inputs.types().filter_map(InputKind::of).collect(),
         computed: update.computed.iter().map(|(column, _)| *column).collect(),
         expressions: expressions.as_deref(),
     })
@@ -238,7 +238,7 @@ fn read(shared: &Shared, operations: &Operations, key: Key, bytes: &[u8]) -> Res
                 None => Vec::new(),
             };
             let fits = given.get(update.given.len()..).is_some_and(|inputs| {
-                let wanted = update.inputs.0.iter().map(|(_, data_type)| data_type);
+                let wanted = update.inputs.types();
                 inputs.iter().map(|input| input.data_type()).eq(wanted)
             });
             if !fits {
@@ -302,8 +302,8 @@ fn update_of(shared: &Shared, catalog: &Catalog, form: &[u8]) -> Result<RowUpdat
         return Err(out_of_range("a row operation does not fit its table"));
     }
     let checks = values.split_off(form.computed.len());
-    let inputs = form.inputs.into_iter().enumerate();
-    let inputs = Inputs(inputs.map(|(at, kind)| (at, kind.data_type())).collect());
+
+    let inputs = Inputs::of_types(form.inputs.into_iter().map(InputKind::data_type));
     let computed = form.computed.into_iter().zip(values).collect();
     match Constraints::of(&table, checks) {
         Some(constraints) => {

@@ -2,11 +2,8 @@
 
 use super::row_update::RowUpdate;
 use super::{Action, Short, operation};
-use crate::analysis;
 use crate::context::Frame;
-use crate::dml::assembly::Assembly;
 use crate::dml::constants::{column_of, rows_of, values_of};
-use crate::dml::constraints::Constraints;
 use crate::dml::{declared_column, name_of};
 use catalog_views::relation_names::find_named;
 use grammar::tree::{DeleteStmt, InsertStmt, Node, NodeEnum, RangeVar, SelectStmt, UpdateStmt};
@@ -19,6 +16,9 @@ use scan::tables::Tables;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{Privileges, Relation, SqlType, Table};
+use table_rows::Assembly;
+use table_rows::Constraints;
+use table_rows::expressions;
 use values::error::Result;
 use values::field::Field;
 
@@ -205,7 +205,7 @@ fn update(frame: &Frame<'_>, tables: &dyn Tables, update: &UpdateStmt) -> Result
     let (given, operands): (Vec<_>, Vec<_>) = set.into_iter().unzip();
     let (mut inputs, mut computed) = (Inputs::default(), Vec::new());
     if !values.is_empty() {
-        let row = analysis::row::plan_assigned(&planner, &table, &values);
+        let row = expressions::plan_assigned(&planner, &table, &values);
         let Some(row) = row else { return Ok(None) };
         for ((column, _), value) in values.iter().zip(row.exprs) {
             match planner.physical_with_inputs(value, &row.schema, &mut inputs)? {

@@ -1,7 +1,6 @@
 //! An UPDATE of one row by its key: reads the row, sets columns, checks the constraints and writes
 //! the row.
 
-use crate::dml::constraints::Constraints;
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use datafusion::arrow::datatypes::{FieldRef, Schema};
 use datafusion::physical_expr::PhysicalExpr;
@@ -11,6 +10,7 @@ use sdds::Key;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::Table;
+use table_rows::Constraints;
 use values::assign::assign;
 use values::error::Result;
 

@@ -1,9 +1,9 @@
 //! Conversion of the client's data into rows of the table. An error names the line and the column.
 //! With ON_ERROR ignore, rows that cannot be converted are skipped.
 
-use crate::dml::assembly::Assembly;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use datafusion::arrow::datatypes::DataType;
+use table_rows::Assembly;
 use values::error::{Error, Result, SqlState};
 
 /// Maximum number of skipped lines in a message.

@@ -5,7 +5,6 @@ use super::input::{Loaded, Piece, canceled};
 use crate::context::Inner;
 use crate::context::transactions::committed;
 use crate::context::writes_nothing;
-use crate::dml::assembly::Assembly;
 use crate::dml::firing_load::FiringLoad;
 use crate::triggers;
 use executor::Control;
@@ -14,6 +13,7 @@ use scan::tables::Tables;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{Table, is_temporary_schema};
+use table_rows::Assembly;
 use tokio::sync::mpsc;
 use values::error::{Result, SqlState};
 

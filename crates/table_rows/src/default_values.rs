@@ -1,6 +1,6 @@
 //! Default values, the keyword DEFAULT, and columns that accept no other value.
 
-use crate::analysis;
+use crate::expressions;
 use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::Schema;
 use datafusion::common::DFSchema;
@@ -11,13 +11,13 @@ use store::catalog::{Column, Identity, Table};
 use values::error::{Error, Result, SqlState};
 
 /// The default of a column, planned.
-pub(crate) struct DefaultValue {
+pub struct DefaultValue {
     /// The value, over no columns. It is still to be assigned.
-    pub(crate) value: Arc<dyn PhysicalExpr>,
+    pub value: Arc<dyn PhysicalExpr>,
     /// Whether it means the same in other sessions and statements.
-    pub(crate) is_lasting: bool,
+    pub is_lasting: bool,
     /// Whether each row gets another value.
-    pub(crate) is_volatile: bool,
+    pub is_volatile: bool,
 }
 
 impl DefaultValue {
@@ -25,9 +25,9 @@ impl DefaultValue {
     ///
     /// # Errors
     /// What is wrong with the expression.
-    pub(crate) fn of(planner: &Planner<'_>, table: &Table, column: usize) -> Result<Self> {
+    pub fn of(planner: &Planner<'_>, table: &Table, column: usize) -> Result<Self> {
         let text = table.columns[column].default.as_deref().unwrap_or("NULL");
-        let row = analysis::row::plan_default(planner, table, text, column)?;
+        let row = expressions::plan_default(planner, table, text, column)?;
         let missing = || Error::new(SqlState::InternalError, "the value of a default is missing");
         let value = row.exprs.into_iter().next().ok_or_else(missing)?;
         let (logical, value) = planner.physical_expression(value, &DFSchema::empty())?;
@@ -39,18 +39,18 @@ impl DefaultValue {
     ///
     /// # Errors
     /// Those of the expression.
-    pub(crate) fn values(&self, rows: usize) -> Result<ArrayRef> {
+    pub fn values(&self, rows: usize) -> Result<ArrayRef> {
         evaluate_constant(&self.value, rows)
     }
 }
 
 /// Whether a column accepts DEFAULT only: it is generated, or GENERATED ALWAYS AS IDENTITY.
-pub(crate) fn accepts_default_only(column: &Column) -> bool {
+pub fn accepts_default_only(column: &Column) -> bool {
     column.identity == Some(Identity::Always) || column.generated.is_some()
 }
 
 /// The error 428C9 for a value of a column that accepts DEFAULT only.
-pub(crate) fn generated_always(column: &Column, message: String) -> Error {
+pub fn generated_always(column: &Column, message: String) -> Error {
     let what = match column.generated {
         Some(_) => "a generated column",
         None => "an identity column defined as GENERATED ALWAYS",
@@ -60,10 +60,7 @@ pub(crate) fn generated_always(column: &Column, message: String) -> Error {
 }
 
 /// Evaluates an expression without column references for a number of rows.
-pub(super) fn evaluate_constant(
-    expression: &Arc<dyn PhysicalExpr>,
-    rows: usize,
-) -> Result<ArrayRef> {
+pub fn evaluate_constant(expression: &Arc<dyn PhysicalExpr>, rows: usize) -> Result<ArrayRef> {
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
     let none = RecordBatch::try_new_with_options(Arc::new(Schema::empty()), vec![], &options)?;
     Ok(expression.evaluate(&none)?.into_array(rows)?)

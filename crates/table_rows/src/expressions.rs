@@ -1,8 +1,7 @@
 //! Expressions of a table's definition, by way of the analyzer: over one of its rows, and defaults.
 
-use super::named::Types;
-use super::relations::table_of;
-use super::{Refused, refused, types};
+use crate::refused::{Refused, refused};
+use crate::types::{Types, table_of};
 use analyzer::RowExpression;
 use analyzer::system::Oid;
 use analyzer::system::functions::{self, Volatility};
@@ -13,6 +12,7 @@ use datafusion::execution::SessionState;
 use datafusion::logical_expr::Expr;
 use grammar::tree::NodeEnum;
 use lowering::{Rows, Surroundings, UserFunctions, lower_over};
+use parser::types;
 use planner::Planner;
 use scan::provider::row_schema;
 use std::sync::Arc;
@@ -20,22 +20,22 @@ use store::catalog::{Index, SqlType, Table};
 use values::error::{Error, Result};
 
 /// Expressions over a table's row.
-pub(crate) struct OverRow {
+pub struct OverRow {
     /// The columns of the row.
-    pub(crate) schema: DFSchemaRef,
+    pub schema: DFSchemaRef,
     /// The expressions.
-    pub(crate) exprs: Vec<Expr>,
+    pub exprs: Vec<Expr>,
     /// Whether they mean the same in all sessions and statements: they call no stable function.
-    pub(crate) is_lasting: bool,
+    pub is_lasting: bool,
     /// Whether they have the same values for the same rows at all times.
-    pub(crate) is_immutable: bool,
+    pub is_immutable: bool,
 }
 
 /// The conditions of a table's checks, then the values of its generated columns.
 ///
 /// # Errors
 /// What is wrong with an expression, or what is not supported.
-pub(crate) fn plan(planner: &Planner<'_>, table: &Table) -> Result<OverRow> {
+pub fn plan(planner: &Planner<'_>, table: &Table) -> Result<OverRow> {
     let of_domains = user_types::checks_of(table);
     let of_domains = of_domains.iter().map(|check| RowExpression::Check(&check.condition));
     let checks = table.checks.iter().map(|check| RowExpression::Check(&check.expression));
@@ -52,7 +52,7 @@ pub(crate) fn plan(planner: &Planner<'_>, table: &Table) -> Result<OverRow> {
 ///
 /// # Errors
 /// As of [`plan`].
-pub(crate) fn plan_default(
+pub fn plan_default(
     planner: &Planner<'_>,
     table: &Table,
     text: &str,
@@ -65,7 +65,7 @@ pub(crate) fn plan_default(
 ///
 /// # Errors
 /// As of [`plan`].
-pub(crate) fn plan_one(
+pub fn plan_one(
     planner: &Planner<'_>,
     table: &Table,
     expression: RowExpression<'_>,
@@ -77,7 +77,7 @@ pub(crate) fn plan_one(
 ///
 /// # Errors
 /// As of [`plan`].
-pub(crate) fn plan_index(with: With<'_>, table: &Table, index: &Index) -> Result<OverRow> {
+pub fn plan_index(with: With<'_>, table: &Table, index: &Index) -> Result<OverRow> {
     let keys = index.columns.iter().filter_map(|column| column.key.expression());
     let keys = keys.map(|key| RowExpression::IndexKey(&key.text));
     let predicate = index.predicate.iter();
@@ -90,10 +90,7 @@ pub(crate) fn plan_index(with: With<'_>, table: &Table, index: &Index) -> Result
 ///
 /// # Errors
 /// As of [`plan`].
-pub(crate) fn trees(
-    table: &Table,
-    expressions: &[RowExpression<'_>],
-) -> Result<(RelationId, Vec<Tree>)> {
+pub fn trees(table: &Table, expressions: &[RowExpression<'_>]) -> Result<(RelationId, Vec<Tree>)> {
     let bound = analyzer::bind_row(&Types::of_columns(table), &table_of(table, 0)?, expressions);
     Ok(bound.map_err(|error| refused(error, ""))?)
 }
@@ -103,7 +100,7 @@ pub(crate) fn trees(
 ///
 /// # Errors
 /// As of [`plan`].
-pub(crate) fn expanded(
+pub fn expanded(
     planner: &Planner<'_>,
     table: &Table,
     expression: RowExpression<'_>,
@@ -119,7 +116,7 @@ pub(crate) fn expanded(
 ///
 /// # Errors
 /// As of [`plan`].
-pub(crate) fn plan_tree(planner: &Planner<'_>, table: &Table, tree: &Tree) -> Result<OverRow> {
+pub fn plan_tree(planner: &Planner<'_>, table: &Table, tree: &Tree) -> Result<OverRow> {
     let (schema, row) = (schema_of(table)?, table_of(table, 0)?);
     let (relation, _) = trees(table, &[])?;
     let exprs = over(of(planner), &schema, (relation, &row), std::slice::from_ref(tree))?;
@@ -130,7 +127,7 @@ pub(crate) fn plan_tree(planner: &Planner<'_>, table: &Table, tree: &Tree) -> Re
 ///
 /// # Errors
 /// As of [`plan`].
-pub(crate) fn plan_altered(
+pub fn plan_altered(
     planner: &Planner<'_>,
     table: &Table,
     (text, column): (&str, usize),
@@ -142,7 +139,7 @@ pub(crate) fn plan_altered(
 }
 
 /// Whether the value that USING gives a column is the column itself.
-pub(crate) fn is_column(
+pub fn is_column(
     planner: &Planner<'_>,
     table: &Table,
     (text, column): (&str, usize),
@@ -159,7 +156,7 @@ pub(crate) fn is_column(
 ///
 /// # Errors
 /// What is wrong with the default.
-pub(crate) fn type_of_default(
+pub fn type_of_default(
     planner: &Planner<'_>,
     table: &Table,
     text: &str,
@@ -178,7 +175,7 @@ pub(crate) fn type_of_default(
 ///
 /// # Errors
 /// What is wrong with the default.
-pub(crate) fn check_default(
+pub fn check_default(
     planner: &Planner<'_>,
     (name, sql_type): (&str, &SqlType),
     text: &str,
@@ -202,7 +199,7 @@ pub(crate) fn check_default(
 
 /// New values of a table's columns, from its row and parameters that have no values yet. `None` for what changes between
 /// statements, and for other expressions than calls and conversions.
-pub(crate) fn plan_assigned(
+pub fn plan_assigned(
     planner: &Planner<'_>,
     table: &Table,
     assigned: &[(usize, &NodeEnum)],
@@ -227,13 +224,13 @@ pub(crate) fn plan_assigned(
 
 /// What expressions are planned with.
 #[derive(Clone, Copy)]
-pub(crate) struct With<'a> {
+pub struct With<'a> {
     /// The engine.
-    pub(crate) engine: &'a SessionState,
+    pub engine: &'a SessionState,
     /// The functions of the system.
-    pub(crate) functions: &'a Functions<'a>,
+    pub functions: &'a Functions<'a>,
     /// The functions of users; `None` where none can be called.
-    pub(crate) user_functions: Option<&'a dyn UserFunctions>,
+    pub user_functions: Option<&'a dyn UserFunctions>,
 }
 
 fn of<'p>(planner: &'p Planner<'_>) -> With<'p> {

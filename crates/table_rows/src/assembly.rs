@@ -1,7 +1,7 @@
 //! Conversion of input rows into rows of a table: casts, defaults, row ids, constraints.
 
-use super::constraints::Constraints;
-use super::default_values::{DefaultValue, evaluate_constant};
+use crate::constraints::Constraints;
+use crate::default_values::{DefaultValue, evaluate_constant};
 use datafusion::arrow::array::{ArrayRef, Int64Array, RecordBatch, new_null_array};
 use datafusion::physical_expr::PhysicalExpr;
 use planner::Planner;
@@ -25,7 +25,7 @@ enum Origin {
 }
 
 /// Converts input batches into batches of a table.
-pub(crate) struct Assembly {
+pub struct Assembly {
     table: Arc<Table>,
     store: Arc<Store>,
     origins: Vec<Origin>,
@@ -36,7 +36,7 @@ pub(crate) struct Assembly {
 impl Assembly {
     /// Input column `i` is assigned to the table's column `given[i]`, if there is one at that position. The other columns
     /// get their defaults.
-    pub(crate) fn new(
+    pub fn new(
         planner: &Planner<'_>,
         store: &Arc<Store>,
         table: &Arc<Table>,
@@ -64,7 +64,7 @@ impl Assembly {
 
     /// Whether other statements may reuse it: no default and no constraint depends on the start
     /// time or the user of a statement.
-    pub(crate) fn is_lasting(&self) -> bool {
+    pub fn is_lasting(&self) -> bool {
         self.is_lasting
     }
 
@@ -74,13 +74,13 @@ impl Assembly {
     }
 
     /// The table of the assembled rows.
-    pub(crate) fn table(&self) -> &Table {
+    pub fn table(&self) -> &Table {
         &self.table
     }
 
     /// The first input column whose values cannot be assigned to their column of the table: its
     /// index in the input, and the table's column.
-    pub(crate) fn mismatch(&self, input: &RecordBatch) -> Option<(usize, &Column)> {
+    pub fn mismatch(&self, input: &RecordBatch) -> Option<(usize, &Column)> {
         self.origins.iter().zip(&self.table.columns).find_map(|(origin, column)| match origin {
             Origin::Given(index) if assign(input.column(*index), column, self.style()).is_err() => {
                 Some((*index, column))
@@ -90,17 +90,17 @@ impl Assembly {
     }
 
     /// Converts a batch: the result has all columns of the table and satisfies its constraints.
-    pub(crate) fn assemble(&self, input: &RecordBatch) -> Result<RecordBatch> {
+    pub fn assemble(&self, input: &RecordBatch) -> Result<RecordBatch> {
         self.constraints.batch(self.columns(input)?)
     }
 
     /// The constraints of the table.
-    pub(crate) fn constraints(&self) -> &Arc<Constraints> {
+    pub fn constraints(&self) -> &Arc<Constraints> {
         &self.constraints
     }
 
     /// Converts a batch: the result has all columns of the table, but need not satisfy its constraints.
-    pub(crate) fn columns(&self, input: &RecordBatch) -> Result<Vec<ArrayRef>> {
+    pub fn columns(&self, input: &RecordBatch) -> Result<Vec<ArrayRef>> {
         let rows = input.num_rows();
         let mut columns: Vec<ArrayRef> = Vec::with_capacity(self.origins.len());
         for (origin, column) in self.origins.iter().zip(&self.table.columns) {

@@ -1,9 +1,10 @@
 //! The functions of users that statements call.
 
-use super::{Refused, types};
+use crate::refused::Refused;
 use analyzer::Routine;
 use analyzer::system::Oid;
 use catalog_views::access::Access;
+use parser::types;
 use planner::{Planner, Shown};
 use std::sync::Arc;
 use store::catalog::{
@@ -15,7 +16,7 @@ use values::error::{Error, Result, SqlState};
 const CHECKED: &str = "sql, checked";
 
 /// A function as the analyzer sees it.
-pub(super) fn known(catalog: &Catalog, function: &Arc<Function>) -> Result<Routine, Refused> {
+pub fn known(catalog: &Catalog, function: &Arc<Function>) -> Result<Routine, Refused> {
     let rows = function.result_relation.map(|id| row_type(catalog, id)).transpose()?;
     let function = routines::resolved(catalog, function);
     let aggregate = routines::aggregate(catalog, &function);
@@ -52,7 +53,7 @@ fn row_type(catalog: &Catalog, id: RelationId) -> Result<Oid, Refused> {
 }
 
 /// The functions that a statement may call.
-pub(super) struct Routines {
+pub struct Routines {
     catalog: Arc<Catalog>,
     /// The schemas in which names are looked up.
     path: Vec<String>,
@@ -63,7 +64,7 @@ pub(super) struct Routines {
 
 impl Routines {
     /// Those of a planner's catalog. `None` if there are none.
-    pub(super) fn of(planner: &Planner<'_>) -> Option<Self> {
+    pub fn of(planner: &Planner<'_>) -> Option<Self> {
         let catalog = planner.tables.catalog();
         catalog.functions().next()?;
         Some(Self {
@@ -75,12 +76,12 @@ impl Routines {
     }
 
     /// Those of expressions of a table's definition, where no relations are known.
-    pub(super) fn without_relations(self) -> Self {
+    pub fn without_relations(self) -> Self {
         Self { executed: Executed::All, ..self }
     }
 
     /// Those of a statement whose functions may change something.
-    pub(super) fn execute_volatile(&mut self) {
+    pub fn execute_volatile(&mut self) {
         self.executed = Executed::Volatile(Shown::Everything);
     }
 
@@ -102,7 +103,7 @@ impl Routines {
     }
 
     /// Those of a name.
-    pub(super) fn named(
+    pub fn named(
         &self,
         schema: Option<&str>,
         name: &str,
@@ -123,7 +124,7 @@ impl Routines {
     ///
     /// # Errors
     /// 42501.
-    pub(super) fn may_call(&self, routine: &Routine) -> Result<(), analyzer::Error> {
+    pub fn may_call(&self, routine: &Routine) -> Result<(), analyzer::Error> {
         let access = Access::new(&self.catalog, self.role.as_deref());
         let denied = |what: String| {
             Err(analyzer::Error::new("42501", format!("permission denied for {what}")))

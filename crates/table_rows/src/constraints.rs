@@ -1,6 +1,6 @@
 //! NOT NULL and CHECK constraints, and the values of generated columns.
 
-use crate::analysis;
+use crate::expressions;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::physical_expr::PhysicalExpr;
@@ -22,7 +22,7 @@ struct CheckName {
 }
 
 /// A table's constraints and generation expressions, planned.
-pub(crate) struct Constraints {
+pub struct Constraints {
     table: Arc<Table>,
     /// The names and conditions of CHECK constraints; of those of domains with the name of the domain.
     checks: Vec<(CheckName, Arc<dyn PhysicalExpr>)>,
@@ -38,8 +38,8 @@ impl Constraints {
     ///
     /// # Errors
     /// Those of planning an expression.
-    pub(crate) fn new(planner: &Planner<'_>, table: &Arc<Table>) -> Result<Self> {
-        let row = analysis::row::plan(planner, table)?;
+    pub fn new(planner: &Planner<'_>, table: &Arc<Table>) -> Result<Self> {
+        let row = expressions::plan(planner, table)?;
         let mut is_lasting = row.is_lasting;
         let mut physical = Vec::with_capacity(row.exprs.len());
         for logical in row.exprs {
@@ -53,13 +53,13 @@ impl Constraints {
     }
 
     /// How texts that are assigned are read.
-    pub(crate) fn style(&self) -> Style {
+    pub fn style(&self) -> Style {
         self.style
     }
 
     /// Constraints that were planned on another server with the same table definition; `None` if
     /// the number of expressions does not match.
-    pub(crate) fn of(table: &Arc<Table>, expressions: Vec<Arc<dyn PhysicalExpr>>) -> Option<Self> {
+    pub fn of(table: &Arc<Table>, expressions: Vec<Arc<dyn PhysicalExpr>>) -> Option<Self> {
         let columns: Vec<usize> = expressions_of(table).map(|(index, _)| index).collect();
         let own = table.checks.iter().map(|check| (check.name.clone(), None));
         let of_domains = checks_of(table).into_iter().map(|check| (check.name, Some(check.domain)));
@@ -76,14 +76,14 @@ impl Constraints {
     }
 
     /// The CHECK conditions, followed by the generation expressions, over the columns of the table.
-    pub(crate) fn expressions(&self) -> Vec<Arc<dyn PhysicalExpr>> {
+    pub fn expressions(&self) -> Vec<Arc<dyn PhysicalExpr>> {
         let checks = self.checks.iter().map(|(_, condition)| condition);
         checks.chain(self.generated.iter().map(|(_, value)| value)).cloned().collect()
     }
 
     /// Whether other statements may reuse them: no condition depends on the start time or the user
     /// of a statement.
-    pub(crate) fn is_lasting(&self) -> bool {
+    pub fn is_lasting(&self) -> bool {
         self.is_lasting
     }
 
@@ -93,7 +93,7 @@ impl Constraints {
     /// # Errors
     /// 23502 for NOT NULL and 23514 for CHECK. The message names the constraint, the detail shows
     /// the row.
-    pub(crate) fn batch(&self, mut columns: Vec<ArrayRef>) -> Result<RecordBatch> {
+    pub fn batch(&self, mut columns: Vec<ArrayRef>) -> Result<RecordBatch> {
         if !self.generated.is_empty() {
             self.generate(&mut columns)?;
         }
@@ -165,7 +165,7 @@ impl Constraints {
 }
 
 /// The visible values of a row, as the detail of an error.
-pub(super) fn describe_row(table: &Table, columns: &[ArrayRef], row: usize) -> String {
+pub fn describe_row(table: &Table, columns: &[ArrayRef], row: usize) -> String {
     let shown = table.columns.iter().zip(columns).filter(|(column, _)| !column.hidden);
     let values = shown.map(|(column, array)| {
         let mut value = String::new();
