@@ -31,5 +31,6 @@ pub use condition::point_of;
 pub use constants::Constants;
 pub use keys::point;
 pub use operand::{Operand, one_value};
+pub use outputs::{Output, outputs_of};
 pub use plain::is_plain;
 pub use read::Read;

@@ -2,9 +2,10 @@
 
 use crate::names::{Named, bare, text};
 use grammar::tree::{FuncCall, Node, NodeEnum};
+use store::catalog::Table;
 
 /// A column of a result: the table's column, and its name in the result.
-pub(crate) type Output = (usize, String);
+pub type Output = (usize, String);
 
 /// An item of a select list, and the name that it is given.
 pub(crate) fn item_of(item: &Node) -> Option<(&NodeEnum, Option<&str>)> {
@@ -31,6 +32,12 @@ pub(crate) fn is_bare_call(call: &FuncCall, name: &str) -> bool {
         && !call.agg_within_group
         && !call.agg_distinct
         && !call.func_variadic
+}
+
+/// The columns of a select list or a RETURNING; `None` if one of its items is no column. The table has another name in it
+/// if it is given one.
+pub fn outputs_of(table: &Table, called: Option<&str>, items: &[Node]) -> Option<Vec<Output>> {
+    of(Named { table, called: called.unwrap_or(&table.name) }, items)
 }
 
 /// The columns of a select list; `None` if one of its items is no column.

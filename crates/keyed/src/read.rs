@@ -12,7 +12,7 @@ use datafusion::arrow::array::{
 use datafusion::arrow::compute::{and, concat_batches, filter_record_batch, take_record_batch};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::ScalarValue;
-use grammar::tree::{Node, SelectStmt};
+use grammar::tree::{Node, NodeEnum, SelectStmt};
 use scan::provider::plan_schema;
 use sdds::{Key, KeyRange};
 use std::collections::HashMap;
@@ -85,6 +85,34 @@ impl Read {
         let columns: Vec<usize> = columns.into_iter().chain(filtered).collect();
         let read_schema = Arc::new(plan_schema(table, &columns));
         let table = Arc::clone(table);
+        let read = Self {
+            table,
+            condition,
+            from,
+            limit,
+            offset,
+            columns,
+            read_schema,
+            schema,
+            counted,
+            names,
+        };
+        read.has_one_type_a_parameter().then_some(read)
+    }
+
+    /// All rows of a table, with all columns, that fulfil a condition; the table has another name in it if it is given one.
+    /// `None` for other conditions than those of queries.
+    pub fn of_rows(table: &Arc<Table>, called: Option<&str>, condition: &NodeEnum) -> Option<Self> {
+        let named = Named { table, called: called.unwrap_or(&table.name) };
+        let condition = Condition::of(named, Some(condition))?;
+        let shown = 0..table.columns.len();
+        let schema = Arc::new(plan_schema(table, &shown.clone().collect::<Vec<_>>()));
+        let filtered = condition.filters.iter().map(|filter| filter.column);
+        let columns: Vec<usize> = shown.chain(filtered).collect();
+        let read_schema = Arc::new(plan_schema(table, &columns));
+        let table = Arc::clone(table);
+        let (limit, offset, counted, names) = Default::default();
+        let from = End::First;
         let read = Self {
             table,
             condition,

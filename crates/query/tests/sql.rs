@@ -21,7 +21,18 @@ mod answers;
 mod scripts;
 mod servers;
 
-struct Sql(Session, Option<Arc<Servers>>);
+struct Sql {
+    session: Session,
+    servers: Option<Arc<Servers>>,
+    /// Whether statements are prepared, which makes the short path theirs.
+    prepares: bool,
+}
+
+impl Sql {
+    fn new(session: Session) -> Self {
+        Self { session, servers: None, prepares: false }
+    }
+}
 
 #[async_trait::async_trait]
 impl AsyncDB for Sql {
@@ -29,11 +40,18 @@ impl AsyncDB for Sql {
     type ColumnType = DefaultColumnType;
 
     async fn run(&mut self, sql: &str) -> Result<DBOutput<DefaultColumnType>, query::Error> {
-        let statement = self.0.parse(sql).await?.remove(0);
-        if let (Some(servers), TransactionStatus::Idle) = (&self.1, self.0.transaction_status()) {
+        let Self { session, servers, prepares } = self;
+        if let (Some(servers), TransactionStatus::Idle) = (servers, session.transaction_status()) {
             servers.spread();
         }
-        let rows = match self.0.run(&statement, &[]).await? {
+        let outcome = match prepares {
+            true => session.prepare(sql).await?.execute(&[]).await?,
+            false => {
+                let statement = session.parse(sql).await?.remove(0);
+                session.run(&statement, &[]).await?
+            }
+        };
+        let rows = match outcome {
             Outcome::Done(tag) => return Ok(DBOutput::StatementComplete(tag.rows.unwrap_or(0))),
             Outcome::Rows(rows) => rows,
         };
@@ -89,11 +107,12 @@ fn files() -> Vec<PathBuf> {
     files
 }
 
-async fn run_all(options: Options) {
+async fn run_all(options: Options, prepares: bool) {
     let mut failures = String::new();
     for file in files() {
         let database = Database::open(options.clone()).expect("opened");
-        let mut runner = Runner::new(|| async { Ok(Sql(database.session(), None)) });
+        let sql = || Sql { prepares, ..Sql::new(database.session()) };
+        let mut runner = Runner::new(|| async { Ok(sql()) });
         if let Err(error) = runner.run_file_async(&file).await {
             failures += &format!("{}:\n{}\n", file.display(), error.display(false));
         }
@@ -104,12 +123,12 @@ async fn run_all(options: Options) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn on_buckets_of_the_usual_size() {
-    run_all(Options::default()).await;
+    run_all(Options::default(), false).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn on_tiny_buckets() {
-    run_all(Options { bucket_size: Some(4 << 10), ..Options::default() }).await;
+    run_all(Options { bucket_size: Some(4 << 10), ..Options::default() }, false).await;
 }
 
 /// Every table is cut into three as soon as it is there. Two files are about a single server.
@@ -119,8 +138,11 @@ async fn on_several_servers() {
     let of_one = |file: &Path| file.ends_with("catalog.slt") || file.ends_with("serializable.slt");
     for file in files().into_iter().filter(|file| !of_one(file)) {
         let servers = Servers::start(3, &Options { threads: Some(2), ..Options::default() });
+        let of = || Some(Arc::clone(&servers));
         let session = || servers.database(0).session();
-        let mut runner = Runner::new(|| async { Ok(Sql(session(), Some(Arc::clone(&servers)))) });
+        let mut runner = Runner::new(|| async {
+            Ok(Sql { session: session(), servers: of(), prepares: false })
+        });
         if let Err(error) = runner.run_file_async(&file).await {
             failures += &format!("{}:\n{}\n", file.display(), error.display(false));
         }
@@ -130,12 +152,17 @@ async fn on_several_servers() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn in_one_partition() {
-    run_all(Options { threads: Some(1), ..Options::default() }).await;
+    run_all(Options { threads: Some(1), ..Options::default() }, false).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn as_prepared_statements() {
+    run_all(Options::default(), true).await;
 }
 
 /// What a catalog and its tables hold, as texts.
 async fn contents(database: &Database) -> Vec<String> {
-    let mut sql = Sql(database.session(), None);
+    let mut sql = Sql::new(database.session());
     let mut all = Vec::new();
     let own = "nspname NOT IN ('pg_catalog', 'information_schema', 'pando')";
     for query in [
@@ -186,7 +213,7 @@ async fn in_a_data_directory() {
         let data = DataDirectory::new(folder.path().join("data"), Durability::Async);
         let options = Options { data: Some(data), ..Options::default() };
         let database = Database::open(options.clone()).expect("opened");
-        let mut runner = Runner::new(|| async { Ok(Sql(database.session(), None)) });
+        let mut runner = Runner::new(|| async { Ok(Sql::new(database.session())) });
         if let Err(error) = runner.run_file_async(&file).await {
             failures += &format!("{}:\n{}\n", file.display(), error.display(false));
         }

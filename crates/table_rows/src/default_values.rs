@@ -6,6 +6,7 @@ use datafusion::arrow::datatypes::Schema;
 use datafusion::common::DFSchema;
 use datafusion::physical_expr::PhysicalExpr;
 use planner::Planner;
+use planner::inputs::Inputs;
 use std::sync::Arc;
 use store::catalog::{Column, Identity, Table};
 use values::error::{Error, Result, SqlState};
@@ -33,6 +34,24 @@ impl DefaultValue {
         let (logical, value) = planner.physical_expression(value, &DFSchema::empty())?;
         let is_lasting = row.is_lasting && planner::is_lasting(&logical);
         Ok(Self { value, is_lasting, is_volatile: logical.is_volatile() })
+    }
+
+    /// The value of a column's default that uses the time of the transaction, over inputs. `None` if it depends on anything
+    /// else that differs between statements.
+    ///
+    /// # Errors
+    /// What is wrong with the expression.
+    pub fn of_moment(
+        planner: &Planner<'_>,
+        table: &Table,
+        column: usize,
+        inputs: &mut Inputs,
+    ) -> Result<Option<Arc<dyn PhysicalExpr>>> {
+        let Some(text) = &table.columns[column].default else { return Ok(None) };
+        let row = expressions::plan_default(planner, table, text, column)?;
+        let value = row.exprs.into_iter().next().filter(|_| row.is_of_moment);
+        let Some(value) = value else { return Ok(None) };
+        Ok(planner.physical_with_inputs(value, &DFSchema::empty(), inputs)?)
     }
 
     /// The value for each of a number of rows.

@@ -5,7 +5,9 @@ use crate::types::{Types, table_of};
 use analyzer::RowExpression;
 use analyzer::system::Oid;
 use analyzer::system::functions::{self, Volatility};
-use analyzer::tree::{Cast, Column, Conversion, Expr as Tree, Kind, Literal, RelationId};
+use analyzer::tree::{
+    Cast, Column, Conversion, Expr as Tree, Kind, Literal, RelationId, ValueFunction,
+};
 use catalog_views::functions::Functions;
 use datafusion::common::{DFSchema, DFSchemaRef};
 use datafusion::execution::SessionState;
@@ -27,6 +29,8 @@ pub struct OverRow {
     pub exprs: Vec<Expr>,
     /// Whether they mean the same in all sessions and statements: they call no stable function.
     pub is_lasting: bool,
+    /// Whether they mean the same in all statements of a session whose transactions begin at the same time.
+    pub is_of_moment: bool,
     /// Whether they have the same values for the same rows at all times.
     pub is_immutable: bool,
 }
@@ -120,7 +124,7 @@ pub fn plan_tree(planner: &Planner<'_>, table: &Table, tree: &Tree) -> Result<Ov
     let (schema, row) = (schema_of(table)?, table_of(table, 0)?);
     let (relation, _) = trees(table, &[])?;
     let exprs = over(of(planner), &schema, (relation, &row), std::slice::from_ref(tree))?;
-    Ok(OverRow { schema, exprs, is_lasting: true, is_immutable: true })
+    Ok(OverRow { schema, exprs, is_lasting: true, is_of_moment: true, is_immutable: true })
 }
 
 /// The values of a column whose type becomes another.
@@ -197,29 +201,32 @@ pub fn check_default(
     Ok(())
 }
 
-/// New values of a table's columns, from its row and parameters that have no values yet. `None` for what changes between
-/// statements, and for other expressions than calls and conversions.
+/// New values of a table's columns, from parameters that have no values yet, from the time of the transaction, and from the
+/// row if it `has_row`. `None` for what else changes between statements, and for other expressions than calls and
+/// conversions.
 pub fn plan_assigned(
     planner: &Planner<'_>,
     table: &Table,
     assigned: &[(usize, &NodeEnum)],
+    has_row: bool,
 ) -> Option<OverRow> {
     let row = table_of(table, 0).ok()?;
     let (relation, bound) = analyzer::bind_assigned(&Types::of(planner), &row, assigned).ok()?;
     let is_other = |part: &Tree| {
-        use Kind::{Call, Cast, Chain, Column, Literal, Parameter, Running};
-        let is_known = matches!(
-            part.kind,
-            Call(_) | Cast(_) | Chain(_) | Running | Column(..) | Literal(_) | Parameter(_)
-        );
-        !is_known || volatility(part) != Volatility::Immutable
+        use Kind::{Call, Cast, Chain, Column, Literal, Parameter, Running, ValueFunction};
+        match part.kind {
+            Column(..) => !has_row,
+            Call(_) | Cast(_) | Chain(_) | Running | Literal(_) | Parameter(_)
+            | ValueFunction(_) => volatility(part) != Volatility::Immutable && !uses_moment(part),
+            _ => true,
+        }
     };
     if bound.iter().any(|expr| analyzer::contains(expr, &mut { is_other })) {
         return None;
     }
     let schema = schema_of(table).ok()?;
     let exprs = over(of(planner), &schema, (relation, &row), &bound).ok()?;
-    Some(OverRow { schema, exprs, is_lasting: true, is_immutable: true })
+    Some(OverRow { schema, exprs, is_lasting: true, is_of_moment: true, is_immutable: true })
 }
 
 /// What expressions are planned with.
@@ -249,18 +256,26 @@ fn planned(
 ) -> Result<OverRow, Refused> {
     let schema = schema_of(table)?;
     if texts.is_empty() {
-        return Ok(OverRow { schema, exprs: Vec::new(), is_lasting: true, is_immutable: true });
+        return Ok(OverRow {
+            schema,
+            exprs: Vec::new(),
+            is_lasting: true,
+            is_of_moment: true,
+            is_immutable: true,
+        });
     }
     let row = table_of(table, 0)?;
     let bound = analyzer::bind_row(known, &row, texts);
     let (relation, bound) = bound.map_err(|error| refused(error, ""))?;
     let depends = |part: &Tree| volatility(part) == Volatility::Stable;
     let is_lasting = !bound.iter().any(|expr| analyzer::contains(expr, &mut { depends }));
+    let differs = |part: &Tree| volatility(part) == Volatility::Stable && !uses_moment(part);
+    let is_of_moment = !bound.iter().any(|expr| analyzer::contains(expr, &mut { differs }));
     let changes = |part: &Tree| volatility(part) != Volatility::Immutable;
     let is_immutable =
         !bound.iter().any(|expr| analyzer::contains(unassigned(expr), &mut { changes }));
     let exprs = over(with, &schema, (relation, &row), &bound)?;
-    Ok(OverRow { schema, exprs, is_lasting, is_immutable })
+    Ok(OverRow { schema, exprs, is_lasting, is_of_moment, is_immutable })
 }
 
 /// The columns of a table's row.
@@ -296,6 +311,24 @@ fn unassigned(expr: &Tree) -> &Tree {
     match &expr.kind {
         Kind::Cast(cast) if !cast.is_explicit => unassigned(&cast.value),
         _ => expr,
+    }
+}
+
+/// The functions `now`, `transaction_timestamp` and `statement_timestamp`.
+const NOW: [Oid; 3] = [Oid(1299), Oid(2647), Oid(2648)];
+
+/// Whether an expression is the time of the transaction, or a conversion between times, which depends on settings only.
+fn uses_moment(part: &Tree) -> bool {
+    match &part.kind {
+        Kind::ValueFunction(function) => {
+            matches!(function, ValueFunction::Timestamp | ValueFunction::LocalTimestamp)
+        }
+        Kind::Call(call) => NOW.contains(&call.function),
+        Kind::Cast(cast) => {
+            let types = [part.sql_type.oid, cast.value.sql_type.oid];
+            matches!(cast.conversion, Conversion::Function(_)) && types.into_iter().all(is_moment)
+        }
+        _ => false,
     }
 }
 

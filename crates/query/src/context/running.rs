@@ -1,7 +1,7 @@
 //! The statements that run: listed until they end, and ended early on request.
 
-use super::Inner;
 use super::transactions::{Waiting, rolled_back};
+use super::{Frame, Inner};
 use catalog_views::session_context::Running;
 use executor::Control;
 use std::sync::Arc;
@@ -46,6 +46,11 @@ impl<'a> ShortWait<'a> {
     /// The waits of a statement of a session, which has not waited yet.
     pub(crate) fn new(session: &'a Arc<Inner>, text: &'a str, waiting: Waiting) -> Self {
         Self { session, text, waiting, begun: None }
+    }
+
+    /// The surroundings of the statement, without its parameters.
+    pub(crate) fn frame(&self) -> Frame<'_> {
+        self.session.frame(&[], self.text)
     }
 
     /// As [`rolled_back`], until the statement has to end.

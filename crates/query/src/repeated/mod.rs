@@ -7,6 +7,7 @@ pub(crate) use forms::is_short_allowed;
 
 use crate::context::outcome::Outcome;
 use crate::context::{Frame, Inner};
+use crate::short::Given;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
@@ -73,7 +74,10 @@ pub(crate) async fn changed(
 ) -> Result<Option<Outcome>> {
     let Some(statement) = frame.statement else { return Ok(None) };
     match forms::of_function(session, frame, transaction, statement).await? {
-        Some((form, parameters)) => form.short.execute_in(transaction, &parameters).await,
+        Some((form, parameters)) => {
+            let moment = session.conversation.started();
+            form.short.execute_in(transaction, Given { parameters: &parameters, moment }).await
+        }
         None => Ok(None),
     }
 }

@@ -100,7 +100,9 @@ impl Inner {
 /// The description of a statement on the short path.
 pub(super) fn described(short: &Short, given: &[Option<SqlType>]) -> Description {
     let mut known = Known(given.iter().cloned().enumerate().collect());
-    short.parameters().for_each(|(number, sql_type)| known.learn(number, &sql_type));
+    for (number, sql_type) in short.parameters() {
+        known.learn(number, &sql_type);
+    }
     let count = known.0.keys().max().map_or(0, |last| last + 1);
     known.description(count, short.fields())
 }

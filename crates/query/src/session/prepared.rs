@@ -6,9 +6,10 @@ use crate::context::outcome::Outcome;
 use crate::context::running::ShortWait;
 use crate::context::transactions::Waiting;
 use crate::repeated::is_short_allowed;
-use crate::short::{Short, ready};
+use crate::short::{Given, Short, ready};
 use catalog_views::session_context::TransactionStatus;
 use catalog_views::settings::Settings;
+use chrono::Utc;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::compute::concat_batches;
 use datafusion::common::ScalarValue;
@@ -152,8 +153,9 @@ impl Prepared {
                 let outcome = match conversation.statement(waiting).await {
                     Ok(Some(open)) => {
                         let mut wait = ShortWait::new(inner, &self.statement.text, waiting);
+                        let given = Given { parameters, moment: inner.conversation.started() };
                         let transaction = &mut open.transaction;
-                        self.execute_in(&settings, transaction, parameters, &mut wait).await
+                        self.execute_in(&settings, transaction, given, &mut wait).await
                     }
                     Ok(None) => Ok(None),
                     Err(error) => Err(error),
@@ -169,7 +171,8 @@ impl Prepared {
                 let Some(short) = recognised else { return Ok(None) };
                 let waiting = Waiting { repeats: true, ..inner.waiting() };
                 let mut wait = ShortWait::new(inner, &self.statement.text, waiting);
-                let outcome = short.execute(store, &catalog, parameters, &mut wait).await;
+                let given = Given { parameters, moment: Some(Utc::now()) };
+                let outcome = short.execute(store, &catalog, given, &mut wait).await;
                 if settings.is_adjusting() {
                     self.adjust(&short, parameters);
                 }
@@ -194,13 +197,13 @@ impl Prepared {
         &self,
         settings: &Arc<Settings>,
         transaction: &mut DistributedTransaction,
-        parameters: &[ScalarValue],
+        given: Given<'_>,
         wait: &mut ShortWait<'_>,
     ) -> Result<Option<Outcome>> {
         let recognised =
             self.recognised(settings, transaction.catalog(), || transaction.reading())?;
         let Some(short) = recognised else { return Ok(None) };
-        short.execute_waiting(transaction, parameters, wait).await
+        short.execute_waiting(transaction, given, wait).await
     }
 
     /// The statement's short form, found once for each catalog and settings.

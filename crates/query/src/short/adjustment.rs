@@ -49,15 +49,11 @@ impl Short {
     fn key_operands(&self) -> Option<Vec<&Operand>> {
         match &self.action {
             Action::Select { read, .. } => Some(read.point()?.iter().collect()),
-            Action::Update { key, .. } | Action::Delete { key } => Some(key.iter().collect()),
-            Action::Insert { rows, schema, .. } => {
-                let [row] = &rows[..] else { return None };
-                let operand = |index: usize| {
-                    let (at, _) = schema.column_with_name(&self.table.columns[index].name)?;
-                    row.get(at)
-                };
-                self.table.key_indices().into_iter().map(operand).collect()
+            Action::Update { chosen, .. } | Action::Delete(chosen) => {
+                Some(chosen.key()?.iter().collect())
             }
+            Action::Insert(insertion) => insertion.key(&self.table),
+            Action::Lock { .. } => None,
         }
     }
 

@@ -1,21 +1,26 @@
 //! The short path: statements on rows by their primary key, without the planner of the engine.
 //!
 //! A prepared statement is recognised once per catalog ([`recognise`]). The forms are queries of one
-//! table by its key ([`keyed::Read`]), `INSERT INTO t VALUES (...)`, `UPDATE t SET ... WHERE key =
-//! ...` and `DELETE FROM t WHERE key = ...`. Keys and values are parameters or constants; values in
-//! SET may also be expressions over the row. An execution takes microseconds. All other statements
-//! take the long path.
+//! table by its key ([`keyed::Read`]), also `FOR UPDATE`; `INSERT INTO t VALUES (...)`; and `UPDATE t SET
+//! ... WHERE ...` and `DELETE FROM t WHERE ...` by the key, part of it, or an index. Changes may return
+//! columns. Keys are parameters or constants. Values in SET may also be expressions over the row, and
+//! those in VALUES expressions over parameters; both may use the time of the transaction. An execution
+//! takes microseconds. All other statements take the long path.
 //!
 //! In a cluster, the owner of the row returns its newest version, or executes the change as a
 //! transaction of its own ([`operation`]). This needs no timestamp from the coordinator and no
 //! other participant.
 
 mod adjustment;
+mod chosen;
+mod insertion;
 mod named;
 mod operation;
 mod recognise;
+mod returning;
 mod row_change;
 mod row_update;
+mod writing;
 
 pub(crate) use named::{Numbered, fits};
 pub(crate) use operation::{Operations, perform};
@@ -23,18 +28,22 @@ pub(crate) use operation::{Operations, perform};
 use crate::context::outcome::{Outcome, Rows, Tag};
 use crate::context::running::ShortWait;
 use bytes::Bytes;
+use chosen::Chosen;
+use chrono::{DateTime, Utc};
 use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
-use datafusion::arrow::datatypes::{Schema, SchemaRef};
+use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::ScalarValue;
 use datafusion::physical_plan::memory::MemoryStream;
-use keyed::{Operand, Read, one_value};
-use row_change::{ChangeKind, RowChange};
+use insertion::Insertion;
+use keyed::{Operand, Read};
+use returning::Returning;
+use row_change::{ChangeKind, Changed, RowChange};
 use row_update::RowUpdate;
 use sdds::Key;
 use std::sync::Arc;
 use store::catalog::{Catalog, SqlType, Table};
-use store::{DistributedTransaction, Peers, Reading, Store, TableView};
-use table_rows::Assembly;
+use store::locks::Mode;
+use store::{DistributedTransaction, LockPolicy, Reading, Store, TableView};
 use values::assign::assign;
 use values::error::{Error, Result, SqlState};
 use values::field::Field;
@@ -54,6 +63,19 @@ const RETRIES_AT_OWNER: usize = 4;
 pub(crate) struct Short {
     table: Arc<Table>,
     action: Action,
+    /// What a change returns.
+    returning: Option<Returning>,
+    /// Whether foreign keys of the table look at what is written.
+    is_watched: bool,
+}
+
+/// The values that an execution gets.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Given<'a> {
+    /// The values of `$1`, `$2`, ...
+    pub(crate) parameters: &'a [ScalarValue],
+    /// The time at which the transaction began, if it is known.
+    pub(crate) moment: Option<DateTime<Utc>>,
 }
 
 enum Action {
@@ -61,52 +83,41 @@ enum Action {
         read: Box<Read>,
         fields: Arc<[Field]>,
     },
-    Insert {
-        rows: Vec<Vec<Operand>>,
-        assembly: Box<Assembly>,
-        schema: SchemaRef,
+    /// A query that locks the row of its key.
+    Lock {
+        read: Box<Read>,
+        fields: Arc<[Field]>,
+        mode: Mode,
+        policy: LockPolicy,
     },
+    Insert(Box<Insertion>),
     Update {
-        key: Vec<Operand>,
+        chosen: Chosen,
         /// The values of the columns [`RowUpdate::given`].
         given: Vec<Operand>,
         update: Arc<RowUpdate>,
         /// The update as sent to the owner of a row; `None` if it is not portable.
         form: Option<Bytes>,
     },
-    Delete {
-        key: Vec<Operand>,
-    },
+    Delete(Chosen),
 }
 
 impl Short {
     /// The indices of the parameters, with the types of the columns that they are compared with or
     /// assigned to.
-    pub(crate) fn parameters(&self) -> Box<dyn Iterator<Item = (usize, SqlType)> + '_> {
-        let column = |index: usize| self.table.columns[index].sql_type.clone();
-        let of_key = move |key: &'_ [Operand]| -> Vec<(usize, SqlType)> {
-            let operands = key.iter().zip(self.table.key_indices());
-            operands
-                .filter_map(|(operand, index)| Some((operand.number()?, column(index))))
-                .collect()
-        };
+    pub(crate) fn parameters(&self) -> Vec<(usize, SqlType)> {
         match &self.action {
-            Action::Select { read, .. } => Box::new(read.parameters().into_iter()),
-            Action::Delete { key } => Box::new(of_key(key).into_iter()),
-            Action::Insert { rows, schema, .. } => Box::new(rows.iter().flat_map(move |row| {
-                let operands = row.iter().zip(schema.fields());
-                operands.filter_map(|(operand, field)| {
-                    let (_, column) = self.table.column(field.name())?;
-                    Some((operand.number()?, column.sql_type.clone()))
-                })
-            })),
-            Action::Update { key, given, update, .. } => {
-                let operands = given.iter().zip(&update.given);
-                let set = operands
-                    .filter_map(move |(operand, index)| Some((operand.number()?, column(*index))));
+            Action::Select { read, .. } | Action::Lock { read, .. } => read.parameters(),
+            Action::Delete(chosen) => chosen.parameters(&self.table),
+            Action::Insert(insertion) => insertion.parameters(&self.table),
+            Action::Update { chosen, given, update, .. } => {
+                let column = |index: &usize| self.table.columns[*index].sql_type.clone();
+                let set = given.iter().zip(&update.given);
+                let set =
+                    set.filter_map(|(operand, index)| Some((operand.number()?, column(index))));
                 let inputs = update.inputs.parameters();
                 let inputs = inputs.map(|(number, of)| (number, types::of_arrow(of)));
-                Box::new(set.chain(of_key(key)).chain(inputs))
+                set.chain(chosen.parameters(&self.table)).chain(inputs).collect()
             }
         }
     }
@@ -114,8 +125,8 @@ impl Short {
     /// The columns of the result; `None` if there is none.
     pub(crate) fn fields(&self) -> Option<Vec<Field>> {
         match &self.action {
-            Action::Select { fields, .. } => Some(fields.to_vec()),
-            _ => None,
+            Action::Select { fields, .. } | Action::Lock { fields, .. } => Some(fields.to_vec()),
+            _ => self.returning.as_ref().map(|returning| returning.fields.to_vec()),
         }
     }
 
@@ -125,11 +136,15 @@ impl Short {
         &self,
         store: &Arc<Store>,
         catalog: &Arc<Catalog>,
-        parameters: &[ScalarValue],
+        given: Given<'_>,
         wait: &mut ShortWait<'_>,
     ) -> Result<Option<Outcome>> {
-        let Action::Select { read, fields } = &self.action else {
-            return self.write(store, catalog, parameters, wait).await;
+        let parameters = given.parameters;
+        let (read, fields) = match &self.action {
+            Action::Select { read, fields } => (read, fields),
+            // The locks would be released at once.
+            Action::Lock { .. } => return Ok(None),
+            _ => return self.write(store, catalog, given, wait).await,
         };
         let Some(peers) = store.peers() else {
             let reading = store.reading().await?;
@@ -164,158 +179,66 @@ impl Short {
     pub(crate) async fn execute_in(
         &self,
         transaction: &mut DistributedTransaction,
-        parameters: &[ScalarValue],
+        given: Given<'_>,
     ) -> Result<Option<Outcome>> {
-        if let Action::Select { read, fields } = &self.action {
-            let Some(view) = transaction.table(self.table.id) else { return Ok(None) };
-            return rows_in(&view, (read, fields), parameters).await;
+        match &self.action {
+            Action::Select { read, fields } => {
+                let Some(view) = transaction.table(self.table.id) else { return Ok(None) };
+                rows_in(&view, (read, fields), given.parameters).await
+            }
+            Action::Lock { read, fields, mode, policy } => {
+                let Some(view) = transaction.table(self.table.id) else { return Ok(None) };
+                let Some(key) = read.key(given.parameters)? else { return Ok(None) };
+                let mut found = view.find(&key, read.columns()).await?;
+                if found.is_some() {
+                    let keys = std::slice::from_ref(&key);
+                    let locked =
+                        transaction.lock_selected(self.table.id, keys, *mode, *policy).await?;
+                    found = found.filter(|_| locked == [true]);
+                }
+                rows(fields, Some(row(read.schema(), found)?))
+            }
+            _ => match self.change(transaction, given).await? {
+                Some(changed) => self.done(changed).map(Some),
+                None => Ok(None),
+            },
         }
-        let Some(changes) = self.changes(parameters)? else { return Ok(None) };
-        let mut rows = 0;
-        for change in changes {
-            rows += change.apply(transaction).await?;
-        }
-        Ok(Some(self.done(rows)))
     }
 
-    /// Executes the statement in a transaction that locks what it writes, again whenever it has waited for other
-    /// transactions or meets their changes. `None` as for [`Self::execute`], and if it would have to wait for another server.
-    ///
-    /// # Errors
-    /// Those of the statement, 40P01, 55P03, 57014.
-    pub(crate) async fn execute_waiting(
+    /// Changes the rows of a statement that is no query; `None` as for [`Self::execute`].
+    async fn change(
         &self,
         transaction: &mut DistributedTransaction,
-        parameters: &[ScalarValue],
-        wait: &mut ShortWait<'_>,
-    ) -> Result<Option<Outcome>> {
-        if let Action::Select { .. } = &self.action {
-            return self.execute_in(transaction, parameters).await;
-        }
-        let catalog = Arc::clone(transaction.catalog());
-        while Arc::ptr_eq(transaction.catalog(), &catalog) {
-            let before = transaction.savepoint();
-            transaction.wait_for_locks(false);
-            let done = self.execute_in(transaction, parameters).await;
-            transaction.wait_for_locks(true);
-            match done {
-                Err(error)
-                    if error.state() == SqlState::LockNotAvailable && !transaction.has_wait() =>
-                {
-                    transaction.rollback_to(&before).await?;
-                    return Ok(None);
-                }
-                Err(error) => wait.rolled_back(transaction, &before, error).await?,
-                done => return done,
-            }
-        }
-        Ok(None)
-    }
-
-    async fn write(
-        &self,
-        store: &Arc<Store>,
-        catalog: &Arc<Catalog>,
-        parameters: &[ScalarValue],
-        wait: &mut ShortWait<'_>,
-    ) -> Result<Option<Outcome>> {
-        if let Some(peers) = store.peers()
-            && self.is_of_one_row()
-        {
-            return self.write_at_owner(store, &**peers, catalog, parameters, wait).await;
-        }
-        for attempt in 0..RETRIES {
-            let mut transaction = store.begin_distributed().await?;
-            if !Arc::ptr_eq(transaction.catalog(), catalog) {
-                return Ok(None);
-            }
-            // Without locks as long as nobody has any of these rows: who comes second tries again at once.
-            let done = if attempt == 0
-                || (attempt < OPTIMISTIC && !self.meets_locks(store, parameters)?)
-            {
-                self.execute_in(&mut transaction, parameters).await
-            } else {
-                transaction.lock_rows(wait.waiting.party, wait.waiting.patience);
-                self.execute_waiting(&mut transaction, parameters, wait).await
-            };
-            let outcome = match done {
-                // It holds nothing from before, and may begin anew without its client.
-                Err(error) if error.is_retryable() || is_deadlock(&error) => continue,
-                done => done?,
-            };
-            let Some(outcome) = outcome else { return Ok(None) };
-            match transaction.commit().await {
-                Ok(_) => return Ok(Some(outcome)),
-                Err(error) if error.is_retryable() => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok(None)
-    }
-
-    /// Whether another transaction has locked a row that the statement writes.
-    fn meets_locks(&self, store: &Store, parameters: &[ScalarValue]) -> Result<bool> {
-        let changes = self.changes(parameters)?.unwrap_or_default();
-        Ok(changes.iter().any(|change| store.is_locked(change.table.id, &change.key)))
-    }
-
-    /// Writes a single row at its owner: this server or another one.
-    async fn write_at_owner(
-        &self,
-        store: &Arc<Store>,
-        peers: &dyn Peers,
-        catalog: &Arc<Catalog>,
-        parameters: &[ScalarValue],
-        wait: &mut ShortWait<'_>,
-    ) -> Result<Option<Outcome>> {
-        let Some(change) = self.changes(parameters)?.and_then(|mut changes| changes.pop()) else {
-            return Ok(None);
-        };
-        let mut operation = None;
-        for attempt in 0..RETRIES_AT_OWNER {
-            let result = match store.begin_newest(peers, self.table.id, &change.key).await? {
-                Some(transaction) if !Arc::ptr_eq(transaction.catalog(), catalog) => {
-                    return Ok(None);
-                }
-                Some(transaction) if attempt == 0 => change.commit(transaction).await,
-                Some(mut transaction) => {
-                    transaction.lock_rows(wait.waiting.party, wait.waiting.patience);
-                    match self.execute_waiting(&mut transaction, parameters, wait).await {
-                        Ok(None) => return Ok(None),
-                        Ok(Some(outcome)) => match transaction.commit().await {
-                            Ok(_) => return Ok(Some(outcome)),
-                            Err(error) => Err(error.into()),
-                        },
-                        Err(error) => Err(error),
-                    }
-                }
-                None => {
-                    if operation.is_none() {
-                        operation = operation::to_bytes(&change, self.form())?;
-                    }
-                    let Some(operation) = operation.clone() else { return Ok(None) };
-                    let result = peers.row_operation(&self.table, &change.key, operation).await;
-                    if let Err(store::Error::SchemaConflict { .. }) = result {
-                        return Ok(None);
-                    }
-                    result.map_err(Into::into)
-                }
-            };
-            match result {
-                Err(error) if error.is_retryable() || is_deadlock(&error) => {
-                    tokio::task::yield_now().await;
-                }
-                result => return Ok(Some(self.done(result?))),
-            }
-        }
-        Ok(None)
-    }
-
-    fn is_of_one_row(&self) -> bool {
+        given: Given<'_>,
+    ) -> Result<Option<Changed>> {
         match &self.action {
-            Action::Insert { rows, .. } => rows.len() == 1,
-            _ => true,
+            Action::Update { chosen: Chosen::Found(read), given: operands, update, .. } => {
+                let Some(values) = self.assigned(operands, update, given)? else { return Ok(None) };
+                let found = chosen::find(read, &self.table, transaction, given)?;
+                return match found {
+                    Some((keys, _)) if keys.is_empty() => Ok(Some(Changed::default())),
+                    Some((_, rows)) => {
+                        update.write(transaction, &rows, &values).await.map(|new| Some(new.into()))
+                    }
+                    None => Ok(None),
+                };
+            }
+            Action::Delete(Chosen::Found(read)) => {
+                let found = chosen::find(read, &self.table, transaction, given)?;
+                let Some((keys, rows)) = found else { return Ok(None) };
+                if !keys.is_empty() {
+                    transaction.delete(self.table.id, &keys).await?;
+                }
+                return Ok(Some(rows.into()));
+            }
+            _ => {}
         }
+        let Some(changes) = self.changes(given)? else { return Ok(None) };
+        let mut changed = Changed::default();
+        for change in changes {
+            changed.add(change.apply(transaction, self.returning.is_some()).await?);
+        }
+        Ok(Some(changed))
     }
 
     fn form(&self) -> Option<&Bytes> {
@@ -325,48 +248,59 @@ impl Short {
         }
     }
 
-    /// The changes, by row; `None` if a value of a key cannot be converted exactly.
-    fn changes(&self, parameters: &[ScalarValue]) -> Result<Option<Vec<RowChange>>> {
-        let (key, kind) = match &self.action {
-            Action::Select { .. } => return Ok(None),
-            Action::Insert { rows, assembly, schema } => {
-                let insert = |row: &Vec<Operand>| {
-                    let mut values = Vec::with_capacity(row.len());
-                    for (operand, field) in row.iter().zip(schema.fields()) {
-                        let value = operand.value(parameters)?;
-                        values.push(one_value(value, field.data_type())?);
-                    }
-                    RowChange::insert(&self.table, assembly.assemble(&one_row(&values)?)?)
-                };
-                return rows.iter().map(insert).collect::<Result<_>>().map(Some);
+    /// The changes, by row; `None` if a value of a key cannot be converted exactly, or if the keys are still to be found.
+    fn changes(&self, given: Given<'_>) -> Result<Option<Vec<RowChange>>> {
+        let (chosen, kind) = match &self.action {
+            Action::Select { .. } | Action::Lock { .. } => return Ok(None),
+            Action::Insert(insertion) => {
+                let Some(rows) = insertion.assembled(given)? else { return Ok(None) };
+                let insert = |row| RowChange::insert(&self.table, row);
+                return rows.into_iter().map(insert).collect::<Result<_>>().map(Some);
             }
-            Action::Update { key, given, update, .. } => {
-                let mut values = Vec::with_capacity(given.len());
-                for (operand, column) in given.iter().zip(&update.given) {
-                    let value = operand.value(parameters)?.to_array()?;
-                    values.push(assign(&value, &self.table.columns[*column], Style::default())?);
-                }
-                let Some(inputs) = update.inputs.values(parameters, None) else { return Ok(None) };
-                for input in inputs {
-                    values.push(input.to_array()?);
-                }
-                (key, ChangeKind::Update(Arc::clone(update), values))
+            Action::Update { chosen, given: operands, update, .. } => {
+                let Some(values) = self.assigned(operands, update, given)? else { return Ok(None) };
+                (chosen, ChangeKind::Update(Arc::clone(update), values))
             }
-            Action::Delete { key } => (key, ChangeKind::Delete),
+            Action::Delete(chosen) => (chosen, ChangeKind::Delete),
         };
-        let key = self.key(key, parameters)?;
+        let Some(key) = chosen.key() else { return Ok(None) };
+        let key = self.key(key, given.parameters)?;
         Ok(key.map(|key| vec![RowChange { table: Arc::clone(&self.table), key, kind }]))
     }
 
-    /// The outcome of a write.
-    fn done(&self, rows: u64) -> Outcome {
-        let command = match &self.action {
-            Action::Select { .. } => "SELECT",
-            Action::Insert { .. } => "INSERT",
-            Action::Update { .. } => "UPDATE",
-            Action::Delete { .. } => "DELETE",
+    /// The values that an UPDATE assigns, followed by those of its inputs. `None` if one has another type than was planned.
+    fn assigned(
+        &self,
+        operands: &[Operand],
+        update: &RowUpdate,
+        given: Given<'_>,
+    ) -> Result<Option<Vec<ArrayRef>>> {
+        let mut values = Vec::with_capacity(operands.len());
+        for (operand, column) in operands.iter().zip(&update.given) {
+            let value = operand.value(given.parameters)?.to_array()?;
+            values.push(assign(&value, &self.table.columns[*column], Style::default())?);
+        }
+        let Some(inputs) = update.inputs.values(given.parameters, given.moment) else {
+            return Ok(None);
         };
-        Outcome::Done(Tag::counted(command, rows))
+        for input in inputs {
+            values.push(input.to_array()?);
+        }
+        Ok(Some(values))
+    }
+
+    /// The outcome of a change.
+    fn done(&self, changed: Changed) -> Result<Outcome> {
+        let command = match &self.action {
+            Action::Select { .. } | Action::Lock { .. } => "SELECT",
+            Action::Insert(_) => "INSERT",
+            Action::Update { .. } => "UPDATE",
+            Action::Delete(_) => "DELETE",
+        };
+        match &self.returning {
+            Some(returning) => returning.outcome(command, &changed.rows),
+            None => Ok(Outcome::Done(Tag::counted(command, changed.count))),
+        }
     }
 
     /// The encoded key; `None` if a value cannot be converted exactly to the type of its column.
@@ -410,12 +344,4 @@ fn row(schema: &SchemaRef, found: Option<Vec<ArrayRef>>) -> Result<RecordBatch> 
     let Some(values) = found else { return Ok(RecordBatch::new_empty(Arc::clone(schema))) };
     let options = RecordBatchOptions::new().with_row_count(Some(1));
     Ok(RecordBatch::try_new_with_options(Arc::clone(schema), values, &options)?)
-}
-
-fn one_row(values: &[ArrayRef]) -> Result<RecordBatch> {
-    use datafusion::arrow::datatypes::Field;
-    let fields = values.iter().map(|value| Field::new("", value.data_type().clone(), true));
-    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-    let options = RecordBatchOptions::new().with_row_count(Some(1));
-    Ok(RecordBatch::try_new_with_options(schema, values.to_vec(), &options)?)
 }

@@ -3,7 +3,7 @@
 use crate::context::Frame;
 use crate::dml::name_of;
 use catalog_views::relation_names::find_named;
-use grammar::tree::{ColumnRef, Node, NodeEnum, ParamRef, RangeVar, SelectStmt};
+use grammar::tree::{ColumnRef, Node, NodeEnum, ParamRef, RangeVar, ReturningClause, SelectStmt};
 use planner::{Conflict, NamedParameter};
 use scan::tables::Tables;
 use std::sync::Arc;
@@ -44,15 +44,19 @@ impl Numbered {
                 let values = insert.select_stmt.as_mut()?;
                 let Some(NodeEnum::SelectStmt(values)) = &mut values.node else { return None };
                 scope.operands(items_of(values))?;
+                scope.table = Some(table_of(frame, tables, insert.relation.as_ref()?)?);
+                scope.replace_all(returned(&mut insert.returning_clause))?;
             }
             NodeEnum::UpdateStmt(update) => {
                 scope.table = Some(table_of(frame, tables, update.relation.as_ref()?)?);
                 let condition = update.where_clause.iter_mut().map(|clause| &mut **clause);
                 scope.operands(update.target_list.iter_mut().chain(condition))?;
+                scope.replace_all(returned(&mut update.returning_clause))?;
             }
             NodeEnum::DeleteStmt(delete) => {
                 scope.table = Some(table_of(frame, tables, delete.relation.as_ref()?)?);
                 scope.operands(delete.where_clause.iter_mut().map(|clause| &mut **clause))?;
+                scope.replace_all(returned(&mut delete.returning_clause))?;
             }
             _ => return None,
         }
@@ -94,6 +98,10 @@ fn items_of(values: &mut SelectStmt) -> impl Iterator<Item = &mut Node> {
         _ => None,
     });
     rows.flatten()
+}
+
+fn returned(clause: &mut Option<ReturningClause>) -> impl Iterator<Item = &mut Node> {
+    clause.iter_mut().flat_map(|clause| &mut clause.exprs)
 }
 
 /// What an expression is made of.

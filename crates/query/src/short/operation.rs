@@ -11,7 +11,7 @@ use super::row_update::RowUpdate;
 use crate::context::Shared;
 use bytes::Bytes;
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
-use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Schema};
+use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Schema, TimeUnit};
 use distributed::{expressions, out_of_range, rows_from_bytes, rows_to_bytes};
 use parking_lot::Mutex;
 use planner::inputs::Inputs;
@@ -88,11 +88,22 @@ enum InputKind {
     Float32,
     Float64,
     Text,
+    Boolean,
+    /// `now()`.
+    Moment,
 }
 
 impl InputKind {
-    const ALL: [Self; 6] =
-        [Self::Int16, Self::Int32, Self::Int64, Self::Float32, Self::Float64, Self::Text];
+    const ALL: [Self; 8] = [
+        Self::Int16,
+        Self::Int32,
+        Self::Int64,
+        Self::Float32,
+        Self::Float64,
+        Self::Text,
+        Self::Boolean,
+        Self::Moment,
+    ];
 
     fn of(data_type: &DataType) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.data_type() == *data_type)
@@ -106,13 +117,18 @@ impl InputKind {
             Self::Float32 => DataType::Float32,
             Self::Float64 => DataType::Float64,
             Self::Text => DataType::Utf8View,
+            Self::Boolean => DataType::Boolean,
+            Self::Moment => DataType::Timestamp(TimeUnit::Nanosecond, Some("+00:00".into())),
         }
     }
 }
 
-/// Serializes the constant part of an UPDATE. Its expressions must be portable.
-pub(super) fn form_of(update: &RowUpdate) -> Result<Bytes> {
+/// Serializes the constant part of an UPDATE. Its expressions must be portable. `None` if it has inputs of other types than
+/// [`InputKind`]s.
+pub(super) fn form_of(update: &RowUpdate) -> Result<Option<Bytes>> {
     let table = &update.table;
+    let inputs = update.inputs.types().map(InputKind::of);
+    let Some(inputs) = inputs.collect::<Option<Vec<_>>>() else { return Ok(None) };
     let values = update.computed.iter().map(|(_, value)| Arc::clone(value));
     let all: Vec<_> = values.chain(update.constraints.expressions()).collect();
     let expressions = if all.is_empty() {
@@ -124,10 +140,11 @@ pub(super) fn form_of(update: &RowUpdate) -> Result<Bytes> {
         table: table.id.0,
         version: table.version,
         given: update.given.clone(),
-        inputs: update.inputs.types().filter_map(InputKind::of).collect(),
+        inputs,
         computed: update.computed.iter().map(|(column, _)| *column).collect(),
         expressions: expressions.as_deref(),
     })
+    .map(Some)
 }
 
 /// Serializes a change for the owner of its row; `None` for an UPDATE without a form.
@@ -323,7 +340,7 @@ mod tests {
         let (given, computed) = (vec![1], vec![2]);
         let form = Form { table, version, given, inputs, computed, expressions: Some(&[7]) };
         let form = serialize(&form).expect("written");
-        assert_eq!(*form, [5, 2, 1, 1, 6, 0, 1, 2, 3, 4, 5, 1, 2, 1, 1, 7]);
+        assert_eq!(*form, [5, 2, 1, 1, 8, 0, 1, 2, 3, 4, 5, 6, 7, 1, 2, 1, 1, 7]);
         for (message, expected) in [
             (Message::Insert { table, version, row: &[7] }, &[0, 5, 2, 1, 7][..]),
             (Message::Update { form: &[7], given: Some(&[8]) }, &[1, 1, 7, 1, 1, 8]),

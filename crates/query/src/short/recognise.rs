@@ -1,24 +1,33 @@
 //! Recognition of statements for the short path.
 
+use super::chosen::Chosen;
+use super::insertion::{Cell, Insertion};
+use super::returning::Returning;
 use super::row_update::RowUpdate;
 use super::{Action, Short, operation};
 use crate::context::Frame;
 use crate::dml::constants::{column_of, rows_of, values_of};
 use crate::dml::{declared_column, name_of};
 use catalog_views::relation_names::find_named;
-use grammar::tree::{DeleteStmt, InsertStmt, Node, NodeEnum, RangeVar, SelectStmt, UpdateStmt};
+use datafusion::common::DFSchema;
+use grammar::tree::{
+    DeleteStmt, InsertStmt, Node, NodeEnum, RangeVar, ReturningClause, SelectStmt, UpdateStmt,
+};
 use keyed::{Operand, Read, is_plain, point_of};
+use parser::commands::locking::{self, LockingClause, Strength, Wait};
+use planner::Planner;
 use planner::inputs::Inputs;
 use planner::origins::field_of;
 use scan::provider::plan_schema;
 use scan::shipping::Shipping;
 use scan::tables::Tables;
+use std::collections::HashMap;
 use std::sync::Arc;
-use store::DistributedTransaction;
 use store::catalog::{Privileges, Relation, SqlType, Table};
-use table_rows::Assembly;
-use table_rows::Constraints;
-use table_rows::expressions;
+use store::locks::Mode;
+use store::{DistributedTransaction, LockPolicy};
+use table_rows::default_values::{DefaultValue, accepts_default_only};
+use table_rows::{Assembly, Constraints, expressions};
 use values::error::Result;
 use values::field::Field;
 
@@ -39,6 +48,11 @@ impl Short {
             NodeEnum::DeleteStmt(statement) => delete(frame, tables, statement),
             _ => None,
         })
+    }
+
+    /// A statement whose changes nobody looks at.
+    fn unwatched(table: Arc<Table>, action: Action) -> Self {
+        Self { table, action, returning: None, is_watched: false }
     }
 }
 
@@ -74,6 +88,9 @@ fn select(frame: &Frame<'_>, tables: &dyn Tables, query: &SelectStmt) -> Option<
     let [Node { node: Some(NodeEnum::RangeVar(range)) }] = &query.from_clause[..] else {
         return None;
     };
+    if !query.locking_clause.is_empty() {
+        return lock(frame, tables, query, range);
+    }
     if !is_plain(query) {
         return None;
     }
@@ -82,75 +99,228 @@ fn select(frame: &Frame<'_>, tables: &dyn Tables, query: &SelectStmt) -> Option<
     if read.point().is_none() && frame.session.shared.store.peers().is_some() {
         return None;
     }
-    let mut fields: Vec<_> = read.columns().iter().map(|index| field_of(&table, *index)).collect();
-    for (field, name) in fields.iter_mut().zip(read.names()) {
-        field.name.clone_from(name);
-    }
+    let mut fields = fields_of(&table, read.columns(), read.names());
     if let (true, [name]) = (read.is_count(), read.names()) {
         fields.push(Field::new(name.clone(), SqlType::BigInt));
     }
     let action = Action::Select { read: Box::new(read), fields: fields.into() };
-    Some(Short { action, table })
+    Some(Short::unwatched(table, action))
+}
+
+/// A query of the row of a key with a locking clause.
+fn lock(
+    frame: &Frame<'_>,
+    tables: &dyn Tables,
+    query: &SelectStmt,
+    range: &RangeVar,
+) -> Option<Short> {
+    let [LockingClause { strength, wait, of }] = &locking::clauses(query)[..] else { return None };
+    let mut plain = query.clone();
+    plain.locking_clause.clear();
+    if !is_plain(&plain) {
+        return None;
+    }
+    let needed = Privileges::SELECT.union(Privileges::UPDATE);
+    let (table, alias) = only_table(frame, tables, range, needed)?;
+    if of.iter().any(|name| name != alias.unwrap_or(&table.name)) || table.materialized.is_some() {
+        return None;
+    }
+    let read = Read::recognise(&table, alias, &plain)?;
+    read.point()?;
+    let mode = match strength {
+        Strength::KeyShare => Mode::ForKeyShare,
+        Strength::Share => Mode::ForShare,
+        Strength::NoKeyUpdate => Mode::ForNoKeyUpdate,
+        Strength::Update => Mode::ForUpdate,
+    };
+    let policy = match wait {
+        Wait::Block => LockPolicy::Wait,
+        Wait::Skip => LockPolicy::Skip,
+        Wait::Error => LockPolicy::Refuse,
+    };
+    let fields = fields_of(&table, read.columns(), read.names()).into();
+    let action = Action::Lock { read: Box::new(read), fields, mode, policy };
+    Some(Short::unwatched(table, action))
+}
+
+/// Columns of a table with other names.
+pub(super) fn fields_of(table: &Table, columns: &[usize], names: &[String]) -> Vec<Field> {
+    let named = |(index, name): (&usize, &String)| {
+        let mut field = field_of(table, *index);
+        field.name.clone_from(name);
+        field
+    };
+    columns.iter().zip(names).map(named).collect()
 }
 
 fn insert(frame: &Frame<'_>, tables: &dyn Tables, insert: &InsertStmt) -> Result<Option<Short>> {
-    let has_clauses = insert.on_conflict_clause.is_some() || insert.returning_clause.is_some();
-    let (Some(range), Some(values), false) = (&insert.relation, rows_of(insert), has_clauses)
+    let (Some(range), Some(values), None) =
+        (&insert.relation, rows_of(insert), &insert.on_conflict_clause)
     else {
         return Ok(None);
     };
-    if range.alias.is_some() {
+    let Some(table) = insert_target(frame, tables, range, insert.returning_clause.is_some()) else {
         return Ok(None);
-    }
-    let table = match find_named(tables.catalog(), frame.path(), &name_of(range)) {
-        Ok(Some(relation @ Relation::Table(table))) => {
-            let access = frame.access(tables.catalog());
-            let has_triggers = !tables.catalog().triggers_of(table.id).is_empty();
-            if has_triggers || access.require(relation, Privileges::INSERT).is_err() {
-                return Ok(None);
-            }
-            Arc::clone(table)
-        }
-        _ => return Ok(None),
     };
-    let is_watched = !table.foreign_keys.is_empty() || tables.catalog().has_deferrable(table.id);
-    if is_watched
-        || table.materialized.is_some()
-        || table.columns.iter().any(|column| column.identity.is_some())
-    {
+    let alias = range.alias.as_ref().map(|alias| alias.aliasname.as_str());
+    let Some(returning) = returning_of(&table, alias, insert.returning_clause.as_ref()) else {
         return Ok(None);
-    }
-    let mut given = Vec::new();
-    for target in &insert.cols {
-        let column = column_of(target).and_then(|name| declared_column(&table, name).ok());
-        let Some(column) = column else { return Ok(None) };
-        if given.contains(&column) {
-            return Ok(None);
-        }
-        given.push(column);
-    }
-    if given.is_empty() {
-        given = (0..table.columns.len()).filter(|index| !table.columns[*index].hidden).collect();
-    }
-    if given.iter().any(|index| table.columns[*index].generated.is_some()) {
-        return Ok(None);
-    }
-    let mut rows = Vec::new();
-    for row in values {
-        let operands = values_of(row).iter().map(|value| Operand::of(value.node.as_ref()?));
-        match operands.collect::<Option<Vec<_>>>() {
-            Some(row) if row.len() == given.len() => rows.push(row),
-            _ => return Ok(None),
-        }
-    }
+    };
     let planner = frame.planner(tables);
+    let Some((given, rows, inputs)) = cells(&planner, &table, insert, values)? else {
+        return Ok(None);
+    };
     let store = &frame.session.shared.store;
-    let assembly = Box::new(Assembly::new(&planner, store, &table, &given)?);
+    let assembly = Assembly::new(&planner, store, &table, &given)?;
     if !assembly.is_lasting() || frame.site.needs_driver() {
         return Ok(None);
     }
     let schema = Arc::new(plan_schema(&table, &given));
-    Ok(Some(Short { table, action: Action::Insert { rows, assembly, schema } }))
+    let insertion = Insertion { rows, inputs, assembly, schema };
+    if !has_one_type_a_parameter(&insertion.parameters(&table)) {
+        return Ok(None);
+    }
+    let is_watched = !table.foreign_keys.is_empty();
+    let action = Action::Insert(Box::new(insertion));
+    Ok(Some(Short { table, action, returning, is_watched }))
+}
+
+/// The table of an INSERT, if nothing but foreign keys looks at its rows.
+fn insert_target(
+    frame: &Frame<'_>,
+    tables: &dyn Tables,
+    range: &RangeVar,
+    returns: bool,
+) -> Option<Arc<Table>> {
+    if range.alias.as_ref().is_some_and(|alias| !alias.colnames.is_empty()) {
+        return None;
+    }
+    let catalog = tables.catalog();
+    let found = find_named(catalog, frame.path(), &name_of(range)).ok()?;
+    let Some(relation @ Relation::Table(table)) = found else { return None };
+    let needed = match returns {
+        true => Privileges::INSERT.union(Privileges::SELECT),
+        false => Privileges::INSERT,
+    };
+    frame.access(catalog).require(relation, needed).ok()?;
+    let is_plain = catalog.triggers_of(table.id).is_empty()
+        && !catalog.has_deferrable(table.id)
+        && table.materialized.is_none();
+    is_plain.then(|| Arc::clone(table))
+}
+
+/// What a change returns: nothing without the clause. `None` if that is not for the short path.
+fn returning_of(
+    table: &Table,
+    alias: Option<&str>,
+    clause: Option<&ReturningClause>,
+) -> Option<Option<Returning>> {
+    let Some(clause) = clause else { return Some(None) };
+    let is_of_user = |at: usize| table.columns[at].sql_type.user_type().is_some();
+    if (0..table.columns.len()).any(is_of_user) {
+        return None;
+    }
+    Returning::recognise(table, alias, clause).map(Some)
+}
+
+/// The columns that get values, the values of each row, and what expressions among them get.
+type Cells = (Vec<usize>, Vec<Vec<Cell>>, Inputs);
+
+/// The values of an INSERT: those that it has, and defaults that use the time. `None` if one is not for the short path.
+fn cells(
+    planner: &Planner<'_>,
+    table: &Table,
+    insert: &InsertStmt,
+    values: &[Node],
+) -> Result<Option<Cells>> {
+    let Some(mut given) = targets(table, &insert.cols) else { return Ok(None) };
+    let mut inputs = Inputs::with_moment();
+    let mut rows = Vec::with_capacity(values.len());
+    let mut defaults = Vec::new();
+    for row in values {
+        let row = values_of(row);
+        if row.len() != given.len() {
+            return Ok(None);
+        }
+        let mut cells = Vec::with_capacity(row.len());
+        for (place, value) in row.iter().enumerate() {
+            let Some(value) = &value.node else { return Ok(None) };
+            if let NodeEnum::SetToDefault(_) = value {
+                defaults.push(place);
+                continue;
+            }
+            match cell(planner, table, (given[place], value), &mut inputs)? {
+                Some(cell) => cells.push(cell),
+                None => return Ok(None),
+            }
+        }
+        rows.push(cells);
+    }
+    // Rows that differ in their defaults differ in their columns.
+    if !defaults.is_empty() && rows.len() > 1 {
+        return Ok(None);
+    }
+    let mut place = 0..;
+    given.retain(|_| place.next().is_none_or(|place| !defaults.contains(&place)));
+    if given.iter().any(|index| accepts_default_only(&table.columns[*index])) {
+        return Ok(None);
+    }
+    let with_default = table.columns.iter().enumerate().filter(|(index, column)| {
+        column.default.is_some() && !column.hidden && !given.contains(index)
+    });
+    let mut of_moment = Vec::new();
+    for (index, _) in with_default {
+        if DefaultValue::of(planner, table, index)?.is_lasting {
+            continue;
+        }
+        match DefaultValue::of_moment(planner, table, index, &mut inputs)? {
+            Some(value) => of_moment.push((index, value)),
+            None => return Ok(None),
+        }
+    }
+    for (index, value) in of_moment {
+        given.push(index);
+        rows.iter_mut().for_each(|row| row.push(Cell::Computed(Arc::clone(&value))));
+    }
+    Ok(Some((given, rows, inputs)))
+}
+
+/// The target columns of an INSERT, in the order of its values.
+fn targets(table: &Table, named: &[Node]) -> Option<Vec<usize>> {
+    if named.is_empty() {
+        return Some((0..table.columns.len()).filter(|at| !table.columns[*at].hidden).collect());
+    }
+    let mut given = Vec::with_capacity(named.len());
+    for target in named {
+        let column = declared_column(table, column_of(target)?).ok()?;
+        if given.contains(&column) {
+            return None;
+        }
+        given.push(column);
+    }
+    Some(given)
+}
+
+/// A value of a column in an INSERT; `None` if it is not for the short path.
+fn cell(
+    planner: &Planner<'_>,
+    table: &Table,
+    assigned: (usize, &NodeEnum),
+    inputs: &mut Inputs,
+) -> Result<Option<Cell>> {
+    if let Some(operand) = Operand::of(assigned.1) {
+        return Ok(Some(Cell::Operand(operand)));
+    }
+    let row = expressions::plan_assigned(planner, table, &[assigned], false);
+    let Some(value) = row.and_then(|row| row.exprs.into_iter().next()) else { return Ok(None) };
+    let value = planner.physical_with_inputs(value, &DFSchema::empty(), inputs)?;
+    Ok(value.map(Cell::Computed))
+}
+
+/// What a parameter means is decided by its first place, and its other places would convert it.
+fn has_one_type_a_parameter(parameters: &[(usize, SqlType)]) -> bool {
+    let mut known = HashMap::new();
+    parameters.iter().all(|(number, of)| *known.entry(number).or_insert(of) == of)
 }
 
 /// What an UPDATE sets: columns to operands, and columns to other expressions.
@@ -188,24 +358,34 @@ fn value_of(target: &Node) -> Option<&NodeEnum> {
 }
 
 fn update(frame: &Frame<'_>, tables: &dyn Tables, update: &UpdateStmt) -> Result<Option<Short>> {
-    let is_more = !update.from_clause.is_empty()
-        || update.returning_clause.is_some()
-        || update.with_clause.is_some();
+    let is_more = !update.from_clause.is_empty() || update.with_clause.is_some();
     let (Some(range), false) = (&update.relation, is_more) else { return Ok(None) };
     let needed = Privileges::UPDATE.union(Privileges::SELECT);
-    let Some((table, None)) = only_table(frame, tables, range, needed) else { return Ok(None) };
-    let Some(key) = key_of(&table, update.where_clause.as_deref()) else { return Ok(None) };
+    let Some((table, alias)) = only_table(frame, tables, range, needed) else { return Ok(None) };
+    let condition = update.where_clause.as_deref();
+    let Some(chosen) = chosen(frame, (&table, alias), condition) else { return Ok(None) };
+    let Some(returning) = returning_of(&table, alias, update.returning_clause.as_ref()) else {
+        return Ok(None);
+    };
     let Some((set, values)) = assigned(&table, &update.target_list) else { return Ok(None) };
     let targets = set.iter().map(|(at, _)| *at).chain(values.iter().map(|(at, _)| *at));
     let targets: Vec<usize> = targets.collect();
-    if DistributedTransaction::watches(tables.catalog(), table.id, &targets) {
+    let catalog = tables.catalog();
+    let is_watched = DistributedTransaction::watches(catalog, table.id, &targets);
+    // Its own foreign keys only look other rows up. Those of other tables may change rows.
+    let may_act = DistributedTransaction::watches_deletion(catalog, table.id);
+    if is_watched && (may_act || catalog.has_deferrable(table.id)) {
         return Ok(None);
     }
     let planner = frame.planner(tables);
     let (given, operands): (Vec<_>, Vec<_>) = set.into_iter().unzip();
-    let (mut inputs, mut computed) = (Inputs::default(), Vec::new());
+    let (mut inputs, mut computed) = (Inputs::with_moment(), Vec::new());
     if !values.is_empty() {
-        let row = expressions::plan_assigned(&planner, &table, &values);
+        // Columns are called by the table's own name here.
+        let row = match alias {
+            None => expressions::plan_assigned(&planner, &table, &values, true),
+            Some(_) => None,
+        };
         let Some(row) = row else { return Ok(None) };
         for ((column, _), value) in values.iter().zip(row.exprs) {
             match planner.physical_with_inputs(value, &row.schema, &mut inputs)? {
@@ -220,16 +400,28 @@ fn update(frame: &Frame<'_>, tables: &dyn Tables, update: &UpdateStmt) -> Result
     }
     let row = RowUpdate { table: Arc::clone(&table), given, inputs, computed, constraints };
     let form = match frame.session.shared.store.peers() {
-        Some(_) if is_portable(frame, &row)? => Some(operation::form_of(&row)?),
+        Some(_) if is_portable(frame, &row)? => operation::form_of(&row)?,
         _ => None,
     };
     let (given, update) = (operands, Arc::new(row));
-    Ok(Some(Short { table, action: Action::Update { key, given, update, form } }))
+    let action = Action::Update { chosen, given, update, form };
+    Ok(Some(Short { table, action, returning, is_watched }))
 }
 
-/// The values of the key columns of the only row of a condition.
-fn key_of(table: &Table, condition: Option<&Node>) -> Option<Vec<Operand>> {
-    point_of(table, Some(condition?.node.as_ref()?))
+/// The rows of the condition of a change; `None` if that is not for the short path.
+fn chosen(
+    frame: &Frame<'_>,
+    (table, alias): (&Arc<Table>, Option<&str>),
+    condition: Option<&Node>,
+) -> Option<Chosen> {
+    let condition = condition?.node.as_ref()?;
+    if let (Some(key), None) = (point_of(table, Some(condition)), alias) {
+        return Some(Chosen::Key(key));
+    }
+    if frame.session.shared.store.peers().is_some() {
+        return None;
+    }
+    Read::of_rows(table, alias, condition).map(|read| Chosen::Found(Box::new(read)))
 }
 
 /// Whether all expressions of an UPDATE have the same meaning on every server.
@@ -241,15 +433,14 @@ fn is_portable(frame: &Frame<'_>, update: &RowUpdate) -> Result<bool> {
 }
 
 fn delete(frame: &Frame<'_>, tables: &dyn Tables, delete: &DeleteStmt) -> Option<Short> {
-    let is_more = !delete.using_clause.is_empty()
-        || delete.returning_clause.is_some()
-        || delete.with_clause.is_some();
+    let is_more = !delete.using_clause.is_empty() || delete.with_clause.is_some();
     let range = delete.relation.as_ref().filter(|_| !is_more)?;
     let needed = Privileges::DELETE.union(Privileges::SELECT);
-    let (table, None) = only_table(frame, tables, range, needed)? else { return None };
+    let (table, alias) = only_table(frame, tables, range, needed)?;
     if DistributedTransaction::watches_deletion(tables.catalog(), table.id) {
         return None;
     }
-    let key = key_of(&table, delete.where_clause.as_deref())?;
-    Some(Short { table, action: Action::Delete { key } })
+    let chosen = chosen(frame, (&table, alias), delete.where_clause.as_deref())?;
+    let returning = returning_of(&table, alias, delete.returning_clause.as_ref())?;
+    Some(Short { table, action: Action::Delete(chosen), returning, is_watched: false })
 }

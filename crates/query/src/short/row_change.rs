@@ -24,6 +24,27 @@ pub(super) enum ChangeKind {
     Delete,
 }
 
+/// Rows that have been changed.
+#[derive(Default)]
+pub(super) struct Changed {
+    pub(super) count: u64,
+    /// The rows with all columns: new ones, and the deleted ones where they are asked for.
+    pub(super) rows: Vec<RecordBatch>,
+}
+
+impl Changed {
+    pub(super) fn add(&mut self, other: Self) {
+        self.count += other.count;
+        self.rows.extend(other.rows);
+    }
+}
+
+impl From<RecordBatch> for Changed {
+    fn from(rows: RecordBatch) -> Self {
+        Self { count: rows.num_rows() as u64, rows: vec![rows] }
+    }
+}
+
 impl RowChange {
     /// The insertion of a row, with all columns of the table.
     ///
@@ -35,36 +56,48 @@ impl RowChange {
         Ok(Self { table: Arc::clone(table), key, kind: ChangeKind::Insert(row) })
     }
 
-    /// Changes the row, and returns the number of changed rows.
+    /// Changes the row. `returns` says whether a deleted row is asked for.
     ///
     /// # Errors
     /// Those of INSERT, UPDATE and DELETE. The transaction may then contain part of the change.
-    pub(super) async fn apply(&self, transaction: &mut DistributedTransaction) -> Result<u64> {
+    pub(super) async fn apply(
+        &self,
+        transaction: &mut DistributedTransaction,
+        returns: bool,
+    ) -> Result<Changed> {
         let id = self.table.id;
         match &self.kind {
             ChangeKind::Insert(row) => {
                 transaction.insert(id, row).await?;
-                Ok(1)
+                Ok(row.clone().into())
             }
-            ChangeKind::Update(update, given) => update.apply(transaction, &self.key, given).await,
+            ChangeKind::Update(update, given) => {
+                let updated = update.apply(transaction, &self.key, given).await?;
+                Ok(updated.map(Changed::from).unwrap_or_default())
+            }
             ChangeKind::Delete => {
-                let Some(view) = transaction.table(id) else { return Ok(0) };
-                let found = view.find(&self.key, &[]).await?.is_some();
-                if found {
-                    transaction.delete(id, std::slice::from_ref(&self.key)).await?;
+                let Some(view) = transaction.table(id) else { return Ok(Changed::default()) };
+                let columns = if returns { self.table.columns.len() } else { 0 };
+                let columns: Vec<usize> = (0..columns).collect();
+                let Some(values) = view.find(&self.key, &columns).await? else {
+                    return Ok(Changed::default());
+                };
+                transaction.delete(id, std::slice::from_ref(&self.key)).await?;
+                match returns {
+                    true => Ok(RecordBatch::try_new(self.table.arrow_schema(), values)?.into()),
+                    false => Ok(Changed { count: 1, rows: Vec::new() }),
                 }
-                Ok(u64::from(found))
             }
         }
     }
 
-    /// Changes the row and commits.
+    /// Changes the row and commits. Returns the number of changed rows.
     ///
     /// # Errors
     /// As for [`Self::apply`]; 40001 for a conflict with another transaction.
     pub(super) async fn commit(&self, mut transaction: DistributedTransaction) -> Result<u64> {
-        let rows = self.apply(&mut transaction).await?;
+        let changed = self.apply(&mut transaction, false).await?;
         transaction.commit().await?;
-        Ok(rows)
+        Ok(changed.count)
     }
 }
