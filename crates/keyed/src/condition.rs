@@ -135,7 +135,7 @@ fn take_next(table: &Table, column: usize, is_last: bool, conjuncts: &mut Vec<Co
 }
 
 /// Whether values of a type are ordered as their representations are.
-fn is_plain(sql_type: &SqlType) -> bool {
+pub(crate) fn is_plain(sql_type: &SqlType) -> bool {
     matches!(
         sql_type.imprecise(),
         SqlType::Boolean

@@ -3,12 +3,14 @@
 use crate::condition::{Condition, Next};
 use crate::conjunct::Comparison;
 use crate::operand::{Converted, converted};
+use crate::order::OrderKey;
 use datafusion::arrow::array::ArrayRef;
+use datafusion::arrow::compute::SortOptions;
 use datafusion::common::ScalarValue;
 use sdds::{Key, KeyRange};
-use store::TableView;
 use store::catalog::{Index, Table};
 use store::key::{EntryEncoder, of_entries_from, of_entry};
+use store::{End, TableView};
 use values::error::Result;
 
 impl Condition {
@@ -45,6 +47,76 @@ impl Condition {
         let mut keys = file.entries_here(&range, limit + 1)?;
         keys.sort_unstable();
         Ok(Some(keys).filter(|keys| keys.len() <= limit))
+    }
+
+    /// The entries of an index that are in the order of columns, and the end at which they begin: all entries whose leading
+    /// columns have the values that the condition says. `None` if no index is of use.
+    ///
+    /// # Errors
+    /// Those of the store; 42P02 if a parameter does not exist.
+    pub(crate) fn ordered_entries<'v>(
+        &self,
+        view: &'v TableView,
+        parameters: &[ScalarValue],
+        order: &[OrderKey],
+    ) -> Result<Option<(&'v TableView, KeyRange, End)>> {
+        if !self.prefix.is_empty() || !matches!(self.next, Next::Any) {
+            return Ok(None);
+        }
+        for (index, file) in view.indexes() {
+            let values = self.values_of(index, view.table(), parameters)?;
+            let Some(from) = self.end_of(index, view.table(), values.len(), order) else {
+                continue;
+            };
+            if values.is_empty() {
+                return Ok(index.predicate.is_none().then(|| (file, KeyRange::all(), from)));
+            }
+            let entries = EntryEncoder::new(index, &values).map_err(store::Error::from)?.values(0);
+            return Ok(Some((file, of_entries_from(&entries), from)));
+        }
+        Ok(None)
+    }
+
+    /// The end at which rows in the order of columns begin in an index of which the first `fixed` columns have one value.
+    fn end_of(
+        &self,
+        index: &Index,
+        table: &Table,
+        fixed: usize,
+        order: &[OrderKey],
+    ) -> Option<End> {
+        if index.predicate.is_some() {
+            return None;
+        }
+        let key = table.key_indices();
+        let of_index = index.positions(table).into_iter().zip(&index.columns).skip(fixed);
+        let of_index = of_index.map(|(at, column)| {
+            let (descending, nulls_first) = (column.descending, column.nulls_first);
+            at.map(|at| (at, SortOptions { descending, nulls_first }))
+        });
+        // Entries with the same values are in the order of the keys of their rows.
+        let ascending = SortOptions { descending: false, nulls_first: false };
+        let mut ordered = of_index.chain(key.into_iter().map(|at| Some((at, ascending))));
+        let is_fixed = |column: usize| {
+            let mut filters = self.filters.iter();
+            filters.any(|of| of.column == column && matches!(of.comparison, Comparison::Equal))
+        };
+        let mut from = None;
+        for wanted in order.iter().filter(|wanted| !is_fixed(wanted.column)) {
+            let (at, is) = ordered.next()??;
+            let has_nulls = table.columns[at].nullable;
+            let end = match wanted.options {
+                _ if at != wanted.column => return None,
+                options if options.descending == is.descending => End::First,
+                _ => End::Last,
+            };
+            let fits_nulls = wanted.options.nulls_first == (is.nulls_first == (end == End::First));
+            if has_nulls && !fits_nulls || from.is_some_and(|from| from != end) {
+                return None;
+            }
+            from = Some(end);
+        }
+        Some(from.unwrap_or(End::First))
     }
 
     /// The values that leading columns of an index must have.

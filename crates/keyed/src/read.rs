@@ -5,11 +5,14 @@ use crate::filter::Bound;
 use crate::keys::{Keys, point};
 use crate::names::Named;
 use crate::operand::Operand;
-use crate::{order, outputs, plain};
+use crate::order::{self, Order};
+use crate::{outputs, plain};
 use datafusion::arrow::array::{
     ArrayRef, Int64Array, RecordBatch, RecordBatchOptions, UInt32Array,
 };
-use datafusion::arrow::compute::{and, concat_batches, filter_record_batch, take_record_batch};
+use datafusion::arrow::compute::{
+    SortColumn, and, concat_batches, filter_record_batch, lexsort_to_indices, take_record_batch,
+};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::ScalarValue;
 use grammar::tree::{Node, NodeEnum, SelectStmt};
@@ -32,14 +35,15 @@ const ROWS_AT_FIRST: usize = 16;
 pub struct Read {
     table: Arc<Table>,
     condition: Condition,
-    /// The end at which the rows begin.
-    from: End,
+    order: Order,
     limit: Option<Operand>,
     offset: Option<Operand>,
-    /// The table's columns that are read: those of the result, then those of the filters.
+    /// The table's columns that are read: those of the result, those by which rows are sorted, then those of the filters.
     columns: Vec<usize>,
     read_schema: SchemaRef,
     /// The schema of the rows, without the columns of the filters.
+    sorted_schema: SchemaRef,
+    /// The schema of the rows of the result.
     schema: SchemaRef,
     /// The schema of the result, if that is the number of rows.
     counted: Option<SchemaRef>,
@@ -67,7 +71,7 @@ impl Read {
             Some(condition) => Condition::of(named, Some(condition.node.as_ref()?))?,
             None => Condition::of(named, None)?,
         };
-        let from = order::of(named, &condition, &outputs, &query.sort_clause)?;
+        let order = order::of(named, &condition, &outputs, &query.sort_clause)?;
         let limit = operand_of(query.limit_count.as_deref())?;
         let offset = operand_of(query.limit_offset.as_deref())?;
         if count.is_some() && (limit.is_some() || offset.is_some() || !query.sort_clause.is_empty())
@@ -80,23 +84,8 @@ impl Read {
             names.push(name);
             Arc::new(Schema::new(vec![number]))
         });
-        let schema = Arc::new(plan_schema(table, &columns));
-        let filtered = condition.filters.iter().map(|filter| filter.column);
-        let columns: Vec<usize> = columns.into_iter().chain(filtered).collect();
-        let read_schema = Arc::new(plan_schema(table, &columns));
-        let table = Arc::clone(table);
-        let read = Self {
-            table,
-            condition,
-            from,
-            limit,
-            offset,
-            columns,
-            read_schema,
-            schema,
-            counted,
-            names,
-        };
+        let read =
+            Self { limit, offset, counted, names, ..Self::new(table, condition, order, columns) };
         read.has_one_type_a_parameter().then_some(read)
     }
 
@@ -105,27 +94,34 @@ impl Read {
     pub fn of_rows(table: &Arc<Table>, called: Option<&str>, condition: &NodeEnum) -> Option<Self> {
         let named = Named { table, called: called.unwrap_or(&table.name) };
         let condition = Condition::of(named, Some(condition))?;
-        let shown = 0..table.columns.len();
-        let schema = Arc::new(plan_schema(table, &shown.clone().collect::<Vec<_>>()));
-        let filtered = condition.filters.iter().map(|filter| filter.column);
-        let columns: Vec<usize> = shown.chain(filtered).collect();
+        let (order, columns) = (Order::Key(End::First), (0..table.columns.len()).collect());
+        let read = Self::new(table, condition, order, columns);
+        read.has_one_type_a_parameter().then_some(read)
+    }
+
+    /// A query for some columns, without limits.
+    fn new(table: &Arc<Table>, condition: Condition, order: Order, shown: Vec<usize>) -> Self {
+        let schema = Arc::new(plan_schema(table, &shown));
+        let mut columns = shown;
+        columns.extend(order.columns().iter().map(|key| key.column));
+        let sorted_schema = Arc::new(plan_schema(table, &columns));
+        columns.extend(condition.filters.iter().map(|filter| filter.column));
         let read_schema = Arc::new(plan_schema(table, &columns));
         let table = Arc::clone(table);
         let (limit, offset, counted, names) = Default::default();
-        let from = End::First;
-        let read = Self {
+        Self {
             table,
             condition,
-            from,
+            order,
             limit,
             offset,
             columns,
             read_schema,
+            sorted_schema,
             schema,
             counted,
             names,
-        };
-        read.has_one_type_a_parameter().then_some(read)
+        }
     }
 
     /// The parameters, with the types of what they are compared with.
@@ -194,18 +190,22 @@ impl Read {
             let Some(filter) = filter.bind(&self.table, parameters)? else { return Ok(None) };
             filters.push(filter);
         }
+        let limits = (skipped, left);
+        let wanted = left.map(|left| left.saturating_add(skipped));
+        let is_sorted = !self.order.columns().is_empty();
         let found = match keys {
             Keys::Listed(keys) => Some(self.listed(view, &keys, &filters)?),
             Keys::Within(range) => {
-                if let Some(keys) = self.condition.keys_by_index(view, parameters, ROWS_MAX)? {
-                    let found = self.listed(view, &keys, &filters)?;
-                    return self.cut(found, (skipped, left)).map(Some);
+                if let Some(found) = self.in_index_order(view, parameters, &filters, wanted)? {
+                    return self.cut(found, limits).map(Some);
                 }
-                let wanted = left.map(|left| left.saturating_add(skipped));
-                self.within(view, &range, &filters, wanted)?
+                match self.condition.keys_by_index(view, parameters, ROWS_MAX)? {
+                    Some(keys) => Some(self.listed(view, &keys, &filters)?),
+                    None => self.within(view, &range, &filters, wanted.filter(|_| !is_sorted))?,
+                }
             }
         };
-        found.map(|found| self.cut(found, (skipped, left))).transpose()
+        found.map(|found| self.cut(self.sorted(found)?, limits)).transpose()
     }
 
     /// The result of the rows that were found: their number, or those within the limits.
@@ -216,7 +216,58 @@ impl Read {
         }
         let skipped = skipped.min(found.num_rows());
         let left = left.unwrap_or(usize::MAX).min(found.num_rows() - skipped);
-        Ok(found.slice(skipped, left))
+        let found = found.slice(skipped, left);
+        match found.num_columns() > self.schema.fields().len() {
+            true => shown(&self.schema, &found),
+            false => Ok(found),
+        }
+    }
+
+    /// The rows, sorted by the columns of the order.
+    fn sorted(&self, found: RecordBatch) -> Result<RecordBatch> {
+        let keys = self.order.columns();
+        if keys.is_empty() || found.num_rows() < 2 {
+            return Ok(found);
+        }
+        let values = &found.columns()[self.schema.fields().len()..];
+        let keys: Vec<SortColumn> = keys
+            .iter()
+            .zip(values)
+            .map(|(key, values)| SortColumn {
+                values: Arc::clone(values),
+                options: Some(key.options),
+            })
+            .collect();
+        Ok(take_record_batch(&found, &lexsort_to_indices(&keys, None)?)?)
+    }
+
+    /// The rows in the order of an index, at least as many as `wanted` if there are. `None` if no index has this order, or
+    /// if too many are read.
+    fn in_index_order(
+        &self,
+        view: &TableView,
+        parameters: &[ScalarValue],
+        filters: &[Bound],
+        wanted: Option<usize>,
+    ) -> Result<Option<RecordBatch>> {
+        let (order, Some(wanted)) = (self.order.columns(), wanted) else { return Ok(None) };
+        if order.is_empty() || view.indexes().is_empty() || wanted > ROWS_MAX {
+            return Ok(None);
+        }
+        let ordered = self.condition.ordered_entries(view, parameters, order)?;
+        let Some((file, range, from)) = ordered else { return Ok(None) };
+        let mut at_once = if filters.is_empty() { wanted } else { wanted.max(ROWS_AT_FIRST) };
+        loop {
+            let keys = file.entries_from(&range, at_once, from)?;
+            let found = self.listed(view, &keys, filters)?;
+            if keys.len() < at_once || found.num_rows() >= wanted {
+                return Ok(Some(found));
+            }
+            if at_once == ROWS_MAX {
+                return Ok(None);
+            }
+            at_once = (at_once * 4).min(ROWS_MAX);
+        }
     }
 
     /// The values of LIMIT and OFFSET; `None` for what is no number of rows.
@@ -242,7 +293,7 @@ impl Read {
         let (columns, rows) = match keys {
             [key] => match view.get(key, &self.columns)? {
                 Some(values) => (values, 1),
-                None => return Ok(RecordBatch::new_empty(Arc::clone(&self.schema))),
+                None => return Ok(RecordBatch::new_empty(Arc::clone(&self.sorted_schema))),
             },
             keys => {
                 let (columns, found) = view.get_many(keys, &self.columns)?;
@@ -261,14 +312,14 @@ impl Read {
         filters: &[Bound],
         wanted: Option<usize>,
     ) -> Result<Option<RecordBatch>> {
-        let mut walk = view.walk(range, self.from)?;
+        let mut walk = view.walk(range, self.order.from())?;
         let mut batches = Vec::new();
         let Some(wanted) = wanted else {
             let Some(morsels) = few(&mut walk) else { return Ok(None) };
             for morsel in morsels {
                 batches.push(self.selected(self.read(&morsel)?, filters)?);
             }
-            return Ok(Some(concat_batches(&self.schema, &batches)?));
+            return Ok(Some(concat_batches(&self.sorted_schema, &batches)?));
         };
         if wanted > ROWS_MAX {
             return Ok(None);
@@ -286,39 +337,45 @@ impl Read {
             batches.push(batch);
             at_once = (at_once * 2).min(ROWS_MAX);
         }
-        Ok(Some(concat_batches(&self.schema, &batches)?))
+        Ok(Some(concat_batches(&self.sorted_schema, &batches)?))
     }
 
     fn read(&self, morsel: &Morsel) -> Result<RecordBatch> {
         Ok(morsel.read(&self.columns, &self.read_schema).map_err(store::Error::from)?)
     }
 
-    /// The columns of the result, of rows in key order that fulfil the filters, in the order of the
-    /// query.
+    /// The columns of the result and of the order, of rows that fulfil the filters; of rows in key order in the order of the
+    /// query, if that is one of the key.
     fn selected(&self, rows: RecordBatch, filters: &[Bound]) -> Result<RecordBatch> {
-        let is_selected = filters.is_empty() && rows.num_columns() == self.schema.fields().len();
-        if is_selected && (self.from == End::First || rows.num_rows() <= 1) {
+        let is_forward = self.order.from() == End::First;
+        if filters.is_empty() && (is_forward || rows.num_rows() <= 1) {
             return Ok(rows);
         }
-        let shown = self.schema.fields().len();
+        let kept = self.sorted_schema.fields().len();
         let mut mask = None;
-        for (filter, column) in filters.iter().zip(&rows.columns()[shown..]) {
+        for (filter, column) in filters.iter().zip(&rows.columns()[kept..]) {
             let matching = filter.matching(column)?;
             mask = Some(match mask {
                 Some(mask) => and(&mask, &matching)?,
                 None => matching,
             });
         }
-        let mut rows = batch(&self.schema, rows.columns()[..shown].to_vec(), rows.num_rows())?;
+        let mut rows = shown(&self.sorted_schema, &rows)?;
         if let Some(mask) = mask {
             rows = filter_record_batch(&rows, &mask)?;
         }
-        if self.from == End::Last && rows.num_rows() > 1 {
+        if !is_forward && rows.num_rows() > 1 {
             let order = UInt32Array::from_iter_values((0..rows.num_rows() as u32).rev());
             rows = take_record_batch(&rows, &order)?;
         }
         Ok(rows)
     }
+}
+
+/// The leading columns of rows, which are those of a schema.
+fn shown(schema: &SchemaRef, rows: &RecordBatch) -> Result<RecordBatch> {
+    let columns = rows.columns()[..schema.fields().len()].to_vec();
+    batch(schema, columns, rows.num_rows())
 }
 
 /// The morsels of a walk; `None` if they have too many rows.

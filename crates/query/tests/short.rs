@@ -65,14 +65,24 @@ impl Choices {
     }
 }
 
-/// Tables: of one key column, and of two.
+/// Tables: of one key column, of two, and with indexes.
 const TABLES: &str = "CREATE TABLE one (id bigint PRIMARY KEY, a integer, b text);
-    CREATE TABLE two (k integer, s text, v smallint, PRIMARY KEY (k, s))";
+    CREATE TABLE two (k integer, s text, v smallint, PRIMARY KEY (k, s));
+    CREATE TABLE three (id bigint PRIMARY KEY, a integer, b text, c smallint NOT NULL);
+    CREATE INDEX ON three (a, b DESC);
+    CREATE INDEX ON three (c DESC);
+    CREATE INDEX ON three (b NULLS FIRST, c);
+    CREATE INDEX ON three (c, a) WHERE b IS NOT NULL";
 
 async fn change(session: &Session, choices: &mut Choices) {
     let (low, rows) = (choices.below(400), 1 + choices.below(120));
     let high = low + rows;
-    let sql = match choices.below(6) {
+    let sql = match choices.below(9) {
+        6 | 7 => format!(
+            "INSERT INTO three SELECT g, nullif(g % 11, 3), nullif('b' || g % 5, 'b2'), g % 30
+                FROM generate_series({low}, {high}) g ON CONFLICT DO NOTHING"
+        ),
+        8 => format!("UPDATE three SET a = a - 1, c = c + 1 WHERE id % 4 = 0 AND id > {low}"),
         0 | 1 => format!(
             "INSERT INTO one SELECT g, nullif(g % 7, 3), 'b' || g % 5 FROM generate_series({low}, {high}) g
                 ON CONFLICT DO NOTHING"
@@ -93,6 +103,36 @@ fn query(choices: &mut Choices) -> (String, bool, Vec<ScalarValue>) {
     let mut parameters = Vec::new();
     let p = &mut parameters;
     let mut number = |choices: &mut Choices, end| choices.number(end, p);
+    if choices.below(3) == 0 {
+        let condition = match choices.below(6) {
+            0 => String::new(),
+            1 => format!("WHERE a = {}", number(choices, 14)),
+            2 => format!("WHERE a = {} AND b >= 'b1'", number(choices, 14)),
+            3 => format!("WHERE 'b3' = b AND c < {}", number(choices, 40)),
+            4 => format!("WHERE c = {}", number(choices, 40)),
+            _ => format!("WHERE id > {} AND a = 5", number(choices, 500)),
+        };
+        let order = choices.of(&[
+            "a, b DESC, id",
+            "a DESC, b, id DESC",
+            "b DESC, id",
+            "b NULLS FIRST, c, id",
+            "b DESC NULLS LAST, c DESC, id DESC",
+            "b, c, id",
+            "c DESC, id",
+            "c, id DESC",
+            "c NULLS FIRST, id DESC",
+            "a, id",
+            "c, b, id",
+        ]);
+        let columns = choices.of(&["*", "b, id", "a AS c, id"]);
+        let columns = if order.starts_with('c') { "*" } else { columns };
+        return (
+            format!("SELECT {columns} FROM three {condition} ORDER BY {order}"),
+            true,
+            parameters,
+        );
+    }
     if choices.below(3) == 0 {
         let columns = choices.of(&["*", "s, k", "v"]);
         let (condition, orders): (String, &[&str]) = match choices.below(6) {
@@ -219,6 +259,109 @@ proptest! {
     fn answers_are_those_of_the_planner(seed in any::<u64>()) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         runtime.expect("a runtime").block_on(run(seed));
+    }
+}
+
+/// Two tables that are the same: one is changed by prepared statements, the other by the planner's.
+const CHANGED: &str =
+    "CREATE TABLE {t} (id integer PRIMARY KEY, a integer UNIQUE, b text DEFAULT 'new', c smallint,
+        CHECK (c <> 7), d integer GENERATED ALWAYS AS (c * 2) STORED, own integer REFERENCES {t});
+    CREATE INDEX ON {t} (b, c)";
+
+/// A change of the table `{t}`, with its parameters.
+fn change_of_rows(choices: &mut Choices) -> (String, Vec<ScalarValue>) {
+    let mut parameters = Vec::new();
+    let mut number = |choices: &mut Choices, end| choices.number(end, &mut parameters);
+    let condition = match choices.below(6) {
+        0 => format!("id = {}", number(choices, 60)),
+        1 => format!("a = {}", number(choices, 60)),
+        2 => format!("b = 'b{}'", choices.below(5)),
+        3 => format!("b = 'b{}' AND c > {}", choices.below(5), number(choices, 10)),
+        4 => format!("id > {} AND id <= 20", number(choices, 25)),
+        _ => format!("id = {} AND c = {}", number(choices, 60), number(choices, 10)),
+    };
+    let sql = match choices.below(8) {
+        0..3 => {
+            let (id, a, c) = (number(choices, 60), number(choices, 60), number(choices, 10));
+            let b = choices.of(&["'b1'", "'b2'", "upper('b3')", "NULL", "DEFAULT", "'b' || 4"]);
+            let own = choices.of(&["NULL", "1", "5", "20"]);
+            format!("INSERT INTO {{t}} (id, a, b, c, own) VALUES ({id}, {a}, {b}, {c}, {own})")
+        }
+        3 => format!("DELETE FROM {{t}} WHERE {condition}"),
+        4 => format!("UPDATE {{t}} SET own = {} WHERE {condition}", number(choices, 60)),
+        5 => format!("UPDATE {{t}} SET a = {} WHERE {condition}", number(choices, 60)),
+        6 => format!("UPDATE {{t}} SET c = c + 1, b = b || 'x' WHERE {condition}"),
+        _ => format!("UPDATE {{t}} SET b = 'b{}' WHERE {condition}", choices.below(5)),
+    };
+    let returning = choices.of(&["", " RETURNING id, c", " RETURNING *"]);
+    (sql + returning, parameters)
+}
+
+/// The rows that a change returns, in order, and its tag, or its error.
+async fn effect(outcome: Result<Outcome, Error>) -> (Vec<Vec<String>>, String) {
+    match outcome {
+        Ok(Outcome::Rows(rows)) => {
+            let command = rows.command.to_owned();
+            let (_, mut rows) = collected(rows).await.expect("rows");
+            rows.sort();
+            (rows, command)
+        }
+        Ok(Outcome::Done(tag)) => (Vec::new(), tag.to_string()),
+        Err(error) => (Vec::new(), error.state().code().to_owned()),
+    }
+}
+
+async fn run_changes(seed: u64) {
+    let mut choices = Choices(seed);
+    let options = Options { threads: Some(2), bucket_size: Some(4 << 10), ..Options::default() };
+    let session = Database::open(options).expect("opened").session();
+    let tables = ["first", "second"];
+    for table in tables {
+        session.execute(&CHANGED.replace("{t}", table)).await.expect("a table");
+    }
+    let all = |table| format!("SELECT * FROM {table} ORDER BY id");
+    for _ in 0..40 {
+        let is_block = choices.below(3) == 0;
+        let changes: Vec<_> =
+            (0..1 + choices.below(3)).map(|_| change_of_rows(&mut choices)).collect();
+        let end = choices.of(&["COMMIT", "ROLLBACK"]);
+        let mut effects = Vec::new();
+        for table in tables {
+            let mut of_table = Vec::new();
+            if is_block {
+                session.execute("BEGIN").await.expect("begun");
+            }
+            for (sql, parameters) in &changes {
+                let sql = sql.replace("{t}", table);
+                let outcome = match table {
+                    "first" => match session.prepare(&sql).await {
+                        Ok(prepared) => prepared.execute(parameters).await,
+                        Err(error) => Err(error),
+                    },
+                    _ => match session.parse(&sql).await {
+                        Ok(statements) => session.run(&statements[0], parameters).await,
+                        Err(error) => Err(error),
+                    },
+                };
+                of_table.push(effect(outcome).await);
+            }
+            if is_block {
+                session.execute(end).await.expect(end);
+            }
+            let rows = long(&session, &all(table), &[]).await.expect("rows");
+            effects.push((of_table, rows));
+        }
+        assert_eq!(effects[0], effects[1], "{changes:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
+
+    #[test]
+    fn changes_are_those_of_the_planner(seed in any::<u64>()) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.expect("a runtime").block_on(run_changes(seed));
     }
 }
 

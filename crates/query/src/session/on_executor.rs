@@ -1,6 +1,7 @@
 //! Running a statement on an executor, and waiting for it no longer than it may run.
 
 use super::Session;
+use crate::context::Inner;
 use crate::context::outcome::{Outcome, Rows};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
@@ -11,11 +12,15 @@ use executor::{Control, Executors, Lease, Task};
 use futures::future::BoxFuture;
 use futures::{FutureExt, Stream, StreamExt};
 use parser::Statement;
+use parser::commands::Command;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::sync::mpsc;
 use values::error::{Error, Result, SqlState};
 use values::translate::external;
+
+/// The bytes of changes that are committed where the session is, at most.
+const BRIEF_BYTES: u64 = 1 << 16;
 
 /// Batches that are computed ahead of their consumer.
 const BATCHES_AHEAD: usize = 2;
@@ -31,7 +36,8 @@ impl Session {
         parameters: &'a [ScalarValue],
     ) -> BoxFuture<'a, Result<Outcome>> {
         let inner = self.inner();
-        let Some(executors) = &inner.shared.executors else {
+        let executors = inner.shared.executors.as_ref().filter(|_| !inner.is_brief(statement));
+        let Some(executors) = executors else {
             let control = inner.begin_statement();
             return Box::pin(async move {
                 let run = inner.run(inner, statement, parameters, &control);
@@ -125,6 +131,20 @@ impl Session {
         let session = self.clone();
         let stream = Computed { schema, batches, ending, task: Some(task), session, _lease: lease };
         Rows { fields, stream: Box::pin(stream), command, control }
+    }
+}
+
+impl Inner {
+    /// Whether a statement takes less time than handing it to an executor: it begins or ends a transaction of few changes,
+    /// which nothing looks at any more.
+    fn is_brief(&self, statement: &Statement) -> bool {
+        let Some(Command::Transaction(_)) = statement.command() else { return false };
+        let Some(mut conversation) = self.conversation.try_lock() else { return false };
+        if conversation.has_unchecked() || !self.context.held.nothing_waits() {
+            return false;
+        }
+        let open = conversation.open();
+        open.is_none_or(|open| open.transaction.is_within(BRIEF_BYTES))
     }
 }
 

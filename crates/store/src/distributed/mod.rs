@@ -385,6 +385,11 @@ impl DistributedTransaction {
         Ok(rows)
     }
 
+    /// Whether it changes no definitions, and what it has written here has so many bytes at most.
+    pub fn is_within(&self, bytes: u64) -> bool {
+        self.here.change_count() == 0 && self.here.bytes() <= bytes
+    }
+
     /// Whether it has written nothing.
     pub fn is_read_only(&self) -> bool {
         self.here.is_read_only() && !self.elsewhere.as_ref().is_some_and(|e| e.has_writes)

@@ -109,7 +109,16 @@ impl TableView {
         self.entries_from(range, limit, End::First)
     }
 
-    fn entries_from(&self, range: &KeyRange, limit: usize, from: End) -> Result<Vec<Key>, Error> {
+    /// As [`Self::entries_here`], the first or last entries.
+    ///
+    /// # Errors
+    /// [`Error::NotOwned`].
+    pub fn entries_from(
+        &self,
+        range: &KeyRange,
+        limit: usize,
+        from: End,
+    ) -> Result<Vec<Key>, Error> {
         let mut keys = Vec::new();
         let schema = Arc::new(self.table().arrow_schema().project(&[ROW])?);
         let mut entries = self.walk(range, from)?;
