@@ -57,6 +57,7 @@ test:
 	$(backups) --allow-missing --skipped $(skipped)
 	$(differential) --allow-missing --skipped $(skipped)
 	$(isolation)
+	$(isolation) --prepared
 	$(isolation) --servers 3
 	@if [ -s $(skipped) ]; then echo 'make test: what ran has passed; skipped:'; cat $(skipped); \
 		else echo 'make test: everything passed'; fi

@@ -2,6 +2,7 @@
 """Runs scripts of several sessions, and compares what each step answers with what PostgreSQL has answered.
 
     run.py --binary pando [--servers 3] [NAME ...]     starts servers, and compares with `expected.txt`
+    run.py --binary pando --prepared [NAME ...]        the same, with prepared statements
     run.py --pando URL [--pando URL ...] [NAME ...]    the same, of servers that are running
     run.py --record URL                                records PostgreSQL's answers in `expected.txt`
 
@@ -42,8 +43,10 @@ LEVELS = ["read committed", "repeatable read"]
 class Session:
     """A connection with a thread, so that a statement that waits does not hold up the others."""
 
-    def __init__(self, url):
-        self.connection = psycopg.connect(url, autocommit=True, prepare_threshold=None)
+    def __init__(self, url, prepares):
+        # Every statement is prepared, or none.
+        threshold = 0 if prepares else None
+        self.connection = psycopg.connect(url, autocommit=True, prepare_threshold=threshold)
         self.work, self.answers, self.is_waiting = queue.Queue(), queue.Queue(), False
         threading.Thread(target=self.serve, daemon=True).start()
 
@@ -103,7 +106,7 @@ def read(path):
     return scripts
 
 
-def run(urls, script, level):
+def run(urls, script, level, prepares=False):
     with psycopg.connect(urls[0], autocommit=True) as connection:
         for sql in script["setup"]:
             connection.execute(sql)
@@ -118,7 +121,7 @@ def run(urls, script, level):
 
     for number, sql in script["steps"]:
         if number not in sessions:
-            sessions[number] = Session(urls[(number - 1) % len(urls)])
+            sessions[number] = Session(urls[(number - 1) % len(urls)], prepares)
         sql = sql.replace("%level%", level)
         answered = sessions[number].run(sql)
         out.append(f"{number}: {sql} -> {answered or 'waiting'}")
@@ -181,11 +184,11 @@ def expected():
     return answers
 
 
-def compare(urls, names):
+def compare(urls, names, prepares):
     answers, failed, total = expected(), 0, 0
     for title, script, level in scripts(names):
         total += 1
-        theirs, ours = answers[title], run(urls, script, level)
+        theirs, ours = answers[title], run(urls, script, level, prepares)
         if theirs == ours:
             print(f"ok    {title[3:]}", flush=True)
             continue
@@ -204,6 +207,7 @@ def main():
     parser.add_argument("--pando", action="append")
     parser.add_argument("--binary")
     parser.add_argument("--servers", type=int, default=1)
+    parser.add_argument("--prepared", action="store_true")
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_args()
     if arguments.record:
@@ -216,7 +220,7 @@ def main():
     if arguments.binary:
         processes, urls = start(arguments.binary, arguments.servers)
     try:
-        failed = compare(urls, arguments.names)
+        failed = compare(urls, arguments.names, arguments.prepared)
     finally:
         for process in processes:
             process.kill()

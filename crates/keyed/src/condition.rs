@@ -1,12 +1,13 @@
 //! A condition by key: values of the leading key columns, what it says about the next one, and
 //! comparisons of other columns.
 
-use crate::conjunct::{Comparison, Conjunct, Test, collect};
+use crate::conjunct::{Comparison, Conjunct, Function, Test, collect};
 use crate::filter::Filter;
 use crate::names::Named;
 use crate::operand::Operand;
-use grammar::tree::NodeEnum;
-use store::catalog::{SqlType, Table};
+use grammar::tree::{Node, NodeEnum};
+use std::sync::Arc;
+use store::catalog::{Index, SqlType, Table, TableId};
 
 /// A condition by key.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub(crate) struct Condition {
     pub(crate) next: Next,
     /// What rows found by their keys must fulfil, too.
     pub(crate) filters: Vec<Filter>,
+    /// The only column of an index, which is an expression, and its value. Nothing is said about the key then.
+    pub(crate) by_expression: Option<(TableId, Operand)>,
 }
 
 /// What a condition says about the key column after the prefix.
@@ -33,8 +36,12 @@ pub(crate) enum Next {
 }
 
 impl Condition {
-    /// The condition of a WHERE clause; `None` if it says something else.
-    pub(crate) fn of(named: Named<'_>, condition: Option<&NodeEnum>) -> Option<Self> {
+    /// The condition of a WHERE clause of a table with these indexes; `None` if it says something else.
+    pub(crate) fn of(
+        named: Named<'_>,
+        indexes: &[Arc<Index>],
+        condition: Option<&NodeEnum>,
+    ) -> Option<Self> {
         let (table, mut conjuncts) = (named.table, Vec::new());
         condition.map_or(Some(()), |condition| collect(named, condition, &mut conjuncts))?;
         let key = table.key_indices();
@@ -46,6 +53,21 @@ impl Condition {
             }
             None => Next::Any,
         };
+        let is_called = |(_, test): &Conjunct| matches!(test, Test::Called(..));
+        let by_expression = match conjuncts.iter().position(is_called) {
+            Some(at) => match conjuncts.remove(at) {
+                (column, Test::Called(function, operand)) => {
+                    let index = indexes.iter().find(|of| is_by(of, table, function, column))?;
+                    Some((index.file.id, operand))
+                }
+                _ => None,
+            },
+            None => None,
+        };
+        let has_key = !prefix.is_empty() || !matches!(next, Next::Any);
+        if by_expression.is_some() && has_key {
+            return None;
+        }
         let filter = |(column, test): Conjunct| match test {
             Test::Compared(comparison, operand) if is_plain(&table.columns[column].sql_type) => {
                 Some(Filter { column, comparison, operand })
@@ -53,7 +75,7 @@ impl Condition {
             _ => None,
         };
         let filters = conjuncts.into_iter().map(filter).collect::<Option<_>>()?;
-        Some(Self { prefix, next, filters })
+        Some(Self { prefix, next, filters, by_expression })
     }
 
     /// The values of all key columns, if there is nothing more to it.
@@ -80,6 +102,7 @@ impl Condition {
             }
         }
         all.extend(self.filters.iter().map(|filter| (&filter.operand, type_of(filter.column))));
+        all.extend(self.by_expression.iter().map(|(_, operand)| (operand, SqlType::Text)));
         let parameter = |(operand, of): (&Operand, SqlType)| match operand {
             Operand::Cast(number, to) => Some((*number, to.clone())),
             operand => Some((operand.number()?, of)),
@@ -90,9 +113,27 @@ impl Condition {
 
 /// The values of the key columns in `k1 = a AND k2 = b`; `None` for other conditions.
 pub fn point_of(table: &Table, condition: Option<&NodeEnum>) -> Option<Vec<Operand>> {
-    let condition = Condition::of(Named::itself(table), condition)?;
+    let condition = Condition::of(Named::itself(table), &[], condition)?;
     condition.point(table)?;
     Some(condition.prefix)
+}
+
+/// Whether an index of all rows has nothing but a function of a column.
+fn is_by(index: &Index, table: &Table, function: Function, column: usize) -> bool {
+    let [only] = &index.columns[..] else { return false };
+    let Some(expression) = only.key.expression().filter(|_| index.predicate.is_none()) else {
+        return false;
+    };
+    let parsed = grammar::parse(&format!("SELECT {}", expression.text));
+    let Ok(parsed) = parsed else { return false };
+    let statement = parsed.statements().first().and_then(|raw| raw.stmt.as_ref()?.node.as_ref());
+    let Some(NodeEnum::SelectStmt(select)) = statement else { return false };
+    let [Node { node: Some(NodeEnum::ResTarget(target)) }] = &select.target_list[..] else {
+        return false;
+    };
+    let value = target.val.as_deref().and_then(|value| value.node.as_ref());
+    let called = value.and_then(|value| Function::of(Named::itself(table), value));
+    called == Some((function, column))
 }
 
 /// Takes the equations of the leading key columns.
@@ -115,12 +156,13 @@ fn take_next(table: &Table, column: usize, is_last: bool, conjuncts: &mut Vec<Co
     if !is_plain(sql_type) && *sql_type != SqlType::Uuid {
         return Next::Any;
     }
-    let is_list = |(of, test): &Conjunct| *of == column && !matches!(test, Test::Compared(..));
+    let is_list =
+        |(of, test): &Conjunct| *of == column && matches!(test, Test::OneOf(_) | Test::AnyOf(_));
     if let Some(at) = conjuncts.iter().position(is_list).filter(|_| is_last) {
         return match conjuncts.remove(at).1 {
             Test::OneOf(values) => Next::OneOf(values),
             Test::AnyOf(array) => Next::AnyOf(array),
-            Test::Compared(..) => Next::Any,
+            Test::Compared(..) | Test::Called(..) => Next::Any,
         };
     }
     let mut comparisons = Vec::new();

@@ -3,6 +3,7 @@
 use crate::names::{Named, bare};
 use crate::operand::Operand;
 use grammar::tree::{AExpr, AExprKind, BoolExprType, Node, NodeEnum};
+use store::catalog::SqlType;
 
 /// A comparison of a column with a value: the column is on the left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +47,37 @@ pub(crate) enum Test {
     OneOf(Vec<Operand>),
     /// `= ANY (array)`
     AnyOf(Operand),
+    /// A function of the column is equal to a value.
+    Called(Function, Operand),
+}
+
+/// A function of a text that indexes often have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Function {
+    Lower,
+    Upper,
+}
+
+impl Function {
+    /// The function of a call with one column, and the column; `None` for other expressions.
+    pub(crate) fn of(named: Named<'_>, expression: &NodeEnum) -> Option<(Self, usize)> {
+        let NodeEnum::FuncCall(call) = expression else { return None };
+        let function = match bare(&call.funcname)? {
+            "lower" => Self::Lower,
+            "upper" => Self::Upper,
+            _ => return None,
+        };
+        let [argument] = &call.args[..] else { return None };
+        let column = named.column(argument.node.as_ref()?)?;
+        let is_text =
+            matches!(named.table.columns[column].sql_type, SqlType::Text | SqlType::Varchar(_));
+        let has_clauses = call.over.is_some()
+            || call.agg_filter.is_some()
+            || call.agg_distinct
+            || call.func_variadic
+            || !call.agg_order.is_empty();
+        (is_text && !has_clauses).then_some((function, column))
+    }
 }
 
 /// A column of the table, and what a conjunct says about it.
@@ -77,7 +109,10 @@ fn test_of(named: Named<'_>, test: &AExpr, out: &mut Vec<Conjunct>) -> Option<()
             let (column, comparison, value) = match (named.column(left), named.column(right)) {
                 (Some(column), _) => (column, comparison, right),
                 (None, Some(column)) => (column, comparison.swapped(), left),
-                (None, None) => return None,
+                (None, None) => {
+                    out.push(called(named, comparison, (left, right))?);
+                    return Some(());
+                }
             };
             out.push((column, Test::Compared(comparison, Operand::compared(value)?)));
         }
@@ -104,6 +139,23 @@ fn test_of(named: Named<'_>, test: &AExpr, out: &mut Vec<Conjunct>) -> Option<()
         _ => return None,
     }
     Some(())
+}
+
+/// A comparison of a function of a column with a value.
+fn called(
+    named: Named<'_>,
+    comparison: Comparison,
+    (left, right): (&NodeEnum, &NodeEnum),
+) -> Option<Conjunct> {
+    let (called, value) = match (Function::of(named, left), Function::of(named, right)) {
+        (Some(called), None) => (called, right),
+        (None, Some(called)) => (called, left),
+        _ => return None,
+    };
+    let is_equation = matches!(comparison, Comparison::Equal);
+    let operand = Operand::compared(value).filter(|_| is_equation)?;
+    let (function, column) = called;
+    Some((column, Test::Called(function, operand)))
 }
 
 fn list_of(node: &NodeEnum) -> Option<&[Node]> {

@@ -2,13 +2,13 @@
 
 use crate::condition::{Condition, Next};
 use crate::conjunct::Comparison;
-use crate::operand::{Converted, converted};
+use crate::operand::{Converted, Operand, converted};
 use crate::order::OrderKey;
 use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::compute::SortOptions;
 use datafusion::common::ScalarValue;
 use sdds::{Key, KeyRange};
-use store::catalog::{Index, Table};
+use store::catalog::{Column, ColumnId, Index, SqlType, Table, TableId};
 use store::key::{EntryEncoder, of_entries_from, of_entry};
 use store::{End, TableView};
 use values::error::Result;
@@ -30,6 +30,9 @@ impl Condition {
         if view.indexes().is_empty() || has_key {
             return Ok(None);
         }
+        if let Some((id, operand)) = &self.by_expression {
+            return keys_of_expression(view, (*id, operand), parameters, limit);
+        }
         let mut best: Option<(Vec<ArrayRef>, &Index, &TableView)> = None;
         for (index, file) in view.indexes() {
             let values = self.values_of(index, view.table(), parameters)?;
@@ -39,14 +42,7 @@ impl Condition {
             }
         }
         let Some((values, index, file)) = best else { return Ok(None) };
-        let entries = EntryEncoder::new(index, &values).map_err(store::Error::from)?.values(0);
-        let range = match index.is_enforced() && values.len() == index.columns.len() {
-            true => KeyRange::point(&of_entry(&entries)),
-            false => of_entries_from(&entries),
-        };
-        let mut keys = file.entries_here(&range, limit + 1)?;
-        keys.sort_unstable();
-        Ok(Some(keys).filter(|keys| keys.len() <= limit))
+        keys_of_values((index, file), &values, limit)
     }
 
     /// The entries of an index that are in the order of columns, and the end at which they begin: all entries whose leading
@@ -60,7 +56,8 @@ impl Condition {
         parameters: &[ScalarValue],
         order: &[OrderKey],
     ) -> Result<Option<(&'v TableView, KeyRange, End)>> {
-        if !self.prefix.is_empty() || !matches!(self.next, Next::Any) {
+        let has_key = !self.prefix.is_empty() || !matches!(self.next, Next::Any);
+        if has_key || self.by_expression.is_some() {
             return Ok(None);
         }
         for (index, file) in view.indexes() {
@@ -144,4 +141,39 @@ impl Condition {
         }
         Ok(values)
     }
+}
+
+/// The keys of the rows of which an expression that an index has is equal to a text.
+fn keys_of_expression(
+    view: &TableView,
+    (id, operand): (TableId, &Operand),
+    parameters: &[ScalarValue],
+    limit: usize,
+) -> Result<Option<Vec<Key>>> {
+    let Some((index, file)) = view.indexes().iter().find(|(index, _)| index.file.id == id) else {
+        return Ok(None);
+    };
+    let text = Column { sql_type: SqlType::Text, ..Column::row_id(ColumnId(0)) };
+    match converted(operand, &text, parameters)? {
+        Some(Converted::Value(value)) => keys_of_values((index, file), &[value], limit),
+        Some(Converted::Null) => Ok(Some(Vec::new())),
+        None => Ok(None),
+    }
+}
+
+/// The keys of the rows whose leading columns of an index have these values, in order; `None` if there are more than
+/// `limit`.
+fn keys_of_values(
+    (index, file): (&Index, &TableView),
+    values: &[ArrayRef],
+    limit: usize,
+) -> Result<Option<Vec<Key>>> {
+    let entries = EntryEncoder::new(index, values).map_err(store::Error::from)?.values(0);
+    let range = match index.is_enforced() && values.len() == index.columns.len() {
+        true => KeyRange::point(&of_entry(&entries)),
+        false => of_entries_from(&entries),
+    };
+    let mut keys = file.entries_here(&range, limit + 1)?;
+    keys.sort_unstable();
+    Ok(Some(keys).filter(|keys| keys.len() <= limit))
 }

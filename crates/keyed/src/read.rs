@@ -20,7 +20,7 @@ use scan::provider::plan_schema;
 use sdds::{Key, KeyRange};
 use std::collections::HashMap;
 use std::sync::Arc;
-use store::catalog::{SqlType, Table};
+use store::catalog::{Index, SqlType, Table};
 use store::{End, Morsel, TableView, Walk};
 use values::error::Result;
 
@@ -55,9 +55,13 @@ pub struct Read {
 type Limits = (usize, Option<usize>);
 
 impl Read {
-    /// The query of a table, the only one in its FROM, where it has another name if it is given
+    /// The query of a table with these indexes, the only one in its FROM, where it has another name if it is given
     /// one; `None` for a query that is none by key.
-    pub fn recognise(table: &Arc<Table>, called: Option<&str>, query: &SelectStmt) -> Option<Self> {
+    pub fn recognise(
+        (table, indexes): (&Arc<Table>, &[Arc<Index>]),
+        called: Option<&str>,
+        query: &SelectStmt,
+    ) -> Option<Self> {
         if !plain::is_plain(query) {
             return None;
         }
@@ -68,8 +72,8 @@ impl Read {
             None => outputs::of(named, &query.target_list)?,
         };
         let condition = match query.where_clause.as_deref() {
-            Some(condition) => Condition::of(named, Some(condition.node.as_ref()?))?,
-            None => Condition::of(named, None)?,
+            Some(condition) => Condition::of(named, indexes, Some(condition.node.as_ref()?))?,
+            None => Condition::of(named, indexes, None)?,
         };
         let order = order::of(named, &condition, &outputs, &query.sort_clause)?;
         let limit = operand_of(query.limit_count.as_deref())?;
@@ -89,11 +93,15 @@ impl Read {
         read.has_one_type_a_parameter().then_some(read)
     }
 
-    /// All rows of a table, with all columns, that fulfil a condition; the table has another name in it if it is given one.
+    /// All rows of a table with these indexes, with all columns, that fulfil a condition; the table has another name in it if it is given one.
     /// `None` for other conditions than those of queries.
-    pub fn of_rows(table: &Arc<Table>, called: Option<&str>, condition: &NodeEnum) -> Option<Self> {
+    pub fn of_rows(
+        (table, indexes): (&Arc<Table>, &[Arc<Index>]),
+        called: Option<&str>,
+        condition: &NodeEnum,
+    ) -> Option<Self> {
         let named = Named { table, called: called.unwrap_or(&table.name) };
-        let condition = Condition::of(named, Some(condition))?;
+        let condition = Condition::of(named, indexes, Some(condition))?;
         let (order, columns) = (Order::Key(End::First), (0..table.columns.len()).collect());
         let read = Self::new(table, condition, order, columns);
         read.has_one_type_a_parameter().then_some(read)
@@ -201,6 +209,7 @@ impl Read {
                 }
                 match self.condition.keys_by_index(view, parameters, ROWS_MAX)? {
                     Some(keys) => Some(self.listed(view, &keys, &filters)?),
+                    None if self.condition.by_expression.is_some() => None,
                     None => self.within(view, &range, &filters, wanted.filter(|_| !is_sorted))?,
                 }
             }

@@ -62,7 +62,7 @@ fn queries_by_key_are_recognised() {
         "SELECT count(*) AS n FROM t WHERE k < 5",
         "SELECT \"k\" FROM t AS T WHERE K = 1 AND (s > E'a\\n' AND s < 'b') FETCH FIRST 2 ROWS ONLY",
     ] {
-        assert!(Read::recognise(&table(), None, &query(sql)).is_some(), "{sql}");
+        assert!(Read::recognise((&table(), &[]), None, &query(sql)).is_some(), "{sql}");
     }
 }
 
@@ -85,6 +85,7 @@ fn other_queries_are_the_planners() {
         "SELECT k FROM t WHERE k = 1 AND s LIKE 'a%'",
         "SELECT k FROM t WHERE v < 1",
         "SELECT k FROM t WHERE k = s",
+        "SELECT k FROM t WHERE lower(s) = $1",
         "SELECT k FROM t WHERE k < $1 AND s = $1",
         "SELECT k FROM t ORDER BY k + 1",
         "SELECT k FROM t LIMIT 1 + 1",
@@ -97,7 +98,7 @@ fn other_queries_are_the_planners() {
         "SELECT k FROM t FOR UPDATE",
         "WITH u AS (SELECT 1) SELECT k FROM t",
     ] {
-        assert!(Read::recognise(&table(), None, &query(sql)).is_none(), "{sql}");
+        assert!(Read::recognise((&table(), &[]), None, &query(sql)).is_none(), "{sql}");
     }
 }
 

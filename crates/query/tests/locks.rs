@@ -20,11 +20,17 @@ async fn prepared(setup: &[&str]) -> Database {
 
 /// The first column of a query, as numbers.
 async fn numbers(session: &Session, sql: &str) -> Result<Vec<i64>, values::error::Error> {
+    let rows = session.query(sql).await?;
+    first_column(Outcome::Rows(rows)).await
+}
+
+/// The first column of an outcome, as numbers.
+async fn first_column(outcome: Outcome) -> Result<Vec<i64>, values::error::Error> {
     use datafusion::arrow::array::AsArray;
     use datafusion::arrow::compute::cast;
     use datafusion::arrow::datatypes::{DataType, Int64Type};
     use futures::TryStreamExt;
-    let rows = session.query(sql).await?;
+    let Outcome::Rows(rows) = outcome else { return Ok(Vec::new()) };
     let batches: Vec<_> = rows.stream.try_collect().await?;
     let mut all = Vec::new();
     for batch in batches {
@@ -72,6 +78,57 @@ async fn contended_updates_of_one_row_all_succeed() {
     }
     let sum = numbers(&database.session(), "SELECT v FROM t").await.expect("read");
     assert_eq!(sum, [16 * 25], "no update is lost");
+}
+
+/// Prepared statements find rows by an index, lock them by their keys, and return them: each change counts once.
+#[tokio::test(flavor = "multi_thread")]
+async fn contended_changes_of_prepared_statements_all_succeed() {
+    use datafusion::common::ScalarValue;
+    const CLIENTS: i32 = 12;
+    const ROUNDS: i32 = 20;
+    let database = prepared(&[
+        "CREATE TABLE t (id int PRIMARY KEY, code int, v int)",
+        "CREATE INDEX ON t (code)",
+        "INSERT INTO t VALUES (1, 10, 0), (2, 10, 0), (3, 30, 0)",
+        "CREATE TABLE tickets (id int PRIMARY KEY, code int)",
+        "CREATE INDEX ON tickets (code)",
+        "INSERT INTO tickets SELECT g, g % 40 FROM generate_series(1, 40) AS s(g)",
+    ])
+    .await;
+    let clients = (0..CLIENTS).map(|client| {
+        let session = database.session();
+        tokio::spawn(async move {
+            let number = |number: i32| ScalarValue::Int32(Some(number));
+            let by_code = session.prepare("UPDATE t SET v = v + 1 WHERE code = $1").await;
+            let lock = session.prepare("SELECT v FROM t WHERE id = $1 FOR UPDATE").await;
+            let set = session.prepare("UPDATE t SET v = $2 WHERE id = $1").await;
+            let take = session.prepare("DELETE FROM tickets WHERE code = $1 RETURNING id").await;
+            let (by_code, lock) = (by_code.expect("prepared"), lock.expect("prepared"));
+            let (set, take) = (set.expect("prepared"), take.expect("prepared"));
+            let mut taken = 0;
+            for round in 0..ROUNDS {
+                by_code.execute(&[number(10)]).await.expect("it waits");
+                session.execute("BEGIN").await.expect("begun");
+                let found = lock.execute(&[number(3)]).await.expect("it waits");
+                let before = first_column(found).await.expect("a row")[0] as i32;
+                set.execute(&[number(3), number(before + 1)]).await.expect("it has the lock");
+                session.execute("COMMIT").await.expect("committed");
+                let code = (round * CLIENTS + client) / 6 % 40;
+                let ticket = take.execute(&[number(code)]).await.expect("it waits");
+                taken += first_column(ticket).await.expect("rows").len();
+            }
+            taken
+        })
+    });
+    let mut taken = 0;
+    for client in join_all(clients).await {
+        taken += client.expect("no client fails");
+    }
+    let session = database.session();
+    let all = numbers(&session, "SELECT v FROM t ORDER BY id").await.expect("read");
+    assert_eq!(all, [i64::from(CLIENTS * ROUNDS); 3], "no update is lost");
+    let left = numbers(&session, "SELECT count(*) FROM tickets").await.expect("read");
+    assert_eq!(taken as i64 + left[0], 40, "each ticket is taken once");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -12,7 +12,7 @@ use catalog_views::functions::Functions;
 use datafusion::common::{DFSchema, DFSchemaRef};
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::Expr;
-use grammar::tree::NodeEnum;
+use grammar::tree::{Node, NodeEnum};
 use lowering::{Rows, Surroundings, UserFunctions, lower_over};
 use parser::types;
 use planner::Planner;
@@ -49,7 +49,7 @@ pub fn plan(planner: &Planner<'_>, table: &Table) -> Result<OverRow> {
         Some(RowExpression::Generated(column.generated.as_deref()?, at))
     });
     let texts: Vec<RowExpression<'_>> = checks.chain(generated).collect();
-    Ok(planned(of(planner), &Types::of(planner), table, &texts)?)
+    Ok(planned(of_planner(planner), &Types::of(planner), table, &texts)?)
 }
 
 /// The default of a column.
@@ -62,7 +62,12 @@ pub fn plan_default(
     text: &str,
     column: usize,
 ) -> Result<OverRow> {
-    Ok(planned(of(planner), &Types::of(planner), table, &[RowExpression::Default(text, column)])?)
+    Ok(planned(
+        of_planner(planner),
+        &Types::of(planner),
+        table,
+        &[RowExpression::Default(text, column)],
+    )?)
 }
 
 /// The condition of a check, or the value of a generated column.
@@ -74,7 +79,7 @@ pub fn plan_one(
     table: &Table,
     expression: RowExpression<'_>,
 ) -> Result<OverRow> {
-    Ok(planned(of(planner), &Types::of(planner), table, &[expression])?)
+    Ok(planned(of_planner(planner), &Types::of(planner), table, &[expression])?)
 }
 
 /// The keys of an index that are expressions, in order, and its condition.
@@ -123,7 +128,7 @@ pub fn expanded(
 pub fn plan_tree(planner: &Planner<'_>, table: &Table, tree: &Tree) -> Result<OverRow> {
     let (schema, row) = (schema_of(table)?, table_of(table, 0)?);
     let (relation, _) = trees(table, &[])?;
-    let exprs = over(of(planner), &schema, (relation, &row), std::slice::from_ref(tree))?;
+    let exprs = over(of_planner(planner), &schema, (relation, &row), std::slice::from_ref(tree))?;
     Ok(OverRow { schema, exprs, is_lasting: true, is_of_moment: true, is_immutable: true })
 }
 
@@ -195,7 +200,7 @@ pub fn check_default(
     let bound = analyzer::bind_row(&Types::of(planner), &row, &[RowExpression::Default(text, 0)]);
     let (relation, bound) = bound.map_err(|error| refused(error, ""))?;
     let schema = Arc::new(DFSchema::empty());
-    for value in over(of(planner), &schema, (relation, &row), &bound)? {
+    for value in over(of_planner(planner), &schema, (relation, &row), &bound)? {
         planner.physical_expression(value, &schema)?;
     }
     Ok(())
@@ -212,21 +217,42 @@ pub fn plan_assigned(
 ) -> Option<OverRow> {
     let row = table_of(table, 0).ok()?;
     let (relation, bound) = analyzer::bind_assigned(&Types::of(planner), &row, assigned).ok()?;
-    let is_other = |part: &Tree| {
-        use Kind::{Call, Cast, Chain, Column, Literal, Parameter, Running, ValueFunction};
-        match part.kind {
-            Column(..) => !has_row,
-            Call(_) | Cast(_) | Chain(_) | Running | Literal(_) | Parameter(_)
-            | ValueFunction(_) => volatility(part) != Volatility::Immutable && !uses_moment(part),
-            _ => true,
-        }
-    };
+    let is_other = |part: &Tree| !is_computable(part, has_row);
     if bound.iter().any(|expr| analyzer::contains(expr, &mut { is_other })) {
         return None;
     }
     let schema = schema_of(table).ok()?;
-    let exprs = over(of(planner), &schema, (relation, &row), &bound).ok()?;
+    let exprs = over(of_planner(planner), &schema, (relation, &row), &bound).ok()?;
     Some(OverRow { schema, exprs, is_lasting: true, is_of_moment: true, is_immutable: true })
+}
+
+/// The value of an expression over parameters that have no values yet and the time of the transaction, with its type.
+/// `None` as for [`plan_assigned`]. It reads no row; the table only says where functions are found.
+pub fn plan_value(planner: &Planner<'_>, table: &Table, value: &Node) -> Option<(Expr, SqlType)> {
+    let text = grammar::expression_text(value)?;
+    let row = table_of(table, 0).ok()?;
+    let key = [RowExpression::IndexKey(&text)];
+    let (relation, bound) = analyzer::bind_row(&Types::of(planner), &row, &key).ok()?;
+    let is_other = |part: &Tree| !is_computable(part, false);
+    if bound.iter().any(|expr| analyzer::contains(expr, &mut { is_other })) {
+        return None;
+    }
+    let of = types::held(bound.first()?.sql_type)?;
+    let schema = schema_of(table).ok()?;
+    let exprs = over(of_planner(planner), &schema, (relation, &row), &bound).ok()?;
+    Some((exprs.into_iter().next()?, of))
+}
+
+/// Whether a part of an expression can be planned once for many statements of a session.
+fn is_computable(part: &Tree, has_row: bool) -> bool {
+    use Kind::{Call, Cast, Chain, Column, Literal, Parameter, Running, ValueFunction};
+    match part.kind {
+        Column(..) => has_row,
+        Call(_) | Cast(_) | Chain(_) | Running | Literal(_) | Parameter(_) | ValueFunction(_) => {
+            volatility(part) == Volatility::Immutable || uses_moment(part)
+        }
+        _ => false,
+    }
 }
 
 /// What expressions are planned with.
@@ -240,7 +266,7 @@ pub struct With<'a> {
     pub user_functions: Option<&'a dyn UserFunctions>,
 }
 
-fn of<'p>(planner: &'p Planner<'_>) -> With<'p> {
+fn of_planner<'p>(planner: &'p Planner<'_>) -> With<'p> {
     With {
         engine: planner.engine,
         functions: planner.functions,

@@ -23,7 +23,9 @@ impl Short {
         text: &str,
         parameters: &[ScalarValue],
     ) -> Result<Option<String>> {
-        let Some(operands) = self.key_operands() else { return Ok(None) };
+        let Some(operands) = self.key_operands().filter(|_| self.computed.is_none()) else {
+            return Ok(None);
+        };
         let Some(parts) = self.key_parts(&operands)? else { return Ok(None) };
         let values: Vec<Operand> = operands.into_iter().cloned().collect();
         let Some(key) = self.key(&values, parameters)? else { return Ok(None) };

@@ -13,6 +13,7 @@
 
 mod adjustment;
 mod chosen;
+mod computed;
 mod insertion;
 mod named;
 mod operation;
@@ -30,6 +31,7 @@ use crate::context::running::ShortWait;
 use bytes::Bytes;
 use chosen::Chosen;
 use chrono::{DateTime, Utc};
+use computed::Computed;
 use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::ScalarValue;
@@ -40,6 +42,7 @@ use returning::Returning;
 use row_change::{ChangeKind, Changed, RowChange};
 use row_update::RowUpdate;
 use sdds::Key;
+use std::borrow::Cow;
 use std::sync::Arc;
 use store::catalog::{Catalog, SqlType, Table};
 use store::locks::Mode;
@@ -67,6 +70,8 @@ pub(crate) struct Short {
     returning: Option<Returning>,
     /// Whether foreign keys of the table look at what is written.
     is_watched: bool,
+    /// Expressions of the condition.
+    computed: Option<Computed>,
 }
 
 /// The values that an execution gets.
@@ -106,6 +111,15 @@ impl Short {
     /// The indices of the parameters, with the types of the columns that they are compared with or
     /// assigned to.
     pub(crate) fn parameters(&self) -> Vec<(usize, SqlType)> {
+        let all = self.all_parameters();
+        match &self.computed {
+            Some(computed) => computed.own_parameters(all).unwrap_or_default(),
+            None => all,
+        }
+    }
+
+    /// As [`Self::parameters`], with those that expressions stand for.
+    fn all_parameters(&self) -> Vec<(usize, SqlType)> {
         match &self.action {
             Action::Select { read, .. } | Action::Lock { read, .. } => read.parameters(),
             Action::Delete(chosen) => chosen.parameters(&self.table),
@@ -139,7 +153,9 @@ impl Short {
         given: Given<'_>,
         wait: &mut ShortWait<'_>,
     ) -> Result<Option<Outcome>> {
-        let parameters = given.parameters;
+        let Some(parameters) = self.with_computed(given)? else { return Ok(None) };
+        let given = Given { parameters: &parameters, ..given };
+        let parameters = &*parameters;
         let (read, fields) = match &self.action {
             Action::Select { read, fields } => (read, fields),
             // The locks would be released at once.
@@ -170,6 +186,9 @@ impl Short {
         parameters: &[ScalarValue],
     ) -> Result<Option<Outcome>> {
         let Action::Select { read, fields } = &self.action else { return Ok(None) };
+        if self.computed.is_some() {
+            return Ok(None);
+        }
         let Some(view) = reading.table(self.table.id) else { return Ok(None) };
         rows_in(&view, (read, fields), parameters).await
     }
@@ -181,6 +200,8 @@ impl Short {
         transaction: &mut DistributedTransaction,
         given: Given<'_>,
     ) -> Result<Option<Outcome>> {
+        let Some(parameters) = self.with_computed(given)? else { return Ok(None) };
+        let given = Given { parameters: &parameters, ..given };
         match &self.action {
             Action::Select { read, fields } => {
                 let Some(view) = transaction.table(self.table.id) else { return Ok(None) };
@@ -202,6 +223,14 @@ impl Short {
                 Some(changed) => self.done(changed).map(Some),
                 None => Ok(None),
             },
+        }
+    }
+
+    /// The parameters, with the values of the expressions of the condition behind them. `None` as for [`Self::execute`].
+    fn with_computed<'g>(&self, given: Given<'g>) -> Result<Option<Cow<'g, [ScalarValue]>>> {
+        match &self.computed {
+            Some(computed) => Ok(computed.with_values(given)?.map(Cow::Owned)),
+            None => Ok(Some(Cow::Borrowed(given.parameters))),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Recognition of statements for the short path.
 
 use super::chosen::Chosen;
+use super::computed::Computed;
 use super::insertion::{Cell, Insertion};
 use super::returning::Returning;
 use super::row_update::RowUpdate;
@@ -23,7 +24,7 @@ use scan::shipping::Shipping;
 use scan::tables::Tables;
 use std::collections::HashMap;
 use std::sync::Arc;
-use store::catalog::{Privileges, Relation, SqlType, Table};
+use store::catalog::{Index, Privileges, Relation, SqlType, Table};
 use store::locks::Mode;
 use store::{DistributedTransaction, LockPolicy};
 use table_rows::default_values::{DefaultValue, accepts_default_only};
@@ -41,6 +42,13 @@ impl Short {
         tables: &dyn Tables,
         statement: &NodeEnum,
     ) -> Result<Option<Self>> {
+        if let Some(short) = Self::of(frame, tables, statement)? {
+            return Ok(Some(short));
+        }
+        Self::with_computed_condition(frame, tables, statement)
+    }
+
+    fn of(frame: &Frame<'_>, tables: &dyn Tables, statement: &NodeEnum) -> Result<Option<Self>> {
         Ok(match statement {
             NodeEnum::SelectStmt(query) => select(frame, tables, query),
             NodeEnum::InsertStmt(statement) => insert(frame, tables, statement)?,
@@ -50,9 +58,52 @@ impl Short {
         })
     }
 
+    /// A statement that is on the short path once the expressions of its condition are computed.
+    fn with_computed_condition(
+        frame: &Frame<'_>,
+        tables: &dyn Tables,
+        statement: &NodeEnum,
+    ) -> Result<Option<Self>> {
+        let (range, has_condition) = match statement {
+            NodeEnum::SelectStmt(query) => match &query.from_clause[..] {
+                [Node { node: Some(NodeEnum::RangeVar(range)) }] => {
+                    (Some(range), query.where_clause.is_some())
+                }
+                _ => return Ok(None),
+            },
+            NodeEnum::UpdateStmt(update) => {
+                (update.relation.as_ref(), update.where_clause.is_some())
+            }
+            NodeEnum::DeleteStmt(delete) => {
+                (delete.relation.as_ref(), delete.where_clause.is_some())
+            }
+            _ => return Ok(None),
+        };
+        let Some(range) = range.filter(|_| has_condition) else { return Ok(None) };
+        let Some((table, _)) = only_table(frame, tables, range, Privileges::SELECT) else {
+            return Ok(None);
+        };
+        let mut simple = statement.clone();
+        let condition = match &mut simple {
+            NodeEnum::SelectStmt(query) => query.where_clause.as_deref_mut(),
+            NodeEnum::UpdateStmt(update) => update.where_clause.as_deref_mut(),
+            NodeEnum::DeleteStmt(delete) => delete.where_clause.as_deref_mut(),
+            _ => None,
+        };
+        let planner = frame.planner(tables);
+        let computed = Computed::take(&planner, &table, statement, condition)?;
+        let Some(computed) = computed.filter(|_| !frame.site.needs_driver()) else {
+            return Ok(None);
+        };
+        let Some(short) = Self::of(frame, tables, &simple)? else { return Ok(None) };
+        let parameters = computed.own_parameters(short.all_parameters());
+        let is_known = parameters.is_some_and(|all| has_one_type_a_parameter(&all));
+        Ok(is_known.then_some(Self { computed: Some(computed), ..short }))
+    }
+
     /// A statement whose changes nobody looks at.
     fn unwatched(table: Arc<Table>, action: Action) -> Self {
-        Self { table, action, returning: None, is_watched: false }
+        Self { table, action, returning: None, is_watched: false, computed: None }
     }
 }
 
@@ -84,6 +135,15 @@ fn only_table<'a>(
     }
 }
 
+/// The indexes of a table. None if calls in conditions could mean functions of users that have the names of those in indexes.
+fn indexes_of<'a>(tables: &'a dyn Tables, table: &Table) -> &'a [Arc<Index>] {
+    let catalog = tables.catalog();
+    match catalog.functions().any(|function| matches!(&*function.name, "lower" | "upper")) {
+        true => &[],
+        false => catalog.indexes_of(table.id),
+    }
+}
+
 fn select(frame: &Frame<'_>, tables: &dyn Tables, query: &SelectStmt) -> Option<Short> {
     let [Node { node: Some(NodeEnum::RangeVar(range)) }] = &query.from_clause[..] else {
         return None;
@@ -95,7 +155,7 @@ fn select(frame: &Frame<'_>, tables: &dyn Tables, query: &SelectStmt) -> Option<
         return None;
     }
     let (table, alias) = only_table(frame, tables, range, Privileges::SELECT)?;
-    let read = Read::recognise(&table, alias, query)?;
+    let read = Read::recognise((&table, indexes_of(tables, &table)), alias, query)?;
     if read.point().is_none() && frame.session.shared.store.peers().is_some() {
         return None;
     }
@@ -125,7 +185,7 @@ fn lock(
     if of.iter().any(|name| name != alias.unwrap_or(&table.name)) || table.materialized.is_some() {
         return None;
     }
-    let read = Read::recognise(&table, alias, &plain)?;
+    let read = Read::recognise((&table, &[]), alias, &plain)?;
     read.point()?;
     let mode = match strength {
         Strength::KeyShare => Mode::ForKeyShare,
@@ -182,7 +242,7 @@ fn insert(frame: &Frame<'_>, tables: &dyn Tables, insert: &InsertStmt) -> Result
     }
     let is_watched = !table.foreign_keys.is_empty();
     let action = Action::Insert(Box::new(insertion));
-    Ok(Some(Short { table, action, returning, is_watched }))
+    Ok(Some(Short { table, action, returning, is_watched, computed: None }))
 }
 
 /// The table of an INSERT, if nothing but foreign keys looks at its rows.
@@ -363,7 +423,7 @@ fn update(frame: &Frame<'_>, tables: &dyn Tables, update: &UpdateStmt) -> Result
     let needed = Privileges::UPDATE.union(Privileges::SELECT);
     let Some((table, alias)) = only_table(frame, tables, range, needed) else { return Ok(None) };
     let condition = update.where_clause.as_deref();
-    let Some(chosen) = chosen(frame, (&table, alias), condition) else { return Ok(None) };
+    let Some(chosen) = chosen(frame, tables, (&table, alias), condition) else { return Ok(None) };
     let Some(returning) = returning_of(&table, alias, update.returning_clause.as_ref()) else {
         return Ok(None);
     };
@@ -405,12 +465,13 @@ fn update(frame: &Frame<'_>, tables: &dyn Tables, update: &UpdateStmt) -> Result
     };
     let (given, update) = (operands, Arc::new(row));
     let action = Action::Update { chosen, given, update, form };
-    Ok(Some(Short { table, action, returning, is_watched }))
+    Ok(Some(Short { table, action, returning, is_watched, computed: None }))
 }
 
 /// The rows of the condition of a change; `None` if that is not for the short path.
 fn chosen(
     frame: &Frame<'_>,
+    tables: &dyn Tables,
     (table, alias): (&Arc<Table>, Option<&str>),
     condition: Option<&Node>,
 ) -> Option<Chosen> {
@@ -421,7 +482,8 @@ fn chosen(
     if frame.session.shared.store.peers().is_some() {
         return None;
     }
-    Read::of_rows(table, alias, condition).map(|read| Chosen::Found(Box::new(read)))
+    Read::of_rows((table, indexes_of(tables, table)), alias, condition)
+        .map(|read| Chosen::Found(Box::new(read)))
 }
 
 /// Whether all expressions of an UPDATE have the same meaning on every server.
@@ -440,7 +502,8 @@ fn delete(frame: &Frame<'_>, tables: &dyn Tables, delete: &DeleteStmt) -> Option
     if DistributedTransaction::watches_deletion(tables.catalog(), table.id) {
         return None;
     }
-    let chosen = chosen(frame, (&table, alias), delete.where_clause.as_deref())?;
+    let chosen = chosen(frame, tables, (&table, alias), delete.where_clause.as_deref())?;
     let returning = returning_of(&table, alias, delete.returning_clause.as_ref())?;
-    Some(Short { table, action: Action::Delete(chosen), returning, is_watched: false })
+    let action = Action::Delete(chosen);
+    Some(Short { table, action, returning, is_watched: false, computed: None })
 }

@@ -1,0 +1,149 @@
+//! Expressions over parameters in a condition: they are computed first, and stand for further parameters.
+
+use super::Given;
+use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
+use datafusion::arrow::datatypes::Schema;
+use datafusion::common::{DFSchema, ScalarValue};
+use datafusion::physical_expr::PhysicalExpr;
+use grammar::tree::{AExprKind, BoolExprType, Node, NodeEnum, NodeRef, ParamRef};
+use keyed::Operand;
+use planner::Planner;
+use planner::inputs::Inputs;
+use std::sync::Arc;
+use store::catalog::{SqlType, Table};
+use table_rows::expressions;
+use values::error::Result;
+use values::types;
+
+/// Expressions of a condition that read no row.
+pub(super) struct Computed {
+    /// The number of the statement's own parameters, which is the index of the first value.
+    own: usize,
+    values: Vec<(Arc<dyn PhysicalExpr>, SqlType)>,
+    inputs: Inputs,
+}
+
+impl Computed {
+    /// Puts parameters in the place of expressions of a condition. `None` if it has none that can be computed first.
+    pub(super) fn take(
+        planner: &Planner<'_>,
+        table: &Table,
+        statement: &NodeEnum,
+        condition: Option<&mut Node>,
+    ) -> Result<Option<Self>> {
+        let own = statement.nodes().into_iter().map(|(node, ..)| match node {
+            NodeRef::ParamRef(parameter) => usize::try_from(parameter.number).unwrap_or(0),
+            _ => 0,
+        });
+        let own = own.max().unwrap_or(0);
+        let mut computed = Self { own, values: Vec::new(), inputs: Inputs::with_moment() };
+        match condition {
+            Some(condition) => computed.replace_in(planner, table, condition)?,
+            None => return Ok(None),
+        }
+        Ok(Some(computed).filter(|computed| !computed.values.is_empty()))
+    }
+
+    fn replace_in(&mut self, planner: &Planner<'_>, table: &Table, node: &mut Node) -> Result<()> {
+        match &mut node.node {
+            Some(NodeEnum::BoolExpr(all)) if all.boolop() == BoolExprType::AndExpr => {
+                for part in &mut all.args {
+                    grammar::growing(|| self.replace_in(planner, table, part))?;
+                }
+            }
+            Some(NodeEnum::AExpr(test)) => {
+                let is_list = matches!(test.kind(), AExprKind::AexprBetween | AExprKind::AexprIn);
+                if !is_list && test.kind() != AExprKind::AexprOp {
+                    return Ok(());
+                }
+                for side in test.lexpr.iter_mut().chain(&mut test.rexpr) {
+                    match &mut side.node {
+                        Some(NodeEnum::List(list)) => {
+                            for item in &mut list.items {
+                                self.replace(planner, table, item)?;
+                            }
+                        }
+                        _ => self.replace(planner, table, side)?,
+                    }
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Puts a parameter in the place of an expression, if that can be computed first.
+    fn replace(&mut self, planner: &Planner<'_>, table: &Table, node: &mut Node) -> Result<()> {
+        let Some(expression) = &node.node else { return Ok(()) };
+        let is_candidate = matches!(
+            expression,
+            NodeEnum::FuncCall(_)
+                | NodeEnum::AExpr(_)
+                | NodeEnum::TypeCast(_)
+                | NodeEnum::SqlvalueFunction(_)
+        );
+        let reads = |node: &NodeRef<'_>| {
+            matches!(node, NodeRef::ColumnRef(_) | NodeRef::SelectStmt(_) | NodeRef::SubLink(_))
+        };
+        let mut parts = expression.nodes().into_iter();
+        if !is_candidate
+            || Operand::of(expression).is_some()
+            || parts.any(|(part, ..)| reads(&part))
+        {
+            return Ok(());
+        }
+        let Some((value, of)) = expressions::plan_value(planner, table, node) else {
+            return Ok(());
+        };
+        let mut inputs = self.inputs.clone();
+        let value = planner.physical_with_inputs(value, &DFSchema::empty(), &mut inputs)?;
+        let Some(value) = value else { return Ok(()) };
+        self.inputs = inputs;
+        self.values.push((value, of));
+        let Ok(number) = i32::try_from(self.own + self.values.len()) else { return Ok(()) };
+        *node = Node { node: Some(NodeEnum::ParamRef(ParamRef { number, location: -1 })) };
+        Ok(())
+    }
+
+    /// The statement's own parameters among all, and those of the expressions. `None` if an expression has another type than
+    /// it is compared with, or a parameter several.
+    pub(super) fn own_parameters(
+        &self,
+        all: Vec<(usize, SqlType)>,
+    ) -> Option<Vec<(usize, SqlType)>> {
+        let of_own = |number: usize| number < self.own;
+        let (mut own, further): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|(number, _)| of_own(*number));
+        let is_compared_alike = |(number, wanted): &(usize, SqlType)| {
+            let value = self.values.get(number - self.own);
+            value.is_some_and(|(_, of)| super::fits(of, wanted) || super::fits(wanted, of))
+        };
+        if !further.iter().all(is_compared_alike) {
+            return None;
+        }
+        own.extend(self.inputs.parameters().map(|(number, of)| (number, types::of_arrow(of))));
+        Some(own)
+    }
+
+    /// The values of the statement's parameters, followed by those of the expressions. `None` if a parameter has another
+    /// type than was planned.
+    ///
+    /// # Errors
+    /// Those of the expressions.
+    pub(super) fn with_values(&self, given: Given<'_>) -> Result<Option<Vec<ScalarValue>>> {
+        let inputs = self.inputs.values(given.parameters, given.moment);
+        let (Some(inputs), Some(own)) = (inputs, given.parameters.get(..self.own)) else {
+            return Ok(None);
+        };
+        let inputs = inputs.iter().map(|input| input.to_array());
+        let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
+        let options = RecordBatchOptions::new().with_row_count(Some(1));
+        let schema = Arc::new(Schema::new(self.inputs.fields()));
+        let row = RecordBatch::try_new_with_options(schema, inputs, &options)?;
+        let mut all = own.to_vec();
+        for (value, _) in &self.values {
+            all.push(ScalarValue::try_from_array(&value.evaluate(&row)?.into_array(1)?, 0)?);
+        }
+        Ok(Some(all))
+    }
+}
