@@ -19,6 +19,7 @@
 
 mod control;
 mod held;
+mod memory_pool;
 mod monitor;
 mod pool;
 mod priority;
@@ -29,6 +30,7 @@ mod task;
 
 pub use control::{CommitGuard, Control};
 pub use held::Held;
+pub use memory_pool::QueryMemory;
 pub use pool::{Executors, Lease};
 pub use scope::{Scope, check};
 pub use stoppable::{Checks, stoppable};

@@ -30,6 +30,7 @@ mod tests;
 pub use condition::point_of;
 pub use constants::Constants;
 pub use keys::point;
+pub use names::is_column;
 pub use operand::{Operand, one_value};
 pub use outputs::{Output, outputs_of};
 pub use plain::is_plain;

@@ -32,6 +32,11 @@ impl<'a> Named<'a> {
     }
 }
 
+/// Whether an expression is a column of a table, which is called by a name.
+pub fn is_column(table: &Table, called: &str, expression: &NodeEnum, column: usize) -> bool {
+    Named { table, called }.column(expression) == Some(column)
+}
+
 /// The part of a name; `None` for `*`.
 pub(crate) fn text(node: &Node) -> Option<&str> {
     match &node.node {

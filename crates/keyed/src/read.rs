@@ -191,8 +191,32 @@ impl Read {
         view: &TableView,
         parameters: &[ScalarValue],
     ) -> Result<Option<RecordBatch>> {
+        match self.limits(parameters)? {
+            Some(limits) => self.rows_within(view, parameters, limits),
+            None => Ok(None),
+        }
+    }
+
+    /// As [`Self::rows`], of a query without limits, not more than `limit`.
+    ///
+    /// # Errors
+    /// As of [`Self::rows`].
+    pub fn rows_up_to(
+        &self,
+        view: &TableView,
+        parameters: &[ScalarValue],
+        limit: usize,
+    ) -> Result<Option<RecordBatch>> {
+        self.rows_within(view, parameters, (0, Some(limit)))
+    }
+
+    fn rows_within(
+        &self,
+        view: &TableView,
+        parameters: &[ScalarValue],
+        (skipped, left): Limits,
+    ) -> Result<Option<RecordBatch>> {
         let Some(keys) = self.condition.keys(&self.table, parameters)? else { return Ok(None) };
-        let Some((skipped, left)) = self.limits(parameters)? else { return Ok(None) };
         let mut filters = Vec::with_capacity(self.condition.filters.len());
         for filter in &self.condition.filters {
             let Some(filter) = filter.bind(&self.table, parameters)? else { return Ok(None) };

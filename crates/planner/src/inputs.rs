@@ -1,7 +1,8 @@
 //! Parameters as columns, so that an expression is planned once for all executions.
 
 use chrono::{DateTime, Utc};
-use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
+use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
+use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Schema};
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::expr::ScalarFunction;
@@ -149,6 +150,25 @@ impl Inputs {
             }
         };
         self.known.iter().map(value).collect()
+    }
+}
+
+impl Inputs {
+    /// The values of the columns as a row. `None` as for [`Self::values`].
+    ///
+    /// # Errors
+    /// XX000 for values that are no columns.
+    pub fn row(
+        &self,
+        parameters: &[ScalarValue],
+        moment: Option<DateTime<Utc>>,
+    ) -> Result<Option<RecordBatch>> {
+        let Some(values) = self.values(parameters, moment) else { return Ok(None) };
+        let columns = values.iter().map(|value| value.to_array_of_size(1));
+        let columns = columns.collect::<Result<Vec<_>>>()?;
+        let options = RecordBatchOptions::new().with_row_count(Some(1));
+        let schema = Arc::new(Schema::new(self.fields()));
+        Ok(Some(RecordBatch::try_new_with_options(schema, columns, &options)?))
     }
 }
 

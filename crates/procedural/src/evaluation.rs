@@ -1,8 +1,6 @@
 //! Expressions that are planned once and evaluated many times.
 
 use crate::value::Value;
-use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
-use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::logical_expr::expr::ScalarFunction;
@@ -20,7 +18,6 @@ pub struct Compiled {
     names: Vec<NamedParameter>,
     expr: Arc<dyn PhysicalExpr>,
     inputs: Inputs,
-    schema: SchemaRef,
     of: SqlType,
     /// Whether it has the same meaning in every statement.
     pub(crate) is_lasting: bool,
@@ -51,9 +48,8 @@ impl Compiled {
         let is_lasting = !logical.exists(differs).unwrap_or(true);
         let empty = DFSchema::empty();
         let expr = planner.physical_with_inputs(logical, &empty, &mut inputs).ok()??;
-        let schema = Arc::new(Schema::new(inputs.fields()));
         let (names, of) = (planner.names.to_vec(), field.sql_type.clone());
-        Some(Self { names, expr, inputs, schema, of, is_lasting })
+        Some(Self { names, expr, inputs, of, is_lasting })
     }
 
     /// The value for parameters of these names and values. `None` if it must be planned for them.
@@ -65,11 +61,7 @@ impl Compiled {
         if names != self.names {
             return Ok(None);
         }
-        let Some(values) = self.inputs.values(values, None) else { return Ok(None) };
-        let arrays = values.iter().map(|value| value.to_array_of_size(1));
-        let arrays = arrays.collect::<Result<Vec<_>, _>>()?;
-        let options = RecordBatchOptions::new().with_row_count(Some(1));
-        let row = RecordBatch::try_new_with_options(Arc::clone(&self.schema), arrays, &options)?;
+        let Some(row) = self.inputs.row(values, None)? else { return Ok(None) };
         let array = self.expr.evaluate(&row)?.into_array(1)?;
         Value::at(&array, 0, &self.of).map(Some)
     }

@@ -131,6 +131,57 @@ async fn contended_changes_of_prepared_statements_all_succeed() {
     assert_eq!(taken as i64 + left[0], 40, "each ticket is taken once");
 }
 
+/// Prepared statements take jobs from a queue, one or several at a time.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_queue_of_prepared_statements_hands_each_job_out_once() {
+    const JOBS: i64 = 400;
+    let database = prepared(&[
+        "CREATE TABLE jobs (id int PRIMARY KEY, state text, due int)",
+        "CREATE INDEX ON jobs (state, due)",
+        "INSERT INTO jobs SELECT g, 'new', g % 7 FROM generate_series(1, 400) AS s(g)",
+    ])
+    .await;
+    let statements = [
+        "DELETE FROM jobs WHERE id = (SELECT id FROM jobs WHERE state = 'new' ORDER BY id LIMIT 1 \
+         FOR UPDATE SKIP LOCKED) RETURNING id",
+        "UPDATE jobs j SET state = 'taken' WHERE j.id IN (SELECT id FROM jobs WHERE state = 'new' \
+         ORDER BY due DESC LIMIT 3 FOR UPDATE SKIP LOCKED) RETURNING j.id",
+        "UPDATE jobs SET state = 'taken' WHERE id = (SELECT id FROM jobs WHERE state = 'new' \
+         ORDER BY due, id LIMIT 1 FOR NO KEY UPDATE) RETURNING id",
+    ];
+    let workers = (0..12).map(|worker| {
+        let session = database.session();
+        tokio::spawn(async move {
+            let take = session.prepare(statements[worker % 3]).await.expect("prepared");
+            let mut taken = Vec::new();
+            loop {
+                let is_block = taken.len() % 4 == 1;
+                if is_block {
+                    session.execute("BEGIN").await.expect("begun");
+                }
+                let jobs = take.execute(&[]).await.expect("it skips or waits");
+                let jobs = first_column(jobs).await.expect("rows");
+                if is_block {
+                    session.execute("COMMIT").await.expect("committed");
+                }
+                if jobs.is_empty() {
+                    let left = numbers(&session, "SELECT count(*) FROM jobs WHERE state = 'new'");
+                    if left.await.expect("read") == [0] {
+                        return taken;
+                    }
+                }
+                taken.extend(jobs);
+            }
+        })
+    });
+    let mut taken = Vec::new();
+    for worker in join_all(workers).await {
+        taken.extend(worker.expect("no worker fails"));
+    }
+    taken.sort_unstable();
+    assert_eq!(taken, (1..=JOBS).collect::<Vec<_>>(), "each job is taken once");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_queue_with_many_workers_hands_each_job_out_once() {
     let jobs = "CREATE TABLE jobs (id int PRIMARY KEY, state text)";

@@ -98,40 +98,44 @@ async fn change(session: &Session, choices: &mut Choices) {
     session.execute(&sql).await.expect(&sql);
 }
 
+/// A query of the table with indexes, up to its limit. Its order is complete.
+fn query_by_index(
+    choices: &mut Choices,
+    number: &mut impl FnMut(&mut Choices, u64) -> String,
+) -> String {
+    let condition = match choices.below(6) {
+        0 => String::new(),
+        1 => format!("WHERE a = {}", number(choices, 14)),
+        2 => format!("WHERE a = {} AND b >= 'b1'", number(choices, 14)),
+        3 => format!("WHERE 'b3' = b AND c < {}", number(choices, 40)),
+        4 => format!("WHERE c = {}", number(choices, 40)),
+        _ => format!("WHERE id > {} AND a = 5", number(choices, 500)),
+    };
+    let order = choices.of(&[
+        "a, b DESC, id",
+        "a DESC, b, id DESC",
+        "b DESC, id",
+        "b NULLS FIRST, c, id",
+        "b DESC NULLS LAST, c DESC, id DESC",
+        "b, c, id",
+        "c DESC, id",
+        "c, id DESC",
+        "c NULLS FIRST, id DESC",
+        "a, id",
+        "c, b, id",
+    ]);
+    let columns = choices.of(&["*", "b, id", "a AS c, id"]);
+    let columns = if order.starts_with('c') { "*" } else { columns };
+    format!("SELECT {columns} FROM three {condition} ORDER BY {order}")
+}
+
 /// A query up to its limit, whether its order is complete, and its parameters.
 fn query(choices: &mut Choices) -> (String, bool, Vec<ScalarValue>) {
     let mut parameters = Vec::new();
     let p = &mut parameters;
     let mut number = |choices: &mut Choices, end| choices.number(end, p);
     if choices.below(3) == 0 {
-        let condition = match choices.below(6) {
-            0 => String::new(),
-            1 => format!("WHERE a = {}", number(choices, 14)),
-            2 => format!("WHERE a = {} AND b >= 'b1'", number(choices, 14)),
-            3 => format!("WHERE 'b3' = b AND c < {}", number(choices, 40)),
-            4 => format!("WHERE c = {}", number(choices, 40)),
-            _ => format!("WHERE id > {} AND a = 5", number(choices, 500)),
-        };
-        let order = choices.of(&[
-            "a, b DESC, id",
-            "a DESC, b, id DESC",
-            "b DESC, id",
-            "b NULLS FIRST, c, id",
-            "b DESC NULLS LAST, c DESC, id DESC",
-            "b, c, id",
-            "c DESC, id",
-            "c, id DESC",
-            "c NULLS FIRST, id DESC",
-            "a, id",
-            "c, b, id",
-        ]);
-        let columns = choices.of(&["*", "b, id", "a AS c, id"]);
-        let columns = if order.starts_with('c') { "*" } else { columns };
-        return (
-            format!("SELECT {columns} FROM three {condition} ORDER BY {order}"),
-            true,
-            parameters,
-        );
+        return (query_by_index(choices, &mut number), true, parameters);
     }
     if choices.below(3) == 0 {
         let columns = choices.of(&["*", "s, k", "v"]);

@@ -1,6 +1,5 @@
 //! The query engine, which all statements of a database share.
 
-use crate::context::memory_pool::QueryMemory;
 use datafusion::execution::memory_pool::TrackConsumersPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::{SessionState, SessionStateBuilder};
@@ -8,6 +7,7 @@ use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::prelude::SessionConfig;
 use distributed::{Exchanges, ShipFragments, read_everywhere};
 use executor::Checks;
+use executor::QueryMemory;
 use optimizer::{
     AllRows, ByUniqueNames, ComputedKeys, FewGroups, FloatGroups, MissingOrders, OuterConstants,
     ReadOrders, RepeatedOrders, Rule, SkippedRows, WholeOrders,

@@ -15,7 +15,6 @@ pub(crate) mod held;
 mod inner;
 pub(crate) mod kept_functions;
 mod listed;
-pub(crate) mod memory_pool;
 pub(crate) mod named_functions;
 pub(crate) mod outcome;
 mod owned_types;

@@ -1,12 +1,13 @@
 //! The rows that an UPDATE or a DELETE changes.
 
 use super::Given;
-use datafusion::arrow::array::{BooleanArray, RecordBatch};
-use datafusion::arrow::compute::filter_record_batch;
+use datafusion::arrow::array::{BooleanArray, RecordBatch, UInt32Array};
+use datafusion::arrow::compute::{filter_record_batch, take_record_batch};
 use keyed::{Operand, Read};
 use sdds::Key;
-use store::DistributedTransaction;
 use store::catalog::{SqlType, Table};
+use store::locks::Mode;
+use store::{DistributedTransaction, LockPolicy};
 use values::error::Result;
 
 /// The rows of a condition.
@@ -15,6 +16,18 @@ pub(super) enum Chosen {
     Key(Vec<Operand>),
     /// Rows that are found by part of a key or by an index, with all columns. They are on this server.
     Found(Box<Read>),
+    /// Rows that a query finds and locks: `WHERE key = (SELECT key ... LIMIT 1 FOR UPDATE SKIP LOCKED)`.
+    Locked(Box<Locked>),
+}
+
+/// A query that locks rows of the table that is changed.
+pub(super) struct Locked {
+    /// The rows with all columns, in the order of the query, without its limit.
+    pub(super) read: Read,
+    /// The number of rows that are wanted.
+    pub(super) limit: usize,
+    pub(super) mode: Mode,
+    pub(super) policy: LockPolicy,
 }
 
 impl Chosen {
@@ -22,7 +35,7 @@ impl Chosen {
     pub(super) fn key(&self) -> Option<&[Operand]> {
         match self {
             Self::Key(operands) => Some(operands),
-            Self::Found(_) => None,
+            Self::Found(_) | Self::Locked(_) => None,
         }
     }
 
@@ -37,16 +50,81 @@ impl Chosen {
                 operands.filter_map(parameter).collect()
             }
             Self::Found(read) => read.parameters(),
+            Self::Locked(locked) => locked.read.parameters(),
+        }
+    }
+
+    /// The rows that a statement changes, with their keys. `None` if the planner is needed, and for the row of a key.
+    ///
+    /// # Errors
+    /// Those of the store, and of locks.
+    pub(super) async fn find(
+        &self,
+        table: &Table,
+        transaction: &mut DistributedTransaction,
+        given: Given<'_>,
+    ) -> Result<Option<(Vec<Key>, RecordBatch)>> {
+        match self {
+            Self::Key(_) => Ok(None),
+            Self::Found(read) => find(read, table, transaction, given),
+            Self::Locked(locked) => locked.lock(table, transaction, given).await,
         }
     }
 }
+
+impl Locked {
+    /// Locks rows in the order of the query until there are as many as are wanted.
+    async fn lock(
+        &self,
+        table: &Table,
+        transaction: &mut DistributedTransaction,
+        given: Given<'_>,
+    ) -> Result<Option<(Vec<Key>, RecordBatch)>> {
+        let Self { read, limit, mode, policy } = self;
+        let mut most = match policy {
+            LockPolicy::Skip => limit + SKIPPED,
+            LockPolicy::Wait | LockPolicy::Refuse => *limit,
+        };
+        while most <= ROWS_MAX {
+            let Some(view) = transaction.table(table.id) else { return Ok(None) };
+            let Some(found) = read.rows_up_to(&view, given.parameters, most)? else {
+                return Ok(None);
+            };
+            let rows = RecordBatch::try_new(table.arrow_schema(), found.columns().to_vec())?;
+            let keys = view.encode_keys(&rows)?;
+            let (mut taken, mut places) = (Vec::with_capacity(*limit), Vec::with_capacity(*limit));
+            for (place, key) in keys.iter().enumerate() {
+                if taken.len() == *limit {
+                    break;
+                }
+                let one = std::slice::from_ref(key);
+                if transaction.lock_selected(table.id, one, *mode, *policy).await? == [true] {
+                    taken.push(key.clone());
+                    places.push(place as u32);
+                }
+            }
+            if taken.len() == *limit || keys.len() < most {
+                let rows = take_record_batch(&rows, &UInt32Array::from(places))?;
+                return Ok(Some((taken, rows)));
+            }
+            most *= 4;
+        }
+        Ok(None)
+    }
+}
+
+/// Rows that are read in addition to those that are wanted, since others may have locked some.
+const SKIPPED: usize = 16;
+
+/// Rows that are read, at most.
+const ROWS_MAX: usize = 1 << 10;
 
 /// The rows that a statement changes, with their keys. A statement that is executed again after it has waited changes only
 /// rows that it had chosen at first. `None` if the planner is needed.
 ///
 /// # Errors
 /// Those of the store.
-pub(super) fn find(
+fn find(
     read: &Read,
     table: &Table,
     transaction: &mut DistributedTransaction,

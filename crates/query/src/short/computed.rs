@@ -1,8 +1,6 @@
 //! Expressions over parameters in a condition: they are computed first, and stand for further parameters.
 
 use super::Given;
-use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
-use datafusion::arrow::datatypes::Schema;
 use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::physical_expr::PhysicalExpr;
 use grammar::tree::{AExprKind, BoolExprType, Node, NodeEnum, NodeRef, ParamRef};
@@ -131,15 +129,10 @@ impl Computed {
     /// # Errors
     /// Those of the expressions.
     pub(super) fn with_values(&self, given: Given<'_>) -> Result<Option<Vec<ScalarValue>>> {
-        let inputs = self.inputs.values(given.parameters, given.moment);
-        let (Some(inputs), Some(own)) = (inputs, given.parameters.get(..self.own)) else {
+        let row = self.inputs.row(given.parameters, given.moment)?;
+        let (Some(row), Some(own)) = (row, given.parameters.get(..self.own)) else {
             return Ok(None);
         };
-        let inputs = inputs.iter().map(|input| input.to_array());
-        let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
-        let options = RecordBatchOptions::new().with_row_count(Some(1));
-        let schema = Arc::new(Schema::new(self.inputs.fields()));
-        let row = RecordBatch::try_new_with_options(schema, inputs, &options)?;
         let mut all = own.to_vec();
         for (value, _) in &self.values {
             all.push(ScalarValue::try_from_array(&value.evaluate(&row)?.into_array(1)?, 0)?);

@@ -70,14 +70,9 @@ impl Insertion {
     /// # Errors
     /// Those of the expressions, of the conversions, and of the table's conditions.
     pub(super) fn assembled(&self, given: Given<'_>) -> Result<Option<Vec<RecordBatch>>> {
-        let Some(inputs) = self.inputs.values(given.parameters, given.moment) else {
+        let Some(inputs) = self.inputs.row(given.parameters, given.moment)? else {
             return Ok(None);
         };
-        let inputs = inputs.iter().map(|input| input.to_array());
-        let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
-        let options = RecordBatchOptions::new().with_row_count(Some(1));
-        let schema = Arc::new(Schema::new(self.inputs.fields()));
-        let inputs = RecordBatch::try_new_with_options(schema, inputs, &options)?;
         let assembled = |row: &Vec<Cell>| {
             let mut values = Vec::with_capacity(row.len());
             for (cell, field) in row.iter().zip(self.schema.fields()) {

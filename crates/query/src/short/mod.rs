@@ -241,9 +241,9 @@ impl Short {
         given: Given<'_>,
     ) -> Result<Option<Changed>> {
         match &self.action {
-            Action::Update { chosen: Chosen::Found(read), given: operands, update, .. } => {
+            Action::Update { chosen, given: operands, update, .. } if chosen.key().is_none() => {
                 let Some(values) = self.assigned(operands, update, given)? else { return Ok(None) };
-                let found = chosen::find(read, &self.table, transaction, given)?;
+                let found = chosen.find(&self.table, transaction, given).await?;
                 return match found {
                     Some((keys, _)) if keys.is_empty() => Ok(Some(Changed::default())),
                     Some((_, rows)) => {
@@ -252,8 +252,8 @@ impl Short {
                     None => Ok(None),
                 };
             }
-            Action::Delete(Chosen::Found(read)) => {
-                let found = chosen::find(read, &self.table, transaction, given)?;
+            Action::Delete(chosen) if chosen.key().is_none() => {
+                let found = chosen.find(&self.table, transaction, given).await?;
                 let Some((keys, rows)) = found else { return Ok(None) };
                 if !keys.is_empty() {
                     transaction.delete(self.table.id, &keys).await?;
@@ -268,6 +268,14 @@ impl Short {
             changed.add(change.apply(transaction, self.returning.is_some()).await?);
         }
         Ok(Some(changed))
+    }
+
+    /// Whether the statement locks rows before it changes them.
+    fn locks_first(&self) -> bool {
+        matches!(
+            &self.action,
+            Action::Update { chosen: Chosen::Locked(_), .. } | Action::Delete(Chosen::Locked(_))
+        )
     }
 
     fn form(&self) -> Option<&Bytes> {

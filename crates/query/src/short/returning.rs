@@ -1,11 +1,11 @@
 //! RETURNING of columns.
 
-use super::recognise::fields_of;
 use crate::context::outcome::{Outcome, Rows};
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::physical_plan::memory::MemoryStream;
 use grammar::tree::ReturningClause;
+use planner::origins::field_of;
 use scan::provider::plan_schema;
 use std::sync::Arc;
 use store::catalog::Table;
@@ -48,4 +48,14 @@ impl Returning {
         let stream = MemoryStream::try_new(rows, Arc::clone(&self.schema), None)?;
         Ok(Outcome::Rows(Rows::ready(Arc::clone(&self.fields), stream, command)))
     }
+}
+
+/// Columns of a table with other names.
+pub(super) fn fields_of(table: &Table, columns: &[usize], names: &[String]) -> Vec<Field> {
+    let named = |(index, name): (&usize, &String)| {
+        let mut field = field_of(table, *index);
+        field.name.clone_from(name);
+        field
+    };
+    columns.iter().zip(names).map(named).collect()
 }

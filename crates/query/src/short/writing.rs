@@ -80,8 +80,9 @@ impl Short {
                 transaction.validate_reads();
             }
             // Without locks as long as nobody has any of these rows: who comes second tries again at once.
+            let is_free = attempt == 0 && !self.locks_first();
             let mut done =
-                if attempt == 0 || (attempt < OPTIMISTIC && !self.meets_locks(store, given)?) {
+                if is_free || (attempt < OPTIMISTIC && !self.meets_locks(store, given)?) {
                     self.execute_in(&mut transaction, given).await
                 } else {
                     transaction.lock_rows(wait.waiting.party, wait.waiting.patience);

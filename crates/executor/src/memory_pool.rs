@@ -14,14 +14,15 @@ use store::Memory;
 
 /// The memory of queries: what tables leave of the limit.
 #[derive(Debug)]
-pub(crate) struct QueryMemory {
+pub struct QueryMemory {
     memory: Arc<Memory>,
     /// Reservations of operators that can write to temporary files.
     spilling: AtomicU64,
 }
 
 impl QueryMemory {
-    pub(crate) fn new(memory: &Arc<Memory>) -> Self {
+    /// The memory that a store leaves of its limit.
+    pub fn new(memory: &Arc<Memory>) -> Self {
         Self { memory: Arc::clone(memory), spilling: AtomicU64::new(0) }
     }
 
