@@ -55,7 +55,7 @@ impl Experiment {
     /// If something cannot be started, and after the last result if an answer was wrong.
     pub(crate) async fn run(&self, report: Report, executors: Executors) -> Result<()> {
         match self {
-            Self::Tpch(args) => tpch::run(args, report).await,
+            Self::Tpch(args) => tpch::run(args, report, executors).await,
             Self::Bundling(args) => bundling::run(args, report).await,
             Self::Load(args) => load::run(args, report).await,
             Self::Keyed(args) => keyed::run(args, report, executors).await,

@@ -3,14 +3,17 @@
 //! Runs alternate between Pando and the peer, so that other load on the machine affects both. The duration of a query is
 //! from its text to its last row. The first run is not measured: its answers are compared.
 
+use crate::endpoint::Endpoint;
 use crate::parquet_files;
 use crate::peer::{Peer, PeerArgs};
 use crate::report::Report;
+use crate::settling::settle;
 use crate::statistics::{Times, geometric_mean, ms};
 use anyhow::{Context, Result, ensure};
+use query::Executors;
 use serde_json::json;
 use std::time::Duration;
-use workloads::{Embedded, Expected, tpch};
+use workloads::{Embedded, Expected, InProcess, tpch};
 
 /// Options of `pando bench tpch`.
 #[derive(Debug, Clone, clap::Args)]
@@ -27,6 +30,9 @@ pub(crate) struct TpchArgs {
     /// Bytes of a bucket [default: the database's]
     #[arg(long)]
     pub(crate) bucket_size: Option<u64>,
+    /// Servers of a cluster in this process, over which the tables are spread
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) servers: u16,
     /// The peer.
     #[command(flatten)]
     pub(crate) peer: PeerArgs,
@@ -39,10 +45,20 @@ struct Measured {
     rows: u64,
 }
 
-pub(super) async fn run(args: &TpchArgs, report: Report) -> Result<()> {
+pub(super) async fn run(args: &TpchArgs, report: Report, executors: Executors) -> Result<()> {
     let mut peer = args.peer.start()?;
-    let pando = Embedded::open()?;
+    let cluster = match args.servers {
+        1 => None,
+        servers => Some(InProcess::on_executors(servers, &executors).await?),
+    };
+    let pando = cluster.as_ref().map_or_else(Embedded::open, |cluster| Ok(session_of(cluster)))?;
     load(args, &pando, peer.as_mut(), report).await?;
+    if let Some(cluster) = &cluster {
+        report.progress("waiting until the tables are spread");
+        let asked = Endpoint::Session(session_of(cluster));
+        let rows = asked.number("SELECT count(*) FROM lineitem").await?;
+        settle(&asked, "lineitem", rows, cluster.servers().len()).await?;
+    }
     let name = peer.as_ref().map_or("peer", |peer| peer.name.as_str()).to_owned();
     report.heading(&format!(
         "{:>5} {:>12} {name:>18} {:>8} {:>8}",
@@ -73,6 +89,12 @@ pub(super) async fn run(args: &TpchArgs, report: Report) -> Result<()> {
         failures.join(", ")
     );
     Ok(())
+}
+
+/// A session of the last server.
+fn session_of(cluster: &InProcess) -> Embedded {
+    let servers = cluster.servers();
+    Embedded { session: servers[servers.len() - 1].database.session() }
 }
 
 async fn load(
@@ -137,7 +159,7 @@ fn print(report: Report, args: &TpchArgs, n: u8, query: &Measured, peer: &str) -
         None => format!("{n:>5} {ours:>12.2} {:>18} {:>8} {:>8}", "", "", query.rows),
     };
     let mut values = json!({
-        "experiment": "tpch", "scale": args.scale, "query": n, "rows": query.rows, "runs": args.runs,
+        "experiment": "tpch", "scale": args.scale, "servers": args.servers, "query": n, "rows": query.rows, "runs": args.runs,
         "pando_ms_median": ours, "pando_ms_min": ms(query.ours.min()),
     });
     if ratio.is_some() {

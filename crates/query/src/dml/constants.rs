@@ -143,8 +143,8 @@ pub(crate) fn column_of(target: &Node) -> Option<&str> {
     }
 }
 
-/// The target columns, in the order of the values.
-fn columns(table: &Table, named: &[Node]) -> Option<Vec<usize>> {
+/// The target columns of an INSERT, in the order of the values.
+pub(crate) fn columns(table: &Table, named: &[Node]) -> Option<Vec<usize>> {
     if named.is_empty() {
         return Some((0..table.columns.len()).filter(|i| !table.columns[*i].hidden).collect());
     }

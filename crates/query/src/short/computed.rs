@@ -28,51 +28,47 @@ impl Computed {
         table: &Table,
         statement: &NodeEnum,
         condition: Option<&mut Node>,
-    ) -> Result<Option<Self>> {
+    ) -> Option<Self> {
         let own = statement.nodes().into_iter().map(|(node, ..)| match node {
             NodeRef::ParamRef(parameter) => usize::try_from(parameter.number).unwrap_or(0),
             _ => 0,
         });
         let own = own.max().unwrap_or(0);
         let mut computed = Self { own, values: Vec::new(), inputs: Inputs::with_moment() };
-        match condition {
-            Some(condition) => computed.replace_in(planner, table, condition)?,
-            None => return Ok(None),
-        }
-        Ok(Some(computed).filter(|computed| !computed.values.is_empty()))
+        computed.replace_in(planner, table, condition?);
+        Some(computed).filter(|computed| !computed.values.is_empty())
     }
 
-    fn replace_in(&mut self, planner: &Planner<'_>, table: &Table, node: &mut Node) -> Result<()> {
+    fn replace_in(&mut self, planner: &Planner<'_>, table: &Table, node: &mut Node) {
         match &mut node.node {
             Some(NodeEnum::BoolExpr(all)) if all.boolop() == BoolExprType::AndExpr => {
                 for part in &mut all.args {
-                    grammar::growing(|| self.replace_in(planner, table, part))?;
+                    grammar::growing(|| self.replace_in(planner, table, part));
                 }
             }
             Some(NodeEnum::AExpr(test)) => {
                 let is_list = matches!(test.kind(), AExprKind::AexprBetween | AExprKind::AexprIn);
                 if !is_list && test.kind() != AExprKind::AexprOp {
-                    return Ok(());
+                    return;
                 }
                 for side in test.lexpr.iter_mut().chain(&mut test.rexpr) {
                     match &mut side.node {
                         Some(NodeEnum::List(list)) => {
                             for item in &mut list.items {
-                                self.replace(planner, table, item)?;
+                                self.replace(planner, table, item);
                             }
                         }
-                        _ => self.replace(planner, table, side)?,
+                        _ => self.replace(planner, table, side),
                     }
                 }
             }
             _ => {}
         }
-        Ok(())
     }
 
     /// Puts a parameter in the place of an expression, if that can be computed first.
-    fn replace(&mut self, planner: &Planner<'_>, table: &Table, node: &mut Node) -> Result<()> {
-        let Some(expression) = &node.node else { return Ok(()) };
+    fn replace(&mut self, planner: &Planner<'_>, table: &Table, node: &mut Node) {
+        let Some(expression) = &node.node else { return };
         let is_candidate = matches!(
             expression,
             NodeEnum::FuncCall(_)
@@ -88,19 +84,17 @@ impl Computed {
             || Operand::of(expression).is_some()
             || parts.any(|(part, ..)| reads(&part))
         {
-            return Ok(());
+            return;
         }
-        let Some((value, of)) = expressions::plan_value(planner, table, node) else {
-            return Ok(());
-        };
+        let Some((value, of)) = expressions::plan_value(planner, table, node) else { return };
         let mut inputs = self.inputs.clone();
-        let value = planner.physical_with_inputs(value, &DFSchema::empty(), &mut inputs)?;
-        let Some(value) = value else { return Ok(()) };
+        // What is wrong with it, the planner says.
+        let value = planner.physical_with_inputs(value, &DFSchema::empty(), &mut inputs);
+        let Ok(Some(value)) = value else { return };
         self.inputs = inputs;
         self.values.push((value, of));
-        let Ok(number) = i32::try_from(self.own + self.values.len()) else { return Ok(()) };
+        let Ok(number) = i32::try_from(self.own + self.values.len()) else { return };
         *node = Node { node: Some(NodeEnum::ParamRef(ParamRef { number, location: -1 })) };
-        Ok(())
     }
 
     /// The statement's own parameters among all, and those of the expressions. `None` if an expression has another type than

@@ -2,8 +2,8 @@
 
 use super::{has_one_type_a_parameter, returning_of};
 use crate::context::Frame;
-use crate::dml::constants::{column_of, rows_of, values_of};
-use crate::dml::{declared_column, name_of};
+use crate::dml::constants::{columns, rows_of, values_of};
+use crate::dml::name_of;
 use crate::short::insertion::{Cell, Insertion};
 use crate::short::{Action, Short};
 use catalog_views::relation_names::find_named;
@@ -90,7 +90,7 @@ fn cells(
     insert: &InsertStmt,
     values: &[Node],
 ) -> Result<Option<Cells>> {
-    let Some(mut given) = targets(table, &insert.cols) else { return Ok(None) };
+    let Some(mut given) = columns(table, &insert.cols) else { return Ok(None) };
     let mut inputs = Inputs::with_moment();
     let mut rows = Vec::with_capacity(values.len());
     let mut defaults = Vec::new();
@@ -140,22 +140,6 @@ fn cells(
         rows.iter_mut().for_each(|row| row.push(Cell::Computed(Arc::clone(&value))));
     }
     Ok(Some((given, rows, inputs)))
-}
-
-/// The target columns of an INSERT, in the order of its values.
-fn targets(table: &Table, named: &[Node]) -> Option<Vec<usize>> {
-    if named.is_empty() {
-        return Some((0..table.columns.len()).filter(|at| !table.columns[*at].hidden).collect());
-    }
-    let mut given = Vec::with_capacity(named.len());
-    for target in named {
-        let column = declared_column(table, column_of(target)?).ok()?;
-        if given.contains(&column) {
-            return None;
-        }
-        given.push(column);
-    }
-    Some(given)
 }
 
 /// A value of a column in an INSERT; `None` if it is not for the short path.

@@ -80,7 +80,7 @@ impl Short {
             _ => None,
         };
         let planner = frame.planner(tables);
-        let computed = Computed::take(&planner, &table, statement, condition)?;
+        let computed = Computed::take(&planner, &table, statement, condition);
         let Some(computed) = computed.filter(|_| !frame.site.needs_driver()) else {
             return Ok(None);
         };
