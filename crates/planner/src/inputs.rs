@@ -55,14 +55,6 @@ impl Inputs {
         self.known.iter().map(|(_, data_type)| data_type)
     }
 
-    /// The parameters, with their types.
-    pub fn parameters(&self) -> impl Iterator<Item = (usize, &DataType)> {
-        self.known.iter().filter_map(|(input, data_type)| match input {
-            Input::Parameter(number) => Some((*number, data_type)),
-            Input::Moment => None,
-        })
-    }
-
     /// Replaces parameters by columns, and calls of `now()` if it takes the moment. `None` if the type of a parameter is
     /// unknown, not plain or ambiguous.
     pub(super) fn replace(&mut self, expr: Expr) -> Result<Option<Expr>> {

@@ -523,3 +523,26 @@ async fn names_mean_what_they_mean_now() {
         assert_eq!(rows, [[expected]], "{change}");
     }
 }
+
+/// Parameters in expressions have the types that their places say, as clients are told them.
+#[tokio::test]
+async fn parameters_of_expressions_have_the_types_of_their_places() {
+    let session = Database::open(Options::default()).expect("opened").session();
+    let table =
+        "CREATE TABLE typed (id integer PRIMARY KEY, ref uuid, name varchar(20), ok boolean)";
+    session.execute(table).await.expect("a table");
+    for (sql, expected) in [
+        (
+            "INSERT INTO typed VALUES ($1::INTEGER, $2::UUID, $3::VARCHAR, $4::BOOLEAN)",
+            "integer, uuid, character varying, boolean",
+        ),
+        ("UPDATE typed SET ref = $1::uuid, name = lower($2) WHERE id = $3", "uuid, text, integer"),
+        ("UPDATE typed SET ok = $2 WHERE id = $1::smallint + 1", "smallint, boolean"),
+        ("SELECT id FROM typed WHERE name = upper($1) AND ref = $2::uuid", "text, uuid"),
+        ("DELETE FROM typed WHERE id = $1 AND name = $2 || 'x' RETURNING ref", "integer, text"),
+    ] {
+        let described = session.prepare(sql).await.expect(sql).describe(&[]).await.expect(sql);
+        let types: Vec<String> = described.parameters.iter().map(ToString::to_string).collect();
+        assert_eq!(types.join(", "), expected, "{sql}");
+    }
+}

@@ -33,6 +33,8 @@ pub struct OverRow {
     pub is_of_moment: bool,
     /// Whether they have the same values for the same rows at all times.
     pub is_immutable: bool,
+    /// The parameters that have no values yet, by index from 0, with the types that their places say.
+    pub parameters: Vec<(usize, SqlType)>,
 }
 
 /// The conditions of a table's checks, then the values of its generated columns.
@@ -129,7 +131,15 @@ pub fn plan_tree(planner: &Planner<'_>, table: &Table, tree: &Tree) -> Result<Ov
     let (schema, row) = (schema_of(table)?, table_of(table, 0)?);
     let (relation, _) = trees(table, &[])?;
     let exprs = over(of_planner(planner), &schema, (relation, &row), std::slice::from_ref(tree))?;
-    Ok(OverRow { schema, exprs, is_lasting: true, is_of_moment: true, is_immutable: true })
+    let parameters = Vec::new();
+    Ok(OverRow {
+        schema,
+        exprs,
+        is_lasting: true,
+        is_of_moment: true,
+        is_immutable: true,
+        parameters,
+    })
 }
 
 /// The values of a column whose type becomes another.
@@ -221,14 +231,31 @@ pub fn plan_assigned(
     if bound.iter().any(|expr| analyzer::contains(expr, &mut { is_other })) {
         return None;
     }
-    let schema = schema_of(table).ok()?;
+    let (parameters, schema) = (parameters_of(&bound)?, schema_of(table).ok()?);
     let exprs = over(of_planner(planner), &schema, (relation, &row), &bound).ok()?;
-    Some(OverRow { schema, exprs, is_lasting: true, is_of_moment: true, is_immutable: true })
+    Some(OverRow {
+        parameters,
+        schema,
+        exprs,
+        is_lasting: true,
+        is_of_moment: true,
+        is_immutable: true,
+    })
+}
+
+/// An expression that reads no row.
+pub struct Value {
+    /// The expression.
+    pub expr: Expr,
+    /// The type of its value.
+    pub of: SqlType,
+    /// As [`OverRow::parameters`].
+    pub parameters: Vec<(usize, SqlType)>,
 }
 
 /// The value of an expression over parameters that have no values yet and the time of the transaction, with its type.
 /// `None` as for [`plan_assigned`]. It reads no row; the table only says where functions are found.
-pub fn plan_value(planner: &Planner<'_>, table: &Table, value: &Node) -> Option<(Expr, SqlType)> {
+pub fn plan_value(planner: &Planner<'_>, table: &Table, value: &Node) -> Option<Value> {
     let text = grammar::expression_text(value)?;
     let row = table_of(table, 0).ok()?;
     let key = [RowExpression::IndexKey(&text)];
@@ -238,9 +265,25 @@ pub fn plan_value(planner: &Planner<'_>, table: &Table, value: &Node) -> Option<
         return None;
     }
     let of = types::held(bound.first()?.sql_type)?;
-    let schema = schema_of(table).ok()?;
+    let (parameters, schema) = (parameters_of(&bound)?, schema_of(table).ok()?);
     let exprs = over(of_planner(planner), &schema, (relation, &row), &bound).ok()?;
-    Some((exprs.into_iter().next()?, of))
+    Some(Value { expr: exprs.into_iter().next()?, of, parameters })
+}
+
+/// The parameters of expressions, with the types that their places say. `None` if there is none for one of these types.
+fn parameters_of(bound: &[Tree]) -> Option<Vec<(usize, SqlType)>> {
+    let mut found = Vec::new();
+    let mut note = |part: &Tree| {
+        if let Kind::Parameter(number) = part.kind {
+            let number = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
+            found.push(number.zip(types::held(part.sql_type)));
+        }
+        false
+    };
+    bound.iter().for_each(|expr| {
+        analyzer::contains(expr, &mut note);
+    });
+    found.into_iter().collect()
 }
 
 /// Whether a part of an expression can be planned once for many statements of a session.
@@ -288,6 +331,7 @@ fn planned(
             is_lasting: true,
             is_of_moment: true,
             is_immutable: true,
+            parameters: Vec::new(),
         });
     }
     let row = table_of(table, 0)?;
@@ -301,7 +345,8 @@ fn planned(
     let is_immutable =
         !bound.iter().any(|expr| analyzer::contains(unassigned(expr), &mut { changes }));
     let exprs = over(with, &schema, (relation, &row), &bound)?;
-    Ok(OverRow { schema, exprs, is_lasting, is_of_moment, is_immutable })
+    let parameters = Vec::new();
+    Ok(OverRow { schema, exprs, is_lasting, is_of_moment, is_immutable, parameters })
 }
 
 /// The columns of a table's row.

@@ -9,9 +9,8 @@ use planner::Planner;
 use planner::inputs::Inputs;
 use std::sync::Arc;
 use store::catalog::{SqlType, Table};
-use table_rows::expressions;
+use table_rows::expressions::{self, Value};
 use values::error::Result;
-use values::types;
 
 /// Expressions of a condition that read no row.
 pub(super) struct Computed {
@@ -19,6 +18,8 @@ pub(super) struct Computed {
     own: usize,
     values: Vec<(Arc<dyn PhysicalExpr>, SqlType)>,
     inputs: Inputs,
+    /// The parameters of the expressions, with the types that their places say.
+    of_expressions: Vec<(usize, SqlType)>,
 }
 
 impl Computed {
@@ -34,7 +35,8 @@ impl Computed {
             _ => 0,
         });
         let own = own.max().unwrap_or(0);
-        let mut computed = Self { own, values: Vec::new(), inputs: Inputs::with_moment() };
+        let (values, of_expressions) = Default::default();
+        let mut computed = Self { own, values, inputs: Inputs::with_moment(), of_expressions };
         computed.replace_in(planner, table, condition?);
         Some(computed).filter(|computed| !computed.values.is_empty())
     }
@@ -86,12 +88,14 @@ impl Computed {
         {
             return;
         }
-        let Some((value, of)) = expressions::plan_value(planner, table, node) else { return };
+        let planned = expressions::plan_value(planner, table, node);
+        let Some(Value { expr, of, parameters }) = planned else { return };
         let mut inputs = self.inputs.clone();
         // What is wrong with it, the planner says.
-        let value = planner.physical_with_inputs(value, &DFSchema::empty(), &mut inputs);
+        let value = planner.physical_with_inputs(expr, &DFSchema::empty(), &mut inputs);
         let Ok(Some(value)) = value else { return };
         self.inputs = inputs;
+        self.of_expressions.extend(parameters);
         self.values.push((value, of));
         let Ok(number) = i32::try_from(self.own + self.values.len()) else { return };
         *node = Node { node: Some(NodeEnum::ParamRef(ParamRef { number, location: -1 })) };
@@ -113,7 +117,7 @@ impl Computed {
         if !further.iter().all(is_compared_alike) {
             return None;
         }
-        own.extend(self.inputs.parameters().map(|(number, of)| (number, types::of_arrow(of))));
+        own.extend(self.of_expressions.iter().cloned());
         Some(own)
     }
 

@@ -10,13 +10,14 @@ use std::sync::Arc;
 use store::catalog::{SqlType, Table};
 use table_rows::Assembly;
 use values::error::Result;
-use values::types;
 
 /// The rows of an INSERT.
 pub(super) struct Insertion {
     pub(super) rows: Vec<Vec<Cell>>,
     /// What the expressions get.
     pub(super) inputs: Inputs,
+    /// The parameters of the expressions, with the types that their places say.
+    pub(super) of_expressions: Vec<(usize, SqlType)>,
     pub(super) assembly: Assembly,
     /// The columns that get values.
     pub(super) schema: SchemaRef,
@@ -50,9 +51,8 @@ impl Insertion {
             };
             cells.filter_map(parameter).collect()
         };
-        let inputs = self.inputs.parameters();
-        let inputs = inputs.map(|(number, of)| (number, types::of_arrow(of)));
-        self.rows.iter().flat_map(of_row).chain(inputs).collect()
+        let of_expressions = self.of_expressions.iter().cloned();
+        self.rows.iter().flat_map(of_row).chain(of_expressions).collect()
     }
 
     /// The values of the key columns of the only row; `None` if there are more rows, or if one is no operand.

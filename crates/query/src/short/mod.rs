@@ -51,7 +51,6 @@ use values::assign::assign;
 use values::error::{Error, Result, SqlState};
 use values::field::Field;
 use values::style::Style;
-use values::types;
 
 /// Maximum number of attempts of a write that conflicts with other transactions.
 const RETRIES: usize = 64;
@@ -101,6 +100,8 @@ enum Action {
         /// The values of the columns [`RowUpdate::given`].
         given: Vec<Operand>,
         update: Arc<RowUpdate>,
+        /// The parameters of [`RowUpdate::computed`], with the types that their places say.
+        of_expressions: Vec<(usize, SqlType)>,
         /// The update as sent to the owner of a row; `None` if it is not portable.
         form: Option<Bytes>,
     },
@@ -124,13 +125,12 @@ impl Short {
             Action::Select { read, .. } | Action::Lock { read, .. } => read.parameters(),
             Action::Delete(chosen) => chosen.parameters(&self.table),
             Action::Insert(insertion) => insertion.parameters(&self.table),
-            Action::Update { chosen, given, update, .. } => {
+            Action::Update { chosen, given, update, of_expressions, .. } => {
                 let column = |index: &usize| self.table.columns[*index].sql_type.clone();
                 let set = given.iter().zip(&update.given);
                 let set =
                     set.filter_map(|(operand, index)| Some((operand.number()?, column(index))));
-                let inputs = update.inputs.parameters();
-                let inputs = inputs.map(|(number, of)| (number, types::of_arrow(of)));
+                let inputs = of_expressions.iter().cloned();
                 set.chain(chosen.parameters(&self.table)).chain(inputs).collect()
             }
         }

@@ -80,6 +80,7 @@ pub(super) fn update(
     let planner = frame.planner(tables);
     let (given, operands): (Vec<_>, Vec<_>) = set.into_iter().unzip();
     let (mut inputs, mut computed) = (Inputs::with_moment(), Vec::new());
+    let mut of_expressions = Vec::new();
     if !values.is_empty() {
         // Columns are called by the table's own name here.
         let row = match alias {
@@ -87,6 +88,7 @@ pub(super) fn update(
             Some(_) => None,
         };
         let Some(row) = row else { return Ok(None) };
+        of_expressions = row.parameters;
         for ((column, _), value) in values.iter().zip(row.exprs) {
             match planner.physical_with_inputs(value, &row.schema, &mut inputs)? {
                 Some(physical) => computed.push((*column, physical)),
@@ -104,7 +106,7 @@ pub(super) fn update(
         _ => None,
     };
     let (given, update) = (operands, Arc::new(row));
-    let action = Action::Update { chosen, given, update, form };
+    let action = Action::Update { chosen, given, update, of_expressions, form };
     Ok(Some(Short { table, action, returning, is_watched, computed: None }))
 }
 

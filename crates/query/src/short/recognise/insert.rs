@@ -15,7 +15,7 @@ use planner::inputs::Inputs;
 use scan::provider::plan_schema;
 use scan::tables::Tables;
 use std::sync::Arc;
-use store::catalog::{Privileges, Relation, Table};
+use store::catalog::{Privileges, Relation, SqlType, Table};
 use table_rows::default_values::{DefaultValue, accepts_default_only};
 use table_rows::{Assembly, expressions};
 use values::error::Result;
@@ -38,7 +38,8 @@ pub(super) fn insert(
         return Ok(None);
     };
     let planner = frame.planner(tables);
-    let Some((given, rows, inputs)) = cells(&planner, &table, insert, values)? else {
+    let Some((given, rows, (inputs, of_expressions))) = cells(&planner, &table, insert, values)?
+    else {
         return Ok(None);
     };
     let store = &frame.session.shared.store;
@@ -47,7 +48,7 @@ pub(super) fn insert(
         return Ok(None);
     }
     let schema = Arc::new(plan_schema(&table, &given));
-    let insertion = Insertion { rows, inputs, assembly, schema };
+    let insertion = Insertion { rows, inputs, of_expressions, assembly, schema };
     if !has_one_type_a_parameter(&insertion.parameters(&table)) {
         return Ok(None);
     }
@@ -80,8 +81,9 @@ fn insert_target(
     is_plain.then(|| Arc::clone(table))
 }
 
-/// The columns that get values, the values of each row, and what expressions among them get.
-type Cells = (Vec<usize>, Vec<Vec<Cell>>, Inputs);
+/// The columns that get values, the values of each row, and what expressions among them get: also parameters, with the types
+/// that their places say.
+type Cells = (Vec<usize>, Vec<Vec<Cell>>, (Inputs, Vec<(usize, SqlType)>));
 
 /// The values of an INSERT: those that it has, and defaults that use the time. `None` if one is not for the short path.
 fn cells(
@@ -91,7 +93,7 @@ fn cells(
     values: &[Node],
 ) -> Result<Option<Cells>> {
     let Some(mut given) = columns(table, &insert.cols) else { return Ok(None) };
-    let mut inputs = Inputs::with_moment();
+    let (mut inputs, mut parameters) = (Inputs::with_moment(), Vec::new());
     let mut rows = Vec::with_capacity(values.len());
     let mut defaults = Vec::new();
     for row in values {
@@ -106,7 +108,8 @@ fn cells(
                 defaults.push(place);
                 continue;
             }
-            match cell(planner, table, (given[place], value), &mut inputs)? {
+            let got = (&mut inputs, &mut parameters);
+            match cell(planner, table, (given[place], value), got)? {
                 Some(cell) => cells.push(cell),
                 None => return Ok(None),
             }
@@ -139,7 +142,7 @@ fn cells(
         given.push(index);
         rows.iter_mut().for_each(|row| row.push(Cell::Computed(Arc::clone(&value))));
     }
-    Ok(Some((given, rows, inputs)))
+    Ok(Some((given, rows, (inputs, parameters))))
 }
 
 /// A value of a column in an INSERT; `None` if it is not for the short path.
@@ -147,13 +150,15 @@ fn cell(
     planner: &Planner<'_>,
     table: &Table,
     assigned: (usize, &NodeEnum),
-    inputs: &mut Inputs,
+    (inputs, parameters): (&mut Inputs, &mut Vec<(usize, SqlType)>),
 ) -> Result<Option<Cell>> {
     if let Some(operand) = Operand::of(assigned.1) {
         return Ok(Some(Cell::Operand(operand)));
     }
     let row = expressions::plan_assigned(planner, table, &[assigned], false);
-    let Some(value) = row.and_then(|row| row.exprs.into_iter().next()) else { return Ok(None) };
+    let Some(row) = row else { return Ok(None) };
+    parameters.extend(row.parameters);
+    let Some(value) = row.exprs.into_iter().next() else { return Ok(None) };
     let value = planner.physical_with_inputs(value, &DFSchema::empty(), inputs)?;
     Ok(value.map(Cell::Computed))
 }
