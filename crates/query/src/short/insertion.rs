@@ -2,7 +2,7 @@
 
 use super::Given;
 use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
-use datafusion::arrow::datatypes::{Schema, SchemaRef};
+use datafusion::arrow::datatypes::{Field, FieldRef, Schema, SchemaRef};
 use datafusion::physical_expr::PhysicalExpr;
 use keyed::{Operand, one_value};
 use planner::inputs::Inputs;
@@ -44,8 +44,7 @@ impl Insertion {
     pub(super) fn parameters(&self, table: &Table) -> Vec<(usize, SqlType)> {
         let of_row = |row: &Vec<Cell>| -> Vec<(usize, SqlType)> {
             let cells = row.iter().zip(self.schema.fields());
-            let parameter = |(cell, field): (&Cell, &Arc<_>)| {
-                let field: &datafusion::arrow::datatypes::Field = field;
+            let parameter = |(cell, field): (&Cell, &FieldRef)| {
                 let (_, column) = table.column(field.name())?;
                 Some((cell.operand()?.number()?, column.sql_type.clone()))
             };
@@ -90,7 +89,6 @@ impl Insertion {
 }
 
 fn one_row(values: Vec<ArrayRef>) -> Result<RecordBatch> {
-    use datafusion::arrow::datatypes::Field;
     let fields = values.iter().map(|value| Field::new("", value.data_type().clone(), true));
     let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
     let options = RecordBatchOptions::new().with_row_count(Some(1));

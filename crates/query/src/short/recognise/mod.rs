@@ -124,7 +124,7 @@ fn only_table<'a>(
     }
 }
 
-/// The indexes of a table. None if calls in conditions could mean functions of users that have the names of those in indexes.
+/// The indexes of a table. There are none where users have functions `lower` or `upper`: calls in conditions may mean these.
 fn indexes_of<'a>(tables: &'a dyn Tables, table: &Table) -> &'a [Arc<Index>] {
     let catalog = tables.catalog();
     match catalog.functions().any(|function| matches!(&*function.name, "lower" | "upper")) {
