@@ -1,7 +1,8 @@
 //! `RemoteFragment`: the operator that stands for a fragment on another server.
 
+use super::filters::gathered_bytes;
 use super::gather::Turns;
-use super::leaves::{below, core_of, gathered_bytes, order_of, properties_of};
+use super::leaves::{below, core_of, order_of, properties_of};
 use super::ready::Ready;
 use crate::exchange::Broadcast;
 use crate::received::{Received, holding};

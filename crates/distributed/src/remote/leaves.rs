@@ -4,7 +4,6 @@ use crate::boundary::Stored;
 use crate::exchange::{Broadcast, Exchange, carries_rows};
 use datafusion::common::Result;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::execution::TaskContext;
 use datafusion::physical_expr::{EquivalenceProperties, LexOrdering};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, SchedulingType};
 use datafusion::physical_plan::sorts::sort::SortExec;
@@ -35,20 +34,6 @@ pub(super) fn leaves_of(fragment: &Arc<dyn ExecutionPlan>) -> Result<Vec<Arc<dyn
         Ok(next)
     })?;
     Ok(found)
-}
-
-/// Bytes of all broadcasts of a fragment. Computes their rows.
-pub(super) async fn gathered_bytes(
-    fragment: &Arc<dyn ExecutionPlan>,
-    context: &Arc<TaskContext>,
-) -> Result<usize> {
-    let mut bytes = 0;
-    for node in leaves_of(fragment)? {
-        if let Some(broadcast) = node.downcast_ref::<Broadcast>() {
-            bytes += broadcast.gathered(context).await?.bytes;
-        }
-    }
-    Ok(bytes)
 }
 
 /// The scans of a fragment, from the root down.

@@ -2,6 +2,7 @@
 //! runs a fragment on all servers, and [`forward`] sends a received fragment on to further owners.
 
 mod everywhere;
+mod filters;
 mod forward;
 mod fragment;
 mod gather;
