@@ -11,8 +11,9 @@ use crate::wire::fragment::{Fragment, Input, Scan};
 use crate::wire::output::{Branch, Output};
 use crate::wire::rows;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::common::{Result, plan_err};
+use datafusion::common::{Result, ScalarValue, plan_err};
 use datafusion::execution::TaskContext;
+use datafusion::physical_expr::expressions::Literal;
 use datafusion::physical_expr::{PhysicalExpr, conjunction, split_conjunction};
 use datafusion::physical_expr_common::physical_expr::snapshot_physical_expr;
 use datafusion::physical_plan::empty::EmptyExec;
@@ -86,16 +87,15 @@ impl Ready {
         let to_bytes = |plan| physical_plan_to_bytes_with_extension_codec(plan, &codec);
         let scans = codec.leaves.iter().filter_map(|leaf| leaf.downcast_ref::<BucketScan>());
         let scans: Vec<&BucketScan> = scans.collect();
-        let mut predicates = Vec::with_capacity(scans.len());
-        for scan in &scans {
-            predicates.push(match predicate(scan)? {
-                Some(predicate) => {
-                    let none = Arc::new(EmptyExec::new(Arc::clone(&scan.read_schema)));
-                    Some(to_bytes(Arc::new(FilterExec::try_new(predicate, none)?))?)
-                }
-                None => None,
-            });
-        }
+        let filters = |scan: &&BucketScan| {
+            let to_bytes = |filter| {
+                let none = Arc::new(EmptyExec::new(Arc::clone(&scan.read_schema)));
+                to_bytes(Arc::new(FilterExec::try_new(filter, none)?))
+            };
+            let predicate = scan.predicate.clone().map(to_bytes).transpose()?;
+            Ok((predicate, known_hint(scan)?.map(to_bytes).transpose()?))
+        };
+        let filters = scans.iter().map(filters).collect::<Result<Vec<_>>>()?;
         let schemas = self.readers.iter().map(|reader| rows::to_bytes(&reader.schema(), &[]));
         let schemas = schemas.collect::<Result<Vec<_>>>()?;
         let input = if let Some(rows) = self.stored {
@@ -104,8 +104,8 @@ impl Ready {
             let parts = self.readers.iter().map(|reader| reader.parts.clone());
             Input::Parts(parts.zip(schemas.iter().map(Vec::as_slice)).collect())
         } else {
-            let each = scans.iter().zip(ranges).zip(&predicates);
-            let scans = each.map(|((scan, (ranges, hops)), predicate)| Scan {
+            let each = scans.iter().zip(ranges).zip(&filters);
+            let scans = each.map(|((scan, (ranges, hops)), (predicate, hint))| Scan {
                 hops: *hops,
                 table: scan.table.id.0,
                 version: scan.table.version,
@@ -114,6 +114,7 @@ impl Ready {
                 output: scan.output.clone(),
                 limit: scan.limit,
                 predicate: predicate.as_deref(),
+                hint: hint.as_deref(),
             });
             Input::Scans(scans.collect())
         };
@@ -142,14 +143,18 @@ impl Ready {
     }
 }
 
-/// The predicate of a scan, with the present state of its dynamic filter.
-fn predicate(scan: &BucketScan) -> Result<Option<Arc<dyn PhysicalExpr>>> {
-    let mut all: Vec<_> = scan.predicate.iter().cloned().collect();
-    if let Some(hint) = &scan.hint {
-        let hint = snapshot_physical_expr(Arc::clone(hint))?;
-        all.extend(split_conjunction(&hint).into_iter().filter(|part| is_plain(part)).cloned());
-    }
-    Ok((!all.is_empty()).then(|| conjunction(all)))
+/// The present state of a scan's dynamic filter, as far as it compares columns with constants.
+fn known_hint(scan: &BucketScan) -> Result<Option<Arc<dyn PhysicalExpr>>> {
+    let Some(hint) = &scan.hint else { return Ok(None) };
+    let hint = snapshot_physical_expr(Arc::clone(hint))?;
+    let parts = split_conjunction(&hint).into_iter().filter(|part| is_plain(part));
+    let known: Vec<_> = parts.filter(|part| !is_true(part)).cloned().collect();
+    Ok((!known.is_empty()).then(|| conjunction(known)))
+}
+
+fn is_true(expression: &Arc<dyn PhysicalExpr>) -> bool {
+    let literal = expression.downcast_ref::<Literal>();
+    literal.is_some_and(|literal| *literal.value() == ScalarValue::Boolean(Some(true)))
 }
 
 /// The operators without their state on this server. An empty leaf replaces a broadcast, a reader

@@ -4,6 +4,7 @@ use crate::sites::Sites;
 use crate::wire::fragment::Scan;
 use crate::wire::out_of_range;
 use datafusion::execution::TaskContext;
+use datafusion::physical_expr::conjunction;
 use datafusion::physical_plan::ExecutionPlan;
 use scan::bucket_scan::BucketScan;
 use scan::places::{self, Elsewhere};
@@ -45,13 +46,15 @@ pub(crate) async fn found(
         return Err(out_of_range("a fragment's columns are out of range"));
     }
     let schema = Arc::new(plan_schema(view.table(), &scan.read));
-    let predicate = scan.predicate(context)?;
+    let (predicate, hint) = (scan.predicate(context)?, scan.hint(context)?);
+    let conjuncts: Vec<_> = predicate.into_iter().chain(hint).collect();
+    let all = (!conjuncts.is_empty()).then(|| conjunction(conjuncts.iter().cloned()));
     let places::Found { pieces, coverage, here: ranges, elsewhere } =
-        places::find(&view, &scan.ranges, predicate.as_ref(), &schema, &scan.read).await?;
+        places::find(&view, &scan.ranges, all.as_ref(), &schema, &scan.read).await?;
     let table = Arc::clone(view.table());
     let partitions = context.session_config().target_partitions();
     let here = BucketScan::new(table, pieces, scan.read.clone(), schema, partitions, coverage);
-    let here = here.with_conjuncts(predicate.into_iter().collect())?;
+    let here = here.with_conjuncts(conjuncts)?;
     let here = here.with_output(&scan.output)?.with_limit(scan.limit);
     Ok((here, Elsewhere::new(view, ranges, elsewhere).with_hops(scan.hops)))
 }

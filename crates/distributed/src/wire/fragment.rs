@@ -10,6 +10,8 @@ use datafusion::common::{DataFusionError, Result, plan_err};
 use datafusion::datasource::memory::MemorySourceConfig;
 use datafusion::execution::TaskContext;
 use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::DynamicFilterPhysicalExpr;
+use datafusion::physical_expr::utils::collect_columns;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::physical_plan::filter::FilterExec;
@@ -84,6 +86,9 @@ pub(crate) struct Scan<'a> {
     /// A filter over the columns that are read, as a plan; `None` for all rows.
     #[serde(borrow)]
     pub(crate) predicate: Option<&'a [u8]>,
+    /// What is known of a dynamic filter, likewise. The operators above check it again.
+    #[serde(borrow)]
+    pub(crate) hint: Option<&'a [u8]>,
 }
 
 /// One server's parts of an exchange.
@@ -199,13 +204,27 @@ impl Scan<'_> {
 
     /// The scan's predicate, over the columns that are read.
     pub(crate) fn predicate(&self, context: &TaskContext) -> Result<Option<Arc<dyn PhysicalExpr>>> {
-        let Some(bytes) = self.predicate else { return Ok(None) };
-        let codec = Codec::reading(Vec::new(), context);
-        let plan = physical_plan_from_bytes_with_extension_codec(bytes, context, &codec)?;
-        match plan.downcast_ref::<FilterExec>() {
-            Some(filter) => Ok(Some(Arc::clone(filter.predicate()))),
-            None => plan_err!("a fragment's predicate is not a filter"),
-        }
+        self.predicate.map(|bytes| filter_of(bytes, context)).transpose()
+    }
+
+    /// What is known of the scan's dynamic filter, over the columns that are read. The scan takes it as a dynamic filter that
+    /// does not change: it stops to filter rows if most of them pass.
+    pub(crate) fn hint(&self, context: &TaskContext) -> Result<Option<Arc<dyn PhysicalExpr>>> {
+        let Some(bytes) = self.hint else { return Ok(None) };
+        let known = filter_of(bytes, context)?;
+        let columns = collect_columns(&known).into_iter();
+        let columns = columns.map(|column| Arc::new(column) as Arc<dyn PhysicalExpr>).collect();
+        Ok(Some(Arc::new(DynamicFilterPhysicalExpr::new(columns, known))))
+    }
+}
+
+/// The predicate of a filter that was written as a plan.
+fn filter_of(bytes: &[u8], context: &TaskContext) -> Result<Arc<dyn PhysicalExpr>> {
+    let codec = Codec::reading(Vec::new(), context);
+    let plan = physical_plan_from_bytes_with_extension_codec(bytes, context, &codec)?;
+    match plan.downcast_ref::<FilterExec>() {
+        Some(filter) => Ok(Arc::clone(filter.predicate())),
+        None => plan_err!("a fragment's predicate is not a filter"),
     }
 }
 
@@ -241,13 +260,17 @@ mod tests {
             output: vec![1],
             limit: Some(9),
             predicate: Some(&[7]),
+            hint: None,
         };
         let producers = vec![ServerId(2)];
         let parts = Parts { exchange, producers, first: 4, partitions: 2 };
         // What follows the input: rows, exchange, store, branch, fan-in, measured, plan.
         let rest = [1, 2, 8, 9, 1, 1, 172, 2, 1, 1, 172, 2, 128, 1, 2, 1, 2, 16, 1, 1, 6];
         for (input, expected) in [
-            (Input::Scans(vec![scan]), vec![0, 1, 1, 5, 2, 1, 0, 2, 2, 0, 3, 1, 1, 1, 9, 1, 1, 7]),
+            (
+                Input::Scans(vec![scan]),
+                vec![0, 1, 1, 5, 2, 1, 0, 2, 2, 0, 3, 1, 1, 1, 9, 1, 1, 7, 0],
+            ),
             (Input::Parts(vec![(parts, &[7])]), vec![1, 1, 1, 172, 2, 1, 2, 4, 2, 1, 7]),
             (Input::Stored(exchange), vec![2, 1, 172, 2]),
         ] {

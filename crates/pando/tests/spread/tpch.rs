@@ -62,7 +62,11 @@ async fn filters_of_broadcasts_are_known_before_the_scans_below() {
             assert!(has_exchange, "{}", lines.join("\n"));
             let scan = lines.iter().find(|line| line.contains("table=supplier")).expect("a scan");
             let (rows, all) = (metric(scan, "output_rows"), metric(scan, "hint_rows"));
-            assert!(rows * 2 < all || all < 10, "{rows} of {all} suppliers in\n{}", lines.join("\n"));
+            assert!(
+                rows * 2 < all || all < 10,
+                "{rows} of {all} suppliers in\n{}",
+                lines.join("\n")
+            );
             scans += u32::from(all >= 10);
         }
     }
