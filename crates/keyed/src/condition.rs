@@ -1,13 +1,16 @@
 //! A condition by key: values of the leading key columns, what it says about the next one, and
 //! comparisons of other columns.
 
-use crate::conjunct::{Comparison, Conjunct, Function, Test, collect};
-use crate::filter::Filter;
-use crate::names::Named;
+use crate::conjunct::{Comparison, Conjunct, Conjuncts, Function, Test, collect};
+use crate::filter::{Filter, Is};
+use crate::names::{Named, expression_of};
 use crate::operand::Operand;
-use grammar::tree::{Node, NodeEnum};
+use crate::partial;
+use datafusion::common::ScalarValue;
+use grammar::tree::NodeEnum;
 use std::sync::Arc;
 use store::catalog::{Index, SqlType, Table, TableId};
+use values::error::Result;
 
 /// A condition by key.
 #[derive(Debug)]
@@ -20,6 +23,10 @@ pub(crate) struct Condition {
     pub(crate) filters: Vec<Filter>,
     /// The only column of an index, which is an expression, and its value. Nothing is said about the key then.
     pub(crate) by_expression: Option<(TableId, Operand)>,
+    /// Values that must be true.
+    gates: Vec<Operand>,
+    /// The partial indexes that have all rows of the condition.
+    partial: Vec<TableId>,
 }
 
 /// What a condition says about the key column after the prefix.
@@ -42,8 +49,9 @@ impl Condition {
         indexes: &[Arc<Index>],
         condition: Option<&NodeEnum>,
     ) -> Option<Self> {
-        let (table, mut conjuncts) = (named.table, Vec::new());
-        condition.map_or(Some(()), |condition| collect(named, condition, &mut conjuncts))?;
+        let (table, mut found) = (named.table, Conjuncts::default());
+        condition.map_or(Some(()), |condition| collect(named, condition, &mut found))?;
+        let Conjuncts { tests: mut conjuncts, gates } = found;
         let key = table.key_indices();
         let prefix = take_prefix(&key, &mut conjuncts);
         let next = match key.get(prefix.len()) {
@@ -70,17 +78,43 @@ impl Condition {
         }
         let filter = |(column, test): Conjunct| match test {
             Test::Compared(comparison, operand) if is_plain(&table.columns[column].sql_type) => {
-                Some(Filter { column, comparison, operand })
+                Some(Filter { column, is: Is::Compared(comparison, operand) })
             }
+            Test::Null => Some(Filter { column, is: Is::Null }),
+            Test::NotNull => Some(Filter { column, is: Is::NotNull }),
             _ => None,
         };
-        let filters = conjuncts.into_iter().map(filter).collect::<Option<_>>()?;
-        Some(Self { prefix, next, filters, by_expression })
+        let filters: Vec<Filter> = conjuncts.into_iter().map(filter).collect::<Option<_>>()?;
+        let partial = partial::implied(table, indexes, &filters);
+        Some(Self { prefix, next, filters, by_expression, gates, partial })
+    }
+
+    /// Whether the values that must be true are; `None` if one is no truth value.
+    ///
+    /// # Errors
+    /// 42P02 if a parameter does not exist.
+    pub(crate) fn is_open(&self, parameters: &[ScalarValue]) -> Result<Option<bool>> {
+        let mut is_open = true;
+        for gate in &self.gates {
+            match gate.value(parameters)? {
+                ScalarValue::Boolean(value) => is_open &= *value == Some(true),
+                ScalarValue::Null => is_open = false,
+                _ => return Ok(None),
+            }
+        }
+        Ok(Some(is_open))
+    }
+
+    /// Whether an index has all rows of the condition.
+    pub(crate) fn is_covered_by(&self, index: &Index) -> bool {
+        index.predicate.is_none() || self.partial.contains(&index.file.id)
     }
 
     /// The values of all key columns, if there is nothing more to it.
     pub(crate) fn point(&self, table: &Table) -> Option<&[Operand]> {
-        let is_point = self.prefix.len() == table.key.len() && self.filters.is_empty();
+        let is_point = self.prefix.len() == table.key.len()
+            && self.filters.is_empty()
+            && self.gates.is_empty();
         is_point.then_some(&*self.prefix)
     }
 
@@ -101,7 +135,11 @@ impl Condition {
                 }
             }
         }
-        all.extend(self.filters.iter().map(|filter| (&filter.operand, type_of(filter.column))));
+        all.extend(self.filters.iter().filter_map(|filter| match &filter.is {
+            Is::Compared(_, operand) => Some((operand, type_of(filter.column))),
+            Is::Null | Is::NotNull => None,
+        }));
+        all.extend(self.gates.iter().map(|gate| (gate, SqlType::Boolean)));
         all.extend(self.by_expression.iter().map(|(_, operand)| (operand, SqlType::Text)));
         let parameter = |(operand, of): (&Operand, SqlType)| match operand {
             Operand::Cast(number, to) => Some((*number, to.clone())),
@@ -124,15 +162,8 @@ fn is_by(index: &Index, table: &Table, function: Function, column: usize) -> boo
     let Some(expression) = only.key.expression().filter(|_| index.predicate.is_none()) else {
         return false;
     };
-    let parsed = grammar::parse(&format!("SELECT {}", expression.text));
-    let Ok(parsed) = parsed else { return false };
-    let statement = parsed.statements().first().and_then(|raw| raw.stmt.as_ref()?.node.as_ref());
-    let Some(NodeEnum::SelectStmt(select)) = statement else { return false };
-    let [Node { node: Some(NodeEnum::ResTarget(target)) }] = &select.target_list[..] else {
-        return false;
-    };
-    let value = target.val.as_deref().and_then(|value| value.node.as_ref());
-    let called = value.and_then(|value| Function::of(Named::itself(table), value));
+    let called = expression_of(&expression.text);
+    let called = called.and_then(|value| Function::of(Named::itself(table), &value));
     called == Some((function, column))
 }
 
@@ -153,7 +184,7 @@ fn take_prefix(key: &[usize], conjuncts: &mut Vec<Conjunct>) -> Vec<Operand> {
 /// Takes what restricts the key column after the prefix: a list, or all comparisons.
 fn take_next(table: &Table, column: usize, is_last: bool, conjuncts: &mut Vec<Conjunct>) -> Next {
     let sql_type = &table.columns[column].sql_type;
-    if !is_plain(sql_type) && *sql_type != SqlType::Uuid {
+    if !is_plain(sql_type) {
         return Next::Any;
     }
     let is_list =
@@ -162,12 +193,14 @@ fn take_next(table: &Table, column: usize, is_last: bool, conjuncts: &mut Vec<Co
         return match conjuncts.remove(at).1 {
             Test::OneOf(values) => Next::OneOf(values),
             Test::AnyOf(array) => Next::AnyOf(array),
-            Test::Compared(..) | Test::Called(..) => Next::Any,
+            _ => Next::Any,
         };
     }
     let mut comparisons = Vec::new();
     conjuncts.retain(|(of, test)| match test {
-        Test::Compared(comparison, operand) if *of == column => {
+        Test::Compared(comparison, operand)
+            if *of == column && *comparison != Comparison::NotEqual =>
+        {
             comparisons.push((*comparison, operand.clone()));
             false
         }
@@ -189,5 +222,6 @@ pub(crate) fn is_plain(sql_type: &SqlType) -> bool {
             | SqlType::Date
             | SqlType::Timestamp
             | SqlType::TimestampTz
+            | SqlType::Uuid
     )
 }

@@ -1,14 +1,16 @@
-//! Conditions as conjuncts, each about one column.
+//! Conditions as conjuncts: each is about one column, or about none.
 
 use crate::names::{Named, bare};
 use crate::operand::Operand;
-use grammar::tree::{AExpr, AExprKind, BoolExprType, Node, NodeEnum};
+use datafusion::common::ScalarValue;
+use grammar::tree::{AExpr, AExprKind, BoolExprType, BoolTestType, Node, NodeEnum, NullTestType};
 use store::catalog::SqlType;
 
 /// A comparison of a column with a value: the column is on the left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Comparison {
     Equal,
+    NotEqual,
     Less,
     LessOrEqual,
     Greater,
@@ -19,6 +21,7 @@ impl Comparison {
     fn of(operator: &str) -> Option<Self> {
         Some(match operator {
             "=" => Self::Equal,
+            "<>" => Self::NotEqual,
             "<" => Self::Less,
             "<=" => Self::LessOrEqual,
             ">" => Self::Greater,
@@ -31,6 +34,7 @@ impl Comparison {
     fn swapped(self) -> Self {
         match self {
             Self::Equal => Self::Equal,
+            Self::NotEqual => Self::NotEqual,
             Self::Less => Self::Greater,
             Self::LessOrEqual => Self::GreaterOrEqual,
             Self::Greater => Self::Less,
@@ -43,6 +47,10 @@ impl Comparison {
 #[derive(Debug, Clone)]
 pub(crate) enum Test {
     Compared(Comparison, Operand),
+    /// `IS NULL`
+    Null,
+    /// `IS NOT NULL`
+    NotNull,
     /// `IN (...)`
     OneOf(Vec<Operand>),
     /// `= ANY (array)`
@@ -83,20 +91,59 @@ impl Function {
 /// A column of the table, and what a conjunct says about it.
 pub(crate) type Conjunct = (usize, Test);
 
+/// The conjuncts of a condition.
+#[derive(Default)]
+pub(crate) struct Conjuncts {
+    /// Those of columns.
+    pub(crate) tests: Vec<Conjunct>,
+    /// Values that must be true.
+    pub(crate) gates: Vec<Operand>,
+}
+
 /// Adds the conjuncts of a condition; `None` if one of them is of another kind.
-pub(crate) fn collect(
-    named: Named<'_>,
-    condition: &NodeEnum,
-    out: &mut Vec<Conjunct>,
-) -> Option<()> {
+pub(crate) fn collect(named: Named<'_>, condition: &NodeEnum, out: &mut Conjuncts) -> Option<()> {
     match condition {
-        NodeEnum::BoolExpr(all) if all.boolop() == BoolExprType::AndExpr => all
-            .args
-            .iter()
-            .try_for_each(|part| grammar::growing(|| collect(named, part.node.as_ref()?, out))),
-        NodeEnum::AExpr(test) => test_of(named, test, out),
-        _ => None,
+        NodeEnum::BoolExpr(all) if all.boolop() == BoolExprType::AndExpr => {
+            return all.args.iter().try_for_each(|part| {
+                grammar::growing(|| collect(named, part.node.as_ref()?, out))
+            });
+        }
+        NodeEnum::AExpr(test) => return test_of(named, test, &mut out.tests),
+        NodeEnum::ParamRef(_) | NodeEnum::AConst(_) => out.gates.push(Operand::of(condition)?),
+        NodeEnum::NullTest(test) => {
+            let column = named.column(test.arg.as_deref()?.node.as_ref()?)?;
+            out.tests.push(match test.nulltesttype() {
+                NullTestType::IsNull => (column, Test::Null),
+                NullTestType::IsNotNull => (column, Test::NotNull),
+                NullTestType::Undefined => return None,
+            });
+        }
+        condition => out.tests.push(truth(named, condition)?),
     }
+    Some(())
+}
+
+/// The conjunct that a column of truth values is true or false: `c`, `NOT c`, `c IS TRUE`, `c IS FALSE`.
+fn truth(named: Named<'_>, condition: &NodeEnum) -> Option<Conjunct> {
+    let (column, is) = match condition {
+        NodeEnum::ColumnRef(_) => (condition, true),
+        NodeEnum::BoolExpr(not) if not.boolop() == BoolExprType::NotExpr => {
+            (not.args.first()?.node.as_ref()?, false)
+        }
+        NodeEnum::BooleanTest(test) => {
+            let is = match test.booltesttype() {
+                BoolTestType::IsTrue => true,
+                BoolTestType::IsFalse => false,
+                _ => return None,
+            };
+            (test.arg.as_deref()?.node.as_ref()?, is)
+        }
+        _ => return None,
+    };
+    let column = named.column(column)?;
+    let is_truth = named.table.columns[column].sql_type == SqlType::Boolean;
+    let value = Operand::Constant(ScalarValue::Boolean(Some(is)));
+    is_truth.then_some((column, Test::Compared(Comparison::Equal, value)))
 }
 
 fn test_of(named: Named<'_>, test: &AExpr, out: &mut Vec<Conjunct>) -> Option<()> {

@@ -2,6 +2,7 @@
 
 use crate::condition::{Condition, Next};
 use crate::conjunct::Comparison;
+use crate::filter::{Filter, Is};
 use crate::operand::{Converted, Operand, converted};
 use crate::order::OrderKey;
 use datafusion::arrow::array::ArrayRef;
@@ -16,7 +17,7 @@ use values::error::Result;
 impl Condition {
     /// The keys of the rows that an index names, in order, in a view whose rows are all on this
     /// server. They must fulfil the filters, too. `None` if no index is of use, or names more than
-    /// `limit` rows.
+    /// `limit` rows. Ranges of an index whose first column has no value are read only with `by_range`.
     ///
     /// # Errors
     /// Those of the store; 42P02 if a parameter does not exist.
@@ -25,6 +26,7 @@ impl Condition {
         view: &TableView,
         parameters: &[ScalarValue],
         limit: usize,
+        by_range: bool,
     ) -> Result<Option<Vec<Key>>> {
         let has_key = !self.prefix.is_empty() || !matches!(self.next, Next::Any);
         if view.indexes().is_empty() || has_key {
@@ -33,16 +35,17 @@ impl Condition {
         if let Some((id, operand)) = &self.by_expression {
             return keys_of_expression(view, (*id, operand), parameters, limit);
         }
-        let mut best: Option<(Vec<ArrayRef>, &Index, &TableView)> = None;
+        let mut best: Option<(Entries, &Index, &TableView)> = None;
         for (index, file) in view.indexes() {
-            let values = self.values_of(index, view.table(), parameters)?;
-            let is_better = |(known, ..): &(Vec<ArrayRef>, _, _)| values.len() > known.len();
-            if !values.is_empty() && best.as_ref().is_none_or(is_better) {
-                best = Some((values, index, file));
+            let Some(entries) = self.entries_of(index, view.table(), parameters)? else { continue };
+            let is_better = |(known, ..): &(Entries, _, _)| entries.is_better_than(known);
+            let is_used = !entries.values.is_empty() || by_range && entries.is_bounded;
+            if is_used && best.as_ref().is_none_or(is_better) {
+                best = Some((entries, index, file));
             }
         }
-        let Some((values, index, file)) = best else { return Ok(None) };
-        keys_of_values((index, file), &values, limit)
+        let Some((entries, index, file)) = best else { return Ok(None) };
+        keys_within((index, file), entries, limit)
     }
 
     /// The entries of an index that are in the order of columns, and the end at which they begin: all entries whose leading
@@ -61,15 +64,11 @@ impl Condition {
             return Ok(None);
         }
         for (index, file) in view.indexes() {
-            let values = self.values_of(index, view.table(), parameters)?;
-            let Some(from) = self.end_of(index, view.table(), values.len(), order) else {
-                continue;
-            };
-            if values.is_empty() {
-                return Ok(index.predicate.is_none().then(|| (file, KeyRange::all(), from)));
+            let Some(entries) = self.entries_of(index, view.table(), parameters)? else { continue };
+            let fixed = entries.values.len();
+            if let Some(from) = self.end_of(index, view.table(), fixed, order) {
+                return Ok(Some((file, entries.range, from)));
             }
-            let entries = EntryEncoder::new(index, &values).map_err(store::Error::from)?.values(0);
-            return Ok(Some((file, of_entries_from(&entries), from)));
         }
         Ok(None)
     }
@@ -82,9 +81,6 @@ impl Condition {
         fixed: usize,
         order: &[OrderKey],
     ) -> Option<End> {
-        if index.predicate.is_some() {
-            return None;
-        }
         let key = table.key_indices();
         let of_index = index.positions(table).into_iter().zip(&index.columns).skip(fixed);
         let of_index = of_index.map(|(at, column)| {
@@ -96,7 +92,7 @@ impl Condition {
         let mut ordered = of_index.chain(key.into_iter().map(|at| Some((at, ascending))));
         let is_fixed = |column: usize| {
             let mut filters = self.filters.iter();
-            filters.any(|of| of.column == column && matches!(of.comparison, Comparison::Equal))
+            filters.any(|of| of.column == column && of.equal_to().is_some())
         };
         let mut from = None;
         for wanted in order.iter().filter(|wanted| !is_fixed(wanted.column)) {
@@ -116,31 +112,102 @@ impl Condition {
         Some(from.unwrap_or(End::First))
     }
 
-    /// The values that leading columns of an index must have.
-    fn values_of(
+    /// The entries of an index that the condition admits; `None` if the index may lack rows of it, or none is admitted.
+    fn entries_of(
         &self,
         index: &Index,
         table: &Table,
         parameters: &[ScalarValue],
-    ) -> Result<Vec<ArrayRef>> {
-        let mut values = Vec::new();
-        if index.predicate.is_some() {
-            return Ok(values);
+    ) -> Result<Option<Entries>> {
+        if !self.is_covered_by(index) {
+            return Ok(None);
         }
+        let (mut values, mut next) = (Vec::new(), None);
         for column in index.positions(table) {
             let Some(column) = column else { break };
-            let mut filters = self.filters.iter();
-            let equal = filters.find(|filter| {
-                filter.column == column && matches!(filter.comparison, Comparison::Equal)
-            });
+            let mut filters = self.filters.iter().filter(|filter| filter.column == column);
+            let equal = filters.find_map(Filter::equal_to);
+            next = Some(column);
             let Some(equal) = equal else { break };
-            match converted(&equal.operand, &table.columns[column], parameters)? {
+            match converted(equal, &table.columns[column], parameters)? {
                 Some(Converted::Value(value)) => values.push(value),
                 Some(Converted::Null) | None => break,
             }
+            next = None;
         }
-        Ok(values)
+        let mut range = range_of(index, &values)?;
+        let is_compared = next.is_some_and(|next| {
+            self.filters.iter().any(|of| of.column == next && matches!(of.is, Is::Compared(..)))
+        });
+        let mut is_bounded = false;
+        if let Some(next) = next.filter(|_| is_compared) {
+            let descends = index.columns[values.len()].descending;
+            for filter in self.filters.iter().filter(|filter| filter.column == next) {
+                let Is::Compared(comparison, operand) = &filter.is else { continue };
+                let Some(Converted::Value(limit)) =
+                    converted(operand, &table.columns[next], parameters)?
+                else {
+                    continue;
+                };
+                let with_limit = [&values[..], &[limit]].concat();
+                let equal = range_of(index, &with_limit)?;
+                let Some(bounded) = bounded(&range, &equal, *comparison, descends) else {
+                    return Ok(None);
+                };
+                is_bounded |= bounded != range;
+                range = bounded;
+            }
+        }
+        Ok(Some(Entries { values, range, is_bounded }))
     }
+}
+
+/// Entries of an index.
+struct Entries {
+    /// The values of its leading columns.
+    values: Vec<ArrayRef>,
+    /// The keys of the entries.
+    range: KeyRange,
+    /// Whether the column after these is compared with values.
+    is_bounded: bool,
+}
+
+impl Entries {
+    fn is_better_than(&self, other: &Self) -> bool {
+        (self.values.len(), self.is_bounded) > (other.values.len(), other.is_bounded)
+    }
+}
+
+/// The entries whose leading columns have values.
+fn range_of(index: &Index, values: &[ArrayRef]) -> Result<KeyRange> {
+    if values.is_empty() {
+        return Ok(KeyRange::all());
+    }
+    let entries = EntryEncoder::new(index, values).map_err(store::Error::from)?.values(0);
+    Ok(of_entries_from(&entries))
+}
+
+/// The part of a range of entries in which a column fulfils a comparison with a value, given the entries that have this
+/// value. `None` if it is empty. Entries with NULL may be in it.
+fn bounded(
+    range: &KeyRange,
+    equal: &KeyRange,
+    comparison: Comparison,
+    descends: bool,
+) -> Option<KeyRange> {
+    use Comparison::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
+    let (from_value, after_value) = (&equal.low, &equal.high);
+    let (low, high) = match (comparison, descends) {
+        (NotEqual, _) => (None, None),
+        (Equal, _) => (Some(from_value), Some(after_value)),
+        (Greater, false) | (Less, true) => (Some(after_value), None),
+        (GreaterOrEqual, false) | (LessOrEqual, true) => (Some(from_value), None),
+        (Less, false) | (Greater, true) => (None, Some(from_value)),
+        (LessOrEqual, false) | (GreaterOrEqual, true) => (None, Some(after_value)),
+    };
+    let low = low.unwrap_or(&range.low).max(&range.low);
+    let high = high.unwrap_or(&range.high).min(&range.high);
+    KeyRange::new(low.clone(), high.clone())
 }
 
 /// The keys of the rows of which an expression that an index has is equal to a text.
@@ -155,23 +222,28 @@ fn keys_of_expression(
     };
     let text = Column { sql_type: SqlType::Text, ..Column::row_id(ColumnId(0)) };
     match converted(operand, &text, parameters)? {
-        Some(Converted::Value(value)) => keys_of_values((index, file), &[value], limit),
+        Some(Converted::Value(value)) => {
+            let values = vec![value];
+            let range = range_of(index, &values)?;
+            keys_within((index, file), Entries { values, range, is_bounded: false }, limit)
+        }
         Some(Converted::Null) => Ok(Some(Vec::new())),
         None => Ok(None),
     }
 }
 
-/// The keys of the rows whose leading columns of an index have these values, in order; `None` if there are more than
-/// `limit`.
-fn keys_of_values(
+/// The keys of the rows with some entries of an index, in order; `None` if there are more than `limit`.
+fn keys_within(
     (index, file): (&Index, &TableView),
-    values: &[ArrayRef],
+    Entries { values, range, .. }: Entries,
     limit: usize,
 ) -> Result<Option<Vec<Key>>> {
-    let entries = EntryEncoder::new(index, values).map_err(store::Error::from)?.values(0);
     let range = match index.is_enforced() && values.len() == index.columns.len() {
-        true => KeyRange::point(&of_entry(&entries)),
-        false => of_entries_from(&entries),
+        true => {
+            let entry = EntryEncoder::new(index, &values).map_err(store::Error::from)?.values(0);
+            KeyRange::point(&of_entry(&entry))
+        }
+        false => range,
     };
     let mut keys = file.entries_here(&range, limit + 1)?;
     keys.sort_unstable();

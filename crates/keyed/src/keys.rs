@@ -157,7 +157,7 @@ fn within(
             None => return Ok(None),
         };
         let operator = match comparison {
-            Comparison::Equal => return Ok(None),
+            Comparison::Equal | Comparison::NotEqual => return Ok(None),
             Comparison::Less => Operator::Lt,
             Comparison::LessOrEqual => Operator::LtEq,
             Comparison::Greater => Operator::Gt,

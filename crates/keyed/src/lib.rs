@@ -22,6 +22,7 @@ mod names;
 mod operand;
 mod order;
 mod outputs;
+mod partial;
 mod plain;
 mod read;
 #[cfg(test)]

@@ -52,3 +52,14 @@ pub(crate) fn bare(name: &[Node]) -> Option<&str> {
         _ => None,
     }
 }
+
+/// The expression of a definition, from its text.
+pub(crate) fn expression_of(text: &str) -> Option<NodeEnum> {
+    let parsed = grammar::parse(&format!("SELECT {text}")).ok()?;
+    let statement = parsed.statements().first().and_then(|raw| raw.stmt.as_ref()?.node.as_ref());
+    let Some(NodeEnum::SelectStmt(select)) = statement else { return None };
+    let [Node { node: Some(NodeEnum::ResTarget(target)) }] = &select.target_list[..] else {
+        return None;
+    };
+    target.val.as_deref()?.node.clone()
+}

@@ -223,6 +223,14 @@ impl Read {
             filters.push(filter);
         }
         let limits = (skipped, left);
+        match self.condition.is_open(parameters)? {
+            Some(true) => {}
+            Some(false) => {
+                let nothing = RecordBatch::new_empty(Arc::clone(&self.sorted_schema));
+                return self.cut(nothing, limits).map(Some);
+            }
+            None => return Ok(None),
+        }
         let wanted = left.map(|left| left.saturating_add(skipped));
         let is_sorted = !self.order.columns().is_empty();
         let found = match keys {
@@ -231,7 +239,8 @@ impl Read {
                 if let Some(found) = self.in_index_order(view, parameters, &filters, wanted)? {
                     return self.cut(found, limits).map(Some);
                 }
-                match self.condition.keys_by_index(view, parameters, ROWS_MAX)? {
+                let by_range = wanted.is_none() || is_sorted;
+                match self.condition.keys_by_index(view, parameters, ROWS_MAX, by_range)? {
                     Some(keys) => Some(self.listed(view, &keys, &filters)?),
                     None if self.condition.by_expression.is_some() => None,
                     None => self.within(view, &range, &filters, wanted.filter(|_| !is_sorted))?,

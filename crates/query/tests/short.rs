@@ -72,7 +72,10 @@ const TABLES: &str = "CREATE TABLE one (id bigint PRIMARY KEY, a integer, b text
     CREATE INDEX ON three (a, b DESC);
     CREATE INDEX ON three (c DESC);
     CREATE INDEX ON three (b NULLS FIRST, c);
-    CREATE INDEX ON three (c, a) WHERE b IS NOT NULL";
+    CREATE INDEX ON three (c, a) WHERE b IS NOT NULL;
+    CREATE INDEX ON three (c DESC, a) WHERE a >= 3;
+    CREATE INDEX ON three (b, a DESC NULLS LAST) WHERE c < 20 AND a IS NOT NULL;
+    CREATE INDEX ON three (a) WHERE b IS NULL AND c <> 5";
 
 async fn change(session: &Session, choices: &mut Choices) {
     let (low, rows) = (choices.below(400), 1 + choices.below(120));
@@ -103,8 +106,18 @@ fn query_by_index(
     choices: &mut Choices,
     number: &mut impl FnMut(&mut Choices, u64) -> String,
 ) -> String {
-    let condition = match choices.below(6) {
+    let condition = match choices.below(14) {
         0 => String::new(),
+        6 => format!("WHERE a >= {} AND {} IS NOT NULL", number(choices, 14), number(choices, 2)),
+        7 => format!("WHERE a > {} AND c <= {}", choices.below(6), number(choices, 30)),
+        8 => format!("WHERE c < {} AND a IS NOT NULL", choices.below(30)),
+        9 => format!("WHERE c < 20 AND a < {} AND b = 'b1'", number(choices, 10)),
+        10 => format!("WHERE b IS NULL AND c <> 5 AND a = {}", number(choices, 12)),
+        11 => format!("WHERE b IS NOT NULL AND c = {} AND a > 4", number(choices, 30)),
+        12 => {
+            format!("WHERE c > 10 AND c <= {} AND {} < 5", choices.below(30), number(choices, 10))
+        }
+        13 => format!("WHERE b <> 'b3' AND a = {}", number(choices, 12)),
         1 => format!("WHERE a = {}", number(choices, 14)),
         2 => format!("WHERE a = {} AND b >= 'b1'", number(choices, 14)),
         3 => format!("WHERE 'b3' = b AND c < {}", number(choices, 40)),

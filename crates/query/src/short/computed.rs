@@ -42,6 +42,9 @@ impl Computed {
     }
 
     fn replace_in(&mut self, planner: &Planner<'_>, table: &Table, node: &mut Node) {
+        if matches!(node.node, Some(NodeEnum::AExpr(_))) && self.replace(planner, table, node) {
+            return;
+        }
         match &mut node.node {
             Some(NodeEnum::BoolExpr(all)) if all.boolop() == BoolExprType::AndExpr => {
                 for part in &mut all.args {
@@ -60,7 +63,9 @@ impl Computed {
                                 self.replace(planner, table, item);
                             }
                         }
-                        _ => self.replace(planner, table, side),
+                        _ => {
+                            self.replace(planner, table, side);
+                        }
                     }
                 }
             }
@@ -68,9 +73,24 @@ impl Computed {
         }
     }
 
-    /// Puts a parameter in the place of an expression, if that can be computed first.
-    fn replace(&mut self, planner: &Planner<'_>, table: &Table, node: &mut Node) {
-        let Some(expression) = &node.node else { return };
+    /// Puts a parameter in the place of an expression, if that can be computed first. Returns whether it did.
+    fn replace(&mut self, planner: &Planner<'_>, table: &Table, node: &mut Node) -> bool {
+        let value = self.computed_first(planner, table, node);
+        let number = i32::try_from(self.own + self.values.len() + 1).ok();
+        let Some((value, number)) = value.zip(number) else { return false };
+        self.values.push(value);
+        *node = Node { node: Some(NodeEnum::ParamRef(ParamRef { number, location: -1 })) };
+        true
+    }
+
+    /// An expression that can be computed first, and its type.
+    fn computed_first(
+        &mut self,
+        planner: &Planner<'_>,
+        table: &Table,
+        node: &Node,
+    ) -> Option<(Arc<dyn PhysicalExpr>, SqlType)> {
+        let expression = node.node.as_ref()?;
         let is_candidate = matches!(
             expression,
             NodeEnum::FuncCall(_)
@@ -86,19 +106,15 @@ impl Computed {
             || Operand::of(expression).is_some()
             || parts.any(|(part, ..)| reads(&part))
         {
-            return;
+            return None;
         }
-        let planned = expressions::plan_value(planner, table, node);
-        let Some(Value { expr, of, parameters }) = planned else { return };
+        let Value { expr, of, parameters } = expressions::plan_value(planner, table, node)?;
         let mut inputs = self.inputs.clone();
         // What is wrong with it, the planner says.
-        let value = planner.physical_with_inputs(expr, &DFSchema::empty(), &mut inputs);
-        let Ok(Some(value)) = value else { return };
+        let value = planner.physical_with_inputs(expr, &DFSchema::empty(), &mut inputs).ok()??;
         self.inputs = inputs;
         self.of_expressions.extend(parameters);
-        self.values.push((value, of));
-        let Ok(number) = i32::try_from(self.own + self.values.len()) else { return };
-        *node = Node { node: Some(NodeEnum::ParamRef(ParamRef { number, location: -1 })) };
+        Some((value, of))
     }
 
     /// The statement's own parameters among all, and those of the expressions. `None` if an expression has another type than
