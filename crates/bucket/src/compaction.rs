@@ -24,6 +24,11 @@ use std::sync::Arc;
 const DELTA_PART: u64 = 8;
 /// A delta up to this size in bytes is not compacted.
 const DELTA_BYTES_MIN: u64 = 2 << 10;
+/// A delta whose bytes are more than this many times those of the rows is compacted: most of its keys have been deleted, and
+/// readers pass over them.
+const OVERHEAD_MAX: u64 = 4;
+/// A delta with fewer bytes is not compacted for its deleted keys.
+const OVERHEAD_BYTES_MIN: u64 = 64 << 10;
 /// A delta above this size in bytes is always compacted.
 const DELTA_BYTES_MAX: u64 = 8 << 20;
 /// A bucket with more runs than this is compacted.
@@ -34,7 +39,8 @@ const CHUNK_ROWS_MIN: usize = CHUNK_ROWS / 4;
 /// Whether a bucket should be compacted.
 pub fn is_due(state: &BucketState, bucket_size: u64) -> bool {
     let limit = (bucket_size / DELTA_PART).clamp(DELTA_BYTES_MIN, DELTA_BYTES_MAX);
-    state.delta.bytes() > limit || state.runs.len() > RUNS_MAX
+    let overhead = OVERHEAD_BYTES_MIN + OVERHEAD_MAX * state.weight();
+    state.delta.bytes() > limit.min(overhead) || state.runs.len() > RUNS_MAX
 }
 
 /// The result of compacting a state.

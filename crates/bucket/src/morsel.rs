@@ -54,7 +54,7 @@ impl Morsel {
     /// Returns the number of rows: exact without changes, otherwise an upper bound.
     pub fn rows(&self) -> usize {
         let in_chunks: usize = self.parts.iter().map(|part| part.rows.len()).sum();
-        in_chunks + if self.changed { self.source.changes(&self.range).len() } else { 0 }
+        in_chunks + if self.changed { self.source.changes_max(&self.range) } else { 0 }
     }
 
     /// Returns the bytes of its rows in chunks, in all columns.

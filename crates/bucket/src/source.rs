@@ -11,7 +11,6 @@ use arrow::array::{Array, ArrayRef};
 use catalog::Table;
 use sdds::{BucketId, Key, KeyRange, Timestamp};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -159,20 +158,27 @@ impl Source {
 
     /// Returns the keys of a range whose rows differ from the chunks, in key order.
     pub(crate) fn changes(&self, range: &KeyRange) -> Vec<Change<'_>> {
-        let mut changes = BTreeMap::new();
-        if let Some(state) = &self.state {
-            for (key, chain) in state.delta.range(range) {
-                if let Some(version) = chain.at(self.snapshot) {
-                    changes.insert(key, version.row.as_ref());
-                }
-            }
-        }
-        if let Some(writes) = &self.writes {
-            for (key, row) in writes.changes_in(range) {
-                changes.insert(key, row.as_ref());
-            }
-        }
-        changes.into_iter().map(|(key, row)| Change { key, row }).collect()
+        let delta = self.state.iter().flat_map(|state| state.delta.range(range));
+        let delta = delta.filter_map(|(key, chain)| {
+            Some(Change { key, row: chain.at(self.snapshot)?.row.as_ref() })
+        });
+        let Some(writes) = self.writes.as_ref().filter(|writes| !writes.changes.is_empty()) else {
+            return delta.collect();
+        };
+        let mut changes: Vec<Change<'_>> =
+            delta.filter(|change| !writes.changes.contains_key(change.key)).collect();
+        let own = writes.changes_in(range);
+        changes.extend(own.map(|(key, row)| Change { key, row: row.as_ref() }));
+        changes.sort_by(|a, b| a.key.cmp(b.key));
+        changes
+    }
+
+    /// Returns how many keys of a range have rows that differ from the chunks, at most: a key in the delta that the reader
+    /// has written counts twice.
+    pub(crate) fn changes_max(&self, range: &KeyRange) -> usize {
+        let delta = self.state.iter().flat_map(|state| state.delta.range(range));
+        let writes = self.writes.iter().flat_map(|writes| writes.changes_in(range));
+        delta.filter(|(_, chain)| chain.at(self.snapshot).is_some()).count() + writes.count()
     }
 
     /// Whether rows of a range differ from the chunks.

@@ -27,6 +27,9 @@ use values::error::Result;
 /// Rows that are read, at most. The planner divides the work of more among threads.
 const ROWS_MAX: usize = 1 << 10;
 
+/// Rows that are read, at most, with those that have been deleted a short time ago.
+const PASSED_MAX: usize = 1 << 14;
+
 /// Rows that are read first, at least, if a limit or a filter decides how many are needed.
 const ROWS_AT_FIRST: usize = 16;
 
@@ -298,7 +301,7 @@ impl Read {
         }
         let ordered = self.condition.ordered_entries(view, parameters, order)?;
         let Some((file, range, from)) = ordered else { return Ok(None) };
-        let mut at_once = if filters.is_empty() { wanted } else { wanted.max(ROWS_AT_FIRST) };
+        let mut at_once = wanted;
         loop {
             let keys = file.entries_from(&range, at_once, from)?;
             let found = self.listed(view, &keys, filters)?;
@@ -367,14 +370,15 @@ impl Read {
             return Ok(None);
         }
         let mut at_once = wanted.max(ROWS_AT_FIRST);
-        let (mut found, mut read) = (0, 0);
+        let (mut found, mut read, mut passed) = (0, 0, 0);
         while found < wanted {
             let Some(morsel) = walk.next_rows(at_once) else { break };
-            read += morsel.rows();
-            if read > 2 * ROWS_MAX {
+            let batch = self.read(&morsel)?;
+            (read, passed) = (read + batch.num_rows(), passed + morsel.rows());
+            if read > 2 * ROWS_MAX || passed > PASSED_MAX {
                 return Ok(None);
             }
-            let batch = self.selected(self.read(&morsel)?, filters)?;
+            let batch = self.selected(batch, filters)?;
             found += batch.num_rows();
             batches.push(batch);
             at_once = (at_once * 2).min(ROWS_MAX);

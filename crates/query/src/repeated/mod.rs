@@ -76,7 +76,9 @@ pub(crate) async fn changed(
     match forms::of_function(session, frame, transaction, statement).await? {
         Some((form, parameters)) => {
             let moment = session.conversation.started();
-            form.short.execute_in(transaction, Given { parameters: &parameters, moment }).await
+            form.short
+                .execute_in(transaction, Given { parameters: &parameters, moment, repeats: false })
+                .await
         }
         None => Ok(None),
     }

@@ -153,7 +153,9 @@ impl Prepared {
                 let outcome = match conversation.statement(waiting).await {
                     Ok(Some(open)) => {
                         let mut wait = ShortWait::new(inner, &self.statement.text, waiting);
-                        let given = Given { parameters, moment: inner.conversation.started() };
+                        let (moment, repeats) =
+                            (inner.conversation.started(), inner.waiting().repeats);
+                        let given = Given { parameters, moment, repeats };
                         let transaction = &mut open.transaction;
                         self.execute_in(&settings, transaction, given, &mut wait).await
                     }
@@ -171,7 +173,7 @@ impl Prepared {
                 let Some(short) = recognised else { return Ok(None) };
                 let waiting = Waiting { repeats: true, ..inner.waiting() };
                 let mut wait = ShortWait::new(inner, &self.statement.text, waiting);
-                let given = Given { parameters, moment: Some(Utc::now()) };
+                let given = Given { parameters, moment: Some(Utc::now()), repeats: true };
                 let outcome = short.execute(store, &catalog, given, &mut wait).await;
                 if settings.is_adjusting() {
                     self.adjust(&short, parameters);

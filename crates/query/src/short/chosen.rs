@@ -98,9 +98,17 @@ impl Locked {
                     break;
                 }
                 let one = std::slice::from_ref(key);
-                if transaction.lock_selected(table.id, one, *mode, *policy).await? == [true] {
-                    taken.push(key.clone());
-                    places.push(place as u32);
+                match transaction.lock_selected(table.id, one, *mode, *policy).await {
+                    Ok(locked) if locked == [true] => {
+                        taken.push(key.clone());
+                        places.push(place as u32);
+                    }
+                    Ok(_) => {}
+                    Err(store::Error::Conflict { .. })
+                        if given.repeats
+                            && *policy == LockPolicy::Skip
+                            && transaction.is_deleted_meanwhile(table.id, key) => {}
+                    Err(error) => return Err(error.into()),
                 }
             }
             if taken.len() == *limit || keys.len() < most {

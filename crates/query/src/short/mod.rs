@@ -80,6 +80,8 @@ pub(crate) struct Given<'a> {
     pub(crate) parameters: &'a [ScalarValue],
     /// The time at which the transaction began, if it is known.
     pub(crate) moment: Option<DateTime<Utc>>,
+    /// Whether the statement has a snapshot of its own, and is executed again when it meets a row that has changed since.
+    pub(crate) repeats: bool,
 }
 
 enum Action {

@@ -158,6 +158,11 @@ impl DistributedTransaction {
         Err(Error::NotOwned { range: key })
     }
 
+    /// Whether another transaction has deleted a row of this server, which this one sees.
+    pub fn is_deleted_meanwhile(&self, id: TableId, key: &Key) -> bool {
+        self.here.is_deleted_meanwhile(id, key)
+    }
+
     /// Whether the last change of this transaction was refused for a lock that [`Self::await_lock`] waits for.
     pub fn has_wait(&self) -> bool {
         self.here.has_wait()

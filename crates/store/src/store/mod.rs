@@ -17,7 +17,7 @@ mod statistics;
 
 pub(crate) use committing::Touched;
 pub(crate) use conflicts::{
-    is_referred_to, refuse_missing, refuse_newer, refuse_newer_loads, refuse_required,
+    is_deleted, is_referred_to, refuse_missing, refuse_newer, refuse_newer_loads, refuse_required,
 };
 pub use indexed::IndexExpressions;
 pub use opening::{CHECKPOINT_BYTES, Data, Progress, Recovery, RecoveryStage, server_of};

@@ -15,7 +15,7 @@ use crate::locking::{LockWait, Locker};
 use crate::peers::{LockPolicy, RowLocks};
 use crate::read::TableView;
 use crate::store::{
-    is_referred_to, refuse_missing, refuse_newer, refuse_newer_loads, refuse_required,
+    is_deleted, is_referred_to, refuse_missing, refuse_newer, refuse_newer_loads, refuse_required,
 };
 use crate::{Error, Snapshot};
 use catalog::{Catalog, CatalogChange, Table, TableId};
@@ -181,6 +181,11 @@ impl Transaction {
     pub(crate) fn lock_for_load(&mut self, id: TableId) -> Result<(), Error> {
         let view = self.table_or_missing(id)?;
         self.lock(&view, &[], Mode::ForUpdate)
+    }
+
+    /// Whether another transaction has deleted a row of this server, which this one sees.
+    pub fn is_deleted_meanwhile(&self, id: TableId, key: &Key) -> bool {
+        is_deleted(self.store.machine().head(), id, key)
     }
 
     /// Locks rows of a table for a query, in their order. Returns which have been locked: all, unless
