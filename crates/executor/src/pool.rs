@@ -33,8 +33,11 @@ const THREADS_MAX: usize = 512;
 /// Executors of the pool at least, however many threads each has.
 const EXECUTORS_MIN: usize = 16;
 
-/// Unused executors that are kept.
-const UNUSED_MAX: usize = 8;
+/// Threads of unused executors that are kept: starting one takes as long as a small statement.
+const UNUSED_THREADS_MAX: usize = 128;
+
+/// Unused executors that are kept at least, however many threads each has.
+const UNUSED_MIN: usize = 8;
 
 /// A pool of executors. A clone is the same pool.
 #[derive(Debug, Clone)]
@@ -143,7 +146,7 @@ impl Pool {
         self.leases.fetch_sub(1, Ordering::AcqRel);
         let mut executors = self.executors.lock();
         let unused = executors.iter().filter(|executor| executor.is_unused()).count();
-        if unused > UNUSED_MAX
+        if unused > (UNUSED_THREADS_MAX / self.threads).max(UNUSED_MIN)
             && let Some(place) = executors.iter().position(|executor| executor.is_unused())
         {
             let surplus = executors.remove(place);

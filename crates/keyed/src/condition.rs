@@ -80,6 +80,12 @@ impl Condition {
             Test::Compared(comparison, operand) if is_plain(&table.columns[column].sql_type) => {
                 Some(Filter { column, is: Is::Compared(comparison, operand) })
             }
+            Test::OneOf(values) if is_plain(&table.columns[column].sql_type) => {
+                Some(Filter { column, is: Is::OneOf(values) })
+            }
+            Test::AnyOf(array) if is_plain(&table.columns[column].sql_type) => {
+                Some(Filter { column, is: Is::AnyOf(array) })
+            }
             Test::Null => Some(Filter { column, is: Is::Null }),
             Test::NotNull => Some(Filter { column, is: Is::NotNull }),
             _ => None,
@@ -135,10 +141,15 @@ impl Condition {
                 }
             }
         }
-        all.extend(self.filters.iter().filter_map(|filter| match &filter.is {
-            Is::Compared(_, operand) => Some((operand, type_of(filter.column))),
-            Is::Null | Is::NotNull => None,
-        }));
+        for Filter { column, is } in &self.filters {
+            let of = type_of(*column);
+            match is {
+                Is::Compared(_, operand) => all.push((operand, of)),
+                Is::OneOf(values) => all.extend(values.iter().map(|value| (value, of.clone()))),
+                Is::AnyOf(array) => all.push((array, SqlType::Array(Box::new(of)))),
+                Is::Null | Is::NotNull => {}
+            }
+        }
         all.extend(self.gates.iter().map(|gate| (gate, SqlType::Boolean)));
         all.extend(self.by_expression.iter().map(|(_, operand)| (operand, SqlType::Text)));
         let parameter = |(operand, of): (&Operand, SqlType)| match operand {

@@ -1,10 +1,11 @@
 //! What a column of rows that are found by their keys must fulfil, too.
 
 use crate::conjunct::Comparison;
+use crate::lists::{items, values_of};
 use crate::operand::{Converted, Operand, converted};
 use datafusion::arrow::array::{ArrayRef, BooleanArray, Scalar};
 use datafusion::arrow::compute::kernels::cmp;
-use datafusion::arrow::compute::{is_not_null, is_null};
+use datafusion::arrow::compute::{is_not_null, is_null, or_kleene};
 use datafusion::common::ScalarValue;
 use store::catalog::Table;
 use values::error::Result;
@@ -20,6 +21,10 @@ pub(crate) struct Filter {
 #[derive(Debug)]
 pub(crate) enum Is {
     Compared(Comparison, Operand),
+    /// One of these values.
+    OneOf(Vec<Operand>),
+    /// One of the items of this array.
+    AnyOf(Operand),
     Null,
     NotNull,
 }
@@ -27,6 +32,7 @@ pub(crate) enum Is {
 /// A filter with its value.
 pub(crate) enum Bound {
     Compared(Comparison, Scalar<ArrayRef>),
+    OneOf(Vec<Scalar<ArrayRef>>),
     Null,
     NotNull,
     /// A comparison with NULL, which no row fulfils.
@@ -38,6 +44,12 @@ impl Filter {
     pub(crate) fn bind(&self, table: &Table, parameters: &[ScalarValue]) -> Result<Option<Bound>> {
         let (comparison, operand) = match &self.is {
             Is::Compared(comparison, operand) => (*comparison, operand),
+            Is::OneOf(_) | Is::AnyOf(_) => {
+                let values = self.values(table, parameters)?;
+                return Ok(
+                    values.map(|all| Bound::OneOf(all.into_iter().map(Scalar::new).collect()))
+                );
+            }
             Is::Null => return Ok(Some(Bound::Null)),
             Is::NotNull => return Ok(Some(Bound::NotNull)),
         };
@@ -46,6 +58,20 @@ impl Filter {
             Converted::Null => Bound::Never,
             Converted::Value(value) => Bound::Compared(comparison, Scalar::new(value)),
         }))
+    }
+
+    /// The values of a list without NULLs; `None` if one is not of the column's type, and for other filters.
+    pub(crate) fn values(
+        &self,
+        table: &Table,
+        parameters: &[ScalarValue],
+    ) -> Result<Option<Vec<ArrayRef>>> {
+        let column = &table.columns[self.column];
+        match &self.is {
+            Is::OneOf(operands) => values_of(operands, column, parameters),
+            Is::AnyOf(array) => Ok(items(array, array.value(parameters)?, column)),
+            _ => Ok(None),
+        }
     }
 
     /// What the column is equal to, if that is the filter.
@@ -62,6 +88,12 @@ impl Bound {
     pub(crate) fn matching(&self, column: &ArrayRef) -> Result<BooleanArray> {
         let (comparison, value) = match self {
             Self::Compared(comparison, value) => (comparison, value),
+            Self::OneOf(values) => {
+                let nothing = BooleanArray::from(vec![false; column.len()]);
+                return values.iter().try_fold(nothing, |mask, value| {
+                    Ok(or_kleene(&mask, &cmp::eq(column, value)?)?)
+                });
+            }
             Self::Null => return Ok(is_null(column)?),
             Self::NotNull => return Ok(is_not_null(column)?),
             Self::Never => return Ok(BooleanArray::from(vec![false; column.len()])),

@@ -39,13 +39,18 @@ impl Condition {
         for (index, file) in view.indexes() {
             let Some(entries) = self.entries_of(index, view.table(), parameters)? else { continue };
             let is_better = |(known, ..): &(Entries, _, _)| entries.is_better_than(known);
-            let is_used = !entries.values.is_empty() || by_range && entries.is_bounded;
+            let is_used = !entries.values.is_empty()
+                || entries.listed.is_some()
+                || by_range && entries.is_bounded;
             if is_used && best.as_ref().is_none_or(is_better) {
                 best = Some((entries, index, file));
             }
         }
         let Some((entries, index, file)) = best else { return Ok(None) };
-        keys_within((index, file), entries, limit)
+        match &entries.listed {
+            Some(last) => keys_of_list((index, file), &entries.values, last, limit),
+            None => keys_within((index, file), entries, limit),
+        }
     }
 
     /// The entries of an index that are in the order of columns, and the end at which they begin: all entries whose leading
@@ -136,6 +141,14 @@ impl Condition {
             next = None;
         }
         let mut range = range_of(index, &values)?;
+        let list = self
+            .filters
+            .iter()
+            .find(|of| Some(of.column) == next && matches!(of.is, Is::OneOf(_) | Is::AnyOf(_)));
+        if let Some(list) = list {
+            let listed = list.values(table, parameters)?;
+            return Ok(Some(Entries { values, range, is_bounded: false, listed }));
+        }
         let is_compared = next.is_some_and(|next| {
             self.filters.iter().any(|of| of.column == next && matches!(of.is, Is::Compared(..)))
         });
@@ -158,7 +171,7 @@ impl Condition {
                 range = bounded;
             }
         }
-        Ok(Some(Entries { values, range, is_bounded }))
+        Ok(Some(Entries { values, range, is_bounded, listed: None }))
     }
 }
 
@@ -170,11 +183,14 @@ struct Entries {
     range: KeyRange,
     /// Whether the column after these is compared with values.
     is_bounded: bool,
+    /// The values that the column after these may have.
+    listed: Option<Vec<ArrayRef>>,
 }
 
 impl Entries {
     fn is_better_than(&self, other: &Self) -> bool {
-        (self.values.len(), self.is_bounded) > (other.values.len(), other.is_bounded)
+        let rank = |of: &Self| (of.values.len(), of.listed.is_some(), of.is_bounded);
+        rank(self) > rank(other)
     }
 }
 
@@ -225,11 +241,33 @@ fn keys_of_expression(
         Some(Converted::Value(value)) => {
             let values = vec![value];
             let range = range_of(index, &values)?;
-            keys_within((index, file), Entries { values, range, is_bounded: false }, limit)
+            let entries = Entries { values, range, is_bounded: false, listed: None };
+            keys_within((index, file), entries, limit)
         }
         Some(Converted::Null) => Ok(Some(Vec::new())),
         None => Ok(None),
     }
+}
+
+/// The keys of the rows with entries of an index that have leading values and one of a list, in order; `None` if there are
+/// more than `limit`.
+fn keys_of_list(
+    (index, file): (&Index, &TableView),
+    leading: &[ArrayRef],
+    list: &[ArrayRef],
+    limit: usize,
+) -> Result<Option<Vec<Key>>> {
+    let mut keys = Vec::new();
+    for last in list {
+        let range = range_of(index, &[leading, std::slice::from_ref(last)].concat())?;
+        keys.extend(file.entries_here(&range, limit + 1 - keys.len())?);
+        if keys.len() > limit {
+            return Ok(None);
+        }
+    }
+    keys.sort_unstable();
+    keys.dedup();
+    Ok(Some(keys))
 }
 
 /// The keys of the rows with some entries of an index, in order; `None` if there are more than `limit`.

@@ -2,17 +2,15 @@
 
 use crate::condition::{Condition, Next};
 use crate::conjunct::Comparison;
-use crate::operand::{Converted, Operand, converted, converted_value};
-use datafusion::arrow::array::{Array, ArrayRef};
+use crate::lists::{items, values_of};
+use crate::operand::{Converted, Operand, converted};
+use datafusion::arrow::array::ArrayRef;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::Operator;
 use scan::key_ranges;
 use sdds::{Key, KeyRange};
 use store::catalog::{Column, Table};
 use values::error::Result;
-
-/// Keys in a list, at most. Longer lists are left to the planner.
-const LISTED_MAX: usize = 1 << 10;
 
 /// The keys that a condition admits.
 #[derive(Debug)]
@@ -91,51 +89,18 @@ impl Condition {
             }))
         };
         match &self.next {
-            Next::OneOf(operands) if operands.len() <= LISTED_MAX => {
-                let mut values = Vec::with_capacity(operands.len());
-                for operand in operands {
-                    match converted(operand, column, parameters)? {
-                        Some(Converted::Value(value)) => values.push(value),
-                        Some(Converted::Null) => {}
-                        None => return Ok(None),
-                    }
-                }
-                listed(values)
-            }
+            Next::OneOf(operands) => match values_of(operands, column, parameters)? {
+                Some(values) => listed(values),
+                None => Ok(None),
+            },
             Next::AnyOf(array) => match items(array, array.value(parameters)?, column) {
                 Some(values) => listed(values),
                 None => Ok(None),
             },
-            Next::OneOf(_) => Ok(None),
             Next::Any => Ok(key_ranges::of_prefix(prefix).map(Keys::Within)),
             Next::Compared(comparisons) => within(prefix, comparisons, column, parameters),
         }
     }
-}
-
-/// The values of an array's items without NULLs; `None` if they are not of the column's type.
-fn items(operand: &Operand, array: &ScalarValue, column: &Column) -> Option<Vec<ArrayRef>> {
-    let ScalarValue::List(list) = array else { return None };
-    let is_cast = match operand {
-        Operand::Cast(_, to) if *list.data_type() != to.arrow() => return None,
-        operand => matches!(operand, Operand::Cast(..)),
-    };
-    if list.is_null(0) {
-        return Some(Vec::new());
-    }
-    let items = list.value(0);
-    if items.len() > LISTED_MAX || items.data_type().is_nested() {
-        return None;
-    }
-    let mut values = Vec::with_capacity(items.len());
-    for at in 0..items.len() {
-        let item = ScalarValue::try_from_array(&items, at).ok()?;
-        match converted_value(&item, is_cast, column)? {
-            Converted::Value(value) => values.push(value),
-            Converted::Null => {}
-        }
-    }
-    Some(values)
 }
 
 /// The keys below a prefix whose next column fulfils comparisons.

@@ -18,6 +18,7 @@ mod constants;
 mod filter;
 mod indexed;
 mod keys;
+mod lists;
 mod names;
 mod operand;
 mod order;

@@ -34,7 +34,8 @@ fn follows(table: &Table, predicate: &str, filters: &[Filter]) -> Option<()> {
 /// Whether rows that fulfil a filter fulfil a test of the same column.
 fn shows(table: &Table, filter: &Filter, test: &Test) -> bool {
     match (&filter.is, test) {
-        (Is::Null, Test::Null) | (Is::NotNull | Is::Compared(..), Test::NotNull) => true,
+        (Is::Null, Test::Null)
+        | (Is::NotNull | Is::Compared(..) | Is::OneOf(_) | Is::AnyOf(_), Test::NotNull) => true,
         (Is::Compared(known, value), Test::Compared(asked, limit)) => {
             let constant = |operand| constant_of(table, filter.column, operand);
             let compared = constant(value).zip(constant(limit));

@@ -106,7 +106,10 @@ fn query_by_index(
     choices: &mut Choices,
     number: &mut impl FnMut(&mut Choices, u64) -> String,
 ) -> String {
-    let condition = match choices.below(14) {
+    let condition = match choices.below(17) {
+        14 => format!("WHERE a IN ({}, 3, NULL, {})", number(choices, 14), number(choices, 14)),
+        15 => format!("WHERE b = 'b1' AND a IN ({}, 4) AND c < 20", number(choices, 10)),
+        16 => format!("WHERE c IN (1, {}, 1) AND a > {}", number(choices, 30), choices.below(8)),
         0 => String::new(),
         6 => format!("WHERE a >= {} AND {} IS NOT NULL", number(choices, 14), number(choices, 2)),
         7 => format!("WHERE a > {} AND c <= {}", choices.below(6), number(choices, 30)),
