@@ -49,8 +49,19 @@ impl Condition {
         indexes: &[Arc<Index>],
         condition: Option<&NodeEnum>,
     ) -> Option<Self> {
+        Self::of_all(named, indexes, condition)
+    }
+
+    /// The condition of conjuncts, as [`Self::of`].
+    pub(crate) fn of_all<'c>(
+        named: Named<'_>,
+        indexes: &[Arc<Index>],
+        conjuncts: impl IntoIterator<Item = &'c NodeEnum>,
+    ) -> Option<Self> {
         let (table, mut found) = (named.table, Conjuncts::default());
-        condition.map_or(Some(()), |condition| collect(named, condition, &mut found))?;
+        for conjunct in conjuncts {
+            collect(named, conjunct, &mut found)?;
+        }
         let Conjuncts { tests: mut conjuncts, gates } = found;
         let key = table.key_indices();
         let prefix = take_prefix(&key, &mut conjuncts);
@@ -109,6 +120,21 @@ impl Condition {
             }
         }
         Ok(Some(is_open))
+    }
+
+    /// Whether it says a value of the first column of the key or of an index.
+    pub(crate) fn finds_few(&self, table: &Table, indexes: &[Arc<Index>]) -> bool {
+        let is_known = |column: Option<usize>| {
+            let mut filters = self.filters.iter();
+            filters.any(|of| Some(of.column) == column && of.equal_to().is_some())
+        };
+        let is_of_use = |index: &Arc<Index>| {
+            self.is_covered_by(index) && is_known(index.positions(table).first().copied().flatten())
+        };
+        !self.prefix.is_empty()
+            || matches!(self.next, Next::OneOf(_) | Next::AnyOf(_))
+            || self.by_expression.is_some()
+            || indexes.iter().any(is_of_use)
     }
 
     /// Whether an index has all rows of the condition.

@@ -62,7 +62,7 @@ pub(crate) fn of(
     keys.iter().all(is_sortable).then_some(Order::Columns(keys))
 }
 
-fn options_of(item: &SortBy) -> Option<SortOptions> {
+pub(crate) fn options_of(item: &SortBy) -> Option<SortOptions> {
     let descending = match item.sortby_dir() {
         SortByDir::SortbyDefault | SortByDir::SortbyAsc => false,
         SortByDir::SortbyDesc => true,

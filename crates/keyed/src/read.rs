@@ -3,6 +3,7 @@
 use crate::condition::Condition;
 use crate::filter::Bound;
 use crate::keys::{Keys, point};
+use crate::limits::{Cut, Limits};
 use crate::names::Named;
 use crate::operand::Operand;
 use crate::order::{self, Order};
@@ -15,7 +16,7 @@ use datafusion::arrow::compute::{
 };
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::ScalarValue;
-use grammar::tree::{Node, NodeEnum, SelectStmt};
+use grammar::tree::{NodeEnum, SelectStmt};
 use scan::provider::plan_schema;
 use sdds::{Key, KeyRange};
 use std::collections::HashMap;
@@ -39,8 +40,7 @@ pub struct Read {
     table: Arc<Table>,
     condition: Condition,
     order: Order,
-    limit: Option<Operand>,
-    offset: Option<Operand>,
+    limits: Limits,
     /// The table's columns that are read: those of the result, those by which rows are sorted, then those of the filters.
     columns: Vec<usize>,
     read_schema: SchemaRef,
@@ -53,9 +53,6 @@ pub struct Read {
     /// The names of the result's columns.
     names: Vec<String>,
 }
-
-/// The rows that OFFSET skips, and those that LIMIT leaves; `None` is all.
-type Limits = (usize, Option<usize>);
 
 impl Read {
     /// The query of a table with these indexes, the only one in its FROM, where it has another name if it is given
@@ -79,10 +76,8 @@ impl Read {
             None => Condition::of(named, indexes, None)?,
         };
         let order = order::of(named, &condition, &outputs, &query.sort_clause)?;
-        let limit = operand_of(query.limit_count.as_deref())?;
-        let offset = operand_of(query.limit_offset.as_deref())?;
-        if count.is_some() && (limit.is_some() || offset.is_some() || !query.sort_clause.is_empty())
-        {
+        let limits = Limits::of(query)?;
+        if count.is_some() && (!limits.is_none() || !query.sort_clause.is_empty()) {
             return None;
         }
         let (columns, mut names): (Vec<usize>, Vec<String>) = outputs.into_iter().unzip();
@@ -91,8 +86,7 @@ impl Read {
             names.push(name);
             Arc::new(Schema::new(vec![number]))
         });
-        let read =
-            Self { limit, offset, counted, names, ..Self::new(table, condition, order, columns) };
+        let read = Self { limits, counted, names, ..Self::new(table, condition, order, columns) };
         read.has_one_type_a_parameter().then_some(read)
     }
 
@@ -105,9 +99,17 @@ impl Read {
     ) -> Option<Self> {
         let named = Named { table, called: called.unwrap_or(&table.name) };
         let condition = Condition::of(named, indexes, Some(condition))?;
-        let (order, columns) = (Order::Key(End::First), (0..table.columns.len()).collect());
-        let read = Self::new(table, condition, order, columns);
+        let read = Self::of_columns(table, condition, (0..table.columns.len()).collect());
         read.has_one_type_a_parameter().then_some(read)
+    }
+
+    /// Some columns of all rows that fulfil a condition.
+    pub(crate) fn of_columns(
+        table: &Arc<Table>,
+        condition: Condition,
+        columns: Vec<usize>,
+    ) -> Self {
+        Self::new(table, condition, Order::Key(End::First), columns)
     }
 
     /// A query for some columns, without limits.
@@ -119,13 +121,12 @@ impl Read {
         columns.extend(condition.filters.iter().map(|filter| filter.column));
         let read_schema = Arc::new(plan_schema(table, &columns));
         let table = Arc::clone(table);
-        let (limit, offset, counted, names) = Default::default();
+        let (limits, counted, names) = Default::default();
         Self {
             table,
             condition,
             order,
-            limit,
-            offset,
+            limits,
             columns,
             read_schema,
             sorted_schema,
@@ -137,23 +138,22 @@ impl Read {
 
     /// The parameters, with the types of what they are compared with.
     pub fn parameters(&self) -> Vec<(usize, SqlType)> {
-        let limits = self.limit.iter().chain(&self.offset);
-        let of_limits = limits.filter_map(|limit| Some((limit.number()?, SqlType::BigInt)));
-        self.condition.parameters(&self.table).into_iter().chain(of_limits).collect()
+        let of_condition = self.condition.parameters(&self.table).into_iter();
+        of_condition.chain(self.limits.parameters()).collect()
     }
 
-    /// What a parameter means is decided by its first place, and its other places would convert it.
     fn has_one_type_a_parameter(&self) -> bool {
-        let mut known = HashMap::new();
-        let mut is_same = |(number, sql_type): (usize, SqlType)| {
-            *known.entry(number).or_insert_with(|| sql_type.clone()) == sql_type
-        };
-        self.parameters().into_iter().all(&mut is_same)
+        has_one_type_each(self.parameters())
+    }
+
+    /// The table.
+    pub fn table(&self) -> &Arc<Table> {
+        &self.table
     }
 
     /// The values of all key columns, if this reads one row by its key.
     pub fn point(&self) -> Option<&[Operand]> {
-        let is_other = self.limit.is_some() || self.offset.is_some() || self.is_count();
+        let is_other = !self.limits.is_none() || self.is_count();
         self.condition.point(&self.table).filter(|_| !is_other)
     }
 
@@ -194,7 +194,7 @@ impl Read {
         view: &TableView,
         parameters: &[ScalarValue],
     ) -> Result<Option<RecordBatch>> {
-        match self.limits(parameters)? {
+        match self.limits.cut(parameters)? {
             Some(limits) => self.rows_within(view, parameters, limits),
             None => Ok(None),
         }
@@ -217,7 +217,7 @@ impl Read {
         &self,
         view: &TableView,
         parameters: &[ScalarValue],
-        (skipped, left): Limits,
+        (skipped, left): Cut,
     ) -> Result<Option<RecordBatch>> {
         let Some(keys) = self.condition.keys(&self.table, parameters)? else { return Ok(None) };
         let mut filters = Vec::with_capacity(self.condition.filters.len());
@@ -254,7 +254,7 @@ impl Read {
     }
 
     /// The result of the rows that were found: their number, or those within the limits.
-    fn cut(&self, found: RecordBatch, (skipped, left): Limits) -> Result<RecordBatch> {
+    fn cut(&self, found: RecordBatch, (skipped, left): Cut) -> Result<RecordBatch> {
         if let Some(schema) = &self.counted {
             let number: ArrayRef = Arc::new(Int64Array::from(vec![found.num_rows() as i64]));
             return batch(schema, vec![number], 1);
@@ -313,24 +313,6 @@ impl Read {
             }
             at_once = (at_once * 4).min(ROWS_MAX);
         }
-    }
-
-    /// The values of LIMIT and OFFSET; `None` for what is no number of rows.
-    fn limits(&self, parameters: &[ScalarValue]) -> Result<Option<Limits>> {
-        let number = |operand: &Option<Operand>| -> Result<Option<Option<usize>>> {
-            let Some(operand) = operand else { return Ok(Some(None)) };
-            let value = operand.value(parameters)?;
-            if !value.data_type().is_integer() && !value.data_type().is_null() {
-                return Ok(None);
-            }
-            let number = match value.cast_to(&SqlType::BigInt.arrow()) {
-                Ok(ScalarValue::Int64(number)) => number,
-                _ => return Ok(None),
-            };
-            Ok(number.map_or(Some(None), |number| usize::try_from(number).ok().map(Some)))
-        };
-        let (limit, offset) = (number(&self.limit)?, number(&self.offset)?);
-        Ok(limit.zip(offset).map(|(limit, offset)| (offset.unwrap_or(0), limit)))
     }
 
     /// The rows of keys in the order of the query.
@@ -418,6 +400,15 @@ impl Read {
     }
 }
 
+/// Whether each parameter has one type: what it means is decided by its first place, and its other places would convert it.
+pub(crate) fn has_one_type_each(parameters: impl IntoIterator<Item = (usize, SqlType)>) -> bool {
+    let mut known = HashMap::new();
+    let mut is_same = |(number, sql_type): (usize, SqlType)| {
+        *known.entry(number).or_insert_with(|| sql_type.clone()) == sql_type
+    };
+    parameters.into_iter().all(&mut is_same)
+}
+
 /// The leading columns of rows, which are those of a schema.
 fn shown(schema: &SchemaRef, rows: &RecordBatch) -> Result<RecordBatch> {
     let columns = rows.columns()[..schema.fields().len()].to_vec();
@@ -437,12 +428,11 @@ fn few(walk: &mut Walk) -> Option<Vec<Morsel>> {
     Some(morsels)
 }
 
-/// The operand of a clause; `None` if it is neither constant nor parameter.
-fn operand_of(clause: Option<&Node>) -> Option<Option<Operand>> {
-    clause.map_or(Some(None), |value| Operand::of(value.node.as_ref()?).map(Some))
-}
-
-fn batch(schema: &SchemaRef, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
+pub(crate) fn batch(
+    schema: &SchemaRef,
+    columns: Vec<ArrayRef>,
+    rows: usize,
+) -> Result<RecordBatch> {
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
     Ok(RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)?)
 }

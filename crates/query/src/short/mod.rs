@@ -37,14 +37,14 @@ use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::ScalarValue;
 use datafusion::physical_plan::memory::MemoryStream;
 use insertion::Insertion;
-use keyed::{Operand, Read};
+use keyed::{Join, Operand, Read};
 use returning::Returning;
 use row_change::{ChangeKind, Changed, RowChange};
 use row_update::RowUpdate;
 use sdds::Key;
 use std::borrow::Cow;
 use std::sync::Arc;
-use store::catalog::{Catalog, SqlType, Table};
+use store::catalog::{Catalog, SqlType, Table, TableId};
 use store::locks::Mode;
 use store::{DistributedTransaction, LockPolicy, Reading, Store, TableView};
 use values::assign::assign;
@@ -89,6 +89,11 @@ enum Action {
         read: Box<Read>,
         fields: Arc<[Field]>,
     },
+    /// A query of two tables.
+    Join {
+        join: Box<Join>,
+        fields: Arc<[Field]>,
+    },
     /// A query that locks the row of its key.
     Lock {
         read: Box<Read>,
@@ -125,6 +130,7 @@ impl Short {
     fn all_parameters(&self) -> Vec<(usize, SqlType)> {
         match &self.action {
             Action::Select { read, .. } | Action::Lock { read, .. } => read.parameters(),
+            Action::Join { join, .. } => join.parameters(),
             Action::Delete(chosen) => chosen.parameters(&self.table),
             Action::Insert(insertion) => insertion.parameters(&self.table),
             Action::Update { chosen, given, update, of_expressions, .. } => {
@@ -141,7 +147,9 @@ impl Short {
     /// The columns of the result; `None` if there is none.
     pub(crate) fn fields(&self) -> Option<Vec<Field>> {
         match &self.action {
-            Action::Select { fields, .. } | Action::Lock { fields, .. } => Some(fields.to_vec()),
+            Action::Select { fields, .. }
+            | Action::Join { fields, .. }
+            | Action::Lock { fields, .. } => Some(fields.to_vec()),
             _ => self.returning.as_ref().map(|returning| returning.fields.to_vec()),
         }
     }
@@ -160,6 +168,16 @@ impl Short {
         let parameters = &*parameters;
         let (read, fields) = match &self.action {
             Action::Select { read, fields } => (read, fields),
+            Action::Join { join, fields } => {
+                if store.peers().is_some() {
+                    return Ok(None);
+                }
+                let reading = store.reading().await?;
+                if !Arc::ptr_eq(reading.catalog(), catalog) {
+                    return Ok(None);
+                }
+                return joined(join, fields, |id| reading.table(id), parameters);
+            }
             // The locks would be released at once.
             Action::Lock { .. } => return Ok(None),
             _ => return self.write(store, catalog, given, wait).await,
@@ -187,10 +205,16 @@ impl Short {
         reading: &Reading,
         parameters: &[ScalarValue],
     ) -> Result<Option<Outcome>> {
-        let Action::Select { read, fields } = &self.action else { return Ok(None) };
         if self.computed.is_some() {
             return Ok(None);
         }
+        let (read, fields) = match &self.action {
+            Action::Select { read, fields } => (read, fields),
+            Action::Join { join, fields } => {
+                return joined(join, fields, |id| reading.table(id), parameters);
+            }
+            _ => return Ok(None),
+        };
         let Some(view) = reading.table(self.table.id) else { return Ok(None) };
         rows_in(&view, (read, fields), parameters).await
     }
@@ -208,6 +232,9 @@ impl Short {
             Action::Select { read, fields } => {
                 let Some(view) = transaction.table(self.table.id) else { return Ok(None) };
                 rows_in(&view, (read, fields), given.parameters).await
+            }
+            Action::Join { join, fields } => {
+                joined(join, fields, |id| transaction.table(id), given.parameters)
             }
             Action::Lock { read, fields, mode, policy } => {
                 let Some(view) = transaction.table(self.table.id) else { return Ok(None) };
@@ -290,7 +317,7 @@ impl Short {
     /// The changes, by row; `None` if a value of a key cannot be converted exactly, or if the keys are still to be found.
     fn changes(&self, given: Given<'_>) -> Result<Option<Vec<RowChange>>> {
         let (chosen, kind) = match &self.action {
-            Action::Select { .. } | Action::Lock { .. } => return Ok(None),
+            Action::Select { .. } | Action::Join { .. } | Action::Lock { .. } => return Ok(None),
             Action::Insert(insertion) => {
                 let Some(rows) = insertion.assembled(given)? else { return Ok(None) };
                 let insert = |row| RowChange::insert(&self.table, row);
@@ -331,7 +358,7 @@ impl Short {
     /// The outcome of a change.
     fn done(&self, changed: Changed) -> Result<Outcome> {
         let command = match &self.action {
-            Action::Select { .. } | Action::Lock { .. } => "SELECT",
+            Action::Select { .. } | Action::Join { .. } | Action::Lock { .. } => "SELECT",
             Action::Insert(_) => "INSERT",
             Action::Update { .. } => "UPDATE",
             Action::Delete(_) => "DELETE",
@@ -364,6 +391,21 @@ async fn rows_in(
     let Some(key) = read.key(parameters)? else { return Ok(None) };
     let found = view.find(&key, read.columns()).await?;
     rows(fields, Some(row(read.schema(), found)?))
+}
+
+/// The outcome of a join in views of its tables; `None` if its rows require the long path.
+fn joined(
+    join: &Join,
+    fields: &Arc<[Field]>,
+    view_of: impl Fn(TableId) -> Option<TableView>,
+    parameters: &[ScalarValue],
+) -> Result<Option<Outcome>> {
+    let [outer, inner] = join.tables().map(|table| view_of(table.id));
+    let Some((outer, inner)) = outer.zip(inner) else { return Ok(None) };
+    if outer.peers().is_some() || inner.peers().is_some() {
+        return Ok(None);
+    }
+    rows(fields, join.rows([&outer, &inner], parameters)?)
 }
 
 /// The outcome of a SELECT; `None` if its rows require the long path.

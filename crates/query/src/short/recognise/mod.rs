@@ -2,6 +2,7 @@
 
 mod change;
 mod insert;
+mod join;
 mod locked;
 mod select;
 
@@ -14,6 +15,7 @@ use catalog_views::relation_names::find_named;
 use change::{delete, update};
 use grammar::tree::{Node, NodeEnum, RangeVar, ReturningClause};
 use insert::insert;
+use join::join;
 use scan::tables::Tables;
 use select::select;
 use std::collections::HashMap;
@@ -39,7 +41,9 @@ impl Short {
 
     fn of(frame: &Frame<'_>, tables: &dyn Tables, statement: &NodeEnum) -> Result<Option<Self>> {
         Ok(match statement {
-            NodeEnum::SelectStmt(query) => select(frame, tables, query),
+            NodeEnum::SelectStmt(query) => {
+                select(frame, tables, query).or_else(|| join(frame, tables, query))
+            }
             NodeEnum::InsertStmt(statement) => insert(frame, tables, statement)?,
             NodeEnum::UpdateStmt(statement) => update(frame, tables, statement)?,
             NodeEnum::DeleteStmt(statement) => delete(frame, tables, statement),
