@@ -20,7 +20,7 @@ use datafusion::common::ScalarValue;
 use grammar::tree::{NodeEnum, SelectStmt};
 use std::sync::Arc;
 use store::TableView;
-use store::catalog::{SqlType, Table};
+use store::catalog::{SqlType, Table, TableId};
 use values::error::Result;
 
 /// Rows of the first table, at most. The planner's joins are faster for more.
@@ -117,22 +117,7 @@ impl Join {
         parts: &Parts,
     ) -> Option<Self> {
         let inner = 1 - outer;
-        let (mut of_outer, mut of_inner, mut passed) = (Vec::new(), Vec::new(), Vec::new());
-        for Part { condition, reads, .. } in conjuncts {
-            match (reads[outer], reads[inner]) {
-                (_, false) => of_outer.push(condition.clone()),
-                (false, true) => of_inner.push(condition.clone()),
-                (true, true) => {
-                    of_inner.push(sides.with_parameters(outer, condition, own, &mut passed)?);
-                }
-            }
-        }
-        let condition = |side: usize, conjuncts: Vec<NodeEnum>| {
-            let Side { table, indexes, .. } = sides.0[side];
-            let condition = Condition::of_all(sides.named(side), indexes, &conjuncts)?;
-            condition.finds_few(table, indexes).then_some(condition)
-        };
-        let (condition, of_inner) = (condition(outer, of_outer)?, condition(inner, of_inner)?);
+        let (condition, of_inner, passed) = conditions(sides, outer, conjuncts, own)?;
         let columns_of = |side: usize| {
             let of_side = parts.columns.iter().filter(move |(of, _)| *of == side);
             let mut columns: Vec<usize> = of_side.map(|(_, column)| *column).collect();
@@ -211,21 +196,26 @@ impl Join {
         self.names.first().filter(|_| self.is_count)
     }
 
-    /// The rows in views of [`Self::tables`] whose rows are all on this server; `None` if the planner is needed.
+    /// The rows in views of the tables; `None` if the planner is needed, as for rows of other servers.
     ///
     /// # Errors
     /// Those of the store; 42P02 if a parameter does not exist.
     pub fn rows(
         &self,
-        [outer_view, inner_view]: [&TableView; 2],
+        view_of: impl Fn(TableId) -> Option<TableView>,
         parameters: &[ScalarValue],
     ) -> Result<Option<RecordBatch>> {
+        let [outer_view, inner_view] = self.tables().map(|table| view_of(table.id));
+        let Some((outer_view, inner_view)) = outer_view.zip(inner_view) else { return Ok(None) };
+        if outer_view.peers().is_some() || inner_view.peers().is_some() {
+            return Ok(None);
+        }
         let (Some((skipped, left)), Some(own)) =
             (self.limits.cut(parameters)?, parameters.get(..self.own))
         else {
             return Ok(None);
         };
-        let Some(outer) = self.outer.rows_up_to(outer_view, parameters, OUTER_MAX + 1)? else {
+        let Some(outer) = self.outer.rows_up_to(&outer_view, parameters, OUTER_MAX + 1)? else {
             return Ok(None);
         };
         if outer.num_rows() > OUTER_MAX {
@@ -243,7 +233,7 @@ impl Join {
             for place in &self.passed {
                 given.push(ScalarValue::try_from_array(outer.column(*place), row)?);
             }
-            let Some(mut rows) = self.inner.rows(inner_view, &given)? else { return Ok(None) };
+            let Some(mut rows) = self.inner.rows(&inner_view, &given)? else { return Ok(None) };
             if rows.num_rows() == 0 {
                 if !self.is_left {
                     continue;
@@ -351,6 +341,33 @@ impl Parts {
         }
         Some(Self { columns, order, limits, names, is_count: false })
     }
+}
+
+/// The conditions of the outer table and of the inner one, and the outer columns that the latter reads as parameters behind
+/// `own` ones.
+fn conditions(
+    sides: &Sides<'_>,
+    outer: usize,
+    conjuncts: &[Part],
+    own: usize,
+) -> Option<(Condition, Condition, Vec<usize>)> {
+    let inner = 1 - outer;
+    let (mut of_outer, mut of_inner, mut passed) = (Vec::new(), Vec::new(), Vec::new());
+    for Part { condition, reads, .. } in conjuncts {
+        match (reads[outer], reads[inner]) {
+            (_, false) => of_outer.push(condition.clone()),
+            (false, true) => of_inner.push(condition.clone()),
+            (true, true) => {
+                of_inner.push(sides.with_parameters(outer, condition, own, &mut passed)?);
+            }
+        }
+    }
+    let condition = |side: usize, conjuncts: Vec<NodeEnum>| {
+        let Side { table, indexes, .. } = sides.0[side];
+        let condition = Condition::of_all(sides.named(side), indexes, &conjuncts)?;
+        condition.finds_few(table, indexes).then_some(condition)
+    };
+    Some((condition(outer, of_outer)?, condition(inner, of_inner)?, passed))
 }
 
 /// Whether values of one type are compared with those of another as they are.

@@ -42,5 +42,5 @@ pub use names::is_column;
 pub use operand::{Operand, one_value};
 pub use outputs::{Output, outputs_of};
 pub use plain::is_plain;
-pub use read::Read;
-pub use sides::Side;
+pub use read::{Read, has_one_type_each};
+pub use sides::{Joined, Side, joined};

@@ -401,7 +401,7 @@ impl Read {
 }
 
 /// Whether each parameter has one type: what it means is decided by its first place, and its other places would convert it.
-pub(crate) fn has_one_type_each(parameters: impl IntoIterator<Item = (usize, SqlType)>) -> bool {
+pub fn has_one_type_each(parameters: impl IntoIterator<Item = (usize, SqlType)>) -> bool {
     let mut known = HashMap::new();
     let mut is_same = |(number, sql_type): (usize, SqlType)| {
         *known.entry(number).or_insert_with(|| sql_type.clone()) == sql_type

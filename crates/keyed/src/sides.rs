@@ -1,7 +1,9 @@
 //! The two tables of a join, as its query calls them.
 
 use crate::names::{Named, text};
-use grammar::tree::{BoolExprType, ColumnRef, Node, NodeEnum, NodeRef, ParamRef, SelectStmt};
+use grammar::tree::{
+    BoolExprType, ColumnRef, JoinType, Node, NodeEnum, NodeRef, ParamRef, RangeVar, SelectStmt,
+};
 use std::sync::Arc;
 use store::catalog::{Index, Table};
 
@@ -149,5 +151,33 @@ impl Sides<'_> {
             _ => 0,
         });
         numbers.max().unwrap_or(0)
+    }
+}
+
+/// What a FROM clause of two tables says: the tables, whether it is a left join or an inner one, and its condition.
+pub type Joined<'a> = ([&'a RangeVar; 2], bool, Option<&'a NodeEnum>);
+
+/// The tables of a FROM clause that joins two; `None` for others.
+pub fn joined(from: &[Node]) -> Option<Joined<'_>> {
+    match from {
+        [Node { node: Some(NodeEnum::JoinExpr(join)) }] => {
+            let is_left = join.jointype() == JoinType::JoinLeft;
+            let is_plain = (is_left || join.jointype() == JoinType::JoinInner)
+                && !join.is_natural
+                && join.using_clause.is_empty()
+                && join.alias.is_none();
+            let on = join.quals.as_deref().filter(|_| is_plain)?.node.as_ref()?;
+            let (left, right) = (join.larg.as_deref()?, join.rarg.as_deref()?);
+            Some(([range(left)?, range(right)?], is_left, Some(on)))
+        }
+        [left, right] => Some(([range(left)?, range(right)?], false, None)),
+        _ => None,
+    }
+}
+
+fn range(node: &Node) -> Option<&RangeVar> {
+    match &node.node {
+        Some(NodeEnum::RangeVar(range)) => Some(range),
+        _ => None,
     }
 }

@@ -28,7 +28,7 @@ impl Short {
         };
         let Some(parts) = self.key_parts(&operands)? else { return Ok(None) };
         let values: Vec<Operand> = operands.into_iter().cloned().collect();
-        let Some(key) = self.key(&values, parameters)? else { return Ok(None) };
+        let Some(key) = keyed::point(&self.table, &values, parameters)? else { return Ok(None) };
         let Whereabouts { entries, servers } = knowledge.whereabouts(&self.table, &key);
         if entries.is_empty() {
             return Ok(None);
@@ -55,7 +55,7 @@ impl Short {
                 Some(chosen.key()?.iter().collect())
             }
             Action::Insert(insertion) => insertion.key(&self.table),
-            Action::Lock { .. } => None,
+            Action::Join { .. } | Action::Lock { .. } => None,
         }
     }
 

@@ -41,10 +41,9 @@ use keyed::{Join, Operand, Read};
 use returning::Returning;
 use row_change::{ChangeKind, Changed, RowChange};
 use row_update::RowUpdate;
-use sdds::Key;
 use std::borrow::Cow;
 use std::sync::Arc;
-use store::catalog::{Catalog, SqlType, Table, TableId};
+use store::catalog::{Catalog, SqlType, Table};
 use store::locks::Mode;
 use store::{DistributedTransaction, LockPolicy, Reading, Store, TableView};
 use values::assign::assign;
@@ -169,14 +168,11 @@ impl Short {
         let (read, fields) = match &self.action {
             Action::Select { read, fields } => (read, fields),
             Action::Join { join, fields } => {
-                if store.peers().is_some() {
-                    return Ok(None);
-                }
                 let reading = store.reading().await?;
                 if !Arc::ptr_eq(reading.catalog(), catalog) {
                     return Ok(None);
                 }
-                return joined(join, fields, |id| reading.table(id), parameters);
+                return rows(fields, join.rows(|id| reading.table(id), parameters)?);
             }
             // The locks would be released at once.
             Action::Lock { .. } => return Ok(None),
@@ -205,18 +201,16 @@ impl Short {
         reading: &Reading,
         parameters: &[ScalarValue],
     ) -> Result<Option<Outcome>> {
-        if self.computed.is_some() {
-            return Ok(None);
-        }
-        let (read, fields) = match &self.action {
-            Action::Select { read, fields } => (read, fields),
-            Action::Join { join, fields } => {
-                return joined(join, fields, |id| reading.table(id), parameters);
+        match &self.action {
+            Action::Select { read, fields } if self.computed.is_none() => {
+                let Some(view) = reading.table(self.table.id) else { return Ok(None) };
+                rows_in(&view, (read, fields), parameters).await
             }
-            _ => return Ok(None),
-        };
-        let Some(view) = reading.table(self.table.id) else { return Ok(None) };
-        rows_in(&view, (read, fields), parameters).await
+            Action::Join { join, fields } => {
+                rows(fields, join.rows(|id| reading.table(id), parameters)?)
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Executes the statement in a transaction; `None` as for [`Self::execute`]. After an error,
@@ -234,7 +228,7 @@ impl Short {
                 rows_in(&view, (read, fields), given.parameters).await
             }
             Action::Join { join, fields } => {
-                joined(join, fields, |id| transaction.table(id), given.parameters)
+                rows(fields, join.rows(|id| transaction.table(id), given.parameters)?)
             }
             Action::Lock { read, fields, mode, policy } => {
                 let Some(view) = transaction.table(self.table.id) else { return Ok(None) };
@@ -330,7 +324,7 @@ impl Short {
             Action::Delete(chosen) => (chosen, ChangeKind::Delete),
         };
         let Some(key) = chosen.key() else { return Ok(None) };
-        let key = self.key(key, given.parameters)?;
+        let key = keyed::point(&self.table, key, given.parameters)?;
         Ok(key.map(|key| vec![RowChange { table: Arc::clone(&self.table), key, kind }]))
     }
 
@@ -368,11 +362,6 @@ impl Short {
             None => Ok(Outcome::Done(Tag::counted(command, changed.count))),
         }
     }
-
-    /// The encoded key; `None` if a value cannot be converted exactly to the type of its column.
-    fn key(&self, key: &[Operand], parameters: &[ScalarValue]) -> Result<Option<Key>> {
-        keyed::point(&self.table, key, parameters)
-    }
 }
 
 fn is_deadlock(error: &Error) -> bool {
@@ -391,21 +380,6 @@ async fn rows_in(
     let Some(key) = read.key(parameters)? else { return Ok(None) };
     let found = view.find(&key, read.columns()).await?;
     rows(fields, Some(row(read.schema(), found)?))
-}
-
-/// The outcome of a join in views of its tables; `None` if its rows require the long path.
-fn joined(
-    join: &Join,
-    fields: &Arc<[Field]>,
-    view_of: impl Fn(TableId) -> Option<TableView>,
-    parameters: &[ScalarValue],
-) -> Result<Option<Outcome>> {
-    let [outer, inner] = join.tables().map(|table| view_of(table.id));
-    let Some((outer, inner)) = outer.zip(inner) else { return Ok(None) };
-    if outer.peers().is_some() || inner.peers().is_some() {
-        return Ok(None);
-    }
-    rows(fields, join.rows([&outer, &inner], parameters)?)
 }
 
 /// The outcome of a SELECT; `None` if its rows require the long path.

@@ -1,6 +1,6 @@
 //! INSERT of VALUES.
 
-use super::{has_one_type_a_parameter, returning_of};
+use super::returning_of;
 use crate::context::Frame;
 use crate::dml::constants::{columns, rows_of, values_of};
 use crate::dml::name_of;
@@ -9,7 +9,7 @@ use crate::short::{Action, Short};
 use catalog_views::relation_names::find_named;
 use datafusion::common::DFSchema;
 use grammar::tree::{InsertStmt, Node, NodeEnum, RangeVar};
-use keyed::Operand;
+use keyed::{Operand, has_one_type_each};
 use planner::Planner;
 use planner::inputs::Inputs;
 use scan::provider::plan_schema;
@@ -49,7 +49,7 @@ pub(super) fn insert(
     }
     let schema = Arc::new(plan_schema(&table, &given));
     let insertion = Insertion { rows, inputs, of_expressions, assembly, schema };
-    if !has_one_type_a_parameter(&insertion.parameters(&table)) {
+    if !has_one_type_each(insertion.parameters(&table)) {
         return Ok(None);
     }
     let is_watched = !table.foreign_keys.is_empty();
@@ -70,10 +70,8 @@ fn insert_target(
     let catalog = tables.catalog();
     let found = find_named(catalog, frame.path(), &name_of(range)).ok()?;
     let Some(relation @ Relation::Table(table)) = found else { return None };
-    let needed = match returns {
-        true => Privileges::INSERT.union(Privileges::SELECT),
-        false => Privileges::INSERT,
-    };
+    let needed = if returns { Privileges::SELECT } else { Privileges::INSERT };
+    let needed = needed.union(Privileges::INSERT);
     frame.access(catalog).require(relation, needed).ok()?;
     let is_plain = catalog.triggers_of(table.id).is_empty()
         && !catalog.has_deferrable(table.id)

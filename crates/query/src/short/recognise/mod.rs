@@ -16,11 +16,11 @@ use change::{delete, update};
 use grammar::tree::{Node, NodeEnum, RangeVar, ReturningClause};
 use insert::insert;
 use join::join;
+use keyed::has_one_type_each;
 use scan::tables::Tables;
 use select::select;
-use std::collections::HashMap;
 use std::sync::Arc;
-use store::catalog::{Index, Privileges, Relation, SqlType, Table};
+use store::catalog::{Index, Privileges, Relation, Table};
 use values::error::Result;
 
 impl Short {
@@ -90,7 +90,7 @@ impl Short {
         };
         let Some(short) = Self::of(frame, tables, &simple)? else { return Ok(None) };
         let parameters = computed.own_parameters(short.all_parameters());
-        let is_known = parameters.is_some_and(|all| has_one_type_a_parameter(&all));
+        let is_known = parameters.is_some_and(|all| has_one_type_each(all));
         Ok(is_known.then_some(Self { computed: Some(computed), ..short }))
     }
 
@@ -149,10 +149,4 @@ fn returning_of(
         return None;
     }
     Returning::recognise(table, alias, clause).map(Some)
-}
-
-/// What a parameter means is decided by its first place, and its other places would convert it.
-fn has_one_type_a_parameter(parameters: &[(usize, SqlType)]) -> bool {
-    let mut known = HashMap::new();
-    parameters.iter().all(|(number, of)| *known.entry(number).or_insert(of) == of)
 }
