@@ -26,8 +26,8 @@ use values::error::Result;
 /// Rows of the first table, at most. The planner's joins are faster for more.
 const OUTER_MAX: usize = 128;
 
-/// Rows of the result, at most.
-const ROWS_MAX: usize = 1 << 12;
+/// Rows of the second table that are looked at, at most.
+const INNER_MAX: usize = 1 << 12;
 
 /// A join of two tables.
 #[derive(Debug)]
@@ -223,7 +223,7 @@ impl Join {
         }
         let wanted = left.map(|left| left.saturating_add(skipped));
         let wanted = wanted.filter(|_| self.order.is_empty() && !self.is_count);
-        let mut given = own.to_vec();
+        let (mut given, mut most) = (own.to_vec(), INNER_MAX);
         let (mut found, mut places) = (Vec::new(), Vec::new());
         for row in 0..outer.num_rows() {
             if wanted.is_some_and(|wanted| places.len() >= wanted) {
@@ -233,7 +233,8 @@ impl Join {
             for place in &self.passed {
                 given.push(ScalarValue::try_from_array(outer.column(*place), row)?);
             }
-            let Some(mut rows) = self.inner.rows(&inner_view, &given)? else { return Ok(None) };
+            let found_here = self.inner.rows_among(&inner_view, &given, &mut most)?;
+            let Some(mut rows) = found_here else { return Ok(None) };
             if rows.num_rows() == 0 {
                 if !self.is_left {
                     continue;
@@ -242,9 +243,6 @@ impl Join {
             }
             places.extend(std::iter::repeat_n(row as u32, rows.num_rows()));
             found.push(rows);
-            if places.len() > ROWS_MAX {
-                return Ok(None);
-            }
         }
         if self.is_count {
             let number: ArrayRef = Arc::new(Int64Array::from(vec![places.len() as i64]));

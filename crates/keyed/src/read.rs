@@ -220,11 +220,7 @@ impl Read {
         (skipped, left): Cut,
     ) -> Result<Option<RecordBatch>> {
         let Some(keys) = self.condition.keys(&self.table, parameters)? else { return Ok(None) };
-        let mut filters = Vec::with_capacity(self.condition.filters.len());
-        for filter in &self.condition.filters {
-            let Some(filter) = filter.bind(&self.table, parameters)? else { return Ok(None) };
-            filters.push(filter);
-        }
+        let Some(filters) = self.filters(parameters)? else { return Ok(None) };
         let limits = (skipped, left);
         match self.condition.is_open(parameters)? {
             Some(true) => {}
@@ -251,6 +247,60 @@ impl Read {
             }
         };
         found.map(|found| self.cut(self.sorted(found)?, limits)).transpose()
+    }
+
+    /// All rows, of which not more than `most` are looked at, of a query without order and limits; `most` becomes what is
+    /// left. `None` if the planner is needed.
+    ///
+    /// # Errors
+    /// As of [`Self::rows`].
+    pub(crate) fn rows_among(
+        &self,
+        view: &TableView,
+        parameters: &[ScalarValue],
+        most: &mut usize,
+    ) -> Result<Option<RecordBatch>> {
+        let Some(keys) = self.condition.keys(&self.table, parameters)? else { return Ok(None) };
+        let Some(filters) = self.filters(parameters)? else { return Ok(None) };
+        match self.condition.is_open(parameters)? {
+            Some(true) => {}
+            Some(false) => {
+                return Ok(Some(RecordBatch::new_empty(Arc::clone(&self.sorted_schema))));
+            }
+            None => return Ok(None),
+        }
+        let limit = (*most).min(ROWS_MAX);
+        let keys = match keys {
+            Keys::Listed(keys) => keys,
+            Keys::Within(range) => {
+                match self.condition.keys_by_index(view, parameters, limit, true)? {
+                    Some(keys) => keys,
+                    None if self.condition.by_expression.is_some() => return Ok(None),
+                    None => {
+                        let mut walk = view.walk(&range, self.order.from())?;
+                        let Some(morsels) = few(&mut walk, limit) else { return Ok(None) };
+                        *most -= morsels.iter().map(Morsel::rows).sum::<usize>();
+                        return self.all_of(&morsels, &filters).map(Some);
+                    }
+                }
+            }
+        };
+        let Some(left) = most.checked_sub(keys.len()) else { return Ok(None) };
+        *most = left;
+        self.listed(view, &keys, &filters).map(Some)
+    }
+
+    /// The filters with their values; `None` if one has a value of another type than its column.
+    fn filters(&self, parameters: &[ScalarValue]) -> Result<Option<Vec<Bound>>> {
+        let filters = self.condition.filters.iter();
+        filters.map(|filter| filter.bind(&self.table, parameters)).collect()
+    }
+
+    /// The rows of morsels that fulfil filters.
+    fn all_of(&self, morsels: &[Morsel], filters: &[Bound]) -> Result<RecordBatch> {
+        let selected = |morsel: &Morsel| self.selected(self.read(morsel)?, filters);
+        let batches = morsels.iter().map(selected).collect::<Result<Vec<_>>>()?;
+        Ok(concat_batches(&self.sorted_schema, &batches)?)
     }
 
     /// The result of the rows that were found: their number, or those within the limits.
@@ -342,11 +392,8 @@ impl Read {
         let mut walk = view.walk(range, self.order.from())?;
         let mut batches = Vec::new();
         let Some(wanted) = wanted else {
-            let Some(morsels) = few(&mut walk) else { return Ok(None) };
-            for morsel in morsels {
-                batches.push(self.selected(self.read(&morsel)?, filters)?);
-            }
-            return Ok(Some(concat_batches(&self.sorted_schema, &batches)?));
+            let Some(morsels) = few(&mut walk, ROWS_MAX) else { return Ok(None) };
+            return self.all_of(&morsels, filters).map(Some);
         };
         if wanted > ROWS_MAX {
             return Ok(None);
@@ -415,12 +462,12 @@ fn shown(schema: &SchemaRef, rows: &RecordBatch) -> Result<RecordBatch> {
     batch(schema, columns, rows.num_rows())
 }
 
-/// The morsels of a walk; `None` if they have too many rows.
-fn few(walk: &mut Walk) -> Option<Vec<Morsel>> {
+/// The morsels of a walk; `None` if they have more than `most` rows.
+fn few(walk: &mut Walk, most: usize) -> Option<Vec<Morsel>> {
     let (mut morsels, mut rows) = (Vec::new(), 0);
-    while let Some(morsel) = walk.next_rows(ROWS_MAX + 1) {
+    while let Some(morsel) = walk.next_rows(most + 1) {
         rows += morsel.rows();
-        if rows > ROWS_MAX {
+        if rows > most {
             return None;
         }
         morsels.push(morsel);
