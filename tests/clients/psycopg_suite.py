@@ -208,6 +208,25 @@ def results(t):
 
 
 @suite.test
+def parameters_have_the_types_that_clients_give(t):
+    """Oids in Parse: described as they are given, whatever the statement makes of them."""
+    values = {18: b"x", 19: b"pg_class", 25: b"x", 1042: b"x  ", 1043: b"x"}
+    arrays = {1002: b"{x}", 1003: b"{a,b}", 1009: b"{x}", 1014: b"{x}", 1015: b"{\"a,b\",NULL}"}
+    with connect(t, autocommit=True) as c:
+        for oid, value in (values | arrays).items():
+            for text in (b"SELECT $1", b"SELECT $1::text", b"SELECT count(*) FROM pg_class WHERE relname = $1::text"):
+                equal(c.pgconn.prepare(b"", text, [oid]).status, psycopg.pq.ExecStatus.COMMAND_OK)
+                described = c.pgconn.describe_prepared(b"")
+                equal([described.param_type(at) for at in range(described.nparams)], [oid])
+                found = c.pgconn.exec_prepared(b"", [value])
+                equal(found.status, psycopg.pq.ExecStatus.TUPLES_OK)
+                if text == b"SELECT $1":
+                    equal((found.ftype(0), found.get_value(0, 0)), (oid, value))
+        trailing = c.pgconn.exec_params(b"SELECT $1 = 'x'", [b"x  "], [1042])
+        equal(trailing.get_value(0, 0), b"t")
+
+
+@suite.test
 def description_has_table_sizes(t):
     """Type sizes and modifiers in the row description."""
     with connect(t) as c:

@@ -93,6 +93,10 @@ def gorm():
     return [tools.go(HERE / "orms" / "gorm")], {}
 
 
+def java(client):
+    return lambda: ([*tools.java_orms(), "Suite", "--client", client], {})
+
+
 def dbt():
     return [tools.python(HERE / "dbt" / "requirements.txt"), str(HERE / "dbt" / "dbt_suite.py")], {}
 
@@ -118,6 +122,9 @@ SUITES = {
     "knex": orms_node("knex.js"),
     "drizzle": orms_node("drizzle.js"),
     "gorm": gorm,
+    "flyway": java("flyway"),
+    "liquibase": java("liquibase"),
+    "hibernate": java("hibernate"),
     "dbt": dbt,
     "postgres_fdw": postgres_fdw,
     "pgbouncer": pgbouncer,

@@ -128,6 +128,23 @@ def java():
     return [machine, "-Xmx512m", "-cp", f"{folder}:{jar}"]
 
 
+@_one_at_a_time
+def java_orms():
+    """The command that runs orms/java/Suite.java, compiled, with the packages of its pom.xml."""
+    compiler, machine = program("javac"), program("java") if shutil.which("java") else "java"
+    asked = HERE / "orms" / "java"
+    sources, pom = sorted(asked.glob("*.java")), asked / "pom.xml"
+    packages = _folder("maven", pom.read_text())
+    if not (packages / "ready").exists():
+        _run([program("mvn"), "-q", "-B", "-f", str(pom), "dependency:copy-dependencies", f"-DoutputDirectory={packages}"])
+        (packages / "ready").touch()
+    folder = _folder("java", "".join(source.read_text() for source in sources) + pom.read_text())
+    if not (folder / "ready").exists():
+        _run([compiler, "-nowarn", "-cp", f"{packages}/*", "-d", str(folder), *map(str, sources)])
+        (folder / "ready").touch()
+    return [machine, "-Xmx512m", "-cp", f"{folder}:{packages}/*"]
+
+
 def _pgjdbc():
     jar = _folder("pgjdbc", PGJDBC) / f"postgresql-{PGJDBC}.jar"
     if jar.exists():

@@ -6,6 +6,8 @@ use crate::catalog_tables::{index_parts, key_columns, tables};
 use crate::pg_catalog::class::Class;
 use crate::pg_catalog::{definitions, oids, quote_ident, triggers, type_catalog, user_types};
 use crate::session_context::SessionContext;
+use datafusion::arrow::array::AsArray;
+use datafusion::arrow::datatypes::UInt32Type;
 use datafusion::logical_expr::ScalarUDF;
 use functions::row_function::{Row, function};
 use std::sync::Arc;
@@ -26,9 +28,14 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     let null = |name, arguments| function(name, arguments, Form::Text, |_| Ok(Cell::Null));
     vec![
         definition("format_type", 2..=2, |scope, row| {
-            let oid = row.number(0)?;
-            let of_users = user_types::format(&scope.catalog, scope.path(), oid);
-            Some(of_users.unwrap_or_else(|| type_catalog::format(oid, row.number(1))))
+            Some(type_name(scope, row.number(0)?, row.number(1)))
+        }),
+        definition("oidvectortypes", 1..=1, |scope, row| {
+            let types = row.list(0)?;
+            let types = types.as_primitive_opt::<UInt32Type>()?.iter().flatten();
+            let name = |oid| type_name(scope, i64::from(oid), None);
+            let names: Vec<String> = types.map(name).collect();
+            Some(names.join(", "))
         }),
         definition("pg_get_expr", 2..=3, |scope, row| Some(expression(scope, row, row.text(0)?))),
         definition("pg_get_indexdef", 1..=3, index),
@@ -42,6 +49,12 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
         null("pg_get_statisticsobjdef_columns", 1..=1),
         null("pg_get_statisticsobjdef", 1..=1),
     ]
+}
+
+/// `format_type`.
+fn type_name(scope: &Scope, oid: i64, modifier: Option<i64>) -> String {
+    let of_users = user_types::format(&scope.catalog, scope.path(), oid);
+    of_users.unwrap_or_else(|| type_catalog::format(oid, modifier))
 }
 
 /// `pg_get_indexdef`: an index, or one of its columns if the second argument is a column number.

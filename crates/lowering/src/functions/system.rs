@@ -36,7 +36,7 @@ const SAME: &str = "acldefault col_description current_database current_schema c
     has_any_column_privilege has_column_privilege has_database_privilege has_foreign_data_wrapper_privilege \
     has_function_privilege has_language_privilege has_schema_privilege has_sequence_privilege has_server_privilege \
     has_table_privilege has_tablespace_privilege has_type_privilege inet_client_addr inet_client_port inet_server_addr \
-    inet_server_port lastval obj_description pando_backup pando_backup_progress pando_restore_table pando_set_weight \
+    inet_server_port lastval obj_description oidvectortypes pando_backup pando_backup_progress pando_restore_table pando_set_weight \
     pg_advisory_lock pg_advisory_lock_shared pg_advisory_unlock pg_advisory_unlock_all pg_advisory_unlock_shared \
     pg_advisory_xact_lock pg_advisory_xact_lock_shared pg_backend_pid pg_blocking_pids pg_trigger_depth \
     pg_cancel_backend pg_char_to_encoding pg_client_encoding pg_collation_is_visible pg_column_is_updatable pg_conf_load_time \
