@@ -210,20 +210,19 @@ def results(t):
 @suite.test
 def parameters_have_the_types_that_clients_give(t):
     """Oids in Parse: described as they are given, whatever the statement makes of them."""
-    values = {18: b"x", 19: b"pg_class", 25: b"x", 1042: b"x  ", 1043: b"x"}
-    arrays = {1002: b"{x}", 1003: b"{a,b}", 1009: b"{x}", 1014: b"{x}", 1015: b"{\"a,b\",NULL}"}
+    arrays = {1009: b"{x}", 1015: b'{"a,b",NULL}', 2951: b"{00000000-0000-0000-0000-000000000001}", 1007: b"{1,2}"}
     with connect(t, autocommit=True) as c:
-        for oid, value in (values | arrays).items():
-            for text in (b"SELECT $1", b"SELECT $1::text", b"SELECT count(*) FROM pg_class WHERE relname = $1::text"):
-                equal(c.pgconn.prepare(b"", text, [oid]).status, psycopg.pq.ExecStatus.COMMAND_OK)
-                described = c.pgconn.describe_prepared(b"")
-                equal([described.param_type(at) for at in range(described.nparams)], [oid])
-                found = c.pgconn.exec_prepared(b"", [value])
-                equal(found.status, psycopg.pq.ExecStatus.TUPLES_OK)
-                if text == b"SELECT $1":
-                    equal((found.ftype(0), found.get_value(0, 0)), (oid, value))
-        trailing = c.pgconn.exec_params(b"SELECT $1 = 'x'", [b"x  "], [1042])
-        equal(trailing.get_value(0, 0), b"t")
+        for oid in (16, 19, 21, 23, 25, 26, 114, 1042, 1043, 1700, 2950, 3802, *arrays):
+            equal(c.pgconn.prepare(b"", b"SELECT $1", [oid]).status, psycopg.pq.ExecStatus.COMMAND_OK)
+            equal(c.pgconn.describe_prepared(b"").param_type(0), oid)
+        for oid, value in arrays.items():
+            for text, kind in ((b"SELECT $1", oid), (b"SELECT $1::text", 25), (b"SELECT $1::text || ''", 25)):
+                found = c.pgconn.exec_params(text, [value], [oid])
+                equal((found.ftype(0), found.get_value(0, 0)), (kind, value))
+        joined = c.pgconn.exec_params(b"SELECT array_to_string($1, '+')", [b"{x,y}"], [1009])
+        equal(joined.get_value(0, 0), b"x+y")
+        found = c.pgconn.exec_params(b"SELECT count(*) FROM pg_class WHERE relname = ANY ($1)", [b"{pg_class,x}"], [1003])
+        equal(found.get_value(0, 0), b"1")
 
 
 @suite.test

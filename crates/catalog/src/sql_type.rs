@@ -179,6 +179,11 @@ impl SqlType {
         (u16::try_from(digits >> 16).unwrap_or(u16::MAX), (scale ^ 1024) - 1024)
     }
 
+    /// Whether it is a type of arrays whose items are represented as text: `text[]`, `uuid[]` and others.
+    pub fn is_array_of_texts(&self) -> bool {
+        matches!(self, Self::Array(item) if item.arrow().is_string())
+    }
+
     /// The type without a declared precision of times or wide numerics.
     pub fn imprecise(&self) -> &Self {
         match self {

@@ -7,7 +7,8 @@ use crate::pg_catalog::class::Class;
 use crate::pg_catalog::{definitions, oids, quote_ident, triggers, type_catalog, user_types};
 use crate::session_context::SessionContext;
 use datafusion::arrow::array::AsArray;
-use datafusion::arrow::datatypes::UInt32Type;
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::{DataType, Int64Type};
 use datafusion::logical_expr::ScalarUDF;
 use functions::row_function::{Row, function};
 use std::sync::Arc;
@@ -31,9 +32,9 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
             Some(type_name(scope, row.number(0)?, row.number(1)))
         }),
         definition("oidvectortypes", 1..=1, |scope, row| {
-            let types = row.list(0)?;
-            let types = types.as_primitive_opt::<UInt32Type>()?.iter().flatten();
-            let name = |oid| type_name(scope, i64::from(oid), None);
+            let types = cast(&row.list(0)?, &DataType::Int64).ok()?;
+            let types = types.as_primitive::<Int64Type>().iter().flatten();
+            let name = |oid| type_name(scope, oid, None);
             let names: Vec<String> = types.map(name).collect();
             Some(names.join(", "))
         }),

@@ -7,10 +7,11 @@ use store::catalog;
 use table_rows::Refused;
 use values::error::{Error, SqlState};
 
-/// The types of parameters with values: those that are given, if they are types of users, which have the values of other types.
+/// The types of parameters with values: those that are given, if values of other types are represented as theirs are.
 pub(super) fn declared(values: &[ScalarValue], given: &[catalog::SqlType]) -> Vec<Option<SqlType>> {
     let declared = |(number, value): (usize, &ScalarValue)| {
-        let given = given.get(number).filter(|given| given.user_type().is_some());
+        let is_needed = |of: &&catalog::SqlType| of.user_type().is_some() || of.is_array_of_texts();
+        let given = given.get(number).filter(is_needed);
         given.and_then(types::of_held).or_else(|| type_of_value(value))
     };
     values.iter().enumerate().map(declared).collect()

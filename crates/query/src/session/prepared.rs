@@ -64,7 +64,11 @@ impl Prepared {
             Some(description) => description,
             None => self.session.describe(&self.statement, given).await?,
         };
-        if described.parameters.iter().any(|of| of.user_type().is_some()) {
+        let is_given = given.iter().map(Option::is_some).chain(std::iter::repeat(false));
+        let is_typed = |(of, is_given): (&SqlType, bool)| {
+            of.user_type().is_some() || is_given && of.is_array_of_texts()
+        };
+        if described.parameters.iter().zip(is_given).any(is_typed) {
             let typed = self.statement.clone().with_parameter_types(&described.parameters);
             *self.typed.lock() = Some(typed);
         }

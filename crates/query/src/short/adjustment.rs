@@ -55,7 +55,7 @@ impl Short {
                 Some(chosen.key()?.iter().collect())
             }
             Action::Insert(insertion) => insertion.key(&self.table),
-            Action::Join { .. } | Action::Lock { .. } => None,
+            Action::Join(..) | Action::Lock { .. } => None,
         }
     }
 

@@ -89,10 +89,7 @@ enum Action {
         fields: Arc<[Field]>,
     },
     /// A query of two tables.
-    Join {
-        join: Box<Join>,
-        fields: Arc<[Field]>,
-    },
+    Join(Box<Join>, Arc<[Field]>),
     /// A query that locks the row of its key.
     Lock {
         read: Box<Read>,
@@ -129,7 +126,7 @@ impl Short {
     fn all_parameters(&self) -> Vec<(usize, SqlType)> {
         match &self.action {
             Action::Select { read, .. } | Action::Lock { read, .. } => read.parameters(),
-            Action::Join { join, .. } => join.parameters(),
+            Action::Join(join, _) => join.parameters(),
             Action::Delete(chosen) => chosen.parameters(&self.table),
             Action::Insert(insertion) => insertion.parameters(&self.table),
             Action::Update { chosen, given, update, of_expressions, .. } => {
@@ -147,7 +144,7 @@ impl Short {
     pub(crate) fn fields(&self) -> Option<Vec<Field>> {
         match &self.action {
             Action::Select { fields, .. }
-            | Action::Join { fields, .. }
+            | Action::Join(_, fields)
             | Action::Lock { fields, .. } => Some(fields.to_vec()),
             _ => self.returning.as_ref().map(|returning| returning.fields.to_vec()),
         }
@@ -167,7 +164,7 @@ impl Short {
         let parameters = &*parameters;
         let (read, fields) = match &self.action {
             Action::Select { read, fields } => (read, fields),
-            Action::Join { join, fields } => {
+            Action::Join(join, fields) => {
                 let reading = store.reading().await?;
                 if !Arc::ptr_eq(reading.catalog(), catalog) {
                     return Ok(None);
@@ -206,7 +203,7 @@ impl Short {
                 let Some(view) = reading.table(self.table.id) else { return Ok(None) };
                 rows_in(&view, (read, fields), parameters).await
             }
-            Action::Join { join, fields } => {
+            Action::Join(join, fields) => {
                 rows(fields, join.rows(|id| reading.table(id), parameters)?)
             }
             _ => Ok(None),
@@ -227,7 +224,7 @@ impl Short {
                 let Some(view) = transaction.table(self.table.id) else { return Ok(None) };
                 rows_in(&view, (read, fields), given.parameters).await
             }
-            Action::Join { join, fields } => {
+            Action::Join(join, fields) => {
                 rows(fields, join.rows(|id| transaction.table(id), given.parameters)?)
             }
             Action::Lock { read, fields, mode, policy } => {
@@ -311,7 +308,7 @@ impl Short {
     /// The changes, by row; `None` if a value of a key cannot be converted exactly, or if the keys are still to be found.
     fn changes(&self, given: Given<'_>) -> Result<Option<Vec<RowChange>>> {
         let (chosen, kind) = match &self.action {
-            Action::Select { .. } | Action::Join { .. } | Action::Lock { .. } => return Ok(None),
+            Action::Select { .. } | Action::Join(..) | Action::Lock { .. } => return Ok(None),
             Action::Insert(insertion) => {
                 let Some(rows) = insertion.assembled(given)? else { return Ok(None) };
                 let insert = |row| RowChange::insert(&self.table, row);
@@ -352,7 +349,7 @@ impl Short {
     /// The outcome of a change.
     fn done(&self, changed: Changed) -> Result<Outcome> {
         let command = match &self.action {
-            Action::Select { .. } | Action::Join { .. } | Action::Lock { .. } => "SELECT",
+            Action::Select { .. } | Action::Join(..) | Action::Lock { .. } => "SELECT",
             Action::Insert(_) => "INSERT",
             Action::Update { .. } => "UPDATE",
             Action::Delete(_) => "DELETE",

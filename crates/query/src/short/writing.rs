@@ -21,7 +21,7 @@ impl Short {
         given: Given<'_>,
         wait: &mut ShortWait<'_>,
     ) -> Result<Option<Outcome>> {
-        if let Action::Select { .. } | Action::Join { .. } = &self.action {
+        if let Action::Select { .. } | Action::Join(..) = &self.action {
             return self.execute_in(transaction, given).await;
         }
         let catalog = Arc::clone(transaction.catalog());

@@ -7,7 +7,6 @@ use crate::short::{Action, Short};
 use grammar::tree::SelectStmt;
 use keyed::{Join, Side, joined};
 use scan::tables::Tables;
-use std::sync::Arc;
 use store::catalog::{Privileges, SqlType};
 use values::field::Field;
 
@@ -18,10 +17,10 @@ pub(super) fn join(frame: &Frame<'_>, tables: &dyn Tables, query: &SelectStmt) -
     let ([first, second], is_left, on) = joined(&query.from_clause)?;
     let (one, one_alias) = only_table(frame, tables, first, Privileges::SELECT)?;
     let (other, other_alias) = only_table(frame, tables, second, Privileges::SELECT)?;
-    let called = [one_alias.unwrap_or(&one.name), other_alias.unwrap_or(&other.name)];
+    let (first, second) = (one_alias.unwrap_or(&one.name), other_alias.unwrap_or(&other.name));
     let sides = [
-        Side { table: &one, indexes: indexes_of(tables, &one), called: called[0] },
-        Side { table: &other, indexes: indexes_of(tables, &other), called: called[1] },
+        Side { table: &one, indexes: indexes_of(tables, &one), called: first },
+        Side { table: &other, indexes: indexes_of(tables, &other), called: second },
     ];
     let join = Join::recognise(sides, (is_left, on), query)?;
     let mut fields: Vec<Field> = Vec::new();
@@ -29,6 +28,5 @@ pub(super) fn join(frame: &Frame<'_>, tables: &dyn Tables, query: &SelectStmt) -
         fields.extend(fields_of(table, &[column], std::slice::from_ref(name)));
     }
     fields.extend(join.count().map(|name| Field::new(name.clone(), SqlType::BigInt)));
-    let table = Arc::clone(join.tables()[0]);
-    Some(Short::unwatched(table, Action::Join { join: Box::new(join), fields: fields.into() }))
+    Some(Short::unwatched(one, Action::Join(Box::new(join), fields.into())))
 }
