@@ -249,7 +249,10 @@ impl Join {
             return batch(&self.schema, vec![number], 1).map(Some);
         }
         let inner = concat_batches(&self.inner_schema, &found)?;
-        let outer = take_record_batch(&outer, &UInt32Array::from(places))?;
+        let outer = match outer.num_columns() {
+            0 => outer,
+            _ => take_record_batch(&outer, &UInt32Array::from(places))?,
+        };
         let column = |at: &At| {
             let rows = if at.is_outer { &outer } else { &inner };
             Arc::clone(rows.column(at.place))

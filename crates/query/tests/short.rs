@@ -296,7 +296,15 @@ const JOINED: &str = "CREATE TABLE p (id integer PRIMARY KEY, name text, grp sma
 fn join_of_tables(choices: &mut Choices) -> (String, bool, Vec<ScalarValue>) {
     let mut parameters = Vec::new();
     let mut number = |choices: &mut Choices, end| choices.number(end, &mut parameters);
-    let (from, orders): (String, &[&str]) = match choices.below(12) {
+    let (from, orders): (String, &[&str]) = match choices.below(14) {
+        12 => (
+            format!("p, c WHERE p.id = {} AND pid = {}", number(choices, 60), number(choices, 40)),
+            &["n"],
+        ),
+        13 => (
+            format!("p LEFT JOIN c ON pid = 3 AND n > {} WHERE id = 7", number(choices, 23)),
+            &["n"],
+        ),
         9 => (
             format!("p LEFT JOIN c ON pid = id AND n > {} WHERE grp = 3", number(choices, 23)),
             &["id, n", "v, id, n", "n DESC NULLS LAST, id"],
@@ -357,7 +365,8 @@ fn join_of_tables(choices: &mut Choices) -> (String, bool, Vec<ScalarValue>) {
             &["n"],
         ),
     };
-    let columns = choices.of(&["*", "p.*, n", "name, c.n AS m, pid", "v, v AS w", "count(*)"]);
+    let columns =
+        choices.of(&["*", "p.*, n", "name, c.n AS m, pid", "v, v AS w", "c.note", "count(*)"]);
     if columns == "count(*)" || choices.below(3) == 0 {
         return (format!("SELECT {columns} FROM {from}"), columns == "count(*)", parameters);
     }
