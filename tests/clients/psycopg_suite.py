@@ -219,6 +219,11 @@ def parameters_have_the_types_that_clients_give(t):
             for text, kind in ((b"SELECT $1", oid), (b"SELECT $1::text", 25), (b"SELECT $1::text || ''", 25)):
                 found = c.pgconn.exec_params(text, [value], [oid])
                 equal((found.ftype(0), found.get_value(0, 0)), (kind, value))
+        name = t.table()
+        c.execute(f"CREATE TABLE {name} (id integer PRIMARY KEY, ref uuid, v text)")
+        for condition in ("ref = $1", "ref < $1", "id = 1 AND ref = $1", "v = $1::uuid"):
+            refused = c.pgconn.exec_params(f"SELECT id FROM {name} WHERE {condition}".encode(), [b"x"], [1043])
+            equal(refused.error_field(psycopg.pq.DiagnosticField.SQLSTATE), b"42883")
         joined = c.pgconn.exec_params(b"SELECT array_to_string($1, '+')", [b"{x,y}"], [1009])
         equal(joined.get_value(0, 0), b"x+y")
         found = c.pgconn.exec_params(b"SELECT count(*) FROM pg_class WHERE relname = ANY ($1)", [b"{pg_class,x}"], [1003])

@@ -179,6 +179,17 @@ impl SqlType {
         (u16::try_from(digits >> 16).unwrap_or(u16::MAX), (scale ^ 1024) - 1024)
     }
 
+    /// Whether its values are what a parameter of a type would be: they need no conversion but that to a larger integer.
+    pub fn fits(&self, wanted: &Self) -> bool {
+        let converts = matches!(
+            (self, wanted),
+            (Self::SmallInt, Self::Integer | Self::BigInt)
+                | (Self::Integer, Self::BigInt)
+                | (Self::Text | Self::Varchar(_), Self::Text | Self::Varchar(_))
+        );
+        self == wanted || converts
+    }
+
     /// Whether it is a type of arrays whose items are represented as text: `text[]`, `uuid[]` and others.
     pub fn is_array_of_texts(&self) -> bool {
         matches!(self, Self::Array(item) if item.arrow().is_string())

@@ -9,6 +9,16 @@ pub fn statement_text(statement: &NodeEnum) -> Option<String> {
     on_thread(|| text(statement)).flatten()
 }
 
+/// A number that no parameter of a statement exceeds: the greatest one, or one that is in a string. `None` if it nests too deep.
+pub fn greatest_parameter(statement: &NodeEnum) -> Option<usize> {
+    let text = statement_text(statement)?;
+    let numbers = text.split('$').skip(1).map(|rest| {
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        rest[..digits].parse().unwrap_or(0)
+    });
+    Some(numbers.max().unwrap_or(0))
+}
+
 /// The text of an expression. `None` if it nests too deep.
 pub fn expression_text(expression: &Node) -> Option<String> {
     on_thread(|| {

@@ -17,7 +17,7 @@ mod syntax_error;
 pub mod updatable;
 
 pub use column_name::column_name;
-pub use deparse::{expression_text, statement_text};
+pub use deparse::{expression_text, greatest_parameter, statement_text};
 pub use parse::{Script, parse};
 pub use references::{
     ColumnReference, RelationReference, calls, columns, relations, relations_and_ctes,

@@ -137,6 +137,13 @@ impl Condition {
             || indexes.iter().any(is_of_use)
     }
 
+    /// Whether a column may have any value of a list.
+    pub(crate) fn has_list(&self) -> bool {
+        let mut filters = self.filters.iter();
+        matches!(self.next, Next::OneOf(_) | Next::AnyOf(_))
+            || filters.any(|filter| matches!(filter.is, Is::OneOf(_) | Is::AnyOf(_)))
+    }
+
     /// Whether an index has all rows of the condition.
     pub(crate) fn is_covered_by(&self, index: &Index) -> bool {
         index.predicate.is_none() || self.partial.contains(&index.file.id)

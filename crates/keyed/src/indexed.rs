@@ -136,7 +136,11 @@ impl Condition {
             let Some(equal) = equal else { break };
             match converted(equal, &table.columns[column], parameters)? {
                 Some(Converted::Value(value)) => values.push(value),
-                Some(Converted::Null) | None => break,
+                Some(Converted::Null) => {
+                    let (range, listed) = (KeyRange::all(), Some(Vec::new()));
+                    return Ok(Some(Entries { values, range, is_bounded: false, listed }));
+                }
+                None => break,
             }
             next = None;
         }

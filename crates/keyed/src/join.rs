@@ -89,7 +89,7 @@ impl Join {
         if let Some(filter) = query.where_clause.as_deref() {
             sides.collect(filter.node.as_ref()?, false, &mut conjuncts)?;
         }
-        let own = sides.parameters_in(query, on);
+        let own = grammar::greatest_parameter(&NodeEnum::SelectStmt(Box::new(query.clone())))?;
         if is_left {
             // Other conditions of the join do not remove outer rows, others of WHERE remove rows with NULLs.
             let fits = |part: &Part| part.is_on == part.reads[1];
@@ -224,6 +224,12 @@ impl Join {
         let wanted = left.map(|left| left.saturating_add(skipped));
         let wanted = wanted.filter(|_| self.order.is_empty() && !self.is_count);
         let (mut given, mut most) = (own.to_vec(), INNER_MAX);
+        for place in &self.passed {
+            given.push(ScalarValue::try_from(outer.column(*place).data_type())?);
+        }
+        if !self.inner.has_types_of_columns(&given)? {
+            return Ok(None);
+        }
         let (mut found, mut places) = (Vec::new(), Vec::new());
         for row in 0..outer.num_rows() {
             if wanted.is_some_and(|wanted| places.len() >= wanted) {
@@ -366,7 +372,8 @@ fn conditions(
     let condition = |side: usize, conjuncts: Vec<NodeEnum>| {
         let Side { table, indexes, .. } = sides.0[side];
         let condition = Condition::of_all(sides.named(side), indexes, &conjuncts)?;
-        condition.finds_few(table, indexes).then_some(condition)
+        let is_looked_up = condition.finds_few(table, indexes) && !condition.has_list();
+        is_looked_up.then_some(condition)
     };
     Some((condition(outer, of_outer)?, condition(inner, of_inner)?, passed))
 }

@@ -290,6 +290,12 @@ impl Read {
         self.listed(view, &keys, &filters).map(Some)
     }
 
+    /// Whether the values of the condition are of the types of their columns.
+    pub(crate) fn has_types_of_columns(&self, parameters: &[ScalarValue]) -> Result<bool> {
+        let keys = self.condition.keys(&self.table, parameters)?;
+        Ok(keys.is_some() && self.filters(parameters)?.is_some())
+    }
+
     /// The filters with their values; `None` if one has a value of another type than its column.
     fn filters(&self, parameters: &[ScalarValue]) -> Result<Option<Vec<Bound>>> {
         let filters = self.condition.filters.iter();

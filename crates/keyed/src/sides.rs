@@ -2,7 +2,7 @@
 
 use crate::names::{Named, text};
 use grammar::tree::{
-    BoolExprType, ColumnRef, JoinType, Node, NodeEnum, NodeRef, ParamRef, RangeVar, SelectStmt,
+    BoolExprType, ColumnRef, JoinType, Node, NodeEnum, NodeRef, ParamRef, RangeVar,
 };
 use std::sync::Arc;
 use store::catalog::{Index, Table};
@@ -140,17 +140,6 @@ impl Sides<'_> {
         let number = i32::try_from(own + at + 1).ok()?;
         *node = Node { node: Some(NodeEnum::ParamRef(ParamRef { number, location: -1 })) };
         Some(())
-    }
-
-    /// The number of the parameters of a query and of the condition of its join.
-    pub(crate) fn parameters_in(&self, query: &SelectStmt, on: Option<&NodeEnum>) -> usize {
-        let query = NodeEnum::SelectStmt(Box::new(query.clone()));
-        let nodes = query.nodes().into_iter().chain(on.into_iter().flat_map(NodeEnum::nodes));
-        let numbers = nodes.map(|(node, ..)| match node {
-            NodeRef::ParamRef(parameter) => usize::try_from(parameter.number).unwrap_or(0),
-            _ => 0,
-        });
-        numbers.max().unwrap_or(0)
     }
 }
 

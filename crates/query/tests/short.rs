@@ -282,6 +282,29 @@ proptest! {
     }
 }
 
+/// Numbers of parameters that the tree of a condition does not show: in a limit, and within COALESCE.
+#[tokio::test]
+async fn values_of_expressions_do_not_take_the_place_of_parameters() {
+    let database = Database::open(Options::default()).expect("opened");
+    let session = database.session();
+    let tables = "CREATE TABLE t (id bigint PRIMARY KEY, v bigint);
+        INSERT INTO t SELECT g, 0 FROM generate_series(1, 100) g";
+    session.execute(tables).await.expect("tables");
+    let big = |value| ScalarValue::Int64(Some(value));
+    let sql = "SELECT id FROM t WHERE id > $1 + 1 ORDER BY id LIMIT $2 OFFSET $3";
+    let prepared = session.prepare(sql).await.expect(sql);
+    assert_eq!(prepared.describe(&[]).await.expect(sql).parameters.len(), 3);
+    let (_, rows) = short(&session, sql, &[big(2), big(5), big(1)]).await.expect(sql);
+    assert_eq!(rows, [["5"], ["6"], ["7"], ["8"], ["9"]].map(|row| row.map(str::to_owned)));
+    let sql = "UPDATE t SET v = COALESCE($2, 0) WHERE id = $1 + 1";
+    session.prepare(sql).await.expect(sql).execute(&[big(6), big(70)]).await.expect(sql);
+    let (_, rows) = long(&session, "SELECT v FROM t WHERE id = 7", &[]).await.expect("a value");
+    assert_eq!(rows, [["70"]].map(|row| row.map(str::to_owned)));
+    let sql = "SELECT id FROM t WHERE id = $1 AND $2 <> 0 AND 10 / $2 > 1";
+    let (_, rows) = short(&session, sql, &[big(1), big(4)]).await.expect(sql);
+    assert_eq!(rows.len(), 1);
+}
+
 /// Tables that are joined.
 const JOINED: &str = "CREATE TABLE p (id integer PRIMARY KEY, name text, grp smallint);
     CREATE TABLE c (pid bigint, n smallint, note text, v integer, PRIMARY KEY (pid, n));
@@ -292,29 +315,14 @@ const JOINED: &str = "CREATE TABLE p (id integer PRIMARY KEY, name text, grp sma
     INSERT INTO c SELECT g % 37, g % 23, nullif('p' || g % 6, 'p3'), nullif(g % 70, 9)
         FROM generate_series(1, 700) g ON CONFLICT DO NOTHING";
 
-/// A join without its limit, whether its order is complete, and its parameters.
-fn join_of_tables(choices: &mut Choices) -> (String, bool, Vec<ScalarValue>) {
-    let mut parameters = Vec::new();
-    let mut number = |choices: &mut Choices, end| choices.number(end, &mut parameters);
-    let (from, orders): (String, &[&str]) = match choices.below(14) {
-        12 => (
-            format!("p, c WHERE p.id = {} AND pid = {}", number(choices, 60), number(choices, 40)),
-            &["n"],
-        ),
-        13 => (
-            format!("p LEFT JOIN c ON pid = 3 AND n > {} WHERE id = 7", number(choices, 23)),
-            &["n"],
-        ),
+/// An inner join, with orders that are complete.
+fn inner_join(
+    choices: &mut Choices,
+    number: &mut impl FnMut(&mut Choices, u64) -> String,
+) -> (String, &'static [&'static str]) {
+    match choices.below(10) {
         9 => (
-            format!("p LEFT JOIN c ON pid = id AND n > {} WHERE grp = 3", number(choices, 23)),
-            &["id, n", "v, id, n", "n DESC NULLS LAST, id"],
-        ),
-        10 => (
-            format!("c LEFT JOIN p ON id = v AND name = note WHERE pid = {}", number(choices, 40)),
-            &["n", "id, n"],
-        ),
-        11 => (
-            format!("c LEFT JOIN p ON id = v WHERE pid = {} AND name IS NULL", number(choices, 40)),
+            format!("p, c WHERE p.id = {} AND pid = {}", number(choices, 60), number(choices, 40)),
             &["n"],
         ),
         0 => (
@@ -364,6 +372,41 @@ fn join_of_tables(choices: &mut Choices) -> (String, bool, Vec<ScalarValue>) {
             format!("c JOIN p ON id = pid AND note = name WHERE pid = {}", number(choices, 40)),
             &["n"],
         ),
+    }
+}
+
+/// A left join, with orders that are complete.
+fn left_join(
+    choices: &mut Choices,
+    number: &mut impl FnMut(&mut Choices, u64) -> String,
+) -> (String, &'static [&'static str]) {
+    match choices.below(4) {
+        0 => (
+            format!("p LEFT JOIN c ON pid = 3 AND n > {} WHERE id = 7", number(choices, 23)),
+            &["n"],
+        ),
+        1 => (
+            format!("p LEFT JOIN c ON pid = id AND n > {} WHERE grp = 3", number(choices, 23)),
+            &["id, n", "v, id, n", "n DESC NULLS LAST, id"],
+        ),
+        2 => (
+            format!("c LEFT JOIN p ON id = v AND name = note WHERE pid = {}", number(choices, 40)),
+            &["n", "id, n"],
+        ),
+        _ => (
+            format!("c LEFT JOIN p ON id = v WHERE pid = {} AND name IS NULL", number(choices, 40)),
+            &["n"],
+        ),
+    }
+}
+
+/// A join without its limit, whether its order is complete, and its parameters.
+fn join_of_tables(choices: &mut Choices) -> (String, bool, Vec<ScalarValue>) {
+    let mut parameters = Vec::new();
+    let mut number = |choices: &mut Choices, end| choices.number(end, &mut parameters);
+    let (from, orders) = match choices.below(4) {
+        0 => left_join(choices, &mut number),
+        _ => inner_join(choices, &mut number),
     };
     let columns =
         choices.of(&["*", "p.*, n", "name, c.n AS m, pid", "v, v AS w", "c.note", "count(*)"]);

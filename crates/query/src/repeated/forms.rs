@@ -2,7 +2,7 @@
 
 use crate::analysis;
 use crate::context::{Frame, Inner};
-use crate::short::{Numbered, Short, fits};
+use crate::short::{Numbered, Short};
 use catalog_views::settings::Settings;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
@@ -85,7 +85,7 @@ impl Form {
         let mut wider = Vec::new();
         for (number, wanted) in short.parameters() {
             match types.get(number) {
-                Some(of) if fits(of, &wanted) => {
+                Some(of) if of.fits(&wanted) => {
                     let (held, needed) = (of.arrow(), wanted.arrow());
                     if needed.is_integer() && held != needed {
                         wider.push((number, needed));

@@ -78,6 +78,7 @@ impl Inner {
         self.context.see(tables, &frame);
         if let Some(rows) = statement.rows()
             && let Ok(Some(short)) = Short::recognise(&frame, tables, rows)
+            && !short.is_misled(given)
         {
             return Ok(described(&short, given));
         }

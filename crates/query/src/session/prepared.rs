@@ -20,6 +20,7 @@ use parking_lot::Mutex;
 use parser::Statement;
 use parser::errors::at_literal;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use store::catalog::{Catalog, SqlType};
 use store::{DistributedTransaction, Reading};
 use values::error::{Result, SqlState};
@@ -31,6 +32,8 @@ pub struct Prepared {
     statement: Statement,
     /// The statement with the types of its parameters, once it is described, if they have types of users.
     typed: Mutex<Option<Statement>>,
+    /// Whether a parameter is declared with another type than the short form needs, whose values look the same.
+    is_planned: AtomicBool,
     short: Mutex<Option<Recognised>>,
     /// The constants that it asks for; `None` if it asks for anything else.
     constants: Option<Constants>,
@@ -51,8 +54,8 @@ impl Prepared {
             Some(NodeEnum::SelectStmt(query)) => Constants::recognise(query),
             _ => None,
         };
-        let (typed, short, answer) = Default::default();
-        Self { session, statement, typed, short, constants, answer }
+        let (typed, is_planned, short, answer) = Default::default();
+        Self { session, statement, typed, is_planned, short, constants, answer }
     }
 
     /// The parameters and result columns of the statement; `given` are the parameter types that the client declares.
@@ -96,7 +99,9 @@ impl Prepared {
                 self.recognised(&settings, &store.catalog(), || store.snapshot().reading(None))
             }
         };
-        Some(described(&*short.ok()??, given))
+        let short = short.ok()??;
+        self.is_planned.store(short.is_misled(given), Ordering::Relaxed);
+        Some(described(&short, given)).filter(|_| !short.is_misled(given))
     }
 
     /// Runs the statement with values for `$1`, `$2`, ...
@@ -146,7 +151,7 @@ impl Prepared {
         let Some(mut conversation) = inner.conversation.try_lock() else { return Ok(None) };
         inner.borrowed.begin(&inner.settings);
         let settings = inner.settings.load_full();
-        if !is_short_allowed(&settings) {
+        if !is_short_allowed(&settings) || self.is_planned.load(Ordering::Relaxed) {
             return Ok(None);
         }
         match conversation.status() {

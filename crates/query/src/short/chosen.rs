@@ -97,18 +97,14 @@ impl Locked {
                 if taken.len() == *limit {
                     break;
                 }
+                let skips = given.repeats && *policy == LockPolicy::Skip;
+                if skips && transaction.is_deleted_meanwhile(table.id, key) {
+                    continue;
+                }
                 let one = std::slice::from_ref(key);
-                match transaction.lock_selected(table.id, one, *mode, *policy).await {
-                    Ok(locked) if locked == [true] => {
-                        taken.push(key.clone());
-                        places.push(place as u32);
-                    }
-                    Ok(_) => {}
-                    Err(store::Error::Conflict { .. })
-                        if given.repeats
-                            && *policy == LockPolicy::Skip
-                            && transaction.is_deleted_meanwhile(table.id, key) => {}
-                    Err(error) => return Err(error.into()),
+                if transaction.lock_selected(table.id, one, *mode, *policy).await? == [true] {
+                    taken.push(key.clone());
+                    places.push(place as u32);
                 }
             }
             if taken.len() == *limit || keys.len() < most {

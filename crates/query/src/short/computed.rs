@@ -30,11 +30,7 @@ impl Computed {
         statement: &NodeEnum,
         condition: Option<&mut Node>,
     ) -> Option<Self> {
-        let own = statement.nodes().into_iter().map(|(node, ..)| match node {
-            NodeRef::ParamRef(parameter) => usize::try_from(parameter.number).unwrap_or(0),
-            _ => 0,
-        });
-        let own = own.max().unwrap_or(0);
+        let own = grammar::greatest_parameter(statement)?;
         let (values, of_expressions) = Default::default();
         let mut computed = Self { own, values, inputs: Inputs::with_moment(), of_expressions };
         computed.replace_in(planner, table, condition?);
@@ -128,7 +124,7 @@ impl Computed {
             all.into_iter().partition(|(number, _)| of_own(*number));
         let is_compared_alike = |(number, wanted): &(usize, SqlType)| {
             let value = self.values.get(number - self.own);
-            value.is_some_and(|(_, of)| super::fits(of, wanted) || super::fits(wanted, of))
+            value.is_some_and(|(_, of)| of.fits(wanted) || wanted.fits(of))
         };
         if !further.iter().all(is_compared_alike) {
             return None;
@@ -149,7 +145,9 @@ impl Computed {
         };
         let mut all = own.to_vec();
         for (value, _) in &self.values {
-            all.push(ScalarValue::try_from_array(&value.evaluate(&row)?.into_array(1)?, 0)?);
+            // Whether PostgreSQL would compute what fails, the planner knows.
+            let Ok(value) = value.evaluate(&row) else { return Ok(None) };
+            all.push(ScalarValue::try_from_array(&value.into_array(1)?, 0)?);
         }
         Ok(Some(all))
     }

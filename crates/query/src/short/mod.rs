@@ -23,7 +23,7 @@ mod row_change;
 mod row_update;
 mod writing;
 
-pub(crate) use named::{Numbered, fits};
+pub(crate) use named::Numbered;
 pub(crate) use operation::{Operations, perform};
 
 use crate::context::outcome::{Outcome, Rows, Tag};
@@ -120,6 +120,15 @@ impl Short {
             Some(computed) => computed.own_parameters(all).unwrap_or_default(),
             None => all,
         }
+    }
+
+    /// Whether a client declares a parameter with another type than is needed, whose values are texts as well: it would be
+    /// converted, or refused.
+    pub(crate) fn is_misled(&self, given: &[Option<SqlType>]) -> bool {
+        self.parameters().iter().any(|(number, wanted)| {
+            let Some(Some(of)) = given.get(*number) else { return false };
+            of.arrow().is_string() && wanted.arrow().is_string() && !of.fits(wanted)
+        })
     }
 
     /// As [`Self::parameters`], with those that expressions stand for.

@@ -7,7 +7,7 @@ use grammar::tree::{ColumnRef, Node, NodeEnum, ParamRef, RangeVar, ReturningClau
 use planner::{Conflict, NamedParameter};
 use scan::tables::Tables;
 use std::sync::Arc;
-use store::catalog::{Relation, SqlType, Table};
+use store::catalog::{Relation, Table};
 
 /// A statement of one table with `$1`, `$2`, ... for the variables that it names.
 pub(crate) struct Numbered {
@@ -63,20 +63,6 @@ impl Numbered {
         let computed = scope.computed;
         Some(Self { statement, computed })
     }
-}
-
-/// Whether the value of a variable is what a parameter of a type would be.
-pub(crate) fn fits(variable: &SqlType, wanted: &SqlType) -> bool {
-    use SqlType::{BigInt, Integer, SmallInt, Text, Varchar};
-    let converts = |from: &SqlType, to: &SqlType| {
-        matches!(
-            (from, to),
-            (SmallInt, Integer | BigInt)
-                | (Integer, BigInt)
-                | (Text | Varchar(_), Text | Varchar(_))
-        )
-    };
-    variable == wanted || converts(variable, wanted)
 }
 
 /// The table of a statement, and what it is called.

@@ -158,7 +158,7 @@ impl DistributedTransaction {
         Err(Error::NotOwned { range: key })
     }
 
-    /// Whether another transaction has deleted a row of this server, which this one sees.
+    /// Whether another transaction has deleted a row of this server since the snapshot.
     pub fn is_deleted_meanwhile(&self, id: TableId, key: &Key) -> bool {
         self.here.is_deleted_meanwhile(id, key)
     }

@@ -262,9 +262,13 @@ pub(crate) fn refuse_newer<'a>(
 }
 
 /// Whether a row has been deleted since a snapshot, also if that is not visible yet.
-pub(crate) fn is_deleted(head: &Published, id: TableId, key: &Key) -> bool {
+pub(crate) fn is_deleted(head: &Published, snapshot: &Snapshot, id: TableId, key: &Key) -> bool {
     let bucket = head.files.get(&id).and_then(|file| file.locate(key));
-    bucket.is_some_and(|bucket| !bucket.state().is_live(key))
+    bucket.is_some_and(|bucket| {
+        let state = bucket.state();
+        let written = state.last_write(key).is_some_and(|at| at > snapshot.timestamp());
+        written && !state.is_live(key)
+    })
 }
 
 /// Refuses required keys that have no row now.

@@ -183,9 +183,9 @@ impl Transaction {
         self.lock(&view, &[], Mode::ForUpdate)
     }
 
-    /// Whether another transaction has deleted a row of this server, which this one sees.
+    /// Whether another transaction has deleted a row of this server since the snapshot.
     pub fn is_deleted_meanwhile(&self, id: TableId, key: &Key) -> bool {
-        is_deleted(self.store.machine().head(), id, key)
+        is_deleted(self.store.machine().head(), &self.snapshot, id, key)
     }
 
     /// Locks rows of a table for a query, in their order. Returns which have been locked: all, unless
