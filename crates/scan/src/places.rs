@@ -12,8 +12,9 @@ use store::{Peers, Reader, TableView};
 use values::translate::external;
 use values::{Error, SqlState};
 
-/// Servers that may forward a range, one to the next, before the statement fails.
-const HOPS_MAX: u8 = 8;
+/// Servers that may forward a range, one to the next, before the statement fails. Rows that move
+/// often may be forwarded each time: the owner that a server knows has given them away meanwhile.
+const HOPS_MAX: u8 = 64;
 
 /// Attempts to find rows that are moving away.
 pub const ATTEMPTS: usize = 64;
