@@ -21,6 +21,8 @@ pub(crate) struct Condition {
     pub(crate) next: Next,
     /// What rows found by their keys must fulfil, too.
     pub(crate) filters: Vec<Filter>,
+    /// What the condition says about the key, if an index is of use nevertheless.
+    of_key: Vec<Filter>,
     /// The only column of an index, which is an expression, and its value. Nothing is said about the key then.
     pub(crate) by_expression: Option<(TableId, Operand)>,
     /// Values that must be true.
@@ -83,8 +85,7 @@ impl Condition {
             },
             None => None,
         };
-        let has_key = !prefix.is_empty() || !matches!(next, Next::Any);
-        if by_expression.is_some() && has_key {
+        if by_expression.is_some() && !(prefix.is_empty() && matches!(next, Next::Any)) {
             return None;
         }
         let filter = |(column, test): Conjunct| match test {
@@ -103,7 +104,53 @@ impl Condition {
         };
         let filters: Vec<Filter> = conjuncts.into_iter().map(filter).collect::<Option<_>>()?;
         let partial = partial::implied(table, indexes, &filters);
-        Some(Self { prefix, next, filters, by_expression, gates, partial })
+        let of_key = Vec::new();
+        let mut found = Self { prefix, next, filters, of_key, by_expression, gates, partial };
+        found.of_key = found.filters_of_key(table, indexes);
+        Some(found)
+    }
+
+    /// What the condition says about leading key columns, if an index may be of use, too: it begins with a column that has one
+    /// value.
+    fn filters_of_key(&self, table: &Table, indexes: &[Arc<Index>]) -> Vec<Filter> {
+        let key = table.key_indices();
+        let has_value = |column: usize| {
+            let mut filters = self.filters.iter();
+            let mut is_filtered =
+                || filters.any(|of| of.column == column && of.equal_to().is_some());
+            key[..self.prefix.len()].contains(&column) || is_filtered()
+        };
+        let is_of_use = |index: &Arc<Index>| {
+            let first = index.positions(table).first().copied().flatten();
+            self.is_covered_by(index) && first.is_some_and(has_value)
+        };
+        if !self.has_key() || !indexes.iter().any(is_of_use) {
+            return Vec::new();
+        }
+        let equal = |operand: &Operand| Is::Compared(Comparison::Equal, operand.clone());
+        let mut all: Vec<_> =
+            key.iter().zip(&self.prefix).map(|(column, of)| (*column, equal(of))).collect();
+        if let (Some(column), Next::Compared(comparisons)) = (key.get(all.len()), &self.next) {
+            let compared = comparisons.iter().cloned();
+            all.extend(compared.map(|(comparison, of)| (*column, Is::Compared(comparison, of))));
+        }
+        all.retain(|(column, _)| is_plain(&table.columns[*column].sql_type));
+        all.into_iter().map(|(column, is)| Filter { column, is }).collect()
+    }
+
+    /// Whether it says something about the key.
+    pub(crate) fn has_key(&self) -> bool {
+        !self.prefix.is_empty() || !matches!(self.next, Next::Any)
+    }
+
+    /// What it says about the columns of an index.
+    pub(crate) fn for_indexes(&self) -> impl Iterator<Item = &Filter> {
+        self.filters.iter().chain(&self.of_key)
+    }
+
+    /// Whether an index may be of use.
+    pub(crate) fn admits_indexes(&self) -> bool {
+        !self.has_key() || !self.of_key.is_empty()
     }
 
     /// Whether the values that must be true are; `None` if one is no truth value.

@@ -1,35 +1,35 @@
-//! Rows by an index: its leading columns are compared with values, and the key is not.
+//! Rows by an index: its leading columns are compared with values, and perhaps the key, too.
 
-use crate::condition::{Condition, Next};
+use crate::condition::Condition;
 use crate::conjunct::Comparison;
 use crate::filter::{Filter, Is};
 use crate::operand::{Converted, Operand, converted};
-use crate::order::OrderKey;
+use crate::order::{Order, OrderKey};
 use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::compute::SortOptions;
 use datafusion::common::ScalarValue;
-use sdds::{Key, KeyRange};
+use sdds::{Bound, Key, KeyRange};
 use store::catalog::{Column, ColumnId, Index, SqlType, Table, TableId};
 use store::key::{EntryEncoder, of_entries_from, of_entry};
 use store::{End, TableView};
 use values::error::Result;
 
 impl Condition {
-    /// The keys of the rows that an index names, in order, in a view whose rows are all on this
-    /// server. They must fulfil the filters, too. `None` if no index is of use, or names more than
-    /// `limit` rows. Ranges of an index whose first column has no value are read only with `by_range`.
+    /// The keys in a range of the rows that an index names, in order, in a view whose rows are all on
+    /// this server. They must fulfil the filters, too. `None` if no index is of use, or names more
+    /// than `limit` rows. Ranges of an index whose first column has no value are read only with
+    /// `by_range`.
     ///
     /// # Errors
     /// Those of the store; 42P02 if a parameter does not exist.
     pub(crate) fn keys_by_index(
         &self,
-        view: &TableView,
+        (view, within): (&TableView, &KeyRange),
         parameters: &[ScalarValue],
         limit: usize,
         by_range: bool,
     ) -> Result<Option<Vec<Key>>> {
-        let has_key = !self.prefix.is_empty() || !matches!(self.next, Next::Any);
-        if view.indexes().is_empty() || has_key {
+        if view.indexes().is_empty() || !self.admits_indexes() {
             return Ok(None);
         }
         if let Some((id, operand)) = &self.by_expression {
@@ -37,40 +37,50 @@ impl Condition {
         }
         let mut best: Option<(Entries, &Index, &TableView)> = None;
         for (index, file) in view.indexes() {
-            let Some(entries) = self.entries_of(index, view.table(), parameters)? else { continue };
+            let entries = self.entries_of(index, (view.table(), within), parameters)?;
+            let Some(entries) = entries else { continue };
             let is_better = |(known, ..): &(Entries, _, _)| entries.is_better_than(known);
-            let is_used = !entries.values.is_empty()
+            let is_used = entries.found > 0
                 || entries.listed.is_some()
-                || by_range && entries.is_bounded;
+                || by_range && entries.is_bounded && !self.has_key();
             if is_used && best.as_ref().is_none_or(is_better) {
                 best = Some((entries, index, file));
             }
         }
         let Some((entries, index, file)) = best else { return Ok(None) };
-        match &entries.listed {
-            Some(last) => keys_of_list((index, file), &entries.values, last, limit),
-            None => keys_within((index, file), entries, limit),
+        let mut keys = match &entries.listed {
+            Some(last) => keys_of_list((index, file), &entries.values, last, limit)?,
+            None => keys_within((index, file), entries, limit)?,
+        };
+        if let Some(keys) = keys.as_mut().filter(|_| self.has_key()) {
+            keys.retain(|key| within.contains(key));
         }
+        Ok(keys)
     }
 
     /// The entries of an index that are in the order of columns, and the end at which they begin: all entries whose leading
-    /// columns have the values that the condition says. `None` if no index is of use.
+    /// columns have the values that the condition says. Those of rows whose keys are in a range are among them. `None` if no
+    /// index is of use.
     ///
     /// # Errors
     /// Those of the store; 42P02 if a parameter does not exist.
     pub(crate) fn ordered_entries<'v>(
         &self,
-        view: &'v TableView,
+        (view, within): (&'v TableView, &KeyRange),
         parameters: &[ScalarValue],
-        order: &[OrderKey],
+        order: &Order,
     ) -> Result<Option<(&'v TableView, KeyRange, End)>> {
-        let has_key = !self.prefix.is_empty() || !matches!(self.next, Next::Any);
-        if has_key || self.by_expression.is_some() {
+        if !self.admits_indexes() || self.by_expression.is_some() {
             return Ok(None);
         }
         for (index, file) in view.indexes() {
-            let Some(entries) = self.entries_of(index, view.table(), parameters)? else { continue };
-            let fixed = entries.values.len();
+            let entries = self.entries_of(index, (view.table(), within), parameters)?;
+            let Some(entries) = entries else { continue };
+            let (is_by_key, fixed) = (order.columns().is_empty(), entries.values.len());
+            // The range is better.
+            if is_by_key && entries.found == 0 || self.has_key() && fixed == 0 {
+                continue;
+            }
             if let Some(from) = self.end_of(index, view.table(), fixed, order) {
                 return Ok(Some((file, entries.range, from)));
             }
@@ -79,14 +89,16 @@ impl Condition {
     }
 
     /// The end at which rows in the order of columns begin in an index of which the first `fixed` columns have one value.
-    fn end_of(
-        &self,
-        index: &Index,
-        table: &Table,
-        fixed: usize,
-        order: &[OrderKey],
-    ) -> Option<End> {
+    fn end_of(&self, index: &Index, table: &Table, fixed: usize, order: &Order) -> Option<End> {
         let key = table.key_indices();
+        let by_key = |column: &usize| OrderKey {
+            column: *column,
+            options: SortOptions { descending: order.from() == End::Last, nulls_first: false },
+        };
+        let order: Vec<OrderKey> = match order {
+            Order::Columns(columns) => columns.clone(),
+            Order::Key(_) => key.iter().map(by_key).collect(),
+        };
         let of_index = index.positions(table).into_iter().zip(&index.columns).skip(fixed);
         let of_index = of_index.map(|(at, column)| {
             let (descending, nulls_first) = (column.descending, column.nulls_first);
@@ -94,13 +106,13 @@ impl Condition {
         });
         // Entries with the same values are in the order of the keys of their rows.
         let ascending = SortOptions { descending: false, nulls_first: false };
-        let mut ordered = of_index.chain(key.into_iter().map(|at| Some((at, ascending))));
         let is_fixed = |column: usize| {
-            let mut filters = self.filters.iter();
-            filters.any(|of| of.column == column && of.equal_to().is_some())
+            self.for_indexes().any(|of| of.column == column && of.equal_to().is_some())
         };
+        let of_keys = key.into_iter().filter(|at| !is_fixed(*at)).map(|at| Some((at, ascending)));
+        let mut ordered = of_index.chain(of_keys);
         let mut from = None;
-        for wanted in order.iter().filter(|wanted| !is_fixed(wanted.column)) {
+        for wanted in order.into_iter().filter(|wanted| !is_fixed(wanted.column)) {
             let (at, is) = ordered.next()??;
             let has_nulls = table.columns[at].nullable;
             let end = match wanted.options {
@@ -121,16 +133,17 @@ impl Condition {
     fn entries_of(
         &self,
         index: &Index,
-        table: &Table,
+        (table, within): (&Table, &KeyRange),
         parameters: &[ScalarValue],
     ) -> Result<Option<Entries>> {
         if !self.is_covered_by(index) {
             return Ok(None);
         }
-        let (mut values, mut next) = (Vec::new(), None);
+        let (mut values, mut next, mut found) = (Vec::new(), None, 0);
+        let prefix = &table.key_indices()[..self.prefix.len()];
         for column in index.positions(table) {
             let Some(column) = column else { break };
-            let mut filters = self.filters.iter().filter(|filter| filter.column == column);
+            let mut filters = self.for_indexes().filter(|filter| filter.column == column);
             let equal = filters.find_map(Filter::equal_to);
             next = Some(column);
             let Some(equal) = equal else { break };
@@ -138,28 +151,31 @@ impl Condition {
                 Some(Converted::Value(value)) => values.push(value),
                 Some(Converted::Null) => {
                     let (range, listed) = (KeyRange::all(), Some(Vec::new()));
-                    return Ok(Some(Entries { values, range, is_bounded: false, listed }));
+                    return Ok(Some(Entries { values, found, range, is_bounded: false, listed }));
                 }
                 None => break,
             }
             next = None;
+            found += usize::from(!prefix.contains(&column));
         }
         let mut range = range_of(index, &values)?;
         let list = self
-            .filters
-            .iter()
+            .for_indexes()
             .find(|of| Some(of.column) == next && matches!(of.is, Is::OneOf(_) | Is::AnyOf(_)));
         if let Some(list) = list {
             let listed = list.values(table, parameters)?;
-            return Ok(Some(Entries { values, range, is_bounded: false, listed }));
+            return Ok(Some(Entries { values, found, range, is_bounded: false, listed }));
         }
         let is_compared = next.is_some_and(|next| {
-            self.filters.iter().any(|of| of.column == next && matches!(of.is, Is::Compared(..)))
+            self.for_indexes().any(|of| of.column == next && matches!(of.is, Is::Compared(..)))
         });
         let mut is_bounded = false;
+        if self.has_key() && values.len() == index.columns.len() && !index.is_enforced() {
+            range = entries_within(index, &values, within)?;
+        }
         if let Some(next) = next.filter(|_| is_compared) {
             let descends = index.columns[values.len()].descending;
-            for filter in self.filters.iter().filter(|filter| filter.column == next) {
+            for filter in self.for_indexes().filter(|filter| filter.column == next) {
                 let Is::Compared(comparison, operand) = &filter.is else { continue };
                 let Some(Converted::Value(limit)) =
                     converted(operand, &table.columns[next], parameters)?
@@ -175,7 +191,7 @@ impl Condition {
                 range = bounded;
             }
         }
-        Ok(Some(Entries { values, range, is_bounded, listed: None }))
+        Ok(Some(Entries { values, found, range, is_bounded, listed: None }))
     }
 }
 
@@ -183,6 +199,8 @@ impl Condition {
 struct Entries {
     /// The values of its leading columns.
     values: Vec<ArrayRef>,
+    /// The number of these columns that do not lead the key.
+    found: usize,
     /// The keys of the entries.
     range: KeyRange,
     /// Whether the column after these is compared with values.
@@ -193,7 +211,7 @@ struct Entries {
 
 impl Entries {
     fn is_better_than(&self, other: &Self) -> bool {
-        let rank = |of: &Self| (of.values.len(), of.listed.is_some(), of.is_bounded);
+        let rank = |of: &Self| (of.found, of.values.len(), of.listed.is_some(), of.is_bounded);
         rank(self) > rank(other)
     }
 }
@@ -205,6 +223,19 @@ fn range_of(index: &Index, values: &[ArrayRef]) -> Result<KeyRange> {
     }
     let entries = EntryEncoder::new(index, values).map_err(store::Error::from)?.values(0);
     Ok(of_entries_from(&entries))
+}
+
+/// The entries of rows of which all columns of an index have values and the keys are in a range.
+fn entries_within(index: &Index, values: &[ArrayRef], keys: &KeyRange) -> Result<KeyRange> {
+    let entries = EntryEncoder::new(index, values).map_err(store::Error::from)?.values(0);
+    let all = of_entries_from(&entries);
+    let from = |bound: &Bound| match bound {
+        Bound::At(key) => Some(of_entries_from(&[&entries, key.as_bytes()].concat()).low),
+        Bound::NegInf | Bound::PosInf => None,
+    };
+    let low = from(&keys.low).unwrap_or(all.low);
+    let high = from(&keys.high).unwrap_or(all.high);
+    Ok(KeyRange { low, high })
 }
 
 /// The part of a range of entries in which a column fulfils a comparison with a value, given the entries that have this
@@ -245,7 +276,7 @@ fn keys_of_expression(
         Some(Converted::Value(value)) => {
             let values = vec![value];
             let range = range_of(index, &values)?;
-            let entries = Entries { values, range, is_bounded: false, listed: None };
+            let entries = Entries { values, found: 1, range, is_bounded: false, listed: None };
             keys_within((index, file), entries, limit)
         }
         Some(Converted::Null) => Ok(Some(Vec::new())),

@@ -31,6 +31,9 @@ const ROWS_MAX: usize = 1 << 10;
 /// Rows that are read, at most, with those that have been deleted a short time ago.
 const PASSED_MAX: usize = 1 << 14;
 
+/// Rows of a range of keys that are read without an index, at most.
+const ROWS_FEW: usize = 32;
+
 /// Rows that are read first, at least, if a limit or a filter decides how many are needed.
 const ROWS_AT_FIRST: usize = 16;
 
@@ -235,11 +238,12 @@ impl Read {
         let found = match keys {
             Keys::Listed(keys) => Some(self.listed(view, &keys, &filters)?),
             Keys::Within(range) => {
-                if let Some(found) = self.in_index_order(view, parameters, &filters, wanted)? {
+                let of = (view, &range);
+                if let Some(found) = self.in_index_order(of, parameters, &filters, wanted)? {
                     return self.cut(found, limits).map(Some);
                 }
                 let by_range = wanted.is_none() || is_sorted;
-                match self.condition.keys_by_index(view, parameters, ROWS_MAX, by_range)? {
+                match self.by_index(of, parameters, ROWS_MAX, by_range)? {
                     Some(keys) => Some(self.listed(view, &keys, &filters)?),
                     None if self.condition.by_expression.is_some() => None,
                     None => self.within(view, &range, &filters, wanted.filter(|_| !is_sorted))?,
@@ -272,22 +276,35 @@ impl Read {
         let limit = (*most).min(ROWS_MAX);
         let keys = match keys {
             Keys::Listed(keys) => keys,
-            Keys::Within(range) => {
-                match self.condition.keys_by_index(view, parameters, limit, true)? {
-                    Some(keys) => keys,
-                    None if self.condition.by_expression.is_some() => return Ok(None),
-                    None => {
-                        let mut walk = view.walk(&range, self.order.from())?;
-                        let Some(morsels) = few(&mut walk, limit) else { return Ok(None) };
-                        *most -= morsels.iter().map(Morsel::rows).sum::<usize>();
-                        return self.all_of(&morsels, &filters).map(Some);
-                    }
+            Keys::Within(range) => match self.by_index((view, &range), parameters, limit, true)? {
+                Some(keys) => keys,
+                None if self.condition.by_expression.is_some() => return Ok(None),
+                None => {
+                    let mut walk = view.walk(&range, self.order.from())?;
+                    let Some(morsels) = few(&mut walk, limit) else { return Ok(None) };
+                    *most -= morsels.iter().map(Morsel::rows).sum::<usize>();
+                    return self.all_of(&morsels, &filters).map(Some);
                 }
-            }
+            },
         };
         let Some(left) = most.checked_sub(keys.len()) else { return Ok(None) };
         *most = left;
         self.listed(view, &keys, &filters).map(Some)
+    }
+
+    /// As [`Condition::keys_by_index`]. Few rows of a range of keys are read without an index.
+    fn by_index(
+        &self,
+        (view, range): (&TableView, &KeyRange),
+        parameters: &[ScalarValue],
+        limit: usize,
+        by_range: bool,
+    ) -> Result<Option<Vec<Key>>> {
+        let is_choice = self.condition.has_key() && self.condition.admits_indexes();
+        if is_choice && few(&mut view.walk(range, End::First)?, ROWS_FEW.min(limit)).is_some() {
+            return Ok(None);
+        }
+        self.condition.keys_by_index((view, range), parameters, limit, by_range)
     }
 
     /// Whether the values of the condition are of the types of their columns.
@@ -346,22 +363,28 @@ impl Read {
     /// if too many are read.
     fn in_index_order(
         &self,
-        view: &TableView,
+        (view, range): (&TableView, &KeyRange),
         parameters: &[ScalarValue],
         filters: &[Bound],
         wanted: Option<usize>,
     ) -> Result<Option<RecordBatch>> {
-        let (order, Some(wanted)) = (self.order.columns(), wanted) else { return Ok(None) };
-        if order.is_empty() || view.indexes().is_empty() || wanted > ROWS_MAX {
+        let Some(wanted) = wanted.filter(|wanted| *wanted <= ROWS_MAX) else { return Ok(None) };
+        if view.indexes().is_empty() {
             return Ok(None);
         }
-        let ordered = self.condition.ordered_entries(view, parameters, order)?;
-        let Some((file, range, from)) = ordered else { return Ok(None) };
+        let ordered = self.condition.ordered_entries((view, range), parameters, &self.order)?;
+        let Some((file, entries, from)) = ordered else { return Ok(None) };
+        let is_by_key = self.order.columns().is_empty();
         let mut at_once = wanted;
         loop {
-            let keys = file.entries_from(&range, at_once, from)?;
+            let mut keys = file.entries_from(&entries, at_once, from)?;
+            let is_all = keys.len() < at_once;
+            keys.retain(|key| range.contains(key));
+            if is_by_key {
+                keys.sort_unstable();
+            }
             let found = self.listed(view, &keys, filters)?;
-            if keys.len() < at_once || found.num_rows() >= wanted {
+            if is_all || found.num_rows() >= wanted {
                 return Ok(Some(found));
             }
             if at_once == ROWS_MAX {

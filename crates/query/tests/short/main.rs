@@ -70,6 +70,9 @@ impl Choices {
 /// Tables: of one key column, of two, and with indexes.
 const TABLES: &str = "CREATE TABLE one (id bigint PRIMARY KEY, a integer, b text);
     CREATE TABLE two (k integer, s text, v smallint, PRIMARY KEY (k, s));
+    CREATE INDEX ON two (v);
+    CREATE INDEX ON two (k, v DESC);
+    CREATE INDEX ON two (s, v) WHERE k > 2;
     CREATE TABLE three (id bigint PRIMARY KEY, a integer, b text, c smallint NOT NULL);
     CREATE INDEX ON three (a, b DESC);
     CREATE INDEX ON three (c DESC);
@@ -129,7 +132,21 @@ fn query_by_index(
         4 => format!("WHERE c = {}", number(choices, 40)),
         _ => format!("WHERE id > {} AND a = 5", number(choices, 500)),
     };
+    let of_key = match choices.below(5) {
+        0 => format!("id > {}", number(choices, 500)),
+        1 => format!("id <= {}", number(choices, 500)),
+        2 => format!("id > {} AND id < {}", number(choices, 300), number(choices, 500)),
+        _ => String::new(),
+    };
+    let condition = match (&*condition, &*of_key) {
+        (condition, "") => condition.to_owned(),
+        ("", of_key) => format!("WHERE {of_key}"),
+        (condition, of_key) => format!("{condition} AND {of_key}"),
+    };
     let order = choices.of(&[
+        "id",
+        "id DESC",
+        "id, a",
         "a, b DESC, id",
         "a DESC, b, id DESC",
         "b DESC, id",
@@ -157,7 +174,19 @@ fn query(choices: &mut Choices) -> (String, bool, Vec<ScalarValue>) {
     }
     if choices.below(3) == 0 {
         let columns = choices.of(&["*", "s, k", "v"]);
-        let (condition, orders): (String, &[&str]) = match choices.below(6) {
+        let (condition, orders): (String, &[&str]) = match choices.below(9) {
+            6 => (
+                format!("WHERE k = {} AND v = {}", number(choices, 12), number(choices, 5)),
+                &["k, s", "s DESC", "v DESC, s", "k DESC, v, s DESC"],
+            ),
+            7 => (
+                format!("WHERE k = {} AND v <= {}", number(choices, 12), number(choices, 5)),
+                &["v, s", "v DESC, s DESC", "s", "v DESC NULLS LAST, s"],
+            ),
+            8 => (
+                format!("WHERE v = {} AND s > 's3' AND k > 2", number(choices, 5)),
+                &["k, s", "k DESC, s DESC", "s, k", "v, k DESC, s DESC"],
+            ),
             0 => (String::new(), &["k, s", "k DESC, s DESC", "k DESC"]),
             1 => (format!("WHERE k = {}", number(choices, 12)), &["s", "k DESC, s DESC", "v"]),
             2 => {
