@@ -2,7 +2,7 @@
 
 use crate::condition::Condition;
 use crate::conjunct::Comparison;
-use crate::filter::{Filter, Is};
+use crate::filter::Is;
 use crate::operand::{Converted, Operand, converted};
 use crate::order::{Order, OrderKey};
 use datafusion::arrow::array::ArrayRef;
@@ -18,7 +18,7 @@ impl Condition {
     /// The keys in a range of the rows that an index names, in order, in a view whose rows are all on
     /// this server. They must fulfil the filters, too. `None` if no index is of use, or names more
     /// than `limit` rows. Ranges of an index whose first column has no value are read only with
-    /// `by_range`.
+    /// `by_range`. With the keys comes whether their rows fulfil all filters.
     ///
     /// # Errors
     /// Those of the store; 42P02 if a parameter does not exist.
@@ -28,12 +28,13 @@ impl Condition {
         parameters: &[ScalarValue],
         limit: usize,
         by_range: bool,
-    ) -> Result<Option<Vec<Key>>> {
+    ) -> Result<Option<(Vec<Key>, bool)>> {
         if view.indexes().is_empty() || !self.admits_indexes() {
             return Ok(None);
         }
         if let Some((id, operand)) = &self.by_expression {
-            return keys_of_expression(view, (*id, operand), parameters, limit);
+            let keys = keys_of_expression(view, (*id, operand), parameters, limit)?;
+            return Ok(keys.map(|keys| (keys, self.filters.is_empty())));
         }
         let mut best: Option<(Entries, &Index, &TableView)> = None;
         for (index, file) in view.indexes() {
@@ -48,6 +49,7 @@ impl Condition {
             }
         }
         let Some((entries, index, file)) = best else { return Ok(None) };
+        let is_exact = entries.is_exact;
         let mut keys = match &entries.listed {
             Some(last) => keys_of_list((index, file), &entries.values, last, limit)?,
             None => keys_within((index, file), entries, limit)?,
@@ -55,7 +57,7 @@ impl Condition {
         if let Some(keys) = keys.as_mut().filter(|_| self.has_key()) {
             keys.retain(|key| within.contains(key));
         }
-        Ok(keys)
+        Ok(keys.map(|keys| (keys, is_exact)))
     }
 
     /// The entries of an index that are in the order of columns, and the end at which they begin: all entries whose leading
@@ -139,24 +141,31 @@ impl Condition {
         if !self.is_covered_by(index) {
             return Ok(None);
         }
-        let (mut values, mut next, mut found) = (Vec::new(), None, 0);
+        let (mut values, mut next) = (Vec::new(), None);
+        let (mut found, mut used, own) = (0, 0, self.filters.len());
         let prefix = &table.key_indices()[..self.prefix.len()];
         for column in index.positions(table) {
             let Some(column) = column else { break };
-            let mut filters = self.for_indexes().filter(|filter| filter.column == column);
-            let equal = filters.find_map(Filter::equal_to);
+            let mut filters = self.for_indexes().enumerate();
+            let equal = filters.find_map(|(at, filter)| {
+                let equal = filter.equal_to().filter(|_| filter.column == column);
+                equal.map(|equal| (at, equal))
+            });
             next = Some(column);
-            let Some(equal) = equal else { break };
+            let Some((at, equal)) = equal else { break };
             match converted(equal, &table.columns[column], parameters)? {
                 Some(Converted::Value(value)) => values.push(value),
                 Some(Converted::Null) => {
                     let (range, listed) = (KeyRange::all(), Some(Vec::new()));
-                    return Ok(Some(Entries { values, found, range, is_bounded: false, listed }));
+                    let (is_bounded, is_exact) = (false, true);
+                    let nothing = Entries { values, found, range, is_bounded, listed, is_exact };
+                    return Ok(Some(nothing));
                 }
                 None => break,
             }
             next = None;
             found += usize::from(!prefix.contains(&column));
+            used += usize::from(at < own);
         }
         let mut range = range_of(index, &values)?;
         let list = self
@@ -164,7 +173,8 @@ impl Condition {
             .find(|of| Some(of.column) == next && matches!(of.is, Is::OneOf(_) | Is::AnyOf(_)));
         if let Some(list) = list {
             let listed = list.values(table, parameters)?;
-            return Ok(Some(Entries { values, found, range, is_bounded: false, listed }));
+            let (is_bounded, is_exact) = (false, listed.is_some() && used + 1 == own);
+            return Ok(Some(Entries { values, found, range, is_bounded, listed, is_exact }));
         }
         let is_compared = next.is_some_and(|next| {
             self.for_indexes().any(|of| of.column == next && matches!(of.is, Is::Compared(..)))
@@ -175,7 +185,9 @@ impl Condition {
         }
         if let Some(next) = next.filter(|_| is_compared) {
             let descends = index.columns[values.len()].descending;
-            for filter in self.for_indexes().filter(|filter| filter.column == next) {
+            let has_nulls = table.columns[next].nullable;
+            let of_next = self.for_indexes().enumerate().filter(|(_, of)| of.column == next);
+            for (at, filter) in of_next {
                 let Is::Compared(comparison, operand) = &filter.is else { continue };
                 let Some(Converted::Value(limit)) =
                     converted(operand, &table.columns[next], parameters)?
@@ -189,9 +201,12 @@ impl Condition {
                 };
                 is_bounded |= bounded != range;
                 range = bounded;
+                let is_all = at < own && !has_nulls && *comparison != Comparison::NotEqual;
+                used += usize::from(is_all);
             }
         }
-        Ok(Some(Entries { values, found, range, is_bounded, listed: None }))
+        let (listed, is_exact) = (None, used == own);
+        Ok(Some(Entries { values, found, range, is_bounded, listed, is_exact }))
     }
 }
 
@@ -207,6 +222,8 @@ struct Entries {
     is_bounded: bool,
     /// The values that the column after these may have.
     listed: Option<Vec<ArrayRef>>,
+    /// Whether their rows fulfil all filters.
+    is_exact: bool,
 }
 
 impl Entries {
@@ -276,7 +293,8 @@ fn keys_of_expression(
         Some(Converted::Value(value)) => {
             let values = vec![value];
             let range = range_of(index, &values)?;
-            let entries = Entries { values, found: 1, range, is_bounded: false, listed: None };
+            let (found, is_bounded, listed, is_exact) = (1, false, None, true);
+            let entries = Entries { values, found, range, is_bounded, listed, is_exact };
             keys_within((index, file), entries, limit)
         }
         Some(Converted::Null) => Ok(Some(Vec::new())),

@@ -244,7 +244,7 @@ impl Read {
                 }
                 let by_range = wanted.is_none() || is_sorted;
                 match self.by_index(of, parameters, ROWS_MAX, by_range)? {
-                    Some(keys) => Some(self.listed(view, &keys, &filters)?),
+                    Some(keys) => Some(self.named(view, keys, &filters)?),
                     None if self.condition.by_expression.is_some() => None,
                     None => self.within(view, &range, &filters, wanted.filter(|_| !is_sorted))?,
                 }
@@ -275,7 +275,7 @@ impl Read {
         }
         let limit = (*most).min(ROWS_MAX);
         let keys = match keys {
-            Keys::Listed(keys) => keys,
+            Keys::Listed(keys) => (keys, false),
             Keys::Within(range) => match self.by_index((view, &range), parameters, limit, true)? {
                 Some(keys) => keys,
                 None if self.condition.by_expression.is_some() => return Ok(None),
@@ -287,9 +287,22 @@ impl Read {
                 }
             },
         };
-        let Some(left) = most.checked_sub(keys.len()) else { return Ok(None) };
+        let Some(left) = most.checked_sub(keys.0.len()) else { return Ok(None) };
         *most = left;
-        self.listed(view, &keys, &filters).map(Some)
+        self.named(view, keys, &filters).map(Some)
+    }
+
+    /// The rows that an index names, given whether they fulfil the filters.
+    fn named(
+        &self,
+        view: &TableView,
+        (keys, is_exact): (Vec<Key>, bool),
+        filters: &[Bound],
+    ) -> Result<RecordBatch> {
+        match is_exact && self.sorted_schema.fields().is_empty() {
+            true => batch(&self.sorted_schema, Vec::new(), keys.len()),
+            false => self.listed(view, &keys, filters),
+        }
     }
 
     /// As [`Condition::keys_by_index`]. Few rows of a range of keys are read without an index.
@@ -299,7 +312,7 @@ impl Read {
         parameters: &[ScalarValue],
         limit: usize,
         by_range: bool,
-    ) -> Result<Option<Vec<Key>>> {
+    ) -> Result<Option<(Vec<Key>, bool)>> {
         let is_choice = self.condition.has_key() && self.condition.admits_indexes();
         if is_choice && few(&mut view.walk(range, End::First)?, ROWS_FEW.min(limit)).is_some() {
             return Ok(None);

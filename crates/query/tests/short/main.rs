@@ -246,6 +246,14 @@ fn query(choices: &mut Choices) -> (String, bool, Vec<ScalarValue>) {
 
 async fn compare(session: &Session, choices: &mut Choices) {
     let (sql, is_complete, parameters) = query(choices);
+    if let Some((from, _)) = sql.split_once(" ORDER BY ")
+        && let Some((_, from)) = from.split_once(" FROM ")
+    {
+        let counted = format!("SELECT count(*) FROM {from}");
+        let number = long(session, &counted, &parameters).await.expect(&counted);
+        let same = short(session, &counted, &parameters).await.expect(&counted);
+        assert_eq!(same, number, "{counted} {parameters:?}");
+    }
     let (columns, mut all) = long(session, &sql, &parameters).await.expect(&sql);
     let same = short(session, &sql, &parameters).await.expect(&sql);
     if !is_complete {
