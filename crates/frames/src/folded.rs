@@ -27,6 +27,13 @@ pub struct Step {
     pub is_strict: bool,
 }
 
+impl Fold {
+    /// Its steps.
+    pub fn steps(&self) -> impl Iterator<Item = &Step> {
+        [&self.transition].into_iter().chain(&self.combine).chain(&self.finish)
+    }
+}
+
 impl PartialEq for Step {
     fn eq(&self, other: &Self) -> bool {
         self.expr.eq(&other.expr)
@@ -64,6 +71,11 @@ pub struct Fold {
 pub fn folded(fold: Fold) -> AggregateUDF {
     let signature = Signature::variadic_any(Volatility::Immutable);
     AggregateUDF::new_from_impl(Folded { fold, signature })
+}
+
+/// What an aggregate does that [`folded`] has made; `None` for others.
+pub fn fold_of(function: &AggregateUDF) -> Option<&Fold> {
+    function.inner().downcast_ref::<Folded>().map(|folded| &folded.fold)
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -13,7 +13,7 @@ mod values;
 
 pub use arranged::sorted;
 pub use bounds::{Bound, Exclusion, Frame, Units};
-pub use folded::{Fold, Step, folded};
+pub use folded::{Fold, Step, fold_of, folded};
 pub use function::{Layout, over_frame};
 pub use moving::recomputed;
 pub use values::Function;

@@ -83,7 +83,12 @@ impl Portable {
         visited.is_ok() && portable && aggregates && filter
     }
 
+    /// Whether an aggregate is known to every server, or is a user's whose states are combined.
     fn has_aggregate(&self, function: &AggregateUDF) -> bool {
+        if let Some(fold) = frames::fold_of(function) {
+            let mut steps = fold.steps();
+            return fold.combine.is_some() && steps.all(|step| self.expression(&step.expr));
+        }
         self.aggregate.get(function.name()).is_some_and(|known| **known == *function)
     }
 

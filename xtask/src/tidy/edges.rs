@@ -48,7 +48,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("parser", &["user_types", "commands", "analyzer", "grammar", "values", "store"]),
     ("routines", &["commands", "analyzer", "parser", "store", "user_types"]),
     ("deparse", &["parser", "analyzer", "grammar"]),
-    ("scan", &["executor", "foreign", "functions", "values", "store", "sdds"]),
+    ("scan", &["executor", "foreign", "frames", "functions", "values", "store", "sdds"]),
     ("integrity", &["scan", "parser", "values", "store", "sdds"]),
     ("keyed", &["scan", "parser", "grammar", "values", "store", "sdds"]),
     (
@@ -139,7 +139,17 @@ const EDGES: &[(&str, &[&str])] = &[
     ("copy_formats", &["parser", "values", "store"]),
     (
         "distributed",
-        &["executor", "foreign", "scan", "functions", "values", "bundling", "store", "sdds"],
+        &[
+            "executor",
+            "foreign",
+            "frames",
+            "scan",
+            "functions",
+            "values",
+            "bundling",
+            "store",
+            "sdds",
+        ],
     ),
     (
         "predict",

@@ -2,11 +2,12 @@
 //!
 //! A leaf is written as its position among the leaves. What it reads is in the message next to the
 //! plan ([`super::fragment`]). Functions that stand for operators have names that SQL does not
-//! have. A function of a user is written as its id and the version of its definition.
+//! have. A function of a user is written as its id and the version of its definition, an aggregate of a user as its steps.
 
+use super::folds;
 use datafusion::common::{Result, plan_err};
 use datafusion::execution::TaskContext;
-use datafusion::logical_expr::ScalarUDF;
+use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion_proto::physical_plan::{PhysicalExtensionCodec, PhysicalProtoConverterExtension};
 use foreign::Definitions;
@@ -19,19 +20,19 @@ use values::translate::external;
 pub(crate) struct Codec {
     /// The leaves of the plan, by position.
     pub(crate) leaves: Vec<Arc<dyn ExecutionPlan>>,
-    /// Where functions of users are found when a plan is read.
-    definitions: Option<Arc<Definitions>>,
+    /// Where functions are found when a plan is read.
+    context: Option<Arc<TaskContext>>,
 }
 
 impl Codec {
     /// For writing a plan over leaves.
     pub(crate) fn writing(leaves: Vec<Arc<dyn ExecutionPlan>>) -> Self {
-        Self { leaves, definitions: None }
+        Self { leaves, context: None }
     }
 
     /// For reading a plan over leaves.
-    pub(crate) fn reading(leaves: Vec<Arc<dyn ExecutionPlan>>, context: &TaskContext) -> Self {
-        Self { leaves, definitions: context.session_config().get_extension() }
+    pub(crate) fn reading(leaves: Vec<Arc<dyn ExecutionPlan>>, context: &Arc<TaskContext>) -> Self {
+        Self { leaves, context: Some(Arc::clone(context)) }
     }
 }
 
@@ -72,12 +73,31 @@ impl PhysicalExtensionCodec for Codec {
 
     fn try_decode_udf(&self, name: &str, bytes: &[u8]) -> Result<Arc<ScalarUDF>> {
         if !bytes.is_empty() {
-            let found = foreign::decode(bytes, self.definitions.as_deref()).map_err(external)?;
+            let context = self.context.as_ref();
+            let definitions: Option<Arc<Definitions>> =
+                context.and_then(|context| context.session_config().get_extension());
+            let found = foreign::decode(bytes, definitions.as_deref()).map_err(external)?;
             return Ok(Arc::new(foreign::function(&found)));
         }
         match operators::named(name) {
             Some(function) => Ok(function),
             None => plan_err!("a fragment calls {name}, which is not known here"),
+        }
+    }
+
+    fn try_encode_udaf(&self, function: &AggregateUDF, bytes: &mut Vec<u8>) -> Result<()> {
+        match frames::fold_of(function) {
+            Some(fold) => folds::encode(fold, bytes),
+            None => Ok(()),
+        }
+    }
+
+    fn try_decode_udaf(&self, name: &str, bytes: &[u8]) -> Result<Arc<AggregateUDF>> {
+        match &self.context {
+            Some(context) if !bytes.is_empty() => {
+                folds::decode(name, bytes, context, self).map(Arc::new)
+            }
+            _ => plan_err!("a fragment calls {name}, which is not known here"),
         }
     }
 }

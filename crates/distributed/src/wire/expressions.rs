@@ -37,7 +37,7 @@ pub fn to_bytes(
 ///
 /// # Errors
 /// If the bytes are not such expressions.
-pub fn from_bytes(bytes: &[u8], context: &TaskContext) -> Result<Vec<Arc<dyn PhysicalExpr>>> {
+pub fn from_bytes(bytes: &[u8], context: &Arc<TaskContext>) -> Result<Vec<Arc<dyn PhysicalExpr>>> {
     let codec = Codec::reading(Vec::new(), context);
     let plan = physical_plan_from_bytes_with_extension_codec(bytes, context, &codec)?;
     match plan.downcast_ref::<ProjectionExec>() {

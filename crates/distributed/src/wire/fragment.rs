@@ -157,7 +157,7 @@ impl<'a> Fragment<'a> {
     pub(crate) fn plan(
         &self,
         leaves: Vec<Arc<dyn ExecutionPlan>>,
-        context: &TaskContext,
+        context: &Arc<TaskContext>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let codec = Codec::reading(leaves, context);
         let plan = physical_plan_from_bytes_with_extension_codec(self.plan, context, &codec)?;
@@ -203,13 +203,16 @@ impl Scan<'_> {
     }
 
     /// The scan's predicate, over the columns that are read.
-    pub(crate) fn predicate(&self, context: &TaskContext) -> Result<Option<Arc<dyn PhysicalExpr>>> {
+    pub(crate) fn predicate(
+        &self,
+        context: &Arc<TaskContext>,
+    ) -> Result<Option<Arc<dyn PhysicalExpr>>> {
         self.predicate.map(|bytes| filter_of(bytes, context)).transpose()
     }
 
     /// What is known of the scan's dynamic filter, over the columns that are read. The scan takes it as a dynamic filter that
     /// does not change: it stops to filter rows if most of them pass.
-    pub(crate) fn hint(&self, context: &TaskContext) -> Result<Option<Arc<dyn PhysicalExpr>>> {
+    pub(crate) fn hint(&self, context: &Arc<TaskContext>) -> Result<Option<Arc<dyn PhysicalExpr>>> {
         let Some(bytes) = self.hint else { return Ok(None) };
         let known = filter_of(bytes, context)?;
         let columns = collect_columns(&known).into_iter();
@@ -219,7 +222,7 @@ impl Scan<'_> {
 }
 
 /// The predicate of a filter that was written as a plan.
-fn filter_of(bytes: &[u8], context: &TaskContext) -> Result<Arc<dyn PhysicalExpr>> {
+fn filter_of(bytes: &[u8], context: &Arc<TaskContext>) -> Result<Arc<dyn PhysicalExpr>> {
     let codec = Codec::reading(Vec::new(), context);
     let plan = physical_plan_from_bytes_with_extension_codec(bytes, context, &codec)?;
     match plan.downcast_ref::<FilterExec>() {
