@@ -1,7 +1,9 @@
 //! The order of the fields of dates.
 
+use serde::{Deserialize, Serialize};
+
 /// The order in which dates like `1/5/2024` are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum DateOrder {
     /// The month first.
     #[default]

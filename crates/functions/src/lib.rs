@@ -16,6 +16,7 @@ pub mod datetime;
 pub mod formats;
 pub mod json;
 mod limits;
+pub mod made;
 pub mod numbers;
 pub mod operators;
 mod overload;

@@ -2,7 +2,7 @@
 //! them, but plan fragments can: every server knows them by name.
 
 use crate::arrays::order;
-use crate::datetime::{intervals, moments, precision};
+use crate::datetime::{extract, intervals, moments, precision};
 use crate::numbers::{bits, decimals, floats, integers, open, rank};
 use crate::regexes;
 use crate::system::domains;
@@ -18,6 +18,9 @@ pub fn named(name: &str) -> Option<Arc<ScalarUDF>> {
             bytes::concat(),
             decimals::average(),
             decimals::summand(),
+            extract::of_field("year"),
+            extract::of_field("second"),
+            extract::of_field("milliseconds"),
             intervals::divide(),
             intervals::length(),
             intervals::minus(),

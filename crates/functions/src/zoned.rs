@@ -28,6 +28,11 @@ pub(crate) fn zoned(name: &'static str, zone: Zone, types: Types, body: Body) ->
     ScalarUDF::new_from_impl(Zoned { name, zone, types, body, signature })
 }
 
+/// The name and the zone of a function of [`zoned`]; `None` for others.
+pub(crate) fn of_function(function: &ScalarUDF) -> Option<(&'static str, Zone)> {
+    function.inner().downcast_ref::<Zoned>().map(|zoned| (zoned.name, zoned.zone))
+}
+
 impl std::fmt::Debug for Zoned {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name)

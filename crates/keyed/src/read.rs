@@ -305,7 +305,7 @@ impl Read {
         }
     }
 
-    /// As [`Condition::keys_by_index`]. Few rows of a range of keys are read without an index.
+    /// As [`Condition::keys_by_index`]. Few rows of a range of keys are read without an index that names more.
     fn by_index(
         &self,
         (view, range): (&TableView, &KeyRange),
@@ -313,11 +313,18 @@ impl Read {
         limit: usize,
         by_range: bool,
     ) -> Result<Option<(Vec<Key>, bool)>> {
+        let named =
+            |limit| self.condition.keys_by_index((view, range), parameters, limit, by_range);
         let is_choice = self.condition.has_key() && self.condition.admits_indexes();
-        if is_choice && few(&mut view.walk(range, End::First)?, ROWS_FEW.min(limit)).is_some() {
-            return Ok(None);
+        if is_choice && limit > ROWS_FEW {
+            if let Some(few) = named(ROWS_FEW)? {
+                return Ok(Some(few));
+            }
+            if few(&mut view.walk(range, End::First)?, ROWS_FEW).is_some() {
+                return Ok(None);
+            }
         }
-        self.condition.keys_by_index((view, range), parameters, limit, by_range)
+        named(limit)
     }
 
     /// Whether the values of the condition are of the types of their columns.

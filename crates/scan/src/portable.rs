@@ -8,7 +8,7 @@
 use datafusion::arrow::datatypes::Schema;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::execution::SessionState;
-use datafusion::logical_expr::{AggregateUDF, ScalarUDF, Volatility};
+use datafusion::logical_expr::{AggregateUDF, Operator, ScalarUDF, Volatility};
 use datafusion::physical_expr::expressions::{
     BinaryExpr, CaseExpr, CastExpr, Column, DynamicFilterPhysicalExpr, InListExpr, IsNotNullExpr,
     IsNullExpr, LikeExpr, Literal, NegativeExpr, NotExpr, TryCastExpr,
@@ -18,8 +18,9 @@ use datafusion::physical_expr_common::physical_expr::snapshot_generation;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::joins::HashJoinExec;
+use functions::made::Made;
 use functions::operators;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Whether an expression only compares columns with constants.
@@ -37,6 +38,16 @@ pub fn is_plain(expression: &Arc<dyn PhysicalExpr>) -> bool {
 /// Whether the type of an expression is one that Arrow has.
 fn is_of_arrow(part: &Arc<dyn PhysicalExpr>) -> bool {
     part.return_field(&Schema::empty()).is_ok_and(|field| field.metadata().is_empty())
+}
+
+/// Whether an expression compares a value with others by their representations.
+fn is_comparison(part: &Arc<dyn PhysicalExpr>) -> bool {
+    use Operator::{Eq, Gt, GtEq, IsDistinctFrom, IsNotDistinctFrom, Lt, LtEq, NotEq};
+    let binary = part.downcast_ref::<BinaryExpr>().map(BinaryExpr::op);
+    let is_one = |of: &Operator| {
+        matches!(of, Eq | NotEq | Lt | LtEq | Gt | GtEq | IsDistinctFrom | IsNotDistinctFrom)
+    };
+    binary.is_some_and(is_one) || part.downcast_ref::<InListExpr>().is_some()
 }
 
 /// The functions that every server has, by name.
@@ -63,7 +74,16 @@ impl Portable {
 
     /// Whether an expression has the same value on every server.
     pub fn expression(&self, expression: &Arc<dyn PhysicalExpr>) -> bool {
-        let stays = |part: &Arc<dyn PhysicalExpr>| Ok(!self.is_portable(part));
+        // Values that are compared, of which only the representation matters.
+        let mut compared = HashSet::new();
+        let place = |part: &Arc<dyn PhysicalExpr>| Arc::as_ptr(part).cast::<()>();
+        let stays = |part: &Arc<dyn PhysicalExpr>| {
+            if is_comparison(part) {
+                compared.extend(part.children().into_iter().map(place));
+            }
+            let is_value = || part.downcast_ref::<Literal>().is_some();
+            Ok(!self.is_portable(part) && !(is_value() && compared.contains(&place(part))))
+        };
         !expression.exists(stays).unwrap_or(true)
     }
 
@@ -99,6 +119,9 @@ impl Portable {
                 // They depend on nothing but their arguments, also where they are declared STABLE.
                 let changes = foreign.signature.volatility == store::catalog::Volatility::Volatile;
                 return !changes && is_of_arrow(part);
+            }
+            if Made::of(function).is_some() {
+                return is_of_arrow(part);
             }
             let known = self.scalar.get(function.name()).cloned();
             let known = known.or_else(|| operators::named(function.name()));

@@ -7,10 +7,11 @@ pub use datetimes::DateOrder;
 
 use datafusion::common::config::{ConfigEntry, ConfigExtension, ConfigOptions, ExtensionOptions};
 use datafusion::common::plan_err;
+use serde::{Deserialize, Serialize};
 use std::any::Any;
 
 /// The formats of types that have several.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub struct Style {
     /// `bytea_output`
     pub bytes: BytesStyle,
@@ -27,7 +28,7 @@ pub struct Style {
 }
 
 /// The output format of dates and timestamps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum DateFormat {
     /// `1997-12-17 07:37:16-08`
     #[default]
@@ -53,7 +54,7 @@ impl DateFormat {
 }
 
 /// The digits of floating-point numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum FloatDigits {
     /// The fewest that read back as the same number.
     #[default]
@@ -73,7 +74,7 @@ impl FloatDigits {
 }
 
 /// The output format of `bytea`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum BytesStyle {
     /// `\x00ff`
     #[default]
@@ -83,7 +84,7 @@ pub enum BytesStyle {
 }
 
 /// The output format of `interval`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum IntervalStyle {
     /// `1 year 2 mons 3 days 04:05:06`
     #[default]

@@ -9,6 +9,7 @@ use crate::calendar::{civil, days_of};
 use crate::moments;
 use chrono::{DateTime, MappedLocalTime, NaiveDateTime, Offset, TimeZone};
 use chrono_tz::Tz;
+use serde::{Deserialize, Serialize};
 
 const MICROS_PER_SECOND: i64 = 1_000_000;
 const SECONDS_PER_DAY: i64 = 86_400;
@@ -21,12 +22,40 @@ const LAST_CALENDARS: std::ops::RangeInclusive<i64> = 2072..=LAST_YEAR;
 const FIRST_SECOND: i64 = -5_364_662_400;
 
 /// A time zone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(into = "Written", try_from = "Written")]
 pub enum Zone {
     /// Seconds east of Greenwich.
     Offset(i32),
     /// A zone of the database.
     Named(Tz),
+}
+
+/// A time zone as other servers read it.
+#[derive(Serialize, Deserialize)]
+enum Written {
+    Offset(i32),
+    Named(String),
+}
+
+impl From<Zone> for Written {
+    fn from(zone: Zone) -> Self {
+        match zone {
+            Zone::Offset(seconds) => Self::Offset(seconds),
+            Zone::Named(zone) => Self::Named(zone.name().to_owned()),
+        }
+    }
+}
+
+impl TryFrom<Written> for Zone {
+    type Error = chrono_tz::ParseError;
+
+    fn try_from(written: Written) -> Result<Self, Self::Error> {
+        match written {
+            Written::Offset(seconds) => Ok(Self::Offset(seconds)),
+            Written::Named(name) => name.parse().map(Self::Named),
+        }
+    }
 }
 
 impl Default for Zone {

@@ -18,7 +18,7 @@ use values::Result;
 pub(super) async fn whole_scan(
     reading: &Reading,
     scan: &Scan<'_>,
-    context: &TaskContext,
+    context: &Arc<TaskContext>,
 ) -> Result<Arc<dyn ExecutionPlan>> {
     let (here, elsewhere) = found(reading, scan, context).await?;
     let sites = Sites::owners(vec![elsewhere]);
@@ -32,7 +32,7 @@ pub(super) async fn whole_scan(
 pub(crate) async fn found(
     reading: &Reading,
     scan: &Scan<'_>,
-    context: &TaskContext,
+    context: &Arc<TaskContext>,
 ) -> Result<(BucketScan, Elsewhere)> {
     let view = reading.table(scan.table()).filter(|view| {
         let columns = view.table().columns.len();

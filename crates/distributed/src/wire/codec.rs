@@ -2,18 +2,29 @@
 //!
 //! A leaf is written as its position among the leaves. What it reads is in the message next to the
 //! plan ([`super::fragment`]). Functions that stand for operators have names that SQL does not
-//! have. A function of a user is written as its id and the version of its definition, an aggregate of a user as its steps.
+//! have. A function of a user is written as its id and the version of its definition, an aggregate of a user as its steps, a cast as its type.
 
-use super::folds;
-use datafusion::common::{Result, plan_err};
+use super::{folds, out_of_range};
+use datafusion::common::{DataFusionError, Result, plan_err};
 use datafusion::execution::TaskContext;
 use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion_proto::physical_plan::{PhysicalExtensionCodec, PhysicalProtoConverterExtension};
 use foreign::Definitions;
+use functions::made::Made;
 use functions::operators;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use values::translate::external;
+
+/// A function that has no name which every server knows.
+#[derive(Serialize, Deserialize)]
+enum Called {
+    /// A function of a user, by its id and version.
+    Foreign(Vec<u8>),
+    /// A function that was made for the call.
+    Made(Made),
+}
 
 /// Writes the positions of leaves, and puts the leaves there when a plan is read.
 #[derive(Debug, Default)]
@@ -65,18 +76,36 @@ impl PhysicalExtensionCodec for Codec {
     }
 
     fn try_encode_udf(&self, function: &ScalarUDF, bytes: &mut Vec<u8>) -> Result<()> {
-        if let Some(definition) = foreign::of_function(function) {
-            foreign::encode(definition, bytes);
-        }
+        let called = match foreign::of_function(function) {
+            Some(definition) => {
+                let mut named = Vec::new();
+                foreign::encode(definition, &mut named);
+                Called::Foreign(named)
+            }
+            None => match Made::of(function) {
+                Some(made) => Called::Made(made),
+                None => return Ok(()),
+            },
+        };
+        let called = postcard::to_allocvec(&called);
+        bytes.extend(called.map_err(|error| DataFusionError::External(Box::new(error)))?);
         Ok(())
     }
 
     fn try_decode_udf(&self, name: &str, bytes: &[u8]) -> Result<Arc<ScalarUDF>> {
         if !bytes.is_empty() {
+            let called = match postcard::from_bytes::<Called>(bytes) {
+                Ok(Called::Made(made)) => match made.function() {
+                    Some(function) => return Ok(Arc::new(function)),
+                    None => return plan_err!("a fragment calls {name}, which is not known here"),
+                },
+                Ok(Called::Foreign(called)) => called,
+                Err(_) => return Err(external(out_of_range("a function of a fragment is none"))),
+            };
             let context = self.context.as_ref();
             let definitions: Option<Arc<Definitions>> =
                 context.and_then(|context| context.session_config().get_extension());
-            let found = foreign::decode(bytes, definitions.as_deref()).map_err(external)?;
+            let found = foreign::decode(&called, definitions.as_deref()).map_err(external)?;
             return Ok(Arc::new(foreign::function(&found)));
         }
         match operators::named(name) {

@@ -2,13 +2,12 @@
 
 use super::{Codec, out_of_range};
 use datafusion::arrow::datatypes::{FieldRef, Schema, SchemaRef};
-use datafusion::common::{Result, plan_err};
+use datafusion::common::{DataFusionError, Result, plan_err};
 use datafusion::execution::TaskContext;
 use datafusion::logical_expr::AggregateUDF;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::Literal;
 use datafusion::physical_expr::projection::ProjectionExpr;
-use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion_proto::bytes::{
@@ -42,10 +41,7 @@ struct WrittenStep {
 pub(super) fn encode(fold: &Fold, bytes: &mut Vec<u8>) -> Result<()> {
     let step = |step: &Step| {
         let expr = expr_to_bytes(&step.expr, &step.schema)?;
-        Ok::<_, datafusion::common::DataFusionError>(WrittenStep {
-            expr,
-            is_strict: step.is_strict,
-        })
+        Ok::<_, DataFusionError>(WrittenStep { expr, is_strict: step.is_strict })
     };
     let initial: Arc<dyn PhysicalExpr> = Arc::new(Literal::new(fold.initial.clone()));
     let result = Arc::new(Schema::new(vec![FieldRef::clone(&fold.result)]));
@@ -55,7 +51,8 @@ pub(super) fn encode(fold: &Fold, bytes: &mut Vec<u8>) -> Result<()> {
         combine: fold.combine.as_ref().map(step).transpose()?,
         finish: fold.finish.as_ref().map(step).transpose()?,
     };
-    bytes.extend(postcard::to_allocvec(&written).map_err(|error| external(error.into()))?);
+    let written = postcard::to_allocvec(&written);
+    bytes.extend(written.map_err(|error| DataFusionError::External(Box::new(error)))?);
     Ok(())
 }
 
@@ -74,11 +71,7 @@ pub(super) fn decode(
     };
     let step = |step: WrittenStep| {
         let (expr, schema) = expr_from_bytes(&step.expr, context, codec)?;
-        Ok::<_, datafusion::common::DataFusionError>(Step {
-            expr,
-            schema,
-            is_strict: step.is_strict,
-        })
+        Ok::<_, DataFusionError>(Step { expr, schema, is_strict: step.is_strict })
     };
     let (initial, result) = expr_from_bytes(&written.initial, context, codec)?;
     let (Some(initial), [result]) = (initial.downcast_ref::<Literal>(), &result.fields()[..])

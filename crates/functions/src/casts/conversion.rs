@@ -47,6 +47,12 @@ pub fn to(sql_type: &SqlType, held: &DataType, style: Style) -> ScalarUDF {
     ScalarUDF::new_from_impl(Conversion { to, held, style, signature })
 }
 
+/// The type and the style of a cast, from which [`to`] makes it again; `None` for other functions.
+pub(crate) fn of_function(function: &ScalarUDF) -> Option<(&SqlType, Style)> {
+    let cast = function.inner().downcast_ref::<Conversion>()?;
+    (cast.held == cast.to.arrow()).then_some((&cast.to, cast.style))
+}
+
 /// Casts values to a type; texts are read and written in a style. A text that is too long is truncated, as in every
 /// explicit cast.
 ///

@@ -5,6 +5,7 @@ mod fragments;
 mod joins;
 mod locks;
 mod metrics;
+mod near_data;
 mod pushdowns;
 mod random_moves;
 mod serializable;

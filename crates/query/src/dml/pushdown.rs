@@ -131,7 +131,7 @@ enum WriteKind {
 }
 
 impl WriteBuilder {
-    fn new(view: TableView, change: SentChange<'_>, context: &TaskContext) -> Result<Self> {
+    fn new(view: TableView, change: SentChange<'_>, context: &Arc<TaskContext>) -> Result<Self> {
         let table = view.table();
         let kind = match change {
             SentChange::Delete => WriteKind::Keys,

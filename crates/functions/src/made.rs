@@ -1,0 +1,110 @@
+//! Functions that are made for a call: what another server needs to make them, too.
+
+use crate::arrays::quantified;
+use crate::casts::conversion;
+use crate::datetime::local;
+use crate::{formats, zoned};
+use datafusion::logical_expr::{Operator, ScalarUDF};
+use serde::{Deserialize, Serialize};
+use store::catalog::SqlType;
+use values::style::Style;
+use values::zone::Zone;
+
+/// A function that is made for a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Made {
+    /// A cast to a type, in a style.
+    Cast(SqlType, Style),
+    /// A comparison with an array: its operator, and whether it is with each item.
+    Quantified(Comparison, bool),
+    /// A function in a time zone, with its name.
+    Zoned(String, Zone),
+}
+
+/// An operator of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Comparison {
+    /// `=`
+    Equal,
+    /// `<>`
+    NotEqual,
+    /// `<`
+    Less,
+    /// `<=`
+    LessOrEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterOrEqual,
+}
+
+const OPERATORS: [(Comparison, Operator); 6] = [
+    (Comparison::Equal, Operator::Eq),
+    (Comparison::NotEqual, Operator::NotEq),
+    (Comparison::Less, Operator::Lt),
+    (Comparison::LessOrEqual, Operator::LtEq),
+    (Comparison::Greater, Operator::Gt),
+    (Comparison::GreaterOrEqual, Operator::GtEq),
+];
+
+/// The functions in a time zone.
+const ZONED: [fn(Zone) -> ScalarUDF; 8] = [
+    local::local_time,
+    local::instant,
+    local::offset,
+    local::later,
+    local::earlier,
+    local::truncated,
+    formats::to_char_in,
+    formats::to_timestamp_in,
+];
+
+impl Made {
+    /// What a function was made of; `None` for functions that have a name everywhere.
+    pub fn of(function: &ScalarUDF) -> Option<Self> {
+        if let Some((to, style)) = conversion::of_function(function) {
+            return Some(Self::Cast(to.clone(), style));
+        }
+        if let Some((operator, is_all)) = quantified::of_function(function) {
+            let (comparison, _) = OPERATORS.iter().find(|(_, known)| *known == operator)?;
+            return Some(Self::Quantified(*comparison, is_all));
+        }
+        let (name, zone) = zoned::of_function(function)?;
+        let made = Self::Zoned(name.to_owned(), zone);
+        made.function().filter(|same| same == function).map(|_| made)
+    }
+
+    /// The function; `None` if there is none of the name.
+    pub fn function(&self) -> Option<ScalarUDF> {
+        match self {
+            Self::Cast(to, style) => Some(conversion::to(to, &to.arrow(), *style)),
+            Self::Quantified(comparison, is_all) => {
+                let (_, operator) = OPERATORS.iter().find(|(known, _)| known == comparison)?;
+                Some(quantified::compared(*operator, *is_all))
+            }
+            Self::Zoned(name, zone) => {
+                ZONED.iter().map(|make| make(*zone)).find(|function| function.name() == name)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_are_made_again() {
+        let zone = Zone::Offset(3600);
+        let style = Style { zone, ..Style::default() };
+        let mut all = vec![conversion::to(&SqlType::Text, &SqlType::Text.arrow(), style)];
+        all.extend(OPERATORS.map(|(_, operator)| quantified::compared(operator, true)));
+        all.extend(ZONED.map(|make| make(zone)));
+        for function in all {
+            let made = Made::of(&function).expect("made for a call");
+            let bytes = postcard::to_allocvec(&made).expect("written");
+            let read: Made = postcard::from_bytes(&bytes).expect("read");
+            assert_eq!(read.function(), Some(function));
+        }
+    }
+}
