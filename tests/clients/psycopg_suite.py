@@ -211,6 +211,9 @@ def results(t):
 def parameters_have_the_types_that_clients_give(t):
     """Oids in Parse: described as they are given, whatever the statement makes of them."""
     arrays = {1009: b"{x}", 1015: b'{"a,b",NULL}', 2951: b"{00000000-0000-0000-0000-000000000001}", 1007: b"{1,2}"}
+    scalars = {18: b"c", 19: b"nm", 26: b"5", 114: b'{"a":1}', 1042: b"ab ", 1043: b"ab", 3802: b'{"a": 1}',
+               2950: b"00000000-0000-0000-0000-000000000001"}
+    names = {18: b'"char"', 1042: b"character", 1043: b"character varying", 2950: b"uuid", 26: b"oid", 3802: b"jsonb"}
     with connect(t, autocommit=True) as c:
         for oid in (16, 19, 21, 23, 25, 26, 114, 1042, 1043, 1700, 2950, 3802, *arrays):
             equal(c.pgconn.prepare(b"", b"SELECT $1", [oid]).status, psycopg.pq.ExecStatus.COMMAND_OK)
@@ -219,6 +222,15 @@ def parameters_have_the_types_that_clients_give(t):
             for text, kind in ((b"SELECT $1", oid), (b"SELECT $1::text", 25), (b"SELECT $1::text || ''", 25)):
                 found = c.pgconn.exec_params(text, [value], [oid])
                 equal((found.ftype(0), found.get_value(0, 0)), (kind, value))
+        for oid, value in scalars.items():
+            for text in (b"SELECT $1", b"SELECT $1 UNION ALL SELECT $1", b"SELECT coalesce($1, $1), 1", b"VALUES ($1)"):
+                c.pgconn.prepare(b"", text, [oid])
+                for _ in range(4):
+                    found = c.pgconn.exec_prepared(b"", [value])
+                    equal((found.ftype(0), found.get_value(0, 0)), (oid, value))
+        for oid, name in names.items():
+            found = c.pgconn.exec_params(b"SELECT pg_typeof($1)::text", [scalars[oid]], [oid])
+            equal(found.get_value(0, 0), name)
         name = t.table()
         c.execute(f"CREATE TABLE {name} (id integer PRIMARY KEY, ref uuid, v text)")
         for condition in ("ref = $1", "ref < $1", "id = 1 AND ref = $1", "v = $1::uuid"):

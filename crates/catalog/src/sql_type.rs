@@ -190,9 +190,15 @@ impl SqlType {
         self == wanted || converts
     }
 
-    /// Whether it is a type of arrays whose items are represented as text: `text[]`, `uuid[]` and others.
-    pub fn is_array_of_texts(&self) -> bool {
-        matches!(self, Self::Array(item) if item.arrow().is_string())
+    /// Whether a value does not say that it is of this type, since values of another type are represented as its values are:
+    /// `uuid` and `varchar` as text, `oid` as a number, and all arrays of texts.
+    pub fn is_represented_as_another(&self) -> bool {
+        match self {
+            Self::Text => false,
+            Self::Array(item) => item.arrow().is_string() || item.is_represented_as_another(),
+            Self::Other(_) => true,
+            other => other.arrow().is_string(),
+        }
     }
 
     /// The type without a declared precision of times or wide numerics.

@@ -16,7 +16,6 @@ pub mod datetime;
 pub mod formats;
 pub mod json;
 mod limits;
-pub mod made;
 pub mod numbers;
 pub mod operators;
 mod overload;
@@ -26,7 +25,7 @@ pub mod row_function;
 pub mod system;
 pub mod text;
 pub mod text_function;
-mod zoned;
+pub mod zoned;
 
 use datafusion::execution::{FunctionRegistry, SessionState};
 use std::sync::Arc;

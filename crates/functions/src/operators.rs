@@ -18,9 +18,6 @@ pub fn named(name: &str) -> Option<Arc<ScalarUDF>> {
             bytes::concat(),
             decimals::average(),
             decimals::summand(),
-            extract::of_field("year"),
-            extract::of_field("second"),
-            extract::of_field("milliseconds"),
             intervals::divide(),
             intervals::length(),
             intervals::minus(),
@@ -50,6 +47,8 @@ pub fn named(name: &str) -> Option<Arc<ScalarUDF>> {
             .chain([Arc::new(order::key()), Arc::new(parts::as_name())]);
         let all = all.chain(domains::all().map(Arc::new));
         let all = all.chain([Arc::new(bits::exclusive_or())]);
+        let all =
+            all.chain(["year", "second", "milliseconds"].map(extract::of_field).map(Arc::new));
         let all = all.chain(rank::all().map(Arc::new));
         let all = all.chain(open::all().into_iter().map(Arc::new));
         all.map(|function| (function.name().to_owned(), function)).collect()

@@ -136,8 +136,7 @@ impl Row<'_> {
         texts.is_valid(self.row).then(|| texts.value(self.row))
     }
 
-    /// An argument as an integer; `None` for NULL, for text that is no integer, and if there is no
-    /// such argument.
+    /// An argument as an integer; `None` for NULL, for text that is no integer, and if there is no such argument.
     pub fn number(&self, index: usize) -> Option<i64> {
         let column = self.column(index)?;
         let numbers = column.numbers.get_or_init(|| cast(&column.array, &DataType::Int64).ok());

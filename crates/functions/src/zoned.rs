@@ -29,7 +29,7 @@ pub(crate) fn zoned(name: &'static str, zone: Zone, types: Types, body: Body) ->
 }
 
 /// The name and the zone of a function of [`zoned`]; `None` for others.
-pub(crate) fn of_function(function: &ScalarUDF) -> Option<(&'static str, Zone)> {
+pub fn of_function(function: &ScalarUDF) -> Option<(&'static str, Zone)> {
     function.inner().downcast_ref::<Zoned>().map(|zoned| (zoned.name, zoned.zone))
 }
 

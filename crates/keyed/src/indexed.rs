@@ -131,6 +131,31 @@ impl Condition {
         Some(from.unwrap_or(End::First))
     }
 
+    /// The values that leading columns of an index have.
+    fn leading(&self, index: &Index, table: &Table, parameters: &[ScalarValue]) -> Result<Leading> {
+        let prefix = &table.key_indices()[..self.prefix.len()];
+        let mut leading = Leading::default();
+        for column in index.positions(table) {
+            let Some(column) = column else { break };
+            let mut filters = self.for_indexes().enumerate();
+            let equal = filters.find_map(|(at, filter)| {
+                let equal = filter.equal_to().filter(|_| filter.column == column);
+                equal.map(|equal| (at, equal))
+            });
+            leading.next = Some(column);
+            let Some((at, equal)) = equal else { break };
+            match converted(equal, &table.columns[column], parameters)? {
+                Some(Converted::Value(value)) => leading.values.push(value),
+                Some(Converted::Null) => return Ok(Leading { is_null: true, ..leading }),
+                None => break,
+            }
+            leading.next = None;
+            leading.found += usize::from(!prefix.contains(&column));
+            leading.used += usize::from(at < self.filters.len());
+        }
+        Ok(leading)
+    }
+
     /// The entries of an index that the condition admits; `None` if the index may lack rows of it, or none is admitted.
     fn entries_of(
         &self,
@@ -141,32 +166,14 @@ impl Condition {
         if !self.is_covered_by(index) {
             return Ok(None);
         }
-        let (mut values, mut next) = (Vec::new(), None);
-        let (mut found, mut used, own) = (0, 0, self.filters.len());
-        let prefix = &table.key_indices()[..self.prefix.len()];
-        for column in index.positions(table) {
-            let Some(column) = column else { break };
-            let mut filters = self.for_indexes().enumerate();
-            let equal = filters.find_map(|(at, filter)| {
-                let equal = filter.equal_to().filter(|_| filter.column == column);
-                equal.map(|equal| (at, equal))
-            });
-            next = Some(column);
-            let Some((at, equal)) = equal else { break };
-            match converted(equal, &table.columns[column], parameters)? {
-                Some(Converted::Value(value)) => values.push(value),
-                Some(Converted::Null) => {
-                    let (range, listed) = (KeyRange::all(), Some(Vec::new()));
-                    let (is_bounded, is_exact) = (false, true);
-                    let nothing = Entries { values, found, range, is_bounded, listed, is_exact };
-                    return Ok(Some(nothing));
-                }
-                None => break,
-            }
-            next = None;
-            found += usize::from(!prefix.contains(&column));
-            used += usize::from(at < own);
+        let Leading { values, next, found, mut used, is_null } =
+            self.leading(index, table, parameters)?;
+        if is_null {
+            let (range, listed, is_bounded, is_exact) =
+                (KeyRange::all(), Some(Vec::new()), false, true);
+            return Ok(Some(Entries { values, found, range, is_bounded, listed, is_exact }));
         }
+        let own = self.filters.len();
         let mut range = range_of(index, &values)?;
         let list = self
             .for_indexes()
@@ -208,6 +215,20 @@ impl Condition {
         let (listed, is_exact) = (None, used == own);
         Ok(Some(Entries { values, found, range, is_bounded, listed, is_exact }))
     }
+}
+
+/// The values that leading columns of an index have.
+#[derive(Default)]
+struct Leading {
+    values: Vec<ArrayRef>,
+    /// The column after these.
+    next: Option<usize>,
+    /// The number of these columns that do not lead the key.
+    found: usize,
+    /// The number of filters that say these values.
+    used: usize,
+    /// Whether a column is compared with NULL: no row fulfils the condition.
+    is_null: bool,
 }
 
 /// Entries of an index.

@@ -13,6 +13,7 @@ use scan::parameters::Parameters;
 use scan::renewal::Emptied;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use store::catalog::SqlType;
 use values::field::Field;
 
 /// Queries that a session remembers, at most.
@@ -30,6 +31,8 @@ pub struct Query {
     text: String,
     /// The types of its parameters.
     types: Vec<DataType>,
+    /// The types that they are declared with, where their values do not say them; empty otherwise.
+    declared: Vec<SqlType>,
     /// The names of its parameters, in a function.
     names: Vec<NamedParameter>,
     basis: Basis,
@@ -116,11 +119,13 @@ impl Query {
     pub fn of(
         text: &str,
         (parameters, names): (&[ScalarValue], &[NamedParameter]),
+        declared: &[SqlType],
         basis: Basis,
     ) -> Option<Self> {
         (text.len() <= TEXT_BYTES_MAX).then(|| Self {
             text: text.to_owned(),
             types: parameters.iter().map(ScalarValue::data_type).collect(),
+            declared: declared.to_vec(),
             names: names.to_vec(),
             basis,
         })
@@ -129,6 +134,7 @@ impl Query {
     fn is(&self, other: &Self) -> bool {
         self.basis == other.basis
             && self.types == other.types
+            && self.declared == other.declared
             && self.names == other.names
             && self.text == other.text
     }

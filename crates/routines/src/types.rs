@@ -3,8 +3,10 @@
 //! The catalog holds the ids that clients see, which stay when a type changes. The analyzer has ids of this process, one
 //! for each definition. A function is [`resolved`] when it is read and [`kept`] when it is put into the catalog.
 
-use analyzer::system::Oid;
+use analyzer::system::{self, Oid};
+use analyzer::{Error, Result};
 use commands::{FunctionType, RoutineName};
+use parser::types::{held, is_sent_as_text};
 use std::borrow::Cow;
 use std::sync::Arc;
 use store::catalog::{Catalog, Function, RelationId, SqlType, TypeId, UserType};
@@ -25,11 +27,24 @@ fn of_catalog(catalog: &Catalog, id: u32) -> Option<(Arc<UserType>, bool)> {
     })
 }
 
-/// The type of users with an id, as clients see it. `None` for other types, and for domains.
-pub fn of_client(catalog: &Catalog, id: u32) -> Option<SqlType> {
-    let (user, is_array) = of_catalog(catalog, id).filter(|(user, _)| user.domain().is_none())?;
-    let user = SqlType::User(user);
-    Some(if is_array { SqlType::Array(Box::new(user)) } else { user })
+/// The type of users with an id, as clients see it. `None` for domains, and for other types: a parameter of such a type has
+/// the one of its place.
+///
+/// # Errors
+/// 0A000: PostgreSQL's type with this id, which has values of its own, does not exist here.
+pub fn of_client(catalog: &Catalog, id: u32) -> Result<Option<SqlType>> {
+    if let Some((user, is_array)) = of_catalog(catalog, id) {
+        let is_domain = user.domain().is_some();
+        let user = SqlType::User(user);
+        let of = if is_array { SqlType::Array(Box::new(user)) } else { user };
+        return Ok(Some(of).filter(|_| !is_domain));
+    }
+    let (oid, item) = (Oid(id), Oid(id).element().unwrap_or(Oid(id)));
+    let is_pseudo = matches!(oid.category(), 'P' | 'X');
+    if is_pseudo || is_sent_as_text(item) || held(system::SqlType::plain(oid)).is_some() {
+        return Ok(None);
+    }
+    Err(Error::missing(format!("a parameter of type {}", oid.catalog_name())))
 }
 
 /// The analyzer's id of a user's type, or of arrays of it.

@@ -16,6 +16,7 @@ pub mod index_lookup;
 pub mod key_ranges;
 mod leaf;
 pub mod lookup_join;
+pub mod made;
 pub mod number_keys;
 pub mod orders;
 pub mod parameters;

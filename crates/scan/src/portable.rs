@@ -5,6 +5,7 @@
 //! made. Expressions that depend on the session or are volatile are evaluated by the statement's
 //! own server. Functions of users in other languages are sent by the version of their definition.
 
+use crate::made::Made;
 use datafusion::arrow::datatypes::Schema;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::execution::SessionState;
@@ -18,7 +19,6 @@ use datafusion::physical_expr_common::physical_expr::snapshot_generation;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::joins::HashJoinExec;
-use functions::made::Made;
 use functions::operators;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

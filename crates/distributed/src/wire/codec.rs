@@ -11,8 +11,8 @@ use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion_proto::physical_plan::{PhysicalExtensionCodec, PhysicalProtoConverterExtension};
 use foreign::Definitions;
-use functions::made::Made;
 use functions::operators;
+use scan::made::Made;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use values::translate::external;
@@ -116,7 +116,7 @@ impl PhysicalExtensionCodec for Codec {
 
     fn try_encode_udaf(&self, function: &AggregateUDF, bytes: &mut Vec<u8>) -> Result<()> {
         match frames::fold_of(function) {
-            Some(fold) => folds::encode(fold, bytes),
+            Some(fold) => folds::encode(fold, bytes, self),
             None => Ok(()),
         }
     }

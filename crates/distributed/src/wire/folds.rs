@@ -1,6 +1,6 @@
 //! Aggregates of users as bytes: each step is a projection of a row in the engine's format.
 
-use super::{Codec, out_of_range};
+use super::out_of_range;
 use datafusion::arrow::datatypes::{FieldRef, Schema, SchemaRef};
 use datafusion::common::{DataFusionError, Result, plan_err};
 use datafusion::execution::TaskContext;
@@ -13,6 +13,7 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion_proto::bytes::{
     physical_plan_from_bytes_with_extension_codec, physical_plan_to_bytes_with_extension_codec,
 };
+use datafusion_proto::physical_plan::PhysicalExtensionCodec;
 use frames::{Fold, Step, folded};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -38,15 +39,19 @@ struct WrittenStep {
 ///
 /// # Errors
 /// If an expression cannot be written.
-pub(super) fn encode(fold: &Fold, bytes: &mut Vec<u8>) -> Result<()> {
+pub(super) fn encode(
+    fold: &Fold,
+    bytes: &mut Vec<u8>,
+    codec: &dyn PhysicalExtensionCodec,
+) -> Result<()> {
     let step = |step: &Step| {
-        let expr = expr_to_bytes(&step.expr, &step.schema)?;
+        let expr = expr_to_bytes(&step.expr, &step.schema, codec)?;
         Ok::<_, DataFusionError>(WrittenStep { expr, is_strict: step.is_strict })
     };
     let initial: Arc<dyn PhysicalExpr> = Arc::new(Literal::new(fold.initial.clone()));
     let result = Arc::new(Schema::new(vec![FieldRef::clone(&fold.result)]));
     let written = Written {
-        initial: expr_to_bytes(&initial, &result)?,
+        initial: expr_to_bytes(&initial, &result, codec)?,
         transition: step(&fold.transition)?,
         combine: fold.combine.as_ref().map(step).transpose()?,
         finish: fold.finish.as_ref().map(step).transpose()?,
@@ -64,7 +69,7 @@ pub(super) fn decode(
     name: &str,
     bytes: &[u8],
     context: &TaskContext,
-    codec: &Codec,
+    codec: &dyn PhysicalExtensionCodec,
 ) -> Result<AggregateUDF> {
     let Ok(written) = postcard::from_bytes::<Written>(bytes) else {
         return Err(external(out_of_range("an aggregate of a fragment is none")));
@@ -88,17 +93,21 @@ pub(super) fn decode(
     }))
 }
 
-fn expr_to_bytes(expr: &Arc<dyn PhysicalExpr>, row: &SchemaRef) -> Result<Vec<u8>> {
+fn expr_to_bytes(
+    expr: &Arc<dyn PhysicalExpr>,
+    row: &SchemaRef,
+    codec: &dyn PhysicalExtensionCodec,
+) -> Result<Vec<u8>> {
     let named = ProjectionExpr { expr: Arc::clone(expr), alias: String::new() };
     let row = Arc::new(EmptyExec::new(Arc::clone(row)));
     let plan = Arc::new(ProjectionExec::try_new(vec![named], row)?);
-    Ok(physical_plan_to_bytes_with_extension_codec(plan, &Codec::default())?.into())
+    Ok(physical_plan_to_bytes_with_extension_codec(plan, codec)?.into())
 }
 
 fn expr_from_bytes(
     bytes: &[u8],
     context: &TaskContext,
-    codec: &Codec,
+    codec: &dyn PhysicalExtensionCodec,
 ) -> Result<(Arc<dyn PhysicalExpr>, SchemaRef)> {
     let plan = physical_plan_from_bytes_with_extension_codec(bytes, context, codec)?;
     match plan.downcast_ref::<ProjectionExec>() {

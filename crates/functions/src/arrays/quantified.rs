@@ -19,12 +19,6 @@ pub fn compared(operator: Operator, is_all: bool) -> ScalarUDF {
     ScalarUDF::new_from_impl(Quantified { operator, is_all, signature })
 }
 
-/// The comparison's operator, and whether it is with each item; `None` for other functions.
-pub(crate) fn of_function(function: &ScalarUDF) -> Option<(Operator, bool)> {
-    let compared = function.inner().downcast_ref::<Quantified>();
-    compared.map(|compared| (compared.operator, compared.is_all))
-}
-
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Quantified {
     operator: Operator,

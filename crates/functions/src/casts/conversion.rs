@@ -48,7 +48,7 @@ pub fn to(sql_type: &SqlType, held: &DataType, style: Style) -> ScalarUDF {
 }
 
 /// The type and the style of a cast, from which [`to`] makes it again; `None` for other functions.
-pub(crate) fn of_function(function: &ScalarUDF) -> Option<(&SqlType, Style)> {
+pub fn of_function(function: &ScalarUDF) -> Option<(&SqlType, Style)> {
     let cast = function.inner().downcast_ref::<Conversion>()?;
     (cast.held == cast.to.arrow()).then_some((&cast.to, cast.style))
 }

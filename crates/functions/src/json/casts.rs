@@ -1,7 +1,6 @@
 //! Casts to and from `json` and `jsonb`.
 //!
-//! Both types are text for the engine. Casts to them parse text, casts from `jsonb` convert numbers
-//! and Booleans.
+//! Both types are text for the engine. Casts to them parse text, casts from `jsonb` convert numbers and Booleans.
 
 use super::arguments::{document, strict};
 use super::{Kind, call, styled};

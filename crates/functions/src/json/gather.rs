@@ -1,6 +1,5 @@
 //! `json_agg` and `json_object_agg`: [`ITEM`] or [`MEMBER`] writes each row, the engine's
-//! `array_agg` collects the texts, and a function of [`ARRAYS`] or [`OBJECTS`] joins them
-//! (`lowering`).
+//! `array_agg` collects the texts, and a function of [`ARRAYS`] or [`OBJECTS`] joins them (`lowering`).
 
 use super::Kind;
 use super::build::{SHORTEST, key, object};

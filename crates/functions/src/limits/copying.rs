@@ -1,5 +1,4 @@
-//! Large values that an operator or function may copy for each row: those of subqueries, long constants, and calls of
-//! constants.
+//! Large values that an operator or function may copy for each row: those of subqueries, long constants, and calls of constants.
 //!
 //! They pass through [`copied()`], which refuses them where there is no memory for the copies. Comparisons do not
 //! copy their operands, and stay as they are, so that the engine recognises them.

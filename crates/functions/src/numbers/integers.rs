@@ -1,7 +1,6 @@
 //! Integer arithmetic with overflow checks: the engine's own wraps around.
 //!
-//! [`Checked`] replaces `+`, `-`, `*` and negation of integers. The result has the wider of the two
-//! types, as in PostgreSQL.
+//! [`Checked`] replaces `+`, `-`, `*` and negation of integers. The result has the wider of the two types, as in PostgreSQL.
 
 use datafusion::arrow::array::{ArrayRef, Datum};
 use datafusion::arrow::compute::kernels::numeric::{add, mul, neg, sub};

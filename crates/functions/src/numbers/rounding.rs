@@ -1,5 +1,4 @@
-//! `floor`, `ceil`, `trunc` and `round`: numerics with the requested scale, floating-point numbers
-//! rounded half to even.
+//! `floor`, `ceil`, `trunc` and `round`: numerics with the requested scale, floating-point numbers rounded half to even.
 //!
 //! The engine's functions keep the scale and precision of the argument, so that 99.5 cannot be
 //! rounded up. If the number of digits is not constant, the result has the scale of the argument,

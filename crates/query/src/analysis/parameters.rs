@@ -10,7 +10,8 @@ use values::error::{Error, SqlState};
 /// The types of parameters with values: those that are given, if values of other types are represented as theirs are.
 pub(super) fn declared(values: &[ScalarValue], given: &[catalog::SqlType]) -> Vec<Option<SqlType>> {
     let declared = |(number, value): (usize, &ScalarValue)| {
-        let is_needed = |of: &&catalog::SqlType| of.user_type().is_some() || of.is_array_of_texts();
+        let is_needed =
+            |of: &&catalog::SqlType| of.user_type().is_some() || of.is_represented_as_another();
         let given = given.get(number).filter(is_needed);
         given.and_then(types::of_held).or_else(|| type_of_value(value))
     };
@@ -43,19 +44,13 @@ pub(super) fn described(
         let given = given.get(number).cloned().flatten();
         parameters.push(match (given, found) {
             (Some(given), _) => given,
-            (None, Some(found)) if is_sent_as_text(found.oid) => catalog::SqlType::Text,
+            (None, Some(found)) if types::is_sent_as_text(found.oid) => catalog::SqlType::Text,
             (None, Some(found)) => types::held(*found)
                 .ok_or_else(|| Refused::Missing(Error::unsupported(found.to_string())))?,
             (None, None) => return Err(undetermined(number + 1).into()),
         });
     }
     Ok(parameters)
-}
-
-/// Whether clients send values of a type as texts: names of what the catalog has, and what only system tables have.
-fn is_sent_as_text(oid: Oid) -> bool {
-    let name = oid.catalog_name();
-    name.starts_with("reg") || matches!(name, "aclitem" | "pg_lsn")
 }
 
 /// The error for a parameter of which neither the client nor the statement says what type it has.

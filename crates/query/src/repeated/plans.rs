@@ -31,12 +31,9 @@ impl Inner {
         statement: &Statement,
         reading: &Reading,
     ) -> Result<Option<(Arc<[Field]>, SendableRecordBatchStream)>> {
-        // The values of its parameters do not say their types.
-        if !frame.parameter_types().is_empty() {
-            return Ok(None);
-        }
         let basis = Basis::new(reading.catalog(), &frame.settings);
-        let Some(query) = Query::of(frame.text, (frame.parameters, frame.names), basis) else {
+        let given = (frame.parameters, frame.names);
+        let Some(query) = Query::of(frame.text, given, frame.parameter_types(), basis) else {
             return Ok(None);
         };
         let plan = match self.plans.take(&query, frame.parameters) {

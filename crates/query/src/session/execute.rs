@@ -9,6 +9,7 @@ use datafusion::common::ScalarValue;
 use futures::TryStreamExt;
 use parser::commands::Argument;
 use parser::connection::{Execute, Prepare};
+use parser::errors::of_analyzer;
 use parser::types;
 use store::catalog::SqlType;
 use values::error::{Error, Result, SqlState};
@@ -28,12 +29,16 @@ impl Session {
     }
 
     /// The type of users that a client gives by its id for a parameter. `None` for other types, and for domains.
-    pub async fn type_of_client(&self, id: u32) -> Option<SqlType> {
+    ///
+    /// # Errors
+    /// 0A000: PostgreSQL has the type, and it does not exist here.
+    pub async fn type_of_client(&self, id: u32) -> Result<Option<SqlType>> {
         let mut conversation = self.inner().conversation.lock().await;
-        match conversation.open() {
+        let of = match conversation.open() {
             Some(open) => routines::of_client(open.transaction.catalog(), id),
             None => routines::of_client(&self.inner().shared.store.catalog(), id),
-        }
+        };
+        of.map_err(|error| of_analyzer(error, ""))
     }
 
     /// The values of the arguments, converted to `types`. `parameters` are the values of the EXECUTE's own `$1`, `$2`, ...

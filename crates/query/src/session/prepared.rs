@@ -69,7 +69,7 @@ impl Prepared {
         };
         let is_given = given.iter().map(Option::is_some).chain(std::iter::repeat(false));
         let is_typed = |(of, is_given): (&SqlType, bool)| {
-            of.user_type().is_some() || is_given && of.is_array_of_texts()
+            of.user_type().is_some() || is_given && of.is_represented_as_another()
         };
         if described.parameters.iter().zip(is_given).any(is_typed) {
             let typed = self.statement.clone().with_parameter_types(&described.parameters);

@@ -164,6 +164,47 @@ fn query_by_index(
     format!("SELECT {columns} FROM three {condition} ORDER BY {order}")
 }
 
+/// A query of the table with a key of two columns, up to its limit, and whether its order is complete.
+fn query_of_two(
+    choices: &mut Choices,
+    number: &mut impl FnMut(&mut Choices, u64) -> String,
+) -> (String, bool) {
+    let columns = choices.of(&["*", "s, k", "v"]);
+    let (condition, orders): (String, &[&str]) = match choices.below(9) {
+        6 => (
+            format!("WHERE k = {} AND v = {}", number(choices, 12), number(choices, 5)),
+            &["k, s", "s DESC", "v DESC, s", "k DESC, v, s DESC"],
+        ),
+        7 => (
+            format!("WHERE k = {} AND v <= {}", number(choices, 12), number(choices, 5)),
+            &["v, s", "v DESC, s DESC", "s", "v DESC NULLS LAST, s"],
+        ),
+        8 => (
+            format!("WHERE v = {} AND s > 's3' AND k > 2", number(choices, 5)),
+            &["k, s", "k DESC, s DESC", "s, k", "v, k DESC, s DESC"],
+        ),
+        0 => (String::new(), &["k, s", "k DESC, s DESC", "k DESC"]),
+        1 => (format!("WHERE k = {}", number(choices, 12)), &["s", "k DESC, s DESC", "v"]),
+        2 => {
+            let k = number(choices, 12);
+            let from = choices.of(&["s1", "s2", "s30", ""]);
+            (format!("WHERE s > '{from}' AND {k} = k AND s <= 's33'"), &["s", "s DESC"])
+        }
+        3 => (
+            format!("WHERE k = {} AND s IN ('s1', 's21', NULL, 's1')", number(choices, 12)),
+            &["k, s", "s DESC"],
+        ),
+        4 => (
+            format!("WHERE k >= {} AND v = {}", number(choices, 12), number(choices, 5)),
+            &["k, s", "k DESC, s DESC", "v, k, s"],
+        ),
+        _ => (format!("WHERE s = 's7' AND k < {}", number(choices, 12)), &["k, s", "k DESC"]),
+    };
+    let order = choices.of(orders);
+    let is_complete = order.contains('s') && order != "v";
+    (format!("SELECT {columns} FROM two {condition} ORDER BY {order}"), is_complete)
+}
+
 /// A query up to its limit, whether its order is complete, and its parameters.
 fn query(choices: &mut Choices) -> (String, bool, Vec<ScalarValue>) {
     let mut parameters = Vec::new();
@@ -173,44 +214,8 @@ fn query(choices: &mut Choices) -> (String, bool, Vec<ScalarValue>) {
         return (query_by_index(choices, &mut number), true, parameters);
     }
     if choices.below(3) == 0 {
-        let columns = choices.of(&["*", "s, k", "v"]);
-        let (condition, orders): (String, &[&str]) = match choices.below(9) {
-            6 => (
-                format!("WHERE k = {} AND v = {}", number(choices, 12), number(choices, 5)),
-                &["k, s", "s DESC", "v DESC, s", "k DESC, v, s DESC"],
-            ),
-            7 => (
-                format!("WHERE k = {} AND v <= {}", number(choices, 12), number(choices, 5)),
-                &["v, s", "v DESC, s DESC", "s", "v DESC NULLS LAST, s"],
-            ),
-            8 => (
-                format!("WHERE v = {} AND s > 's3' AND k > 2", number(choices, 5)),
-                &["k, s", "k DESC, s DESC", "s, k", "v, k DESC, s DESC"],
-            ),
-            0 => (String::new(), &["k, s", "k DESC, s DESC", "k DESC"]),
-            1 => (format!("WHERE k = {}", number(choices, 12)), &["s", "k DESC, s DESC", "v"]),
-            2 => {
-                let k = number(choices, 12);
-                let from = choices.of(&["s1", "s2", "s30", ""]);
-                (format!("WHERE s > '{from}' AND {k} = k AND s <= 's33'"), &["s", "s DESC"])
-            }
-            3 => (
-                format!("WHERE k = {} AND s IN ('s1', 's21', NULL, 's1')", number(choices, 12)),
-                &["k, s", "s DESC"],
-            ),
-            4 => (
-                format!("WHERE k >= {} AND v = {}", number(choices, 12), number(choices, 5)),
-                &["k, s", "k DESC, s DESC", "v, k, s"],
-            ),
-            _ => (format!("WHERE s = 's7' AND k < {}", number(choices, 12)), &["k, s", "k DESC"]),
-        };
-        let order = choices.of(orders);
-        let is_complete = order.contains('s') && order != "v";
-        return (
-            format!("SELECT {columns} FROM two {condition} ORDER BY {order}"),
-            is_complete,
-            parameters,
-        );
+        let (sql, is_complete) = query_of_two(choices, &mut number);
+        return (sql, is_complete, parameters);
     }
     let columns = choices.of(&["*", "b", "a, id", "id, id"]);
     let mut conditions = match choices.below(6) {

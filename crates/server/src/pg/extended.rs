@@ -41,7 +41,7 @@ impl<S: Stream> Connection<S> {
         let mut given = Vec::with_capacity(types.len());
         for oid in types {
             given.push(match oid::parameter_type(*oid) {
-                None if *oid != 0 => self.session.type_of_client(*oid).await,
+                None if *oid != 0 => self.session.type_of_client(*oid).await?,
                 known => known,
             });
         }

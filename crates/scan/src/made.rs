@@ -1,10 +1,10 @@
 //! Functions that are made for a call: what another server needs to make them, too.
 
-use crate::arrays::quantified;
-use crate::casts::conversion;
-use crate::datetime::local;
-use crate::{formats, zoned};
 use datafusion::logical_expr::{Operator, ScalarUDF};
+use functions::arrays::quantified;
+use functions::casts::conversion;
+use functions::datetime::local;
+use functions::{formats, zoned};
 use serde::{Deserialize, Serialize};
 use store::catalog::SqlType;
 use values::style::Style;
@@ -65,13 +65,17 @@ impl Made {
         if let Some((to, style)) = conversion::of_function(function) {
             return Some(Self::Cast(to.clone(), style));
         }
-        if let Some((operator, is_all)) = quantified::of_function(function) {
-            let (comparison, _) = OPERATORS.iter().find(|(_, known)| *known == operator)?;
-            return Some(Self::Quantified(*comparison, is_all));
+        if let Some((name, zone)) = zoned::of_function(function) {
+            let made = Self::Zoned(name.to_owned(), zone);
+            return made.function().filter(|same| same == function).map(|_| made);
         }
-        let (name, zone) = zoned::of_function(function)?;
-        let made = Self::Zoned(name.to_owned(), zone);
-        made.function().filter(|same| same == function).map(|_| made)
+        if !function.name().starts_with("compared_with_") {
+            return None;
+        }
+        let all = OPERATORS.iter().flat_map(|(comparison, _)| {
+            [true, false].map(|is_all| Self::Quantified(*comparison, is_all))
+        });
+        all.into_iter().find(|made| made.function().as_ref() == Some(function))
     }
 
     /// The function; `None` if there is none of the name.
