@@ -122,7 +122,7 @@ pub fn drained(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
 
 /// Whether an operator, or one below it, calls a volatile function. Aggregates and window functions of users are not executed.
 fn calls_below(node: &Arc<dyn ExecutionPlan>) -> Result<bool> {
-    node.exists(|node| calls_volatile(node))
+    node.exists(calls_volatile)
 }
 
 fn calls_volatile(node: &Arc<dyn ExecutionPlan>) -> Result<bool> {

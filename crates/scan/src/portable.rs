@@ -82,7 +82,7 @@ impl Portable {
                 compared.extend(part.children().into_iter().map(place));
             }
             let is_value = || part.downcast_ref::<Literal>().is_some();
-            Ok(!self.is_portable(part) && !(is_value() && compared.contains(&place(part))))
+            Ok(!(self.is_portable(part) || is_value() && compared.contains(&place(part))))
         };
         !expression.exists(stays).unwrap_or(true)
     }

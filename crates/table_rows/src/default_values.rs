@@ -51,7 +51,7 @@ impl DefaultValue {
         let row = expressions::plan_default(planner, table, text, column)?;
         let value = row.exprs.into_iter().next().filter(|_| row.is_of_moment);
         let Some(value) = value else { return Ok(None) };
-        Ok(planner.physical_with_inputs(value, &DFSchema::empty(), inputs)?)
+        planner.physical_with_inputs(value, &DFSchema::empty(), inputs)
     }
 
     /// The value for each of a number of rows.

@@ -5,6 +5,9 @@ use std::sync::Arc;
 use system_catalog::functions::Volatility;
 use system_catalog::{Oid, SqlType};
 
+/// Subscripts: lower and upper bounds of slices; of an index the upper one.
+pub type Subscripts = Vec<(Option<Expr>, Option<Expr>)>;
+
 /// An expression.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expr {
@@ -126,8 +129,8 @@ pub enum Kind {
     Subscript {
         /// The array.
         array: Box<Expr>,
-        /// The subscripts: lower and upper bounds of slices; of an index the upper one.
-        subscripts: Vec<(Option<Expr>, Option<Expr>)>,
+        /// The subscripts.
+        subscripts: Subscripts,
         /// Whether it is a slice.
         is_slice: bool,
     },

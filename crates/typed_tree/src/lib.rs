@@ -12,7 +12,7 @@ pub use change::{
 };
 pub use expr::{
     AggregateCall, Call, Cast, Chain, Conversion, Executed, Expr, FieldValue, ForeignCall, Kind,
-    Literal, Location, Quantified, SetCall, SortKey, Subquery, SubqueryKind, TruthTest,
+    Literal, Location, Quantified, SetCall, SortKey, Subquery, SubqueryKind, Subscripts, TruthTest,
     UserAggregate, ValueFunction,
 };
 pub use query::{

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::resolve::can_coerce;
 use crate::system::casts::CastContext;
 use crate::system::{Oid, SqlType};
-use crate::tree::{Call, Cast, Conversion, Expr, Kind, Literal};
+use crate::tree::{Call, Cast, Conversion, Expr, Kind, Literal, Subscripts};
 use grammar::tree::{AArrayExpr, AIndirection, Node, NodeEnum};
 
 /// The dimensions that an array can have.
@@ -78,7 +78,7 @@ impl Binder<'_> {
         steps: &[Node],
     ) -> Result<Expr> {
         let mut value = self.required(indirection.arg.as_deref())?;
-        let mut subscripts: Vec<(Option<Expr>, Option<Expr>)> = Vec::new();
+        let mut subscripts = Subscripts::new();
         let mut is_slice = false;
         for node in steps {
             match names::node(Some(node))? {
@@ -115,7 +115,7 @@ impl Binder<'_> {
     pub(super) fn subscripted(
         &mut self,
         array: Expr,
-        subscripts: Vec<(Option<Expr>, Option<Expr>)>,
+        subscripts: Subscripts,
         is_slice: bool,
     ) -> Result<Expr> {
         if subscripts.is_empty() {
@@ -169,7 +169,7 @@ impl Binder<'_> {
     fn json_subscripted(
         &mut self,
         value: Expr,
-        subscripts: Vec<(Option<Expr>, Option<Expr>)>,
+        subscripts: Subscripts,
         is_slice: bool,
     ) -> Result<Expr> {
         let location = value.location.0;
@@ -180,7 +180,7 @@ impl Binder<'_> {
     /// The subscripts of a `jsonb` value as a path.
     pub(super) fn json_path(
         &mut self,
-        subscripts: Vec<(Option<Expr>, Option<Expr>)>,
+        subscripts: Subscripts,
         is_slice: bool,
         location: i32,
     ) -> Result<Expr> {

@@ -20,7 +20,7 @@ pub(super) fn content<H: Host>(host: &H, of: String, value: H::Value) -> Content
 
 impl<H: Host> Machine<'_, H> {
     /// A value as a row of the type of another one. Fields that are missing are NULL, and others are left out.
-    pub(super) async fn to_row(
+    pub(super) async fn row_of_value(
         &mut self,
         value: H::Value,
         like: &H::Value,

@@ -74,7 +74,7 @@ impl<H: Host> Machine<'_, H> {
             Ok(null) => match default {
                 Some(default) if self.host.attributes(&null).is_some() => {
                     let value = self.value(default, None).await?;
-                    self.to_row(value, &null, of).await?
+                    self.row_of_value(value, &null, of).await?
                 }
                 Some(default) => self.value(default, Some(of)).await?,
                 None => null,
@@ -209,7 +209,7 @@ impl<H: Host> Machine<'_, H> {
         let of = match (&slot.content, field) {
             (Content::Composite { of, value: like, .. }, None) => {
                 let (of, like) = (of.clone(), like.clone());
-                let row = self.to_row(value, &like, &of).await?;
+                let row = self.row_of_value(value, &like, &of).await?;
                 return self.set(target, row);
             }
             (Content::Composite { attributes, .. }, Some(field)) => {

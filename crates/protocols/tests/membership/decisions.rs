@@ -159,7 +159,11 @@ fn a_late_request_to_join_takes_nothing_over() {
     assert_eq!(root.join_as(2, "one", "a:1", false), [admitted(ONE, 2)]);
     root.hear(ONE);
     let overtaken = Effect::Refuse(Refusal::Overtaken("one".into()));
-    assert_eq!(root.join_as(1, "one", "a:1", false), [overtaken.clone()], "of a server before");
+    assert_eq!(
+        root.join_as(1, "one", "a:1", false),
+        std::slice::from_ref(&overtaken),
+        "of a server before"
+    );
     let again = Effect::AdmitAgain { server: ONE };
     assert_eq!(root.join_as(2, "one", "a:1", false), [again], "it came twice");
     root.leave(ONE, 2, false);

@@ -121,7 +121,8 @@ async fn compare_joins(session: &Session, choices: &mut Choices) {
     let (columns, mut all) = long(session, &sql, &parameters).await.expect(&sql);
     let (of, mut same) = short(session, &sql, &parameters).await.expect(&sql);
     if !is_complete {
-        (all.sort(), same.sort());
+        all.sort();
+        same.sort();
     }
     assert_eq!((of, same), (columns.clone(), all.clone()), "{sql} {parameters:?}");
     let limited = format!("{sql} LIMIT {} OFFSET {}", choices.below(9), choices.below(3));

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::resolve::can_coerce;
 use crate::system::casts::CastContext;
 use crate::system::{Oid, SqlType, functions};
-use crate::tree::{Call, Cast, Conversion, Expr, FieldValue, Kind, Literal};
+use crate::tree::{Call, Cast, Conversion, Expr, FieldValue, Kind, Literal, Subscripts};
 use grammar::tree::{Node, NodeEnum, ResTarget};
 
 impl Binder<'_> {
@@ -98,7 +98,7 @@ impl Binder<'_> {
     fn leading_subscripts<'n>(
         &mut self,
         steps: &'n [Node],
-    ) -> Result<(Vec<(Option<Expr>, Option<Expr>)>, bool, &'n [Node])> {
+    ) -> Result<(Subscripts, bool, &'n [Node])> {
         let (mut subscripts, mut is_slice) = (Vec::new(), false);
         for (at, node) in steps.iter().enumerate() {
             let NodeEnum::AIndices(indices) = names::node(Some(node))? else {

@@ -90,7 +90,7 @@ impl Short {
         };
         let Some(short) = Self::of(frame, tables, &simple)? else { return Ok(None) };
         let parameters = computed.own_parameters(short.all_parameters());
-        let is_known = parameters.is_some_and(|all| has_one_type_each(all));
+        let is_known = parameters.is_some_and(has_one_type_each);
         Ok(is_known.then_some(Self { computed: Some(computed), ..short }))
     }
 
