@@ -1,5 +1,5 @@
 //! `interval` from text: `1 year 2 mons -3 days +04:05:06`, `1-2 3 4:05`, `3 weeks ago`. The form of ISO 8601 is in
-//! [`iso`](super::iso_interval).
+//! `iso_interval`.
 //!
 //! The words are read from the last to the first, so that a unit is known before its number. A number without a unit has
 //! the smallest of the declared fields, or is seconds.

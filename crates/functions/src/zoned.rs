@@ -28,7 +28,7 @@ pub(crate) fn zoned(name: &'static str, zone: Zone, types: Types, body: Body) ->
     ScalarUDF::new_from_impl(Zoned { name, zone, types, body, signature })
 }
 
-/// The name and the zone of a function of [`zoned`]; `None` for others.
+/// The name and the zone of a function of this module; `None` for others.
 pub fn of_function(function: &ScalarUDF) -> Option<(&'static str, Zone)> {
     function.inner().downcast_ref::<Zoned>().map(|zoned| (zoned.name, zoned.zone))
 }

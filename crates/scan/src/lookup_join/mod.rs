@@ -1,11 +1,11 @@
 //! `LookupJoin`: a hash join that first looks up the rows of its right side by the keys of the left side.
 //!
 //! The left rows are collected, as a hash join does in any case. Their keys name the rows of a table, by its primary key
-//! or an index ([`way`]). The join then reads only these rows: of one server from its buckets, of several with one
+//! or an index (`way`). The join then reads only these rows: of one server from its buckets, of several with one
 //! message an owner. If there are too many keys, it reads what it would have read. The rows that are looked up are at
 //! least those that join, and the join compares them again: its answer does not depend on how they were found.
 //!
-//! Invariant: rows of the right side without a partner are not in the output ([`rule`] takes no other joins).
+//! Invariant: rows of the right side without a partner are not in the output (`rule` takes no other joins).
 //! In everything but execution it is the join. Not here: the choice of the sides, which the engine makes by size.
 
 mod entries;
