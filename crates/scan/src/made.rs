@@ -15,37 +15,14 @@ use values::zone::Zone;
 pub enum Made {
     /// A cast to a type, in a style.
     Cast(SqlType, Style),
-    /// A comparison with an array: its operator, and whether it is with each item.
-    Quantified(Comparison, bool),
+    /// A comparison with an array: its operator (`<=`), and whether it is with each item.
+    Quantified(String, bool),
     /// A function in a time zone, with its name.
     Zoned(String, Zone),
 }
 
-/// An operator of a comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Comparison {
-    /// `=`
-    Equal,
-    /// `<>`
-    NotEqual,
-    /// `<`
-    Less,
-    /// `<=`
-    LessOrEqual,
-    /// `>`
-    Greater,
-    /// `>=`
-    GreaterOrEqual,
-}
-
-const OPERATORS: [(Comparison, Operator); 6] = [
-    (Comparison::Equal, Operator::Eq),
-    (Comparison::NotEqual, Operator::NotEq),
-    (Comparison::Less, Operator::Lt),
-    (Comparison::LessOrEqual, Operator::LtEq),
-    (Comparison::Greater, Operator::Gt),
-    (Comparison::GreaterOrEqual, Operator::GtEq),
-];
+const OPERATORS: [Operator; 6] =
+    [Operator::Eq, Operator::NotEq, Operator::Lt, Operator::LtEq, Operator::Gt, Operator::GtEq];
 
 /// The functions in a time zone.
 const ZONED: [fn(Zone) -> ScalarUDF; 8] = [
@@ -72,18 +49,18 @@ impl Made {
         if !function.name().starts_with("compared_with_") {
             return None;
         }
-        let all = OPERATORS.iter().flat_map(|(comparison, _)| {
-            [true, false].map(|is_all| Self::Quantified(*comparison, is_all))
+        let mut all = OPERATORS.iter().flat_map(|operator| {
+            [true, false].map(|is_all| Self::Quantified(operator.to_string(), is_all))
         });
-        all.into_iter().find(|made| made.function().as_ref() == Some(function))
+        all.find(|made| made.function().as_ref() == Some(function))
     }
 
     /// The function; `None` if there is none of the name.
     pub fn function(&self) -> Option<ScalarUDF> {
         match self {
             Self::Cast(to, style) => Some(conversion::to(to, &to.arrow(), *style)),
-            Self::Quantified(comparison, is_all) => {
-                let (_, operator) = OPERATORS.iter().find(|(known, _)| known == comparison)?;
+            Self::Quantified(operator, is_all) => {
+                let operator = OPERATORS.iter().find(|known| known.to_string() == *operator)?;
                 Some(quantified::compared(*operator, *is_all))
             }
             Self::Zoned(name, zone) => {
@@ -102,7 +79,7 @@ mod tests {
         let zone = Zone::Offset(3600);
         let style = Style { zone, ..Style::default() };
         let mut all = vec![conversion::to(&SqlType::Text, &SqlType::Text.arrow(), style)];
-        all.extend(OPERATORS.map(|(_, operator)| quantified::compared(operator, true)));
+        all.extend(OPERATORS.map(|operator| quantified::compared(operator, true)));
         all.extend(ZONED.map(|make| make(zone)));
         for function in all {
             let made = Made::of(&function).expect("made for a call");
