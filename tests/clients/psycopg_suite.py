@@ -243,6 +243,30 @@ def parameters_have_the_types_that_clients_give(t):
 
 
 @suite.test
+def declared_types_count_beside_others(t):
+    """Parameters with and without a declared type in one statement, and in plans that are kept."""
+    number = b"00000000-0000-0000-0000-000000000001"
+    with connect(t, autocommit=True) as c:
+        name = t.table()
+        c.execute(f"CREATE TABLE {name} (id integer PRIMARY KEY, u uuid, c char(3))")
+        c.execute(f"INSERT INTO {name} VALUES (1, %s, NULL)", [uuid.UUID(int=1)])
+        for text, types, values, kind, expected in (
+            (f"SELECT coalesce(c, $2) FROM {name} WHERE u = $1", [2950, 0], [number, b"x"], 1042, b"x"),
+            ("SELECT coalesce($1, $2)", [25, 1043], [b"a", b"b"], 25, b"a"),
+            ("SELECT $1 || $2", [25, 3802], [b"a", b"[1]"], 25, b"a[1]"),
+            (f"SELECT jsonb_build_object('v', $1) FROM {name}", [3802], [b'{"x": 1}'], 3802, b'{"v": {"x": 1}}'),
+            (f"SELECT jsonb_build_object('v', $1::jsonb) FROM {name}", [0], [b'{"x": 1}'], 3802, b'{"v": {"x": 1}}'),
+            (f"SELECT to_jsonb($1) FROM {name}", [3807], [b'{"{\\"x\\": 1}"}'], 3802, b'[{"x": 1}]'),
+        ):
+            c.pgconn.prepare(b"", text.encode(), types)
+            for _ in range(4):
+                found = c.pgconn.exec_prepared(b"", values)
+                equal((found.ftype(0), found.get_value(0, 0)), (kind, expected))
+        c.execute("PREPARE letters(\"char\") AS SELECT $1")
+        equal(c.execute("EXECUTE letters('c')").fetchone()[0], "c")
+
+
+@suite.test
 def description_has_table_sizes(t):
     """Type sizes and modifiers in the row description."""
     with connect(t) as c:

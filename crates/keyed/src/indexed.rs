@@ -150,8 +150,11 @@ impl Condition {
                 None => break,
             }
             leading.next = None;
-            leading.found += usize::from(!prefix.contains(&column));
-            leading.used += usize::from(at < self.filters.len());
+            // An index may have a column twice.
+            if at < self.filters.len() && !leading.used.contains(&at) {
+                leading.used.push(at);
+                leading.found += usize::from(!prefix.contains(&column));
+            }
         }
         Ok(leading)
     }
@@ -166,14 +169,14 @@ impl Condition {
         if !self.is_covered_by(index) {
             return Ok(None);
         }
-        let Leading { values, next, found, mut used, is_null } =
+        let Leading { values, next, found, used, is_null } =
             self.leading(index, table, parameters)?;
         if is_null {
             let (range, listed, is_bounded, is_exact) =
                 (KeyRange::all(), Some(Vec::new()), false, true);
             return Ok(Some(Entries { values, found, range, is_bounded, listed, is_exact }));
         }
-        let own = self.filters.len();
+        let (own, mut used) = (self.filters.len(), used.len());
         let mut range = range_of(index, &values)?;
         let list = self
             .for_indexes()
@@ -225,8 +228,8 @@ struct Leading {
     next: Option<usize>,
     /// The number of these columns that do not lead the key.
     found: usize,
-    /// The number of filters that say these values.
-    used: usize,
+    /// The filters that say these values.
+    used: Vec<usize>,
     /// Whether a column is compared with NULL: no row fulfils the condition.
     is_null: bool,
 }

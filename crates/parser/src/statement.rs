@@ -20,7 +20,7 @@ pub struct Statement {
     /// What an EXPLAIN EXECUTE explains.
     executed: Option<Arc<Statement>>,
     /// The types of the parameters, if their values do not say them; empty otherwise.
-    parameter_types: Arc<[SqlType]>,
+    parameter_types: Arc<[Option<SqlType>]>,
 }
 
 /// A parsed statement, by what it is.
@@ -43,12 +43,12 @@ impl Statement {
     }
 
     /// The statement with the types of its parameters.
-    pub fn with_parameter_types(self, types: &[SqlType]) -> Self {
+    pub fn with_parameter_types(self, types: &[Option<SqlType>]) -> Self {
         Self { parameter_types: types.into(), ..self }
     }
 
     /// The types of its parameters, if their values do not say them; empty otherwise.
-    pub fn parameter_types(&self) -> &[SqlType] {
+    pub fn parameter_types(&self) -> &[Option<SqlType>] {
         &self.parameter_types
     }
 

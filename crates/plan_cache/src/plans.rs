@@ -32,7 +32,7 @@ pub struct Query {
     /// The types of its parameters.
     types: Vec<DataType>,
     /// The types that they are declared with, where their values do not say them; empty otherwise.
-    declared: Vec<SqlType>,
+    declared: Vec<Option<SqlType>>,
     /// The names of its parameters, in a function.
     names: Vec<NamedParameter>,
     basis: Basis,
@@ -119,7 +119,7 @@ impl Query {
     pub fn of(
         text: &str,
         (parameters, names): (&[ScalarValue], &[NamedParameter]),
-        declared: &[SqlType],
+        declared: &[Option<SqlType>],
         basis: Basis,
     ) -> Option<Self> {
         (text.len() <= TEXT_BYTES_MAX).then(|| Self {

@@ -114,7 +114,7 @@ pub struct Planner<'a> {
     /// The values of `$1`, `$2`, ...; empty while the statement is only described.
     pub parameters: &'a [ScalarValue],
     /// The types of the parameters, if their values do not say them; empty otherwise.
-    pub parameter_types: &'a [store::catalog::SqlType],
+    pub parameter_types: &'a [Option<store::catalog::SqlType>],
     /// The names of the first parameters.
     pub names: &'a [NamedParameter],
     /// Relations of no catalog, which the function of a trigger sees, by their names.
@@ -163,7 +163,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Gives types to the parameters, whose values do not say them.
-    pub fn with_parameter_types(self, types: &'a [store::catalog::SqlType]) -> Self {
+    pub fn with_parameter_types(self, types: &'a [Option<store::catalog::SqlType>]) -> Self {
         Self { parameter_types: types, ..self }
     }
 

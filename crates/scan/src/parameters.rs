@@ -5,7 +5,7 @@
 
 use crate::number_keys::without_keys;
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
-use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Schema};
+use datafusion::arrow::datatypes::{DataType, FieldRef, Schema};
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, Result, ScalarValue, internal_err};
 use datafusion::logical_expr::execution_props::ExecutionProps;
@@ -137,17 +137,17 @@ impl Parameters {
     }
 
     fn called(self: &Arc<Self>, expr: Expr, is_possible: &mut bool) -> Result<Transformed<Expr>> {
-        if !matches!(expr, Expr::Placeholder(_)) {
+        let Expr::Placeholder(Placeholder { field, .. }) = &expr else {
             return Ok(Transformed::no(expr));
-        }
-        let Some((index, value)) = self.parameter(&expr) else {
+        };
+        let (Some((index, _)), Some(field)) = (self.parameter(&expr), field) else {
             *is_possible = false;
             return Ok(Transformed::no(expr));
         };
         let call = Call {
             parameters: Arc::clone(self),
             index,
-            data_type: value.data_type(),
+            field: Arc::new(field.as_ref().clone().with_name("parameter").with_nullable(true)),
             signature: Signature::nullary(Volatility::Stable),
         };
         let call = ScalarFunction::new_udf(Arc::new(ScalarUDF::new_from_impl(call)), Vec::new());
@@ -213,7 +213,8 @@ fn with_value(expr: Expr) -> Result<Transformed<Expr>> {
 struct Call {
     parameters: Arc<Parameters>,
     index: usize,
-    data_type: DataType,
+    /// Its type, with what says which one is meant of those that are represented alike.
+    field: FieldRef,
     signature: Signature,
 }
 
@@ -250,11 +251,11 @@ impl ScalarUDFImpl for Call {
     }
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(self.data_type.clone())
+        Ok(self.field.data_type().clone())
     }
 
     fn return_field_from_args(&self, _: ReturnFieldArgs) -> Result<FieldRef> {
-        Ok(Arc::new(Field::new("parameter", self.data_type.clone(), true)))
+        Ok(Arc::clone(&self.field))
     }
 
     fn invoke_with_args(&self, _: ScalarFunctionArgs) -> Result<ColumnarValue> {

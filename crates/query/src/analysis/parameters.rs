@@ -7,12 +7,13 @@ use store::catalog;
 use table_rows::Refused;
 use values::error::{Error, SqlState};
 
-/// The types of parameters with values: those that are given, if values of other types are represented as theirs are.
-pub(super) fn declared(values: &[ScalarValue], given: &[catalog::SqlType]) -> Vec<Option<SqlType>> {
+/// The types of parameters with values: those that are given, else those of the values.
+pub(super) fn declared(
+    values: &[ScalarValue],
+    given: &[Option<catalog::SqlType>],
+) -> Vec<Option<SqlType>> {
     let declared = |(number, value): (usize, &ScalarValue)| {
-        let is_needed =
-            |of: &&catalog::SqlType| of.user_type().is_some() || of.is_represented_as_another();
-        let given = given.get(number).filter(is_needed);
+        let given = given.get(number).and_then(Option::as_ref);
         given.and_then(types::of_held).or_else(|| type_of_value(value))
     };
     values.iter().enumerate().map(declared).collect()

@@ -206,7 +206,7 @@ impl Frame<'_> {
     }
 
     /// The types of the parameters, if their values do not say them; empty otherwise.
-    pub(crate) fn parameter_types(&self) -> &[SqlType] {
+    pub(crate) fn parameter_types(&self) -> &[Option<SqlType>] {
         self.statement.map_or(&[], Statement::parameter_types)
     }
 

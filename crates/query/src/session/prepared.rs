@@ -67,13 +67,13 @@ impl Prepared {
             Some(description) => description,
             None => self.session.describe(&self.statement, given).await?,
         };
-        let is_given = given.iter().map(Option::is_some).chain(std::iter::repeat(false));
-        let is_typed = |(of, is_given): (&SqlType, bool)| {
-            of.user_type().is_some() || is_given && of.is_represented_as_another()
-        };
-        if described.parameters.iter().zip(is_given).any(is_typed) {
-            let typed = self.statement.clone().with_parameter_types(&described.parameters);
-            *self.typed.lock() = Some(typed);
+        let given = given.iter().chain(std::iter::repeat(&None));
+        let types = described.parameters.iter().zip(given);
+        let types: Vec<Option<SqlType>> =
+            types.map(|(of, given)| given.clone().or(of.user_type().map(|_| of.clone()))).collect();
+        let is_hidden = |of: &SqlType| of.user_type().is_some() || of.is_represented_as_another();
+        if types.iter().flatten().any(is_hidden) {
+            *self.typed.lock() = Some(self.statement.clone().with_parameter_types(&types));
         }
         Ok(described)
     }

@@ -69,6 +69,7 @@ impl Choices {
 
 /// Tables: of one key column, of two, and with indexes.
 const TABLES: &str = "CREATE TABLE one (id bigint PRIMARY KEY, a integer, b text);
+    CREATE INDEX ON one (a, a);
     CREATE TABLE two (k integer, s text, v smallint, PRIMARY KEY (k, s));
     CREATE INDEX ON two (v);
     CREATE INDEX ON two (k, v DESC);

@@ -54,9 +54,6 @@ fn of_text(text: &str, sql_type: &SqlType, style: Style) -> Result<ScalarValue, 
         SqlType::BigInt => text.parse().ok().map(|v| ScalarValue::Int64(Some(v))),
         SqlType::Integer => text.parse().ok().map(|v| ScalarValue::Int32(Some(v))),
         SqlType::Text | SqlType::Varchar(_) => Some(ScalarValue::Utf8View(Some(text.to_owned()))),
-        char if *char == query::CHAR => {
-            Some(ScalarValue::Utf8View(Some(text.chars().take(1).collect())))
-        }
         _ => None,
     };
     match known {
