@@ -243,7 +243,7 @@ def parameters_have_the_types_that_clients_give(t):
 
 
 @suite.test
-def declared_types_count_beside_others(t):
+def declared_types_count_with_others(t):
     """Parameters with and without a declared type in one statement, and in plans that are kept."""
     number = b"00000000-0000-0000-0000-000000000001"
     with connect(t, autocommit=True) as c:
