@@ -48,6 +48,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("parser", &["user_types", "commands", "analyzer", "grammar", "values", "store"]),
     ("routines", &["commands", "analyzer", "parser", "store", "user_types"]),
     ("deparse", &["parser", "analyzer", "grammar"]),
+    ("frames", &["executor", "foreign", "values", "store"]),
     ("scan", &["executor", "foreign", "frames", "functions", "values", "store", "sdds"]),
     ("integrity", &["scan", "parser", "values", "store", "sdds"]),
     ("keyed", &["scan", "parser", "grammar", "values", "store", "sdds"]),
@@ -68,7 +69,6 @@ const EDGES: &[(&str, &[&str])] = &[
             "system_catalog",
         ],
     ),
-    ("frames", &["executor", "foreign", "values", "store"]),
     ("optimizer", &["grammar"]),
     (
         "lowering",
