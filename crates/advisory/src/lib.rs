@@ -74,6 +74,11 @@ impl AdvisoryLocks {
         *self.transaction.lock() = owner;
     }
 
+    /// Whether the session has locks that do not end with a transaction.
+    pub fn are_held(&self) -> bool {
+        !self.counts.lock().is_empty()
+    }
+
     /// Takes a lock: for the session, or for its transaction. Waits at most `patience`; not at all if
     /// there is none. Returns whether the lock was taken.
     ///

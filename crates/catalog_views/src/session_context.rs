@@ -4,6 +4,7 @@ use crate::settings::Settings;
 use advisory::AdvisoryLocks;
 use backup::Progress;
 use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::net::SocketAddr;
@@ -123,7 +124,7 @@ impl Drop for BackupMark<'_> {
 }
 
 /// The last values that a session got from sequences.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastValues {
     /// The last value of each sequence.
     pub(crate) by_sequence: HashMap<RelationId, i64>,

@@ -18,6 +18,10 @@ pub(crate) struct Timeouts {
     pub(crate) call: Duration,
     /// The first rows of a plan fragment, and a DML pushdown.
     pub(crate) run: Duration,
+    /// A call of a procedure. Its client decides how long it waits; a lost connection ends it, too.
+    pub(crate) procedure: Duration,
+    /// The pause before a server is asked again to end a call.
+    pub(crate) end_call: Duration,
     /// How long a reader of the newest version of a row waits for a prepared transaction that writes it.
     pub(crate) row: Duration,
     /// How long a participant hears nothing before it asks for the outcome.
@@ -70,6 +74,8 @@ pub(crate) const TIMEOUTS: Timeouts = Timeouts {
     standstill: Duration::from_secs(1),
     call: Duration::from_secs(5),
     run: Duration::from_secs(600),
+    procedure: Duration::from_secs(7 * 24 * 3600),
+    end_call: Duration::from_millis(50),
     row: Duration::from_secs(4),
     participant_silence: Duration::from_secs(2),
     visible: Duration::from_millis(200),

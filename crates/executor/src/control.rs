@@ -124,6 +124,14 @@ impl Control {
         Ok(())
     }
 
+    /// Completes after a cancel request or the time-out, also while the statement commits.
+    pub async fn due(&self) {
+        match &self.0 {
+            Some(state) => state.due().await,
+            None => std::future::pending().await,
+        }
+    }
+
     /// Completes with the reason when the statement has to end. A commit that has begun is waited for: if it takes too
     /// long, the error says that its outcome is unknown.
     pub async fn ended(&self) -> Error {

@@ -130,6 +130,24 @@ pub enum RowsRequest {
         /// The encoded notifications.
         notifications: Blob,
     },
+    /// To an owner: a call of a procedure, which is a transaction of its own. Late, it is executed, and its client has been
+    /// told that the outcome is unknown.
+    Call {
+        /// The table of the rows that the procedure is about.
+        target: Target,
+        /// The first key of these rows.
+        key: Key,
+        /// Names the call: an id that no transaction has.
+        id: TransactionId,
+        /// The encoded call.
+        call: Blob,
+    },
+    /// To the receiver of a call: its client wants no more of it. The call ends as soon as it can, and its answer says how.
+    /// Nothing happens to a call that has ended, or that has not arrived.
+    EndCall {
+        /// The call.
+        id: TransactionId,
+    },
 }
 
 ordinals!(RowsRequest {
@@ -147,6 +165,8 @@ ordinals!(RowsRequest {
     11 = Describe,
     12 = Report,
     13 = Publish,
+    14 = Call,
+    15 = EndCall,
 });
 
 /// An answer, or one of a stream.
@@ -202,6 +222,8 @@ pub enum RowsAnswer {
     Adjustment(Adjustment),
     /// The state of a server.
     Report(Box<ServerReport>),
+    /// The encoded result of a call.
+    Called(Blob),
 }
 
 ordinals!(RowsAnswer {
@@ -217,6 +239,7 @@ ordinals!(RowsAnswer {
     9 = Batch,
     10 = Adjustment,
     11 = Report,
+    12 = Called,
 });
 
 /// The table of a request, and the hops so far.

@@ -1,12 +1,14 @@
 //! The body of a function, ready to be executed.
 
 use crate::composite::is_row;
+use crate::home::{self, Home, Source};
 use crate::host::{StatementHost, Statements};
 use crate::memory::Memory;
 use crate::purity;
 use crate::returned;
 use crate::script::statements;
 use crate::value::{Value, base, written};
+use catalog_views::search_path::SearchPath;
 use datafusion::common::ScalarValue;
 use lowering::Shape;
 use parser::Body as StatementBody;
@@ -62,6 +64,15 @@ impl Prepared {
             Body::Procedural(block) => Some(block),
             Body::Sql(_) => None,
         }
+    }
+
+    /// The rows that it is about, if all its statements are about rows of one place.
+    pub fn home(&self, catalog: &Catalog, path: SearchPath<'_>) -> Option<Home> {
+        let source = match &self.body {
+            Body::Procedural(block) => Source::Block(block),
+            Body::Sql(all) => Source::Sql(all.iter().map(|sql| sql.text.as_str()).collect()),
+        };
+        home::home(catalog, path, &self.function, &source)
     }
 
     /// A host for it, which knows what an earlier one has planned.

@@ -1,8 +1,9 @@
 //! Whether a function only computes: it neither reads tables nor changes anything but itself; or whether it changes nothing.
 
 use crate::script::statements;
+use crate::texts::{Text, all_texts};
 use grammar::tree::{FuncCall, Node, NodeEnum, NodeRef};
-use plpgsql::tree::{Block, Declared, Kind, Raise, Rows, Sql, Statement, Subscript};
+use plpgsql::tree::Block;
 use std::collections::HashSet;
 use store::catalog::{Catalog, Function, Relation, RelationId};
 
@@ -63,86 +64,12 @@ impl Search<'_> {
     }
 
     fn block(&mut self, block: &Block) -> bool {
-        let declared = block.declarations.iter().all(|declaration| match &declaration.kind {
-            Declared::Variable { default, .. } => self.optional(default.as_ref()),
-            Declared::Alias(_) => true,
-            Declared::Cursor(_) => false,
-        });
-        declared
-            && self.all(&block.body)
-            && block.handlers.iter().all(|handler| self.all(&handler.body))
-    }
-
-    fn all(&mut self, statements: &[Statement]) -> bool {
-        statements.iter().all(|statement| self.kind(&statement.kind))
-    }
-
-    fn branches(
-        &mut self,
-        branches: &[(Sql, Vec<Statement>)],
-        otherwise: Option<&[Statement]>,
-    ) -> bool {
-        branches.iter().all(|(condition, body)| self.expression(condition) && self.all(body))
-            && otherwise.is_none_or(|body| self.all(body))
-    }
-
-    fn kind(&mut self, kind: &Kind) -> bool {
-        match kind {
-            Kind::Block(block) => self.block(block),
-            Kind::Assign(_, value) => self.expression(value),
-            Kind::AssignItem(_, subscripts, value) => {
-                let all = subscripts.iter().all(|subscript| match subscript {
-                    Subscript::Item(at) => self.expression(at),
-                    Subscript::Slice(from, to) => {
-                        self.optional(from.as_ref()) && self.optional(to.as_ref())
-                    }
-                });
-                all && self.expression(value)
-            }
-            Kind::If(branches, otherwise) => self.branches(branches, Some(otherwise)),
-            Kind::Case(branches, otherwise) => self.branches(branches, otherwise.as_deref()),
-            Kind::Loop(_, condition, body) => self.optional(condition.as_ref()) && self.all(body),
-            Kind::ForRange(range) => {
-                self.expression(&range.from)
-                    && self.expression(&range.to)
-                    && self.optional(range.by.as_ref())
-                    && self.all(&range.body)
-            }
-            Kind::ForRows(_, _, rows, body) => self.rows(rows) && self.all(body),
-            Kind::Foreach(looped) => self.expression(&looped.array) && self.all(&looped.body),
-            Kind::Leave { when, .. } => self.optional(when.as_ref()),
-            Kind::Return(value) | Kind::ReturnNext(value) => self.optional(value.as_ref()),
-            Kind::ReturnQuery(rows) | Kind::Execute(rows, _) => self.rows(rows),
-            Kind::Raise(raise) => self.raise(raise),
-            Kind::Assert(condition, message) => {
-                self.expression(condition) && self.optional(message.as_ref())
-            }
-            Kind::Perform(query) => self.statement(&query.text),
+        all_texts(block, &mut |text| match text {
+            Text::Expression(text) => self.statement(&format!("SELECT {text}")),
+            Text::Statement(text) => self.statement(text),
             // Cursors are the session's.
-            Kind::Open(_) | Kind::Fetch(_) | Kind::Close(_) | Kind::ForCursor(_) => false,
-            Kind::Call(..) | Kind::EndTransaction { .. } => false,
-            Kind::Diagnostics { .. } | Kind::Null => true,
-        }
-    }
-
-    fn raise(&mut self, raise: &Raise) -> bool {
-        let options = raise.options.iter().map(|(_, value)| value);
-        raise.values.iter().chain(options).all(|value| self.expression(value))
-    }
-
-    fn rows(&mut self, rows: &Rows) -> bool {
-        match rows {
-            Rows::Query(query) => self.statement(&query.text),
-            Rows::Dynamic(..) => false,
-        }
-    }
-
-    fn optional(&mut self, expression: Option<&Sql>) -> bool {
-        expression.is_none_or(|expression| self.expression(expression))
-    }
-
-    fn expression(&mut self, expression: &Sql) -> bool {
-        self.statement(&format!("SELECT {}", expression.text))
+            Text::Other => false,
+        })
     }
 
     fn statement(&mut self, text: &str) -> bool {

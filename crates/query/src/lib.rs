@@ -5,7 +5,7 @@
 //! its key take a short path without the planner ([`Prepared`]).
 //!
 //! From the bottom up: `context` is what statements run in; `dml`, `ddl`, `copy` and `roles` execute statements, one file a
-//! kind, and `triggers` what they fire; `short` is the short path; `session` is the interface; `receiver` executes other servers' requests.
+//! kind, and `triggers` what they fire; `short` is the short path; `forwarding` sends calls of procedures to the owners of their rows; `session` is the interface; `receiver` executes other servers' requests.
 
 mod analysis;
 mod calls;
@@ -16,6 +16,7 @@ mod ddl;
 mod dml;
 mod foreign_functions;
 mod foreign_keys;
+mod forwarding;
 mod indexes;
 mod receiver;
 mod repeated;

@@ -4,6 +4,7 @@
 
 use crate::context::Shared;
 use crate::dml::pushdown;
+use crate::session::procedural::guests::Guests;
 use crate::short;
 use crate::short::Operations;
 use bytes::Bytes;
@@ -14,9 +15,10 @@ use executor::{Control, Task};
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt, TryStreamExt};
-use sdds::Key;
+use sdds::{Key, TransactionId};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Weak};
+use store::catalog::TableId;
 use store::{BatchStream, ExchangeId, Fragments, PushdownSteps, Reading};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -32,11 +34,14 @@ pub(crate) struct Receiver {
     shared: Weak<Shared>,
     /// The operations on single rows that other servers have sent.
     operations: Arc<Operations>,
+    /// The sessions for clients of other servers.
+    guests: Arc<Guests>,
 }
 
 impl Receiver {
     pub(crate) fn new(shared: &Arc<Shared>) -> Self {
-        Self { shared: Arc::downgrade(shared), operations: Arc::default() }
+        let (operations, guests) = Default::default();
+        Self { shared: Arc::downgrade(shared), operations, guests }
     }
 }
 
@@ -105,6 +110,27 @@ impl Fragments for Receiver {
                 |_| Err(to_store_error(out_of_range("a row operation cannot be carried out")));
             AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(stumbled)
         })
+    }
+
+    fn call(
+        &self,
+        id: TransactionId,
+        table: TableId,
+        key: Key,
+        call: Bytes,
+    ) -> BoxFuture<'static, std::result::Result<Bytes, store::Error>> {
+        let (shared, guests) = (self.shared.upgrade(), Arc::clone(&self.guests));
+        Box::pin(async move {
+            let Some(shared) = shared else { return Err(to_store_error(closed())) };
+            let work = guests.call(&shared, id, (table, key), &call);
+            // The engine panics only on malformed rows.
+            let stumbled = |_| Err(to_store_error(out_of_range("a call cannot be carried out")));
+            AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(stumbled)
+        })
+    }
+
+    fn end_call(&self, id: TransactionId) {
+        self.guests.end(id);
     }
 
     fn take(&self, exchange: ExchangeId, part: u32) -> BatchStream {

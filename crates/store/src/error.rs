@@ -140,6 +140,8 @@ pub struct Failure {
     pub constraint: Option<String>,
     /// The constant in the statement at the error position.
     pub literal: Option<String>,
+    /// What was executed around.
+    pub context: Option<String>,
 }
 
 /// Returns the subject of a message about a server.

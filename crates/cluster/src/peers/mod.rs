@@ -1,8 +1,9 @@
 //! The other servers, as transactions of this server use them ([`store::Peers`]).
 //!
-//! `changes`: whether tables have changed. `numbers`: advisory locks. `rows`: rows by key. `waiting`: waiting for locks. `writes`: writes and DML pushdowns. `streams`: plan fragments and
+//! `calls`: calls of procedures. `changes`: whether tables have changed. `numbers`: advisory locks. `rows`: rows by key. `waiting`: waiting for locks. `writes`: writes and DML pushdowns. `streams`: plan fragments and
 //! exchanges.
 
+mod calls;
 mod changes;
 pub(crate) mod numbers;
 mod rows;
@@ -178,6 +179,16 @@ impl RowPeers for NodePeers {
         operation: Bytes,
     ) -> Result<u64, Error> {
         self.send_row_operation(table, key, operation).await
+    }
+
+    async fn call(
+        &self,
+        table: &Arc<Table>,
+        key: &Key,
+        call: Bytes,
+        ending: BoxFuture<'_, ()>,
+    ) -> Result<Bytes, Error> {
+        self.send_call(table, key, call, ending).await
     }
 
     async fn write(

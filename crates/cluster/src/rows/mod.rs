@@ -2,7 +2,9 @@
 //!
 //! - `reading`: the snapshot of a transaction. `get`: rows by key. `entries`: entries of indexes. `fragments`: streams of rows.
 //! - `staging`: writes that wait for locks. `locking`: locks for queries. `write`: rows to be written. `pushdown`: rows that this server changes by itself.
+//! - `calls`: procedures that this server executes.
 
+mod calls;
 mod entries;
 mod fragments;
 mod get;
@@ -61,6 +63,13 @@ async fn answer(node: &Arc<Node>, request: RowsRequest) -> Reply<RowsAnswer> {
         }
         RowsRequest::Lock { reader, target, rows, step } => {
             locking::lock(node, &reader, &target, &rows, step).await
+        }
+        RowsRequest::Call { target, key, id, call } => {
+            calls::call(node, &target, key, id, call.0).await
+        }
+        RowsRequest::EndCall { id } => {
+            node.fragments()?.end_call(id);
+            Ok(RowsAnswer::Done)
         }
         RowsRequest::Waits => Ok(RowsAnswer::Waits(node.store.waits())),
         RowsRequest::Report => Ok(RowsAnswer::Report(Box::new(report::held(node)))),

@@ -245,6 +245,8 @@ pub(super) fn rows_requests() -> Vec<RowsRequest> {
         RowsRequest::Describe { name: "runs".into() },
         RowsRequest::Report,
         RowsRequest::Publish { notifications: blob() },
+        RowsRequest::Call { target: target(), key: key(1), id: transaction(), call: blob() },
+        RowsRequest::EndCall { id: transaction() },
     ]
 }
 
@@ -308,6 +310,7 @@ pub(super) fn rows_answers() -> Vec<RowsAnswer> {
         RowsAnswer::Batch(blob()),
         RowsAnswer::Adjustment(adjustment()),
         RowsAnswer::Report(Box::new(report())),
+        RowsAnswer::Called(blob()),
     ]
 }
 

@@ -3,6 +3,7 @@
 mod deferrable;
 mod fragments;
 mod joins;
+mod key_local;
 mod locks;
 mod metrics;
 mod near_data;

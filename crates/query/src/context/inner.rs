@@ -24,7 +24,7 @@ use notifications::Listening;
 use parking_lot::Mutex;
 use plan_cache::forms::KeptForms;
 use plan_cache::plans::KeptPlans;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::{Arc, Weak};
 use store::catalog::{Catalog, RelationId, temporary_schema};
 use store::locks::Party;
@@ -105,6 +105,7 @@ impl Inner {
             settings: Arc::clone(&settings),
             temporary: temporary_schema(presence.process),
             presence,
+            stands_for: AtomicU32::new(0),
             listed: Arc::default(),
             notices: Mutex::default(),
             requested_settings: Mutex::default(),

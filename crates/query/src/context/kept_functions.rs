@@ -4,12 +4,14 @@
 //! ends.
 
 use super::triggered::TriggerMemory;
+use catalog_views::search_path::SearchPath;
 use catalog_views::settings::Settings;
 use parking_lot::Mutex;
 use plan_cache::Basis;
-use procedural::{Memory, Prepared};
+use procedural::{Home, Memory, Prepared};
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use store::catalog::{Catalog, RelationId};
 use values::error::Result;
 
@@ -24,6 +26,9 @@ pub(crate) struct KeptFunction {
     pub(crate) prepared: Prepared,
     /// What earlier calls have planned.
     memories: Mutex<Vec<Memory>>,
+    home: OnceLock<Option<Home>>,
+    /// Whether only the session itself can execute it, as far as is known.
+    is_of_session: AtomicBool,
 }
 
 /// The functions that a session has executed.
@@ -48,7 +53,19 @@ impl KeptFunction {
     /// As [`Prepared::of`].
     pub(crate) fn of(catalog: &Catalog, id: RelationId) -> Result<Arc<Self>> {
         let prepared = Prepared::of(catalog, id)?;
-        Ok(Arc::new(Self { prepared, memories: Mutex::default() }))
+        let (memories, home, is_of_session) = Default::default();
+        Ok(Arc::new(Self { prepared, memories, home, is_of_session }))
+    }
+
+    /// The rows that a procedure is about, if others can execute it, and all its statements are about rows of one place.
+    pub(crate) fn home(&self, catalog: &Catalog, path: SearchPath<'_>) -> Option<&Home> {
+        let home = self.home.get_or_init(|| self.prepared.home(catalog, path)).as_ref();
+        home.filter(|_| !self.is_of_session.load(Ordering::Relaxed))
+    }
+
+    /// Notes that only the session itself can execute it.
+    pub(crate) fn keep_at_session(&self) {
+        self.is_of_session.store(true, Ordering::Relaxed);
     }
 
     /// What an earlier call has planned.

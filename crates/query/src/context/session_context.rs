@@ -16,7 +16,7 @@ use notifications::Notification;
 use parking_lot::Mutex;
 use procedural::CursorOf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::SystemTime;
 use store::catalog::Catalog;
 use values::error::Error;
@@ -45,6 +45,8 @@ pub(crate) struct Context {
     pub(crate) authenticated: AtomicBool,
     pub(crate) settings: Arc<ArcSwap<Settings>>,
     pub(crate) presence: Presence,
+    /// The process number of the session on another server for whose client this one executes a call; 0 if there is none.
+    pub(crate) stands_for: AtomicU32,
     pub(crate) listed: Arc<Listed>,
     pub(crate) notices: Mutex<Vec<Notice>>,
     /// Changes that `set_config` asked for since the last statement began.
@@ -109,7 +111,10 @@ impl SessionContext for Context {
     }
 
     fn process(&self) -> u32 {
-        self.presence.process
+        match self.stands_for.load(Ordering::Relaxed) {
+            0 => self.presence.process,
+            other => other,
+        }
     }
 
     fn begun(&self) -> SystemTime {
@@ -152,7 +157,7 @@ impl SessionContext for Context {
 
     fn notify(&self, channel: &str, payload: &str) -> Result<(), Error> {
         let (channel, payload) = (channel.to_owned(), payload.to_owned());
-        let process = self.presence.process;
+        let process = self.process();
         self.announcements.notify(Notification { process, channel, payload })
     }
 

@@ -15,6 +15,13 @@ pub(crate) struct Scope {
     lasting: Arc<Settings>,
 }
 
+impl Scope {
+    /// Whether changes stay after a commit.
+    pub(crate) fn is_lasting(&self) -> bool {
+        self.before != self.lasting
+    }
+}
+
 /// A transaction's settings at a savepoint.
 #[derive(Debug, Clone)]
 pub(crate) struct Mark {

@@ -158,6 +158,12 @@ impl Conversation {
         }
     }
 
+    /// Whether the open transaction has changed settings for the time after it.
+    pub(crate) fn changes_session(&self) -> bool {
+        let scope = self.open.as_ref().and_then(|open| open.scope.as_ref());
+        scope.is_some_and(Scope::is_lasting)
+    }
+
     pub(crate) fn shown(&self) -> Shown {
         self.shown.clone()
     }

@@ -13,7 +13,7 @@ mod on_executor;
 mod outcome_stream;
 mod prepared;
 pub(crate) mod presence;
-mod procedural;
+pub(crate) mod procedural;
 mod reach;
 pub(crate) mod run;
 pub(crate) mod settings;

@@ -1,6 +1,8 @@
 //! DO, and calls of functions in PL/pgSQL, whose statements a session runs.
 
 mod call;
+mod forwarded;
+pub(crate) mod guests;
 mod in_transaction;
 mod procedures;
 mod statements;

@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, UInt32Array};
 use datafusion::arrow::compute::{concat, take};
+use futures::future::BoxFuture;
 use query::{Database, Options};
 use sdds::directory::{Entry, Owner};
 use sdds::{Bound, Epoch, GroupId, Key, KeyRange, MoveId, ServerId, Timestamp};
@@ -465,6 +466,19 @@ impl RowPeers for Seen {
         self.servers.sent.lock().expect("sound").push(operation.clone());
         let owner = self.servers.owner(table, key);
         self.servers.database(owner.0).fragments().row_operation(key.clone(), operation).await
+    }
+
+    async fn call(
+        &self,
+        table: &Arc<Table>,
+        key: &Key,
+        call: Bytes,
+        _: BoxFuture<'_, ()>,
+    ) -> Result<Bytes, Error> {
+        let owner = self.servers.owner(table, key);
+        let id = self.transaction_id();
+        let fragments = self.servers.database(owner.0).fragments();
+        fragments.call(id, table.id, key.clone(), call).await
     }
 
     async fn write(

@@ -6,6 +6,7 @@ use arrow::array::ArrayRef;
 use async_trait::async_trait;
 use bytes::Bytes;
 use catalog::{Table, TableId};
+use futures::future::BoxFuture;
 use sdds::{GroupId, Key, KeyRange, ServerId};
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -64,6 +65,17 @@ pub trait RowPeers: Debug + Send + Sync {
         key: &Key,
         operation: Bytes,
     ) -> Result<u64, Error>;
+
+    /// Sends the call of a procedure to the owner of a key ([`Fragments::call`](crate::Fragments::call)), and asks it to end
+    /// the call when `ending` completes. Fails with [`Error::NotOwned`] if another server or this
+    /// one turns out to own the key; nothing has been executed then.
+    async fn call(
+        &self,
+        table: &Arc<Table>,
+        key: &Key,
+        call: Bytes,
+        ending: BoxFuture<'_, ()>,
+    ) -> Result<Bytes, Error>;
 
     /// Writes rows on their presumed owner. After an error, nothing has been
     /// written.

@@ -13,6 +13,7 @@ use crate::{
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::FutureExt;
+use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use sdds::{GroupId, ServerId, Timestamp};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -147,6 +148,16 @@ impl RowPeers for TwoServers {
 
     async fn row_operation(&self, _: &Arc<Table>, _: &Key, _: Bytes) -> Result<u64, Error> {
         unreachable!("the store has no row operations")
+    }
+
+    async fn call(
+        &self,
+        _: &Arc<Table>,
+        _: &Key,
+        _: Bytes,
+        _: BoxFuture<'_, ()>,
+    ) -> Result<Bytes, Error> {
+        unreachable!("the store calls no procedures")
     }
 
     async fn write(

@@ -17,12 +17,13 @@ pub fn to_store_error(error: Error) -> store::Error {
         column: subject.column,
         constraint: subject.constraint,
         literal: owned(error.literal()),
+        context: owned(error.context()),
     }))
 }
 
 /// Restores an error that another server has sent.
 pub(super) fn from_failure(failure: Failure) -> Error {
-    let state = SqlState::of_code(&failure.sql_state).unwrap_or(SqlState::InternalError);
+    let state = SqlState::chosen(&failure.sql_state);
     let mut error = Error::new(state, failure.message);
     error = failure.detail.into_iter().fold(error, Error::with_detail);
     error = failure.hint.into_iter().fold(error, Error::with_hint);
@@ -31,6 +32,7 @@ pub(super) fn from_failure(failure: Failure) -> Error {
     }
     error = failure.column.iter().fold(error, |error, column| error.of_column(column));
     error = failure.constraint.iter().fold(error, |error, name| error.of_constraint(name));
+    error = failure.context.into_iter().fold(error, Error::with_context);
     failure.literal.iter().fold(error, |error, text| error.at_literal(text))
 }
 
@@ -45,8 +47,11 @@ mod tests {
             .with_hint("do")
             .of_table("public", "t")
             .of_constraint("positive")
+            .with_context("around")
             .at_literal("x");
         assert_eq!(Error::from(to_store_error(error.clone())), error);
+        let chosen = Error::new(SqlState::chosen("P4242"), "a user's");
+        assert_eq!(Error::from(to_store_error(chosen.clone())), chosen);
         let plain = Error::new(SqlState::DivisionByZero, "division by zero");
         assert_eq!(Error::from(to_store_error(plain.clone())), plain);
     }

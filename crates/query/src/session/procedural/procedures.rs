@@ -4,6 +4,7 @@ use super::call::{Deep, null, type_name};
 use super::statements::InSession;
 use crate::analysis;
 use crate::context::call_site::DEPTH_MAX;
+use crate::context::kept_functions::KeptFunction;
 use crate::context::outcome::{Outcome, Rows, Tag};
 use crate::context::transactions::Conversation;
 use crate::context::{Frame, Inner};
@@ -27,7 +28,7 @@ use values::error::{Error, Result, SqlState};
 use values::field::Field;
 
 /// A value of an output parameter: the place of its argument, its name and the value.
-type Output = (usize, String, Value);
+pub(super) type Output = (usize, String, Value);
 
 /// The types of parameters of a client, by their numbers from 0, and the columns of a result.
 type Described = (Vec<(usize, store::catalog::SqlType)>, Option<Vec<Field>>);
@@ -41,17 +42,15 @@ impl Inner {
         (statement, call): (&Statement, &Call),
         control: &Control,
     ) -> Result<Outcome> {
+        if conversation.open().is_none()
+            && let Some(outputs) = self.forwarded(frame, call, control).await?
+        {
+            return done(outputs);
+        }
         let is_own = self.begin_own(conversation).await?;
         let mut inside = InSession::new(self, conversation, control, (0, is_own));
         let called = inside.procedure(statement, call, (frame.names, frame.parameters)).await;
-        let outcome = called.and_then(|outputs| {
-            let Some((fields, batch)) = row(outputs, |(_, name, _)| name.clone())? else {
-                return Ok(Outcome::Done(Tag::plain("CALL")));
-            };
-            let stream = MemoryStream::try_new(vec![batch.clone()], batch.schema(), None)?;
-            Ok(Outcome::Rows(Rows::ready(fields, stream, "CALL")))
-        });
-        self.end_own(conversation, is_own, outcome, control).await
+        self.end_own(conversation, is_own, called.and_then(done), control).await
     }
 
     /// Ends the transaction of a procedure, and begins another one.
@@ -103,8 +102,17 @@ impl Inner {
     }
 }
 
+/// The outcome of a CALL with these outputs.
+fn done(outputs: Vec<Output>) -> Result<Outcome> {
+    let Some((fields, batch)) = row(outputs, |(_, name, _)| name.clone())? else {
+        return Ok(Outcome::Done(Tag::plain("CALL")));
+    };
+    let stream = MemoryStream::try_new(vec![batch.clone()], batch.schema(), None)?;
+    Ok(Outcome::Rows(Rows::ready(fields, stream, "CALL")))
+}
+
 /// The SQL type of an id.
-fn held(id: u32) -> Result<store::catalog::SqlType> {
+pub(super) fn held(id: u32) -> Result<store::catalog::SqlType> {
     let sql_type = analyzer::system::SqlType::plain(Oid(id));
     let unknown =
         || Error::unsupported(format!("a parameter of type {} is not supported", Oid(id)));
@@ -112,7 +120,9 @@ fn held(id: u32) -> Result<store::catalog::SqlType> {
 }
 
 /// The output parameters, with their places among all.
-fn outputs(function: &Function) -> impl Iterator<Item = (usize, &store::catalog::Parameter)> {
+pub(super) fn outputs(
+    function: &Function,
+) -> impl Iterator<Item = (usize, &store::catalog::Parameter)> {
     let all = function.parameters.iter().enumerate();
     all.filter(|(_, parameter)| parameter.mode.is_output())
 }
@@ -167,8 +177,8 @@ impl Signature for Candidate<'_> {
 }
 
 /// The procedure that a CALL means.
-struct Resolved {
-    function: Arc<Function>,
+pub(super) struct Resolved {
+    pub(super) function: Arc<Function>,
     /// For each parameter the place of its argument; `None` where the default applies.
     places: Vec<Option<usize>>,
     /// The number of arguments that are variadic ones, at the end.
@@ -178,7 +188,7 @@ struct Resolved {
 }
 
 /// Finds the procedure that a CALL means.
-async fn resolve(
+pub(super) async fn resolve(
     frame: &Frame<'_>,
     tables: &dyn scan::tables::Tables,
     call: &Call,
@@ -273,7 +283,25 @@ impl Resolved {
         parameters.chain(self.item.map(|item| item.0).into_iter().cycle().take(self.variadic))
     }
 
-    /// The arguments of a CALL as expressions of the parameters' types, in their order.
+    /// The output parameters with their values.
+    pub(super) fn outputs(&self, values: Vec<Value>) -> Vec<Output> {
+        let output = |((at, parameter), value): ((usize, &store::catalog::Parameter), Value)| {
+            let place = self.places.get(at).copied().flatten().unwrap_or(usize::MAX);
+            (place, parameter.name.clone(), value)
+        };
+        outputs(&self.function).zip(values).map(output).collect()
+    }
+
+    /// The query of the arguments of a CALL, as values of the parameters' types, in their order; `None` without any.
+    pub(super) fn query_of_arguments(&self, call: &Call) -> Result<Option<Statement>> {
+        let texts = self.arguments_of(call);
+        if texts.is_empty() {
+            return Ok(None);
+        }
+        let query = parser::one(&format!("SELECT {}", texts.join(", ")));
+        query.map(Some).map_err(Error::without_position)
+    }
+
     fn arguments_of(&self, call: &Call) -> Vec<String> {
         let argument = |place: &Option<usize>| place.and_then(|place| call.arguments.get(place));
         let cast = |text: &str, of: u32| format!("CAST(({text}) AS {})", type_name(of));
@@ -341,23 +369,29 @@ impl InSession<'_> {
         let reading = self.inner.reading(self.conversation).await?;
         self.inner.context.see(&reading, &frame);
         let resolved = resolve(&frame, &reading, call).await?;
-        let texts = resolved.arguments_of(call);
-        let Resolved { function, places, .. } = resolved;
-        let kept = self.inner.function(reading.catalog(), function.id)?;
-        let (inner, control) = (self.inner, self.control);
-        let (depth, ends) = (self.depth + 1, self.ends);
-        let arguments = match texts.is_empty() {
-            true => Vec::new(),
-            false => {
-                let text = format!("SELECT {}", texts.join(", "));
-                let query = parser::one(&text).map_err(Error::without_position)?;
-                let done = self.query(&query, names, values, None).await;
+        let query = resolved.query_of_arguments(call)?;
+        let kept = self.inner.function(reading.catalog(), resolved.function.id)?;
+        let arguments = match &query {
+            None => Vec::new(),
+            Some(query) => {
+                let done = self.query(query, names, values, None).await;
                 done.map_err(Error::without_position)?.batches
             }
         };
-        let conversation = &mut *self.conversation;
-        let inside = InSession::new(inner, conversation, control, (depth, ends));
         let row = arguments.iter().find(|batch| batch.num_rows() == 1);
+        Ok(resolved.outputs(self.execute(&kept, row).await?))
+    }
+
+    /// Executes a procedure with a row of arguments, and returns the values of its output parameters.
+    pub(super) async fn execute(
+        &mut self,
+        kept: &KeptFunction,
+        row: Option<&RecordBatch>,
+    ) -> Result<Vec<Value>> {
+        let function = Arc::clone(&kept.prepared.function);
+        let (inner, control) = (self.inner, self.control);
+        let place = (self.depth + 1, self.ends);
+        let inside = InSession::new(inner, &mut *self.conversation, control, place);
         let mut parameters: Vec<Given<Value>> = Vec::new();
         let mut host = StatementHost::resume(inside, kept.memory());
         for (at, parameter) in function.parameters.iter().enumerate() {
@@ -380,11 +414,7 @@ impl InSession<'_> {
                 ended?.parameters
             }
         };
-        let output = |(at, parameter): (usize, &store::catalog::Parameter)| {
-            let place = places.get(at).copied().flatten().unwrap_or(usize::MAX);
-            Some((place, parameter.name.clone(), returned.get(at)?.clone()))
-        };
-        Ok(outputs(&function).filter_map(output).collect())
+        Ok(outputs(&function).filter_map(|(at, _)| returned.get(at).cloned()).collect())
     }
 }
 
