@@ -1,5 +1,6 @@
 //! Types that variables are declared with, and the assignment of an expression to one.
 
+use analyzer::ASSIGNED;
 use grammar::tree::NodeEnum;
 use parser::Statement;
 use store::catalog::SqlType;
@@ -19,20 +20,7 @@ pub(crate) fn held(of: &str) -> Result<SqlType> {
     found.ok_or_else(unknown)
 }
 
-/// The statement whose value is that of an expression, assigned to a type: unlike a cast it cuts no text. `None` for a type
-/// that cannot stand in a cast.
+/// The statement whose value is that of an expression, assigned to a type. `None` for a type that cannot stand in a cast.
 pub(crate) fn assigned(expression: &str, to: &str) -> Option<Statement> {
-    let within = |function: &str, length: u32| {
-        let modifier = length.saturating_add(LENGTH_OFFSET);
-        format!("pg_catalog.\"{function}\"(CAST(({expression}) AS {function}), {modifier}, false)")
-    };
-    let value = match held(to) {
-        Ok(SqlType::Varchar(Some(length))) => within("varchar", length),
-        Ok(SqlType::Char(length)) => within("bpchar", length),
-        _ => format!("({expression})"),
-    };
-    parser::one(&format!("SELECT CAST({value} AS {to})")).ok()
+    parser::one(&format!("SELECT pg_catalog.{ASSIGNED}(({expression}), NULL::{to})")).ok()
 }
-
-/// What a type modifier of texts is more than their length.
-const LENGTH_OFFSET: u32 = 4;

@@ -11,6 +11,8 @@ pub enum CastContext {
     Implicit,
     /// When a value is stored in a column.
     Assignment,
+    /// When a value is assigned to a variable of PL/pgSQL. Where nothing else applies, the value is converted by its text.
+    Procedural,
     /// Where it is written.
     Explicit,
 }

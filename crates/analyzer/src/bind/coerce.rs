@@ -69,6 +69,7 @@ impl Binder<'_> {
                 return Ok(Some(expr));
             }
             (from, Oid::RECORD) if from.is_composite() => {}
+            _ if path == Path::Text && to.oid != Oid::RECORD => {}
             _ if matches!(expr.kind, Kind::Row(_)) || to.oid == Oid::RECORD => {
                 return Err(Error::missing("a conversion of rows").at(expr.location.0));
             }

@@ -67,7 +67,10 @@ impl Binder<'_> {
             NodeEnum::TypeCast(cast) => self.type_cast(cast),
             NodeEnum::AExpr(expr) => self.operator_expression(expr),
             NodeEnum::BoolExpr(expr) => self.logical(expr),
-            NodeEnum::FuncCall(call) => self.function_call(call),
+            NodeEnum::FuncCall(call) => match self.assigned(call)? {
+                Some(assigned) => Ok(assigned),
+                None => self.function_call(call),
+            },
             NodeEnum::NullTest(test) => self.null_test(test),
             NodeEnum::BooleanTest(test) => self.boolean_test(test),
             NodeEnum::CaseExpr(case) => self.case(case),

@@ -40,6 +40,7 @@ mod subquery;
 mod target;
 pub(crate) mod type_name;
 mod values;
+mod variable;
 mod window;
 mod with;
 mod written;
@@ -60,6 +61,7 @@ pub use grammar::column_name;
 pub use routine::{check_aggregate, check_routine, is_executed};
 pub use row::{RowExpression, bind_assigned, bind_row};
 pub use star::Star;
+pub use variable::ASSIGNED;
 
 /// A relation of the catalog.
 #[derive(Debug, Clone)]

@@ -11,12 +11,15 @@ use values::error::Error;
 use values::style::Style;
 
 /// The name of the function that returns a text of `varchar(n)`, or of `char(n)` without its blanks, from a text, `n`, and
-/// whether it is of `char(n)`. A text that is too long is an error (22001).
+/// whether it is of `char(n)`; also arrays of such texts. A text that is too long is an error (22001).
 pub const WITHIN: &str = "within_length";
 
 /// The function [`WITHIN`].
 pub(super) fn within() -> ScalarUDF {
     let types: Types = |types| match types {
+        [list @ DataType::List(_), _, _] => {
+            Ok((vec![list.clone(), DataType::Int64, DataType::Boolean], list.clone()))
+        }
         [_, _, _] => {
             Ok((vec![DataType::Utf8View, DataType::Int64, DataType::Boolean], DataType::Utf8View))
         }
@@ -34,6 +37,11 @@ pub(super) fn within() -> ScalarUDF {
             true => SqlType::Char(length),
             false => SqlType::Varchar(Some(length)),
         };
-        fit(input(text, &of, Style::default())?, &of, Excess::Refuse)
+        match text.data_type() {
+            DataType::List(_) => {
+                fit(Arc::clone(text), &SqlType::Array(Box::new(of)), Excess::Refuse)
+            }
+            _ => fit(input(text, &of, Style::default())?, &of, Excess::Refuse),
+        }
     })
 }

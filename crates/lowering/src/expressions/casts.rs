@@ -14,7 +14,7 @@ use analyzer::system::{Oid, SqlType, functions as procedures};
 use analyzer::tree::{Cast, Conversion, Kind, Literal};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
-use datafusion::logical_expr::{Operator, binary_expr};
+use datafusion::logical_expr::{Operator, binary_expr, lit, not, when};
 use store::catalog::SqlType as Held;
 use values::assign::labels::{texts, texts_type};
 use values::style::Style;
@@ -187,6 +187,9 @@ impl Lowering<'_> {
             let name = format!("{}in", sql_type.oid.catalog_name());
             return self.registered(&name, vec![value], sql_type);
         }
+        if value.sql_type.oid == Oid::BOOL && !value.is_null() {
+            return self.plain(letter(value)?, sql_type);
+        }
         let is_vector = matches!(value.sql_type.oid, Oid::INT2VECTOR | Oid::OIDVECTOR);
         if is_vector || value.sql_type.oid == Oid::JSONPATH {
             return missing(format!("the text of {}", value.sql_type));
@@ -274,11 +277,12 @@ impl Lowering<'_> {
         if value.is_null() {
             return Typed::null(sql_type);
         }
+        let item = if let Held::Array(item) = &held { item } else { &held };
         match held {
-            Held::Varchar(Some(length)) | Held::Char(length) if !is_explicit => {
+            _ if !is_explicit && let Held::Varchar(Some(length)) | Held::Char(length) = *item => {
                 let length = ScalarValue::Int64(Some(length.into()));
                 let length = Typed::constant(length, Oid::INT8.into());
-                let is_char = ScalarValue::Boolean(Some(sql_type.oid == Oid::BPCHAR));
+                let is_char = ScalarValue::Boolean(Some(matches!(item, Held::Char(_))));
                 let is_char = Typed::constant(is_char, Oid::BOOL.into());
                 self.registered(WITHIN, vec![value, length, is_char], sql_type)
             }
@@ -318,6 +322,13 @@ impl Lowering<'_> {
         let modifier = Typed::constant(modifier, Oid::INT4.into());
         self.hidden(name, vec![value, modifier], sql_type)
     }
+}
+
+/// What is read and written of a truth value: `t` or `f`.
+fn letter(value: Typed) -> Result<Typed> {
+    let letter = |letter: &str| lit(ScalarValue::Utf8View(Some(letter.to_owned())));
+    let expr = when(value.expr.clone(), letter("t")).when(not(value.expr), letter("f")).end()?;
+    Typed::of(expr, DataType::Utf8View, Oid::TEXT.into())
 }
 
 /// A numeric with a declared precision and scale.

@@ -33,7 +33,7 @@ pub fn pathway(from: Oid, to: Oid, context: CastContext) -> Option<Path> {
     }
     if let Some((needed, method)) = casts::listed(from, to) {
         if needed > context {
-            return None;
+            return (context == CastContext::Procedural).then_some(Path::Text);
         }
         return Some(match method {
             CastMethod::Function(function) => Path::Function(function),
@@ -56,6 +56,7 @@ pub fn pathway(from: Oid, to: Oid, context: CastContext) -> Option<Path> {
     match context {
         CastContext::Assignment | CastContext::Explicit if is_text(to) => Some(Path::Text),
         CastContext::Explicit if is_text(from) => Some(Path::Text),
+        CastContext::Procedural => Some(Path::Text),
         _ => None,
     }
 }
