@@ -17,11 +17,12 @@ use datafusion::arrow::datatypes::{
 };
 use datafusion::logical_expr::ScalarUDF;
 use executor::{Held, check};
+use numerics::Numeric;
 use std::sync::Arc;
 use store::catalog::SqlType;
 use values::error::{Error, Result, SqlState};
 use values::moments::is_infinite;
-use values::numbers::is_open;
+use values::numbers::{Numbers, OPEN, collect, is_open, opened};
 use values::types::of_arrow;
 use values::zone::Zone;
 
@@ -30,9 +31,6 @@ pub const SERIES: &str = "series";
 
 /// Bytes of a value while an array is made: it is generated, and then converted.
 const VALUE_BYTES: u64 = 24;
-
-/// Digits behind the point of a series of numbers with a scale each.
-const OPEN_SCALE: i8 = 10;
 
 const MICROS_PER_DAY: i128 = 86_400_000_000;
 
@@ -53,12 +51,16 @@ pub fn item_type(arguments: &[Option<DataType>]) -> Result<DataType> {
     } else if is(|t| *t == SqlType::Timestamp) {
         SqlType::Timestamp
     } else if is(|t| matches!(t, SqlType::Numeric { .. })) {
-        let scale = arguments.iter().flatten().map(|data_type| match data_type {
-            DataType::Decimal128(_, scale) => *scale,
-            open if is_open(open) => OPEN_SCALE,
-            _ => 0,
+        // The first value has the digits of the start, the others also those of the step.
+        let scales = arguments.iter().map(|argument| match argument {
+            Some(DataType::Decimal128(_, scale)) => Some(*scale),
+            Some(open) if is_open(open) => None,
+            _ => Some(0),
         });
-        return Ok(DataType::Decimal128(38, scale.max().unwrap_or(0)));
+        let scales: Option<Vec<i8>> = scales.collect();
+        let first = scales.as_ref().and_then(|scales| scales.first().copied());
+        let first = first.filter(|first| scales.iter().flatten().all(|scale| scale <= first));
+        return Ok(first.map_or(OPEN, |scale| DataType::Decimal128(38, scale)));
     } else if arguments.iter().flatten().any(|data_type| *data_type == DataType::Int64) {
         SqlType::BigInt
     } else {
@@ -105,6 +107,17 @@ pub fn argument_types(item: &DataType, count: usize) -> Vec<DataType> {
     [bound.clone(), bound, step].into_iter().take(count).collect()
 }
 
+/// An argument of a series as one of [`argument_types`].
+///
+/// # Errors
+/// An error of the cast.
+pub fn argument(array: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
+    match is_open(to) {
+        true => opened(array),
+        false => Ok(cast(array, to)?),
+    }
+}
+
 /// A series that is being generated.
 #[derive(Debug, Clone)]
 pub struct Series {
@@ -112,6 +125,19 @@ pub struct Series {
     next: Option<i128>,
     end: i128,
     step: Step,
+    /// Of numbers with a scale each.
+    scales: Scales,
+}
+
+/// The digits behind the point.
+#[derive(Debug, Clone, Copy, Default)]
+struct Scales {
+    /// With which values are computed.
+    all: u32,
+    /// Of the next value.
+    next: u32,
+    /// Of the values after it.
+    rest: u32,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -128,6 +154,9 @@ impl Series {
     pub fn new(item: &DataType, arguments: &[ArrayRef], row: usize) -> Result<Option<Self>> {
         if arguments.iter().any(|array| array.is_null(row)) {
             return Ok(None);
+        }
+        if is_open(item) {
+            return Self::of_numbers(arguments, row).map(Some);
         }
         let number = |array: &ArrayRef| match array.data_type() {
             DataType::Decimal128(..) => array.as_primitive::<Decimal128Type>().value(row),
@@ -155,7 +184,54 @@ impl Series {
         if matches!(item, DataType::Timestamp(..)) && starts.is_ok_and(is_infinite) {
             return Err(Error::unsupported("a series that begins with infinity is not supported"));
         }
-        Ok(Some(Self { item: item.clone(), next, end, step }))
+        Ok(Some(Self { item: item.clone(), next, end, step, scales: Scales::default() }))
+    }
+
+    /// The series of numbers with a scale each.
+    fn of_numbers(arguments: &[ArrayRef], row: usize) -> Result<Self> {
+        let mut parts = Vec::with_capacity(3);
+        for (array, name) in arguments.iter().zip(["start value", "stop value", "step size"]) {
+            let number = Numbers::new(array)?.number(row)?;
+            if !number.is_finite() {
+                let what = if number.is_nan() { "NaN" } else { "infinity" };
+                let message = format!("{name} cannot be {what}");
+                return Err(Error::new(SqlState::InvalidParameterValue, message));
+            }
+            parts.push(number.small_parts().ok_or_else(too_long)?);
+        }
+        let (start, end) = (parts[0], parts[1]);
+        let step = parts.get(2).copied().unwrap_or((1, 0));
+        if step.0 == 0 {
+            return Err(Error::new(SqlState::InvalidParameterValue, "step size cannot equal zero"));
+        }
+        let all = start.1.max(end.1).max(step.1);
+        let whole = |(value, scale): (i128, u32)| {
+            let power = 10_i128.checked_pow(all - scale);
+            power.and_then(|power| value.checked_mul(power)).ok_or_else(too_long)
+        };
+        Ok(Self {
+            item: OPEN,
+            next: Some(whole(start)?),
+            end: whole(end)?,
+            step: Step::Number(whole(step)?),
+            scales: Scales { all, next: start.1, rest: start.1.max(step.1) },
+        })
+    }
+
+    /// Values with the digits behind the point that they have.
+    fn numbers(&self, values: &[i128]) -> Result<ArrayRef> {
+        let Scales { all, next, rest } = self.scales;
+        let scales = std::iter::once(next).chain(std::iter::repeat(rest));
+        let numbers: Vec<Numeric> = values
+            .iter()
+            .zip(scales)
+            .map(|(value, scale)| {
+                // The digits that are left out are zeros.
+                let digits = value / 10_i128.pow(all - scale);
+                Numeric::from_i128(digits, scale as i32)
+            })
+            .collect();
+        collect(numbers.into_iter().map(|number| Ok(Some(number))))
     }
 
     /// How many values are left, where a month is thirty days.
@@ -190,7 +266,9 @@ impl Series {
         if values.is_empty() {
             return Ok(None);
         }
-        self.array(values).map(Some)
+        let array = self.array(values)?;
+        self.scales.next = self.scales.rest;
+        Ok(Some(array))
     }
 
     /// The value after another; `None` if there is none.
@@ -206,6 +284,7 @@ impl Series {
     fn array(&self, values: Vec<i128>) -> Result<ArrayRef> {
         let small = |value: i128| i64::try_from(value).unwrap_or(i64::MAX);
         let array: ArrayRef = match &self.item {
+            open if is_open(open) => self.numbers(&values)?,
             DataType::Decimal128(precision, scale) => {
                 let values = Decimal128Array::from(values);
                 Arc::new(values.with_precision_and_scale(*precision, *scale)?)
@@ -251,12 +330,17 @@ impl Step {
     }
 }
 
+fn too_long() -> Error {
+    Error::unsupported("generate_series of numerics that are this long is not supported")
+}
+
 fn list_types(types: &[DataType]) -> Result<(Vec<DataType>, DataType)> {
     let known = |data_type: &DataType| (!data_type.is_null()).then(|| data_type.clone());
     let item = item_type(&types.iter().map(known).collect::<Vec<_>>())?;
     // The result type is computed again from the coerced types: `integer` must stay `integer`.
     let arguments = match item {
         DataType::Int32 => vec![DataType::Int32; types.len()],
+        OPEN => types.to_vec(),
         _ => argument_types(&item, types.len()),
     };
     Ok((arguments, DataType::List(Arc::new(Field::new_list_field(item, true)))))
@@ -268,7 +352,7 @@ fn lists(args: &[ArrayRef]) -> Result<ArrayRef> {
         return Err(Error::unsupported("a series must be a list"));
     };
     let wanted = argument_types(field.data_type(), args.len());
-    let args = args.iter().zip(&wanted).map(|(array, wanted)| Ok(cast(array, wanted)?));
+    let args = args.iter().zip(&wanted).map(|(array, wanted)| argument(array, wanted));
     let args = args.collect::<Result<Vec<_>>>()?;
     let (mut items, mut lengths, mut valid) = (Vec::new(), Vec::new(), Vec::new());
     let (mut held, mut bytes) = (Held::nothing(), 0);

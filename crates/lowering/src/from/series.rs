@@ -1,15 +1,14 @@
 //! `generate_series` of constants in FROM: a table whose rows are generated as they are read.
 
 use super::relations::aliased;
-use crate::refusal::{Result, unsupported};
+use crate::refusal::Result;
 use crate::scope::Lowering;
 use crate::typed::Typed;
 use ::functions::arrays::generated;
-use ::functions::arrays::series::{Series, argument_types, item_type};
+use ::functions::arrays::series::{Series, argument, argument_types, item_type};
 use analyzer::system::functions;
 use analyzer::tree::{Relation, SetCall};
 use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
-use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Schema};
 use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{DFSchema, ScalarValue};
@@ -41,8 +40,7 @@ impl Lowering<'_> {
             values.iter().map(|value| Some(value.data_type())).collect();
         let item = item_type(&types)?;
         let arrays = values.iter().zip(argument_types(&item, values.len()));
-        let arrays = arrays
-            .map(|(value, to)| Ok(cast(&value.to_array()?, &to).map_err(values::Error::from)?));
+        let arrays = arrays.map(|(value, to)| Ok(argument(&value.to_array()?, &to)?));
         let arrays: Vec<ArrayRef> = arrays.collect::<Result<_>>()?;
         let table = generated::table(item.clone(), Series::new(&item, &arrays, 0)?);
         let scan = LogicalPlanBuilder::scan(name, provider_as_source(table), None)?.build()?;
@@ -79,13 +77,10 @@ fn is_open(part: &Expr) -> bool {
     }
 }
 
-/// A number with a scale of its own as a decimal; other values are unchanged.
+/// A number with a scale of its own as a decimal, if it is short enough; other values are unchanged.
 fn decimal(value: ScalarValue) -> Result<ScalarValue> {
-    let ScalarValue::LargeBinary(Some(bytes)) = &value else { return Ok(value) };
-    match numbers::scalar(&numbers::read(bytes)?) {
-        ScalarValue::LargeBinary(_) => {
-            unsupported("generate_series of numerics that are this long")
-        }
-        decimal => Ok(decimal),
+    match &value {
+        ScalarValue::LargeBinary(Some(bytes)) => Ok(numbers::scalar(&numbers::read(bytes)?)),
+        _ => Ok(value),
     }
 }

@@ -109,9 +109,16 @@ impl Inner {
     async fn begin_own(&self, conversation: &mut Conversation) -> Result<bool> {
         let is_own = conversation.open().is_none();
         if is_own {
-            conversation.begin_for_statement(&self.shared.store).await?;
+            self.begin_for_statement(conversation).await?;
         }
         Ok(is_own)
+    }
+
+    /// Begins a transaction that ends with the statement, and has the advisory locks that are taken in it.
+    async fn begin_for_statement(&self, conversation: &mut Conversation) -> Result<()> {
+        conversation.begin_for_statement(&self.shared.store).await?;
+        self.context.advisory.use_transaction(conversation.lock_owner(self.waiting()));
+        Ok(())
     }
 
     /// Ends what [`Self::begin_own`] has begun.

@@ -114,10 +114,7 @@ impl InSession<'_> {
             let message = "stack depth limit exceeded";
             return Err(Error::new(SqlState::StatementTooComplex, message));
         }
-        let catalog = match self.conversation.open() {
-            Some(open) => Arc::clone(open.transaction.catalog()),
-            None => self.inner.shared.store.catalog(),
-        };
+        let catalog = self.catalog();
         let kept = self.inner.function(&catalog, id)?;
         let statement = self.inner.borrowed.statement();
         let _identity = identity(self.inner, statement, &catalog, &kept.prepared.function)?;

@@ -173,7 +173,7 @@ impl Inner {
         call: &Call,
         control: &Control,
     ) -> Result<Outcome> {
-        conversation.begin_for_statement(&self.shared.store).await?;
+        self.begin_for_statement(conversation).await?;
         let reading = self.reading(conversation).await?;
         let catalog = reading.catalog();
         let kept = match self.function(catalog, call.procedure) {

@@ -3,6 +3,7 @@
 use super::call::{Deep, null, type_name};
 use super::statements::InSession;
 use crate::analysis;
+use crate::calls::identity;
 use crate::context::call_site::DEPTH_MAX;
 use crate::context::kept_functions::KeptFunction;
 use crate::context::outcome::{Outcome, Rows, Tag};
@@ -67,7 +68,7 @@ impl Inner {
             }
             false => conversation.rollback(),
         }
-        conversation.begin_for_statement(&self.shared.store).await
+        self.begin_for_statement(conversation).await
     }
 
     /// The types of the client's parameters that are arguments of a CALL, by their numbers from 0, and the columns that it
@@ -390,7 +391,9 @@ impl InSession<'_> {
     ) -> Result<Vec<Value>> {
         let function = Arc::clone(&kept.prepared.function);
         let (inner, control) = (self.inner, self.control);
-        let place = (self.depth + 1, self.ends);
+        let catalog = self.catalog();
+        let _identity = identity(inner, inner.borrowed.statement(), &catalog, &function)?;
+        let place = (self.depth + 1, self.ends && !procedural::changes_settings(&function));
         let inside = InSession::new(inner, &mut *self.conversation, control, place);
         let mut parameters: Vec<Given<Value>> = Vec::new();
         let mut host = StatementHost::resume(inside, kept.memory());

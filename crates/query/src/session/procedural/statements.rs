@@ -18,6 +18,7 @@ use procedural::{
 };
 use std::sync::Arc;
 use store::DistributedSavepoint;
+use store::catalog::Catalog;
 use values::error::{Error, Result, SqlState};
 
 /// A session whose transaction is open.
@@ -42,6 +43,14 @@ impl<'a> InSession<'a> {
     ) -> Self {
         let basis = inner.basis(conversation);
         Self { inner, conversation, control, depth, ends, basis }
+    }
+
+    /// The catalog of the open transaction.
+    pub(super) fn catalog(&mut self) -> Arc<Catalog> {
+        match self.conversation.open() {
+            Some(open) => Arc::clone(open.transaction.catalog()),
+            None => self.inner.shared.store.catalog(),
+        }
     }
 }
 
