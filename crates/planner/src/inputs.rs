@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
-use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Schema};
+use datafusion::arrow::datatypes::{DataType, Field, FieldRef, IntervalUnit, Schema, TimeUnit};
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::expr::ScalarFunction;
@@ -26,12 +26,15 @@ pub struct Inputs {
     takes_moment: bool,
 }
 
-/// Whether a type has no scale or unit, so that an expression has the same meaning for a column and
-/// for a constant.
+/// Whether a type is that of all values of a SQL type, so that an expression has the same meaning for a column and for a
+/// constant.
 fn is_plain(data_type: &DataType) -> bool {
     use DataType as D;
     match data_type {
         D::Boolean | D::Int16 | D::Int32 | D::Int64 | D::Float32 | D::Float64 | D::Utf8View => true,
+        D::Date32 | D::BinaryView | D::LargeBinary => true,
+        D::Timestamp(unit, _) | D::Time64(unit) => *unit == TimeUnit::Microsecond,
+        D::Interval(unit) => *unit == IntervalUnit::MonthDayNano,
         D::List(item) => is_plain(item.data_type()),
         _ => false,
     }
@@ -53,6 +56,14 @@ impl Inputs {
     /// The types of the columns, in order.
     pub fn types(&self) -> impl Iterator<Item = &DataType> {
         self.known.iter().map(|(_, data_type)| data_type)
+    }
+
+    /// The parameters among them by their numbers from 0, with the types of the columns. Without the moment they are all.
+    pub fn parameters(&self) -> impl Iterator<Item = (usize, &DataType)> {
+        self.known.iter().filter_map(|(input, data_type)| match input {
+            Input::Parameter(number) => Some((*number, data_type)),
+            Input::Moment => None,
+        })
     }
 
     /// Replaces parameters by columns, and calls of `now()` if it takes the moment. `None` if the type of a parameter is

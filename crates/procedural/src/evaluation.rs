@@ -1,6 +1,9 @@
 //! Expressions that are planned once and evaluated many times.
 
+use crate::program::{is_number, steady_value};
 use crate::value::Value;
+use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
+use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::logical_expr::expr::ScalarFunction;
@@ -14,10 +17,13 @@ use values::error::Result;
 use values::field::Field;
 
 /// An expression without subqueries, over parameters of these names.
+#[derive(Debug)]
 pub struct Compiled {
     names: Vec<NamedParameter>,
     expr: Arc<dyn PhysicalExpr>,
     inputs: Inputs,
+    /// The columns of the inputs.
+    schema: SchemaRef,
     of: SqlType,
     /// Whether it has the same meaning in every statement.
     pub(crate) is_lasting: bool,
@@ -49,7 +55,8 @@ impl Compiled {
         let empty = DFSchema::empty();
         let expr = planner.physical_with_inputs(logical, &empty, &mut inputs).ok()??;
         let (names, of) = (planner.names.to_vec(), field.sql_type.clone());
-        Some(Self { names, expr, inputs, of, is_lasting })
+        let schema = Arc::new(Schema::new(inputs.fields()));
+        Some(Self { names, expr, inputs, schema, of, is_lasting })
     }
 
     /// The value for parameters of these names and values. `None` if it must be planned for them.
@@ -58,10 +65,50 @@ impl Compiled {
         names: &[NamedParameter],
         values: &[ScalarValue],
     ) -> Result<Option<Value>> {
-        if names != self.names {
-            return Ok(None);
+        match self.is_of(names) {
+            true => self.computed(|number| values.get(number)),
+            false => Ok(None),
         }
-        let Some(row) = self.inputs.row(values, None)? else { return Ok(None) };
+    }
+
+    /// Whether it is one over parameters of these names.
+    pub(crate) fn is_of(&self, names: &[NamedParameter]) -> bool {
+        names == self.names
+    }
+
+    /// The value for variables. `None` if one has another type than before.
+    pub(crate) fn value_of<'v>(
+        &self,
+        variable: &dyn Fn(usize) -> Option<&'v Value>,
+    ) -> Result<Option<Value>> {
+        self.computed(|number| {
+            let (value, of) = (variable(number)?, &self.names.get(number)?.sql_type);
+            let is_same = value.of == *of || is_number(&value.of) && is_number(of);
+            is_same.then_some(&value.scalar)
+        })
+    }
+
+    /// The places of the variables that it reads.
+    pub(crate) fn read(&self) -> Vec<usize> {
+        self.inputs.parameters().map(|(number, _)| number).collect()
+    }
+
+    fn computed<'v>(
+        &self,
+        parameter: impl Fn(usize) -> Option<&'v ScalarValue>,
+    ) -> Result<Option<Value>> {
+        let mut columns = Vec::with_capacity(self.schema.fields().len());
+        for (number, of) in self.inputs.parameters() {
+            let Some(value) = parameter(number) else { return Ok(None) };
+            let value = steady_value(value);
+            if value.data_type() != *of {
+                return Ok(None);
+            }
+            columns.push(value.to_array_of_size(1)?);
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(1));
+        let schema = Arc::clone(&self.schema);
+        let row = RecordBatch::try_new_with_options(schema, columns, &options)?;
         let array = self.expr.evaluate(&row)?.into_array(1)?;
         Value::at(&array, 0, &self.of).map(Some)
     }

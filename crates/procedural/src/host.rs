@@ -6,6 +6,7 @@ use crate::composite;
 use crate::current::{self, Current};
 use crate::cursors::{CursorOf, Held};
 use crate::evaluation::Compiled;
+use crate::program::{Program, steady};
 use crate::scalar::Scalar;
 use crate::value::{Value, answer};
 use datafusion::arrow::array::RecordBatch;
@@ -127,7 +128,7 @@ pub(crate) struct Known {
     statement: Statement,
     /// Whether the statement converts the value.
     converts: bool,
-    pub(crate) compiled: Option<Compiled>,
+    pub(crate) compiled: Option<Arc<Compiled>>,
     /// The names of the variables for which it was looked at, and what was found.
     pub(crate) scalar: Option<(Vec<NamedParameter>, Option<Arc<Scalar>>)>,
     /// Whether it has been planned to be kept.
@@ -142,7 +143,7 @@ pub struct StatementHost<S> {
     turns: u32,
     /// What names mean that are both a variable's and a column's.
     pub(crate) conflict: Conflict,
-    pub(crate) programs: Programs<Scalar>,
+    pub(crate) programs: Programs<Program>,
     /// Whether texts mean something else than when it began.
     pub(crate) has_moved: bool,
 }
@@ -297,37 +298,11 @@ impl<S: Statements> StatementHost<S> {
         names: &[NamedParameter],
         values: &[ScalarValue],
     ) -> Result<Value> {
-        let Some(known) = self.known.get_mut(key) else { return Err(unknown()) };
-        if known.scalar.is_none() {
-            let statement = known.statement.clone();
-            let scalar = self.statements.scalar(&statement, names, values).await.map(Arc::new);
-            let Some(known) = self.known.get_mut(key) else { return Err(unknown()) };
-            known.scalar = Some((names.to_vec(), scalar));
-        }
-        let Some(known) = self.known.get_mut(key) else { return Err(unknown()) };
-        if let Some((of, Some(scalar))) = &known.scalar
-            && of == names
-            && let Some(value) = scalar.of_values(names, values)
-        {
-            return value;
-        }
-        if let Some(compiled) = &known.compiled
-            && let Some(value) = compiled.value(names, values)?
-        {
+        if let Some(value) = self.kept_value(key, names, values).await? {
             return Ok(value);
         }
+        let Some(known) = self.known.get(key) else { return Err(unknown()) };
         let statement = known.statement.clone();
-        if !known.is_planned {
-            let compiled = self.statements.expression(&statement, names, values).await;
-            let Some(known) = self.known.get_mut(key) else { return Err(unknown()) };
-            known.is_planned = true;
-            known.compiled = compiled;
-            if let Some(compiled) = &known.compiled
-                && let Some(value) = compiled.value(names, values)?
-            {
-                return Ok(value);
-            }
-        }
         let (_, answer) = self.run(&statement, names, values, Some(2)).await?;
         if answer.columns.len() != 1 {
             let message = format!("query returned {} columns", answer.columns.len());
@@ -340,6 +315,48 @@ impl<S: Statements> StatementHost<S> {
         match answer.rows.into_iter().next().and_then(|mut row| row.pop()) {
             Some(value) => Ok(value),
             None => Ok(text_value(None)),
+        }
+    }
+
+    /// The value of an expression that is planned once. `None` of others.
+    async fn kept_value(
+        &mut self,
+        key: &Key,
+        names: &[NamedParameter],
+        values: &[ScalarValue],
+    ) -> Result<Option<Value>> {
+        let steady = names.iter().zip(values).map(|(name, value)| steady(name, value));
+        let (names, values): (Vec<_>, Vec<_>) = steady.unzip();
+        let Some(known) = self.known.get_mut(key) else { return Err(unknown()) };
+        if known.scalar.is_none() {
+            let statement = known.statement.clone();
+            let scalar = self.statements.scalar(&statement, &names, &values).await.map(Arc::new);
+            let Some(known) = self.known.get_mut(key) else { return Err(unknown()) };
+            known.scalar = Some((names.clone(), scalar));
+        }
+        let Some(known) = self.known.get_mut(key) else { return Err(unknown()) };
+        if let Some((of, Some(scalar))) = &known.scalar
+            && *of == names
+            && let Some(value) = scalar.of_values(&names, &values)
+        {
+            return value.map(Some);
+        }
+        if let Some(compiled) = &known.compiled
+            && let Some(value) = compiled.value(&names, &values)?
+        {
+            return Ok(Some(value));
+        }
+        if known.is_planned {
+            return Ok(None);
+        }
+        let statement = known.statement.clone();
+        let compiled = self.statements.expression(&statement, &names, &values).await.map(Arc::new);
+        let Some(known) = self.known.get_mut(key) else { return Err(unknown()) };
+        known.is_planned = true;
+        known.compiled = compiled;
+        match &known.compiled {
+            Some(compiled) => compiled.value(&names, &values),
+            None => Ok(None),
         }
     }
 }
@@ -385,24 +402,32 @@ fn inside(error: Error) -> Error {
 impl<S: Statements> Host for StatementHost<S> {
     type Value = Value;
     type Savepoint = (S::Savepoint, <S::Held as Held>::Mark);
-    type Program = Scalar;
+    type Program = Program;
 
     fn program(
         &self,
         sql: &Sql,
         variables: &[Variable<Value>],
         to: Option<&str>,
-    ) -> Option<Arc<Scalar>> {
+    ) -> Option<Arc<Program>> {
         let known = self.known.get(&(sql.id, to.map(str::to_owned)))?;
         let (names, scalar) = known.scalar.as_ref().filter(|_| known.converts || to.is_none())?;
         let is_same = |(name, variable): (&NamedParameter, &Variable<Value>)| {
             name.name == variable.name && name.qualifier == variable.qualifier
         };
-        let are_same = names.len() == variables.len() && names.iter().zip(variables).all(is_same);
-        scalar.clone().filter(|_| are_same)
+        if names.len() != variables.len() || !names.iter().zip(variables).all(is_same) {
+            return None;
+        }
+        let compiled = known.compiled.as_ref().filter(|compiled| compiled.is_of(names));
+        let program = match (scalar, compiled) {
+            (Some(scalar), _) => Program::Scalar(Arc::clone(scalar)),
+            (None, Some(compiled)) => Program::Compiled(Arc::clone(compiled)),
+            (None, None) => return None,
+        };
+        Some(Arc::new(program))
     }
 
-    fn programs(&mut self) -> &mut Programs<Scalar> {
+    fn programs(&mut self) -> &mut Programs<Program> {
         &mut self.programs
     }
 

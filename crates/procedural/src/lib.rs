@@ -11,6 +11,7 @@ mod evaluation;
 mod home;
 mod host;
 mod memory;
+mod program;
 mod purity;
 mod returned;
 mod running;

@@ -112,6 +112,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "parser",
             "grammar",
             "lowering",
+            "numerics",
             "routines",
             "system_catalog",
             "typed_tree",

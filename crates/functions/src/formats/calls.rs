@@ -206,6 +206,9 @@ fn to_timestamp(args: &[ArrayRef]) -> Result<ArrayRef> {
     Ok(Arc::new(moments.with_timezone("+00:00")))
 }
 
+/// The seconds from 1970 to 2000, from which PostgreSQL counts.
+const EPOCH_SECONDS: f64 = 946_684_800.0;
+
 fn of_seconds(seconds: f64) -> Result<i64> {
     if seconds.is_nan() {
         let message = "timestamp cannot be NaN";
@@ -214,9 +217,11 @@ fn of_seconds(seconds: f64) -> Result<i64> {
     if seconds.is_infinite() {
         return Ok(if seconds > 0.0 { LAST_TIMESTAMP } else { FIRST_TIMESTAMP });
     }
-    let micros = (seconds * MICROS_PER_SECOND).round_ties_even();
+    // They are counted from 2000 before they are multiplied, which rounds.
+    let micros = ((seconds - EPOCH_SECONDS) * MICROS_PER_SECOND).round_ties_even();
     // Conversions of larger numbers give the largest.
-    timestamp(micros as i64).ok_or_else(|| {
+    let micros = (micros as i64).saturating_add((EPOCH_SECONDS * MICROS_PER_SECOND) as i64);
+    timestamp(micros).ok_or_else(|| {
         let message = format!("timestamp out of range: \"{seconds}\"");
         Error::new(SqlState::DatetimeFieldOverflow, message)
     })

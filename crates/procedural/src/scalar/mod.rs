@@ -16,7 +16,6 @@ use datafusion::common::ScalarValue;
 use datum::Datum;
 use operation::Operation;
 use planner::NamedParameter;
-use plpgsql::Compute;
 use store::catalog::SqlType;
 use values::error::Result;
 
@@ -91,23 +90,10 @@ impl Scalar {
     }
 
     /// The places of the variables that it reads.
-    fn read(&self) -> Vec<usize> {
+    pub(crate) fn read(&self) -> Vec<usize> {
         let mut all = Vec::new();
         self.node.note(&mut all);
         all
-    }
-}
-
-impl Compute<Value> for Scalar {
-    fn compute<'v>(&self, variable: &dyn Fn(usize) -> Option<&'v Value>) -> Option<Result<Value>>
-    where
-        Value: 'v,
-    {
-        self.value(variable)
-    }
-
-    fn variables(&self) -> Vec<usize> {
-        self.read()
     }
 }
 

@@ -21,7 +21,6 @@ use planner::{NamedParameter, Planner, values_of};
 use plpgsql::{Called, Given, Host};
 use procedural::{Around, Done, StatementHost, Statements, Value};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use store::catalog::{Function, RelationId, SqlType};
 use values::error::{Error, Result, SqlState};
