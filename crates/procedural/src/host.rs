@@ -1,13 +1,12 @@
 //! The host of PL/pgSQL, over what runs statements.
 
 use crate::arrays;
-use crate::assignment::{assigned, held};
+use crate::assignment::held;
 use crate::composite;
 use crate::current::{self, Current};
 use crate::cursors::{CursorOf, Held};
-use crate::evaluation::Compiled;
-use crate::program::{Program, steady};
-use crate::scalar::Scalar;
+use crate::known::{Key, Known, parameters};
+use crate::program::Program;
 use crate::value::{Value, answer};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::compute::concat_batches;
@@ -120,21 +119,6 @@ pub trait Statements: Send {
 /// The turns of loops after which others run, and the end of the statement is noticed.
 const TURNS: u32 = 64;
 
-/// An expression or statement, and the type to which its value is converted.
-pub(crate) type Key = (usize, Option<String>);
-
-/// An expression that is evaluated again and again.
-pub(crate) struct Known {
-    statement: Statement,
-    /// Whether the statement converts the value.
-    converts: bool,
-    pub(crate) compiled: Option<Arc<Compiled>>,
-    /// The names of the variables for which it was looked at, and what was found.
-    pub(crate) scalar: Option<(Vec<NamedParameter>, Option<Arc<Scalar>>)>,
-    /// Whether it has been planned to be kept.
-    pub(crate) is_planned: bool,
-}
-
 /// A host that remembers what it has planned.
 pub struct StatementHost<S> {
     pub(crate) statements: S,
@@ -163,7 +147,7 @@ impl<S: Statements> StatementHost<S> {
         }
     }
 
-    async fn run(
+    pub(crate) async fn run(
         &mut self,
         statement: &Statement,
         names: &[NamedParameter],
@@ -255,133 +239,13 @@ impl<S: Statements> StatementHost<S> {
             return Ok(known.statement.clone());
         }
         let statement = parser::one(&sql.text).map_err(inside)?;
-        let known = Known {
-            statement: statement.clone(),
-            converts: false,
-            compiled: None,
-            scalar: None,
-            is_planned: false,
-        };
-        self.known.insert(key, known);
+        self.known.insert(key, Known::new(statement.clone()));
         Ok(statement)
     }
-
-    /// The value of an expression, and whether it has been converted to the type.
-    async fn evaluated(
-        &mut self,
-        sql: &Sql,
-        variables: &[Variable<Value>],
-        to: Option<&str>,
-    ) -> Result<(Value, bool)> {
-        let key = (sql.id, to.map(str::to_owned));
-        if !self.known.contains_key(&key) {
-            let converted = to.and_then(|to| assigned(&sql.text, to));
-            let converts = converted.is_some();
-            let statement = match converted {
-                Some(statement) => statement,
-                None => parser::one(&format!("SELECT {}", sql.text)).map_err(inside)?,
-            };
-            let known =
-                Known { statement, converts, compiled: None, scalar: None, is_planned: false };
-            self.known.insert(key.clone(), known);
-        }
-        let (names, values) = parameters(variables, self.conflict);
-        let value = self.value_of(&key, &names, &values).await.map_err(inside)?;
-        let converts = self.known.get(&key).is_none_or(|known| known.converts);
-        Ok((value, converts))
-    }
-
-    /// The value of an expression for parameters.
-    async fn value_of(
-        &mut self,
-        key: &Key,
-        names: &[NamedParameter],
-        values: &[ScalarValue],
-    ) -> Result<Value> {
-        if let Some(value) = self.kept_value(key, names, values).await? {
-            return Ok(value);
-        }
-        let Some(known) = self.known.get(key) else { return Err(unknown()) };
-        let statement = known.statement.clone();
-        let (_, answer) = self.run(&statement, names, values, Some(2)).await?;
-        if answer.columns.len() != 1 {
-            let message = format!("query returned {} columns", answer.columns.len());
-            return Err(Error::new(SqlState::SyntaxError, message));
-        }
-        if answer.rows.len() > 1 {
-            let message = "query returned more than one row";
-            return Err(Error::new(SqlState::CardinalityViolation, message));
-        }
-        match answer.rows.into_iter().next().and_then(|mut row| row.pop()) {
-            Some(value) => Ok(value),
-            None => Ok(text_value(None)),
-        }
-    }
-
-    /// The value of an expression that is planned once. `None` of others.
-    async fn kept_value(
-        &mut self,
-        key: &Key,
-        names: &[NamedParameter],
-        values: &[ScalarValue],
-    ) -> Result<Option<Value>> {
-        let steady = names.iter().zip(values).map(|(name, value)| steady(name, value));
-        let (names, values): (Vec<_>, Vec<_>) = steady.unzip();
-        let Some(known) = self.known.get_mut(key) else { return Err(unknown()) };
-        if known.scalar.is_none() {
-            let statement = known.statement.clone();
-            let scalar = self.statements.scalar(&statement, &names, &values).await.map(Arc::new);
-            let Some(known) = self.known.get_mut(key) else { return Err(unknown()) };
-            known.scalar = Some((names.clone(), scalar));
-        }
-        let Some(known) = self.known.get_mut(key) else { return Err(unknown()) };
-        if let Some((of, Some(scalar))) = &known.scalar
-            && *of == names
-            && let Some(value) = scalar.of_values(&names, &values)
-        {
-            return value.map(Some);
-        }
-        if let Some(compiled) = &known.compiled
-            && let Some(value) = compiled.value(&names, &values)?
-        {
-            return Ok(Some(value));
-        }
-        if known.is_planned {
-            return Ok(None);
-        }
-        let statement = known.statement.clone();
-        let compiled = self.statements.expression(&statement, &names, &values).await.map(Arc::new);
-        let Some(known) = self.known.get_mut(key) else { return Err(unknown()) };
-        known.is_planned = true;
-        known.compiled = compiled;
-        match &known.compiled {
-            Some(compiled) => compiled.value(&names, &values),
-            None => Ok(None),
-        }
-    }
 }
 
-fn unknown() -> Error {
-    Error::new(SqlState::InternalError, "an expression is not known")
-}
-
-fn text_value(text: Option<String>) -> Value {
+pub(crate) fn text_value(text: Option<String>) -> Value {
     Value { scalar: ScalarValue::Utf8View(text), of: SqlType::Text }
-}
-
-/// The names and values of variables, which columns may hide.
-fn parameters(
-    variables: &[Variable<Value>],
-    conflict: Conflict,
-) -> (Vec<NamedParameter>, Vec<ScalarValue>) {
-    let name = |variable: &Variable<Value>| NamedParameter {
-        qualifier: variable.qualifier.clone(),
-        name: variable.name.clone(),
-        sql_type: variable.value.of.clone(),
-        conflict,
-    };
-    let values = variables.iter().map(|variable| variable.value.scalar.clone());
-    (variables.iter().map(name).collect(), values.collect())
 }
 
 /// The values of `$1`, `$2`, ...
@@ -395,7 +259,7 @@ fn numbered(given: &[Value]) -> Vec<Variable<Value>> {
 }
 
 /// Positions in a text of the function are none in the client's statement.
-fn inside(error: Error) -> Error {
+pub(crate) fn inside(error: Error) -> Error {
     error.without_position()
 }
 
@@ -591,7 +455,10 @@ impl<S: Statements> Host for StatementHost<S> {
     }
 
     async fn end_transaction(&mut self, commits: bool) -> Result<()> {
-        self.statements.end_transaction(commits).await
+        self.statements.end_transaction(commits).await?;
+        // `now()` says another time.
+        self.settle();
+        Ok(())
     }
 
     async fn check(&mut self) -> Result<()> {

@@ -1,6 +1,7 @@
 //! What a host has planned, kept from one call of a function to the next.
 
-use crate::host::{Key, Known, StatementHost, Statements};
+use crate::host::{StatementHost, Statements};
+use crate::known::{Key, Known};
 use planner::Conflict;
 use plpgsql::Programs;
 use std::collections::HashMap;
@@ -35,6 +36,12 @@ impl<S: Statements> StatementHost<S> {
         let mut host = Self::resume(statements, memory);
         host.conflict = Conflict::Column;
         host
+    }
+
+    /// Forgets expressions that may have other values in the next transaction.
+    pub(crate) fn settle(&mut self) {
+        self.known = Memory(std::mem::take(&mut self.known)).lasting().0;
+        self.programs = Programs::default();
     }
 
     /// Forgets what was planned.
