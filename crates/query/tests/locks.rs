@@ -382,3 +382,32 @@ async fn a_session_that_goes_gives_its_locks_back() {
     other.execute("UPDATE t SET v = 1").await.expect("nobody has it");
     assert!(!database.store().has_locks());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn advisory_locks_of_a_transaction_last_as_long_as_the_call_or_block_that_takes_them() {
+    let held = "(SELECT count(*) FROM pg_locks WHERE locktype = 'advisory')";
+    let body = format!(
+        "DECLARE n int; BEGIN
+             PERFORM pg_advisory_xact_lock(1);
+             n := {held};
+             IF n <> 1 THEN RAISE EXCEPTION '% locks', n; END IF;
+         END"
+    );
+    let taken_twice = format!("CREATE PROCEDURE twice() LANGUAGE plpgsql AS $$ {body} $$");
+    let ended = format!(
+        "CREATE PROCEDURE ended() LANGUAGE plpgsql AS $$
+         DECLARE n int; BEGIN
+             PERFORM pg_advisory_xact_lock(1);
+             COMMIT;
+             PERFORM pg_advisory_xact_lock(2), pg_advisory_xact_lock(3);
+             n := {held};
+             IF n <> 2 THEN RAISE EXCEPTION '% locks', n; END IF;
+         END $$"
+    );
+    let database = prepared(&[&taken_twice, &ended]).await;
+    let session = database.session();
+    for statement in ["CALL twice()", "CALL ended()", &format!("DO $$ {body} $$")] {
+        session.execute(statement).await.unwrap_or_else(|error| panic!("{statement}: {error}"));
+        assert!(!database.store().has_locks(), "{statement}");
+    }
+}
