@@ -160,6 +160,11 @@ impl Read {
         self.condition.point(&self.table).filter(|_| !is_other)
     }
 
+    /// Whether the condition restricts the first key column.
+    pub fn is_by_key(&self) -> bool {
+        self.condition.has_key()
+    }
+
     /// The key of the one row that this reads; `None` if a value is not of its column's type.
     ///
     /// # Errors
@@ -201,6 +206,37 @@ impl Read {
             Some(limits) => self.rows_within(view, parameters, limits),
             None => Ok(None),
         }
+    }
+
+    /// The rows in a view of several servers, if this one owns all keys that the condition admits; `None` if the planner is
+    /// needed. Indexes are not read: their entries may be on others.
+    ///
+    /// # Errors
+    /// As of [`Self::rows`]; 40001 if the rows move meanwhile.
+    pub fn rows_here(
+        &self,
+        view: &TableView,
+        parameters: &[ScalarValue],
+    ) -> Result<Option<RecordBatch>> {
+        let Some(limits) = self.limits.cut(parameters)? else { return Ok(None) };
+        let Some(keys) = self.condition.keys(&self.table, parameters)? else { return Ok(None) };
+        let Some(filters) = self.filters(parameters)? else { return Ok(None) };
+        let is_plain = self.condition.has_key() && self.condition.by_expression.is_none();
+        if !is_plain || self.condition.is_open(parameters)? != Some(true) {
+            return Ok(None);
+        }
+        let wanted = limits.1.map(|left| left.saturating_add(limits.0));
+        let is_sorted = !self.order.columns().is_empty();
+        let found = match keys {
+            Keys::Listed(keys) if keys.iter().all(|key| view.owns(&KeyRange::point(key))) => {
+                Some(self.listed(view, &keys, &filters)?)
+            }
+            Keys::Within(range) if view.owns(&range) => {
+                self.within(view, &range, &filters, wanted.filter(|_| !is_sorted))?
+            }
+            _ => None,
+        };
+        found.map(|found| self.cut(self.sorted(found)?, limits)).transpose()
     }
 
     /// As [`Self::rows`], of a query without limits, not more than `limit`.

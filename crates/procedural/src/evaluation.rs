@@ -26,7 +26,7 @@ pub struct Compiled {
     schema: SchemaRef,
     of: SqlType,
     /// Whether it has the same meaning in every statement.
-    pub(crate) is_lasting: bool,
+    is_lasting: bool,
 }
 
 impl Compiled {
@@ -59,12 +59,16 @@ impl Compiled {
         Some(Self { names, expr, inputs, schema, of, is_lasting })
     }
 
+    /// Whether it has the same meaning in every statement.
+    pub fn is_lasting(&self) -> bool {
+        self.is_lasting
+    }
+
     /// The value for parameters of these names and values. `None` if it must be planned for them.
-    pub(crate) fn value(
-        &self,
-        names: &[NamedParameter],
-        values: &[ScalarValue],
-    ) -> Result<Option<Value>> {
+    ///
+    /// # Errors
+    /// Those of the expression.
+    pub fn value(&self, names: &[NamedParameter], values: &[ScalarValue]) -> Result<Option<Value>> {
         match self.is_of(names) {
             true => self.computed(|number| values.get(number)),
             false => Ok(None),

@@ -15,7 +15,7 @@ impl Memory {
     /// there.
     pub fn lasting(mut self) -> Self {
         for known in self.0.values_mut() {
-            if known.compiled.as_ref().is_none_or(|compiled| !compiled.is_lasting) {
+            if known.compiled.as_ref().is_none_or(|compiled| !compiled.is_lasting()) {
                 (known.compiled, known.is_planned) = (None, false);
             }
         }

@@ -65,6 +65,8 @@ pub(crate) struct Inner {
     pub(crate) plans: Arc<KeptPlans>,
     /// The forms of statements of functions that the session repeats.
     pub(crate) forms: KeptForms,
+    /// The calls of procedures that the session repeats.
+    pub(crate) calls: KeptForms,
     /// The functions that the session has executed.
     pub(crate) functions: KeptFunctions,
     /// Runs the functions of triggers.
@@ -133,6 +135,7 @@ impl Inner {
             context,
             plans: Arc::default(),
             forms: KeptForms::default(),
+            calls: KeptForms::default(),
             functions: KeptFunctions::default(),
             run_trigger,
             shared,

@@ -124,7 +124,7 @@ fn settle(session: &Inner, kept: &KeptFunction, mut answer: Answer) -> Result<Op
             kept.keep_at_session();
             return Ok(None);
         }
-        End::Failed(failure) => Err(Error::from(store::Error::Failed(Box::new(failure)))),
+        End::Failed(failure) => Err(Error::from(store::Error::Failed(failure))),
         End::Committed(None) => Ok(None),
         End::Committed(Some(outputs)) => {
             Ok(distributed::rows_from_bytes(&outputs)?.1.into_iter().next())

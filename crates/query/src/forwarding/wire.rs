@@ -104,7 +104,7 @@ pub(crate) enum End {
     /// It is committed: a batch of one row with the values of the output parameters; `None` without any.
     Committed(Option<Vec<u8>>),
     /// It has failed, and is rolled back.
-    Failed(Failure),
+    Failed(Box<Failure>),
     /// It is rolled back: only the session itself can execute it.
     Declined,
 }
@@ -118,7 +118,7 @@ impl Answer {
     ) -> Self {
         let end = match end {
             Ok(outputs) => End::Committed(outputs),
-            Err(error) => End::Failed(failure(error)),
+            Err(error) => End::Failed(Box::new(failure(error))),
         };
         let place = |severity| SEVERITIES.iter().position(|known| *known == severity);
         let notice = |(severity, error): (&'static str, &Error)| {

@@ -4,6 +4,7 @@ mod call;
 mod forwarded;
 pub(crate) mod guests;
 mod in_transaction;
+mod prepared_call;
 mod procedures;
 mod statements;
 mod triggered;

@@ -383,9 +383,16 @@ async fn rows_in(
     if view.peers().is_none() {
         return rows(fields, read.rows(view, parameters)?);
     }
-    let Some(key) = read.key(parameters)? else { return Ok(None) };
-    let found = view.find(&key, read.columns()).await?;
-    rows(fields, Some(row(read.schema(), found)?))
+    match read.key(parameters)? {
+        Some(key) => {
+            let found = view.find(&key, read.columns()).await?;
+            rows(fields, Some(row(read.schema(), found)?))
+        }
+        None => match read.rows_here(view, parameters) {
+            Err(error) if error.is_retryable() => Ok(None),
+            found => rows(fields, found?),
+        },
+    }
 }
 
 /// The outcome of a SELECT; `None` if its rows require the long path.

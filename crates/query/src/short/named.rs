@@ -153,6 +153,10 @@ impl Scope<'_> {
                 return Some(());
             }
             NodeEnum::AConst(_) | NodeEnum::SetToDefault(_) => return Some(()),
+            // `count(*)` has no variables.
+            NodeEnum::FuncCall(call) if call.agg_star && call.args.is_empty() => {
+                return call.agg_filter.is_none().then_some(());
+            }
             NodeEnum::AExpr(expression) => {
                 let sides = expression.lexpr.iter_mut().chain(&mut expression.rexpr);
                 return self.operands(sides.map(|side| &mut **side));

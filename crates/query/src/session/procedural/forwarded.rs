@@ -1,14 +1,18 @@
 //! CALL of a procedure that the owner of its rows executes.
 
-use super::procedures::{Output, Resolved, held, outputs, resolve};
+use super::prepared_call::PreparedCall;
+use super::procedures::{Output, held, outputs};
 use crate::analysis;
 use crate::context::{Frame, Inner};
 use crate::forwarding;
 use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::{Field, Schema};
 use executor::Control;
 use parser::commands::Call;
 use procedural::Value;
+use std::sync::Arc;
 use store::Reading;
+use store::catalog::Parameter;
 use values::error::Result;
 
 impl Inner {
@@ -25,11 +29,12 @@ impl Inner {
         }
         let reading = self.shared.store.reading_here()?;
         self.context.see(&reading, frame);
-        let resolved = resolve(frame, &reading, call).await?;
+        let prepared = self.prepare_call(frame, &reading, call).await?;
+        let resolved = &prepared.resolved;
         let kept = self.function(reading.catalog(), resolved.function.id)?;
         let Some(home) = kept.home(reading.catalog(), frame.path()) else { return Ok(None) };
         // What is wrong with the arguments is for the usual way to say.
-        let Ok(Some(arguments)) = self.constants(frame, &reading, &resolved, call).await else {
+        let Ok(Some(arguments)) = self.constants(frame, &reading, &prepared).await else {
             return Ok(None);
         };
         let place = (&*kept, home);
@@ -49,13 +54,32 @@ impl Inner {
         &self,
         frame: &Frame<'_>,
         reading: &Reading,
-        resolved: &Resolved,
-        call: &Call,
+        prepared: &PreparedCall,
     ) -> Result<Option<RecordBatch>> {
-        let Some(query) = resolved.query_of_arguments(call)? else { return Ok(None) };
-        let frame = self.frame_of(frame.parameters, &query).with_names(frame.names);
+        if let Some(values) = prepared.computed(frame)? {
+            let parameters = prepared.resolved.function.parameters.iter();
+            return row_of(parameters.zip(&values));
+        }
+        let Some(query) = &prepared.query else { return Ok(None) };
+        let frame = self.frame_of(frame.parameters, query).with_names(frame.names);
         let planner = frame.planner(reading);
-        let (plan, _) = analysis::plan(&frame, &planner, analysis::query_of(&query)?).await?;
+        let (plan, _) = analysis::plan(&frame, &planner, analysis::query_of(query)?).await?;
         planner.only_row(&plan)
     }
+}
+
+/// The values of parameters as a row; `None` without any.
+pub(super) fn row_of<'a>(
+    values: impl Iterator<Item = (&'a Parameter, &'a Value)>,
+) -> Result<Option<RecordBatch>> {
+    let (mut fields, mut columns) = (Vec::new(), Vec::new());
+    for (parameter, value) in values {
+        let column = value.scalar.to_array_of_size(1)?;
+        fields.push(Field::new(&parameter.name, column.data_type().clone(), true));
+        columns.push(column);
+    }
+    if columns.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)?))
 }

@@ -3,27 +3,25 @@
 //! A call is a transaction of its own. Before it commits, it is looked at whether it has left something in its session that
 //! later statements of the client could see; then it is rolled back, and the client's own session executes it.
 
+use super::forwarded::row_of;
+use super::prepared_call::values_of;
 use super::procedures::outputs;
 use super::statements::InSession;
 use crate::context::cancel::CancelHandle;
-use crate::context::kept_functions::KeptFunction;
 use crate::context::running::RunningMark;
 use crate::context::transactions::Conversation;
 use crate::context::{Inner, Shared};
 use crate::forwarding::wire::{self, Answer, Call, Identity};
 use crate::session::Session;
 use bytes::Bytes;
-use datafusion::arrow::array::RecordBatch;
-use datafusion::arrow::datatypes::{Field, Schema};
 use executor::Control;
 use parking_lot::Mutex;
-use procedural::Value;
 use sdds::{Key, KeyRange, TransactionId};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use store::catalog::TableId;
-use values::error::{Error, Result};
+use values::error::Result;
 use values::translate::to_store_error;
 
 /// Sessions that are kept for later calls. They know the plans of their procedures.
@@ -184,7 +182,8 @@ impl Inner {
         let (_, batches) = distributed::rows_from_bytes(&call.arguments)?;
         let row = batches.iter().find(|batch| batch.num_rows() == 1);
         let mut inside = InSession::new(self, conversation, control, (0, false));
-        let values = inside.execute(&kept, row).await?;
+        let arguments = values_of(&kept.prepared.function, row)?;
+        let values = inside.execute(&kept, arguments).await?;
         self.apply_requested_settings(conversation);
         if conversation.changes_session() || self.has_temporary(conversation) {
             return Ok(Outcome::Declined);
@@ -193,7 +192,9 @@ impl Inner {
         if self.context.advisory.are_held() {
             return Ok(Outcome::Declined);
         }
-        let row = row_of(&kept, &values)?;
+        let named = outputs(&kept.prepared.function).map(|(_, parameter)| parameter);
+        let row = row_of(named.zip(&values))?;
+        let row = row.map(|row| distributed::rows_to_bytes(&row.schema(), &[row])).transpose()?;
         conversation.commit(control).await?;
         Ok(Outcome::Committed(row))
     }
@@ -203,20 +204,4 @@ impl Inner {
         let schema = &self.context.temporary;
         conversation.open().is_some_and(|open| open.transaction.catalog().schema(schema).is_some())
     }
-}
-
-/// The values of output parameters as a row; `None` without any.
-fn row_of(kept: &KeptFunction, values: &[Value]) -> Result<Option<Vec<u8>>> {
-    let (mut fields, mut columns) = (Vec::new(), Vec::new());
-    for ((_, parameter), value) in outputs(&kept.prepared.function).zip(values) {
-        let column = value.scalar.to_array_of_size(1)?;
-        fields.push(Field::new(&parameter.name, column.data_type().clone(), true));
-        columns.push(column);
-    }
-    if columns.is_empty() {
-        return Ok(None);
-    }
-    let schema = Arc::new(Schema::new(fields));
-    let row = RecordBatch::try_new(Arc::clone(&schema), columns)?;
-    distributed::rows_to_bytes(&schema, &[row]).map(Some).map_err(Error::from)
 }

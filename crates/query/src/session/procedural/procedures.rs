@@ -1,6 +1,7 @@
 //! CALL of procedures.
 
 use super::call::{Deep, null, type_name};
+use super::prepared_call::{PreparedCall, values_of};
 use super::statements::InSession;
 use crate::analysis;
 use crate::calls::identity;
@@ -294,13 +295,21 @@ impl Resolved {
     }
 
     /// The query of the arguments of a CALL, as values of the parameters' types, in their order; `None` without any.
-    pub(super) fn query_of_arguments(&self, call: &Call) -> Result<Option<Statement>> {
+    pub(super) fn query_of_arguments(
+        &self,
+        frame: &Frame<'_>,
+        call: &Call,
+    ) -> Result<Option<Statement>> {
         let texts = self.arguments_of(call);
-        if texts.is_empty() {
-            return Ok(None);
+        match texts.is_empty() {
+            true => Ok(None),
+            false => query_of(frame, &texts.join(", ")).map(Some),
         }
-        let query = parser::one(&format!("SELECT {}", texts.join(", ")));
-        query.map(Some).map_err(Error::without_position)
+    }
+
+    /// The arguments of a CALL as queries of their own.
+    pub(super) fn arguments(&self, frame: &Frame<'_>, call: &Call) -> Result<Vec<Statement>> {
+        self.arguments_of(call).iter().map(|text| query_of(frame, text)).collect()
     }
 
     fn arguments_of(&self, call: &Call) -> Vec<String> {
@@ -326,9 +335,15 @@ impl Resolved {
     }
 }
 
+/// The query of some expressions, with the types of the statement's parameters.
+fn query_of(frame: &Frame<'_>, expressions: &str) -> Result<Statement> {
+    let query = parser::one(&format!("SELECT {expressions}")).map_err(Error::without_position)?;
+    Ok(query.with_parameter_types(frame.parameter_types()))
+}
+
 /// The type of an argument.
 async fn type_of(frame: &Frame<'_>, tables: &dyn scan::tables::Tables, text: &str) -> Result<Oid> {
-    let statement = parser::one(&format!("SELECT {text}")).map_err(Error::without_position)?;
+    let statement = query_of(frame, text)?;
     let inner = frame.session.frame_of(frame.parameters, &statement).with_names(frame.names);
     let planner = inner.planner(tables);
     let query = analysis::query_of(&statement)?;
@@ -369,25 +384,27 @@ impl InSession<'_> {
         let frame = self.inner.frame_of(values, statement).with_names(names);
         let reading = self.inner.reading(self.conversation).await?;
         self.inner.context.see(&reading, &frame);
-        let resolved = resolve(&frame, &reading, call).await?;
-        let query = resolved.query_of_arguments(call)?;
+        let prepared = self.inner.prepare_call(&frame, &reading, call).await?;
+        let PreparedCall { resolved, query, .. } = &*prepared;
         let kept = self.inner.function(reading.catalog(), resolved.function.id)?;
-        let arguments = match &query {
-            None => Vec::new(),
-            Some(query) => {
+        let arguments = match (prepared.computed(&frame)?, query) {
+            (Some(computed), _) => computed,
+            (None, None) => Vec::new(),
+            (None, Some(query)) => {
                 let done = self.query(query, names, values, None).await;
-                done.map_err(Error::without_position)?.batches
+                let batches = done.map_err(Error::without_position)?.batches;
+                let row = batches.iter().find(|batch| batch.num_rows() == 1);
+                values_of(&resolved.function, row)?
             }
         };
-        let row = arguments.iter().find(|batch| batch.num_rows() == 1);
-        Ok(resolved.outputs(self.execute(&kept, row).await?))
+        Ok(resolved.outputs(self.execute(&kept, arguments).await?))
     }
 
-    /// Executes a procedure with a row of arguments, and returns the values of its output parameters.
+    /// Executes a procedure with arguments, and returns the values of its output parameters.
     pub(super) async fn execute(
         &mut self,
         kept: &KeptFunction,
-        row: Option<&RecordBatch>,
+        arguments: Vec<Value>,
     ) -> Result<Vec<Value>> {
         let function = Arc::clone(&kept.prepared.function);
         let (inner, control) = (self.inner, self.control);
@@ -397,11 +414,12 @@ impl InSession<'_> {
         let inside = InSession::new(inner, &mut *self.conversation, control, place);
         let mut parameters: Vec<Given<Value>> = Vec::new();
         let mut host = StatementHost::resume(inside, kept.memory());
-        for (at, parameter) in function.parameters.iter().enumerate() {
+        let mut arguments = arguments.into_iter();
+        for parameter in &function.parameters {
             let of = type_name(parameter.type_id);
             let mut value = null(&mut host, parameter.type_id)?;
-            if let Some(column) = row.and_then(|row| row.columns().get(at)) {
-                value = Value::at(column, 0, &value.of)?;
+            if let Some(argument) = arguments.next() {
+                value.scalar = argument.scalar;
             }
             parameters.push((parameter.name.clone(), of, value));
         }

@@ -25,7 +25,7 @@ pub(super) fn select(frame: &Frame<'_>, tables: &dyn Tables, query: &SelectStmt)
     }
     let (table, alias) = only_table(frame, tables, range, Privileges::SELECT)?;
     let read = Read::recognise((&table, indexes_of(tables, &table)), alias, query)?;
-    if read.point().is_none() && frame.session.shared.store.peers().is_some() {
+    if !read.is_by_key() && frame.session.shared.store.peers().is_some() {
         return None;
     }
     let mut fields = fields_of(&table, read.columns(), read.names());
