@@ -11,7 +11,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan, Volatility};
 use datafusion::physical_expr::PhysicalExpr;
 use planner::inputs::Inputs;
 use planner::{NamedParameter, Planner};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use store::catalog::SqlType;
 use values::error::Result;
 use values::field::Field;
@@ -27,6 +27,8 @@ pub struct Compiled {
     of: SqlType,
     /// Whether it has the same meaning in every statement.
     is_lasting: bool,
+    /// Its value, if that is always the same.
+    constant: OnceLock<Value>,
 }
 
 impl Compiled {
@@ -56,7 +58,8 @@ impl Compiled {
         let expr = planner.physical_with_inputs(logical, &empty, &mut inputs).ok()??;
         let (names, of) = (planner.names.to_vec(), field.sql_type.clone());
         let schema = Arc::new(Schema::new(inputs.fields()));
-        Some(Self { names, expr, inputs, schema, of, is_lasting })
+        let constant = OnceLock::new();
+        Some(Self { names, expr, inputs, schema, of, is_lasting, constant })
     }
 
     /// Whether it has the same meaning in every statement.
@@ -101,6 +104,9 @@ impl Compiled {
         &self,
         parameter: impl Fn(usize) -> Option<&'v ScalarValue>,
     ) -> Result<Option<Value>> {
+        if let Some(constant) = self.constant.get() {
+            return Ok(Some(constant.clone()));
+        }
         let mut columns = Vec::with_capacity(self.schema.fields().len());
         for (number, of) in self.inputs.parameters() {
             let Some(value) = parameter(number) else { return Ok(None) };
@@ -114,6 +120,10 @@ impl Compiled {
         let schema = Arc::clone(&self.schema);
         let row = RecordBatch::try_new_with_options(schema, columns, &options)?;
         let array = self.expr.evaluate(&row)?.into_array(1)?;
-        Value::at(&array, 0, &self.of).map(Some)
+        let value = Value::at(&array, 0, &self.of)?;
+        if self.is_lasting && self.schema.fields().is_empty() {
+            let _ = self.constant.set(value.clone());
+        }
+        Ok(Some(value))
     }
 }

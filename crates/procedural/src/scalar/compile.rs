@@ -138,6 +138,15 @@ impl Compile<'_> {
                 let branches = branches.iter().map(|both| grammar::growing(|| branch(both)));
                 Node::Case(branches.collect::<Option<_>>()?, self.boxed(otherwise)?)
             }
+            Kind::Subscript { array, subscripts, is_slice: false } => {
+                let [(None, Some(subscript))] = subscripts.as_slice() else { return None };
+                let Kind::Parameter(number) = &array.kind else { return None };
+                let place = usize::try_from(*number).ok()?.checked_sub(1)?;
+                let SqlType::Array(item) = &self.names.get(place)?.sql_type else { return None };
+                let is_same = is_plain(item) && **item == of;
+                let subscript = is_same.then(|| grammar::growing(|| self.boxed(subscript)))?;
+                Node::Item(place, of, subscript?)
+            }
             Kind::Coalesce(parts) => Node::Coalesce(grammar::growing(|| self.all(parts))?),
             _ => return None,
         })

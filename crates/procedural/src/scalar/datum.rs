@@ -1,6 +1,7 @@
 //! Plain values.
 
 use crate::value::Value;
+use datafusion::arrow::array::Array;
 use datafusion::common::ScalarValue;
 use store::catalog::SqlType;
 use values::numbers;
@@ -47,6 +48,22 @@ impl Datum {
             },
             _ => return None,
         })
+    }
+
+    /// The item of an array of one dimension at a subscript, which is NULL beyond its ends. `None` as for [`Self::of`].
+    pub(super) fn item(array: &ScalarValue, subscript: i64, of: &SqlType) -> Option<Self> {
+        let ScalarValue::List(list) = array else { return None };
+        if list.is_null(0) {
+            return Some(Self::Null);
+        }
+        let items = list.value(0);
+        let at = usize::try_from(subscript).ok().and_then(|subscript| subscript.checked_sub(1));
+        match at.filter(|at| *at < items.len()) {
+            Some(at) => Self::of(&ScalarValue::try_from_array(&items, at).ok()?, of),
+            // The items of arrays of several dimensions are arrays.
+            None if items.is_empty() || *items.data_type() == of.arrow() => Some(Self::Null),
+            None => None,
+        }
     }
 
     fn integer(value: Option<i64>) -> Self {

@@ -32,6 +32,8 @@ enum Node {
     Constant(Datum),
     /// A variable by its place among the parameters, with the type that its values must have.
     Variable(usize, SqlType),
+    /// An item of an array: a variable by its place, the type of the items, and the subscript.
+    Item(usize, SqlType, Box<Node>),
     Apply(Operation, Box<Node>, Box<Node>),
     Convert(compile::Conversion, Box<Node>),
     And(Vec<Node>),
@@ -108,6 +110,15 @@ impl Node {
                 let value = variable(*place).ok_or(Stop::Unknown)?;
                 Datum::of(&value.scalar, of).ok_or(Stop::Unknown)?
             }
+            Self::Item(place, of, subscript) => {
+                let array = variable(*place).ok_or(Stop::Unknown)?;
+                match subscript.datum(variable)? {
+                    Datum::Integer(at) => {
+                        Datum::item(&array.scalar, at, of).ok_or(Stop::Unknown)?
+                    }
+                    _ => Datum::Null,
+                }
+            }
             Self::Apply(operation, left, right) => {
                 let left = left.datum(variable)?;
                 let right = right.datum(variable)?;
@@ -161,6 +172,10 @@ impl Node {
         match self {
             Self::Constant(_) => {}
             Self::Variable(place, _) => all.push(*place),
+            Self::Item(place, _, subscript) => {
+                all.push(*place);
+                subscript.note(all);
+            }
             Self::Apply(_, left, right) => {
                 left.note(all);
                 right.note(all);
