@@ -118,8 +118,11 @@ pub trait Statements: Send {
     fn check(&self) -> Result<()>;
 }
 
-/// The turns of loops after which others run, and the end of the statement is noticed.
-const TURNS: u32 = 64;
+/// The turns of loops after which the end of the statement is noticed.
+const TURNS: u32 = 16;
+
+/// The turns of loops after which others run: letting them takes as long as many turns.
+const TURNS_OF_OTHERS: u32 = 4096;
 
 /// A host that remembers what it has planned.
 pub struct StatementHost<S> {
@@ -465,10 +468,13 @@ impl<S: Statements> Host for StatementHost<S> {
 
     async fn check(&mut self) -> Result<()> {
         self.turns = self.turns.wrapping_add(1);
-        if self.turns.is_multiple_of(TURNS) && self.statements.yields() {
+        if self.turns.is_multiple_of(TURNS_OF_OTHERS) && self.statements.yields() {
             tokio::task::yield_now().await;
         }
-        self.statements.check()
+        match self.turns.is_multiple_of(TURNS) {
+            true => self.statements.check(),
+            false => Ok(()),
+        }
     }
 
     fn null(&mut self, of: &str) -> Result<Value> {

@@ -26,11 +26,16 @@ pub(super) struct Within<'a, V> {
 impl<H: Host> Machine<'_, H> {
     /// The value of an expression that has a program. `None` for others.
     pub(super) fn computed(&mut self, sql: &Sql, to: Option<&str>) -> Option<Result<H::Value>> {
-        let scopes = &self.scopes;
-        let known = self.host.programs().get(sql.id)?;
-        if known.to.as_deref() != to {
+        if self.host.programs().get(sql.id)?.to.as_deref() != to {
             return None;
         }
+        self.computed_as_known(sql)
+    }
+
+    /// As [`Self::computed`], as a value of the type to which the program converts.
+    fn computed_as_known(&mut self, sql: &Sql) -> Option<Result<H::Value>> {
+        let scopes = &self.scopes;
+        let known = self.host.programs().get(sql.id)?;
         known.program.compute(&|number| scopes.at_place(known.places.get(number)?.as_ref()?))
     }
 
@@ -74,8 +79,7 @@ impl<H: Host> Machine<'_, H> {
                 if known.is_none_or(|known| known.to.as_deref() != Some(of)) {
                     return not;
                 }
-                let of = of.to_owned();
-                let Some(value) = self.computed(sql, Some(&of)) else { return not };
+                let Some(value) = self.computed_as_known(sql) else { return not };
                 self.set(target, value?)?;
                 Ok(Quick::Flow(Flow::Next))
             }

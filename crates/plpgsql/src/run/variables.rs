@@ -232,15 +232,15 @@ impl<H: Host> Machine<'_, H> {
     pub(super) fn set(&mut self, target: &Target, new: H::Value) -> Result<()> {
         let is_null = self.host.is_null(&new);
         let (slot, field) = self.scopes.slot(target)?;
-        if slot.not_null && is_null {
-            return Err(null_refused(&slot.name));
+        let Slot { name, content, not_null, .. } = slot;
+        if *not_null && is_null {
+            return Err(null_refused(name));
         }
-        let name = slot.name.clone();
         let no_field = |field: &str| {
             let message = format!("record \"{name}\" has no field \"{field}\"");
             Error::new(SqlState::UndefinedColumn, message)
         };
-        match (&mut slot.content, field) {
+        match (content, field) {
             (Content::Value { value, .. }, _) | (Content::Composite { value, .. }, None) => {
                 *value = new;
             }
