@@ -1,6 +1,6 @@
 //! Expressions that are planned once and evaluated many times.
 
-use crate::program::{is_number, steady_value};
+use crate::steady::{is_number, steady_value};
 use crate::value::Value;
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{Schema, SchemaRef};

@@ -3,7 +3,7 @@
 use crate::assignment::assigned;
 use crate::host::{StatementHost, Statements, inside, text_value};
 use crate::known::{Key, Known, parameters};
-use crate::program::steady;
+use crate::steady::steady;
 use crate::subquery;
 use crate::value::Value;
 use datafusion::common::ScalarValue;

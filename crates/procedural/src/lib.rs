@@ -19,6 +19,7 @@ mod returned;
 mod running;
 mod scalar;
 mod script;
+mod steady;
 mod subquery;
 mod texts;
 mod value;

@@ -179,6 +179,24 @@ async fn calls_that_fail_change_nothing_and_say_why() {
         .expect_err("too large");
     assert_eq!(error.state().code(), "42883");
 
+    execute(of(&servers, 0), "CREATE ROLE clerk").await;
+    session.execute("SET ROLE clerk").await.expect("set");
+    for account in [there, here] {
+        let error = session
+            .execute(&format!("CALL deposit({account}, 1)"))
+            .await
+            .map(drop)
+            .expect_err("denied");
+        assert_eq!(error.state().code(), "42501");
+    }
+    until_nothing_is_left(&servers).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn calls_end_early_at_their_owners() {
+    let servers = bank().await;
+    let (there, _) = there_and_here(&servers).await;
+    let session = of(&servers, 0).session();
     session.execute("SET statement_timeout = '200ms'").await.expect("set");
     let begun = Instant::now();
     let error =
@@ -194,17 +212,6 @@ async fn calls_that_fail_change_nothing_and_say_why() {
     assert!(begun.elapsed().as_secs() < 30, "both have ended early");
     assert_eq!(balance(&servers, there).await, 1000);
     session.execute(&format!("CALL deposit({there}, 1)")).await.expect("nothing is locked");
-
-    execute(of(&servers, 0), "CREATE ROLE clerk").await;
-    session.execute("SET ROLE clerk").await.expect("set");
-    for account in [there, here] {
-        let error = session
-            .execute(&format!("CALL deposit({account}, 1)"))
-            .await
-            .map(drop)
-            .expect_err("denied");
-        assert_eq!(error.state().code(), "42501");
-    }
     until_nothing_is_left(&servers).await;
 }
 

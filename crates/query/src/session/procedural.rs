@@ -6,6 +6,7 @@ pub(crate) mod guests;
 mod in_transaction;
 mod prepared_call;
 mod procedures;
+mod resolved;
 mod statements;
 mod triggered;
 

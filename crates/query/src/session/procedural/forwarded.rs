@@ -1,7 +1,7 @@
 //! CALL of a procedure that the owner of its rows executes.
 
 use super::prepared_call::PreparedCall;
-use super::procedures::{Output, held, outputs};
+use super::resolved::{Output, held, outputs};
 use crate::analysis;
 use crate::context::{Frame, Inner};
 use crate::forwarding;

@@ -5,7 +5,7 @@
 
 use super::forwarded::row_of;
 use super::prepared_call::values_of;
-use super::procedures::outputs;
+use super::resolved::outputs;
 use super::statements::InSession;
 use crate::context::cancel::CancelHandle;
 use crate::context::running::RunningMark;

@@ -1,6 +1,6 @@
 //! Calls of procedures, looked at once: which procedure each means, and programs of its arguments.
 
-use super::procedures::{Resolved, held, resolve};
+use super::resolved::{Resolved, held, resolve};
 use crate::analysis;
 use crate::context::call_site::CallSite;
 use crate::context::{Frame, Inner};
