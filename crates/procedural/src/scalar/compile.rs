@@ -20,6 +20,10 @@ pub(super) enum Conversion {
     Number,
     /// An integer to its text.
     Text,
+    /// A text to the number of its characters.
+    Length,
+    /// An integer of a size to its absolute value.
+    Absolute(Size),
 }
 
 impl Conversion {
@@ -38,6 +42,13 @@ impl Conversion {
             }
             (Self::Double, Datum::Integer(value)) => Datum::Double(value as f64),
             (Self::Number, Datum::Integer(value)) => Datum::Number(i128::from(value), 0),
+            (Self::Length, Datum::Text(text)) => {
+                let length = i64::try_from(text.chars().count()).ok();
+                Datum::Integer(Size::Usual.checked(length)?)
+            }
+            (Self::Absolute(size), Datum::Integer(value)) => {
+                Datum::Integer(size.checked(value.checked_abs())?)
+            }
             (Self::Text, Datum::Integer(value)) => Datum::Text(value.to_string()),
             _ => return Ok(None),
         }))
@@ -170,6 +181,17 @@ impl Compile<'_> {
 
     fn of_one(&self, name: &str, arguments: &[Expr], of: &SqlType) -> Option<Node> {
         let [argument] = arguments else { return None };
+        let is_text = matches!(held(argument), Some(SqlType::Text | SqlType::Varchar(None)));
+        let conversion = match (name, size(of)) {
+            ("length" | "char_length" | "character_length", Some(_)) if is_text => {
+                Some(Conversion::Length)
+            }
+            ("abs", Some(size)) => Some(Conversion::Absolute(size)),
+            _ => None,
+        };
+        if let Some(conversion) = conversion {
+            return Some(Node::Convert(conversion, self.boxed(argument)?));
+        }
         let negates = matches!(name, "int2um" | "int4um" | "int8um");
         let size = size(of).filter(|_| negates)?;
         let zero = Box::new(Node::Constant(Datum::Integer(0)));

@@ -1,6 +1,7 @@
 //! Operators of decimal numbers. What needs more than 38 digits is left to the engine.
 
 use super::integers::Arithmetic;
+use numerics::Numeric;
 use std::cmp::Ordering;
 
 /// The most digits.
@@ -18,7 +19,7 @@ fn aligned(left: (i128, i8), right: (i128, i8)) -> Option<(i128, i128, i8)> {
     Some((scaled(left.0, left.1, scale)?, scaled(right.0, right.1, scale)?, scale))
 }
 
-/// A sum, difference or product. `None` for other operators, and for too many digits.
+/// The result of an operator. `None` for a division by zero, and for too many digits.
 pub(super) fn apply(how: Arithmetic, left: (i128, i8), right: (i128, i8)) -> Option<(i128, i8)> {
     let (digits, scale) = match how {
         Arithmetic::Add | Arithmetic::Subtract => {
@@ -30,10 +31,31 @@ pub(super) fn apply(how: Arithmetic, left: (i128, i8), right: (i128, i8)) -> Opt
             (digits, scale)
         }
         Arithmetic::Multiply => (left.0.checked_mul(right.0)?, left.1.checked_add(right.1)?),
-        Arithmetic::Divide | Arithmetic::Remainder => return None,
+        Arithmetic::Divide | Arithmetic::Remainder if right.0 == 0 => return None,
+        Arithmetic::Divide => parts(number(left).div(&number(right)).ok()?)?,
+        Arithmetic::Remainder => parts(number(left).rem(&number(right)).ok()?)?,
     };
+    fitting((digits, scale))
+}
+
+/// A number, if it has few enough digits.
+fn fitting((digits, scale): (i128, i8)) -> Option<(i128, i8)> {
     let fits = digits.unsigned_abs() < 10_u128.pow(DIGITS_MAX) && scale <= DIGITS_MAX as i8;
     fits.then_some((digits, scale))
+}
+
+/// A number rounded to some digits behind the point. `None` for too many digits.
+pub(super) fn rounded(of: (i128, i8), digits: i64) -> Option<(i128, i8)> {
+    fitting(parts(number(of).round(i32::try_from(digits).ok()?).ok()?)?)
+}
+
+fn number((digits, scale): (i128, i8)) -> Numeric {
+    Numeric::from_i128(digits, scale.into())
+}
+
+fn parts(of: Numeric) -> Option<(i128, i8)> {
+    let (digits, scale) = of.small_parts()?;
+    Some((digits, i8::try_from(scale).ok()?))
 }
 
 /// The order of two numbers.

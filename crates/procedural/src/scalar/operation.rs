@@ -17,6 +17,8 @@ pub(super) enum Operation {
     Compare(Comparison),
     /// `||` of texts.
     Join,
+    /// `round` of a decimal number to some digits.
+    Round,
 }
 
 /// A comparison.
@@ -49,6 +51,9 @@ impl Operation {
         if matches!(name, "textcat" | "textanycat" | "anytextcat") {
             return Some(Self::Join);
         }
+        if name == "round" {
+            return Some(Self::Round);
+        }
         let is_of = |prefixes: &[&str]| {
             prefixes.iter().find_map(|prefix| name.strip_prefix(prefix)).filter(|rest| {
                 // `int84div` begins with `int8`, too.
@@ -71,6 +76,8 @@ impl Operation {
             "numeric_add" => Some(Arithmetic::Add),
             "numeric_sub" => Some(Arithmetic::Subtract),
             "numeric_mul" => Some(Arithmetic::Multiply),
+            "numeric_div" => Some(Arithmetic::Divide),
+            "numeric_mod" => Some(Arithmetic::Remainder),
             _ => None,
         };
         how.map(Self::Numbers).or_else(|| is_of(&compares).and_then(comparison).map(Self::Compare))
@@ -91,6 +98,12 @@ impl Operation {
             }
             (Self::Numbers(how), Number(left, of_left), Number(right, of_right)) => {
                 match numbers::apply(how, (left, of_left), (right, of_right)) {
+                    Some((digits, scale)) => Number(digits, scale),
+                    None => return Ok(None),
+                }
+            }
+            (Self::Round, Number(digits, scale), Integer(places)) => {
+                match numbers::rounded((digits, scale), places) {
                     Some((digits, scale)) => Number(digits, scale),
                     None => return Ok(None),
                 }

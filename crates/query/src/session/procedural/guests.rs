@@ -159,6 +159,7 @@ impl Inner {
         let is_bound = self.context.advisory.are_held();
         self.context.advisory.release_all().await;
         self.functions.settle();
+        self.context.requested_settings.lock().clear();
         match result {
             _ if is_bound => Ok(Outcome::Declined),
             result => result,
@@ -184,12 +185,12 @@ impl Inner {
         let mut inside = InSession::new(self, conversation, control, (0, false));
         let arguments = values_of(&kept.prepared.function, row)?;
         let values = inside.execute(&kept, arguments).await?;
-        self.apply_requested_settings(conversation);
-        if conversation.changes_session() || self.has_temporary(conversation) {
-            return Ok(Outcome::Declined);
-        }
         self.check_deferred(conversation).await?;
-        if self.context.advisory.are_held() {
+        self.apply_requested_settings(conversation);
+        let is_bound = conversation.changes_session()
+            || self.has_temporary(conversation)
+            || self.context.advisory.are_held();
+        if is_bound {
             return Ok(Outcome::Declined);
         }
         let named = outputs(&kept.prepared.function).map(|(_, parameter)| parameter);
