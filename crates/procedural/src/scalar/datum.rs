@@ -1,5 +1,6 @@
 //! Plain values.
 
+use super::numbers::fitting;
 use crate::value::Value;
 use datafusion::arrow::array::Array;
 use datafusion::common::ScalarValue;
@@ -43,7 +44,8 @@ impl Datum {
                 None => Self::Null,
                 Some(bytes) => {
                     let (digits, scale) = numbers::read(bytes).ok()?.small_parts()?;
-                    Self::Number(digits, i8::try_from(scale).ok()?)
+                    let (digits, scale) = fitting((digits, i8::try_from(scale).ok()?))?;
+                    Self::Number(digits, scale)
                 }
             },
             _ => return None,

@@ -39,7 +39,7 @@ pub(super) fn apply(how: Arithmetic, left: (i128, i8), right: (i128, i8)) -> Opt
 }
 
 /// A number, if it has few enough digits.
-fn fitting((digits, scale): (i128, i8)) -> Option<(i128, i8)> {
+pub(super) fn fitting((digits, scale): (i128, i8)) -> Option<(i128, i8)> {
     let fits = digits.unsigned_abs() < 10_u128.pow(DIGITS_MAX) && scale <= DIGITS_MAX as i8;
     fits.then_some((digits, scale))
 }
