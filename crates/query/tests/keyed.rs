@@ -2,13 +2,16 @@
 
 mod servers;
 
+use bytes::Bytes;
 use datafusion::arrow::util::pretty::pretty_format_batches;
 use datafusion::common::ScalarValue;
 use futures::TryStreamExt;
 use query::{Error, Options, Outcome, Prepared, Session};
+use sdds::{ServerId, TransactionId};
 use servers::Servers;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use store::catalog::Relation;
 
 const TABLE: &str = "CREATE TABLE t (id bigint PRIMARY KEY, v integer CHECK (v < 500), name text NOT NULL DEFAULT 'none');
     INSERT INTO t SELECT i, i, 'n' || i FROM generate_series(0, 9) s(i)";
@@ -243,4 +246,40 @@ async fn operations_that_make_no_sense_are_refused() {
     }
     let row = prepared(&sessions[1], "SELECT * FROM t WHERE id = $1").await;
     assert_eq!(answer_of(&row, &[id(1)]).await.expect("a row"), "| 1  | 1 | n1   |");
+}
+
+/// The same of calls of procedures.
+#[tokio::test]
+async fn calls_that_make_no_sense_are_refused() {
+    let (servers, sessions) = three().await;
+    let key = |value: i64| {
+        let column = id(value).to_array().expect("a value");
+        store::key::encode_columns(&[column]).expect("a key").remove(0)
+    };
+    let raise =
+        "CREATE PROCEDURE raise(of bigint) LANGUAGE sql AS 'UPDATE t SET v = 5 WHERE id = of'";
+    sessions[1].execute(raise).await.expect("created");
+    servers.take_sent();
+    sessions[0].execute("CALL raise(7)").await.expect("called");
+    let sent = servers.take_sent().pop().expect("a call");
+    let catalog = servers.database(2).store().catalog();
+    let Some(Relation::Table(table)) = catalog.relation("public", "t") else { panic!("no table") };
+    let fragments = servers.database(2).fragments();
+    let call = |key, bytes: Bytes| {
+        let id = TransactionId { coordinator: ServerId(0), number: 1 };
+        fragments.call(id, table.id, key, bytes)
+    };
+    for end in 0..sent.len() {
+        let cut = call(key(7), sent.slice(..end)).await;
+        assert!(cut.is_err(), "{end} of {} bytes", sent.len());
+    }
+    for place in 0..sent.len() {
+        let mut changed = sent.to_vec();
+        changed[place] ^= 0x55;
+        let _ = call(key(7), changed.into()).await;
+    }
+    assert!(call(key(1), sent.clone()).await.is_err(), "the row is not here");
+    call(key(7), sent).await.expect("as before");
+    let row = prepared(&sessions[1], "SELECT v FROM t WHERE id = $1").await;
+    assert_eq!(answer_of(&row, &[id(7)]).await.expect("a row"), "| 5 |");
 }

@@ -475,6 +475,7 @@ impl RowPeers for Seen {
         call: Bytes,
         _: BoxFuture<'_, ()>,
     ) -> Result<Bytes, Error> {
+        self.servers.sent.lock().expect("sound").push(call.clone());
         let owner = self.servers.owner(table, key);
         let id = self.transaction_id();
         let fragments = self.servers.database(owner.0).fragments();
