@@ -35,15 +35,18 @@ pub fn define_aggregate(create: &CreateAggregate, new: NewAggregate<'_>) -> Resu
     }
     let types: Vec<Oid> = parameters.iter().map(|parameter| Oid(parameter.type_id)).collect();
     let state = type_of(&create.state)?;
-    if state.is_polymorphic() || types.iter().any(|oid| oid.is_polymorphic()) {
-        return Err(Error::missing("an aggregate of polymorphic types"));
-    }
+    refuse_undetermined_state(state, &types)?;
     if matches!(state.catalog_name(), "internal" | "record" | "void") {
         let message = format!("aggregate transition data type cannot be {state}");
         return Err(Error::new("42P13", message));
     }
     let all: Vec<Oid> = [state].into_iter().chain(types).collect();
     let transition = found(&new, &create.transition, &all)?;
+    if state.is_polymorphic() && transition.result != state {
+        let name = &create.transition;
+        let message = format!("return type of transition function {name} is not {state}");
+        return Err(Error::new("42804", message));
+    }
     let combine = create.combine.as_ref();
     let combine = combine.map(|name| found(&new, name, &[state, state])).transpose()?;
     let finish = create.finish.as_ref().map(|name| found(&new, name, &[state])).transpose()?;
@@ -94,17 +97,25 @@ fn found(new: &NewAggregate<'_>, name: &RelationName, types: &[Oid]) -> Result<S
     };
     for schema in schemas {
         let named = new.catalog.functions_named(schema, &name.name).iter();
-        let mut named = named.map(|function| resolved(new.catalog, function).into_owned());
+        let named = named.map(|function| resolved(new.catalog, function).into_owned());
         let fits = |function: &std::sync::Arc<Function>| {
             function.inputs().map(|input| Oid(input.type_id)).eq(types.iter().copied())
         };
-        if let Some(function) = named.find(fits) {
+        let takes = |function: &std::sync::Arc<Function>| {
+            let mut inputs = function.inputs().map(|input| Oid(input.type_id)).zip(types);
+            function.inputs().count() == types.len()
+                && inputs.all(|(of, given)| accepts(of, *given))
+        };
+        let named: Vec<_> = named.collect();
+        let exact = named.iter().find(|function| fits(function));
+        if let Some(function) = exact.or_else(|| named.iter().find(|function| takes(function))) {
             if function.returns_set || function.is_procedure {
                 let message = format!("function {} returns a set", name.name);
                 return Err(Error::new("42804", message));
             }
-            let (id, result) = (FunctionId::User(function.id), Oid(function.result_id));
-            return Ok(Step { id, result });
+            let declared: Vec<Oid> = function.inputs().map(|input| Oid(input.type_id)).collect();
+            let result = result_of(Oid(function.result_id), &declared, types);
+            return Ok(Step { id: FunctionId::User(function.id), result });
         }
     }
     let is_of_system = matches!(name.schema.as_deref(), None | Some("pg_catalog"));
@@ -117,7 +128,7 @@ fn found(new: &NewAggregate<'_>, name: &RelationName, types: &[Oid]) -> Result<S
     };
     match named.find(fits) {
         Some(function) => {
-            let result = if function.result.is_polymorphic() { types[0] } else { function.result };
+            let result = result_of(function.result, &function.arguments, types);
             Ok(Step { id: FunctionId::System(function.oid.0), result })
         }
         None => {
@@ -127,9 +138,45 @@ fn found(new: &NewAggregate<'_>, name: &RelationName, types: &[Oid]) -> Result<S
     }
 }
 
-/// Whether a parameter of the system takes values of a type as they are.
+/// Whether a parameter takes values of a type as they are.
 fn accepts(declared: Oid, of: Oid) -> bool {
+    let is_plain = !of.is_polymorphic();
     declared == of
-        || matches!(declared, Oid::ANYELEMENT | Oid::ANYCOMPATIBLE) && of.element().is_none()
-        || matches!(declared, Oid::ANYARRAY | Oid::ANYCOMPATIBLEARRAY) && of.element().is_some()
+        || matches!(declared, Oid::ANYELEMENT | Oid::ANYCOMPATIBLE) && is_plain && !is_array(of)
+        || matches!(declared, Oid::ANYARRAY | Oid::ANYCOMPATIBLEARRAY) && is_plain && is_array(of)
+}
+
+fn is_array(of: Oid) -> bool {
+    of.element().is_some() || matches!(of, Oid::ANYARRAY | Oid::ANYCOMPATIBLEARRAY)
+}
+
+/// The type that a function returns for values of these types. It stays polymorphic if they are.
+fn result_of(declared: Oid, parameters: &[Oid], types: &[Oid]) -> Oid {
+    if !declared.is_polymorphic() {
+        return declared;
+    }
+    let item = |(parameter, of): (&Oid, &Oid)| match of {
+        of if !parameter.is_polymorphic() || of.is_polymorphic() => None,
+        of if is_array(*parameter) => of.element(),
+        of => Some(*of),
+    };
+    let item = parameters.iter().zip(types).find_map(item);
+    let result = if is_array(declared) { item.and_then(Oid::array) } else { item };
+    result.unwrap_or(declared)
+}
+
+/// Refuses a polymorphic state that no argument decides.
+fn refuse_undetermined_state(state: Oid, types: &[Oid]) -> Result<()> {
+    if !state.is_polymorphic() || types.iter().any(|oid| oid.is_polymorphic()) {
+        return Ok(());
+    }
+    let of = match state.is_polymorphic_exact() {
+        true => "anyelement, anyarray, anynonarray, anyenum, anyrange, or anymultirange",
+        false => {
+            "anycompatible, anycompatiblearray, anycompatiblenonarray, anycompatiblerange, or anycompatiblemultirange"
+        }
+    };
+    let message = "cannot determine transition data type";
+    let detail = format!("A result of type {state} requires at least one input of type {of}.");
+    Err(Error::new("42P13", message).detail(detail))
 }

@@ -2,6 +2,7 @@
 
 mod change;
 mod expr;
+pub mod places;
 mod query;
 pub mod walk;
 mod window;

@@ -1,6 +1,6 @@
 //! Window functions and their frames.
 
-use super::expr::{Expr, SortKey};
+use super::expr::{Expr, SortKey, UserAggregate};
 use system_catalog::{Oid, SqlType};
 
 /// A window function.
@@ -20,6 +20,8 @@ pub struct WindowCall {
     pub frame: WindowFrame,
     /// The type of the result.
     pub sql_type: SqlType,
+    /// What an aggregate of a user does.
+    pub user: Option<Box<UserAggregate>>,
 }
 
 /// The frame of a window.

@@ -298,6 +298,8 @@ pub(crate) struct Binder<'a> {
     calls: Vec<RoutineCall>,
     /// Whether there may be such calls.
     calls_before: bool,
+    /// Whether SQL functions are executed, also those that could be expanded.
+    executes_all: bool,
     /// The rows that functions return, with the names of their fields.
     named_rows: Vec<(Expr, Vec<Column>)>,
 }
@@ -329,6 +331,7 @@ impl<'a> Binder<'a> {
             places: 0,
             calls: Vec::new(),
             calls_before: false,
+            executes_all: false,
             named_rows: Vec::new(),
         }
     }

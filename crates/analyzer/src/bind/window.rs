@@ -1,14 +1,15 @@
 //! Window functions and windows.
 
-use super::Binder;
 use super::scope::Clause;
+use super::{Binder, names};
 use crate::error::{Error, Result};
 use crate::system::casts::CastContext;
 use crate::system::functions::{AggregateKind, FunctionKind};
 use crate::system::{Oid, SqlType};
 use crate::tree::walk::contains;
 use crate::tree::{
-    Expr, FrameBound, FrameExclusion, FrameUnits, Kind, SortKey, WindowCall, WindowFrame,
+    Expr, FrameBound, FrameExclusion, FrameUnits, Kind, SortKey, UserAggregate, WindowCall,
+    WindowFrame,
 };
 use grammar::tree::{FuncCall, Node, WindowDef};
 
@@ -65,12 +66,7 @@ impl Binder<'_> {
                 let message = "FILTER is not implemented for non-aggregate window functions";
                 return Err(Error::new("0A000", message).at(location));
             }
-            Some(node) => {
-                let filter =
-                    self.in_clause(Clause::Filter, |binder| binder.required(Some(node)))?;
-                Some(self.coerce_to_bool(filter, "FILTER")?)
-            }
-            None => None,
+            node => self.window_filter(node.as_deref())?,
         };
         let window = self.in_clause(Clause::Window, |binder| binder.window_of(definition))?;
         let call = WindowCall {
@@ -81,7 +77,45 @@ impl Binder<'_> {
             order_by: window.order_by,
             frame: window.frame,
             sql_type: resolved.sql_type,
+            user: None,
         };
+        self.placed_window(call, location)
+    }
+
+    /// An aggregate of a user over a window.
+    pub(super) fn user_window(
+        &mut self,
+        called: (Vec<Expr>, SqlType, UserAggregate),
+        call: &FuncCall,
+        definition: &WindowDef,
+    ) -> Result<Expr> {
+        let (arguments, sql_type, user) = called;
+        let (_, name) = names::qualified(&call.funcname);
+        self.allow_window(name, call)?;
+        let filter = self.window_filter(call.agg_filter.as_deref())?;
+        let window = self.in_clause(Clause::Window, |binder| binder.window_of(definition))?;
+        let placed = WindowCall {
+            function: Oid(0),
+            arguments,
+            filter,
+            partition_by: window.partition_by,
+            order_by: window.order_by,
+            frame: window.frame,
+            sql_type,
+            user: Some(Box::new(user)),
+        };
+        self.placed_window(placed, call.location)
+    }
+
+    /// FILTER of a window function.
+    fn window_filter(&mut self, node: Option<&Node>) -> Result<Option<Expr>> {
+        let Some(node) = node else { return Ok(None) };
+        let filter = self.in_clause(Clause::Filter, |binder| binder.required(Some(node)))?;
+        self.coerce_to_bool(filter, "FILTER").map(Some)
+    }
+
+    /// The value of a window function of this query level.
+    fn placed_window(&mut self, call: WindowCall, location: i32) -> Result<Expr> {
         let Some(scope) = self.scopes.last_mut() else { return Err(Error::missing("this call")) };
         let sql_type = call.sql_type;
         let place = match scope.windows.iter().position(|known| *known == call) {

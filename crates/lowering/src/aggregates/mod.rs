@@ -50,6 +50,7 @@ impl Part {
 
     /// Whether rows can be taken out of the function, so that nothing of them stays.
     pub(crate) fn is_exact(&self) -> bool {
+        // A user's aggregate has a name with a schema.
         match self.function.name() {
             "count" | "min" | "max" => true,
             name if TOTALS.contains(&name) => true,
@@ -209,7 +210,8 @@ impl Lowering<'_> {
         match made.plan {
             Plan::Count => {}
             // These tell numbers apart themselves, or do not have to.
-            Plan::Sum | Plan::Average | Plan::Deviation(_) | Plan::Named("min" | "max") => {
+            Plan::Named("min" | "max") => return Ok(()),
+            Plan::Sum | Plan::Average | Plan::Deviation(_) if of.sql_type.oid != Oid::INTERVAL => {
                 return Ok(());
             }
             _ => {
@@ -227,6 +229,9 @@ impl Lowering<'_> {
 
     /// The aggregate of a window function; `None` if it is no aggregate.
     pub(crate) fn window_aggregate(&mut self, call: &WindowCall) -> Result<Option<Made>> {
+        if let Some(user) = &call.user {
+            return self.user_window(call, user).map(Some);
+        }
         if functions::of(call.function)
             .is_some_and(|f| f.kind != functions::FunctionKind::Aggregate)
         {

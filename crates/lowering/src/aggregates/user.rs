@@ -7,7 +7,7 @@ use crate::scope::Lowering;
 use crate::typed::Typed;
 use crate::types;
 use analyzer::system::SqlType;
-use analyzer::tree::{AggregateCall, Expr as Tree, UserAggregate};
+use analyzer::tree::{AggregateCall, Expr as Tree, UserAggregate, WindowCall};
 use datafusion::arrow::datatypes::{DataType, Schema};
 use datafusion::common::{Column, DFSchema, ScalarValue};
 use datafusion::logical_expr::expr::{AggregateFunction, Sort};
@@ -23,14 +23,11 @@ impl Lowering<'_> {
         call: &AggregateCall,
         user: &UserAggregate,
     ) -> Result<(Made, Vec<Expr>)> {
-        let arguments = self.exprs(&call.arguments)?;
+        let arguments = self.arguments_of(&call.arguments, user)?;
         let (fold, result) = self.fold(&arguments, user)?;
         let is_gathered = fold.combine.is_none();
         let mut function = Arc::new(frames::folded(fold));
-        let mut given: Vec<Expr> = arguments.iter().map(|argument| argument.expr.clone()).collect();
-        if given.is_empty() {
-            given.push(lit(1_i64));
-        }
+        let mut given = given(&arguments);
         let order = call.order_by.iter().map(|key| self.sort_key(key));
         let mut order: Vec<Sort> = order.collect::<Result<_>>()?;
         if order.is_empty() && !call.distinct {
@@ -55,15 +52,27 @@ impl Lowering<'_> {
             order: Vec::new(),
             data_type: result,
         };
-        let made = Made {
-            parts: vec![part],
-            plan: Plan::Named("user"),
-            sql_type: call.sql_type,
-            array: call.sql_type,
-            direct: Vec::new(),
-        };
+        let made = made(part, call.sql_type);
         let call = AggregateFunction::new_udf(function, given, false, filter, Vec::new(), None);
         Ok((made, vec![Expr::AggregateFunction(call)]))
+    }
+
+    /// The aggregate of a window function.
+    pub(super) fn user_window(&mut self, call: &WindowCall, user: &UserAggregate) -> Result<Made> {
+        let arguments = self.arguments_of(&call.arguments, user)?;
+        let (fold, data_type) = self.fold(&arguments, user)?;
+        let function = Arc::new(frames::folded(fold));
+        let part = Part { function, arguments: given(&arguments), order: Vec::new(), data_type };
+        Ok(made(part, call.sql_type))
+    }
+
+    /// The arguments, of which the first may become the state.
+    fn arguments_of(&mut self, given: &[Tree], user: &UserAggregate) -> Result<Vec<Typed>> {
+        let mut arguments = self.exprs(given)?;
+        if let Some(first) = arguments.first_mut().filter(|of| of.sql_type.oid == user.state.oid) {
+            *first = first.clone().converted(&types::held(user.state)?.arrow());
+        }
+        Ok(arguments)
     }
 
     /// The steps, over arguments of these types.
@@ -133,6 +142,20 @@ impl Lowering<'_> {
         let expr = engine.create_physical_expr(expr, &columns)?;
         Ok((Step { expr, schema, is_strict: false }, value))
     }
+}
+
+/// The arguments of the engine's aggregate, which has at least one.
+fn given(arguments: &[Typed]) -> Vec<Expr> {
+    match arguments {
+        [] => vec![lit(1_i64)],
+        arguments => arguments.iter().map(|argument| argument.expr.clone()).collect(),
+    }
+}
+
+/// The value of an aggregate, which is that of its part.
+fn made(part: Part, sql_type: SqlType) -> Made {
+    let (plan, direct) = (Plan::Named("user"), Vec::new());
+    Made { parts: vec![part], plan, sql_type, array: sql_type, direct }
 }
 
 /// A column of a step's row.

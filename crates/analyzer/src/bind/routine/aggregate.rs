@@ -2,8 +2,8 @@
 
 use super::Expansion;
 use super::choice::Called;
-use super::executed::is_executed;
 use crate::bind::aggregate::order_by_arguments;
+use crate::bind::operator::polymorphic;
 use crate::bind::scope::Clause;
 use crate::bind::{Binder, Catalog, contains};
 use crate::error::{Error, Result};
@@ -18,7 +18,15 @@ use std::sync::Arc;
 /// # Errors
 /// What PostgreSQL refuses, and what [`Error::missing`] names.
 pub fn check_aggregate(routine: &Arc<Routine>, catalog: &dyn Catalog) -> Result<()> {
-    Binder::new(catalog, &[]).steps_of(routine).map(drop)
+    let Some(state) = routine.aggregate.as_ref().map(|aggregate| aggregate.state) else {
+        return Err(Error::missing("an aggregate without steps"));
+    };
+    let types = routine.arguments.clone();
+    if types.iter().any(|oid| oid.is_polymorphic()) {
+        // The types that it is called with decide what its steps are.
+        return Ok(());
+    }
+    Binder::new(catalog, &[]).steps(routine, &types, SqlType::plain(state)).map(drop)
 }
 
 impl Binder<'_> {
@@ -26,9 +34,10 @@ impl Binder<'_> {
     pub(super) fn user_aggregate(&mut self, called: Called, call: &FuncCall) -> Result<Expr> {
         let location = call.location;
         let routine = &called.routine;
-        if call.over.is_some() {
-            let what = format!("the aggregate {} as a window function", routine.signature());
-            return Err(Error::missing(what).at(location));
+        if let Some(definition) = call.over.as_deref() {
+            let user = self.steps_of(&called)?;
+            let sql_type = SqlType::plain(called.result);
+            return self.user_window((called.arguments, sql_type, user), call, definition);
         }
         if call.agg_within_group {
             let message = format!(
@@ -44,7 +53,7 @@ impl Binder<'_> {
         if call.agg_distinct {
             order_by_arguments(&mut order_by, &called.arguments)?;
         }
-        let user = self.steps_of(routine).map_err(|error| Error { position: None, ..error })?;
+        let user = self.steps_of(&called)?;
         let aggregate = AggregateCall {
             function: Oid(0),
             arguments: called.arguments,
@@ -58,19 +67,29 @@ impl Binder<'_> {
         self.place_aggregate(aggregate, location)
     }
 
-    /// What an aggregate does.
-    fn steps_of(&mut self, routine: &Routine) -> Result<UserAggregate> {
+    /// What an aggregate does with the arguments of a call.
+    fn steps_of(&mut self, called: &Called) -> Result<UserAggregate> {
+        let routine = &called.routine;
+        let types: Vec<Oid> = called.arguments.iter().map(|value| value.sql_type.oid).collect();
+        let state = routine.aggregate.as_ref().map(|aggregate| aggregate.state);
+        let actual = polymorphic(&routine.arguments, &types, -1)?;
+        let Some(state) = state.and_then(|state| actual.actual(state)) else {
+            return Err(Error::missing("an aggregate without a type of its state"));
+        };
+        let steps = self.steps(routine, &types, SqlType::plain(state));
+        steps.map_err(|error| Error { position: None, ..error })
+    }
+
+    /// What an aggregate does with arguments of these types.
+    fn steps(&mut self, routine: &Routine, types: &[Oid], state: SqlType) -> Result<UserAggregate> {
         let Some(aggregate) = &routine.aggregate else {
             return Err(Error::missing("an aggregate without steps"));
         };
-        let state = SqlType::plain(aggregate.state);
-        let arguments: Vec<Oid> =
-            [aggregate.state].iter().chain(&routine.arguments).copied().collect();
+        let arguments: Vec<Oid> = [state.oid].iter().chain(types).copied().collect();
         let transition = self.step(routine, &aggregate.transition, &arguments, "transition")?;
         require(&transition, state, &aggregate.transition, "transition")?;
         let is_strict = aggregate.transition.is_strict;
-        if is_strict && aggregate.initial.is_none() && routine.arguments.first() != Some(&state.oid)
-        {
+        if is_strict && aggregate.initial.is_none() && types.first() != Some(&state.oid) {
             let message = "must not omit initial value when transition function is strict and \
                            transition type is not compatible with input type";
             return Err(Error::new("42P13", message));
@@ -87,7 +106,7 @@ impl Binder<'_> {
         let initial = aggregate.initial.clone();
         let initial = initial.map(|text| Expr::new(Kind::Literal(Literal::Text(text)), state, -1));
         Ok(UserAggregate {
-            name: routine.name.clone(),
+            name: format!("{}.{}", routine.schema, routine.name),
             state,
             initial,
             transition,
@@ -121,17 +140,24 @@ impl Binder<'_> {
             floor: self.scopes.len(),
         });
         let calls = self.calls.len();
-        let value = grammar::growing(|| self.default_argument(&text));
-        self.expansions.pop();
-        let value = value?;
         let is_other = |part: &Expr| {
             matches!(
                 part.kind,
                 Kind::Subquery(_) | Kind::Aggregate(..) | Kind::Window(..) | Kind::Set(..)
             )
         };
-        let is_run = self.calls.len() > calls || is_executed(&value);
-        if is_run || contains(&value, &mut { is_other }) {
+        let before = self.before();
+        let mut value = grammar::growing(|| self.default_argument(&text));
+        // A query is executed for each row, as a step has none around it.
+        if value.as_ref().is_ok_and(|value| contains(value, &mut { is_other })) {
+            self.go_back(&before);
+            self.executes_all = true;
+            value = grammar::growing(|| self.default_argument(&text));
+            self.executes_all = false;
+        }
+        self.expansions.pop();
+        let value = value?;
+        if self.calls.len() > calls || contains(&value, &mut { is_other }) {
             return Err(Error::missing(format!(
                 "the {what} function {} of an aggregate",
                 step.name

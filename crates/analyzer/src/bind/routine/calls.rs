@@ -2,7 +2,7 @@
 //! executed without the engine in between.
 
 use super::choice::Called;
-use super::{executed, places};
+use super::executed;
 use crate::bind::aggregate::is_volatile_expr;
 use crate::bind::scope::Clause;
 use crate::bind::{Binder, children, contains};
@@ -11,7 +11,7 @@ use crate::routine::RoutineCall;
 use crate::system::Oid;
 use crate::system::functions::Volatility;
 use crate::tree::walk::query_expressions_mut;
-use crate::tree::{Expr, Kind, Query};
+use crate::tree::{Expr, Kind, Query, places};
 use std::sync::Arc;
 
 /// The number of the first call's value. Parameters of clients have lower ones, places for arguments higher ones.

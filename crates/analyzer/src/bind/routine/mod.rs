@@ -8,7 +8,6 @@ mod body;
 mod calls;
 mod choice;
 mod executed;
-mod places;
 mod value;
 
 use super::Binder;

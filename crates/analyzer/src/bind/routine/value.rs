@@ -1,7 +1,6 @@
 //! Calls of SQL functions, in expressions and in FROM, replaced by what their bodies say.
 
 use super::choice::{Called, Meant};
-use super::places::{each, each_in_query, is_strict};
 use crate::bind::aggregate::is_volatile_expr;
 use crate::bind::from::{Part, part, rename};
 use crate::bind::scope::Clause;
@@ -10,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::system::casts::CastContext;
 use crate::system::functions::Volatility;
 use crate::system::{Oid, SqlType};
+use crate::tree::places::{each, each_in_query, is_strict};
 use crate::tree::walk::query_expressions;
 use crate::tree::{
     Body, Column, Expr, ForeignCall, Kind, Limit, Literal, Output, Query, Select, SetCall, Source,
@@ -21,7 +21,11 @@ impl Binder<'_> {
     /// A call in an expression. `None` if no user has a function of the name.
     pub(in crate::bind) fn routine_call(&mut self, call: &FuncCall) -> Result<Option<Expr>> {
         let location = call.location;
-        let called = match self.meant(call)? {
+        let meant = match call.over {
+            Some(_) => self.in_clause(Clause::Window, |binder| binder.meant(call)),
+            None => self.meant(call),
+        };
+        let called = match meant? {
             None => return Ok(None),
             Some(Meant::BuiltIn(values, names)) => {
                 let (_, name) = names::qualified(&call.funcname);
@@ -74,7 +78,7 @@ impl Binder<'_> {
             return Ok(foreign_value(called, location));
         }
         let is_plain = !called.routine.returns_set && called.result.catalog_name() != "void";
-        if called.routine.language == "sql" && is_plain {
+        if called.routine.language == "sql" && is_plain && !self.executes_all {
             let before = self.before();
             match self.expanded_value(&called, location) {
                 Err(error) if error.is_missing => self.go_back(&before),
@@ -130,7 +134,7 @@ impl Binder<'_> {
             }
         };
         if routine.is_strict && !is_strict(&value, &places) {
-            value = unless_null(&places, value);
+            value = self.unless_null(&places, value)?;
         }
         let mut uses = vec![0; places.len()];
         each(&mut value, &places, &mut |_, number| uses[number] += 1);
@@ -241,6 +245,31 @@ impl Binder<'_> {
         Ok(part(id, shown, None, columns, Source::Query(Box::new(query)), is_lateral))
     }
 
+    /// The condition that no argument is NULL, which a row with NULLs in it is not.
+    fn all_given(&mut self, places: &[Expr]) -> Result<Expr> {
+        let mut given = Vec::with_capacity(places.len());
+        for place in places {
+            let mut value = place.clone();
+            if value.sql_type.oid.is_row() {
+                let text = self.coerce(value, Oid::TEXT.into(), CastContext::Explicit)?;
+                value = text.ok_or_else(|| Error::missing("a row as an argument here"))?;
+            }
+            given.push(Expr::new(Kind::IsNotNull(Box::new(value)), Oid::BOOL, -1));
+        }
+        Ok(crate::bind::expression::all_of(given, -1))
+    }
+
+    /// NULL if an argument is NULL, else the value.
+    fn unless_null(&mut self, places: &[Expr], value: Expr) -> Result<Expr> {
+        if places.is_empty() {
+            return Ok(value);
+        }
+        let sql_type = value.sql_type;
+        let null = Expr::new(Kind::Literal(Literal::Null), sql_type, -1);
+        let branches = vec![(self.all_given(places)?, value)];
+        Ok(Expr::new(Kind::Case { branches, otherwise: Box::new(null) }, sql_type, -1))
+    }
+
     /// The rows of a function in FROM.
     fn rows_of_routine(&mut self, called: Called, location: i32) -> Result<Query> {
         if !called.routine.returns_set && called.columns.is_empty() {
@@ -264,7 +293,8 @@ impl Binder<'_> {
             return Err(Error::missing(what).at(location));
         }
         if routine.is_strict && !places.is_empty() {
-            query = self.wrapped(query, Some(all_given(&places)));
+            let given = self.all_given(&places)?;
+            query = self.wrapped(query, Some(given));
         }
         let mut uses = vec![0; places.len()];
         each_in_query(&mut query, &places, &mut |_, number| uses[number] += 1);
@@ -396,21 +426,4 @@ fn has_volatile(query: &Query) -> bool {
         found = found || contains(expr, &mut |part| is_volatile_expr(part));
     });
     found
-}
-
-/// The condition that all arguments have values.
-fn all_given(places: &[Expr]) -> Expr {
-    let given = |place: &Expr| Expr::new(Kind::IsNotNull(Box::new(place.clone())), Oid::BOOL, -1);
-    crate::bind::expression::all_of(places.iter().map(given).collect(), -1)
-}
-
-/// NULL if an argument is NULL, else the value.
-fn unless_null(places: &[Expr], value: Expr) -> Expr {
-    if places.is_empty() {
-        return value;
-    }
-    let sql_type = value.sql_type;
-    let null = Expr::new(Kind::Literal(Literal::Null), sql_type, -1);
-    let branches = vec![(all_given(places), value)];
-    Expr::new(Kind::Case { branches, otherwise: Box::new(null) }, sql_type, -1)
 }

@@ -1,13 +1,12 @@
 //! The places of arguments in the body of a function.
 
-use crate::bind::children;
-use crate::system::functions::of;
-use crate::tree::walk::{children_mut, query_expressions_mut};
-use crate::tree::{Expr, Kind, Query};
+use crate::walk::{children, children_mut, query_expressions_mut};
+use crate::{Expr, Kind, Query};
 use std::collections::HashSet;
+use system_catalog::functions::of;
 
 /// Calls `visit` for each place of an argument in an expression, with the argument's number.
-pub(super) fn each(expr: &mut Expr, places: &[Expr], visit: &mut dyn FnMut(&mut Expr, usize)) {
+pub fn each(expr: &mut Expr, places: &[Expr], visit: &mut dyn FnMut(&mut Expr, usize)) {
     if let Kind::Parameter(_) = expr.kind {
         if let Some(number) = places.iter().position(|place| place.kind == expr.kind) {
             visit(expr, number);
@@ -21,7 +20,7 @@ pub(super) fn each(expr: &mut Expr, places: &[Expr], visit: &mut dyn FnMut(&mut 
 }
 
 /// Calls `visit` for each parameter in an expression.
-pub(super) fn all(expr: &mut Expr, visit: &mut dyn FnMut(&mut Expr)) {
+pub fn all(expr: &mut Expr, visit: &mut dyn FnMut(&mut Expr)) {
     if let Kind::Parameter(_) = expr.kind {
         visit(expr);
         return;
@@ -33,17 +32,13 @@ pub(super) fn all(expr: &mut Expr, visit: &mut dyn FnMut(&mut Expr)) {
 }
 
 /// As [`each`], in a query.
-pub(super) fn each_in_query(
-    query: &mut Query,
-    places: &[Expr],
-    visit: &mut dyn FnMut(&mut Expr, usize),
-) {
+pub fn each_in_query(query: &mut Query, places: &[Expr], visit: &mut dyn FnMut(&mut Expr, usize)) {
     query_expressions_mut(query, &mut |expr| each(expr, places, visit));
 }
 
 /// Whether an expression is NULL if one of the arguments is, because it uses all of them, and as arguments of strict
 /// functions only.
-pub(super) fn is_strict(expr: &Expr, places: &[Expr]) -> bool {
+pub fn is_strict(expr: &Expr, places: &[Expr]) -> bool {
     let mut needed = HashSet::new();
     note_needed(expr, &mut needed);
     places.iter().all(|place| match place.kind {
