@@ -92,6 +92,16 @@ impl CatalogChange {
     /// or relation. `before` and
     /// `changes` are the catalog before the transaction, and all changes of the transaction.
     pub fn is_temporary(&self, before: &Catalog, changes: &[Self]) -> bool {
+        let is_temporary_function = |id: RelationId| {
+            let created = || {
+                changes.iter().find_map(|change| match change {
+                    Self::PutFunction(function) if function.id == id => Some(function),
+                    _ => None,
+                })
+            };
+            let known = before.function_by_id(id).map(|function| &**function);
+            known.or_else(created).is_some_and(Function::is_temporary)
+        };
         let is_temporary = |id: RelationId| {
             let created = || {
                 changes.iter().find_map(|change| match change {
@@ -100,6 +110,7 @@ impl CatalogChange {
                 })
             };
             before.relation_by_id(id).or_else(created).is_some_and(Relation::is_temporary)
+                || is_temporary_function(id)
         };
         match self {
             Self::CreateSchema(schema) | Self::ReplaceSchema(schema) => {
@@ -116,8 +127,8 @@ impl CatalogChange {
             },
             Self::PutTrigger(trigger) => is_temporary(trigger.table.relation()),
             Self::DropTrigger { table, .. } => is_temporary(table.relation()),
-            // There are no temporary functions.
-            Self::PutFunction(_) | Self::PutExtended(..) | Self::DropFunction(_) => false,
+            Self::PutFunction(function) | Self::PutExtended(function, _) => function.is_temporary(),
+            Self::DropFunction(id) => is_temporary_function(*id),
             Self::PutRole(_)
             | Self::RenameRole { .. }
             | Self::DropRole(_)

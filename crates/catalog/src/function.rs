@@ -1,6 +1,6 @@
 //! Functions and procedures that users define.
 
-use crate::{Catalog, Error, Object, RelationId};
+use crate::{Catalog, Error, Object, RelationId, is_temporary_schema};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -165,6 +165,11 @@ impl Function {
             None if self.is_procedure => "procedure",
             None => "function",
         }
+    }
+
+    /// Whether it is temporary.
+    pub fn is_temporary(&self) -> bool {
+        is_temporary_schema(&self.schema)
     }
 
     /// Whether both have one name and the same types of input parameters.

@@ -102,7 +102,7 @@ impl From<Definitions> for Catalog {
 }
 
 impl Catalog {
-    /// Returns the catalog without temporary schemas and relations: the part that all servers
+    /// Returns the catalog without temporary schemas, relations and functions: the part that all servers
     /// share.
     pub fn shared(&self) -> Self {
         let mut definitions = Definitions::from(self.clone());
@@ -111,9 +111,12 @@ impl Catalog {
             Entry::Relation(relation) => !relation.is_temporary(),
             Entry::Type(_) => true,
         });
+        definitions.functions.retain(|function| !function.is_temporary());
         // Ids of temporary relations are used again after a restart: nobody keeps privileges on them.
-        let is_shared =
-            |id: &RelationId| !self.relation_by_id(*id).is_some_and(Relation::is_temporary);
+        let is_shared = |id: &RelationId| {
+            !self.relation_by_id(*id).is_some_and(Relation::is_temporary)
+                && !self.function_by_id(*id).is_some_and(|function| function.is_temporary())
+        };
         definitions.triggers.retain(|trigger| is_shared(&trigger.table.relation()));
         for role in definitions.roles.iter_mut().chain([&mut definitions.public]) {
             role.relations.retain(|id, _| is_shared(id));

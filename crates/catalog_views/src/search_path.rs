@@ -51,6 +51,16 @@ impl<'a> SearchPath<'a> {
         implicit.then_some(self.own).into_iter().chain(self.named())
     }
 
+    /// The schemas in which names of functions are looked up, in order: temporary functions are called with their schema only.
+    pub fn of_functions(self) -> impl Iterator<Item = &'a str> {
+        self.named().filter(move |schema| *schema != self.own)
+    }
+
+    /// The schemas in which a name of a function with this schema, or without one, is looked up.
+    pub fn of_function(self, schema: Option<&'a str>) -> Vec<&'a str> {
+        schema.map_or_else(|| self.of_functions().collect(), |schema| vec![self.resolve(schema)])
+    }
+
     /// Checks that a schema is not another session's schema of temporary relations.
     ///
     /// # Errors

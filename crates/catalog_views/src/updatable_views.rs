@@ -206,11 +206,8 @@ fn kind_of(catalog: &Catalog, path: SearchPath<'_>, schema: Option<&str>, name: 
             _ => CallKind::Plain,
         };
     }
-    let found = match schema {
-        Some(schema) => catalog.functions_named(schema, name).first(),
-        None => path.schemas().find_map(|schema| catalog.functions_named(schema, name).first()),
-    };
-    match found {
+    let schemas = path.of_function(schema).into_iter();
+    match schemas.flat_map(|schema| catalog.functions_named(schema, name)).next() {
         Some(function) if function.extension.aggregate.is_some() => CallKind::Aggregate,
         Some(function) if function.returns_set => CallKind::Set,
         _ => CallKind::Plain,

@@ -38,6 +38,10 @@ pub(crate) fn home(
     function: &Function,
     source: &Source<'_>,
 ) -> Option<Home> {
+    // What is temporary is known to the session only.
+    if function.is_temporary() || function.body.contains("pg_temp") {
+        return None;
+    }
     let mut search = Search { catalog, path, function, found: None };
     let is_one = match source {
         Source::Block(block) => all_texts(block, &mut |text| match text {

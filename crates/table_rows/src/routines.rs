@@ -57,6 +57,8 @@ pub struct Routines {
     catalog: Arc<Catalog>,
     /// The schemas in which names are looked up.
     path: Vec<String>,
+    /// The session's schema of temporary functions; `None` for definitions, which other sessions use, too.
+    temporary: Option<String>,
     /// The user; `None` if it may call all.
     role: Option<String>,
     executed: Executed,
@@ -69,7 +71,8 @@ impl Routines {
         catalog.functions().next()?;
         Some(Self {
             catalog: Arc::clone(catalog),
-            path: planner.search_path.schemas().map(str::to_owned).collect(),
+            path: planner.search_path.of_functions().map(str::to_owned).collect(),
+            temporary: Some(planner.search_path.own().to_owned()),
             role: planner.access.role().map(str::to_owned),
             executed: Executed::Volatile(planner.shown.clone()),
         })
@@ -77,7 +80,7 @@ impl Routines {
 
     /// Those of expressions of a table's definition, where no relations are known.
     pub fn without_relations(self) -> Self {
-        Self { executed: Executed::All, ..self }
+        Self { executed: Executed::All, temporary: None, ..self }
     }
 
     /// Those of a statement whose functions may change something.
@@ -110,6 +113,10 @@ impl Routines {
     ) -> Result<Vec<Arc<Routine>>, analyzer::Error> {
         let named = |schema: &str| self.catalog.functions_named(schema, name);
         let found: Vec<&Arc<Function>> = match schema {
+            Some("pg_temp") => match &self.temporary {
+                Some(schema) => named(schema).iter().collect(),
+                None => return Err(analyzer::Error::missing("a temporary function here")),
+            },
             Some(schema) => named(schema).iter().collect(),
             None => self.path.iter().flat_map(|schema| named(schema)).collect(),
         };

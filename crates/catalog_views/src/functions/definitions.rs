@@ -204,7 +204,7 @@ fn trigger(scope: &Scope, row: &Row<'_>) -> Option<String> {
         true => scope.shown_name(on.id())?,
         false => format!("{}.{}", quote_ident(on.schema()), quote_ident(on.name())),
     };
-    let action = triggers::action(&scope.catalog, scope.path().schemas(), trigger);
+    let action = triggers::action(&scope.catalog, scope.path().of_functions(), trigger);
     Some(triggers::definition(&scope.catalog, trigger, (&name, &action), pretty))
 }
 

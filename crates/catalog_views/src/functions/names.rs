@@ -225,11 +225,7 @@ fn function_of_user(scope: &Scope, text: &str) -> Option<Arc<Function>> {
             Some(types.collect::<Option<Vec<i64>>>()?)
         }
     };
-    let path = scope.path();
-    let schemas: Vec<&str> = match &schema {
-        Some(schema) => vec![path.resolve(schema)],
-        None => path.schemas().collect(),
-    };
+    let schemas = scope.path().of_function(schema.as_deref());
     let mut named = schemas.iter().flat_map(|schema| scope.catalog.functions_named(schema, &name));
     let fits = |function: &&Arc<Function>| {
         let inputs = function.inputs().map(|input| i64::from(input.type_id));

@@ -141,7 +141,7 @@ fn is_visible(scope: &Scope, oid: i64) -> bool {
     let Some(function) = routines::of_user(&scope.catalog, oid) else { return true };
     let path = scope.path();
     let mut named = path
-        .schemas()
+        .of_functions()
         .flat_map(|schema| scope.catalog.functions_named(schema, &function.name))
         .filter(|other| {
             other.inputs().map(|of| of.type_id).eq(function.inputs().map(|of| of.type_id))

@@ -37,7 +37,8 @@ pub(super) fn tablespaces(rows: &mut TableRows) {
 
 /// `pg_am`.
 pub(super) fn access_methods(rows: &mut TableRows) {
-    for (oid, name, kind) in [(oids::HEAP, "heap", "t"), (oids::BTREE, "btree", "i")] {
+    let all = [(oids::HEAP, "heap", "t"), (oids::BTREE, "btree", "i"), (oids::HASH, "hash", "i")];
+    for (oid, name, kind) in all {
         rows.row([("oid", oid.into()), ("amname", name.into()), ("amtype", kind.into())]);
     }
 }

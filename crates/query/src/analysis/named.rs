@@ -49,13 +49,18 @@ impl Named {
     /// No relations yet.
     pub(super) fn none(planner: &Planner<'_>) -> Self {
         let (tables, strange, absent, wanted) = Default::default();
+        let catalog = planner.tables.catalog();
         Self {
             tables,
             strange,
             absent,
             wanted,
             types: Types::of(planner),
-            schemas: planner.tables.catalog().schemas().map(|known| known.name.clone()).collect(),
+            schemas: catalog
+                .schemas()
+                .map(|of| of.name.clone())
+                .chain(["pg_temp".into()])
+                .collect(),
             routines: Routines::of(planner),
             names: planner.names.to_vec(),
         }

@@ -16,11 +16,7 @@ pub(crate) fn find(
     catalog: &Arc<Catalog>,
     routine: &RoutineName,
 ) -> Result<Option<Arc<Function>>> {
-    let path = frame.path();
-    let schemas: Vec<&str> = match &routine.name.schema {
-        Some(schema) => vec![path.resolve(schema)],
-        None => path.schemas().collect(),
-    };
+    let schemas = frame.path().of_function(routine.name.schema.as_deref());
     let routine = routines::known_name(routine, &frame.types(catalog));
     let found = routines::find(catalog, &schemas, &routine);
     found.map_err(|error| of_analyzer(error, frame.text))

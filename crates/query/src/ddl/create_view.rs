@@ -37,6 +37,10 @@ pub(crate) async fn run(
         let message = format!("view \"{name}\" will be a temporary view");
         frame.session.notice(SqlState::SuccessfulCompletion, message);
     }
+    let mut calls = grammar::calls(&create.query).into_iter().filter_map(|(schema, ..)| schema);
+    if !is_temporary && calls.any(|schema| is_temporary_schema(frame.path().resolve(&schema))) {
+        return Err(Error::unsupported("views of temporary functions are not supported"));
+    }
     let existing = catalog.relation(&schema, &name);
     let columns = create.columns.clone();
     let replaced = existing.filter(|_| create.replaces).map(Relation::id);

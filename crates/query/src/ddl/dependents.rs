@@ -58,7 +58,7 @@ pub(super) fn of_function(
         grammar::calls(&view.sql).into_iter().any(|(schema, name, arguments)| {
             let in_schema = match schema {
                 Some(schema) => path.resolve(&schema) == function.schema,
-                None => path.schemas().any(|schema| schema == function.schema),
+                None => path.of_functions().any(|schema| schema == function.schema),
             };
             name == function.name && in_schema && routines::takes(function, arguments)
         })

@@ -45,6 +45,10 @@ pub(super) async fn run(
         RoutineDefinition::SetSchema { routine, to } => {
             let function = owned(frame, transaction.catalog(), routine)?;
             let schema = frame.path().resolve(to).to_owned();
+            if function.is_temporary() || is_temporary_schema(&schema) {
+                let message = "cannot move objects into or out of temporary schemas";
+                return Err(Error::unsupported(message));
+            }
             frame.access(transaction.catalog()).require_schema(&schema, Privileges::CREATE)?;
             put(transaction, Function { schema, ..Function::clone(&function) })
         }
@@ -68,16 +72,14 @@ async fn create(
     create: &CreateFunction,
 ) -> Result<()> {
     if let Some(schema) = &create.name.schema
-        && transaction.catalog().schema(frame.path().resolve(schema)).is_none()
+        && frame.path().resolve(schema) != frame.path().own()
+        && transaction.catalog().schema(schema).is_none()
         && !RESERVED_SCHEMAS.contains(&schema.as_str())
     {
         let message = format!("schema \"{schema}\" does not exist");
         return Err(Error::new(SqlState::InvalidSchemaName, message));
     }
     let (schema, _) = place::of_new(frame, transaction, &create.name, false)?;
-    if is_temporary_schema(&schema) {
-        return Err(Error::unsupported("temporary functions are not supported"));
-    }
     let catalog = Arc::clone(transaction.catalog());
     let table = |name: &RelationName| match find_named(&catalog, frame.path(), name) {
         Ok(Some(Relation::Table(table))) => Some(table.id.relation()),
@@ -94,6 +96,10 @@ async fn create(
     let mut defined =
         routines::define(create, new).map_err(|error| of_analyzer(error, frame.text))?;
     if let Some(language) = Language::of(&defined.language) {
+        if defined.is_temporary() {
+            let message = "temporary functions in JavaScript and WebAssembly are not supported";
+            return Err(Error::unsupported(message));
+        }
         may_use(frame, transaction, language)?;
         defined.body = source::kept(frame, transaction, language, &defined.body).await?;
     }
@@ -211,6 +217,11 @@ fn drop_all(
                 continue;
             }
             Ok(None) => return Err(undefined(routine)),
+            Err(error) if drop.if_exists && error.state() == SqlState::UndefinedObject => {
+                let message = format!("{}, skipping", error.message());
+                frame.session.notice(SqlState::SuccessfulCompletion, message);
+                continue;
+            }
             Err(error) => return Err(error),
         };
         require_owner(frame, transaction.catalog(), &function)?;

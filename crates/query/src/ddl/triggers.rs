@@ -18,7 +18,7 @@ use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{
     Catalog, CatalogChange, ColumnId, Function, Object, Privileges, Relation, SqlType, Table,
-    TableId, Timing, Trigger, TriggerEvents, TriggerState,
+    TableId, Timing, Trigger, TriggerEvents, TriggerState, is_temporary_schema,
 };
 use values::error::{Error, Result, SqlState};
 
@@ -91,6 +91,10 @@ async fn create(
         check_condition(frame, transaction, create, &table, condition).await?;
     }
     let function = function(frame, &catalog, create)?;
+    if function.is_temporary() && !is_temporary_schema(&table.schema) {
+        let message = "temporary functions in triggers of permanent relations are not supported";
+        return Err(Error::unsupported(message));
+    }
     let mut others = catalog.triggers_of(table.id).iter();
     let existing = others.find(|other| other.name == create.trigger.name);
     if existing.is_some() && !create.replaces {
@@ -194,11 +198,8 @@ async fn target(
 /// # Errors
 /// 42883, 42P17, 42501.
 fn function(frame: &Frame<'_>, catalog: &Catalog, create: &CreateTrigger) -> Result<Arc<Function>> {
-    let (path, name) = (frame.path(), &create.function);
-    let schemas: Vec<&str> = match &name.schema {
-        Some(schema) => vec![path.resolve(schema)],
-        None => path.schemas().collect(),
-    };
+    let name = &create.function;
+    let schemas = frame.path().of_function(name.schema.as_deref());
     let named = schemas.iter().flat_map(|schema| catalog.functions_named(schema, &name.name));
     let mut found = named.filter(|of| of.inputs().next().is_none() && !of.is_procedure);
     let Some(function) = found.next() else {

@@ -48,7 +48,7 @@ pub(super) fn drop_of_function(
         calls.into_iter().any(|(schema, name, arguments)| {
             let in_schema = match schema {
                 Some(schema) => path.resolve(&schema) == function.schema,
-                None => path.schemas().any(|schema| schema == function.schema),
+                None => path.of_functions().any(|schema| schema == function.schema),
             };
             name == function.name && in_schema && routines::takes(function, arguments)
         })

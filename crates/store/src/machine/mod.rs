@@ -248,7 +248,9 @@ impl Machine {
                 self.count_relation(user.id.object());
                 self.count_relation(user.array.object());
             }
-            CatalogChange::PutFunction(function) | CatalogChange::PutExtended(function, _) => {
+            CatalogChange::PutFunction(function) | CatalogChange::PutExtended(function, _)
+                if !function.is_temporary() =>
+            {
                 self.count_relation(function.id);
             }
             CatalogChange::PutTrigger(trigger) => self.count_relation(trigger.id),

@@ -22,7 +22,7 @@ pub(super) async fn create(
         return Err(Error::unsupported("temporary aggregates are not supported"));
     }
     let catalog = Arc::clone(transaction.catalog());
-    let path: Vec<&str> = frame.path().schemas().collect();
+    let path: Vec<&str> = frame.path().of_functions().collect();
     let id = frame.session.shared.store.next_relation_id();
     let types = frame.types(&catalog);
     let mut create = CreateAggregate::clone(create);

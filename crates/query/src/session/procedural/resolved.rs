@@ -77,11 +77,8 @@ pub(super) async fn resolve(
     call: &Call,
 ) -> Result<Resolved> {
     let catalog: &Catalog = tables.catalog();
-    let (path, name) = (frame.path(), &call.name);
-    let schemas: Vec<&str> = match &name.schema {
-        Some(schema) => vec![path.resolve(schema)],
-        None => path.schemas().collect(),
-    };
+    let name = &call.name;
+    let schemas = frame.path().of_function(name.schema.as_deref());
     let mut types = Vec::with_capacity(call.arguments.len());
     for argument in &call.arguments {
         types.push(match argument.is_unknown {
