@@ -108,6 +108,8 @@ struct Machine<'h, H: Host> {
     outputs: &'h [usize],
     /// The row that a function of a trigger has returned; `None` for other functions.
     returned_row: Option<Option<Vec<H::Value>>>,
+    /// The row of a trigger that the change does not have.
+    absent_row: Option<&'static str>,
     /// The blocks with handlers around.
     protected: usize,
     /// The form of its result, if it is checked.
@@ -136,6 +138,7 @@ impl<'h, H: Host> Machine<'h, H> {
             errors: Vec::new(),
             outputs: &[],
             returned_row: None,
+            absent_row: None,
             protected: 0,
             form: None,
             signature: of.signature,

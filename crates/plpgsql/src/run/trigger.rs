@@ -18,6 +18,8 @@ pub struct Triggered<V> {
     pub new: Option<Row<V>>,
     /// OLD; `None` for a statement.
     pub old: Option<Row<V>>,
+    /// `new` or `old`, if the change has no such row: it reads as NULL in all columns, and is NULL when it is returned.
+    pub absent: Option<&'static str>,
 }
 
 /// Runs a function of a trigger. Returns the values of the row that it returns; `None` for NULL.
@@ -32,7 +34,8 @@ pub async fn run_trigger<H: Host>(
 ) -> Result<Option<Vec<H::Value>>> {
     host.set_conflict(block.conflict);
     let machine = Machine::new(host, of, triggered.variables);
-    let mut machine = Machine { returned_row: Some(None), ..machine };
+    let absent_row = triggered.absent;
+    let mut machine = Machine { returned_row: Some(None), absent_row, ..machine };
     for (name, row) in [("new", triggered.new), ("old", triggered.old)] {
         let content = row.map_or(Content::Record(None), Content::Row);
         machine.scopes.declare(Slot::new(name.to_owned(), content));
@@ -57,10 +60,15 @@ impl<H: Host> Machine<'_, H> {
         let text = value.text.trim();
         let row = match text.to_lowercase().as_str() {
             "null" => None,
-            name => self.scopes.fields(name).ok_or_else(|| {
-                let what = "RETURN of something else than a record or NULL in a trigger";
-                Error::unsupported(format!("{what} is not supported"))
-            })?,
+            name => {
+                let fields = self.scopes.fields(name).ok_or_else(|| {
+                    let what = "RETURN of something else than a record or NULL in a trigger";
+                    Error::unsupported(format!("{what} is not supported"))
+                })?;
+                let is_absent = self.absent_row == Some(name);
+                let is_null = |row: &Vec<H::Value>| row.iter().all(|of| self.host.is_null(of));
+                fields.filter(|row| !(is_absent && is_null(row)))
+            }
         };
         self.returned_row = Some(row);
         Ok(Flow::Return(None))

@@ -175,8 +175,11 @@ impl Resolution {
                     continue;
                 }
                 triggered::refuse_changed_in_turn(writer, view, &old, "updated").await?;
-                seen.update(keys, chosen)?;
                 let now = update.write(frame, writer, view, (&old, new), firings).await?;
+                // A row that a trigger keeps as it is can be met again.
+                if now.iter().any(|rows| rows.num_rows() > 0) {
+                    seen.update(keys, chosen)?;
+                }
                 for rows in &now {
                     seen.new.extend(self.arbiters.probes(writer, view, rows)?);
                 }

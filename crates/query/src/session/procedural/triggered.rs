@@ -92,7 +92,13 @@ async fn answer(
     let row =
         |values: &Option<RowValues>| is_row.then(|| row(call.table, values.as_ref())).transpose();
     let (new, old) = (row(&call.new)?, row(&call.old)?);
-    let triggered = Triggered { variables: variables(call), new, old };
+    let absent = match (&call.new, &call.old) {
+        _ if !is_row => None,
+        (None, _) => Some("new"),
+        (_, None) => Some("old"),
+        _ => None,
+    };
+    let triggered = Triggered { variables: variables(call), new, old, absent };
     let inner = host.statements_mut().inner;
     let _around = inner.context.held.running.trigger(call.table.id);
     let of = Called { name: &function.name, signature: &procedural::signature(function) };
