@@ -289,10 +289,13 @@ impl SubqueryFunction {
     }
 }
 
-/// The fields of a subquery's rows, named by position, because column names may repeat.
+/// The fields of a subquery's rows, named by position, because column names may repeat. Their metadata says what their types
+/// are.
 pub(super) fn row_fields(plan: &LogicalPlan) -> Fields {
-    let fields = plan.schema().fields().iter().enumerate();
-    fields.map(|(index, f)| Field::new(row_field(index), f.data_type().clone(), true)).collect()
+    let field = |(index, field): (usize, &FieldRef)| {
+        field.as_ref().clone().with_name(row_field(index)).with_nullable(true)
+    };
+    plan.schema().fields().iter().enumerate().map(field).collect()
 }
 
 /// The field name of column `index` of a subquery.
