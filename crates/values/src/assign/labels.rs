@@ -8,6 +8,7 @@ use datafusion::arrow::array::{
 };
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Field, Int64Type};
+use std::borrow::Cow;
 use std::sync::Arc;
 use store::catalog::{Attribute, SqlType, UserType};
 
@@ -44,9 +45,21 @@ pub fn numbers(values: &ArrayRef, user: &UserType) -> Result<ArrayRef> {
 
 fn number_of(text: &str, user: &UserType) -> Result<i64> {
     user.order_of(text).ok_or_else(|| {
-        let message = format!("invalid input value for enum {}: \"{text}\"", user.name);
+        let message = format!("invalid input value for enum {}: \"{text}\"", shown(&user.name));
         Error::new(SqlState::InvalidTextRepresentation, message)
     })
+}
+
+/// A name of a type as messages have it: in quotes if it is not written without them.
+fn shown(name: &str) -> Cow<'_, str> {
+    let is_plain = |letter: char| letter.is_ascii_lowercase() || letter == '_';
+    let mut letters = name.chars();
+    let is_bare = letters.next().is_some_and(is_plain)
+        && letters.all(|letter| is_plain(letter) || letter.is_ascii_digit());
+    match is_bare {
+        true => name.into(),
+        false => format!("\"{}\"", name.replace('"', "\"\"")).into(),
+    }
 }
 
 /// The Arrow type of the values of a type.

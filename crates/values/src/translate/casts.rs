@@ -14,6 +14,24 @@ pub(super) fn of_text(message: &str) -> Option<Error> {
     Some(refused(value, &type_names::of(rest.strip_suffix(" type")?)))
 }
 
+/// Whether the digits at the beginning of a text are too many for an integer type, whatever follows them.
+fn begins_out_of_range(value: &str, type_name: &str) -> bool {
+    let most = match type_name {
+        "smallint" => i16::MAX.into(),
+        "integer" => i32::MAX.into(),
+        "bigint" => i64::MAX,
+        _ => return false,
+    };
+    let text = value.trim_start();
+    let (digits, most) = match text.strip_prefix('-') {
+        Some(digits) => (digits, i128::from(most) + 1),
+        None => (text.strip_prefix('+').unwrap_or(text), i128::from(most)),
+    };
+    let digits = digits.split(|letter: char| !letter.is_ascii_digit()).next().unwrap_or_default();
+    !digits.is_empty() && digits.parse::<i128>().is_ok_and(|number| number > most)
+        || digits.len() > 38
+}
+
 /// The error for a text that is no value of a type: invalid syntax or out of range. `type_name` is PostgreSQL's name.
 pub fn refused(value: &str, type_name: &str) -> Error {
     let short = type_name.strip_suffix(" without time zone").unwrap_or(type_name);
@@ -21,7 +39,9 @@ pub fn refused(value: &str, type_name: &str) -> Error {
         |state| Error::new(state, format!("invalid input syntax for type {short}: \"{value}\""));
     let range = |what: String| Error::new(SqlState::NumericValueOutOfRange, what);
     let error = match short {
-        "smallint" | "integer" | "bigint" | "oid" if is_whole_number(value) => {
+        "smallint" | "integer" | "bigint" | "oid"
+            if is_whole_number(value) || begins_out_of_range(value, short) =>
+        {
             range(format!("value \"{value}\" is out of range for type {short}"))
         }
         "real" | "double precision" if value.trim().parse::<f64>().is_ok() => {
@@ -78,6 +98,8 @@ mod tests {
     fn invalid_syntax_and_values_out_of_range_have_different_errors() {
         for (value, type_name, code, message) in [
             ("abc", "integer", "22P02", "invalid input syntax for type integer: \"abc\""),
+            ("99999.5", "smallint", "22003", "value \"99999.5\" is out of range for type smallint"),
+            ("9.5", "smallint", "22P02", "invalid input syntax for type smallint: \"9.5\""),
             ("99999", "smallint", "22003", "value \"99999\" is out of range for type smallint"),
             (
                 "1e999",

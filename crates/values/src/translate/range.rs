@@ -17,8 +17,11 @@ pub(super) fn of_overflow(message: &str) -> Error {
 
 /// Translates a message about a range.
 pub(super) fn of_text(message: &str) -> Option<Error> {
-    if message.contains("is too large to store in a Decimal") {
-        let (_, most) = message.split_once("Max is ").unwrap_or(("", ""));
+    for (what, bound) in [("too large", "Max is "), ("too small", "Min is -")] {
+        if !message.contains(&format!("is {what} to store in a Decimal")) {
+            continue;
+        }
+        let (_, most) = message.split_once(bound).unwrap_or(("", ""));
         return Some(numeric_overflow(most.split_once('.').or(Some((most, "")))));
     }
     if let Some((_, rest)) = message.split_once("Error parsing timestamp from '") {
@@ -62,6 +65,10 @@ mod tests {
             of_overflow("Overflow happened on: 9223372036854775807 * 2").message(),
             "bigint out of range"
         );
+        let of = "-100000000 is too small to store in a Decimal128 of precision 5. Min is -99999";
+        let error = of_text(of);
+        let detail = error.as_ref().and_then(Error::detail).unwrap_or_default();
+        assert!(detail.starts_with("A field with precision 5, scale 0 must"), "{detail}");
         let error =
             of_text("12345.68 is too large to store in a Decimal128 of precision 5. Max is 999.99");
         let detail = error.as_ref().and_then(Error::detail);
