@@ -1,6 +1,7 @@
 //! The experiments.
 
 mod bundling;
+mod functions;
 mod indexed;
 mod isolation;
 mod keyed;
@@ -29,6 +30,8 @@ pub(crate) enum Experiment {
     Keyed(keyed::KeyedArgs),
     /// Statements by secondary indexes, and inserts into tables with indexes, on servers with PostgreSQL's protocol
     Indexed(indexed::IndexedArgs),
+    /// Functions of users in each language, loops in PL/pgSQL and calls, on servers with PostgreSQL's protocol
+    Functions(functions::FunctionsArgs),
     /// Pairs of persons in the same city (the join of AMOS-SDDS), counted and fetched
     Person(person::PersonArgs),
     /// Range queries over an increasing number of servers (Experiment B)
@@ -60,6 +63,7 @@ impl Experiment {
             Self::Load(args) => load::run(args, report).await,
             Self::Keyed(args) => keyed::run(args, report, executors).await,
             Self::Indexed(args) => indexed::run(args, report).await,
+            Self::Functions(args) => functions::run(args, report).await,
             Self::Person(args) => person::run(args, report, executors).await,
             Self::Range(args) => range::run(args, report, executors).await,
             Self::Isolation(args) => isolation::run(args, report, executors).await,

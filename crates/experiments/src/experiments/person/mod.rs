@@ -67,13 +67,35 @@ pub(crate) enum Strategy {
     Engine,
     /// The servers count the persons of each city, without a join: for --query count
     Storage,
+    /// A function of a user imports the persons into the engine, which joins them (strategy I of AMOS-SDDS)
+    Internal,
+    /// Functions of users find the pairs, in JavaScript (strategy E of AMOS-SDDS)
+    External,
 }
 
 impl Strategy {
+    /// The strategy of a peer, which does not have the functions.
+    fn of_peer(self) -> Self {
+        match self {
+            Self::Engine | Self::Storage => self,
+            Self::Internal | Self::External => Self::Engine,
+        }
+    }
+
+    /// The statements that make its functions.
+    pub(super) fn functions(self) -> &'static [&'static str] {
+        match self {
+            Self::Engine | Self::Storage => &[],
+            Self::Internal | Self::External => &person::FUNCTIONS,
+        }
+    }
+
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Engine => "engine",
             Self::Storage => "storage",
+            Self::Internal => "internal",
+            Self::External => "external",
         }
     }
 }
@@ -90,7 +112,11 @@ impl Query {
         match (self, strategy) {
             (Self::Count, Strategy::Engine) => person::COUNT,
             (Self::Count, Strategy::Storage) => person::COUNT_BY_CITY,
-            (Self::Pairs, _) => person::PAIRS,
+            (Self::Count, Strategy::Internal) => person::COUNT_INTERNAL,
+            (Self::Count, Strategy::External) => person::COUNT_EXTERNAL,
+            (Self::Pairs, Strategy::Engine | Strategy::Storage) => person::PAIRS,
+            (Self::Pairs, Strategy::Internal) => person::PAIRS_INTERNAL,
+            (Self::Pairs, Strategy::External) => person::PAIRS_EXTERNAL,
         }
     }
 
@@ -114,8 +140,8 @@ impl PersonArgs {
                 )
             }
             (Strategy::Storage, _) => vec![Query::Count],
-            (Strategy::Engine, None) => vec![Query::Count, Query::Pairs],
-            (Strategy::Engine, Some(query)) => vec![query],
+            (_, None) => vec![Query::Count, Query::Pairs],
+            (_, Some(query)) => vec![query],
         })
     }
 
@@ -146,6 +172,9 @@ pub(super) async fn run(args: &PersonArgs, report: Report, executors: Executors)
     let mut peer = args.peer.start()?;
     let pando = Embedded::open()?;
     pando.load(person::table(args.rows)).await?;
+    for function in args.strategy.functions() {
+        pando.execute(function).await?;
+    }
     if let Some(peer) = &mut peer {
         let directory = tempfile::tempdir()?;
         let (file, _) = parquet_files::write(person::table(args.rows), directory.path())?;
@@ -163,7 +192,7 @@ pub(super) async fn run(args: &PersonArgs, report: Report, executors: Executors)
             ensure!(rows == rows_expected, "{rows} rows instead of {rows_expected}");
             ours.push(time);
             if let Some(peer) = &mut peer {
-                theirs.push(peer.query(query.sql(args.strategy))?.0);
+                theirs.push(peer.query(query.sql(args.strategy.of_peer()))?.0);
             }
         }
         print(report, args, query, "pando", &ours)?;
@@ -189,7 +218,7 @@ fn print(report: Report, args: &PersonArgs, query: Query, who: &str, times: &Tim
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::Parser;
+    use clap::{Parser, ValueEnum};
 
     #[derive(Debug, Parser)]
     struct Line {
@@ -226,12 +255,21 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn both_strategies_count_the_same() {
+    async fn all_strategies_find_the_same_pairs() {
         let pando = Embedded::open().expect("a database");
         pando.load(person::table(173)).await.expect("loaded");
-        for strategy in [Strategy::Engine, Strategy::Storage] {
-            let counted = pando.number(Query::Count.sql(strategy)).await.expect("a number");
+        for function in Strategy::External.functions() {
+            pando.execute(function).await.expect("a function");
+        }
+        for strategy in Strategy::value_variants() {
+            let counted = pando.number(Query::Count.sql(*strategy)).await.expect("a number");
             assert_eq!(counted, person::pairs(173), "{strategy:?}");
+            let listed = format!(
+                "SELECT count(DISTINCT (ssn, ssn1)) FROM ({}) AS pairs WHERE ssn < ssn1",
+                Query::Pairs.sql(*strategy)
+            );
+            let listed = pando.number(&listed).await.expect("a number");
+            assert_eq!(listed, person::pairs(173), "{strategy:?}");
         }
     }
 }

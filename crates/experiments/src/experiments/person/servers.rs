@@ -94,6 +94,9 @@ async fn measure(
     cluster.endpoint(0).await?.load(table).await?;
     let asked = cluster.endpoint(cluster.len() - 1).await?;
     let shares = settle(&asked, "person", rows.into(), cluster.len()).await?;
+    for function in args.strategy.functions() {
+        asked.execute(function).await?;
+    }
     let pairs = person::pairs(rows);
     let counted = asked.number(Query::Count.sql(args.strategy)).await?;
     ensure!(counted == pairs, "{counted} pairs counted instead of {pairs}");

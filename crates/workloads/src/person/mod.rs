@@ -3,6 +3,10 @@
 //! Any fifty consecutive persons live in fifty different cities. So the number of pairs in the same city has a formula
 //! ([`pairs`]), and cities are not in key order.
 
+mod strategies;
+
+pub use strategies::{COUNT_EXTERNAL, COUNT_INTERNAL, FUNCTIONS, PAIRS_EXTERNAL, PAIRS_INTERNAL};
+
 use crate::source::TableSource;
 use arrow::array::{ArrayRef, Int32Array, StringViewBuilder};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
