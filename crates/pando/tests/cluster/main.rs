@@ -3,6 +3,7 @@
 mod advisory;
 mod crashes;
 mod failing;
+mod functions;
 mod harness;
 mod images;
 mod joining;

@@ -36,6 +36,12 @@ pub(crate) fn started_again(folder: &Path, root: &str) -> [Server; 3] {
     })
 }
 
+/// Kills a server and starts it again.
+pub(crate) fn killed_and_started(folder: &Path, server: &mut Server, root: &str) {
+    kill(server);
+    *server = kept(folder, &server.name.clone(), "--join", root);
+}
+
 #[tokio::test]
 async fn a_cluster_comes_back_after_all_its_servers_were_killed() {
     let folder = TempDir::new().expect("a folder");
