@@ -12,6 +12,7 @@ from pathlib import Path
 from compare import CRASH, HANG, MEANINGS, WRONG
 from databases import Database
 from generator import Generator, RuleTrial
+from generator.routines import RoutineTrial
 from known import Known
 from report import Report
 from session import Session
@@ -52,6 +53,7 @@ def options():
     p.add_argument("--report", metavar="FILE", help="write findings here")
     p.add_argument("--counts", metavar="FILE", help="write counts here, as JSON")
     p.add_argument("--rules", action="store_true", help="each function, operator and cast alone, once a seed")
+    p.add_argument("--functions", action="store_true", help="functions, procedures, DO and triggers")
     p.add_argument("--print", action="store_true", help="print the statements and run nothing")
     p.add_argument("--quiet", action="store_true", help="print only the summary")
     args = p.parse_args()
@@ -66,7 +68,15 @@ def connect(args) -> Trial:
     backwards = Database(args.reference, args.timeout, ("SET search_path TO backwards", *_OTHER_PLANS))
     trial = Trial(reference, backwards, [Database(dsn, args.timeout) for dsn in args.servers])
     trial.options, trial.reference_options, trial.settle = args.options, args.reference_options, args.settle
+    trial.compares_states = args.functions
     return trial
+
+
+def _maker(args):
+    """What makes tables and scripts of a seed."""
+    if args.rules:
+        return RuleTrial
+    return RoutineTrial if args.functions else Generator
 
 
 def print_statements(args, maker, seed: int):
@@ -87,7 +97,7 @@ def main() -> int:
     deadline = start + args.minutes * 60
     try:
         while seed < args.seed + args.count and time.monotonic() < deadline:
-            maker = (RuleTrial if args.rules else Generator)(random.Random(seed), args.rows, known.avoided)
+            maker = _maker(args)(random.Random(seed), args.rows, known.avoided)
             if session:
                 session.run(maker, seed, _ALL if args.rules else args.statements, deadline)
             else:

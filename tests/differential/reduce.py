@@ -55,7 +55,7 @@ class Reducer:
 
     def _schema(self, schema: Schema, script: Script) -> Schema:
         for n in reversed(range(len(schema.tables))):
-            fewer = Schema(schema.tables[:n] + schema.tables[n + 1 :])
+            fewer = replace(schema, tables=schema.tables[:n] + schema.tables[n + 1 :])
             if f"{schema.tables[n].name} " not in script.sql() + " " and self._fails(fewer, script):
                 schema = fewer
         for n in range(len(schema.tables)):
@@ -91,4 +91,4 @@ class Reducer:
 
 
 def _with_table(schema: Schema, n: int, table: Table) -> Schema:
-    return Schema(schema.tables[:n] + (table,) + schema.tables[n + 1 :])
+    return replace(schema, tables=schema.tables[:n] + (table,) + schema.tables[n + 1 :])

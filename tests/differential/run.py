@@ -60,6 +60,7 @@ def fixed_parts(options):
         Part("small-buckets", ("--seed", str(options.seed + 100_000), "--count", str(max(count // 2, 1)), *SMALL_BUCKETS)),
         Part("rules", (*seed, "--count", str(max(count // 4, 1)), "--rules")),
         Part("foreign-keys", (*seed, "--count", str(count)), program="foreign_keys.py"),
+        Part("functions", (*seed, "--count", str(max(count // 10, 1)), "--functions")),
     ]
 
 
@@ -70,6 +71,7 @@ def soak_parts(options):
         Part("one-server", until),
         Part("three-servers", (*until, *SMALL_BUCKETS, "--settle", "1"), 3),
         Part("foreign-keys", until, 3, "foreign_keys.py"),
+        Part("functions", (*until, "--functions")),
     ]
 
 
@@ -175,8 +177,8 @@ def main():
     parser.add_argument("--seed", type=int, default=1, help="the first seed")
     parser.add_argument("--count", type=int, default=60, help="how many seeds; other parts have their share of it")
     parser.add_argument("--seconds", type=int, default=0, help="take new seeds for so long instead, on one server and on three")
-    parser.add_argument("--only", default="", help="parts, comma separated: statements, small-buckets, rules, foreign-keys, scripts; with "
-                        "--seconds one-server, three-servers, foreign-keys")  # fmt: skip
+    parser.add_argument("--only", default="", help="parts, comma separated: statements, small-buckets, rules, foreign-keys, functions, scripts; "
+                        "with --seconds one-server, three-servers, foreign-keys, functions")  # fmt: skip
     parser.add_argument("--known", metavar="FILE", help="instead of known.txt; '' for everything that differs")
     parser.add_argument("--report", metavar="FOLDER", help="keep what differs here, as SQL")
     parser.add_argument("--update-expected", action="store_true", help="write what the scripts reach, unless one became worse")

@@ -62,6 +62,7 @@ class Sources:
             queries,
             avoided,
         )
+        self.functions = FUNCTIONS
         self.count = 0
         self.ctes: list[tuple[str, tuple[str, ...], tuple[str, ...]]] = []  # name, column names, types
 
@@ -120,7 +121,7 @@ class Sources:
     ) -> tuple[Relation, list[Expr]]:
         rng = self.rng
         while True:
-            template, args, types = rng.choice(FUNCTIONS)
+            template, args, types = rng.choice(self.functions)
             feature = f"from {template.split('(')[0]}"
             if not self.avoided(feature):
                 break
