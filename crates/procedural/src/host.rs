@@ -337,6 +337,13 @@ impl<S: Statements> Host for StatementHost<S> {
         done.map(|(_, answer)| answer).map_err(inside)
     }
 
+    fn is_change(&mut self, sql: &Sql) -> bool {
+        use NodeEnum::{DeleteStmt, InsertStmt, MergeStmt, UpdateStmt};
+        let Ok(statement) = self.statement_of(sql) else { return false };
+        let change = statement.change();
+        matches!(change, Some(InsertStmt(_) | UpdateStmt(_) | DeleteStmt(_) | MergeStmt(_)))
+    }
+
     async fn execute_text(
         &mut self,
         text: &str,

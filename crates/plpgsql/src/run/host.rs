@@ -123,6 +123,9 @@ pub trait Host: Send {
         limit: Option<usize>,
     ) -> impl Future<Output = Result<Answer<Self::Value>>> + Send;
 
+    /// Whether a statement is INSERT, UPDATE, DELETE or MERGE: all its rows are changed, however many are wanted.
+    fn is_change(&mut self, sql: &Sql) -> bool;
+
     /// Runs a text with the values of `$1`, `$2`, ...
     fn execute_text(
         &mut self,

@@ -181,13 +181,21 @@ impl<H: Host> Machine<'_, H> {
         if into.is_strict && found == 0 {
             return Err(Error::new(SqlState::NoDataFound, "query returned no rows"));
         }
-        if into.is_strict && found > 1 {
+        if found > 1 && (into.is_strict || self.is_change(rows)) {
             return Err(Error::new(SqlState::TooManyRows, "query returned more than one row")
                 .with_hint("Make sure the query returns a single row, or use LIMIT 1."));
         }
         self.assign_row(&into.targets, &answer, 0).await?;
         self.row_count = found.min(1) as u64;
         if is_dynamic { Ok(()) } else { self.found(found > 0) }
+    }
+
+    /// Whether a statement of the function itself changes rows.
+    fn is_change(&mut self, rows: &Rows) -> bool {
+        match rows {
+            Rows::Query(sql) => self.host.is_change(sql),
+            Rows::Dynamic(..) => false,
+        }
     }
 
     async fn diagnostics(&mut self, is_stacked: bool, items: &[(Target, String)]) -> Result<()> {
