@@ -166,8 +166,9 @@ impl<S: Statements> StatementHost<S> {
                 Ok((fields, answer))
             }
             None => {
-                let (columns, rows) = Default::default();
-                Ok((Vec::new(), Answer { columns, rows, count: done.count, has_rows: false }))
+                let (columns, rows, nulls) = Default::default();
+                let count = done.count;
+                Ok((Vec::new(), Answer { columns, rows, nulls, count, has_rows: false }))
             }
         }
     }

@@ -1,12 +1,15 @@
 //! Values of variables.
 
 use datafusion::arrow::array::{Array, RecordBatch};
+use datafusion::arrow::datatypes::{DataType, Field as ArrowField};
 use datafusion::common::ScalarValue;
 use plpgsql::Answer;
+use std::sync::Arc;
 use store::catalog::{SqlType, UserType};
 use values::assign::labels::{numbers, texts};
 use values::error::Result;
 use values::field::Field;
+use values::types::{BPCHAR, CHAR, NAME, OID, REFCURSOR};
 
 /// A value with its type.
 #[derive(Debug, Clone)]
@@ -34,14 +37,36 @@ impl Value {
             ScalarValue::Null => ScalarValue::try_from(&of.arrow())?,
             scalar => scalar,
         };
-        // Arrays of several dimensions are of the type of those of one.
-        let mut of = of;
-        while let SqlType::Array(item) = of
-            && matches!(**item, SqlType::Array(_))
-        {
-            of = item;
+        Ok(Self { scalar, of: of_one_dimension(of).clone() })
+    }
+
+    /// NULL of a type.
+    pub(crate) fn null(of: &SqlType) -> Self {
+        let of = of_one_dimension(of);
+        let scalar = ScalarValue::try_from(&representation(of)).unwrap_or(ScalarValue::Null);
+        Self { scalar, of: of.clone() }
+    }
+}
+
+/// Arrays of several dimensions are of the type of those of one.
+fn of_one_dimension(mut of: &SqlType) -> &SqlType {
+    while let SqlType::Array(item) = of
+        && matches!(**item, SqlType::Array(_))
+    {
+        of = item;
+    }
+    of
+}
+
+/// The Arrow type of the values of a type. Those of types of the system catalogs are texts and numbers.
+pub(crate) fn representation(of: &SqlType) -> DataType {
+    match of {
+        SqlType::Array(item) => {
+            DataType::List(Arc::new(ArrowField::new_list_field(representation(item), true)))
         }
-        Ok(Self { scalar, of: of.clone() })
+        of if *of == OID => SqlType::BigInt.arrow(),
+        of if [NAME, CHAR, BPCHAR, REFCURSOR].contains(of) => SqlType::Text.arrow(),
+        of => of.arrow(),
     }
 }
 
@@ -94,5 +119,9 @@ pub(crate) fn answer(fields: &[Field], batches: &[RecordBatch]) -> Result<Answer
         }
     }
     let columns = fields.iter().map(|field| field.name.clone()).collect();
-    Ok(Answer { columns, count: rows.len() as u64, rows, has_rows: true })
+    let nulls = match rows.is_empty() {
+        true => fields.iter().map(|field| Value::null(&field.sql_type)).collect(),
+        false => Vec::new(),
+    };
+    Ok(Answer { columns, count: rows.len() as u64, rows, nulls, has_rows: true })
 }

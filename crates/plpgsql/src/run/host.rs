@@ -23,6 +23,8 @@ pub struct Answer<V> {
     pub columns: Vec<String>,
     /// The rows.
     pub rows: Vec<Vec<V>>,
+    /// NULLs of the types of the columns, if there are no rows.
+    pub nulls: Vec<V>,
     /// The number of rows that were returned or changed.
     pub count: u64,
     /// Whether the statement returns rows.

@@ -176,7 +176,8 @@ impl<H: Host> Machine<'_, H> {
             (_, None) => {
                 if let Some(fields) = self.scopes.named_fields(&sql.text) {
                     let (columns, row) = fields.into_iter().unzip();
-                    let answer = Answer { columns, rows: vec![row], count: 1, has_rows: true };
+                    let (rows, nulls) = (vec![row], Vec::new());
+                    let answer = Answer { columns, rows, nulls, count: 1, has_rows: true };
                     return self.assign_row(std::slice::from_ref(target), &answer, 0).await;
                 }
                 // A whole row: its fields are those of the one row of a query.
@@ -196,7 +197,8 @@ impl<H: Host> Machine<'_, H> {
             *fields = None;
             return Ok(());
         }
-        let none = Answer { columns: Vec::new(), rows: Vec::new(), count: 0, has_rows: true };
+        let (columns, rows, nulls) = (Vec::new(), Vec::new(), Vec::new());
+        let none = Answer { columns, rows, nulls, count: 0, has_rows: true };
         self.assign_row(std::slice::from_ref(target), &none, 0).await
     }
 
@@ -293,12 +295,10 @@ impl<H: Host> Machine<'_, H> {
             match (&slot.content, field) {
                 (Content::Record(_), None) => {
                     let null = self.host.of_text(None);
-                    let value = |at: usize| values.and_then(|all| all.get(at)).cloned();
+                    let values = values.unwrap_or(&answer.nulls);
+                    let value = |at: usize| values.get(at).unwrap_or(&null).clone();
                     let named = answer.columns.iter().enumerate();
-                    let named = named.map(|(at, name)| {
-                        (name.clone(), value(at).unwrap_or_else(|| null.clone()))
-                    });
-                    let fields = named.collect();
+                    let fields = named.map(|(at, name)| (name.clone(), value(at))).collect();
                     let (slot, _) = self.scopes.slot(target)?;
                     slot.content = Content::Record(Some(fields));
                     return Ok(());
