@@ -137,7 +137,11 @@ impl Cursors {
             true => UInt64Array::from_iter_values(indices.rev()),
             false => UInt64Array::from_iter_values(indices),
         };
-        let rows = take_record_batch(&cursor.rows, &indices)?;
+        let rows = match cursor.rows.num_columns() {
+            // Rows without columns do not differ.
+            0 => cursor.rows.slice(0, indices.len()),
+            _ => take_record_batch(&cursor.rows, &indices)?,
+        };
         let count = rows.num_rows() as u64;
         Ok(Fetched { fields: Arc::clone(&cursor.fields), rows, count })
     }

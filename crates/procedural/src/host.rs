@@ -9,10 +9,10 @@ use crate::evaluation::Compiled;
 use crate::known::{Key, Known, parameters};
 use crate::program::Program;
 use crate::scalar::Scalar;
-use crate::value::{Value, answer};
+use crate::value::{Value, answer, schema_of};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::compute::concat_batches;
-use datafusion::arrow::datatypes::{Schema, SchemaRef};
+use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::ScalarValue;
 use grammar::tree::NodeEnum;
 use parser::commands::locking::locks_rows;
@@ -398,10 +398,10 @@ impl<S: Statements> Host for StatementHost<S> {
             return Err(Error::new(SqlState::InvalidCursorDefinition, message));
         }
         let done = self.done(&statement, &names, &values, None).await?;
-        let schema = done.batches.first().map(RecordBatch::schema).or(done.schema);
-        let rows =
-            concat_batches(&schema.unwrap_or_else(|| Arc::new(Schema::empty())), &done.batches)?;
         let fields = done.fields.unwrap_or_default();
+        let schema = done.batches.first().map(RecordBatch::schema).or(done.schema);
+        let schema = schema.unwrap_or_else(|| schema_of(&fields));
+        let rows = concat_batches(&schema, &done.batches)?;
         let held = self.statements.held()?;
         let goes_back = scrolls.unwrap_or(!locks);
         let (search_path, opened) = (held.search_path(), SystemTime::now());

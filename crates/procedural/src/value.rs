@@ -1,7 +1,7 @@
 //! Values of variables.
 
 use datafusion::arrow::array::{Array, RecordBatch};
-use datafusion::arrow::datatypes::{DataType, Field as ArrowField};
+use datafusion::arrow::datatypes::{DataType, Field as ArrowField, Schema, SchemaRef};
 use datafusion::common::ScalarValue;
 use plpgsql::Answer;
 use std::sync::Arc;
@@ -106,6 +106,13 @@ pub(crate) fn base(of: &SqlType) -> &SqlType {
         SqlType::User(user) => user.domain().map_or(of, |domain| base(&domain.base)),
         of => of,
     }
+}
+
+/// The columns of rows, of which there is none.
+pub(crate) fn schema_of(fields: &[Field]) -> SchemaRef {
+    let column =
+        |field: &Field| ArrowField::new(&field.name, representation(&field.sql_type), true);
+    Arc::new(Schema::new(fields.iter().map(column).collect::<Vec<_>>()))
 }
 
 /// The rows of some batches.
