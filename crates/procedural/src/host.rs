@@ -9,7 +9,7 @@ use crate::evaluation::Compiled;
 use crate::known::{Key, Known, parameters};
 use crate::program::Program;
 use crate::scalar::Scalar;
-use crate::value::{Value, answer, schema_of};
+use crate::value::{Value, answer, named, schema_of, written};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::compute::concat_batches;
 use datafusion::arrow::datatypes::SchemaRef;
@@ -443,7 +443,11 @@ impl<S: Statements> Host for StatementHost<S> {
         let statement =
             parser::one(&format!("SELECT * FROM {relation} LIMIT 0")).map_err(inside)?;
         let (fields, _) = self.run(&statement, &[], &[], None).await.map_err(inside)?;
-        Ok(fields.into_iter().map(|field| (field.name, field.sql_type.to_string())).collect())
+        let name = |of: &SqlType| match of.user_type() {
+            Some(_) => of.to_string(),
+            None => written(of),
+        };
+        Ok(fields.into_iter().map(|field| (field.name, name(&field.sql_type))).collect())
     }
 
     fn say(&mut self, raised: Raised) {
@@ -535,7 +539,7 @@ impl<S: Statements> Host for StatementHost<S> {
     }
 
     fn type_of(&self, value: &Value) -> String {
-        value.of.to_string()
+        named(&value.of)
     }
 
     fn is_null(&self, value: &Value) -> bool {

@@ -95,7 +95,21 @@ pub fn written(of: &SqlType) -> String {
     let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
     match of {
         SqlType::User(user) => format!("{}.{}", quoted(&user.schema), quoted(&user.name)),
-        SqlType::Array(item) if item.user_type().is_some() => format!("{}[]", written(item)),
+        SqlType::Array(item) => format!("{}[]", written(item)),
+        // `character` alone is of one character.
+        of if *of == BPCHAR => "bpchar".to_owned(),
+        of => named(of),
+    }
+}
+
+/// A type as messages name it.
+pub(crate) fn named(of: &SqlType) -> String {
+    match of {
+        SqlType::Array(item) => format!("{}[]", named(item)),
+        of if *of == BPCHAR => "character".to_owned(),
+        of if *of == NAME => "name".to_owned(),
+        of if *of == CHAR => "\"char\"".to_owned(),
+        of if *of == OID => "oid".to_owned(),
         of => of.to_string(),
     }
 }
