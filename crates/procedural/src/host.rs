@@ -9,7 +9,7 @@ use crate::evaluation::Compiled;
 use crate::known::{Key, Known, parameters};
 use crate::program::Program;
 use crate::scalar::Scalar;
-use crate::value::{Value, answer, named, schema_of, written};
+use crate::value::{Value, answer, assignable, named, schema_of, written};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::compute::concat_batches;
 use datafusion::arrow::datatypes::SchemaRef;
@@ -540,6 +540,10 @@ impl<S: Statements> Host for StatementHost<S> {
 
     fn type_of(&self, value: &Value) -> String {
         named(&value.of)
+    }
+
+    fn written_type(&self, value: &Value) -> Option<String> {
+        assignable(&value.of)
     }
 
     fn is_null(&self, value: &Value) -> bool {

@@ -102,6 +102,20 @@ pub fn written(of: &SqlType) -> String {
     }
 }
 
+/// The digits that computed numbers have, whatever was declared.
+const COMPUTED_DIGITS: u8 = 38;
+
+/// The type that others are converted to when they take the place of a value, as it is written in a cast. `None` if it
+/// cannot be written.
+pub(crate) fn assignable(of: &SqlType) -> Option<String> {
+    match of {
+        SqlType::Array(item) => Some(format!("{}[]", assignable(item)?)),
+        SqlType::Numeric { precision: COMPUTED_DIGITS, .. } => Some("numeric".to_owned()),
+        SqlType::Other(_) if ![OID, NAME, CHAR, BPCHAR, REFCURSOR].contains(of) => None,
+        of => Some(written(of)),
+    }
+}
+
 /// A type as messages name it.
 pub(crate) fn named(of: &SqlType) -> String {
     match of {

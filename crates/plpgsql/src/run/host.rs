@@ -233,6 +233,9 @@ pub trait Host: Send {
     /// The name of a value's type.
     fn type_of(&self, value: &Self::Value) -> String;
 
+    /// A value's type as it is written in a cast; `None` if it cannot be.
+    fn written_type(&self, value: &Self::Value) -> Option<String>;
+
     /// Whether it is NULL.
     fn is_null(&self, value: &Self::Value) -> bool;
 

@@ -42,6 +42,20 @@ impl<H: Host> Machine<'_, H> {
         }
     }
 
+    /// A value as one of the type that a record's field has, as long as the record has its row.
+    pub(super) async fn as_field(
+        &mut self,
+        value: H::Value,
+        field: Option<H::Value>,
+    ) -> Result<H::Value> {
+        let Some(field) = field else { return Ok(value) };
+        let Some(of) = self.host.written_type(&field) else { return Ok(value) };
+        match self.host.attributes(&field) {
+            Some(_) => self.row_of_value(value, &field, &of).await,
+            None => self.host.convert(value, &of).await,
+        }
+    }
+
     /// A row with another value of a field of its fields.
     pub(super) async fn with_field(
         &mut self,

@@ -217,6 +217,12 @@ impl<H: Host> Machine<'_, H> {
             (Content::Composite { attributes, .. }, Some(field)) => {
                 attributes.iter().find(|(name, _)| name == field).map(|(_, of)| of.clone())
             }
+            (Content::Record(Some(fields)), Some(field)) => {
+                let old = fields.iter().find(|(name, _)| name == field);
+                let old = old.map(|(_, old)| old.clone());
+                let value = self.as_field(value, old).await?;
+                return self.set(target, value);
+            }
             (Content::Value { of, .. }, _) => Some(of.clone()),
             (Content::Row(fields), Some(field)) => {
                 fields.iter().find(|(name, ..)| name == field).map(|(_, of, _)| of.clone())
