@@ -1,10 +1,12 @@
 //! Types that variables are declared with, and the assignment of an expression to one.
 
 use analyzer::ASSIGNED;
-use grammar::tree::NodeEnum;
+use grammar::tree::{NodeEnum, TypeName};
 use parser::Statement;
 use store::catalog::SqlType;
+use system_catalog::Oid;
 use values::error::{Error, Result, SqlState};
+use values::types::BPCHAR;
 
 /// The type of a name.
 pub(crate) fn held(of: &str) -> Result<SqlType> {
@@ -16,8 +18,18 @@ pub(crate) fn held(of: &str) -> Result<SqlType> {
     let Some(NodeEnum::ResTarget(target)) = target else { return Err(unknown()) };
     let value = target.val.as_ref().and_then(|node| node.node.as_ref());
     let Some(NodeEnum::TypeCast(cast)) = value else { return Err(unknown()) };
-    let found = cast.type_name.as_ref().and_then(parser::types::of_name);
-    found.ok_or_else(unknown)
+    cast.type_name.as_ref().and_then(of_name).ok_or_else(unknown)
+}
+
+/// The type of a written one. A `char` without a length is not one of the greatest length.
+fn of_name(name: &TypeName) -> Option<SqlType> {
+    let written = analyzer::declared_type(name).ok()?;
+    match written.oid.element().unwrap_or(written.oid) {
+        Oid::BPCHAR if written.modifier >= 0 => parser::types::held(written),
+        Oid::BPCHAR if written.oid == Oid::BPCHAR => Some(BPCHAR),
+        Oid::BPCHAR => Some(SqlType::Array(Box::new(BPCHAR))),
+        _ => parser::types::held(written),
+    }
 }
 
 /// The statement whose value is that of an expression, assigned to a type. `None` for a type that cannot stand in a cast.

@@ -7,7 +7,7 @@ use crate::memory::Memory;
 use crate::purity;
 use crate::returned;
 use crate::script::statements;
-use crate::value::{Value, base, written};
+use crate::value::{Value, base, written, written_id};
 use catalog_views::search_path::SearchPath;
 use datafusion::common::ScalarValue;
 use lowering::Shape;
@@ -18,6 +18,7 @@ use std::sync::Arc;
 use store::catalog::{Catalog, Function, Parameter, RelationId, SqlType, Volatility};
 use system_catalog::Oid;
 use values::error::{Error, Result, SqlState};
+use values::types::BPCHAR;
 
 /// A function, ready to be executed.
 pub struct Prepared {
@@ -116,6 +117,7 @@ impl Prepared {
             )),
             false => error,
         };
+        let declared = self.declared(shape.columns.len());
         let mut converted = Vec::with_capacity(rows.len());
         for row in rows.drain(..) {
             let row = returned::columns(row, shape);
@@ -128,12 +130,9 @@ impl Prepared {
                 continue;
             }
             let mut values = Vec::with_capacity(row.len());
-            for (value, of) in row.into_iter().zip(&shape.columns) {
-                let value = match value.of == *of || value.scalar.is_null() {
-                    true => value,
-                    false => host.convert(value, &written(of)).await.map_err(&within)?,
-                };
-                values.push(value.scalar);
+            for (at, (value, of)) in row.into_iter().zip(&shape.columns).enumerate() {
+                let value = returned::column(host, value, of, declared.get(at).copied()).await;
+                values.push(value.map_err(&within)?);
             }
             converted.push(values);
         }
@@ -159,7 +158,12 @@ impl Prepared {
             }
             columns => columns.to_vec(),
         };
-        let types: Vec<String> = columns.iter().map(|of| base(of).to_string()).collect();
+        let declared = self.declared(columns.len());
+        let name = |(at, of): (usize, &SqlType)| match declared.get(at) {
+            Some(oid) if is_held_as_another(*oid) => oid.to_string(),
+            _ => base(of).to_string(),
+        };
+        let types: Vec<String> = columns.iter().enumerate().map(name).collect();
         let (parameters, outputs) = self.parameters(host, shape, arguments)?;
         let is_value = is_composite && !shape.is_set;
         let form = Form {
@@ -194,9 +198,9 @@ impl Prepared {
             }
             let argument = parameter.mode.is_input().then(|| given.next()).flatten();
             let value = match (argument, column) {
-                (Some((scalar, of)), _) => Value { scalar, of: of.clone() },
+                (Some((scalar, of)), _) => of_parameter(parameter, scalar, of),
                 (None, Some(of)) => {
-                    Value { scalar: ScalarValue::try_from(&of.arrow())?, of: of.clone() }
+                    of_parameter(parameter, ScalarValue::try_from(&of.arrow())?, of)
                 }
                 (None, None) if let Some(of) = held_composite(parameter) => {
                     Value { scalar: ScalarValue::try_from(&of.arrow())?, of }
@@ -204,12 +208,25 @@ impl Prepared {
                 (None, None) => host.null(&type_name(parameter))?,
             };
             let of = match Oid(parameter.type_id) {
-                Oid::REFCURSOR => Oid::REFCURSOR.to_string(),
+                oid @ (Oid::REFCURSOR | Oid::BPCHAR) => written_id(oid),
                 _ => written(&value.of),
             };
             all.push((parameter.name.clone(), of, value));
         }
         Ok((all, outputs))
+    }
+
+    /// The types with which the columns of the result are declared. None for the attributes of a composite type.
+    fn declared(&self, columns: usize) -> Vec<Oid> {
+        let outputs = self.function.outputs().map(|parameter| Oid(parameter.type_id));
+        let mut declared: Vec<Oid> = outputs.collect();
+        if declared.is_empty() {
+            declared.push(Oid(self.function.result_id));
+        }
+        match declared.len() == columns && !self.is_composite() {
+            true => declared,
+            false => Vec::new(),
+        }
     }
 
     /// The parameters of a SQL function: `$n` first, then by their names.
@@ -321,5 +338,20 @@ fn held_composite(parameter: &Parameter) -> Option<SqlType> {
 
 /// The name of a parameter's type.
 fn type_name(parameter: &Parameter) -> String {
-    Oid(parameter.type_id).to_string()
+    written_id(Oid(parameter.type_id))
+}
+
+/// Whether the values of a type, or the items of an array, are held as those of another one.
+fn is_held_as_another(oid: Oid) -> bool {
+    let held = [Oid::BPCHAR, Oid::NAME, Oid::CHAR, Oid::OID, Oid::REFCURSOR];
+    held.contains(&oid.element().unwrap_or(oid))
+}
+
+/// An argument as the value of a parameter.
+fn of_parameter(parameter: &Parameter, scalar: ScalarValue, of: &SqlType) -> Value {
+    let of = match of {
+        SqlType::Text if Oid(parameter.type_id) == Oid::BPCHAR => BPCHAR,
+        of => of.clone(),
+    };
+    Value { scalar, of }
 }

@@ -493,10 +493,7 @@ impl<S: Statements> Host for StatementHost<S> {
         if let Some(value) = self.nulls.get(of) {
             return Ok(value.clone());
         }
-        let held = held(of)?;
-        // A name of a cursor is a text.
-        let arrow = if held == REFCURSOR { SqlType::Text.arrow() } else { held.arrow() };
-        let value = Value { scalar: ScalarValue::try_from(&arrow)?, of: held };
+        let value = Value::null(&held(of)?);
         self.nulls.insert(of.to_owned(), value.clone());
         Ok(value)
     }

@@ -35,5 +35,5 @@ pub use memory::Memory;
 pub use purity::{calls_any, is_of_settings, may_change, may_read, only_computes, reads_tables};
 pub use running::{Around, Running, RunningQuery};
 pub use scalar::Scalar;
-pub use value::{Value, shown, written};
+pub use value::{Value, shown, written, written_id};
 pub use waiting::{awaited, task};

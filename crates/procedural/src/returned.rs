@@ -7,8 +7,9 @@ use datafusion::common::ScalarValue;
 use lowering::Shape;
 use plpgsql::Host;
 use store::catalog::{Attribute, SqlType};
+use system_catalog::Oid;
 use values::error::{Error, Result, SqlState};
-use values::types::name_without_length;
+use values::types::{BPCHAR, name_without_length};
 
 /// The columns of a row that a function returns: if it returned one value, and columns are wanted, the fields of that.
 pub(crate) fn columns(row: Vec<Value>, shape: &Shape) -> Vec<Value> {
@@ -21,6 +22,24 @@ pub(crate) fn columns(row: Vec<Value>, shape: &Shape) -> Vec<Value> {
         }
         _ => row,
     }
+}
+
+/// A value that a function returns, as one of its column. That holds values of the type with which it is declared.
+///
+/// # Errors
+/// It cannot be converted.
+pub(crate) async fn column<S: Statements>(
+    host: &mut StatementHost<S>,
+    value: Value,
+    of: &SqlType,
+    declared: Option<Oid>,
+) -> Result<ScalarValue> {
+    let is_char = declared == Some(Oid::BPCHAR);
+    if value.of == *of || value.scalar.is_null() || is_char && value.of == BPCHAR {
+        return Ok(value.scalar);
+    }
+    let to = if is_char { written(&BPCHAR) } else { written(of) };
+    Ok(host.convert(value, &to).await?.scalar)
 }
 
 /// Whether a value is not that of the only column.

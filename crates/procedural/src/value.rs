@@ -6,6 +6,7 @@ use datafusion::common::ScalarValue;
 use plpgsql::Answer;
 use std::sync::Arc;
 use store::catalog::{SqlType, UserType};
+use system_catalog::Oid;
 use values::assign::labels::{numbers, texts};
 use values::error::Result;
 use values::field::Field;
@@ -99,6 +100,15 @@ pub fn written(of: &SqlType) -> String {
         // `character` alone is of one character.
         of if *of == BPCHAR => "bpchar".to_owned(),
         of => named(of),
+    }
+}
+
+/// A type of the system as it is written in a cast.
+pub fn written_id(oid: Oid) -> String {
+    match oid.element().unwrap_or(oid) {
+        Oid::BPCHAR if oid == Oid::BPCHAR => written(&BPCHAR),
+        Oid::BPCHAR => written(&SqlType::Array(Box::new(BPCHAR))),
+        _ => oid.to_string(),
     }
 }
 

@@ -208,7 +208,7 @@ fn parameters<H: Host<Value = Value>>(
 pub(super) fn type_name(id: u32) -> String {
     match held_of_user(id) {
         Some(held) => procedural::written(&held),
-        None => Oid(id).to_string(),
+        None => procedural::written_id(Oid(id)),
     }
 }
 

@@ -11,12 +11,16 @@ use procedural::Value;
 use std::sync::Arc;
 use store::catalog::{Catalog, Function, Object, ParameterMode, Privileges};
 use values::error::{Error, Result, SqlState};
+use values::types::BPCHAR;
 
 /// A value of an output parameter: the place of its argument, its name and the value.
 pub(super) type Output = (usize, String, Value);
 
 /// The SQL type of an id.
 pub(super) fn held(id: u32) -> Result<store::catalog::SqlType> {
+    if Oid(id) == Oid::BPCHAR {
+        return Ok(BPCHAR);
+    }
     let sql_type = analyzer::system::SqlType::plain(Oid(id));
     let unknown =
         || Error::unsupported(format!("a parameter of type {} is not supported", Oid(id)));
