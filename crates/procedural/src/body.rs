@@ -7,7 +7,8 @@ use crate::memory::Memory;
 use crate::purity;
 use crate::returned;
 use crate::script::statements;
-use crate::value::{Value, base, written, written_id};
+use crate::steady::steady_value;
+use crate::value::{Value, base, unbounded, written_id};
 use catalog_views::search_path::SearchPath;
 use datafusion::common::ScalarValue;
 use lowering::Shape;
@@ -207,11 +208,7 @@ impl Prepared {
                 }
                 (None, None) => host.null(&type_name(parameter))?,
             };
-            let of = match Oid(parameter.type_id) {
-                oid @ (Oid::REFCURSOR | Oid::BPCHAR) => written_id(oid),
-                _ => written(&value.of),
-            };
-            all.push((parameter.name.clone(), of, value));
+            all.push((parameter.name.clone(), variable_type(parameter, &value.of), value));
         }
         Ok((all, outputs))
     }
@@ -347,11 +344,25 @@ fn is_held_as_another(oid: Oid) -> bool {
     held.contains(&oid.element().unwrap_or(oid))
 }
 
-/// An argument as the value of a parameter.
+/// The type of a parameter's variable, which has no length or digits. That of a polymorphic one is what is given.
+fn variable_type(parameter: &Parameter, given: &SqlType) -> String {
+    let oid = Oid(parameter.type_id);
+    match parser::types::held(oid.into()) {
+        Some(_) if !oid.is_of_users() => written_id(oid),
+        _ => unbounded(given),
+    }
+}
+
+/// An argument as the value of a parameter, without the length or the digits of its own type.
 fn of_parameter(parameter: &Parameter, scalar: ScalarValue, of: &SqlType) -> Value {
-    let of = match of {
-        SqlType::Text if Oid(parameter.type_id) == Oid::BPCHAR => BPCHAR,
-        of => of.clone(),
-    };
-    Value { scalar, of }
+    match of {
+        SqlType::Numeric { precision: 1.., .. } => {
+            Value { scalar: steady_value(&scalar).into_owned(), of: SqlType::NUMERIC }
+        }
+        SqlType::Varchar(_) => Value { scalar, of: SqlType::Varchar(None) },
+        SqlType::Precise(of, _) => Value { scalar, of: (**of).clone() },
+        SqlType::Text if Oid(parameter.type_id) == Oid::BPCHAR => Value { scalar, of: BPCHAR },
+        // The length says how many blanks there are.
+        of => Value { scalar, of: of.clone() },
+    }
 }

@@ -103,6 +103,18 @@ pub fn written(of: &SqlType) -> String {
     }
 }
 
+/// A type without length, digits and precision, as it is written in a cast.
+pub(crate) fn unbounded(of: &SqlType) -> String {
+    match of {
+        SqlType::Array(item) => format!("{}[]", unbounded(item)),
+        SqlType::Precise(of, _) => unbounded(of),
+        SqlType::Numeric { .. } => written(&SqlType::NUMERIC),
+        SqlType::Varchar(_) => written(&SqlType::Varchar(None)),
+        SqlType::Char(_) => written(&BPCHAR),
+        of => written(of),
+    }
+}
+
 /// A type of the system as it is written in a cast.
 pub fn written_id(oid: Oid) -> String {
     match oid.element().unwrap_or(oid) {
