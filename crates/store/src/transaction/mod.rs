@@ -395,7 +395,7 @@ impl Transaction {
             self.put_writes(id, TableWrites::default());
         }
         let created = self.catalog_changes.iter().filter_map(|change| match change {
-            CatalogChange::Create(relation) => Some(relation),
+            CatalogChange::Create(relation) => self.catalog.relation_by_id(relation.id()),
             _ => None,
         });
         let dropped = |id: TableId| {
