@@ -13,6 +13,7 @@ mod function;
 pub mod ids;
 pub mod ipc;
 mod key_names;
+mod orphans;
 mod referring;
 mod role;
 mod serialized;

@@ -411,3 +411,43 @@ async fn advisory_locks_of_a_transaction_last_as_long_as_the_call_or_block_that_
         assert!(!database.store().has_locks(), "{statement}");
     }
 }
+
+/// Sessions that dropped a table while others added to it left an index, a sequence or a foreign key without a table,
+/// whose names were taken for ever.
+#[tokio::test(flavor = "multi_thread")]
+async fn definitions_at_the_same_time_leave_nothing_without_its_table() {
+    use query::SqlState;
+    const DEFINITIONS: [&str; 5] = [
+        "DROP TABLE IF EXISTS t CASCADE",
+        "CREATE TABLE t (a int PRIMARY KEY, b serial)",
+        "CREATE INDEX t_i ON t (b)",
+        "ALTER TABLE other ADD CONSTRAINT other_t FOREIGN KEY (a) REFERENCES t",
+        "CREATE SEQUENCE s OWNED BY t.b",
+    ];
+    let database = prepared(&["CREATE TABLE other (a int PRIMARY KEY)"]).await;
+    let clients = (0..4).map(|_| {
+        let session = database.session();
+        tokio::spawn(async move {
+            for sql in DEFINITIONS.iter().cycle().take(60 * DEFINITIONS.len()) {
+                let Err(error) = session.execute(sql).await else { continue };
+                let late =
+                    [SqlState::DuplicateTable, SqlState::DuplicateObject, SqlState::UndefinedTable];
+                let is_late = !sql.starts_with("DROP") && late.contains(&error.state());
+                assert!(is_late && !error.message().contains("with id"), "{sql}: {error}");
+            }
+        })
+    });
+    for client in join_all(clients).await {
+        client.expect("another one was first, or it succeeds");
+    }
+    let session = database.session();
+    for sql in DEFINITIONS {
+        session.execute(sql).await.expect(sql);
+    }
+    session.execute("DROP TABLE t CASCADE").await.expect("dropped");
+    let catalog = database.store().catalog();
+    let left: Vec<&str> = catalog.relations().map(|relation| relation.name()).collect();
+    assert_eq!(left, ["other"]);
+    let other = catalog.relations().find_map(|relation| relation.file());
+    assert!(other.is_some_and(|table| table.foreign_keys.is_empty()), "{other:?}");
+}

@@ -197,6 +197,16 @@ impl Error {
         self
     }
 
+    /// Returns a conflict instead of the error for a relation that is not there: another transaction has dropped it.
+    pub fn of_dropped(self) -> Self {
+        match self {
+            Self::Catalog(catalog::Error::RelationMissing { relation }) => {
+                Self::SchemaConflict { relation: format!("relation {relation}") }
+            }
+            other => other,
+        }
+    }
+
     /// Whether the transaction may succeed if it is executed again on a new snapshot.
     pub fn is_retryable(&self) -> bool {
         matches!(self, Self::Conflict { .. } | Self::SchemaConflict { .. } | Self::Unserializable)

@@ -65,7 +65,7 @@ async fn at_snapshot(
     // Its catalog changes are applied for this request only.
     let mut transaction = node.store.begin_at(snapshot);
     for change in &reader.changes {
-        transaction.change_catalog(change.clone())?;
+        transaction.change_catalog(change.clone()).map_err(Error::of_dropped)?;
     }
     Ok(transaction.reading(peers))
 }

@@ -206,7 +206,8 @@ impl Part {
                     }
                     let known = self.transaction()?.change_count();
                     for change in reader.changes.iter().skip(known) {
-                        self.transaction()?.change_catalog(change.clone())?;
+                        let changed = self.transaction()?.change_catalog(change.clone());
+                        changed.map_err(Error::of_dropped)?;
                     }
                 }
                 Effect::Refuse(Refusal::Ended) => return Err(ended()),

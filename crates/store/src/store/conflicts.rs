@@ -29,9 +29,14 @@ pub(super) fn refuse_conflicts(
     let mut catalog: Option<Catalog> = None;
     for change in &request.catalog_changes {
         let before = catalog.as_ref().unwrap_or(&published.catalog);
+        let known = request.snapshot.catalog();
+        let after = before.apply(change).map_err(|error| error.of_dropped(change, known))?;
         before.refuse_taken_name(change)?;
-        catalog = Some(before.apply(change)?);
+        catalog = Some(after);
         refuse_definition_conflict(published, request, change)?;
+    }
+    if let Some(after) = &catalog {
+        after.refuse_orphans(&published.catalog, &request.catalog_changes)?;
     }
     for (id, writes) in &request.writes {
         let Some(before) = request.snapshot.catalog().table_by_id(*id) else { continue };

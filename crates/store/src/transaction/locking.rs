@@ -174,6 +174,35 @@ impl Transaction {
         self.acquire(table, [Target::Table(table.id.0)], mode)
     }
 
+    /// Locks a table whose definition it changes, unless another transaction has changed it since the snapshot. What is
+    /// dropped may have changed, but has no other indexes.
+    ///
+    /// # Errors
+    /// As [`Self::lock_table`], and [`Error::SchemaConflict`].
+    pub(super) fn lock_to_change(
+        &mut self,
+        table: &Table,
+        change: &CatalogChange,
+    ) -> Result<(), Error> {
+        self.lock_table(table, Mode::AccessExclusive)?;
+        if self.locker.is_none() {
+            return Ok(());
+        }
+        let head = Arc::clone(self.store.machine().head());
+        let indexes = |catalog: &Catalog| {
+            let all = catalog.indexes_of(table.id).iter();
+            all.map(|index| index.file.id).collect::<Vec<TableId>>()
+        };
+        let is_same = |now: &Arc<Table>| match change {
+            CatalogChange::Drop(_) => indexes(&head.catalog) == indexes(self.snapshot.catalog()),
+            _ => now.version == table.version,
+        };
+        match head.catalog.table_by_id(table.id).is_some_and(is_same) {
+            true => Ok(()),
+            false => Err(Error::SchemaConflict { relation: table.name.clone() }),
+        }
+    }
+
     /// Locks a table for a bulk load.
     ///
     /// # Errors

@@ -98,14 +98,15 @@ impl Transaction {
     /// Changes the catalog.
     ///
     /// # Errors
-    /// As [`Catalog::apply`].
+    /// As [`Catalog::apply`]; [`Error::Locked`] and [`Error::SchemaConflict`] if it locks what it changes.
     pub fn change_catalog(&mut self, change: CatalogChange) -> Result<(), Error> {
         let table = change.table().and_then(|id| self.snapshot.catalog().table_by_id(id));
         if let Some(table) = table.cloned() {
-            self.lock_table(&table, Mode::AccessExclusive)?;
+            self.lock_to_change(&table, &change)?;
         }
+        let next = self.catalog.apply(&change)?;
         self.catalog.refuse_taken_name(&change)?;
-        self.catalog = Arc::new(self.catalog.apply(&change)?);
+        self.catalog = Arc::new(next);
         match &change {
             CatalogChange::Truncate(id) => {
                 let emptied = TableWrites { truncated: true, ..TableWrites::default() };
