@@ -8,7 +8,7 @@ use crate::names::Qualifiers;
 use crate::refusal::{Refusal, Result, missing};
 use crate::typed::Typed;
 use analyzer::system::SqlType;
-use analyzer::tree::{CteId, Location, Relation, RelationId, SelectId};
+use analyzer::tree::{CteId, Expr as Tree, Location, Relation, RelationId, SelectId};
 use datafusion::arrow::datatypes::FieldRef;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, DFSchemaRef, DataFusionError};
@@ -27,6 +27,10 @@ pub(crate) struct Lowering<'a> {
     pub(crate) outputs: Vec<Typed>,
     /// The value to which [`Kind::Running`](analyzer::tree::Kind::Running) refers.
     pub(crate) running: Option<Typed>,
+    /// The columns that hold values which are computed once, while what uses them is lowered.
+    pub(crate) held: Vec<(Column, FieldRef)>,
+    /// The number of values that have been held.
+    pub(crate) values_held: usize,
     /// The order of the rows that are grouped, if a subquery in FROM gives them one.
     pub(crate) input_order: Vec<Sort>,
     /// The order in which the engine sorts the rows of the SELECT whose aggregates are lowered.
@@ -47,6 +51,8 @@ pub(crate) struct Lowering<'a> {
     presences: HashMap<RelationId, (FrameId, Known)>,
     relations: HashMap<RelationId, (FrameId, Vec<Known>)>,
     slots: HashMap<(SelectId, Slot), (FrameId, Known)>,
+    /// Expressions that are columns wherever they stand in a frame.
+    shared: Vec<(FrameId, Tree, SelectId, Slot)>,
     /// The open frames, innermost last.
     frames: Vec<FrameId>,
     frames_made: usize,
@@ -80,6 +86,8 @@ pub(crate) enum Slot {
     Window(usize),
     /// A set-returning function of the select list.
     Set(usize),
+    /// A volatile key of windows.
+    Key(usize),
 }
 
 /// A value over the columns of a frame.
@@ -106,6 +114,8 @@ impl<'a> Lowering<'a> {
             ctes: HashMap::new(),
             outputs: Vec::new(),
             running: None,
+            held: Vec::new(),
+            values_held: 0,
             input_order: Vec::new(),
             aggregate_order: None,
             is_joining: false,
@@ -117,6 +127,7 @@ impl<'a> Lowering<'a> {
             presences: HashMap::new(),
             relations: HashMap::new(),
             slots: HashMap::new(),
+            shared: Vec::new(),
             frames: Vec::new(),
             frames_made: 0,
             grouping_keys: HashMap::new(),
@@ -254,6 +265,31 @@ impl<'a> Lowering<'a> {
         self.slots.insert((select, slot), (self.frame(), Known { value, columns }));
     }
 
+    /// Adds the value of a SELECT that an expression has wherever it stands in it.
+    pub(crate) fn share(
+        &mut self,
+        expr: Tree,
+        select: SelectId,
+        value: Typed,
+        schema: &DFSchemaRef,
+    ) {
+        let slot = Slot::Key(self.shared.len());
+        self.add_slot(select, slot, value, schema);
+        self.shared.push((self.frame(), expr, select, slot));
+    }
+
+    /// The column that an expression of the innermost frame is. `None` if it is computed where it stands.
+    pub(crate) fn shared_value(&mut self, expr: &Tree) -> Result<Option<Typed>> {
+        let here = self.frame();
+        let is_it =
+            |(frame, known, ..): &&(FrameId, Tree, SelectId, Slot)| *frame == here && known == expr;
+        let found = self.shared.iter().find(is_it);
+        match found.map(|(_, _, select, slot)| (*select, *slot)) {
+            Some((select, slot)) => self.slot(select, slot).map(Some),
+            None => Ok(None),
+        }
+    }
+
     /// A column of a relation.
     pub(crate) fn column(&mut self, relation: RelationId, column: usize) -> Result<Typed> {
         let found = self.relations.get(&relation);
@@ -279,7 +315,8 @@ impl<'a> Lowering<'a> {
         let presences = self.presences.values().filter(|(frame, _)| *frame == here);
         let presences = presences.map(|(_, known)| known);
         let known = relations.chain(slots).chain(presences);
-        known.flat_map(|known| known.columns.iter().cloned()).collect()
+        let columns = known.flat_map(|known| known.columns.iter().cloned());
+        columns.chain(self.held.iter().cloned()).collect()
     }
 
     /// A value as it is seen from the innermost frame. A column of a frame around it may be NULL there whatever its relation

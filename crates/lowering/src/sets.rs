@@ -25,6 +25,9 @@ use values::error::{Error, SqlState};
 /// Begins the names of the columns that hold arrays, and then their items.
 const SET: &str = "?set";
 
+/// Begins the names of the columns that hold arrays of volatile functions until they are expanded.
+const VOLATILE: &str = "?volatile";
+
 /// A column of a set-returning function.
 pub(crate) struct SetColumn {
     /// The array of its values.
@@ -92,7 +95,7 @@ impl Lowering<'_> {
     /// A plan with the rows of some sets of a select list, side by side.
     fn sets_together(
         &mut self,
-        plan: LogicalPlan,
+        mut plan: LogicalPlan,
         select: &Select,
         sets: &[(usize, &SetCall)],
         order: Option<&mut Vec<Sort>>,
@@ -104,6 +107,7 @@ impl Lowering<'_> {
             columns.extend(of_set);
         }
         if order.is_some() {
+            plan = with_volatile(plan, &mut columns)?;
             columns.push(self.ordinality(&columns, Oid::INT8.into())?);
         }
         let Expanded { plan, mut values } = self.expanded(plan, columns, NullHandling::Drop)?;
@@ -384,13 +388,14 @@ impl Lowering<'_> {
         columns: Vec<SetColumn>,
         null_handling: NullHandling,
     ) -> Result<Expanded> {
-        let own = plan.schema().columns().into_iter().map(Expr::Column);
-        let taken = plan.schema().fields().len();
+        let own = plan.schema().columns().into_iter().filter(|column| !is_volatile_array(column));
+        let own: Vec<Expr> = own.map(Expr::Column).collect();
+        let taken = own.len();
         let names: Vec<String> =
             (0..columns.len()).map(|index| format!("{SET}{}", taken + index)).collect();
         let arrays = columns.iter().zip(&names);
         let arrays = arrays.map(|(column, name)| column.array.expr.clone().alias(name));
-        let all: Vec<Expr> = own.chain(arrays).collect();
+        let all: Vec<Expr> = own.into_iter().chain(arrays).collect();
         let options = UnnestOptions { null_handling, ..UnnestOptions::default() };
         let sets = names.iter().map(Column::from_name).collect();
         let plan = LogicalPlanBuilder::from(plan)
@@ -446,6 +451,28 @@ fn reads(set: &SetCall, select: &Select, other: usize) -> bool {
             matches!(part.kind, Kind::Set(of, place) if of == select.id && place == other)
         })
     })
+}
+
+/// A plan that has the arrays of volatile functions as columns, which can be read several times. They end where the arrays are
+/// expanded.
+pub(crate) fn with_volatile(plan: LogicalPlan, columns: &mut [SetColumn]) -> Result<LogicalPlan> {
+    let mut all: Vec<Expr> = plan.schema().columns().into_iter().map(Expr::Column).collect();
+    let own = all.len();
+    for array in columns.iter_mut().map(|column| &mut column.array.expr) {
+        if array.is_volatile() {
+            let name = format!("{VOLATILE}{}", all.len());
+            let computed = std::mem::replace(array, Expr::Column(Column::from_name(&name)));
+            all.push(computed.alias(name));
+        }
+    }
+    match all.len() == own {
+        true => Ok(plan),
+        false => Ok(LogicalPlanBuilder::from(plan).project(all)?.build()?),
+    }
+}
+
+fn is_volatile_array(column: &Column) -> bool {
+    column.relation.is_none() && column.name.starts_with(VOLATILE)
 }
 
 /// A plan whose rows repeat those below it, so that their keys are no keys of its own.

@@ -4,6 +4,9 @@
 //! because it computes the bounds of its operands, and has no type for those of functions and none of a division by zero. It
 //! refuses its own plan. A projection makes columns of such keys, whose order is known.
 //!
+//! Keys that call volatile functions become columns, too: the engine would compute them where it sorts the rows, and again
+//! where it compares them.
+//!
 //! The keys of an aggregate with FILTER are computed for its rows only: others may make them fail.
 
 use datafusion::common::Result;
@@ -108,7 +111,7 @@ fn keys_of(part: &Expr) -> Option<(&[Expr], &[Sort], Option<&Expr>)> {
     }
 }
 
-/// Adds the keys of which the engine may not know an order.
+/// Adds the keys of which the engine may not know an order, and volatile ones.
 fn unknown_keys(expr: &Expr, keys: &mut Vec<Key>) -> Result<()> {
     expr.apply(|part| {
         let Some((partitions, order, filter)) = keys_of(part) else {
@@ -116,7 +119,7 @@ fn unknown_keys(expr: &Expr, keys: &mut Vec<Key>) -> Result<()> {
         };
         for expr in partitions.iter().chain(order.iter().map(|sort| &sort.expr)) {
             let key = Key { expr: expr.clone(), filter: filter.cloned() };
-            if !keys.contains(&key) && !expr.is_volatile() && has_operator(expr)? {
+            if !keys.contains(&key) && (expr.is_volatile() || has_operator(expr)?) {
                 keys.push(key);
             }
         }

@@ -157,12 +157,13 @@ pub struct ForeignCall {
     pub arguments: Vec<Expr>,
 }
 
-/// A long chain of operators, which is not as deep as it is long.
+/// A long chain of operators, which is not as deep as it is long. The only step of a chain may use the value before it several
+/// times: it is computed once.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chain {
     /// The first operands, with the operator between them.
     pub first: Expr,
-    /// The calls of the other operators. The left operand of each is [`Kind::Running`].
+    /// The calls of the other operators. The left operand of each is [`Kind::Running`]. Or a CASE with comparisons of it.
     pub steps: Vec<Expr>,
 }
 

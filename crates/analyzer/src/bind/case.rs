@@ -1,11 +1,13 @@
 //! CASE, GREATEST and LEAST.
 
 use super::Binder;
+use super::aggregate::is_volatile_expr;
 use super::coerce::common_modifier;
 use super::names;
+use super::routine::is_call_before;
 use crate::error::{Error, Result};
 use crate::system::{Oid, SqlType};
-use crate::tree::{Expr, Kind};
+use crate::tree::{Chain, Expr, Kind};
 use grammar::tree::{CaseExpr, MinMaxExpr, MinMaxOp, NodeEnum};
 
 impl Binder<'_> {
@@ -19,6 +21,10 @@ impl Binder<'_> {
                 _ => value,
             };
             operand = Some(value);
+        }
+        let held = operand.take_if(|operand| case.args.len() > 1 && is_held(operand));
+        if let Some(Expr { sql_type, location, .. }) = &held {
+            operand = Some(Expr::new(Kind::Running, *sql_type, location.0));
         }
         let mut conditions = Vec::new();
         let mut values = Vec::new();
@@ -48,7 +54,14 @@ impl Binder<'_> {
             branches.push((condition, self.convert_to_common(value, oid, "CASE/WHEN")?));
         }
         let otherwise = Box::new(self.convert_to_common(otherwise, oid, "CASE/ELSE")?);
-        Ok(Expr::new(Kind::Case { branches, otherwise }, sql_type, location))
+        let case = Expr::new(Kind::Case { branches, otherwise }, sql_type, location);
+        Ok(match held {
+            Some(first) => {
+                let chain = Chain { first, steps: vec![case] };
+                Expr::new(Kind::Chain(Box::new(chain)), sql_type, location)
+            }
+            None => case,
+        })
     }
 
     pub(super) fn extreme(&mut self, extreme: &MinMaxExpr) -> Result<Expr> {
@@ -59,4 +72,10 @@ impl Binder<'_> {
         let kind = if is_greatest { Kind::Greatest(all) } else { Kind::Least(all) };
         Ok(Expr::new(kind, sql_type, extreme.location))
     }
+}
+
+/// Whether the operand of a CASE is computed before its comparisons, since each of them would call its functions again.
+fn is_held(operand: &Expr) -> bool {
+    let is_row = matches!(operand.kind, Kind::Row(_)) || operand.sql_type.oid.is_row();
+    !is_row && (is_volatile_expr(operand) || is_call_before(operand))
 }

@@ -81,7 +81,24 @@ impl Lowering<'_> {
         let Some(data_type) = values.first().map(|value| value.data_type.clone()) else {
             return missing(name);
         };
+        if name == "coalesce" && values.iter().any(|value| value.expr.is_volatile()) {
+            return self.first_not_null(values, sql_type);
+        }
         let (expr, _) = self.engine_function(name, values)?;
         Typed::of(expr, data_type, sql_type)
+    }
+
+    /// COALESCE of values of one type, some of them volatile: the engine would compute those before the last twice.
+    fn first_not_null(&mut self, mut values: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
+        let Some(mut first) = values.pop() else { return missing("coalesce") };
+        while let Some(value) = values.pop() {
+            first = self.once(value, |_, value| {
+                let test = value.expr.clone().is_not_null();
+                let branches = vec![(Box::new(test), Box::new(value.expr))];
+                let case = Case::new(None, branches, Some(Box::new(first.expr)));
+                Ok(Typed { expr: Engine::Case(case), sql_type, data_type: first.data_type })
+            })?;
+        }
+        Ok(first.named(sql_type))
     }
 }

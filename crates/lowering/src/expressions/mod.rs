@@ -45,6 +45,9 @@ impl Lowering<'_> {
 
     fn of_kind(&mut self, expr: &Expr) -> Result<Typed> {
         let sql_type = expr.sql_type;
+        if let Some(known) = self.shared_value(expr)? {
+            return Ok(known);
+        }
         match &expr.kind {
             Kind::Literal(literal) => self.literal(literal, sql_type),
             Kind::Parameter(number) => self.parameter(*number, sql_type),

@@ -3,7 +3,7 @@
 use crate::names;
 use crate::refusal::Result;
 use crate::scope::Lowering;
-use crate::sets::{Expanded, SetColumn};
+use crate::sets::{Expanded, SetColumn, with_volatile};
 use analyzer::system::Oid;
 use analyzer::tree::{Relation, SetCall};
 use datafusion::common::{NullHandling, TableReference};
@@ -23,9 +23,9 @@ impl Lowering<'_> {
         {
             return Ok(plan);
         }
-        let columns = self.columns_of(calls, ordinality)?;
         let one_row = LogicalPlanBuilder::empty(true).build()?;
-        let Expanded { plan, values } = self.expanded(one_row, columns, NullHandling::Drop)?;
+        let (plan, columns) = self.columns_of(one_row, calls, ordinality)?;
+        let Expanded { plan, values } = self.expanded(plan, columns, NullHandling::Drop)?;
         let names = names::unique(relation.columns.iter().map(|column| &*column.name));
         let named = values.into_iter().zip(names).map(|(value, name)| value.expr.alias(name));
         let named: Vec<Expr> = named.collect();
@@ -33,21 +33,23 @@ impl Lowering<'_> {
         Ok(plan.alias(TableReference::bare(alias))?.build()?)
     }
 
-    /// The columns of functions side by side.
+    /// The columns of functions side by side, over a plan that computes what volatile ones return if it is numbered, too.
     pub(super) fn columns_of(
         &mut self,
+        mut plan: LogicalPlan,
         calls: &[SetCall],
         ordinality: bool,
-    ) -> Result<Vec<SetColumn>> {
+    ) -> Result<(LogicalPlan, Vec<SetColumn>)> {
         let mut columns = Vec::new();
         for call in calls {
             columns.extend(self.set_columns(call)?);
         }
         if ordinality {
+            plan = with_volatile(plan, &mut columns)?;
             let of = if calls.len() == 1 { &columns[..columns.len().min(1)] } else { &columns };
             let numbers = self.ordinality(of, Oid::INT8.into())?;
             columns.push(numbers);
         }
-        Ok(columns)
+        Ok((plan, columns))
     }
 }

@@ -6,7 +6,7 @@ use crate::expressions::subquery_of;
 use crate::names;
 use crate::refusal::{Result, missing};
 use crate::scope::{Lowering, OuterReferences};
-use crate::sets::Expanded;
+use crate::sets::{Expanded, with_volatile};
 use analyzer::tree::{Expr, JoinKind, Kind, Literal, Query, Relation, SetCall, Source};
 use datafusion::common::{NullHandling, TableReference};
 use datafusion::logical_expr::{Expr as Engine, JoinType, LogicalPlan, LogicalPlanBuilder};
@@ -135,14 +135,15 @@ impl Lowering<'_> {
             return missing("the row of a LATERAL function that an outer join makes up");
         }
         let alias = self.qualifiers.add(&relation.alias);
-        let mut columns = self.columns_of(calls, ordinality)?;
+        let own = left.schema().columns();
+        let (mut left, mut columns) = self.columns_of(left, calls, ordinality)?;
         if kind == JoinKind::Left {
+            left = with_volatile(left, &mut columns)?;
             // An array without items would drop its row, and NULL does not.
             for column in &mut columns {
                 self.null_if_empty(column)?;
             }
         }
-        let own = left.schema().columns();
         let Expanded { plan, values } = self.expanded(left, columns, null_handling)?;
         let names = names::unique(relation.columns.iter().map(|column| &*column.name));
         let qualifier = TableReference::bare(alias);

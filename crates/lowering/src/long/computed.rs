@@ -59,11 +59,12 @@ impl Computed {
         steps: Vec<Step>,
         logic: Option<Logic>,
         result: FieldRef,
+        volatility: Volatility,
     ) -> ScalarUDF {
         let mut hasher = DefaultHasher::new();
         (&steps, logic).hash(&mut hasher);
         let hash = hasher.finish();
-        let signature = Signature::user_defined(Volatility::Immutable);
+        let signature = Signature::user_defined(volatility);
         ScalarUDF::new_from_impl(Self { schema, arguments, steps, logic, result, hash, signature })
     }
 }

@@ -4,7 +4,8 @@
 //! time. A long chain, OR or CASE is therefore analysed and compiled once, when it is lowered. The plan has a call of a
 //! function ([`Computed`]) whose arguments are the columns that it reads.
 //!
-//! The function computes steps, one after the other. A step reads the value of the step before as a column.
+//! The function computes steps, one after the other. A step reads the value of the step before as a column. That is also
+//! how a volatile value that is used several times is computed once ([`Lowering::once`]).
 
 mod computed;
 mod logic;
@@ -20,7 +21,9 @@ use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, DFSchema, DFSchemaRef, ScalarValue, not_impl_err};
 use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
-use datafusion::logical_expr::{EmptyRelation, Expr, LogicalPlan, Projection};
+use datafusion::logical_expr::{
+    EmptyRelation, Expr, ExprSchemable, LogicalPlan, Projection, Volatility,
+};
 use datafusion::physical_expr::create_physical_expr;
 use optimizer::callable;
 use std::collections::HashMap;
@@ -28,6 +31,7 @@ use std::sync::Arc;
 use values::types::plan_field;
 
 pub(crate) use logic::Logic;
+use parts::{is_argument, is_callable};
 pub(crate) use parts::{is_of_join, is_plain, listed};
 
 /// The number of parts from which on an expression is long.
@@ -37,6 +41,9 @@ impl Lowering<'_> {
     /// A long chain of operators.
     pub(crate) fn chain(&mut self, chain: &Chain) -> Result<Typed> {
         let mut value = self.expr(&chain.first)?;
+        if let [step] = chain.steps.as_slice() {
+            return self.once(value, |lowering, value| lowering.step_over(step, value));
+        }
         let mut steps = Steps::default();
         for step in &chain.steps {
             let next = self.step(step, &mut steps, &value)?;
@@ -50,10 +57,54 @@ impl Lowering<'_> {
     fn step(&mut self, step: &Tree, steps: &mut Steps, before: &Typed) -> Result<Typed> {
         let column = steps.column_of(before)?;
         let running = Typed { expr: Expr::Column(column), ..before.clone() };
+        self.step_over(step, running)
+    }
+
+    /// A step over a value.
+    fn step_over(&mut self, step: &Tree, running: Typed) -> Result<Typed> {
         let outer = self.running.replace(running);
         let next = self.expr(step);
         self.running = outer;
         next
+    }
+
+    /// What `body` makes of a value, which it may use several times. A volatile value is computed once, where that is
+    /// possible, and the other volatile parts where the body needs them.
+    pub(crate) fn once(
+        &mut self,
+        value: Typed,
+        body: impl FnOnce(&mut Self, Typed) -> Result<Typed>,
+    ) -> Result<Typed> {
+        let field = match value.expr.is_volatile() {
+            true => running(value.sql_type, &value.data_type).ok(),
+            false => None,
+        };
+        let Some(field) = field else { return body(self, value) };
+        self.values_held += 1;
+        let name = format!("{HELD}{}", self.values_held);
+        let (column, field) = (Column::new_unqualified(&name), Arc::new(field.with_name(&name)));
+        let held = Typed { expr: Expr::Column(column.clone()), ..value.clone() };
+        self.held.push((column.clone(), Arc::clone(&field)));
+        let result = body(self, held);
+        self.held.pop();
+        let result = result?;
+        let steps = Steps {
+            exprs: vec![value.expr.clone(), result.expr.clone()],
+            columns: vec![field],
+            into: vec![0],
+            logic: None,
+        };
+        if steps.exprs.iter().all(is_callable)
+            && let Ok(call) = self.called_steps(steps, result.clone(), Volatility::Volatile)
+        {
+            return Ok(call);
+        }
+        // What cannot be one call computes the value where it is used.
+        let expr = result.expr.transform_up(|part| match &part {
+            Expr::Column(read) if *read == column => Ok(Transformed::yes(value.expr.clone())),
+            _ => Ok(Transformed::no(part)),
+        })?;
+        Ok(Typed { expr: expr.data, ..result })
     }
 
     /// A long expression.
@@ -74,6 +125,11 @@ impl Lowering<'_> {
         if !steps.exprs.iter().all(is_plain) {
             return Ok(Typed { expr: nested(steps.exprs)?, ..value });
         }
+        self.called_steps(steps, value, Volatility::Immutable)
+    }
+
+    /// The call of a function that computes steps.
+    fn called_steps(&self, steps: Steps, value: Typed, volatility: Volatility) -> Result<Typed> {
         let logic = steps.logic;
         let (read, exprs) = self.read(steps.exprs, &steps.columns)?;
         let inputs = read.iter().map(|(_, field)| Arc::clone(field));
@@ -82,48 +138,67 @@ impl Lowering<'_> {
         let schema = Arc::new(schema);
         let exprs = self.analysed(exprs, &schema)?;
         let steps = self.physical(exprs, &schema, &steps.into)?;
+        if let (Volatility::Volatile, Some(last)) = (volatility, steps.last())
+            && last.value.data_type(schema.inner())? != value.data_type
+        {
+            return missing("a value of this type");
+        }
         let held = crate::types::held(value.sql_type)?;
         let field = plan_field("", &held, true).with_data_type(value.data_type.clone());
         let inner = Arc::clone(schema.inner());
-        let function = Computed::function(inner, read.len(), steps, logic, Arc::new(field));
-        let arguments = read.into_iter().map(|(column, _)| Expr::Column(column));
+        let count = read.len();
+        let function = Computed::function(inner, count, steps, logic, Arc::new(field), volatility);
+        let arguments = read.into_iter().map(|(argument, _)| argument);
         Ok(Typed { expr: function.call(arguments.collect()), ..value })
     }
 
-    /// The columns that expressions read, each with the field of an input, and the expressions over the inputs.
+    /// The arguments that expressions read, each with the field of an input, and the expressions over the inputs.
     fn read(&self, exprs: Vec<Expr>, own: &[FieldRef]) -> Result<(Vec<Input>, Vec<Expr>)> {
         let known = self.columns_here();
         let mut places: HashMap<Column, usize> = HashMap::new();
         let mut read: Vec<Input> = Vec::new();
-        let mut input = |column: Column| {
-            let is_own =
-                column.relation.is_none() && own.iter().any(|field| *field.name() == column.name);
-            if is_own {
-                return Ok(column);
+        let mut input = |argument: &Expr| -> Result<Column> {
+            if let Expr::Column(column) = argument
+                && column.relation.is_none()
+                && own.iter().any(|field| *field.name() == column.name)
+            {
+                return Ok(column.clone());
             }
-            if let Some(place) = places.get(&column) {
-                return Ok(Column::new_unqualified(read[*place].1.name().clone()));
+            let place = match argument {
+                Expr::Column(column) => places.get(column).copied(),
+                other => read.iter().position(|(known, _)| known == other),
+            };
+            if let Some(place) = place {
+                return Ok(Column::new_unqualified(read[place].1.name().clone()));
             }
-            let Some(field) = known.get(&column) else {
+            let field = match argument {
+                Expr::Column(column) => known.get(column).cloned(),
+                other => Some(other.to_field(&DFSchema::empty())?.1),
+            };
+            let Some(field) = field else {
                 return missing("this column of a long expression");
             };
             let name = format!("?input {}", read.len());
-            places.insert(column.clone(), read.len());
-            let field = Field::clone(field).with_name(&name).with_nullable(true);
-            read.push((column, Arc::new(field)));
+            if let Expr::Column(column) = argument {
+                places.insert(column.clone(), read.len());
+            }
+            let field = Field::clone(&field).with_name(&name).with_nullable(true);
+            read.push((argument.clone(), Arc::new(field)));
             Ok(Column::new_unqualified(name))
         };
         let mut refused = None;
         let mut over = |expr: Expr| {
-            let renamed = expr.transform_up(|expr| match expr {
-                Expr::Column(column) => match input(column.clone()) {
+            let renamed = expr.transform_up(|expr| {
+                if !is_argument(&expr) {
+                    return Ok(Transformed::no(expr));
+                }
+                match input(&expr) {
                     Ok(column) => Ok(Transformed::yes(Expr::Column(column))),
                     Err(refusal) => {
                         refused = Some(refusal);
-                        Ok(Transformed::no(Expr::Column(column)))
+                        Ok(Transformed::no(expr))
                     }
-                },
-                other => Ok(Transformed::no(other)),
+                }
             })?;
             Ok(renamed.data)
         };
@@ -203,8 +278,11 @@ fn is_value_of_step(column: &Column) -> bool {
 /// How the names of columns with values of steps begin.
 const VALUE: &str = "?value ";
 
-/// A column that a long expression reads, and its field among the function's arguments.
-type Input = (Column, FieldRef);
+/// How the names of columns begin that hold values which are computed once.
+const HELD: &str = "?held ";
+
+/// What a long expression reads, mostly a column, and its field among the function's arguments.
+type Input = (Expr, FieldRef);
 
 /// The steps of a chain.
 #[derive(Default)]

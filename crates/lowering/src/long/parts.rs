@@ -4,15 +4,51 @@ use super::logic::Logic;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{Column, ScalarValue};
+use datafusion::logical_expr::async_udf::AsyncScalarUDF;
 use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{BinaryExpr, Expr, Volatility};
 use std::collections::{HashMap, HashSet};
 
 /// Whether an expression is computed from columns and constants alone, and gives the same value for the same ones.
 pub(crate) fn is_plain(expr: &Expr) -> bool {
+    consists(expr, |part| match part {
+        Expr::Column(_) => true,
+        Expr::ScalarFunction(call) => call.func.signature().volatility == Volatility::Immutable,
+        _ => false,
+    })
+}
+
+/// Whether a computation with volatile functions can be one call.
+pub(super) fn is_callable(expr: &Expr) -> bool {
+    consists(expr, |part| match part {
+        part if is_argument(part) => true,
+        Expr::ScalarFunction(call) => {
+            let waits = call.func.inner().downcast_ref::<AsyncScalarUDF>().is_some();
+            !waits && call.func.signature().volatility != Volatility::Stable
+        }
+        _ => false,
+    })
+}
+
+/// Whether a part of a computation is an argument of its call: it belongs to the plan or to the moment.
+pub(super) fn is_argument(part: &Expr) -> bool {
+    match part {
+        Expr::Column(_) | Expr::OuterReferenceColumn(..) | Expr::ScalarSubquery(_) => true,
+        Expr::Placeholder(placeholder) => placeholder.field.is_some(),
+        Expr::ScalarFunction(call) => {
+            // The names of users' functions have parentheses. Those may fail where they are not needed.
+            call.func.signature().volatility == Volatility::Stable
+                && call.args.is_empty()
+                && !call.name().contains('(')
+        }
+        _ => false,
+    }
+}
+
+/// Whether an expression consists of constants, operators, and parts that `fits` allows.
+fn consists(expr: &Expr, fits: impl Fn(&Expr) -> bool) -> bool {
     let is_other = |part: &Expr| match part {
-        Expr::Column(_)
-        | Expr::Literal(..)
+        Expr::Literal(..)
         | Expr::Alias(_)
         | Expr::BinaryExpr(_)
         | Expr::Like(_)
@@ -32,8 +68,7 @@ pub(crate) fn is_plain(expr: &Expr) -> bool {
         | Expr::Cast(_)
         | Expr::TryCast(_)
         | Expr::InList(_) => false,
-        Expr::ScalarFunction(call) => call.func.signature().volatility != Volatility::Immutable,
-        _ => true,
+        part => !fits(part),
     };
     !expr.exists(|part| Ok(is_other(part))).unwrap_or(true)
 }

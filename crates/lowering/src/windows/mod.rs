@@ -9,7 +9,9 @@ use crate::scope::{Lowering, Slot};
 use crate::typed::{Typed, unify};
 use ::functions::datetime::moments::FINITE;
 use analyzer::system::{Oid, functions};
-use analyzer::tree::{FrameBound, FrameExclusion, FrameUnits, Select, WindowCall, WindowFrame};
+use analyzer::tree::{
+    Expr as Tree, FrameBound, FrameExclusion, FrameUnits, Select, WindowCall, WindowFrame,
+};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Column, ScalarValue};
 use datafusion::logical_expr::expr::{Sort, WindowFunction, WindowFunctionParams};
@@ -41,6 +43,7 @@ impl Lowering<'_> {
         if select.windows.is_empty() {
             return Ok(plan);
         }
+        let plan = self.with_volatile_keys(plan, select)?;
         let mut all: Vec<Expr> = Vec::new();
         let mut values = Vec::with_capacity(select.windows.len());
         for call in &select.windows {
@@ -57,6 +60,35 @@ impl Lowering<'_> {
                 }
             };
             self.add_slot(select.id, Slot::Window(index), value, plan.schema());
+        }
+        Ok(plan)
+    }
+
+    /// A plan with the volatile keys of windows as columns, which the same expressions of the select list are, too.
+    fn with_volatile_keys(&mut self, plan: LogicalPlan, select: &Select) -> Result<LogicalPlan> {
+        let mut keys: Vec<(&Tree, Typed)> = Vec::new();
+        for call in &select.windows {
+            let order = call.order_by.iter().map(|key| &key.expr);
+            for key in call.partition_by.iter().chain(order) {
+                let value = self.expr(key)?;
+                if value.expr.is_volatile() && !keys.iter().any(|(known, _)| *known == key) {
+                    keys.push((key, value));
+                }
+            }
+        }
+        if keys.is_empty() {
+            return Ok(plan);
+        }
+        let first = plan.schema().fields().len();
+        let name = |place: usize| format!("?key{}", first + place);
+        let mut all: Vec<Expr> = plan.schema().columns().into_iter().map(Expr::Column).collect();
+        for (place, (_, value)) in keys.iter().enumerate() {
+            all.push(value.expr.clone().alias(name(place)));
+        }
+        let plan = LogicalPlanBuilder::from(plan).project(all)?.build()?;
+        for (place, (key, value)) in keys.into_iter().enumerate() {
+            let expr = Expr::Column(Column::from_name(name(place)));
+            self.share(key.clone(), select.id, Typed { expr, ..value }, plan.schema());
         }
         Ok(plan)
     }

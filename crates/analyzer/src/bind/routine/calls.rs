@@ -103,6 +103,11 @@ fn replace(expr: &mut Expr, values: &[Expr]) {
     });
 }
 
+/// Whether an expression has the value of a call that is made before the query.
+pub(in crate::bind) fn is_call_before(expr: &Expr) -> bool {
+    contains(expr, &mut |part| matches!(part.kind, Kind::Parameter(number) if is_call(number)))
+}
+
 fn is_call(number: u32) -> bool {
     (FIRST_CALL..super::FIRST_PLACE).contains(&number)
 }
@@ -122,10 +127,7 @@ fn is_of_moment(expr: &Expr) -> bool {
 fn is_guarded(expr: &Expr) -> bool {
     use Kind::{And, Case, Coalesce, Or, Subquery};
     if matches!(expr.kind, And(_) | Or(_) | Case { .. } | Coalesce(_) | Subquery(_)) {
-        return contains(
-            expr,
-            &mut |part| matches!(part.kind, Kind::Parameter(number) if is_call(number)),
-        );
+        return is_call_before(expr);
     }
     let mut found = false;
     children(expr, &mut |part| found = found || grammar::growing(|| is_guarded(part)));
