@@ -52,7 +52,7 @@ test:
 	$(cargo) build --profile quick --locked --bin pando --bin pando-sim
 	$(simulation) --seeds 1 300 --seconds 150
 	@rm -f $(skipped)
-	$(clients) --data --without rails --allow-missing --skipped $(skipped)
+	$(clients) --data --without rails,prisma --allow-missing --skipped $(skipped)
 	$(drivers) --only asyncpg,pgx --allow-missing --skipped $(skipped)
 	$(backups) --allow-missing --skipped $(skipped)
 	$(differential) --allow-missing --skipped $(skipped)

@@ -53,11 +53,12 @@ def orms_python(script):
     return lambda: ([tools.python(HERE / "orms" / "requirements.txt"), str(HERE / "orms" / script)], {})
 
 
-def orms_node(script):
+def orms_node(script, folder="node"):
     def command():
-        machine, folder = tools.node(HERE / "orms" / "node")
-        more = {"NODE_PATH": str(folder / "node_modules"), "NODE_NO_WARNINGS": "1"}
-        return [machine, str(HERE / "orms" / "node" / script)], more
+        asked = HERE / "orms" / folder
+        machine, packages = tools.node(asked)
+        more = {"NODE_PATH": str(packages / "node_modules"), "NODE_NO_WARNINGS": "1"}
+        return [machine, str(asked / script)], more
 
     return command
 
@@ -121,6 +122,7 @@ SUITES = {
     "typeorm": orms_node("typeorm.js"),
     "knex": orms_node("knex.js"),
     "drizzle": orms_node("drizzle.js"),
+    "prisma": orms_node("prisma.js", "prisma"),
     "gorm": gorm,
     "flyway": java("flyway"),
     "liquibase": java("liquibase"),

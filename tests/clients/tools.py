@@ -158,6 +158,10 @@ def _pgjdbc():
 def node(asked=HERE / "node"):
     """The node program, and the folder with the packages of a folder's lock file."""
     machine, manager = program("node"), program("npm")
+    wanted = json.loads((asked / "package.json").read_text()).get("engines", {}).get("node", ">=0.0")
+    version = _run([machine, "--version"])
+    if _numbers(version) < _numbers(wanted):
+        raise Missing(f"it needs node {wanted}, and here is {version}")
     lock = (asked / "package.json").read_text() + (asked / "package-lock.json").read_text()
     folder = _folder("node", lock)
     if not (folder / "ready").exists():
@@ -166,6 +170,11 @@ def node(asked=HERE / "node"):
         _run([manager, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"], cwd=folder)
         (folder / "ready").touch()
     return machine, folder
+
+
+def _numbers(version):
+    """The first two numbers of a version."""
+    return [int(part) for part in version.strip(">=v").split(".")[:2]]
 
 
 @_one_at_a_time
