@@ -12,6 +12,7 @@ mod engine;
 mod instance;
 mod module;
 mod plain;
+mod rows;
 
 use crate::definition::{Definition, Version};
 use datafusion::arrow::array::ArrayRef;
@@ -34,7 +35,10 @@ pub(crate) fn call(
 ) -> Result<ArrayRef> {
     let module = module::compiled(bytes, digest)?;
     match module::form(definition, &module)? {
-        Form::Plain => plain::call(definition, &module, arguments, rows),
+        Form::Plain => {
+            let module = (&module, module::keeps_nothing(bytes));
+            plain::call(definition, module, arguments, rows)
+        }
         Form::Batch => batch::call(definition, &module, arguments, rows),
     }
 }

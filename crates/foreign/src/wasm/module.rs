@@ -61,6 +61,28 @@ fn kept(digest: Version) -> Option<Module> {
     Some(module)
 }
 
+/// Whether a module has neither memory, tables and globals nor a start, so that a call leaves nothing for the next one.
+pub(super) fn keeps_nothing(bytes: &[u8]) -> bool {
+    const KEEPING: [u8; 4] = [4, 5, 6, 8];
+    let Some(mut rest) = bytes.strip_prefix(b"\0asm").and_then(|rest| rest.get(4..)) else {
+        return false;
+    };
+    while let [section, after @ ..] = rest {
+        let known = length(after).filter(|_| !KEEPING.contains(section));
+        let Some((length, content)) = known else { return false };
+        rest = content.get(length..).unwrap_or_default();
+    }
+    true
+}
+
+/// A length in LEB128, and what is behind it.
+fn length(bytes: &[u8]) -> Option<(usize, &[u8])> {
+    let last = bytes.iter().take(5).position(|byte| byte & 0x80 == 0)?;
+    let digits = bytes[..=last].iter().rev();
+    let length = digits.fold(0, |length, byte| length << 7 | usize::from(byte & 0x7f));
+    Some((length, &bytes[last + 1..]))
+}
+
 /// How the export of a definition is called.
 ///
 /// # Errors
@@ -153,5 +175,26 @@ fn shown(parameters: &[ValType], results: &[ValType]) -> String {
     match results {
         [one] => format!("({}) -> {one}", list(parameters)),
         all => format!("({}) -> ({})", list(parameters), list(all)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modules_that_keep_something_are_told_from_others() {
+        let keeps_nothing = |text: &str| keeps_nothing(&wat::parse_str(text).expect("a module"));
+        let function = "(func (export \"f\") (param i64) (result i64) (local.get 0))";
+        assert!(keeps_nothing(&format!("(module {function})")));
+        for part in [
+            "(memory 1)",
+            "(global (mut i64) (i64.const 0))",
+            "(table 1 funcref)",
+            "(func $s) (start $s)",
+        ] {
+            assert!(!keeps_nothing(&format!("(module {part} {function})")), "{part}");
+        }
+        assert!(!super::keeps_nothing(b"no module"));
     }
 }
