@@ -2,7 +2,7 @@
 //!
 //! With strategy I a function imports the persons into the engine, which joins them. With strategy E the functions
 //! themselves find the pairs: to count them, a function goes to the servers and each sends what it has counted of its own
-//! persons; to list them, one function gets all persons.
+//! persons; to list them, a function gets the persons of a city.
 
 /// The statements that make the functions, in this order.
 pub const FUNCTIONS: [&str; 6] = [
@@ -23,19 +23,12 @@ pub const FUNCTIONS: [&str; 6] = [
      $$",
     "CREATE AGGREGATE f_ship(text) \
      (SFUNC = f_count, STYPE = jsonb, INITCOND = '{}', COMBINEFUNC = f_combine, FINALFUNC = f_pairs)",
-    "CREATE OR REPLACE FUNCTION f_join(ssn integer[], city text[]) RETURNS TABLE (ssn integer, ssn1 integer) \
+    "CREATE OR REPLACE FUNCTION f_join(persons integer[]) RETURNS TABLE (ssn integer, ssn1 integer) \
      LANGUAGE javascript IMMUTABLE STRICT AS $$
-         const persons = new Map();
-         city.forEach((name, at) => {
-             if (!persons.has(name)) persons.set(name, []);
-             persons.get(name).push(ssn[at]);
-         });
+         persons.sort((a, b) => a - b);
          return (function* () {
-             for (const same of persons.values()) {
-                 same.sort((a, b) => a - b);
-                 for (let a = 0; a < same.length; a++)
-                     for (let b = a + 1; b < same.length; b++) yield [same[a], same[b]];
-             }
+             for (let a = 0; a < persons.length; a++)
+                 for (let b = a + 1; b < persons.length; b++) yield [persons[a], persons[b]];
          })();
      $$",
 ];
@@ -48,7 +41,6 @@ pub const COUNT_INTERNAL: &str = "SELECT count(*) AS pairs FROM sdds_fullextent(
                                   WHERE a.city = b.city AND a.ssn < b.ssn";
 /// Lists the pairs, with strategy E.
 pub const PAIRS_EXTERNAL: &str = "SELECT pairs.ssn, pairs.ssn1 \
-     FROM (SELECT array_agg(ssn) AS ssn, array_agg(city) AS city FROM person) AS extent, \
-          f_join(extent.ssn, extent.city) AS pairs";
+     FROM (SELECT array_agg(ssn) AS persons FROM person GROUP BY city) AS cities, f_join(cities.persons) AS pairs";
 /// Counts the pairs, with strategy E.
 pub const COUNT_EXTERNAL: &str = "SELECT f_ship(city) AS pairs FROM person";
