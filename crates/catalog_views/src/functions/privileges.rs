@@ -139,13 +139,10 @@ fn role(
 /// Whether a function is found by its name without a schema, and its arguments.
 fn is_visible(scope: &Scope, oid: i64) -> bool {
     let Some(function) = routines::of_user(&scope.catalog, oid) else { return true };
-    let path = scope.path();
-    let mut named = path
-        .of_functions()
-        .flat_map(|schema| scope.catalog.functions_named(schema, &function.name))
-        .filter(|other| {
-            other.inputs().map(|of| of.type_id).eq(function.inputs().map(|of| of.type_id))
-        });
+    let named = |schema: &str| scope.catalog.functions_named(schema, &function.name);
+    let mut named = scope.path().of_functions().flat_map(named).filter(|other| {
+        other.inputs().map(|of| of.type_id).eq(function.inputs().map(|of| of.type_id))
+    });
     named.next().is_some_and(|first| first.id == function.id)
 }
 

@@ -37,8 +37,8 @@ pub(super) fn tablespaces(rows: &mut TableRows) {
 
 /// `pg_am`.
 pub(super) fn access_methods(rows: &mut TableRows) {
-    let all = [(oids::HEAP, "heap", "t"), (oids::BTREE, "btree", "i"), (oids::HASH, "hash", "i")];
-    for (oid, name, kind) in all {
+    let indexes = [(oids::BTREE, "btree", "i"), (oids::HASH, "hash", "i")];
+    for (oid, name, kind) in [(oids::HEAP, "heap", "t")].into_iter().chain(indexes) {
         rows.row([("oid", oid.into()), ("amname", name.into()), ("amtype", kind.into())]);
     }
 }

@@ -37,10 +37,7 @@ pub(crate) async fn run(
         let message = format!("view \"{name}\" will be a temporary view");
         frame.session.notice(SqlState::SuccessfulCompletion, message);
     }
-    let mut calls = grammar::calls(&create.query).into_iter().filter_map(|(schema, ..)| schema);
-    if !is_temporary && calls.any(|schema| is_temporary_schema(frame.path().resolve(&schema))) {
-        return Err(Error::unsupported("views of temporary functions are not supported"));
-    }
+    refuse_temporary_functions(frame, create, is_temporary)?;
     let existing = catalog.relation(&schema, &name);
     let columns = create.columns.clone();
     let replaced = existing.filter(|_| create.replaces).map(Relation::id);
@@ -92,6 +89,19 @@ pub(crate) async fn run(
     })?;
     if existing.is_none() {
         frame.own(transaction, Object::Relation(id))?;
+    }
+    Ok(())
+}
+
+/// Refuses temporary functions in a view that other sessions use.
+fn refuse_temporary_functions(
+    frame: &Frame<'_>,
+    create: &CreateView,
+    is_temporary: bool,
+) -> Result<()> {
+    let mut calls = grammar::calls(&create.query).into_iter().filter_map(|(schema, ..)| schema);
+    if !is_temporary && calls.any(|schema| is_temporary_schema(frame.path().resolve(&schema))) {
+        return Err(Error::unsupported("views of temporary functions are not supported"));
     }
     Ok(())
 }
