@@ -214,4 +214,3 @@ def summary(variables) -> Step:
     """All variables as one text, from which a reducer can leave out some."""
     shown = tuple(Raw(f", coalesce({v.sql()}::text, '-')") for v in variables)
     return Step("concat_ws('|', 'result'{})", (Branches(shown),))
-

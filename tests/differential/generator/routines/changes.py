@@ -83,4 +83,3 @@ class Changes:
         if rng.random() < 0.3:
             template = f"DELETE FROM {table.name} AS x WHERE x.{changed.name} IS NOT DISTINCT FROM $1 AND {{}}"
         return Step("EXECUTE {} USING {};", (Text(Step(template, (condition,))), self._small(changed.type, place.scope)), "plpgsql execute change")
-

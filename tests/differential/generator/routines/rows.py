@@ -95,4 +95,3 @@ class Rows:
             fetches = Steps((Step(loop, (inside,)),))
         body = Steps((Raw(f"OPEN {cursor};"), *fetches.steps, Raw(f"CLOSE {cursor};")))
         return Block((Step(f"{cursor} {scroll}CURSOR FOR {{}};", (rows,), "plpgsql cursor"),), body)
-

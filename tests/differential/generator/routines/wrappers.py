@@ -31,7 +31,7 @@ _QUERIES = (
 )
 _NULLS = ("", "", "STRICT", "CALLED ON NULL INPUT", "RETURNS NULL ON NULL INPUT")
 _VOLATILITIES = ("", "", "VOLATILE", "STABLE", "IMMUTABLE")
-# How often a call is made where an expression of its type is wanted, beside all other rules.
+# How often a call is made where an expression of its type is wanted, next to all other rules.
 _WEIGHT = 25.0
 
 

@@ -1,4 +1,4 @@
-//! `pando bench functions`: functions and procedures of users beside the expressions and statements that they consist of,
+//! `pando bench functions`: functions and procedures of users next to the expressions and statements that they consist of,
 //! on a Pando server and on others with PostgreSQL's protocol in the same run.
 //!
 //! One client runs each of the [`works`] several times, on one server after the other. A server that does not have the
