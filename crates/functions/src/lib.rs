@@ -11,9 +11,8 @@
 
 pub mod arrays;
 pub mod casts;
-mod columnar;
 pub mod datetime;
-pub mod formats;
+pub mod extremes;
 pub mod json;
 mod limits;
 pub mod numbers;
@@ -25,12 +24,13 @@ pub mod row_function;
 pub mod system;
 pub mod text;
 pub mod text_function;
-pub mod zoned;
 
 use datafusion::execution::{FunctionRegistry, SessionState};
 use std::sync::Arc;
 use values::error::Result;
 
+pub use columnar::zoned;
+pub use formats;
 pub use limits::{folding, limited_copies};
 
 /// Registers the functions that are the same for every session.
@@ -54,7 +54,8 @@ pub fn register_shared(engine: &mut SessionState) -> Result<()> {
     for function in json::all() {
         engine.register_udf(function)?;
     }
-    for aggregate in numbers::totals::all().into_iter().chain(numbers::moments::all()) {
+    let aggregates = numbers::totals::all().into_iter().chain(numbers::moments::all());
+    for aggregate in aggregates.chain(extremes::all()) {
         engine.register_udaf(Arc::new(aggregate))?;
     }
     limits::register(engine)?;

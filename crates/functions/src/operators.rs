@@ -2,7 +2,8 @@
 //! them, but plan fragments can: every server knows them by name.
 
 use crate::arrays::order;
-use crate::datetime::{extract, intervals, moments, precision};
+use crate::casts::sent;
+use crate::datetime::{bounds, extract, intervals, moments, precision};
 use crate::numbers::{bits, decimals, floats, integers, open, rank};
 use crate::regexes;
 use crate::system::domains;
@@ -46,10 +47,11 @@ pub fn named(name: &str) -> Option<Arc<ScalarUDF>> {
             .chain(joined::all().map(Arc::new))
             .chain([Arc::new(order::key()), Arc::new(parts::as_name())]);
         let all = all.chain(domains::all().map(Arc::new));
-        let all = all.chain([Arc::new(bits::exclusive_or())]);
+        let all = all.chain([Arc::new(bits::exclusive_or()), Arc::new(sent::sent())]);
         let all =
             all.chain(["year", "second", "milliseconds"].map(extract::of_field).map(Arc::new));
         let all = all.chain(rank::all().map(Arc::new));
+        let all = all.chain(bounds::all().map(Arc::new));
         let all = all.chain(open::all().into_iter().map(Arc::new));
         all.map(|function| (function.name().to_owned(), function)).collect()
     });

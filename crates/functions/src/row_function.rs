@@ -153,8 +153,14 @@ impl Row<'_> {
 
     /// Whether any argument is NULL.
     pub(crate) fn has_null(&self) -> bool {
-        let is_null = |array: &ArrayRef| array.data_type().is_null() || array.is_null(self.row);
-        self.columns.iter().any(|column| is_null(&column.array))
+        (0..self.count()).any(|index| self.is_null(index))
+    }
+
+    /// Whether an argument is NULL.
+    pub(crate) fn is_null(&self, index: usize) -> bool {
+        self.column(index).is_some_and(|column| {
+            column.array.data_type().is_null() || column.array.is_null(self.row)
+        })
     }
 
     /// An argument without a cast: its type, its array, and its row in the array.

@@ -1,6 +1,5 @@
 //! Assignments to items of arrays.
 
-use crate::columnar;
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, Int32Array, ListArray, MutableArrayData, make_array,
 };

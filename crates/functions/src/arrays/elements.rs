@@ -2,9 +2,9 @@
 //!
 //! An array begins at 1. NULL is equal to no element, and to all NULLs only where PostgreSQL says so.
 
-use crate::columnar::function;
 use crate::numbers::open::comparable;
 use crate::overload::{Overload, overloaded};
+use columnar::function;
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, Int32Array, Int32Builder, ListArray, ListBuilder,
     StringViewArray, UInt32Array, UInt64Array, make_comparator,

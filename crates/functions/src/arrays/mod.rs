@@ -1,6 +1,7 @@
 //! Functions of arrays, and functions that return arrays.
 
 mod assigned;
+mod buckets;
 mod elements;
 mod expand;
 pub mod generated;
@@ -16,7 +17,7 @@ use datafusion::logical_expr::ScalarUDF;
 /// The functions of this folder.
 pub(crate) fn all() -> Vec<ScalarUDF> {
     let mut all = elements::all();
-    all.push(assigned::function());
+    all.extend([assigned::function(), buckets::bucket()]);
     all.extend(elements::replacements());
     all.extend(ordered::all());
     all.extend([expand::function(), series::as_array()]);

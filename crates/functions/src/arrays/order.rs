@@ -1,7 +1,7 @@
 //! The order of arrays: by their items, NULL last, then by their length.
 
-use crate::columnar::{Types, function};
 use crate::numbers::open::comparable;
+use columnar::{Types, function};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BinaryArray, ListArray};
 use datafusion::arrow::compute::SortOptions;
 use datafusion::arrow::datatypes::{DataType, Float32Type, Float64Type};
@@ -30,8 +30,8 @@ fn keys(lists: &ArrayRef) -> Result<ArrayRef> {
     Ok(Arc::new(keys.collect::<BinaryArray>()))
 }
 
-/// Arrays of floating-point numbers with 0 for -0. Others are unchanged.
-fn with_one_zero(values: &ArrayRef) -> Result<ArrayRef> {
+/// Floating-point numbers, or arrays of them, with 0 for -0. Others are unchanged.
+pub(super) fn with_one_zero(values: &ArrayRef) -> Result<ArrayRef> {
     Ok(match values.data_type() {
         DataType::List(_) => {
             let list = values.as_list::<i32>();

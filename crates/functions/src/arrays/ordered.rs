@@ -1,15 +1,18 @@
 //! Aggregates of ordered values: percentiles, the mode, joined bytes, arrays of arrays. The values are an array without NULL,
 //! in order.
 
-use crate::columnar::{Types, function};
+use crate::datetime::intervals;
 use crate::numbers::open::comparable;
+use columnar::{Types, function};
 use datafusion::arrow::array::{
-    Array, ArrayRef, AsArray, BinaryViewBuilder, Float64Array, ListArray, UInt64Array,
-    make_comparator,
+    Array, ArrayRef, AsArray, BinaryViewBuilder, Float64Array, IntervalMonthDayNanoArray,
+    ListArray, UInt64Array, make_comparator,
 };
 use datafusion::arrow::buffer::{NullBuffer, OffsetBuffer};
 use datafusion::arrow::compute::{SortOptions, take};
-use datafusion::arrow::datatypes::{DataType, Field, Float32Type, Float64Type};
+use datafusion::arrow::datatypes::{
+    DataType, Field, Float32Type, Float64Type, IntervalMonthDayNanoType,
+};
 use datafusion::logical_expr::ScalarUDF;
 use std::ops::Range;
 use std::sync::Arc;
@@ -31,9 +34,13 @@ pub(super) fn all() -> Vec<ScalarUDF> {
         }
         _ => Err(no_array()),
     };
-    let bytes: Types = |_| {
-        let bytes = DataType::BinaryView;
-        Ok((vec![list_of(bytes.clone()), bytes.clone()], bytes))
+    let bytes: Types = |types| {
+        let (bytes, list) = (DataType::BinaryView, list_of(DataType::BinaryView));
+        let between = match types {
+            [_, DataType::List(_)] => list.clone(),
+            _ => bytes.clone(),
+        };
+        Ok((vec![list, between], bytes))
     };
     vec![
         function("ordered_mode", item, mode),
@@ -193,8 +200,17 @@ fn place_at(
     Ok(all.map(|all| place(all, fraction)))
 }
 
-/// The items at places; only numbers are between two.
+/// The items at places; only numbers and intervals are between two.
 fn items_at(values: &ArrayRef, places: Vec<Option<(usize, usize, f64)>>) -> Result<ArrayRef> {
+    if let Some(all) = values.as_primitive_opt::<IntervalMonthDayNanoType>() {
+        let found = places.into_iter().map(|place| match place {
+            Some((below, above, way)) if way > 0.0 => {
+                intervals::between(all.value(below), all.value(above), way).map(Some)
+            }
+            place => Ok(place.map(|(at, ..)| all.value(at))),
+        });
+        return Ok(Arc::new(found.collect::<Result<IntervalMonthDayNanoArray>>()?));
+    }
     let Some(numbers) = values.as_primitive_opt::<Float64Type>() else {
         let places = places.into_iter().map(|place| Some(place?.0 as u64));
         return Ok(take(values, &places.collect::<UInt64Array>(), None)?);
@@ -207,22 +223,32 @@ fn items_at(values: &ArrayRef, places: Vec<Option<(usize, usize, f64)>>) -> Resu
     Ok(Arc::new(found.collect::<Float64Array>()))
 }
 
-/// Bytes with others between them, without NULL.
+/// Bytes with others between them, without NULL: with the same for a row, or with those of a list, of which each stands in front
+/// of its value.
 fn joined(args: &[ArrayRef]) -> Result<ArrayRef> {
-    let (lists, between) = (args[0].as_list::<i32>(), args[1].as_binary_view());
+    let lists = args[0].as_list::<i32>();
     let values = lists.values().as_binary_view();
+    let of_values = args[1].as_list_opt::<i32>();
+    let between = of_values.map_or(&args[1], |lists| lists.values()).as_binary_view();
     let mut all = BinaryViewBuilder::with_capacity(lists.len());
     for row in 0..lists.len() {
         let Some(range) = items(lists, row) else {
             all.append_null();
             continue;
         };
-        let separator = if between.is_valid(row) { between.value(row) } else { &[] };
+        let first = range.start;
+        let place = |at: usize| match of_values {
+            Some(lists) => lists.value_offsets()[row] as usize + (at - first),
+            None => row,
+        };
         let mut bytes: Option<Vec<u8>> = None;
         for at in range.filter(|at| values.is_valid(*at)) {
             let bytes = match &mut bytes {
                 Some(bytes) => {
-                    bytes.extend_from_slice(separator);
+                    let place = place(at);
+                    if between.is_valid(place) {
+                        bytes.extend_from_slice(between.value(place));
+                    }
                     bytes
                 }
                 None => bytes.insert(Vec::new()),

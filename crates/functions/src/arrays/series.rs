@@ -3,9 +3,9 @@
 //! In FROM it is a table whose rows are generated when they are read ([`generated`](super::generated)). If its
 //! arguments come from other tables it is a function that returns an array.
 
-use crate::columnar::function;
 use crate::datetime::intervals::INTERVAL;
 use crate::datetime::local::plus;
+use columnar::function;
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, Decimal128Array, Int64Array, ListArray, TimestampMicrosecondArray,
 };

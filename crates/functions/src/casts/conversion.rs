@@ -1,6 +1,6 @@
 //! Casts as functions. `planner::casts` replaces the engine's casts by them.
 
-use crate::columnar::{Types, hidden};
+use columnar::{Types, hidden};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, ListArray, StringViewBuilder};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};

@@ -1,6 +1,6 @@
 //! Texts that must fit a declared length, as when a type reads them.
 
-use crate::columnar::{Types, hidden};
+use columnar::{Types, hidden};
 use datafusion::arrow::array::{Array, AsArray};
 use datafusion::arrow::datatypes::{DataType, Int64Type};
 use datafusion::logical_expr::ScalarUDF;

@@ -1,10 +1,12 @@
-//! Casts: of columns, of quoted constants, and the function that hides the declared length of a value.
+//! Casts: of columns, of quoted constants, and the function that hides the declared length of a value. Values as texts
+//! and in binary format.
 
 pub mod constants;
 pub mod conversion;
 pub mod labels;
 pub mod lengths;
 pub mod output;
+pub(crate) mod sent;
 
 use datafusion::logical_expr::ScalarUDF;
 

@@ -2,7 +2,7 @@
 //!
 //! It is not a cast to text: the output of `true` is `t`.
 
-use crate::columnar::Types;
+use columnar::Types;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, ListArray, StringViewBuilder};
 use datafusion::arrow::datatypes::{DataType, Field};
 use datafusion::common::ScalarValue;

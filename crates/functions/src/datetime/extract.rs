@@ -4,7 +4,7 @@
 //! `date_part` returns `double precision`.
 
 use super::intervals::INTERVAL;
-use crate::columnar::function;
+use columnar::function;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, Decimal128Array, Float64Array};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{

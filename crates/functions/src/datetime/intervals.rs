@@ -1,7 +1,7 @@
 //! Functions on intervals. For comparisons, and to carry fractions into smaller units, a month has
 //! 30 days and a day 24 hours.
 
-use crate::columnar::{Types, function};
+use columnar::{Types, function};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, Decimal128Array};
 use datafusion::arrow::array::{Float64Array, IntervalMonthDayNanoArray};
 use datafusion::arrow::datatypes::{
@@ -38,6 +38,20 @@ pub fn divide() -> ScalarUDF {
     function("interval_divide", |_| Ok((scaling(), INTERVAL)), quotient)
 }
 
+/// The interval at a part of the way from one to another.
+///
+/// # Errors
+/// 22008: it is out of range.
+pub(crate) fn between(
+    from: IntervalMonthDayNano,
+    to: IntervalMonthDayNano,
+    way: f64,
+) -> Result<IntervalMonthDayNano> {
+    let far = difference(to, from).ok_or_else(out_of_range)?;
+    let near = scaled(far, |part| part * way).and_then(|near| sum(near, from));
+    near.ok_or_else(out_of_range)
+}
+
 /// The sum of two intervals, part by part.
 pub fn plus() -> ScalarUDF {
     function("interval_plus", |_| Ok((vec![INTERVAL; 2], INTERVAL)), |args| together(args, sum))
@@ -48,15 +62,7 @@ pub fn minus() -> ScalarUDF {
     function(
         "interval_minus",
         |_| Ok((vec![INTERVAL; 2], INTERVAL)),
-        |args| {
-            together(args, |left, right| {
-                Some(IntervalMonthDayNano::new(
-                    left.months.checked_sub(right.months)?,
-                    left.days.checked_sub(right.days)?,
-                    left.nanoseconds.checked_sub(right.nanoseconds)?,
-                ))
-            })
-        },
+        |args| together(args, difference),
     )
 }
 
@@ -70,6 +76,17 @@ fn sum(left: IntervalMonthDayNano, right: IntervalMonthDayNano) -> Option<Interv
         left.months.checked_add(right.months)?,
         left.days.checked_add(right.days)?,
         left.nanoseconds.checked_add(right.nanoseconds)?,
+    ))
+}
+
+fn difference(
+    left: IntervalMonthDayNano,
+    right: IntervalMonthDayNano,
+) -> Option<IntervalMonthDayNano> {
+    Some(IntervalMonthDayNano::new(
+        left.months.checked_sub(right.months)?,
+        left.days.checked_sub(right.days)?,
+        left.nanoseconds.checked_sub(right.nanoseconds)?,
     ))
 }
 
@@ -97,15 +114,17 @@ fn together(
 /// The length in nanoseconds, by which intervals are compared.
 pub fn length() -> ScalarUDF {
     let types: Types = |_| Ok((vec![INTERVAL], DataType::Decimal128(38, 0)));
-    function("interval_length", types, |args| {
-        let lengths: Decimal128Array =
-            intervals(&args[0]).iter().map(|value| value.map(nanos)).collect();
-        Ok(Arc::new(lengths.with_precision_and_scale(38, 0)?))
-    })
+    function("interval_length", types, |args| lengths(&args[0]))
+}
+
+/// The lengths of intervals in nanoseconds.
+pub(crate) fn lengths(values: &ArrayRef) -> Result<ArrayRef> {
+    let lengths: Decimal128Array = intervals(values).iter().map(|value| value.map(nanos)).collect();
+    Ok(Arc::new(lengths.with_precision_and_scale(38, 0)?))
 }
 
 /// An interval in nanoseconds.
-fn nanos(value: IntervalMonthDayNano) -> i128 {
+pub(super) fn nanos(value: IntervalMonthDayNano) -> i128 {
     let days = i128::from(value.months) * i128::from(DAYS_PER_MONTH) + i128::from(value.days);
     days * i128::from(NANOS_PER_DAY) + i128::from(value.nanoseconds)
 }

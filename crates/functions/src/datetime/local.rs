@@ -3,7 +3,7 @@
 use super::intervals::{INTERVAL, negated};
 use super::making;
 use super::zones::out_of_range;
-use crate::zoned::zoned;
+use columnar::zoned::zoned;
 use datafusion::arrow::array::{ArrayRef, AsArray, Int32Array, TimestampMicrosecondArray};
 use datafusion::arrow::datatypes::{
     DataType, IntervalMonthDayNano, IntervalMonthDayNanoType, TimeUnit, TimestampMicrosecondType,

@@ -2,7 +2,7 @@
 
 use super::intervals::INTERVAL;
 use super::zones;
-use crate::columnar::checked;
+use columnar::checked;
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, Date32Array, IntervalMonthDayNanoArray,
     StringViewArray, Time64MicrosecondArray, TimestampMicrosecondArray, new_empty_array,

@@ -1,5 +1,6 @@
 //! Functions on dates, times, timestamps and intervals.
 
+pub mod bounds;
 mod clock;
 pub mod extract;
 pub mod intervals;

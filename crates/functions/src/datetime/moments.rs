@@ -2,7 +2,7 @@
 
 use super::intervals::{INTERVAL, negated};
 use super::local::{plus, shifted};
-use crate::columnar::{Types, function};
+use columnar::{Types, function};
 use datafusion::arrow::array::{
     ArrayRef, AsArray, Date32Array, Int32Array, IntervalMonthDayNanoArray, Time64MicrosecondArray,
     TimestampMicrosecondArray,
@@ -34,29 +34,48 @@ fn refused(message: &str) -> Error {
 
 /// A date some days later.
 pub fn days_later() -> ScalarUDF {
-    function("date_plus_days", with_days, |args| moved(args, i64::checked_add))
+    function("date_plus_days", with_days, |args| moved(args, 1))
 }
 
 /// A date some days earlier.
 pub fn days_earlier() -> ScalarUDF {
-    function("date_minus_days", with_days, |args| moved(args, i64::checked_sub))
+    function("date_minus_days", with_days, |args| moved(args, -1))
 }
 
 fn with_days(_: &[DataType]) -> Result<(Vec<DataType>, DataType)> {
     Ok((vec![DataType::Date32, DataType::Int32], DataType::Date32))
 }
 
-fn moved(args: &[ArrayRef], change: fn(i64, i64) -> Option<i64>) -> Result<ArrayRef> {
+fn moved(args: &[ArrayRef], sign: i64) -> Result<ArrayRef> {
     let dates = args[0].as_primitive::<Date32Type>().iter();
     let dates = dates.zip(args[1].as_primitive::<Int32Type>()).map(|pair| match pair {
-        (Some(date), Some(_)) if is_infinite_date(date) => Ok(Some(date)),
-        (Some(date), Some(days)) => {
-            let day = change(date.into(), days.into()).and_then(values::moments::date);
-            day.map(Some).ok_or_else(|| refused("date out of range"))
-        }
+        (Some(date), Some(days)) => date_after(date, sign * i64::from(days)).map(Some),
         _ => Ok(None),
     });
     Ok(Arc::new(dates.collect::<Result<Date32Array>>()?))
+}
+
+/// A date some days later, or earlier for less than 0. Infinite dates stay what they are.
+///
+/// # Errors
+/// 22008.
+pub fn date_after(date: i32, days: i64) -> Result<i32> {
+    if is_infinite_date(date) {
+        return Ok(date);
+    }
+    let day = days.checked_add(date.into()).and_then(values::moments::date);
+    day.ok_or_else(|| refused("date out of range"))
+}
+
+/// The days from a date to another one.
+///
+/// # Errors
+/// 22008, also for infinite dates.
+pub fn days_from(start: i32, end: i32) -> Result<i32> {
+    if is_infinite_date(end) || is_infinite_date(start) {
+        return Err(refused("cannot subtract infinite dates"));
+    }
+    end.checked_sub(start).ok_or_else(|| refused("date out of range"))
 }
 
 /// The days between two dates.
@@ -68,10 +87,7 @@ pub fn days_between() -> ScalarUDF {
             let ends = args[0].as_primitive::<Date32Type>().iter();
             let days = ends.zip(args[1].as_primitive::<Date32Type>()).map(|pair| {
                 let (Some(end), Some(start)) = pair else { return Ok(None) };
-                if is_infinite_date(end) || is_infinite_date(start) {
-                    return Err(refused("cannot subtract infinite dates"));
-                }
-                end.checked_sub(start).map(Some).ok_or_else(|| refused("date out of range"))
+                days_from(start, end).map(Some)
             });
             Ok(Arc::new(days.collect::<Result<Int32Array>>()?))
         },
@@ -138,6 +154,12 @@ pub fn later() -> ScalarUDF {
     function("timestamp_plus", moment_and_interval, |args| shifted(args, Zone::UTC, Some))
 }
 
+/// A timestamp an interval later, or earlier, by the calendar of UTC. `None` beyond the range of timestamps.
+pub fn moment_after(micros: i64, interval: IntervalMonthDayNano, is_later: bool) -> Option<i64> {
+    let interval = if is_later { interval } else { negated(interval)? };
+    plus(micros, interval, Zone::UTC)
+}
+
 /// A timestamp an interval earlier, by the calendar of UTC.
 pub fn earlier() -> ScalarUDF {
     function("timestamp_minus", moment_and_interval, |args| shifted(args, Zone::UTC, negated))
@@ -162,18 +184,24 @@ pub fn between() -> ScalarUDF {
             let starts = starts.as_primitive::<TimestampMicrosecondType>();
             let values = ends.iter().zip(starts).map(|(end, start)| {
                 let Some((end, start)) = end.zip(start) else { return Ok(None) };
-                if is_infinite(end) || is_infinite(start) {
-                    return Err(refused("cannot subtract infinite timestamps"));
-                }
-                let micros =
-                    end.checked_sub(start).ok_or_else(|| refused("interval out of range"))?;
-                let days = i32::try_from(micros / MICROS_PER_DAY).map_err(|_| out_of_range())?;
-                let nanos = micros % MICROS_PER_DAY * NANOS_PER_MICRO;
-                Ok(Some(IntervalMonthDayNano::new(0, days, nanos)))
+                time_from(start, end).map(Some)
             });
             Ok(Arc::new(values.collect::<Result<IntervalMonthDayNanoArray>>()?))
         },
     )
+}
+
+/// The time from a timestamp to another one: days, and a time below 24 hours.
+///
+/// # Errors
+/// 22008, also for infinite timestamps.
+pub fn time_from(start: i64, end: i64) -> Result<IntervalMonthDayNano> {
+    if is_infinite(end) || is_infinite(start) {
+        return Err(refused("cannot subtract infinite timestamps"));
+    }
+    let micros = end.checked_sub(start).ok_or_else(|| refused("interval out of range"))?;
+    let days = i32::try_from(micros / MICROS_PER_DAY).map_err(|_| out_of_range())?;
+    Ok(IntervalMonthDayNano::new(0, days, micros % MICROS_PER_DAY * NANOS_PER_MICRO))
 }
 
 /// Difference of two times of day.

@@ -1,6 +1,6 @@
 //! `OVERLAPS`: whether two periods have a moment in common.
 
-use crate::columnar::function;
+use columnar::function;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Int64Type};

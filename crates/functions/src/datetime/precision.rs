@@ -2,7 +2,7 @@
 //! statements call by declared types.
 
 use super::intervals::INTERVAL;
-use crate::columnar::{Types, function};
+use columnar::{Types, function};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion::arrow::datatypes::{DataType, Int32Type, TimeUnit};
 use datafusion::logical_expr::ScalarUDF;

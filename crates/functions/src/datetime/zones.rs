@@ -1,6 +1,6 @@
 //! `AT TIME ZONE`: conversion between timestamps in UTC and the local time of a zone.
 
-use crate::columnar::function;
+use columnar::function;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, TimestampMicrosecondArray};
 use datafusion::arrow::datatypes::{
     DataType, IntervalMonthDayNanoType, TimeUnit, TimestampMicrosecondType,

@@ -23,6 +23,7 @@ pub(super) fn all() -> Vec<ScalarUDF> {
         jsonb("jsonb_set", 3..=4, |row| {
             edited(row, Edit::Set { create: row.flag(3) != Some(false) })
         }),
+        typed_function("jsonb_set_lax", 5..=5, SqlType::Jsonb, set_lax),
         jsonb("jsonb_assigned", 3..=3, |row| {
             let path: Option<Vec<String>> = texts(row, 1)?.into_iter().collect();
             let path = path.ok_or_else(|| {
@@ -65,6 +66,39 @@ fn value<'a>(row: &'a Row<'_>, index: usize) -> Result<std::borrow::Cow<'a, str>
 
 fn edited(row: &Row<'_>, edit: Edit) -> Result<String> {
     change::edit(&value(row, 0)?, &texts(row, 1)?, &value(row, 2)?, edit)
+}
+
+/// `jsonb_set` whose last argument says what is done where the new value is NULL.
+fn set_lax(row: &Row<'_>) -> Result<Cell> {
+    if [0, 1, 3].iter().any(|index| row.is_null(*index)) {
+        return Ok(Cell::Null);
+    }
+    let unknown = || {
+        let message = "null_value_treatment must be \"delete_key\", \"return_target\", \"use_json_null\", or \
+                       \"raise_exception\"";
+        Error::new(SqlState::InvalidParameterValue, message)
+    };
+    let treatment = row.text(4).ok_or_else(unknown)?;
+    let set = Edit::Set { create: row.flag(3) == Some(true) };
+    if !row.is_null(2) {
+        return edited(row, set).map(Cell::from);
+    }
+    let (target, path) = (value(row, 0)?, texts(row, 1)?);
+    let changed = match treatment {
+        "use_json_null" => change::edit(&target, &path, "null", set)?,
+        "delete_key" => change::edit(&target, &path, "", Edit::Delete)?,
+        "return_target" => target.into_owned(),
+        "raise_exception" => {
+            let error = Error::new(SqlState::NullValueNotAllowed, "JSON value must not be null");
+            let detail =
+                "Exception was raised because null_value_treatment is \"raise_exception\".";
+            let hint = "To avoid, either change the null_value_treatment argument or ensure that an SQL NULL is not \
+                        passed.";
+            return Err(error.with_detail(detail).with_hint(hint));
+        }
+        _ => return Err(unknown()),
+    };
+    Ok(changed.into())
 }
 
 /// `value - key`, `value - keys` or `value - index`, by the second argument's type.

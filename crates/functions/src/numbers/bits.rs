@@ -1,6 +1,6 @@
 //! Exclusive or, which the engine takes for zero where both operands are the same, even NULL.
 
-use crate::columnar::function;
+use columnar::function;
 use datafusion::arrow::array::{ArrayRef, AsArray};
 use datafusion::arrow::compute::kernels::bitwise::bitwise_xor;
 use datafusion::arrow::datatypes::{DataType, Int16Type, Int32Type, Int64Type};

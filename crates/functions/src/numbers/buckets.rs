@@ -1,8 +1,8 @@
 //! `width_bucket` of floating-point numbers, and `to_hex`.
 
-use crate::columnar::checked;
+use columnar::checked;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int32Array, Int64Array, StringViewArray};
-use datafusion::arrow::datatypes::{DataType, Field, Float64Type, Int32Type, Int64Type};
+use datafusion::arrow::datatypes::{DataType, Float64Type, Int32Type, Int64Type};
 use datafusion::logical_expr::ScalarUDF;
 use std::sync::Arc;
 use values::error::{Error, Result, SqlState};
@@ -12,21 +12,13 @@ pub(super) fn all() -> Vec<ScalarUDF> {
     vec![checked("width_bucket", bucket_types, width_bucket), checked("to_hex", hex_types, to_hex)]
 }
 
-/// With a range and a count, or with the lower bounds of buckets.
+/// With a range and a count.
 fn bucket_types(types: &[DataType]) -> Result<(Vec<DataType>, DataType)> {
-    let arguments = match types {
-        [_, DataType::List(_)] => vec![DataType::Float64, list_of(DataType::Float64)],
-        [_, _, _, _] => [vec![DataType::Float64; 3], vec![DataType::Int32]].concat(),
-        _ => {
-            let message = format!("function width_bucket does not take {} arguments", types.len());
-            return Err(Error::new(SqlState::UndefinedFunction, message));
-        }
-    };
-    Ok((arguments, DataType::Int32))
-}
-
-fn list_of(item: DataType) -> DataType {
-    DataType::List(Arc::new(Field::new_list_field(item, true)))
+    if types.len() != 4 {
+        let message = format!("function width_bucket does not take {} arguments", types.len());
+        return Err(Error::new(SqlState::UndefinedFunction, message));
+    }
+    Ok(([vec![DataType::Float64; 3], vec![DataType::Int32]].concat(), DataType::Int32))
 }
 
 fn width_bucket(args: &[ArrayRef]) -> Result<ArrayRef> {
@@ -35,13 +27,9 @@ fn width_bucket(args: &[ArrayRef]) -> Result<ArrayRef> {
         if args.iter().any(|array| array.is_null(row)) {
             return Ok(None);
         }
-        let value = values.value(row);
-        if args.len() == 2 {
-            return lower_bounds(value, &args[1].as_list::<i32>().value(row)).map(Some);
-        }
         let bound = |index: usize| args[index].as_primitive::<Float64Type>().value(row);
         let count = args[3].as_primitive::<Int32Type>().value(row);
-        equal_buckets(value, bound(1), bound(2), count).map(Some)
+        equal_buckets(bound(0), bound(1), bound(2), count).map(Some)
     });
     Ok(Arc::new(rows.collect::<Result<Int32Array>>()?))
 }
@@ -77,16 +65,6 @@ fn equal_buckets(value: f64, low: f64, high: f64, count: i32) -> Result<i32> {
         false => (value / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0),
     };
     Ok(((f64::from(count) * part) as i32).min(count - 1) + 1)
-}
-
-fn lower_bounds(value: f64, bounds: &ArrayRef) -> Result<i32> {
-    if bounds.null_count() > 0 {
-        let message = "thresholds array must not contain NULLs";
-        return Err(Error::new(SqlState::NullValueNotAllowed, message));
-    }
-    let bounds = bounds.as_primitive::<Float64Type>().values();
-    let below = bounds.partition_point(|bound| bound.total_cmp(&value).is_le());
-    Ok(i32::try_from(below).unwrap_or(i32::MAX))
 }
 
 fn hex_types(types: &[DataType]) -> Result<(Vec<DataType>, DataType)> {

@@ -1,7 +1,7 @@
 //! The summands of `sum`, and `avg` of floating-point numbers and intervals.
 
-use crate::columnar::{function, hidden};
 use crate::datetime::intervals;
+use columnar::{function, hidden};
 use datafusion::arrow::array::{
     Array, ArrayRef, ArrowPrimitiveType, AsArray, Decimal128Array, Float64Array, PrimitiveArray,
 };

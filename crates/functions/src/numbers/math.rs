@@ -1,8 +1,8 @@
 //! Functions of floating-point numbers, with PostgreSQL's errors.
 
 use super::floats::out_of_range;
-use crate::columnar::{Types, checked};
 use crate::overload::{Overload, overloaded};
+use columnar::{Types, checked};
 use datafusion::arrow::array::{ArrayRef, AsArray, Float64Array};
 use datafusion::arrow::datatypes::{DataType, Float64Type};
 use datafusion::functions::math;

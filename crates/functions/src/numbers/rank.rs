@@ -3,7 +3,7 @@
 //! The engine's `min` and `max` of groups compare NaN as neither less nor greater, so that its place among the rows decides, and
 //! begin with the greatest finite number. Those of the ranks have neither fault.
 
-use crate::columnar::{Types, function};
+use columnar::{Types, function};
 use datafusion::arrow::array::{ArrayRef, AsArray, Float64Array, Int64Array};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Float64Type, Int64Type};

@@ -1,6 +1,6 @@
 //! The functions that statements call.
 
-use crate::columnar::{Types, checked};
+use columnar::{Types, checked};
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, Int32Array, ListBuilder, StringViewArray,
     StringViewBuilder,

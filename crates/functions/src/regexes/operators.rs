@@ -1,6 +1,6 @@
 //! The operators `~`, `~*`, `!~`, `!~*` and SIMILAR TO, as functions.
 
-use crate::columnar::{Types, function};
+use columnar::{Types, function};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::config::ConfigOptions;

@@ -1,6 +1,6 @@
 //! Values of domains, which fulfil conditions.
 
-use crate::columnar::{Types, hidden};
+use columnar::{Types, hidden};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::DataType;

@@ -1,13 +1,16 @@
-//! Functions about the session and the server.
+//! Functions about the session and the server, and sizes in bytes.
 //!
 //! Functions over the system catalogs need a session's snapshot: they are in `catalog_views`.
 
 pub(crate) mod domains;
 mod session;
+mod sizes;
 
 use datafusion::logical_expr::ScalarUDF;
 
 /// The functions of this folder.
 pub(crate) fn all() -> Vec<ScalarUDF> {
-    session::all()
+    let mut all = session::all();
+    all.extend(sizes::all());
+    all
 }

@@ -1,9 +1,9 @@
-//! Functions of `bytea` whose names the engine knows for text, and the encodings of text.
+//! Functions of `bytea` whose names the engine knows for text, and bytes as hexadecimal digits and the like.
 
 use super::parts;
-use crate::columnar::checked;
 use crate::overload::{Overload, overloaded};
 use crate::regexes;
+use columnar::checked;
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, BinaryViewArray, Int32Array, Int64Array, StringViewArray,
 };
@@ -115,8 +115,6 @@ pub(super) fn all() -> Vec<ScalarUDF> {
                 Ok(Arc::new(counts.collect::<Int64Array>()))
             },
         ),
-        checked("convert_to", |_| Ok((vec![TEXT; 2], BYTES)), convert_to),
-        checked("convert_from", |_| Ok((vec![BYTES, TEXT], TEXT)), convert_from),
         checked("encode", |_| Ok((vec![BYTES, TEXT], TEXT)), encode),
         checked("decode", |_| Ok((vec![TEXT, TEXT], BYTES)), decode),
     ]
@@ -291,53 +289,6 @@ fn set_bit(args: &[ArrayRef]) -> Result<ArrayRef> {
         Ok(value)
     });
     Ok(Arc::new(values?))
-}
-
-/// Whether an encoding is that of all text here.
-fn is_utf8(name: &str) -> Result<()> {
-    let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
-    match plain.to_ascii_lowercase().as_str() {
-        "utf8" | "unicode" => Ok(()),
-        "latin1" | "sqlascii" | "latin2" | "win1252" | "euctw" | "eucjp" => {
-            Err(Error::unsupported(format!("the encoding {name} is not supported, use UTF8")))
-        }
-        _ => {
-            let message = format!("invalid destination encoding name \"{name}\"");
-            Err(invalid(message))
-        }
-    }
-}
-
-fn convert_to(args: &[ArrayRef]) -> Result<ArrayRef> {
-    let (texts, names) = (args[0].as_string_view(), args[1].as_string_view());
-    let values = each(args, |row| {
-        is_utf8(names.value(row))?;
-        Ok(texts.value(row).as_bytes().to_vec())
-    });
-    Ok(Arc::new(values?))
-}
-
-/// Bytes as text; it has no zero bytes.
-fn text_of(bytes: &[u8]) -> Result<&str> {
-    let text = std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
-    text.ok_or_else(|| {
-        let place = std::str::from_utf8(bytes).err().map_or(0, |error| error.valid_up_to());
-        let shown = bytes.get(place).copied().unwrap_or(0);
-        let message = format!("invalid byte sequence for encoding \"UTF8\": 0x{shown:02x}");
-        Error::new(SqlState::CharacterNotInRepertoire, message)
-    })
-}
-
-fn convert_from(args: &[ArrayRef]) -> Result<ArrayRef> {
-    let names = args[1].as_string_view();
-    let texts = (0..args[0].len()).map(|row| {
-        if is_null(args, row) {
-            return Ok(None);
-        }
-        is_utf8(names.value(row))?;
-        text_of(bytes(args, 0, row)).map(|text| Some(text.to_owned()))
-    });
-    Ok(Arc::new(texts.collect::<Result<StringViewArray>>()?))
 }
 
 fn unrecognized(name: &str) -> Error {

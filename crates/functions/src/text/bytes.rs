@@ -1,6 +1,6 @@
 //! Functions on `bytea` that the engine only has for text.
 
-use crate::columnar::{Types, function};
+use columnar::{Types, function};
 use datafusion::arrow::array::{ArrayRef, AsArray, BinaryViewArray, Int32Array};
 use datafusion::arrow::datatypes::{DataType, Int32Type};
 use datafusion::logical_expr::ScalarUDF;

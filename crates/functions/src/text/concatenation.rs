@@ -1,7 +1,7 @@
 //! `||` of texts, with limits: the engine's own fails in the middle of a column that is too long.
 
-use crate::columnar::Types;
 use crate::limits;
+use columnar::Types;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, StringViewBuilder};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::DataType;

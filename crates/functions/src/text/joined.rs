@@ -1,7 +1,7 @@
 //! `string_agg` with a delimiter that differs from row to row: [`PART`] keeps a value with its delimiter, the engine's
 //! `array_agg` collects them in their order, and [`WHOLE`] joins them.
 
-use crate::columnar::{Types, function};
+use columnar::{Types, function};
 use datafusion::arrow::array::{ArrayRef, AsArray, StringViewBuilder};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::logical_expr::ScalarUDF;

@@ -1,7 +1,7 @@
 //! Upper and lower case letter by letter, characters by code, and `concat` of Booleans.
 
-use crate::columnar::checked;
 use crate::overload::{Overload, overloaded};
+use columnar::checked;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int32Array, StringViewArray};
 use datafusion::arrow::datatypes::{DataType, Int64Type};
 use datafusion::functions::string::concat;
@@ -14,8 +14,8 @@ const TEXT: DataType = DataType::Utf8View;
 /// The functions of this file.
 pub(super) fn all() -> Vec<ScalarUDF> {
     vec![
-        checked("upper", |_| Ok((vec![TEXT], TEXT)), |args| each(args, upper)),
-        checked("lower", |_| Ok((vec![TEXT], TEXT)), |args| each(args, lower)),
+        checked("upper", |_| Ok((vec![TEXT], TEXT)), |args| each(args, in_upper_case)),
+        checked("lower", |_| Ok((vec![TEXT], TEXT)), |args| each(args, in_lower_case)),
         checked("initcap", |_| Ok((vec![TEXT], TEXT)), capitals),
         checked("chr", |_| Ok((vec![DataType::Int64], TEXT)), character),
         checked("num_nulls", counting, |args| count(args, true)),
@@ -24,12 +24,29 @@ pub(super) fn all() -> Vec<ScalarUDF> {
     ]
 }
 
+/// A text in upper case.
+pub fn in_upper_case(text: &str) -> String {
+    match text.is_ascii() {
+        true => text.to_ascii_uppercase(),
+        false => text.chars().map(upper).collect(),
+    }
+}
+
+/// A text in lower case.
+pub fn in_lower_case(text: &str) -> String {
+    match text.is_ascii() {
+        true => text.to_ascii_lowercase(),
+        false => text.chars().map(lower).collect(),
+    }
+}
+
 fn upper(letter: char) -> char {
     one(letter, letter.to_uppercase())
 }
 
 fn lower(letter: char) -> char {
-    one(letter, letter.to_lowercase())
+    // The only letter whose lower case is written with another one in Unicode, but not in PostgreSQL.
+    if letter == 'İ' { 'i' } else { one(letter, letter.to_lowercase()) }
 }
 
 /// A letter's other case, if that is a single letter; the sharp s has none.
@@ -40,9 +57,9 @@ fn one(letter: char, mut other: impl Iterator<Item = char>) -> char {
     }
 }
 
-fn each(args: &[ArrayRef], change: fn(char) -> char) -> Result<ArrayRef> {
+fn each(args: &[ArrayRef], change: fn(&str) -> String) -> Result<ArrayRef> {
     let texts = args[0].as_string_view().iter();
-    let texts = texts.map(|text| Some(text?.chars().map(change).collect::<String>()));
+    let texts = texts.map(|text| text.map(change));
     Ok(Arc::new(texts.collect::<StringViewArray>()))
 }
 
@@ -60,20 +77,28 @@ fn capitals(args: &[ArrayRef]) -> Result<ArrayRef> {
 }
 
 fn character(args: &[ArrayRef]) -> Result<ArrayRef> {
+    let codes = args[0].as_primitive::<Int64Type>().iter();
+    let texts = codes.map(|code| code.map(|code| of_code(code).map(String::from)).transpose());
+    Ok(Arc::new(texts.collect::<Result<StringViewArray>>()?))
+}
+
+/// The character of a code.
+///
+/// # Errors
+/// 22023 for a negative code; 54000 for other codes without a character.
+pub fn of_code(code: i64) -> Result<char> {
     let refuse = |message: String| Err(Error::new(SqlState::ProgramLimitExceeded, message));
-    let codes = args[0].as_primitive::<Int64Type>().iter().map(|code| match code {
-        None => Ok(None),
-        Some(0) => refuse("null character not permitted".to_owned()),
-        Some(..0) => {
+    match code {
+        0 => refuse("null character not permitted".to_owned()),
+        ..0 => {
             let message = "character number must be positive";
             Err(Error::new(SqlState::InvalidParameterValue, message))
         }
-        Some(code) => match u32::try_from(code).ok().and_then(char::from_u32) {
-            Some(letter) => Ok(Some(letter.to_string())),
+        code => match u32::try_from(code).ok().and_then(char::from_u32) {
+            Some(letter) => Ok(letter),
             None => refuse(format!("requested character not valid for encoding: {code}")),
         },
-    });
-    Ok(Arc::new(codes.collect::<Result<StringViewArray>>()?))
+    }
 }
 
 fn counting(types: &[DataType]) -> Result<(Vec<DataType>, DataType)> {

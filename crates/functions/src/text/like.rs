@@ -4,7 +4,7 @@
 //! several bytes are matched as a whole: an underscore passes one.
 
 use super::like_escapes::with_backslashes;
-use crate::columnar::function;
+use columnar::function;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, StringViewArray};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::logical_expr::ScalarUDF;
@@ -22,10 +22,7 @@ pub(super) fn all() -> Vec<ScalarUDF> {
             |_| Ok((vec![TEXT; 2], DataType::Boolean)),
             |args| {
                 let (values, patterns) = (args[0].as_string_view(), args[1].as_string_view());
-                each(args, |row| {
-                    let (value, pattern) = (values.value(row), patterns.value(row));
-                    matches(value.as_bytes(), pattern.as_bytes(), letter_length)
-                })
+                each(args, |row| is_like(values.value(row), patterns.value(row)))
             },
         ),
         function(
@@ -46,6 +43,14 @@ fn each(args: &[ArrayRef], found: impl Fn(usize) -> Result<bool>) -> Result<Arra
         if is_null { Ok(None) } else { found(row).map(Some) }
     });
     Ok(Arc::new(rows.collect::<Result<BooleanArray>>()?))
+}
+
+/// Whether a text is like a pattern.
+///
+/// # Errors
+/// 22025 for an escape at the end of the pattern, if the text gets there.
+pub fn is_like(text: &str, pattern: &str) -> Result<bool> {
+    matches(text.as_bytes(), pattern.as_bytes(), letter_length)
 }
 
 /// The bytes of the letter that begins with a byte.

@@ -3,13 +3,15 @@
 mod binary;
 pub mod bytes;
 pub(crate) mod concatenation;
+mod encodings;
 mod hashes;
 mod identifiers;
 pub mod joined;
-mod letters;
-mod like;
+pub mod letters;
+pub mod like;
 pub mod like_escapes;
 pub(crate) mod parts;
+mod unicode;
 
 use datafusion::logical_expr::ScalarUDF;
 
@@ -17,11 +19,13 @@ use datafusion::logical_expr::ScalarUDF;
 pub(crate) fn all() -> Vec<ScalarUDF> {
     let mut all = bytes::all();
     all.extend(binary::all());
+    all.extend(encodings::all());
     all.extend(hashes::all());
     all.extend(letters::all());
     all.extend(like::all());
     all.extend(replacements());
     all.extend(identifiers::all());
+    all.extend(unicode::all());
     all
 }
 

@@ -1,7 +1,7 @@
 //! Texts with a part replaced or cut: `overlay`, and texts as names.
 
-use crate::columnar::function;
 use crate::overload::Overload;
+use columnar::function;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, StringViewArray};
 use datafusion::arrow::datatypes::{DataType, Int32Type};
 use datafusion::logical_expr::ScalarUDF;

@@ -2,6 +2,7 @@
 //!
 //! Casts are checked. Text is parsed as PostgreSQL parses it; UUIDs and JSON are validated.
 
+use super::hexadecimal;
 use super::labels;
 use super::numbers;
 use super::records::Rows;
@@ -115,8 +116,9 @@ fn cast_to(array: &ArrayRef, sql_type: &SqlType, style: Style) -> Result<ArrayRe
             numbers::decimals_of_texts(array, *precision, *scale)
         }
         SqlType::Real | SqlType::Double => {
-            let values = cast_with_options(array, &to, &options)?;
-            refuse_rounded(array, &values, sql_type)?;
+            let texts = hexadecimal::in_decimal(text_view(array)?, sql_type)?;
+            let values = cast_with_options(&texts, &to, &options)?;
+            refuse_rounded(&texts, &values, sql_type)?;
             Ok(values)
         }
         _ => Ok(cast_with_options(array, &to, &options)?),

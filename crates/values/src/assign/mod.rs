@@ -1,5 +1,6 @@
 //! Assignment casts: a computed column becomes the column of a table, or the statement fails.
 
+mod hexadecimal;
 mod input;
 pub mod labels;
 mod length;

@@ -51,6 +51,8 @@ enum Form {
     /// With a scale each.
     Open(LargeBinaryArray),
     Text(StringViewArray),
+    /// One byte, which is 0 for an empty text.
+    Single(StringViewArray),
     /// Padded with blanks to a length.
     Padded(StringViewArray, u32),
     Jsonb(StringViewArray),
@@ -98,6 +100,10 @@ impl BinaryColumn {
         }
         if let Some(rows) = array.as_struct_opt() {
             return Self::of_rows(rows, sql_type, item_oid);
+        }
+        if *sql_type == types::CHAR {
+            let texts = cast(array, &DataType::Utf8View)?;
+            return Ok(Self(Form::Single(texts.as_string_view().clone())));
         }
         if let SqlType::Other(_) = sql_type {
             return Ok(Self(Form::TextOf(ArrayRef::clone(array))));
@@ -185,6 +191,9 @@ impl BinaryColumn {
             Form::Open(array) => present(array, row, || write_number(array.value(row), out)),
             Form::Numeric(array, scale) => value(array, row, |v| numeric::write(v, *scale, out)),
             Form::Text(array) => present(array, row, || out.put_slice(array.value(row).as_bytes())),
+            Form::Single(array) => present(array, row, || {
+                out.put_u8(array.value(row).bytes().next().unwrap_or(0));
+            }),
             Form::Padded(array, length) => present(array, row, || {
                 let text = array.value(row);
                 let blanks = (*length as usize).saturating_sub(text.chars().count());
@@ -358,6 +367,20 @@ mod tests {
         let mut out = BytesMut::new();
         numeric::write(1_234_567, 2, &mut out);
         assert_eq!(&out[..], [0, 3, 0, 1, 0, 0, 0, 2, 0, 1, 0x09, 0x29, 0x1a, 0x2c]);
+    }
+
+    #[test]
+    fn a_single_character_is_one_byte() {
+        let texts: ArrayRef = std::sync::Arc::new(StringViewArray::from(vec!["r", "", "ab"]));
+        let column = BinaryColumn::new(&texts, &types::CHAR, |_| 18).expect("a column");
+        let mut out = BytesMut::new();
+        (0..3).for_each(|row| assert!(column.write(row, &mut out)));
+        assert_eq!(&out[..], b"r\0a");
+        let read = |bytes: &[u8]| read(bytes, &types::CHAR).map(|value| value.to_string());
+        assert_eq!(read(b"r"), Ok("r".to_owned()));
+        assert_eq!(read(b"\0"), Ok(String::new()));
+        assert!(read(b"ab").is_err());
+        assert!(read(&[200]).is_err());
     }
 
     #[test]

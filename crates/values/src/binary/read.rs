@@ -53,6 +53,11 @@ pub fn read(bytes: &[u8], sql_type: &SqlType) -> Result<ScalarValue> {
             numbers::scalar(&number)
         }
         oid if *oid == types::OID => ScalarValue::UInt32(Some(rest.try_get_u32().map_err(short)?)),
+        single if *single == types::CHAR => match rest.try_get_u8().map_err(short)? {
+            0 => text(&[])?,
+            byte if byte.is_ascii() => text(&[byte])?,
+            _ => return Err(Error::unsupported("a \"char\" beyond ASCII is not supported")),
+        },
         SqlType::Char(_) => {
             let all = std::mem::take(&mut rest);
             // Trailing blanks are insignificant.

@@ -1,6 +1,7 @@
 //! Numbers with a scale each from other numbers, and the keys that order them.
 
-use crate::columnar::{Types, function};
+use crate::datetime::intervals::{INTERVAL, lengths};
+use columnar::{Types, function};
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, LargeBinaryBuilder, ListArray, StructArray,
 };
@@ -57,13 +58,15 @@ fn with_items(of: &DataType, item: DataType) -> DataType {
     }
 }
 
-/// The keys of numbers that have a scale each, also of those in arrays and records. Other values are unchanged.
+/// The keys of numbers that have a scale each, and the lengths of intervals, also of those in arrays and records. Other values
+/// are unchanged.
 ///
 /// # Errors
 /// Arrow refuses an array.
 pub fn comparable(values: &ArrayRef) -> Result<ArrayRef> {
     match values.data_type() {
         of if is_open(of) => keys(values),
+        of if *of == INTERVAL => lengths(values),
         DataType::List(_) => {
             let list = values.as_list::<i32>();
             let items = comparable(list.values())?;

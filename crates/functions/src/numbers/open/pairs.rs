@@ -1,6 +1,6 @@
 //! Operators and functions of two numbers.
 
-use crate::columnar::{Types, function};
+use columnar::{Types, function};
 use datafusion::arrow::array::ArrayRef;
 use datafusion::logical_expr::ScalarUDF;
 use executor::check;

@@ -1,6 +1,6 @@
 //! The distinct numbers of an array, in order: what `array_agg(DISTINCT x)` returns.
 
-use crate::columnar::{Types, function};
+use columnar::{Types, function};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, LargeBinaryBuilder, ListArray};
 use datafusion::arrow::buffer::OffsetBuffer;
 use datafusion::arrow::datatypes::{DataType, Field};

@@ -1,6 +1,6 @@
 //! Functions of one number, some together with whole numbers.
 
-use crate::columnar::{Types, function};
+use columnar::{Types, function};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int32Array};
 use datafusion::arrow::datatypes::{DataType, Int32Type, Int64Type};
 use datafusion::logical_expr::ScalarUDF;

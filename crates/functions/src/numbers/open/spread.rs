@@ -1,7 +1,7 @@
 //! Averages, variances and sums of the totals of an aggregate.
 
 use super::super::totals::STATE;
-use crate::columnar::{Types, function};
+use columnar::{Types, function};
 use datafusion::arrow::array::{ArrayRef, AsArray};
 use datafusion::arrow::datatypes::Int64Type;
 use datafusion::logical_expr::ScalarUDF;

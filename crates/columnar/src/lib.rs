@@ -1,4 +1,6 @@
-//! Functions that compute whole columns at a time.
+//! Functions of the engine that compute whole columns at a time.
+
+pub mod zoned;
 
 use datafusion::arrow::array::{Array, ArrayRef, new_null_array};
 use datafusion::arrow::datatypes::DataType;
@@ -14,7 +16,7 @@ use values::translate::{external, type_name, undefined_function};
 type Body = fn(&[ArrayRef]) -> Result<ArrayRef>;
 
 /// For the types of the arguments: the types that they are cast to, and the result type.
-pub(super) type Types = fn(&[DataType]) -> Result<(Vec<DataType>, DataType)>;
+pub type Types = fn(&[DataType]) -> Result<(Vec<DataType>, DataType)>;
 
 /// A function over columns. Its body handles NULL.
 struct ColumnarFunction {
@@ -29,17 +31,17 @@ struct ColumnarFunction {
 }
 
 /// Defines an immutable function.
-pub(super) fn function(name: &'static str, types: Types, body: Body) -> ScalarUDF {
+pub fn function(name: &'static str, types: Types, body: Body) -> ScalarUDF {
     defined(name, types, body, false, false)
 }
 
 /// Defines an immutable function that takes only arguments which PostgreSQL casts implicitly.
-pub(super) fn checked(name: &'static str, types: Types, body: Body) -> ScalarUDF {
+pub fn checked(name: &'static str, types: Types, body: Body) -> ScalarUDF {
     defined(name, types, body, false, true)
 }
 
 /// Defines an immutable function of one argument that does not appear in column names.
-pub(super) fn hidden(name: &'static str, types: Types, body: Body) -> ScalarUDF {
+pub fn hidden(name: &'static str, types: Types, body: Body) -> ScalarUDF {
     defined(name, types, body, true, false)
 }
 

@@ -1,10 +1,10 @@
 //! Moments taken apart, and weeks of the ISO calendar.
 
-use super::super::datetime::intervals::INTERVAL;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion::arrow::datatypes::{
     DataType, IntervalMonthDayNanoType, Time64MicrosecondType, TimeUnit, TimestampMicrosecondType,
 };
+use store::catalog::SqlType;
 use values::moments;
 use values::text::{civil, days_of};
 use values::zone::Zone;
@@ -69,7 +69,7 @@ impl Moment {
                 Self::of_interval(0, 0, column.as_primitive::<Time64MicrosecondType>().value(row))
             }
             of => {
-                debug_assert_eq!(*of, INTERVAL);
+                debug_assert_eq!(*of, SqlType::Interval.arrow());
                 let value = column.as_primitive::<IntervalMonthDayNanoType>().value(row);
                 let micros = value.nanoseconds / NANOS_PER_MICRO;
                 Self::of_interval(value.months.into(), value.days.into(), micros)

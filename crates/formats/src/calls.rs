@@ -5,9 +5,8 @@ use super::number_pattern::Pattern;
 use super::numerals::Number;
 use super::{moment_fields, number_pattern, read_moment, read_number, resolve};
 use super::{write_moment, write_number};
-use crate::columnar::checked;
-use crate::datetime::intervals::INTERVAL;
-use crate::zoned::zoned;
+use columnar::checked;
+use columnar::zoned::zoned;
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, Date32Array, StringViewArray, StringViewBuilder,
     TimestampMicrosecondArray,
@@ -40,7 +39,7 @@ fn to_char_types(types: &[DataType]) -> Result<Vec<DataType>> {
         DataType::Timestamp(_, None) => SqlType::Timestamp.arrow(),
         DataType::Timestamp(..) => SqlType::TimestampTz.arrow(),
         DataType::Time64(_) | DataType::Time32(_) => SqlType::Time.arrow(),
-        DataType::Interval(_) | DataType::Duration(_) => INTERVAL,
+        DataType::Interval(_) | DataType::Duration(_) => SqlType::Interval.arrow(),
         DataType::Int8 | DataType::Int16 => DataType::Int32,
         DataType::UInt32 | DataType::UInt64 => DataType::Int64,
         DataType::Int32

@@ -18,7 +18,7 @@ mod write_number;
 pub use calls::{to_char_in, to_timestamp_in};
 use datafusion::logical_expr::ScalarUDF;
 
-/// The functions of this folder.
-pub(crate) fn all() -> Vec<ScalarUDF> {
+/// The functions that are the same for every session.
+pub fn all() -> Vec<ScalarUDF> {
     calls::all()
 }

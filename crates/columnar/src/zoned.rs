@@ -1,6 +1,6 @@
 //! Functions that depend on the time zone of the session. The zone is a part of the function, as in a plan it is fixed.
 
-use crate::columnar::Types;
+use crate::Types;
 use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Result, ScalarValue};
@@ -23,7 +23,7 @@ struct Zoned {
 }
 
 /// Defines an immutable function in a zone. Its body handles NULL.
-pub(crate) fn zoned(name: &'static str, zone: Zone, types: Types, body: Body) -> ScalarUDF {
+pub fn zoned(name: &'static str, zone: Zone, types: Types, body: Body) -> ScalarUDF {
     let signature = Signature::user_defined(Volatility::Immutable);
     ScalarUDF::new_from_impl(Zoned { name, zone, types, body, signature })
 }
