@@ -12,9 +12,11 @@ use datafusion::physical_plan::joins::{
 };
 use datafusion::physical_plan::limit::{GlobalLimitExec, LocalLimitExec};
 use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::recursive_query::RecursiveQueryExec;
 use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
+use executor::kept::KeptRowsExec;
 use scan::bucket_scan::BucketScan;
 use scan::lookup_join::LookupJoin;
 use scan::spread_scan::SpreadScan;
@@ -69,6 +71,12 @@ fn role_of_aggregate(aggregate: &AggregateExec) -> Role {
         (true, _) if is_of_parts(aggregate) => vec![Kind::Aggregate],
         (true, _) => vec![Kind::Aggregate, Kind::GroupBy],
     })
+}
+
+/// Whether the plans below an operator run once, and may be parts of other bundles.
+pub(crate) fn is_cut(plan: &Arc<dyn ExecutionPlan>) -> bool {
+    plan.downcast_ref::<RecursiveQueryExec>().is_none()
+        && plan.downcast_ref::<KeptRowsExec>().is_none()
 }
 
 /// The scan of a table, on one server or several.

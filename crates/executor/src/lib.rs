@@ -15,15 +15,19 @@
 //! 3. The caller waits no longer than a grace period ([`Control::overdue`]), and abandons the statement. Its threads go on
 //!    until they notice; nobody waits for them, and they work at a lower priority.
 //!
+//! What a statement computes once and reads several times is in [`kept`].
+//!
 //! Not here: what a statement does (`query`), and who asks for its end (`server`).
 
 mod control;
 mod held;
+pub mod kept;
 mod memory_pool;
 mod monitor;
 mod pool;
 mod priority;
 mod scope;
+mod short_circuit;
 mod shortage;
 mod stoppable;
 mod task;
@@ -33,5 +37,6 @@ pub use held::Held;
 pub use memory_pool::QueryMemory;
 pub use pool::{Executors, Lease};
 pub use scope::{Scope, check};
+pub use short_circuit::short_circuit;
 pub use stoppable::{Checks, stoppable};
 pub use task::Task;

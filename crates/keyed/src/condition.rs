@@ -153,7 +153,7 @@ impl Condition {
         !self.has_key() || !self.of_key.is_empty()
     }
 
-    /// Whether the values that must be true are; `None` if one is no truth value.
+    /// Whether the values that must be true are; `None` if the planner has to say it, or what is wrong.
     ///
     /// # Errors
     /// 42P02 if a parameter does not exist.
@@ -166,7 +166,8 @@ impl Condition {
                 _ => return Ok(None),
             }
         }
-        Ok(Some(is_open))
+        // No value shows whether the value of an index's expression can be compared.
+        Ok(Some(is_open).filter(|is_open| *is_open || self.by_expression.is_none()))
     }
 
     /// Whether it says a value of the first column of the key or of an index.

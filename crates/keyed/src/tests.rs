@@ -4,7 +4,7 @@ use crate::{Constants, Read};
 use grammar::tree::{NodeEnum, SelectStmt};
 use sdds::GroupId;
 use std::sync::Arc;
-use store::catalog::{Column, ColumnId, OnCommit, SqlType, Table, TableId};
+use store::catalog::{Column, ColumnId, OnCommit, SqlType, Table, TableExtension, TableId};
 
 /// A table with the key `(k, s)` and the column `v`.
 fn table() -> Arc<Table> {
@@ -33,6 +33,7 @@ fn table() -> Arc<Table> {
         materialized: None,
         key_constraint: None,
         is_unlogged: false,
+        extension: TableExtension::default(),
         comment: None,
     })
 }

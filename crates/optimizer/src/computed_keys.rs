@@ -8,13 +8,17 @@
 //! where it compares them.
 //!
 //! The keys of an aggregate with FILTER are computed for its rows only: others may make them fail.
+//!
+//! Arguments and filters of windows become columns where they have AND or OR, whose second operand a projection computes
+//! only for the rows that need it.
 
+use crate::filtered_arguments::may_fail;
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::expr::{AggregateFunction, Sort};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{
-    Aggregate, Expr, LogicalPlan, LogicalPlanBuilder, Window, col, when,
+    Aggregate, Expr, LogicalPlan, LogicalPlanBuilder, Operator, Window, col, when,
 };
 use datafusion::optimizer::optimizer::ApplyOrder;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
@@ -123,9 +127,32 @@ fn unknown_keys(expr: &Expr, keys: &mut Vec<Key>) -> Result<()> {
                 keys.push(key);
             }
         }
+        for expr in undecided_parts(part) {
+            let key = Key { expr: expr.clone(), filter: None };
+            if !keys.contains(&key) {
+                keys.push(key);
+            }
+        }
         Ok(TreeNodeRecursion::Jump)
     })?;
     Ok(())
+}
+
+/// The arguments and the filter of a window function whose AND or OR may have to skip an operand.
+fn undecided_parts(part: &Expr) -> impl Iterator<Item = &Expr> {
+    let params = match part {
+        Expr::WindowFunction(call) => Some(&call.params),
+        _ => None,
+    };
+    let parts =
+        params.into_iter().flat_map(|params| params.args.iter().chain(params.filter.as_deref()));
+    parts.filter(|part| may_fail(part) && has_logic(part))
+}
+
+fn has_logic(expr: &Expr) -> bool {
+    let is_logic = |op: Operator| matches!(op, Operator::And | Operator::Or);
+    expr.exists(|part| Ok(matches!(part, Expr::BinaryExpr(binary) if is_logic(binary.op))))
+        .unwrap_or(false)
 }
 
 fn has_operator(key: &Expr) -> Result<bool> {

@@ -4,7 +4,11 @@
 //! `found` for the same in all rows, although the join makes rows in which it is NULL, and sorts by the second key only. A
 //! [`Varying`] below the join hides from it that the column is a constant. So it is above grouping sets, whose keys are NULL
 //! in the rows of other sets, and no longer what others are.
+//!
+//! `SELECT nextval('s') AS n ... ORDER BY n DESC`: the engine takes a call with constant arguments for a constant, also of a
+//! volatile function, and does not sort. A [`Varying`] is above projections with such calls.
 
+use crate::same_names::volatile_columns;
 use crate::varying::Varying;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
@@ -37,12 +41,13 @@ impl PhysicalOptimizerRule for OuterConstants {
     }
 }
 
-/// A join whose sides that it may fill with NULL have no constants, and grouping sets without keys that are constants or the
-/// same as others.
+/// A join whose sides that it may fill with NULL have no constants, grouping sets without keys that are constants or the
+/// same as others, and a projection whose volatile values are no constants.
 fn hidden(node: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn ExecutionPlan>>> {
     let sets = node.downcast_ref::<AggregateExec>().map(AggregateExec::group_expr);
     let is_known = !node.properties().eq_properties.eq_group().is_empty();
-    if sets.is_some_and(|sets| !sets.is_single()) && is_known {
+    let has_sets = sets.is_some_and(|sets| !sets.is_single());
+    if is_known && (has_sets || !volatile_columns(&node)?.is_empty()) {
         return Ok(Transformed::yes(Arc::new(Varying::new(node))));
     }
     let nullable: &[usize] = match join_type(&node) {

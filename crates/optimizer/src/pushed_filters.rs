@@ -1,4 +1,4 @@
-//! Moves conditions down, with three cases that the engine's rule gets wrong.
+//! Moves conditions down, with four cases that the engine's rule gets wrong.
 //!
 //! `SELECT count(*) FROM t HAVING false`: the engine takes a condition without columns for one of a key, and moves it below
 //! the aggregation. There it leaves no rows, of which all are counted: there is still one group, as for the set
@@ -6,6 +6,9 @@
 //!
 //! A subquery in a condition becomes a join, for which columns of the subquery's FROM are added to its rows. The alias around
 //! them does not list these, and the engine's rule fails.
+//!
+//! A condition without columns above rows that are computed once, for several readers, holds for one of them: it does not move
+//! below, where the engine's rule takes it.
 //!
 //! A condition over both sides of a join that calls a subquery stays above the join: the engine awaits such calls in filters,
 //! and not in conditions of joins.
@@ -36,6 +39,7 @@ pub(crate) fn push_down(
         {
             return Ok(Transformed::no(LogicalPlan::Filter(filter)));
         }
+        LogicalPlan::Extension(_) => return Ok(Transformed::no(LogicalPlan::Filter(filter))),
         LogicalPlan::SubqueryAlias(named)
             if std::ptr::eq(input, &*filter.input)
                 && named.schema.fields().len() != named.input.schema().fields().len() =>

@@ -55,11 +55,14 @@ impl PhysicalOptimizerRule for ReadOrders {
     }
 }
 
-/// Whether an aggregate gathers values in the order in which rows come.
+/// Whether an aggregate gathers values in the order in which rows come, or returns one of several equal ones.
 fn depends(aggregate: &AggregateExec) -> bool {
     aggregate.aggr_expr().iter().any(|call| {
         let name = call.fun().name();
-        let gathers = matches!(name, "array_agg" | "string_agg") || name.ends_with(" in order");
+        let gathers = matches!(name, "array_agg" | "string_agg" | "first_value")
+            || name.ends_with(" in order")
+            || name.ends_with("least_value")
+            || name.ends_with("greatest_value");
         gathers && call.order_bys().is_empty()
     })
 }

@@ -1,8 +1,11 @@
-//! Pushes filters down only where names say which column is meant.
+//! Pushes filters down only where names say which column is meant, and not into volatile values.
 //!
 //! The engine's rule looks for the columns of a filter by their names in the rows of the operator below. Where two columns
 //! have one name, as in the rows of `a JOIN b` with `a.id` and `b.id`, it takes the first, and filters by the wrong column.
 //! While the rule runs, such operators are below a [`Barrier`], which filters with ambiguous columns do not pass.
+//!
+//! A filter that passes a projection has its expressions in the place of columns: of `SELECT random() AS r` below
+//! `r > 0.5` it would compare another number than the rows have. Filters with such columns do not pass, either.
 
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
@@ -13,6 +16,7 @@ use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::filter_pushdown::{
     ChildFilterDescription, FilterDescription, FilterPushdownPhase,
 };
+use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -29,11 +33,12 @@ impl PhysicalOptimizerRule for ByUniqueNames {
         config: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let below_barriers = plan.transform_up(|node| {
-            let unique = columns_of_own_name(&node);
-            Ok(match unique.len() == node.schema().fields().len() {
-                true => Transformed::no(node),
-                false => Transformed::yes(Arc::new(Barrier { node, unique }) as _),
-            })
+            let volatile = volatile_columns(&node)?;
+            if volatile.is_empty() && !has_same_names(&node) {
+                return Ok(Transformed::no(node));
+            }
+            let unique = &columns_of_own_name(&node) - &volatile;
+            Ok(Transformed::yes(Arc::new(Barrier { node, unique }) as _))
         })?;
         if !below_barriers.transformed {
             return self.0.optimize(below_barriers.data, config);
@@ -55,6 +60,26 @@ impl PhysicalOptimizerRule for ByUniqueNames {
     }
 }
 
+/// The columns of a projection that are computed by volatile functions.
+pub(crate) fn volatile_columns(node: &Arc<dyn ExecutionPlan>) -> Result<HashSet<usize>> {
+    let Some(projection) = node.downcast_ref::<ProjectionExec>() else { return Ok(HashSet::new()) };
+    let mut columns = HashSet::new();
+    for (place, named) in projection.expr().iter().enumerate() {
+        if named.expr.exists(|part| Ok(part.is_volatile_node()))? {
+            columns.insert(place);
+        }
+    }
+    Ok(columns)
+}
+
+/// Whether columns of an operator's rows have the same name.
+fn has_same_names(node: &Arc<dyn ExecutionPlan>) -> bool {
+    let schema = node.schema();
+    let fields = schema.fields();
+    let mut names = HashSet::with_capacity(fields.len());
+    fields.iter().any(|field| !names.insert(field.name().as_str()))
+}
+
 /// The columns of an operator's rows whose name no other column has.
 fn columns_of_own_name(node: &Arc<dyn ExecutionPlan>) -> HashSet<usize> {
     let schema = node.schema();
@@ -65,7 +90,7 @@ fn columns_of_own_name(node: &Arc<dyn ExecutionPlan>) -> HashSet<usize> {
     places.into_values().filter(|places| places.len() == 1).flatten().collect()
 }
 
-/// An operator whose rows have several columns of one name. It is not executed.
+/// An operator whose rows have several columns of one name, or volatile values. It is not executed.
 #[derive(Debug)]
 struct Barrier {
     node: Arc<dyn ExecutionPlan>,

@@ -10,7 +10,9 @@ mod deep;
 mod every_expression;
 mod in_turn;
 pub mod inputs;
+pub mod kept;
 pub mod large_joins;
+mod logical;
 mod only_row;
 pub mod origins;
 pub mod over_rows;
@@ -319,7 +321,7 @@ async fn physical_plan_as_it_is(
     engine: &SessionState,
     plan: &LogicalPlan,
 ) -> datafusion::common::Result<Arc<dyn ExecutionPlan>> {
-    let plan = functions::limited_copies(functions::folding(|| engine.optimize(plan))?)?;
+    let plan = functions::limited_copies(functions::folding(|| logical::optimized(engine, plan))?)?;
     let plan = extremes::chosen(plan, engine.config()).await?;
     engine.query_planner().create_physical_plan(&plan, engine).await
 }

@@ -10,6 +10,7 @@ use datafusion::execution::TaskContext;
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::{ExecutionPlan, collect};
+use executor::short_circuit;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use std::sync::Arc;
@@ -69,7 +70,10 @@ impl OverRows {
         let values = match exprs.clone().any(|expr| has_query(&expr)) {
             true => Values::Logical(exprs.collect()),
             false => {
-                let physical = |logical| Ok(planner.physical_expression(logical, &rows.schema)?.1);
+                let physical = |logical| {
+                    let (_, value) = planner.physical_expression(logical, &rows.schema)?;
+                    Ok(short_circuit(value)?)
+                };
                 Values::Physical(exprs.map(physical).collect::<Result<_>>()?)
             }
         };

@@ -1,7 +1,7 @@
 //! Plans that are made once and executed several times ([`scan::renewal`]). They have no dynamic filters, which belong to
 //! one execution.
 
-use crate::{Planner, astray, deep};
+use crate::{Planner, astray, deep, logical};
 use datafusion::common::Result;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::ExecutionPlan;
@@ -31,7 +31,8 @@ impl Planner<'_> {
         }
         let planned = async {
             let plan = parameters.fixed_in(plan.clone())?;
-            let plan = functions::limited_copies(functions::folding(|| engine.optimize(&plan))?)?;
+            let plan = functions::folding(|| logical::optimized(&engine, &plan))?;
+            let plan = functions::limited_copies(plan)?;
             let Some(plan) = parameters.called_in(plan)? else { return Ok(None) };
             let plan = extremes::looked_up_again(plan)?;
             engine.query_planner().create_physical_plan(&plan, &engine).await.map(Some)

@@ -5,9 +5,10 @@
 //! columns. A filter that is always true, but opaque to the optimizer, uses them. Columns of the
 //! outermost select list are used anyway. PostgreSQL does not compute those of EXISTS either.
 
+use super::every_expression;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::{
     ColumnarValue, Expr, LogicalPlan, LogicalPlanBuilder, Projection, ScalarFunctionArgs,
@@ -21,7 +22,10 @@ pub struct VolatileColumns;
 
 impl AnalyzerRule for VolatileColumns {
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        below(plan)
+        match every_expression::exists(&plan, is_volatile_call)? {
+            true => below(plan),
+            false => Ok(plan),
+        }
     }
 
     fn name(&self) -> &str {
@@ -65,21 +69,16 @@ fn used(plan: LogicalPlan) -> Result<LogicalPlan> {
 fn volatile_columns(projection: &Projection) -> Result<Vec<Expr>> {
     let mut columns = Vec::new();
     for (expr, column) in projection.expr.iter().zip(projection.schema.columns()) {
-        if is_volatile(expr)? {
+        if expr.exists(|part| Ok(is_volatile_call(part)))? {
             columns.push(Expr::Column(column));
         }
     }
     Ok(columns)
 }
 
-fn is_volatile(expr: &Expr) -> Result<bool> {
-    let mut found = false;
-    expr.apply(|part| {
-        found |= matches!(part, Expr::ScalarFunction(call)
-            if call.func.signature().volatility == Volatility::Volatile);
-        Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
-    })?;
-    Ok(found)
+fn is_volatile_call(part: &Expr) -> bool {
+    matches!(part, Expr::ScalarFunction(call)
+        if call.func.signature().volatility == Volatility::Volatile)
 }
 
 /// A function that is always true.

@@ -5,7 +5,7 @@
 
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::async_udf::AsyncScalarUDF;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Values};
 use datafusion::optimizer::AnalyzerRule;
@@ -16,6 +16,14 @@ pub struct WaitingValues;
 
 impl AnalyzerRule for WaitingValues {
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
+        let mut has_values = false;
+        plan.apply_with_subqueries(|node| {
+            has_values |= matches!(node, LogicalPlan::Values(_));
+            Ok(if has_values { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+        })?;
+        if !has_values {
+            return Ok(plan);
+        }
         let plan = plan.transform_up_with_subqueries(|node| match node {
             LogicalPlan::Values(values) if has_async_call(&values)? => {
                 projected(values).map(Transformed::yes)

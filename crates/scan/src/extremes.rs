@@ -12,6 +12,7 @@ use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::datasource::{provider_as_source, source_as_provider};
 use datafusion::logical_expr::{Aggregate, Expr, LogicalPlan, Projection, TableScan};
 use datafusion::prelude::SessionConfig;
+use functions::extremes::Extreme;
 use std::sync::Arc;
 use store::TableView;
 
@@ -111,11 +112,12 @@ fn of_calls(aggregate: &Aggregate) -> Option<(TableView, Wanted)> {
             call => call,
         };
         let Expr::AggregateFunction(call) = call else { return None };
-        let [value] = &call.params.args[..] else { return None };
+        // A second argument is the key of the value.
+        let value = call.params.args.first()?;
         descend.push(match call.func.name() {
             "min" => false,
             "max" => true,
-            _ => return None,
+            name => Extreme::named(name)?.is_greatest,
         });
         if call.params.filter.is_some() || !call.params.order_by.is_empty() {
             return None;

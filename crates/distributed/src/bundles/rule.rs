@@ -4,17 +4,17 @@
 //! An operator that is not in the relation belongs to one that is: an operator that changes rows to
 //! the one below, an operator that moves them to the one above, so that a bundle's rows are stored
 //! where they are made. Unknown operators (UNION, window functions) are bundles of their own. A
-//! recursive query is not cut, because its parts run repeatedly.
+//! recursive query is not cut, because its parts run repeatedly, nor is what computes rows once for
+//! several readers, because only one copy of it runs.
 
 use super::Bundling;
 use super::in_step::InStep;
 use crate::boundary::Stored;
-use crate::kinds::{Role, role_of};
+use crate::kinds::{Role, is_cut, role_of};
 use bundling::{Kind, Tree, cut};
 use datafusion::common::Result;
 use datafusion::config::ConfigOptions;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
-use datafusion::physical_plan::recursive_query::RecursiveQueryExec;
 use datafusion::physical_plan::scalar_subquery::ScalarSubqueryExec;
 use datafusion::physical_plan::{ExecutionPlan, replace_children_if_necessary};
 use std::sync::Arc;
@@ -91,7 +91,7 @@ impl Tree for Operators {
 /// The positions of an operator's inputs that are cut, in the order of execution.
 fn inputs(plan: &Arc<dyn ExecutionPlan>) -> Vec<usize> {
     let mut places: Vec<usize> = (0..plan.children().len()).collect();
-    if plan.downcast_ref::<RecursiveQueryExec>().is_some() {
+    if !is_cut(plan) {
         places.clear();
     }
     if plan.downcast_ref::<ScalarSubqueryExec>().is_some() {

@@ -5,11 +5,10 @@ use super::Bundling;
 use super::in_step::InStep;
 use crate::boundary::{Amounts, Stored};
 use crate::exchange::carries_rows;
-use crate::kinds::{Role, role_of, scan_of};
+use crate::kinds::{Role, is_cut, role_of, scan_of};
 use crate::remote::servers_of;
 use bundling::{Kind, Scheme};
 use datafusion::physical_plan::ExecutionPlan;
-use datafusion::physical_plan::recursive_query::RecursiveQueryExec;
 use scan::bucket_scan::BucketScan;
 use std::sync::Arc;
 
@@ -59,7 +58,7 @@ impl Shown {
         if let Role::Operator(kinds) = role_of(plan) {
             self.bundles[to].operators.push((name_of(plan, &kinds), servers.clone()));
         }
-        if plan.downcast_ref::<RecursiveQueryExec>().is_none() {
+        if is_cut(plan) {
             plan.children().into_iter().for_each(|input| self.add(input, to, servers.clone()));
         }
     }

@@ -9,6 +9,7 @@ mod operator;
 mod predicate;
 mod wide;
 
+use crate::short_circuit;
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::config::ConfigOptions;
@@ -99,11 +100,13 @@ impl PhysicalOptimizerRule for Checks {
     }
 }
 
-/// Whether an operator that is no join begins a pipeline, or may have many more rows than its inputs.
+/// Whether an operator that is no join begins a pipeline, may have many more rows than its inputs, or has expressions whose
+/// operands are not evaluated for all rows.
 fn needs_checks(plan: &Arc<dyn ExecutionPlan>) -> bool {
     plan.children().is_empty()
         || plan.is::<UnnestExec>()
         || plan.is::<RecursiveQueryExec>()
         || plan.is::<WindowAggExec>()
         || plan.is::<BoundedWindowAggExec>()
+        || short_circuit::is_needed_in(plan)
 }

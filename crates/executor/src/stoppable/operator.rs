@@ -4,6 +4,7 @@ use super::predicate;
 use super::wide::check_width;
 use crate::held::Held;
 use crate::scope::check;
+use crate::short_circuit::with_short_circuits;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::tree_node::TreeNodeRecursion;
@@ -74,12 +75,12 @@ impl Stoppable {
     }
 }
 
-/// The operator with a check in its predicate, if it has one.
+/// The operator as it is executed: a join with a check in its predicate, any with short circuits in its expressions.
 fn with_check(operator: &Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     if let Some(join) = operator.downcast_ref::<NestedLoopJoinExec>()
         && let Some(filter) = join.filter()
     {
-        let filter = Some(predicate::with_check(filter));
+        let filter = Some(predicate::with_check(filter)?);
         let join = NestedLoopJoinExec::try_new(
             Arc::clone(join.left()),
             Arc::clone(join.right()),
@@ -92,7 +93,7 @@ fn with_check(operator: &Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan
     if let Some(join) = operator.downcast_ref::<HashJoinExec>()
         && let Some(filter) = join.filter()
     {
-        return join.builder().with_filter(Some(predicate::with_check(filter))).build_exec();
+        return join.builder().with_filter(Some(predicate::with_check(filter)?)).build_exec();
     }
     if let Some(join) = operator.downcast_ref::<SortMergeJoinExec>()
         && let Some(filter) = join.filter()
@@ -101,14 +102,14 @@ fn with_check(operator: &Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan
             Arc::clone(join.left()),
             Arc::clone(join.right()),
             join.on().to_vec(),
-            Some(predicate::with_check(filter)),
+            Some(predicate::with_check(filter)?),
             join.join_type(),
             join.sort_options().to_vec(),
             join.null_equality(),
         )?;
         return Ok(Arc::new(join));
     }
-    Ok(Arc::clone(operator))
+    with_short_circuits(operator)
 }
 
 impl DisplayAs for Stoppable {

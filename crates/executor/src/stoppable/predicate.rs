@@ -1,6 +1,7 @@
 //! A join's predicate that checks whether its statement has to end.
 
 use crate::scope::check;
+use crate::short_circuit::short_circuit;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::{FieldRef, Schema};
 use datafusion::common::{DataFusionError, Result};
@@ -13,10 +14,13 @@ use std::sync::Arc;
 use values::translate::external;
 
 /// The filter of a join, with a check before each evaluation.
-pub(super) fn with_check(filter: &JoinFilter) -> JoinFilter {
-    let expression = Arc::new(Checked(Arc::clone(filter.expression())));
+///
+/// # Errors
+/// Errors of the engine.
+pub(super) fn with_check(filter: &JoinFilter) -> Result<JoinFilter> {
+    let expression = Arc::new(Checked(short_circuit(Arc::clone(filter.expression()))?));
     let columns = filter.column_indices().to_vec();
-    JoinFilter::new(expression, columns, Arc::clone(filter.schema()))
+    Ok(JoinFilter::new(expression, columns, Arc::clone(filter.schema())))
 }
 
 #[derive(Debug)]

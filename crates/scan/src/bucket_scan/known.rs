@@ -1,9 +1,27 @@
 //! Totals and bounds of the pieces of a scan, computed when they are first needed.
 
 use super::pieces::Piece;
+use datafusion::common::Statistics;
 use std::cmp::Ordering;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use store::ZoneValue;
+
+/// The statistics of all rows of a scan, once computed: planning asks for them after each change of an operator above. A
+/// copy of the scan may read other rows or columns, so that nothing is known of it.
+#[derive(Debug, Default)]
+pub(super) struct Overall(OnceLock<Arc<Statistics>>);
+
+impl Clone for Overall {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl Overall {
+    pub(super) fn get_or_init(&self, compute: impl FnOnce() -> Statistics) -> Arc<Statistics> {
+        Arc::clone(self.0.get_or_init(|| Arc::new(compute())))
+    }
+}
 
 /// Totals and bounds of a scan's pieces. Each is computed once: planning asks repeatedly, and there
 /// may be thousands of pieces.

@@ -103,7 +103,11 @@ impl ExecutionPlan for BucketScan {
         _: &[Arc<Statistics>],
         args: &StatisticsArgs,
     ) -> Result<Arc<Statistics>> {
-        Ok(Arc::new(statistics::of_scan(self, args.partition())))
+        let of_scan = || statistics::of_scan(self, args.partition());
+        Ok(match args.partition() {
+            None => self.overall.get_or_init(of_scan),
+            Some(_) => Arc::new(of_scan()),
+        })
     }
 
     /// Replaces the scan below the checks around it.

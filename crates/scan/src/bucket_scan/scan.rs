@@ -1,6 +1,6 @@
 //! The definition of a scan, and the changes that the optimizer makes to it.
 
-use super::known::Known;
+use super::known::{Known, Overall};
 use super::pieces::{Coverage, Piece, divide};
 use crate::index_lookup::first::Wanted;
 use datafusion::arrow::compute::SortOptions;
@@ -52,6 +52,8 @@ pub struct BucketScan {
     pub predicate: Option<Arc<dyn PhysicalExpr>>,
     /// The estimated selectivity of the predicate, once computed.
     pub(super) selectivity: Arc<OnceLock<f64>>,
+    /// The statistics of the rows that are returned.
+    pub(super) overall: Overall,
     /// A dynamic filter of a join or a top-N, over `read_schema`. That operator checks every row
     /// again, so the scan may return rows that do not match.
     pub hint: Option<Arc<dyn PhysicalExpr>>,
@@ -100,6 +102,7 @@ impl BucketScan {
             output,
             predicate: None,
             selectivity: Arc::default(),
+            overall: Overall::default(),
             hint: None,
             limit: None,
             filters: Arc::default(),
@@ -114,9 +117,8 @@ impl BucketScan {
     }
 
     /// The scan with a limit on the rows of each partition.
-    pub fn with_limit(mut self, limit: Option<usize>) -> Self {
-        self.limit = limit;
-        self
+    pub fn with_limit(self, limit: Option<usize>) -> Self {
+        Self { limit, overall: Overall::default(), ..self }
     }
 
     /// The scan of rows that were found by an index.
@@ -167,9 +169,8 @@ impl BucketScan {
     }
 
     /// The scan without its dynamic filter.
-    pub fn without_hint(mut self) -> Self {
-        self.hint = None;
-        self
+    pub fn without_hint(self) -> Self {
+        Self { hint: None, overall: Overall::default(), ..self }
     }
 
     /// The scan with some of its output columns, given by their present positions.

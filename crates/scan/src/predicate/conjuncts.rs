@@ -19,6 +19,7 @@ use datafusion::physical_expr::expressions::{
 use datafusion::physical_expr::utils::{collect_columns, reassign_expr_columns};
 use datafusion::physical_expr::{PhysicalExpr, split_conjunction};
 use datafusion::physical_plan::metrics::{Count, ExecutionPlanMetricsSet, MetricBuilder};
+use executor::short_circuit;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -55,7 +56,8 @@ impl Conjuncts {
         let mut seen = BTreeSet::new();
         let mut prepare = |parts: Vec<&Arc<dyn PhysicalExpr>>| {
             let prepare = |part| {
-                let mut conjunct = Conjunct::new(pattern::prepared(Arc::clone(part))?, schema)?;
+                let part = short_circuit(pattern::prepared(Arc::clone(part))?)?;
+                let mut conjunct = Conjunct::new(part, schema)?;
                 conjunct.new_columns.retain(|column| seen.insert(*column));
                 Ok(conjunct)
             };
