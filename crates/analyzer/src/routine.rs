@@ -48,6 +48,12 @@ pub struct Routine {
 /// What makes a function of a user an aggregate. Functions are names with schemas, as SQL.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RoutineAggregate {
+    /// Whether some of its arguments stand behind WITHIN GROUP.
+    pub is_ordered_set: bool,
+    /// The number of arguments in front of WITHIN GROUP.
+    pub direct_arguments: usize,
+    /// Whether the final function has a NULL for each argument of a row.
+    pub finish_takes_all: bool,
     /// The type of the state.
     pub state: Oid,
     /// The first state, as text.
@@ -67,6 +73,8 @@ pub struct RoutineStep {
     pub name: String,
     /// Whether a NULL argument makes its value NULL.
     pub is_strict: bool,
+    /// Whether the last argument is an array of variadic ones.
+    pub is_variadic: bool,
 }
 
 impl Routine {

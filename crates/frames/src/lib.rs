@@ -6,6 +6,7 @@
 
 mod arranged;
 mod bounds;
+mod direction;
 mod folded;
 mod function;
 mod moving;
@@ -13,7 +14,8 @@ mod values;
 
 pub use arranged::sorted;
 pub use bounds::{Bound, Exclusion, Frame, Units};
+pub use direction::forwards;
 pub use folded::{Fold, Step, fold_of, folded};
 pub use function::{Layout, over_frame};
-pub use moving::recomputed;
+pub use moving::{in_order, recomputed};
 pub use values::Function;

@@ -1,4 +1,5 @@
-//! Aggregates over frames that move, whose values are computed anew for each row.
+//! Aggregates over frames: those that take rows in the order of the window, and those whose values are computed anew for each
+//! row.
 //!
 //! The engine takes values out of an aggregate when they leave the frame. Many aggregates cannot, and sums of
 //! floating-point numbers lose what was small. PostgreSQL computes these anew, too.
@@ -7,7 +8,9 @@ use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::datatypes::{DataType, FieldRef, Schema};
 use datafusion::common::{Result, ScalarValue, internal_err};
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
-use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, Signature};
+use datafusion::logical_expr::{
+    Accumulator, AggregateUDF, AggregateUDFImpl, SetMonotonicity, Signature,
+};
 use datafusion::physical_expr::{PhysicalExpr, PhysicalSortExpr};
 use executor::check;
 use std::collections::VecDeque;
@@ -16,53 +19,71 @@ use values::translate::external;
 
 /// The aggregate, computed anew for each frame.
 pub fn recomputed(aggregate: Arc<AggregateUDF>) -> AggregateUDF {
-    AggregateUDF::new_from_impl(Recomputed(aggregate))
+    AggregateUDF::new_from_impl(InWindow { aggregate, is_recomputed: true })
+}
+
+/// The aggregate, which takes the rows of a window in its order and never backwards.
+pub fn in_order(aggregate: Arc<AggregateUDF>) -> AggregateUDF {
+    AggregateUDF::new_from_impl(InWindow { aggregate, is_recomputed: false })
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct Recomputed(Arc<AggregateUDF>);
+struct InWindow {
+    aggregate: Arc<AggregateUDF>,
+    is_recomputed: bool,
+}
 
-impl AggregateUDFImpl for Recomputed {
+impl AggregateUDFImpl for InWindow {
     fn name(&self) -> &str {
-        self.0.name()
+        self.aggregate.name()
     }
 
     fn signature(&self) -> &Signature {
-        self.0.signature()
+        self.aggregate.signature()
     }
 
     fn return_type(&self, types: &[DataType]) -> Result<DataType> {
-        self.0.return_type(types)
+        self.aggregate.return_type(types)
     }
 
     fn return_field(&self, fields: &[FieldRef]) -> Result<FieldRef> {
-        self.0.return_field(fields)
+        self.aggregate.return_field(fields)
     }
 
     fn is_nullable(&self) -> bool {
-        self.0.is_nullable()
+        self.aggregate.is_nullable()
     }
 
     fn accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
-        self.0.accumulator(args)
+        self.aggregate.accumulator(args)
     }
 
     fn create_sliding_accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
+        if !self.is_recomputed {
+            return self.aggregate.create_sliding_accumulator(args);
+        }
         let arguments = Arguments::of(&args);
-        let aggregate = Arc::clone(&self.0);
+        let aggregate = Arc::clone(&self.aggregate);
         Ok(Box::new(Moving { aggregate, arguments, frame: VecDeque::new() }))
     }
 
     fn state_fields(&self, args: StateFieldsArgs) -> Result<Vec<FieldRef>> {
-        self.0.state_fields(args)
+        self.aggregate.state_fields(args)
     }
 
     fn coerce_types(&self, types: &[DataType]) -> Result<Vec<DataType>> {
-        self.0.coerce_types(types)
+        self.aggregate.coerce_types(types)
     }
 
     fn default_value(&self, data_type: &DataType) -> Result<ScalarValue> {
-        self.0.default_value(data_type)
+        self.aggregate.default_value(data_type)
+    }
+
+    fn set_monotonicity(&self, data_type: &DataType) -> SetMonotonicity {
+        match self.is_recomputed {
+            true => SetMonotonicity::NotMonotonic,
+            false => self.aggregate.inner().set_monotonicity(data_type),
+        }
     }
 }
 

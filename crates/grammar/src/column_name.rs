@@ -41,6 +41,7 @@ fn figure(node: &NodeEnum) -> Option<(String, bool)> {
         NodeEnum::AArrayExpr(_) => good("array"),
         NodeEnum::RowExpr(_) => good("row"),
         NodeEnum::CoalesceExpr(_) => good("coalesce"),
+        NodeEnum::JsonParseExpr(_) => good("json"),
         NodeEnum::MinMaxExpr(extreme) => match extreme.op() {
             MinMaxOp::IsLeast => good("least"),
             _ => good("greatest"),
@@ -69,7 +70,11 @@ fn figure_subquery(link: &SubLink) -> Option<(String, bool)> {
                 NodeEnum::ResTarget(target) if !target.name.is_empty() => {
                     Some((target.name.clone(), true))
                 }
-                NodeEnum::ResTarget(target) => figure(target.val.as_ref()?.node.as_ref()?),
+                NodeEnum::ResTarget(target) => {
+                    // The name of a subquery's column counts, whatever it comes from.
+                    let name = column_name(target.val.as_ref()?.node.as_ref()?);
+                    Some((name.unwrap_or_else(|| "?column?".to_owned()), true))
+                }
                 _ => None,
             }
         }

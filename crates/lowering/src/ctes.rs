@@ -8,9 +8,10 @@ use crate::typed::Typed;
 use analyzer::tree::{Body, Cte, CteId, SetOperation, SetOperator};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::catalog::cte_worktable::CteWorkTable;
-use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::datasource::provider_as_source;
-use datafusion::logical_expr::{Expr as Engine, LogicalPlan, LogicalPlanBuilder};
+use datafusion::logical_expr::{Expr as Engine, LogicalPlan, LogicalPlanBuilder, Sort};
+use executor::kept::{self, KeptRows};
+use optimizer::{Carried, carried};
 use std::sync::Arc;
 
 impl Lowering<'_> {
@@ -18,21 +19,51 @@ impl Lowering<'_> {
     pub(crate) fn with(&mut self, ctes: &[Cte]) -> Result<()> {
         for cte in ctes {
             // What nothing reads is not planned.
-            let (plan, outer) = self.skipping(cte.references == 0, |lowering| {
+            self.ctes_around += 1;
+            let lowered = self.skipping(cte.references == 0, |lowering| {
                 lowering.in_subquery(|lowering| match &cte.query.body {
                     Body::SetOperation(operation) if cte.is_recursive => {
                         lowering.recursive(cte, operation)
                     }
                     _ => lowering.query(&cte.query),
                 })
-            })?;
-            if cte.references > 1 && is_volatile(&plan)? {
-                return unsupported("a volatile query in WITH that is read more than once");
-            }
+            });
+            self.ctes_around -= 1;
+            let (plan, outer) = lowered?;
             self.note(&outer);
-            self.ctes.insert(cte.id, CtePlan { plan, outer });
+            let planned = self.kept(cte, CtePlan { plan, outer, kept: None })?;
+            self.ctes.insert(cte.id, planned);
         }
         Ok(())
+    }
+
+    /// A volatile query is computed once for all who read it, and for who reads it several times.
+    fn kept(&self, cte: &Cte, planned: CtePlan) -> Result<CtePlan> {
+        if cte.references == 0 || !kept::is_volatile(&planned.plan)? {
+            return Ok(planned);
+        }
+        if !planned.outer.is_empty() || kept::reads(&planned.plan, &self.rounds)? {
+            return match cte.references {
+                1 => Ok(planned),
+                _ => unsupported("a volatile query in WITH that is read twice for each outer row"),
+            };
+        }
+        let (rows, width) = (self.around.kept.of(cte.id.0), planned.plan.schema().fields().len());
+        let plan = match carried(&planned.plan)? {
+            Some(Carried { plan, order: expr }) => {
+                // Who reads the rows asks for their order, as of those of other queries.
+                let own = plan.schema().columns().into_iter().take(width).map(Engine::Column);
+                let own: Vec<Engine> = own.collect();
+                let input = Arc::new(KeptRows::over(plan, &cte.name, rows));
+                let sorted = LogicalPlan::Sort(Sort { expr, input, fetch: None });
+                LogicalPlanBuilder::from(sorted).project(own)?.build()?
+            }
+            None => KeptRows::over(planned.plan.clone(), &cte.name, rows),
+        };
+        Ok(match cte.references {
+            1 => CtePlan { kept: Some((self.repetitions(), plan)), ..planned },
+            _ => CtePlan { plan, ..planned },
+        })
     }
 
     /// The rows of a query in WITH.
@@ -40,11 +71,12 @@ impl Lowering<'_> {
         if let Some((_, source)) = self.around.returned.iter().find(|(of, _)| *of == id) {
             return Ok(LogicalPlanBuilder::scan("?returned", Arc::clone(source), None)?.build()?);
         }
-        let Some(CtePlan { plan, outer }) = self.ctes.get(&id).cloned() else {
+        let Some(CtePlan { plan, outer, kept }) = self.ctes.get(&id).cloned() else {
             return missing("a reference to this query in WITH");
         };
         self.note(&outer);
-        Ok(plan)
+        let kept = kept.filter(|(repetitions, _)| self.repetitions() > *repetitions);
+        Ok(kept.map_or(plan, |(_, kept)| kept))
     }
 
     fn recursive(&mut self, cte: &Cte, operation: &SetOperation) -> Result<LogicalPlan> {
@@ -77,8 +109,12 @@ impl Lowering<'_> {
             schema.fields().iter().map(|field| field.data_type().clone()).collect();
         let table = provider_as_source(Arc::new(CteWorkTable::new(&name, schema)));
         let work = LogicalPlanBuilder::scan(name.clone(), table, None)?.build()?;
-        self.ctes.insert(cte.id, CtePlan { plan: work, outer: Default::default() });
-        let next = self.query(&operation.right)?;
+        let work = CtePlan { plan: work, outer: Default::default(), kept: None };
+        self.ctes.insert(cte.id, work);
+        self.rounds.push(name.clone().into());
+        let next = self.query(&operation.right);
+        self.rounds.pop();
+        let next = next?;
         let outputs = outputs_of(&next, &operation.right);
         let values = self.with_outputs(outputs, |of| of.exprs(&operation.right_columns))?;
         let values = values.into_iter().zip(&types).map(|(value, to)| value.converted(to));
@@ -100,17 +136,4 @@ fn projected(plan: LogicalPlan, values: Vec<Typed>, names: &[String]) -> Result<
     let named = values.into_iter().zip(names).map(|(value, name)| value.expr.alias(name));
     let named: Vec<Engine> = named.collect();
     Ok(LogicalPlanBuilder::from(plan).project(named)?.build()?)
-}
-
-/// Whether a plan gives other rows when it runs again.
-fn is_volatile(plan: &LogicalPlan) -> Result<bool> {
-    let mut found = false;
-    plan.apply_with_subqueries(|node| {
-        node.apply_expressions(|expr| {
-            found |= expr.is_volatile();
-            Ok(TreeNodeRecursion::Continue)
-        })?;
-        Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
-    })?;
-    Ok(found)
 }

@@ -36,7 +36,8 @@ impl Lowering<'_> {
             true => with_keys(plan, &mut key_exprs)?,
             false => plan,
         };
-        let made = self.aggregates_of(select, order, &mut aggregates)?;
+        let has_firsts = firsts.iter().any(Option::is_some);
+        let made = self.aggregates_of(select, order, has_firsts, &mut aggregates)?;
         if keys.is_empty() && aggregates.is_empty() {
             // The engine has no group without an aggregate.
             aggregates.push(self.count_of_rows()?);
@@ -87,15 +88,21 @@ impl Lowering<'_> {
         repeated(plan, select)
     }
 
-    /// The aggregates of a SELECT, with the places of their parts among all of the engine's.
+    /// The aggregates of a SELECT, with the places of their parts among all of the engine's. The engine does not sort the rows
+    /// if the keys or an aggregate take them as they come.
     fn aggregates_of(
         &mut self,
         select: &Select,
         order: Vec<Sort>,
+        has_firsts: bool,
         all: &mut Vec<Expr>,
     ) -> Result<Vec<(Made, Vec<usize>)>> {
         let order = std::mem::replace(&mut self.input_order, order);
         let first = self.aggregate_order.take();
+        let mut calls = select.aggregates.iter();
+        if has_firsts || calls.any(|call| self.takes_rows_as_they_come(call)) {
+            self.aggregate_order = Some(Vec::new());
+        }
         let mut made = Vec::with_capacity(select.aggregates.len());
         for call in &select.aggregates {
             let (aggregate, exprs) = self.aggregate(call)?;

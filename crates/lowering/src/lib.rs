@@ -48,6 +48,7 @@ use analyzer::tree::{CteId, Query};
 use datafusion::common::{ScalarValue, TableReference};
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::{LogicalPlan, TableSource};
+use executor::kept::KeptQueries;
 use std::sync::Arc;
 use store::catalog::Catalog;
 use values::field::Field;
@@ -66,6 +67,8 @@ pub struct Surroundings<'a> {
     pub catalog: Option<&'a Catalog>,
     /// The rows that changes in WITH have returned. Columns are in the order of the tree.
     pub returned: &'a [(CteId, Arc<dyn TableSource>)],
+    /// The rows of queries in WITH that are computed once, also for several trees of a statement.
+    pub kept: &'a KeptQueries,
     /// The values of `$1`, `$2`, ...; empty while the statement is only described.
     pub parameters: &'a [ScalarValue],
     /// Whether constants that have no value, such as 1/0, are errors, as they are when PostgreSQL plans a statement to execute

@@ -156,13 +156,3 @@ fn keys(record: &ArrayRef) -> Result<ArrayRef> {
     let keys = keys.map(|(row, key)| record.is_valid(row).then(|| key.as_ref().to_vec()));
     Ok(Arc::new(keys.collect::<BinaryArray>()))
 }
-
-/// Whether the engine orders values as their type does.
-pub(crate) fn has_plain_order(data_type: &DataType) -> bool {
-    match data_type {
-        DataType::Interval(_) => false,
-        DataType::List(item) => has_plain_order(item.data_type()),
-        DataType::Struct(fields) => fields.iter().all(|field| has_plain_order(field.data_type())),
-        _ => true,
-    }
-}

@@ -11,7 +11,7 @@ use analyzer::system::SqlType;
 use analyzer::tree::{CteId, Expr as Tree, Location, Relation, RelationId, SelectId};
 use datafusion::arrow::datatypes::FieldRef;
 use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::common::{Column, DFSchemaRef, DataFusionError};
+use datafusion::common::{Column, DFSchemaRef, DataFusionError, TableReference};
 use datafusion::logical_expr::expr::Sort;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use std::collections::{HashMap, HashSet};
@@ -23,6 +23,10 @@ pub(crate) struct Lowering<'a> {
     pub(crate) around: &'a Surroundings<'a>,
     pub(crate) qualifiers: Qualifiers,
     pub(crate) ctes: HashMap<CteId, CtePlan>,
+    /// The number of queries in WITH around what is lowered.
+    pub(crate) ctes_around: usize,
+    /// The rows of earlier rounds that the recursive terms around what is lowered read.
+    pub(crate) rounds: Vec<TableReference>,
     /// The columns to which [`Kind::Output`](analyzer::tree::Kind::Output) refers.
     pub(crate) outputs: Vec<Typed>,
     /// The value to which [`Kind::Running`](analyzer::tree::Kind::Running) refers.
@@ -67,6 +71,8 @@ pub(crate) struct CtePlan {
     pub(crate) plan: LogicalPlan,
     /// Its references to columns around it.
     pub(crate) outer: OuterReferences,
+    /// For who runs more often than the query: how often the query does, and a plan that computes its rows once.
+    pub(crate) kept: Option<(usize, LogicalPlan)>,
 }
 
 /// The number of a frame.
@@ -112,6 +118,8 @@ impl<'a> Lowering<'a> {
             around,
             qualifiers: Qualifiers::default(),
             ctes: HashMap::new(),
+            ctes_around: 0,
+            rounds: Vec::new(),
             outputs: Vec::new(),
             running: None,
             held: Vec::new(),
@@ -166,6 +174,12 @@ impl<'a> Lowering<'a> {
         let result = run(self);
         let closed = self.subqueries.pop();
         Ok((result?, OuterReferences(closed.map(|closed| closed.outer).unwrap_or_default())))
+    }
+
+    /// The number of subqueries and recursive terms around what is lowered: each may run several times.
+    pub(crate) fn repetitions(&self) -> usize {
+        // A query in WITH is lowered as a subquery.
+        self.subqueries.len() + self.rounds.len() - self.ctes_around
     }
 
     /// Whether a reference is to a column around the innermost subquery.

@@ -369,8 +369,10 @@ pub struct UserAggregate {
     pub combine: Option<Expr>,
     /// Whether states that are NULL are not combined.
     pub is_combined_strictly: bool,
-    /// The value, from the last state.
+    /// The value, from the last state and the direct arguments, whose places are behind it.
     pub finish: Option<Expr>,
+    /// Whether rows have the values behind WITHIN GROUP, and other arguments are direct ones.
+    pub is_ordered_set: bool,
 }
 
 /// A function in FROM, or a set-returning one in a select list.

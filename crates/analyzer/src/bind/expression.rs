@@ -71,6 +71,7 @@ impl Binder<'_> {
                 Some(assigned) => Ok(assigned),
                 None => self.function_call(call),
             },
+            NodeEnum::JsonParseExpr(parse) if !parse.unique_keys => self.json_call(parse),
             NodeEnum::NullTest(test) => self.null_test(test),
             NodeEnum::BooleanTest(test) => self.boolean_test(test),
             NodeEnum::CaseExpr(case) => self.case(case),

@@ -7,17 +7,25 @@ use super::operator::polymorphic;
 use super::scope::Clause;
 use super::written::as_written;
 use crate::error::{Error, Result};
-use crate::resolve::{Arguments, Chosen, NoFunction, function};
-use crate::system::functions::{Function, FunctionKind};
+use crate::resolve::{Arguments, Chosen, NoFunction, Path, function, pathway};
+use crate::system::casts::CastContext;
+use crate::system::functions::{AggregateKind, Function, FunctionKind};
 use crate::system::{Oid, SqlType};
 use crate::tree::{Call, Column, Expr, Kind, SetCall};
-use grammar::tree::{FuncCall, Node, NodeEnum};
+use grammar::tree::{FuncCall, JsonParseExpr, Node, NodeEnum};
 
 /// A call whose arguments are bound and converted.
 pub(super) struct Resolved {
     pub function: &'static Function,
     pub call: Call,
     pub sql_type: SqlType,
+}
+
+/// What a call of a function of the system means.
+enum Meant {
+    Call(Box<Resolved>),
+    /// `type(value)` with the value's conversion to the type.
+    Cast(Box<Expr>),
 }
 
 impl Binder<'_> {
@@ -76,11 +84,25 @@ impl Binder<'_> {
             let message = format!("{what}, but {name} is not an aggregate function");
             return Err(Error::new("42809", message).at(location));
         }
-        let resolved = match self.resolve(name, call) {
-            Ok(resolved) => resolved,
-            Err(error) => return self.field_call(name, call)?.ok_or(error),
-        };
-        self.resolved_call(resolved, name, location)
+        match self.resolve_or_cast(name, call) {
+            Ok(Meant::Call(resolved)) => self.resolved_call(*resolved, name, location),
+            Ok(Meant::Cast(value)) => Ok(*value),
+            Err(error) => self.field_call(name, call)?.ok_or(error),
+        }
+    }
+
+    /// `json(value)`, which is not a call for the grammar.
+    pub(super) fn json_call(&mut self, parse: &JsonParseExpr) -> Result<Expr> {
+        let node = parse.expr.as_ref().and_then(|value| value.raw_expr.as_deref());
+        let value = self.required(node)?;
+        match cast_of("json", &value) {
+            Some(to) => self.explicit(value, SqlType::plain(to), parse.location),
+            None => {
+                let types = [value.sql_type.oid.base()];
+                let error = no_function("json", &types, &[], NoFunction::Unknown);
+                Err(error.at(parse.location))
+            }
+        }
     }
 
     /// A call of a function of the system, in an expression.
@@ -196,7 +218,35 @@ impl Binder<'_> {
     /// Binds the arguments of a call and finds its function.
     pub(super) fn resolve(&mut self, name: &str, call: &FuncCall) -> Result<Resolved> {
         let (values, names) = self.call_arguments(&call.args)?;
-        let resolved = self.resolve_bound(name, values, &names, call.func_variadic, call.location);
+        self.resolve_values(name, call, values, &names)
+    }
+
+    /// Binds the arguments of a call and finds its function, or the cast that it is.
+    fn resolve_or_cast(&mut self, name: &str, call: &FuncCall) -> Result<Meant> {
+        let (mut values, names) = self.call_arguments(&call.args)?;
+        let cast = match &values[..] {
+            [value] if names.is_empty() && !call.func_variadic => cast_of(name, value),
+            _ => None,
+        };
+        if let Some(to) = cast
+            && let Some(value) = values.pop()
+        {
+            let value = self.explicit(value, SqlType::plain(to), call.location)?;
+            return Ok(Meant::Cast(Box::new(value)));
+        }
+        let resolved = self.resolve_values(name, call, values, &names)?;
+        Ok(Meant::Call(Box::new(resolved)))
+    }
+
+    /// Finds the function of a call whose arguments are bound.
+    fn resolve_values(
+        &mut self,
+        name: &str,
+        call: &FuncCall,
+        values: Vec<Expr>,
+        names: &[String],
+    ) -> Result<Resolved> {
+        let resolved = self.resolve_bound(name, values, names, call.func_variadic, call.location);
         resolved.map_err(|error| match super::names::parts(&call.funcname)[..] {
             // Messages have the name as it is written; the grammar writes that of EXTRACT and the like so.
             [schema @ "pg_catalog", _] => {
@@ -263,6 +313,8 @@ impl Binder<'_> {
             }
             converted.push(match to {
                 Oid::ANY if found.name == "pg_typeof" && is_literal(&value) => value,
+                // A hypothetical row gets the types of the keys.
+                Oid::ANY if found.aggregate == AggregateKind::Hypothetical => value,
                 // "any" takes what comes; literals of unknown type as text.
                 Oid::ANY if value.sql_type.oid == Oid::UNKNOWN => {
                     self.coerce_implicitly(value, Oid::TEXT)?
@@ -331,6 +383,22 @@ const OWN_SCHEMA: &str = "pando";
 fn is_volatile_set(set: &SetCall) -> bool {
     let is_volatile = set.call.executed.as_ref().is_some_and(|executed| executed.is_volatile);
     is_volatile || set.call.arguments.iter().any(is_volatile_expr)
+}
+
+/// The type to which `type(value)` is a cast: no function takes just the type of the value, and there is a conversion
+/// without one (`func_get_detail`).
+fn cast_of(name: &str, value: &Expr) -> Option<Oid> {
+    let (to, from) = (Oid::of_type_name(name)?, value.sql_type.oid.base());
+    if crate::system::functions::named(name).any(|function| function.arguments == [from]) {
+        return None;
+    }
+    let is_cast = match pathway(from, to, CastContext::Explicit) {
+        _ if from == Oid::UNKNOWN => is_literal(value),
+        Some(Path::Relabel) => true,
+        Some(Path::Text) => from != Oid::RECORD && !from.is_composite(),
+        _ => false,
+    };
+    is_cast.then_some(to)
 }
 
 fn is_literal(value: &Expr) -> bool {

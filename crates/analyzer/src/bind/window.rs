@@ -3,10 +3,10 @@
 use super::scope::Clause;
 use super::{Binder, names};
 use crate::error::{Error, Result};
+use crate::resolve::can_coerce;
 use crate::system::casts::CastContext;
 use crate::system::functions::{AggregateKind, FunctionKind};
 use crate::system::{Oid, SqlType};
-use crate::tree::walk::contains;
 use crate::tree::{
     Expr, FrameBound, FrameExclusion, FrameUnits, Kind, SortKey, UserAggregate, WindowCall,
     WindowFrame,
@@ -328,9 +328,8 @@ impl Binder<'_> {
     ) -> Result<Box<Expr>> {
         let offset = self.required(node)?;
         let location = offset.location.0;
-        if contains(&offset, &mut |part| {
-            matches!(part.kind, Kind::Column(..) | Kind::WholeRow(_) | Kind::TableOid(_))
-        }) {
+        let own = self.scopes.len().saturating_sub(1);
+        if self.deepest(&offset) == Some(own) {
             let name = match units {
                 FrameUnits::Rows => "ROWS",
                 FrameUnits::Range => "RANGE",
@@ -341,32 +340,56 @@ impl Binder<'_> {
         }
         let from = offset.sql_type.oid;
         let wanted = match (units, order_by.first().map(|key| key.expr.sql_type.oid)) {
-            (FrameUnits::Range, Some(key)) => range_offset(key).ok_or_else(|| {
-                let message = format!(
-                    "RANGE with offset PRECEDING/FOLLOWING is not supported for column type {key}"
-                );
-                Error::new("0A000", message).at(location)
-            })?,
+            (FrameUnits::Range, Some(key)) => {
+                range_offset(key, from).map_err(|error| error.at(location))?
+            }
             _ => Oid::INT8,
         };
         let converted = self.coerce(offset, SqlType::plain(wanted), CastContext::Assignment)?;
         let converted = converted.ok_or_else(|| {
-            let message = format!("argument of ROWS must be type bigint, not type {from}");
+            let of = if units == FrameUnits::Groups { "GROUPS" } else { "ROWS" };
+            let message = format!("argument of {of} must be type bigint, not type {from}");
             Error::new("42804", message).at(location)
         })?;
         Ok(Box::new(converted))
     }
 }
 
-/// The type of a difference of two values of a type, in a frame by RANGE.
-fn range_offset(key: Oid) -> Option<Oid> {
-    Some(match key {
-        Oid::INT2 | Oid::INT4 | Oid::INT8 => key,
-        Oid::FLOAT4 | Oid::FLOAT8 => Oid::FLOAT8,
-        Oid::NUMERIC => Oid::NUMERIC,
+/// The type in which an offset of RANGE is taken: one that a difference of two keys may have.
+fn range_offset(key: Oid, offset: Oid) -> Result<Oid> {
+    const BY: &str = "RANGE with offset PRECEDING/FOLLOWING";
+    let types: &[Oid] = match key {
+        Oid::INT2 | Oid::INT4 => &[Oid::INT8, Oid::INT2, Oid::INT4],
+        Oid::INT8 => &[Oid::INT8],
+        Oid::FLOAT4 | Oid::FLOAT8 => &[Oid::FLOAT8],
+        Oid::NUMERIC => &[Oid::NUMERIC],
         Oid::DATE | Oid::TIME | Oid::TIMESTAMP | Oid::TIMESTAMPTZ | Oid::INTERVAL | Oid::TIMETZ => {
-            Oid::INTERVAL
+            &[Oid::INTERVAL]
         }
-        _ => return None,
-    })
+        _ => {
+            let message = format!("{BY} is not supported for column type {key}");
+            return Err(Error::new("0A000", message));
+        }
+    };
+    // An offset that may be of any type is of the key's.
+    let preferred = if offset == Oid::UNKNOWN { key } else { offset };
+    let fits = |to: &&Oid| can_coerce(offset, **to, CastContext::Implicit);
+    let fitting: Vec<Oid> = types.iter().filter(fits).copied().collect();
+    match fitting[..] {
+        [] => {
+            let message =
+                format!("{BY} is not supported for column type {key} and offset type {offset}");
+            let hint = "Cast the offset value to an appropriate type.";
+            Err(Error::new("0A000", message).hint(hint))
+        }
+        [only] => Ok(only),
+        _ if fitting.contains(&preferred) => Ok(preferred),
+        _ => {
+            let message = format!(
+                "{BY} has multiple interpretations for column type {key} and offset type {offset}"
+            );
+            let hint = "Cast the offset value to the exact intended type.";
+            Err(Error::new("0A000", message).hint(hint))
+        }
+    }
 }

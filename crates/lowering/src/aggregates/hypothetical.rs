@@ -11,6 +11,7 @@ use analyzer::system::{Oid, functions};
 use analyzer::tree::AggregateCall;
 use datafusion::logical_expr::expr::AggregateFunction;
 use datafusion::logical_expr::{Expr, Operator, binary_expr, lit};
+use optimizer::where_filtered;
 use std::sync::Arc;
 
 impl Lowering<'_> {
@@ -26,9 +27,11 @@ impl Lowering<'_> {
             filter.clone().map_or_else(|| before.clone(), |filter| filter.and(before.clone()));
         let rows = self.count(Vec::new())?;
         let counted = |part: &Part, distinct: bool, filter: Option<Expr>| {
+            let arguments = part.arguments.iter().cloned();
+            let only = |argument| where_filtered(argument, filter.as_ref());
             Expr::AggregateFunction(AggregateFunction::new_udf(
                 Arc::clone(&part.function),
-                part.arguments.clone(),
+                arguments.map(only).collect(),
                 distinct,
                 filter.map(Box::new),
                 Vec::new(),

@@ -1,5 +1,6 @@
 //! Aggregates: those that the engine computes, and the value of the tree's aggregate over them.
 
+mod distinct;
 mod hypothetical;
 mod ordered;
 mod places;
@@ -7,10 +8,12 @@ mod table;
 mod user;
 
 use crate::functions::{called, with_one_zero};
-use crate::refusal::{Result, missing, unsupported};
+use crate::numbers::is_open_number;
+use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::Typed;
 use crate::types::DIGITS_MAX;
+use ::functions::extremes::Extreme;
 use ::functions::numbers::totals::{DISTINCT_TOTALS, TOTALS};
 use analyzer::system::{Oid, SqlType, functions};
 use analyzer::tree::{AggregateCall, Kind, WindowCall};
@@ -18,7 +21,8 @@ use datafusion::arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::{AggregateFunction, Sort};
 use datafusion::logical_expr::type_coercion::functions::fields_with_udf;
-use datafusion::logical_expr::{AggregateUDF, Expr, WindowFrame};
+use datafusion::logical_expr::{AggregateUDF, Expr, WindowFrame, WindowFrameUnits};
+use optimizer::where_filtered;
 use std::sync::Arc;
 use table::Plan;
 use values::numbers::has_one_scale;
@@ -35,11 +39,15 @@ pub(crate) struct Part {
 
 impl Part {
     /// The function over a frame. If rows leave the frame, it is computed anew where the engine's function does not take
-    /// them out, or not exactly.
-    pub(crate) fn over(&self, frame: &WindowFrame) -> Arc<AggregateUDF> {
-        match self.is_exact() || frame.start_bound.is_unbounded() {
-            true => Arc::clone(&self.function),
-            false => Arc::new(frames::recomputed(Arc::clone(&self.function))),
+    /// them out, or not exactly. The engine turns only exact ones round to save a sort, since rows leave the frame then; and if
+    /// they are computed forwards, only where equal rows are in a frame together.
+    pub(crate) fn over(&self, frame: &WindowFrame, forwards: bool) -> Arc<AggregateUDF> {
+        let (function, is_exact) = (Arc::clone(&self.function), self.is_exact());
+        let turns = is_exact && !(forwards && frame.units == WindowFrameUnits::Rows);
+        match is_exact || frame.start_bound.is_unbounded() {
+            true if turns => function,
+            true => Arc::new(frames::in_order(function)),
+            false => Arc::new(frames::recomputed(function)),
         }
     }
 
@@ -53,7 +61,7 @@ impl Part {
         // A user's aggregate has a name with a schema.
         match self.function.name() {
             "count" | "min" | "max" => true,
-            name if TOTALS.contains(&name) => true,
+            name if TOTALS.contains(&name) || Extreme::named(name).is_some() => true,
             "sum" => !self.data_type.is_floating(),
             _ => false,
         }
@@ -67,8 +75,16 @@ pub(crate) struct Made {
     sql_type: SqlType,
     /// The type of the array of all values, for aggregates that make one.
     array: SqlType,
-    /// Arguments that are the same for all rows.
-    direct: Vec<Typed>,
+    /// Arguments that are the same for all rows of a group.
+    direct: Vec<Direct>,
+}
+
+/// An argument that is the same for all rows of a group.
+enum Direct {
+    /// It depends on no row.
+    Value(Typed),
+    /// It is the next column behind those of the parts.
+    OfGroup(SqlType, DataType),
 }
 
 impl Made {
@@ -76,13 +92,24 @@ impl Made {
     pub(crate) fn value(&self, lowering: &Lowering<'_>, columns: Vec<Expr>) -> Result<Typed> {
         let of_part =
             if matches!(self.plan, Plan::Ordered(_)) { self.array } else { self.sql_type };
-        let columns = columns.into_iter().zip(&self.parts).map(|(expr, part)| Typed {
+        let mut columns = columns.into_iter();
+        let of_parts = self.parts.iter().zip(columns.by_ref()).map(|(part, expr)| Typed {
             expr,
             sql_type: of_part,
             data_type: part.data_type.clone(),
         });
-        let columns = columns.chain(self.direct.iter().cloned()).collect();
-        self.plan.value(lowering, columns, self.sql_type)
+        let mut values: Vec<Typed> = of_parts.collect();
+        for direct in &self.direct {
+            values.extend(match direct {
+                Direct::Value(value) => Some(value.clone()),
+                Direct::OfGroup(sql_type, data_type) => columns.next().map(|expr| Typed {
+                    expr,
+                    sql_type: *sql_type,
+                    data_type: data_type.clone(),
+                }),
+            });
+        }
+        self.plan.value(lowering, values, self.sql_type)
     }
 }
 
@@ -120,8 +147,13 @@ impl Lowering<'_> {
             }
         };
         let is_varied = |delimiter: &Typed| delimiter.value().is_none();
+        let has_key = |value: &Typed| Self::has_equality_key(value.sql_type, &value.data_type);
         let plan = match plan {
             Plan::Named("string_agg") if arguments.get(1).is_some_and(is_varied) => Plan::Joined,
+            // Equal values may differ.
+            Plan::Named(name @ ("min" | "max")) if arguments.iter().any(has_key) => {
+                Plan::Extreme { is_greatest: name == "max" }
+            }
             plan => plan,
         };
         if plan == Plan::Bytes {
@@ -129,6 +161,23 @@ impl Lowering<'_> {
         }
         let parts = plan.parts(self, arguments)?;
         Ok(Made { parts, plan, sql_type, array: sql_type, direct: Vec::new() })
+    }
+
+    /// Whether the value of an aggregate may depend on the order in which rows come.
+    pub(crate) fn takes_rows_as_they_come(&self, call: &AggregateCall) -> bool {
+        // Equal values of these types may differ.
+        let is_mixed = |of: &analyzer::tree::Expr| {
+            matches!(of.sql_type.oid, Oid::NUMERIC | Oid::BPCHAR | Oid::INTERVAL)
+                || of.sql_type.oid.element().is_some()
+        };
+        let depends = match table::of(call.function) {
+            Some(Plan::Named("min" | "max") | Plan::Extreme { .. }) => {
+                call.arguments.iter().any(is_mixed)
+            }
+            Some(plan) => plan.is_ordered(),
+            None => call.user.is_some(),
+        };
+        depends && call.order_by.is_empty() && !call.distinct && self.input_order.is_empty()
     }
 
     /// The aggregate of an aggregate call, and its engine's expressions.
@@ -148,16 +197,16 @@ impl Lowering<'_> {
         }
         let mut made =
             self.parts_of(call.function, &call.arguments, call.sql_type, call.distinct)?;
-        if call.distinct {
-            if !made.plan.is_of_distinct_values() {
-                return missing("DISTINCT in this aggregate");
-            }
-            self.tell_apart(&mut made, call)?;
-        }
+        let keys = if call.distinct { self.distinct_keys(&mut made, call)? } else { None };
         let filter = match &call.filter {
             Some(filter) => Some(Box::new(self.condition(filter)?)),
             None => None,
         };
+        if let Some(keys) = keys {
+            let parts = made.parts.iter();
+            let exprs = parts.map(|part| distinct::of_first(part, &keys, filter.clone())).collect();
+            return Ok((made, exprs));
+        }
         let order = call.order_by.iter().map(|key| self.sort_key(key));
         let mut order: Vec<Sort> = order.collect::<Result<_>>()?;
         if order.is_empty() && made.plan.is_ordered() {
@@ -182,14 +231,20 @@ impl Lowering<'_> {
     ) -> Expr {
         let (mut function, mut arguments) = (Arc::clone(&part.function), part.arguments.clone());
         let (mut distinct, mut order) = (distinct, order);
+        for expr in arguments.iter_mut().chain(order.iter_mut().map(|key| &mut key.expr)) {
+            *expr = where_filtered(std::mem::take(expr), filter.as_deref());
+        }
         let totals = TOTALS.iter().position(|name| function.name() == *name);
         if let (true, Some(place)) = (distinct, totals)
             && let Some(of_distinct) = self.aggregate_named(DISTINCT_TOTALS[place])
         {
             (function, distinct) = (of_distinct, false);
         }
-        let depends = matches!(function.name(), "array_agg" | "string_agg");
-        if depends && !order.is_empty() {
+        if Extreme::named(function.name()).is_some() {
+            (distinct, order) = (false, Vec::new());
+        }
+        let is_list = matches!(function.name(), "array_agg" | "string_agg");
+        if is_list && !order.is_empty() {
             let first = self.aggregate_order.get_or_insert_with(|| order.clone());
             if *first != order {
                 let count = arguments.len();
@@ -202,31 +257,6 @@ impl Lowering<'_> {
         Expr::AggregateFunction(call)
     }
 
-    /// Counts distinct keys where equal values may differ.
-    fn tell_apart(&mut self, made: &mut Made, call: &AggregateCall) -> Result<()> {
-        let has_key = |value: &Typed| Self::has_equality_key(value.sql_type, &value.data_type);
-        let values = self.exprs(&call.arguments)?;
-        let Some(of) = values.iter().find(|value| has_key(value)) else { return Ok(()) };
-        match made.plan {
-            Plan::Count => {}
-            // These tell numbers apart themselves, or do not have to.
-            Plan::Named("min" | "max") => return Ok(()),
-            Plan::Sum | Plan::Average | Plan::Deviation(_) if of.sql_type.oid != Oid::INTERVAL => {
-                return Ok(());
-            }
-            _ => {
-                return unsupported(format!(
-                    "this aggregate of distinct values of {}",
-                    of.sql_type
-                ));
-            }
-        }
-        let keys = values.into_iter();
-        let keys = keys.map(|value| self.equality_key(value)).collect::<Result<_>>()?;
-        made.parts = vec![self.count(keys)?];
-        Ok(())
-    }
-
     /// The aggregate of a window function; `None` if it is no aggregate.
     pub(crate) fn window_aggregate(&mut self, call: &WindowCall) -> Result<Option<Made>> {
         if let Some(user) = &call.user {
@@ -237,11 +267,7 @@ impl Lowering<'_> {
         {
             return Ok(None);
         }
-        let made = self.parts_of(call.function, &call.arguments, call.sql_type, false)?;
-        if made.parts.iter().any(|part| !part.order.is_empty()) {
-            return missing("this aggregate as a window function");
-        }
-        Ok(Some(made))
+        self.parts_of(call.function, &call.arguments, call.sql_type, false).map(Some)
     }
 
     /// A part that calls an aggregate of the engine.
@@ -258,24 +284,33 @@ impl Lowering<'_> {
         Ok(Part { function, arguments, order: Vec::new(), data_type })
     }
 
-    /// The part that returns the last of the greatest or least values, by their keys.
+    /// The part that returns the greatest or the least value by its key: the last of equal ones, but the first of `char`.
     fn extreme(&self, is_greatest: bool, arguments: Vec<Typed>) -> Result<Part> {
-        let order = arguments.iter().cloned();
-        let order = order.map(|value| Ok(self.order_key(value)?.expr.sort(is_greatest, true)));
-        let order = order.collect::<Result<_>>()?;
-        Ok(Part { order, ..self.part("last_value", arguments)? })
+        let [value] = crate::functions::take(arguments)?;
+        let is_first = value.sql_type.oid == Oid::BPCHAR;
+        // Numbers with a scale each begin with their keys.
+        let arguments = match is_open_number(&value) {
+            true => vec![value],
+            false => vec![value.clone(), self.order_key(value)?],
+        };
+        self.part(Extreme { is_greatest, is_first }.name(), arguments)
     }
 
     /// `string_agg` of bytes: the array of all values, joined.
     fn joined_bytes(&self, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Made> {
         let [value, between] = crate::functions::take(arguments)?;
-        if between.value().is_none() {
-            return missing("string_agg of bytea with a computed delimiter");
-        }
-        let parts = vec![self.part("array_agg", vec![value])?];
+        let mut parts = vec![self.part("array_agg", vec![value])?];
+        let direct = match between.value().is_some() {
+            true => vec![Direct::Value(between)],
+            false => {
+                // Each value has a delimiter of its own.
+                parts.push(self.part("array_agg", vec![between])?);
+                Vec::new()
+            }
+        };
         let array = SqlType::plain(Oid::BYTEA.array().unwrap_or(Oid::TEXT_ARRAY));
         let plan = Plan::Ordered("ordered_bytes");
-        Ok(Made { parts, plan, sql_type, array, direct: vec![between] })
+        Ok(Made { parts, plan, sql_type, array, direct })
     }
 
     /// The engine's aggregate that counts rows.

@@ -1,6 +1,6 @@
 //! Aggregates of ordered values: a function of the array of all values in their order.
 
-use super::{Made, Part};
+use super::{Direct, Made, Part};
 use crate::aggregates::table::Plan;
 use crate::functions::{parse, take, with_one_zero};
 use crate::numbers::is_open_number;
@@ -13,8 +13,10 @@ use analyzer::system::{Oid, SqlType, functions};
 use analyzer::tree::AggregateCall;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
+use datafusion::common::tree_node::TreeNode;
 use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::expr::AggregateFunction;
+use optimizer::where_filtered;
 use std::sync::Arc;
 
 /// The aggregates with WITHIN GROUP, and the functions of their arrays.
@@ -24,6 +26,8 @@ const ORDERED: &[(&str, &str)] = &[
     ("percentile_disc(_float8,anyelement)", "ordered_discrete"),
     ("percentile_cont(float8,float8)", "ordered_continuous"),
     ("percentile_cont(_float8,float8)", "ordered_continuous"),
+    ("percentile_cont(float8,interval)", "ordered_continuous"),
+    ("percentile_cont(_float8,interval)", "ordered_continuous"),
 ];
 
 /// The function of the array of an aggregate's values.
@@ -36,11 +40,8 @@ fn function_of(aggregate: Oid) -> Option<&'static str> {
 }
 
 impl Lowering<'_> {
-    /// An aggregate with WITHIN GROUP, and its engine's expression.
-    pub(super) fn ordered_set(&mut self, call: &AggregateCall) -> Result<(Made, Vec<Expr>)> {
-        let (Some(function), [key]) = (function_of(call.function), &call.order_by[..]) else {
-            return missing("this aggregate WITHIN GROUP");
-        };
+    /// The arguments in front of WITHIN GROUP, which are constants.
+    pub(super) fn direct_arguments(&mut self, call: &AggregateCall) -> Result<Vec<Typed>> {
         let mut direct = self.exprs(&call.arguments[..call.direct_arguments])?;
         for argument in &mut direct {
             let Some(value) = self.constant(argument)? else {
@@ -48,6 +49,15 @@ impl Lowering<'_> {
             };
             *argument = Typed::constant(value, argument.sql_type);
         }
+        Ok(direct)
+    }
+
+    /// An aggregate with WITHIN GROUP, and its engine's expression.
+    pub(super) fn ordered_set(&mut self, call: &AggregateCall) -> Result<(Made, Vec<Expr>)> {
+        let (Some(function), [key]) = (function_of(call.function), &call.order_by[..]) else {
+            return missing("this aggregate WITHIN GROUP");
+        };
+        let given = self.exprs(&call.arguments[..call.direct_arguments])?;
         let value = self.expr(&key.expr)?;
         let item = value.sql_type;
         let known = value.expr.clone().is_not_null();
@@ -63,7 +73,31 @@ impl Lowering<'_> {
         };
         let plan = Plan::Ordered(function);
         let array = SqlType { oid: array, modifier: item.modifier };
-        Ok((Made { parts: vec![part], plan, sql_type: call.sql_type, array, direct }, vec![expr]))
+        let mut exprs = vec![expr];
+        let direct = given.into_iter().map(|argument| self.direct(argument, &mut exprs));
+        let direct = direct.collect::<Result<_>>()?;
+        Ok((Made { parts: vec![part], plan, sql_type: call.sql_type, array, direct }, exprs))
+    }
+
+    /// An argument in front of WITHIN GROUP. Where it depends on rows, it is the same for all rows of a group, and an aggregate
+    /// returns it.
+    fn direct(&self, argument: Typed, aggregates: &mut Vec<Expr>) -> Result<Direct> {
+        if let Some(value) = self.constant(&argument)? {
+            return Ok(Direct::Value(Typed::constant(value, argument.sql_type)));
+        }
+        let is_of_row = |part: &Expr| {
+            Ok(match part {
+                Expr::Column(_) => true,
+                Expr::ScalarSubquery(query) => !query.outer_ref_columns.is_empty(),
+                Expr::Exists(_) | Expr::InSubquery(_) | Expr::SetComparison(_) => true,
+                _ => false,
+            })
+        };
+        if !argument.expr.exists(is_of_row)? {
+            return Ok(Direct::Value(argument));
+        }
+        aggregates.push(self.first_of(argument.expr, Vec::new())?);
+        Ok(Direct::OfGroup(argument.sql_type, argument.data_type))
     }
 }
 
@@ -115,15 +149,18 @@ impl Lowering<'_> {
         let array = value.sql_type.oid.array().unwrap_or(Oid::TEXT_ARRAY);
         let array = SqlType { oid: array, modifier: value.sql_type.modifier };
         let part = self.part("array_agg", vec![value])?;
+        let arguments = part.arguments.iter().cloned();
+        let arguments = arguments.map(|argument| where_filtered(argument, filter.as_deref()));
         let expr = Expr::AggregateFunction(AggregateFunction::new_udf(
             Arc::clone(&part.function),
-            part.arguments.clone(),
+            arguments.collect(),
             distinct,
             filter,
             Vec::new(),
             None,
         ));
         let plan = Plan::Ordered(function);
+        let direct = direct.into_iter().map(Direct::Value).collect();
         let made = Made { parts: vec![part], plan, sql_type: call.sql_type, array, direct };
         Ok(Some((made, vec![expr])))
     }

@@ -183,6 +183,7 @@ impl Plan {
                 | Self::Joined
                 | Self::Nested
                 | Self::Ordered(_)
+                | Self::Bytes
         )
     }
 

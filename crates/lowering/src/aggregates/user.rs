@@ -13,6 +13,7 @@ use datafusion::common::{Column, DFSchema, ScalarValue};
 use datafusion::logical_expr::expr::{AggregateFunction, Sort};
 use datafusion::logical_expr::{Expr, lit};
 use frames::{Fold, Step};
+use optimizer::where_filtered;
 use std::sync::Arc;
 use values::types::plan_field;
 
@@ -23,8 +24,11 @@ impl Lowering<'_> {
         call: &AggregateCall,
         user: &UserAggregate,
     ) -> Result<(Made, Vec<Expr>)> {
-        let arguments = self.arguments_of(&call.arguments, user)?;
-        let (fold, result) = self.fold(&arguments, user)?;
+        let keys: Vec<Tree> = call.order_by.iter().map(|key| key.expr.clone()).collect();
+        let of_rows = if user.is_ordered_set { &keys } else { &call.arguments };
+        let arguments = self.arguments_of(of_rows, user)?;
+        let direct = self.direct_arguments(call)?;
+        let (fold, result) = self.fold(&arguments, user, direct)?;
         let is_gathered = fold.combine.is_none();
         let mut function = Arc::new(frames::folded(fold));
         let mut given = given(&arguments);
@@ -53,6 +57,8 @@ impl Lowering<'_> {
             data_type: result,
         };
         let made = made(part, call.sql_type);
+        let only = |argument: Expr| where_filtered(argument, filter.as_deref());
+        let given = given.into_iter().map(only).collect();
         let call = AggregateFunction::new_udf(function, given, false, filter, Vec::new(), None);
         Ok((made, vec![Expr::AggregateFunction(call)]))
     }
@@ -60,7 +66,7 @@ impl Lowering<'_> {
     /// The aggregate of a window function.
     pub(super) fn user_window(&mut self, call: &WindowCall, user: &UserAggregate) -> Result<Made> {
         let arguments = self.arguments_of(&call.arguments, user)?;
-        let (fold, data_type) = self.fold(&arguments, user)?;
+        let (fold, data_type) = self.fold(&arguments, user, Vec::new())?;
         let function = Arc::new(frames::folded(fold));
         let part = Part { function, arguments: given(&arguments), order: Vec::new(), data_type };
         Ok(made(part, call.sql_type))
@@ -75,8 +81,13 @@ impl Lowering<'_> {
         Ok(arguments)
     }
 
-    /// The steps, over arguments of these types.
-    fn fold(&mut self, arguments: &[Typed], user: &UserAggregate) -> Result<(Fold, DataType)> {
+    /// The steps, over arguments of these types. `direct` are those in front of WITHIN GROUP.
+    fn fold(
+        &mut self,
+        arguments: &[Typed],
+        user: &UserAggregate,
+        direct: Vec<Typed>,
+    ) -> Result<(Fold, DataType)> {
         let state = place("state", user.state, types::held(user.state)?.arrow());
         let other = place("other", user.state, state.data_type.clone());
         let of_row = arguments.iter().enumerate();
@@ -84,19 +95,20 @@ impl Lowering<'_> {
             place(&format!("a{at}"), argument.sql_type, argument.data_type.clone())
         });
         let of_row: Vec<Typed> = std::iter::once(state.clone()).chain(of_row).collect();
-        let transition = self.step_of_fold(&user.transition, of_row, Some(&state))?.0;
+        let transition = self.step_of_fold(&user.transition, (of_row, Vec::new()), Some(&state))?.0;
         let transition = Step { is_strict: user.is_strict, ..transition };
         let both = vec![state.clone(), other];
         let combine = match &user.combine {
             Some(combine) => {
-                let step = self.step_of_fold(combine, both, Some(&state))?.0;
+                let step = self.step_of_fold(combine, (both, Vec::new()), Some(&state))?.0;
                 Some(Step { is_strict: user.is_combined_strictly, ..step })
             }
             None => None,
         };
         let (finish, value) = match &user.finish {
             Some(finish) => {
-                let (step, value) = self.step_of_fold(finish, vec![state.clone()], None)?;
+                let (step, value) =
+                    self.step_of_fold(finish, (vec![state.clone()], direct), None)?;
                 (Some(step), value)
             }
             None => (None, state.clone()),
@@ -119,11 +131,11 @@ impl Lowering<'_> {
         Ok((Fold { name, initial, transition, combine, finish, result }, value.data_type))
     }
 
-    /// An expression over places, converted to the type of the state if that is what it makes.
+    /// An expression over places and constants behind them, converted to the type of the state if that is what it makes.
     fn step_of_fold(
         &mut self,
         expr: &Tree,
-        places: Vec<Typed>,
+        (mut places, constants): (Vec<Typed>, Vec<Typed>),
         to: Option<&Typed>,
     ) -> Result<(Step, Typed)> {
         let fields = places.iter().map(|place| {
@@ -131,6 +143,7 @@ impl Lowering<'_> {
             place.field().as_ref().clone().with_name(name).with_nullable(true)
         });
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        places.extend(constants);
         let value = self.with_outputs(places, |lowering| lowering.expr(expr))?;
         let value = match to {
             Some(to) => value.converted(&to.data_type),

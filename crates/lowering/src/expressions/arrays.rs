@@ -119,6 +119,10 @@ impl Lowering<'_> {
             let function = Arc::new(quantified::compared(operator, is_all));
             return Ok(Typed::boolean(called(&function, vec![value.opened(), array.opened()])?.0));
         }
+        if value.sql_type.oid == Oid::INTERVAL {
+            let function = Arc::new(quantified::compared(operator, is_all));
+            return Ok(Typed::boolean(called(&function, vec![value, array])?.0));
+        }
         if Self::has_order_key(value.sql_type, &value.data_type) {
             return unsupported(format!("ANY and ALL of a computed array of {}", value.sql_type));
         }
@@ -165,7 +169,8 @@ impl Lowering<'_> {
         let has_case = items.iter().any(|item| item.expr.exists(is_case).unwrap_or(true));
         // The engine compares the bits of constants with those of a list. Equal ones may have others: 0 and -0, 1 day and 24 hours.
         let by_bits = |typed: &Typed| {
-            !matches!(typed.sql_type.oid, Oid::INTERVAL | Oid::FLOAT4 | Oid::FLOAT8)
+            let item = typed.sql_type.oid.element().unwrap_or(typed.sql_type.oid);
+            !matches!(item, Oid::INTERVAL | Oid::FLOAT4 | Oid::FLOAT8)
         };
         let have_bits = by_bits(&value) && items.iter().all(by_bits);
         if is_list && !has_case && !items.is_empty() && have_bits {

@@ -19,6 +19,12 @@ use store::catalog::SqlType as Held;
 use values::assign::labels::{texts, texts_type};
 use values::style::Style;
 
+/// Whether PostgreSQL reads constant texts as values of a type when it plans a statement.
+fn is_read_early(oid: Oid) -> bool {
+    matches!(oid, Oid::BOOL | Oid::INT2 | Oid::INT4 | Oid::INT8 | Oid::FLOAT4 | Oid::FLOAT8)
+        || matches!(oid, Oid::UUID | Oid::JSON | Oid::JSONB | Oid::BYTEA)
+}
+
 impl Lowering<'_> {
     pub(super) fn cast(&mut self, cast: &Cast, sql_type: SqlType) -> Result<Typed> {
         // The fields in the type of an interval say how its text is read.
@@ -46,7 +52,11 @@ impl Lowering<'_> {
         match cast.conversion {
             Conversion::Relabel => self.relabelled(value, sql_type),
             Conversion::Row => missing("a conversion of this row"),
-            Conversion::Text => self.through_text(value, sql_type),
+            Conversion::Text => {
+                let is_folded = self.around.folds && value.value().is_some();
+                let read = self.through_text(value, sql_type)?;
+                Ok(if is_folded && is_read_early(sql_type.oid) { self.folded(read) } else { read })
+            }
             Conversion::Items => self.items(value, sql_type),
             Conversion::Length => self.to_length(value, sql_type, cast.is_explicit),
             Conversion::Function(function) => {
@@ -124,8 +134,12 @@ impl Lowering<'_> {
         }
         if let Some(text) = value.text().filter(|_| !matches!(held, Held::Text)) {
             let text = ScalarValue::Utf8View(Some(text.to_owned()));
-            let read = constants::value_of(&text, &held, self.style())?.cast_to(&held.arrow())?;
-            return Ok(Typed::constant(read, sql_type));
+            match constants::value_of(&text, &held, self.style()) {
+                Ok(read) => return Ok(Typed::constant(read.cast_to(&held.arrow())?, sql_type)),
+                Err(error) if from == Oid::UNKNOWN => return Err(error.into()),
+                // It is an error for the rows that reach it.
+                Err(_) => {}
+            }
         }
         // Comparisons take a cast to a narrower type for one that cannot fail.
         let narrows = |to: &DataType| {
@@ -190,8 +204,13 @@ impl Lowering<'_> {
         if value.sql_type.oid == Oid::BOOL && !value.is_null() {
             return self.plain(letter(value)?, sql_type);
         }
-        let is_vector = matches!(value.sql_type.oid, Oid::INT2VECTOR | Oid::OIDVECTOR);
-        if is_vector || value.sql_type.oid == Oid::JSONPATH {
+        if matches!(value.sql_type.oid, Oid::INT2VECTOR | Oid::OIDVECTOR) && !value.is_null() {
+            let text = SqlType::plain(Oid::TEXT);
+            let blank = Typed::constant(ScalarValue::Utf8View(Some(" ".to_owned())), text);
+            let items = self.registered("array_to_string", vec![value, blank], text)?;
+            return self.plain(items, sql_type);
+        }
+        if value.sql_type.oid == Oid::JSONPATH {
             return missing(format!("the text of {}", value.sql_type));
         }
         if value.sql_type.oid == Oid::BPCHAR

@@ -17,8 +17,8 @@ use crate::long::Logic;
 use crate::refusal::{Result, missing};
 use crate::scope::{Lowering, Slot};
 use crate::typed::Typed;
-use analyzer::system::{SqlType, functions, operators};
-use analyzer::tree::{Call, Expr, Kind};
+use analyzer::system::{Oid, SqlType, functions, operators};
+use analyzer::tree::{Call, Cast, Conversion, Expr, Kind};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{Expr as Engine, lit};
 use grammar::growing;
@@ -136,7 +136,14 @@ impl Lowering<'_> {
             return self.executed(call, executed, sql_type);
         }
         let Some(make) = crate::functions::of(call.function) else {
-            return missing(described(call));
+            return match &call.arguments[..] {
+                [value] if is_cast(call.function, sql_type) => {
+                    let conversion = Conversion::Function(call.function);
+                    let value = Box::new(value.clone());
+                    self.cast(&Cast { value, conversion, is_explicit: true }, sql_type)
+                }
+                _ => missing(described(call)),
+            };
         };
         let arguments = self.exprs(&call.arguments)?;
         if self.is_null_call(call.function, &arguments) {
@@ -179,6 +186,11 @@ impl Lowering<'_> {
         let array = self.expr(array)?;
         self.registered("array_to_string", vec![array, between], sql_type)
     }
+}
+
+/// Whether a function has the name of the type that it returns: it is the one of a cast.
+fn is_cast(function: Oid, returns: SqlType) -> bool {
+    functions::of(function).is_some_and(|function| function.name == returns.oid.catalog_name())
 }
 
 /// A function or operator, as messages describe it.

@@ -2,7 +2,7 @@
 
 use super::logic;
 use crate::functions::called;
-use crate::records::{Of, has_plain_order};
+use crate::records::Of;
 use crate::refusal::{Result, missing, unsupported};
 use crate::scope::Lowering;
 use crate::typed::Typed;
@@ -158,9 +158,7 @@ impl Lowering<'_> {
         if let DataType::Struct(fields) = &record.data_type {
             for field in fields {
                 let held = of_field(field);
-                if !has_plain_order(field.data_type())
-                    || matches!(held, store::catalog::SqlType::Jsonb)
-                {
+                if matches!(held, store::catalog::SqlType::Jsonb) {
                     let name = name_without_length(&held);
                     return unsupported(format!("a comparison of rows with {name}"));
                 }

@@ -132,16 +132,26 @@ impl Lowering<'_> {
         Ok(Typed::boolean(if is_all { negated(value) } else { value }))
     }
 
+    /// The parts of an AND. Constants behind a part that is false may have no value.
+    pub(crate) fn all_of(
+        &mut self,
+        parts: &[Expr],
+        lower: impl Fn(&mut Self, &Expr) -> Result<Engine>,
+    ) -> Result<Vec<Engine>> {
+        let (mut is_false, mut conditions) = (false, Vec::with_capacity(parts.len()));
+        for part in parts {
+            let part = self.skipping(is_false, |lowering| lower(lowering, part))?;
+            is_false |= part == lit(false);
+            conditions.push(part);
+        }
+        Ok(conditions)
+    }
+
     /// A condition of WHERE, where NULL counts as false: rows IN a query are looked for in a join.
     pub(crate) fn filter(&mut self, condition: &Expr) -> Result<Engine> {
         match &condition.kind {
             Kind::And(parts) => {
-                let (mut is_false, mut conditions) = (false, Vec::with_capacity(parts.len()));
-                for part in parts {
-                    let part = self.skipping(is_false, |lowering| lowering.filter(part))?;
-                    is_false |= part == lit(false);
-                    conditions.push(part);
-                }
+                let conditions = self.all_of(parts, Self::filter)?;
                 self.logic(conditions, Logic::And)
             }
             Kind::Not(inner) => match &inner.kind {

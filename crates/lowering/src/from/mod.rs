@@ -90,9 +90,7 @@ impl Lowering<'_> {
         };
         let outer = std::mem::replace(&mut self.is_joining, true);
         let conditions = match &condition.kind {
-            Kind::And(parts) => {
-                parts.iter().map(|part| self.condition(part)).collect::<Result<Vec<_>>>()
-            }
+            Kind::And(parts) => self.all_of(parts, Self::condition),
             _ => self.condition(condition).map(|condition| vec![condition]),
         };
         self.is_joining = outer;

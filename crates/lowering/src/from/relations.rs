@@ -6,6 +6,7 @@ use crate::scope::Lowering;
 use analyzer::tree::{Relation, Source};
 use datafusion::common::TableReference;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, lit};
+use executor::kept;
 use std::sync::Arc;
 
 /// The column that is NULL in rows that an outer join made up.
@@ -93,11 +94,10 @@ impl Lowering<'_> {
                 Arc::clone(&table.source),
                 None,
             )?;
-            return Ok(scan.build()?);
+            return Ok(kept::renewed(scan.build()?)?);
         }
-        let scan = LogicalPlanBuilder::scan(table.name.clone(), Arc::clone(&table.source), None)?
-            .build()?;
-        aliased(scan, relation, alias)
+        let scan = LogicalPlanBuilder::scan(table.name.clone(), Arc::clone(&table.source), None)?;
+        aliased(kept::renewed(scan.build()?)?, relation, alias)
     }
 }
 

@@ -47,20 +47,15 @@ pub(super) const TABLE: Table = &[
         "array_positions(anycompatiblearray,anycompatible)",
         Make::Own(|of, args, to| of_items(of, "array_places", args, to)),
     ),
+    ("width_bucket(anycompatible,anycompatiblearray)", Make::Own(bucket)),
     ("@>(anyarray,anyarray)", Make::Own(contains)),
     ("<@(anyarray,anyarray)", Make::Own(contained)),
     ("&&(anyarray,anyarray)", Make::Own(overlaps)),
     ("array_length(anyarray,int4)", Make::Own(length)),
-    ("cardinality(anyarray)", Make::Named("cardinality")),
-    ("width_bucket(anycompatible,anycompatiblearray)", Make::Named("width_bucket")),
     ("array_lower(anyarray,int4)", Make::Own(lower_bound)),
     ("array_upper(anyarray,int4)", Make::Own(upper_bound)),
-    ("array_ndims(anyarray)", Make::Named("array_ndims")),
-    ("array_dims(anyarray)", Make::Named("array_dims")),
-    ("trim_array(anyarray,int4)", Make::Named("trim_array")),
     ("array_fill(anyelement,_int4)", Make::Named("array_filled")),
     ("array_to_string(anyarray,text) array_to_string(anyarray,text,text)", Make::Own(joined)),
-    ("string_to_array(text,text) string_to_array(text,text,text)", Make::Named("string_to_array")),
 ];
 
 /// An array and one more item. NULL counts as an array without items: the engine would take those that a CASE has left
@@ -94,6 +89,15 @@ fn of_items(
     sql_type: SqlType,
 ) -> Result<Typed> {
     lowering.registered(name, with_own_scales(arguments), sql_type)
+}
+
+/// The bucket of a value among those that begin at the items of an array.
+fn bucket(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
+    let of = arguments[0].sql_type;
+    if of.oid.is_row() || matches!(of.oid, Oid::JSONB | Oid::BPCHAR) {
+        return missing(format!("width_bucket of {of}"));
+    }
+    of_items(lowering, "array_bucket", arguments, sql_type)
 }
 
 /// Numerics, and arrays of them, with a scale each.

@@ -1,6 +1,6 @@
 //! Bytes.
 
-use super::{Make, Table};
+use super::{Make, Table, take};
 use crate::refusal::Result;
 use crate::scope::Lowering;
 use crate::typed::Typed;
@@ -10,33 +10,31 @@ use datafusion::logical_expr::Operator;
 
 pub(super) const TABLE: Table = &[
     ("||(bytea,bytea)", Make::Hidden("bytea_concat")),
-    ("octet_length(bytea)", Make::Named("octet_length")),
     ("length(bytea)", Make::Named("octet_length")),
+    ("length(bytea,name)", Make::Named("encoded_length")),
     ("bit_length(bytea)", Make::Own(bits)),
     (
         "substr(bytea,int4) substr(bytea,int4,int4) substring(bytea,int4) substring(bytea,int4,int4)",
         Make::Named("substr"),
     ),
-    ("overlay(bytea,bytea,int4) overlay(bytea,bytea,int4,int4)", Make::Named("overlay")),
     ("position(bytea,bytea)", Make::Named("strpos")),
-    ("btrim(bytea,bytea)", Make::Named("btrim")),
-    ("ltrim(bytea,bytea)", Make::Named("ltrim")),
-    ("rtrim(bytea,bytea)", Make::Named("rtrim")),
-    ("get_byte(bytea,int4)", Make::Named("get_byte")),
-    ("set_byte(bytea,int4,int4)", Make::Named("set_byte")),
-    ("get_bit(bytea,int8)", Make::Named("get_bit")),
-    ("set_bit(bytea,int8,int4)", Make::Named("set_bit")),
-    ("bit_count(bytea)", Make::Named("bit_count")),
-    ("convert_to(text,name)", Make::Named("convert_to")),
-    ("convert_from(bytea,name)", Make::Named("convert_from")),
-    ("encode(bytea,text)", Make::Named("encode")),
-    ("decode(text,text)", Make::Named("decode")),
-    ("md5(bytea)", Make::Named("md5")),
-    ("sha224(bytea)", Make::Named("sha224")),
-    ("sha256(bytea)", Make::Named("sha256")),
-    ("sha384(bytea)", Make::Named("sha384")),
-    ("sha512(bytea)", Make::Named("sha512")),
+    (
+        "boolsend(bool) int2send(int2) int4send(int4) int8send(int8) float4send(float4) float8send(float8) \
+         numeric_send(numeric) oidsend(oid) textsend(text) varcharsend(varchar) bpcharsend(bpchar) namesend(name) \
+         byteasend(bytea) json_send(json) jsonb_send(jsonb) uuid_send(uuid) date_send(date) time_send(time) \
+         timestamp_send(timestamp) timestamptz_send(timestamptz) interval_send(interval)",
+        Make::Own(sent),
+    ),
 ];
+
+/// A value in binary format.
+fn sent(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
+    let [value] = take(arguments)?;
+    let value = lowering.padded(value)?;
+    let name = Literal::Text(value.sql_type.oid.catalog_name().to_owned());
+    let name = lowering.literal(&name, Oid::TEXT.into())?;
+    lowering.hidden("binary_format", vec![value, name], sql_type)
+}
 
 /// Eight times as many as bytes.
 fn bits(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {

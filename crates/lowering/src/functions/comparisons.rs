@@ -1,16 +1,16 @@
 //! Comparisons.
 
-use super::{Make, Table};
+use super::{Make, Table, take};
 use crate::decimals;
 use crate::numbers::holds_open;
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::Typed;
-use analyzer::system::Oid;
+use analyzer::system::{Oid, SqlType};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::functions::string::rtrim;
-use datafusion::logical_expr::{Operator, binary_expr, lit};
+use datafusion::logical_expr::{Operator, binary_expr, lit, when};
 use datetimes::moments;
 use functions::datetime::intervals;
 use store::catalog::SqlType as Held;
@@ -79,7 +79,42 @@ pub(super) const TABLE: Table = &[
          >=(anyenum,anyenum) >=(xid8,xid8) >=(oidvector,oidvector)",
         Make::Compare(Operator::GtEq),
     ),
+    (
+        "int2larger(int2,int2) int4larger(int4,int4) int8larger(int8,int8) float4larger(float4,float4) \
+         float8larger(float8,float8) numeric_larger(numeric,numeric) text_larger(text,text) bpchar_larger(bpchar,bpchar) \
+         date_larger(date,date) time_larger(time,time) timestamp_larger(timestamp,timestamp) \
+         timestamptz_larger(timestamptz,timestamptz) interval_larger(interval,interval) array_larger(anyarray,anyarray) \
+         oidlarger(oid,oid) enum_larger(anyenum,anyenum)",
+        Make::Own(|of, args, to| extreme(of, args, true, to)),
+    ),
+    (
+        "int2smaller(int2,int2) int4smaller(int4,int4) int8smaller(int8,int8) float4smaller(float4,float4) \
+         float8smaller(float8,float8) numeric_smaller(numeric,numeric) text_smaller(text,text) \
+         bpchar_smaller(bpchar,bpchar) date_smaller(date,date) time_smaller(time,time) \
+         timestamp_smaller(timestamp,timestamp) timestamptz_smaller(timestamptz,timestamptz) \
+         interval_smaller(interval,interval) array_smaller(anyarray,anyarray) oidsmaller(oid,oid) \
+         enum_smaller(anyenum,anyenum)",
+        Make::Own(|of, args, to| extreme(of, args, false, to)),
+    ),
 ];
+
+/// The greater or the lesser of two values, of equal ones the second, but the first of `char`. NULL if one of them is.
+fn extreme(
+    lowering: &Lowering<'_>,
+    arguments: Vec<Typed>,
+    is_greatest: bool,
+    sql_type: SqlType,
+) -> Result<Typed> {
+    let [left, right] = take(lowering.together(arguments, sql_type)?)?;
+    if left.expr.is_volatile() || right.expr.is_volatile() {
+        return missing("a volatile value here");
+    }
+    let known = left.expr.clone().is_not_null().and(right.expr.clone().is_not_null());
+    let is_char = sql_type.oid == Oid::BPCHAR;
+    let values = if is_char { vec![left, right] } else { vec![right, left] };
+    let best = lowering.extreme_of(values, is_greatest, sql_type)?;
+    Ok(Typed { expr: when(known, best.expr).end()?, ..best })
+}
 
 pub(super) fn build(
     lowering: &Lowering<'_>,

@@ -2,7 +2,6 @@
 
 use super::comparisons::{length, with_one_zero, without_blanks};
 use crate::numbers::is_open_number;
-use crate::records::has_plain_order;
 use crate::refusal::{Result, unsupported};
 use crate::scope::Lowering;
 use crate::typed::Typed;
@@ -18,12 +17,7 @@ impl Lowering<'_> {
         let bytes = SqlType::plain(Oid::BYTEA);
         match value.sql_type.oid.element() {
             Some(item) if value.data_type.is_nested() => match item {
-                item if item.is_row() && !has_plain_order(&value.data_type) => {
-                    unsupported(format!("the order of {}", value.sql_type))
-                }
-                Oid::INTERVAL | Oid::JSONB | Oid::BPCHAR => {
-                    unsupported(format!("the order of {}", value.sql_type))
-                }
+                Oid::JSONB | Oid::BPCHAR => unsupported(format!("the order of {}", value.sql_type)),
                 _ => self.hidden("array_order", vec![value], bytes),
             },
             _ => Ok(with_one_zero(self.equality_key(value)?)),
@@ -40,14 +34,17 @@ impl Lowering<'_> {
             }
             oid if oid.is_row() => self.record_key(value)?,
             Oid::NUMERIC if is_open_number(&value) => value.number_key(),
+            _ if value.data_type.is_nested() && holds_keyed(&value.data_type) => {
+                self.hidden("array_order", vec![value], SqlType::plain(Oid::BYTEA))?
+            }
             _ => value,
         })
     }
 
     /// Whether equal values of a type, held as an Arrow type, may differ.
     pub(crate) fn has_equality_key(sql_type: SqlType, held: &DataType) -> bool {
-        is_open(held)
-            || matches!(sql_type.oid, Oid::INTERVAL | Oid::JSONB)
+        holds_keyed(held)
+            || sql_type.oid == Oid::JSONB
             || sql_type.oid.is_row()
             || sql_type == SqlType::plain(Oid::BPCHAR)
     }
@@ -84,5 +81,14 @@ impl Lowering<'_> {
             best = Typed { expr: case, ..best };
         }
         Typed::of(best.expr, best.data_type, sql_type)
+    }
+}
+
+/// Whether equal values of an Arrow type, or of the items of its arrays, may differ.
+fn holds_keyed(held: &DataType) -> bool {
+    match held {
+        DataType::List(item) => holds_keyed(item.data_type()),
+        DataType::Interval(_) => true,
+        other => is_open(other),
     }
 }

@@ -1,6 +1,7 @@
 //! The functions and operators that have PostgreSQL's meaning for their argument types.
 //!
-//! Each table names functions as `name(types)` and operators as `+(int4, int4)`. What has no entry is refused.
+//! Each table names functions as `name(types)` and operators as `+(int4, int4)`; [`same`] has the functions that are
+//! registered under their own names. What has no entry is refused.
 
 mod arithmetic;
 pub(crate) mod arrays;
@@ -12,6 +13,7 @@ pub(crate) mod json;
 mod keys;
 mod moments;
 mod patterns;
+mod same;
 mod system;
 mod text;
 mod zones;
@@ -74,6 +76,10 @@ static ALL: LazyLock<HashMap<Oid, Make>> = LazyLock::new(|| {
         for signature in signatures.split_whitespace() {
             all.extend(resolve(signature).map(|function| (function, *make)));
         }
+    }
+    for signature in same::SAME.iter().copied().flat_map(str::split_whitespace) {
+        let named = resolve(signature).zip(parse(signature));
+        all.extend(named.map(|(function, (name, _))| (function, Make::Named(name))));
     }
     all.extend(system::same_names());
     all
@@ -211,6 +217,8 @@ mod tests {
     fn every_signature_is_of_the_catalog() {
         let signatures = TABLES.iter().copied().flatten();
         let signatures = signatures.flat_map(|(all, _)| all.split_whitespace());
+        let signatures =
+            signatures.chain(same::SAME.iter().copied().flat_map(str::split_whitespace));
         let unknown: Vec<&str> =
             signatures.filter(|signature| resolve(signature).is_none()).collect();
         assert!(unknown.is_empty(), "{unknown:?}");

@@ -7,7 +7,7 @@ use crate::refusal::{Result, missing, unsupported};
 use crate::scope::Lowering;
 use crate::typed::Typed;
 use analyzer::system::{Oid, SqlType};
-use analyzer::tree::ValueFunction;
+use analyzer::tree::{Literal, ValueFunction};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{Expr, Operator, cast};
 use functions::datetime::moments::{AGE, DATE_EARLIER, DATE_LATER};
@@ -29,7 +29,13 @@ pub(super) const TABLE: Table = &[
         "+(interval,date)",
         Make::Own(|of, args, to| date_plus(of, swapped(args), Operator::Plus, to)),
     ),
-    ("+(date,time)", Make::Hidden("date_at_time")),
+    ("+(date,time) timestamp(date,time)", Make::Hidden("date_at_time")),
+    (
+        "timestamptz(date,time)",
+        Make::Own(|of, args, _| {
+            of.instant(of.hidden("date_at_time", args, Oid::TIMESTAMP.into())?)
+        }),
+    ),
     ("+(time,date)", Make::Own(|of, args, to| of.hidden("date_at_time", swapped(args), to))),
     ("+(time,interval)", Make::Hidden("time_plus")),
     ("+(interval,time)", Make::Own(|of, args, to| of.hidden("time_plus", swapped(args), to))),
@@ -82,10 +88,6 @@ pub(super) const TABLE: Table = &[
         Make::Own(extracted),
     ),
     (
-        "date_trunc(text,timestamp) date_trunc(text,interval) date_trunc(text,timestamptz,text)",
-        Make::Named("date_trunc"),
-    ),
-    (
         "date_trunc(text,timestamptz)",
         Make::Own(|of, args, to| match of.zone() {
             Zone::UTC => of.registered("date_trunc", args, to),
@@ -94,34 +96,41 @@ pub(super) const TABLE: Table = &[
     ),
     ("now() transaction_timestamp() statement_timestamp()", Make::Named("now")),
     (
-        "timezone(text,timestamp) timezone(text,timestamptz) timezone(interval,timestamp) timezone(interval,timestamptz)",
-        Make::Named("timezone"),
-    ),
-    ("make_date(int4,int4,int4)", Make::Named("make_date")),
-    ("make_interval(int4,int4,int4,int4,int4,int4,float8)", Make::Named("make_interval")),
-    ("justify_days(interval)", Make::Named("justify_days")),
-    ("justify_hours(interval)", Make::Named("justify_hours")),
-    ("justify_interval(interval)", Make::Named("justify_interval")),
-    ("make_time(int4,int4,float8)", Make::Named("make_time")),
-    ("make_timestamp(int4,int4,int4,int4,int4,float8)", Make::Named("make_timestamp")),
-    (
         "make_timestamptz(int4,int4,int4,int4,int4,float8)",
         Make::Own(|of, args, _| {
             of.instant(of.registered("make_timestamp", args, Oid::TIMESTAMP.into())?)
         }),
     ),
-    ("make_timestamptz(int4,int4,int4,int4,int4,float8,text)", Make::Named("make_timestamptz")),
     (
-        "date_bin(interval,timestamp,timestamp) date_bin(interval,timestamptz,timestamptz)",
-        Make::Named("date_bin"),
+        "pg_sleep_until(timestamptz)",
+        Make::Own(|of, args, to| {
+            let [moment] = take(args)?;
+            wait_until(of, moment, to)
+        }),
     ),
     (
-        "isfinite(date) isfinite(timestamp) isfinite(timestamptz) isfinite(interval)",
-        Make::Named("isfinite"),
+        "pg_sleep_for(interval)",
+        Make::Own(|of, args, to| {
+            let [interval] = take(args)?;
+            let moment =
+                later(of, vec![clock(of)?, interval], Operator::Plus, Oid::TIMESTAMPTZ.into())?;
+            wait_until(of, moment, to)
+        }),
     ),
-    ("clock_timestamp()", Make::Named("clock_timestamp")),
-    ("pg_sleep(float8)", Make::Named("pg_sleep")),
 ];
+
+/// The time at which it is computed.
+fn clock(lowering: &Lowering<'_>) -> Result<Typed> {
+    lowering.registered("clock_timestamp", Vec::new(), Oid::TIMESTAMPTZ.into())
+}
+
+/// A wait until a moment.
+fn wait_until(lowering: &Lowering<'_>, moment: Typed, sql_type: SqlType) -> Result<Typed> {
+    let rest = between(lowering, vec![moment, clock(lowering)?], Oid::INTERVAL.into())?;
+    let field = lowering.literal(&Literal::Text("epoch".to_owned()), Oid::TEXT.into())?;
+    let seconds = lowering.registered("date_part", vec![field, rest], Oid::FLOAT8.into())?;
+    lowering.registered("pg_sleep", vec![seconds], sql_type)
+}
 
 fn swapped(mut arguments: Vec<Typed>) -> Vec<Typed> {
     arguments.reverse();

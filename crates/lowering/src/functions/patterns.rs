@@ -10,11 +10,11 @@ use datafusion::logical_expr::{Expr, Operator, binary_expr};
 
 pub(super) const TABLE: Table = &[
     (
-        "~~(text,text) ~~(bpchar,text) ~~(name,text)",
+        "~~(text,text) ~~(bpchar,text) ~~(name,text) like(text,text) like(name,text)",
         Make::Own(|of, args, _| like(of, args, false, false)),
     ),
     (
-        "!~~(text,text) !~~(bpchar,text) !~~(name,text)",
+        "!~~(text,text) !~~(bpchar,text) !~~(name,text) notlike(text,text) notlike(name,text)",
         Make::Own(|of, args, _| like(of, args, true, false)),
     ),
     (
@@ -41,39 +41,14 @@ pub(super) const TABLE: Table = &[
         "!~*(text,text) !~*(bpchar,text) !~*(name,text)",
         Make::Own(|of, args, _| regex(of, args, Operator::RegexNotIMatch)),
     ),
-    ("~~(bytea,bytea)", Make::Named("bytes_like")),
-    ("!~~(bytea,bytea)", Make::Own(|of, args, to| Ok(not(of.registered("bytes_like", args, to)?)))),
+    ("~~(bytea,bytea) like(bytea,bytea)", Make::Named("bytes_like")),
+    (
+        "!~~(bytea,bytea) notlike(bytea,bytea)",
+        Make::Own(|of, args, to| Ok(not(of.registered("bytes_like", args, to)?))),
+    ),
     ("like_escape(text,text)", Make::Named("pattern_escaped_by")),
     ("like_escape(bytea,bytea)", Make::Own(|_, _, _| missing("LIKE ESCAPE of bytea"))),
-    ("similar_to_escape(text) similar_to_escape(text,text)", Make::Named("similar_to_escape")),
     ("substring(text,text) substring(text,text,text)", Make::Named("substr")),
-    ("regexp_like(text,text) regexp_like(text,text,text)", Make::Named("regexp_like")),
-    ("regexp_match(text,text) regexp_match(text,text,text)", Make::Named("regexp_match")),
-    (
-        "regexp_split_to_array(text,text) regexp_split_to_array(text,text,text)",
-        Make::Named("regexp_split_to_array"),
-    ),
-    (
-        "regexp_count(text,text) regexp_count(text,text,int4) regexp_count(text,text,int4,text)",
-        Make::Named("regexp_count"),
-    ),
-    (
-        "regexp_instr(text,text) regexp_instr(text,text,int4) regexp_instr(text,text,int4,int4) \
-         regexp_instr(text,text,int4,int4,int4) regexp_instr(text,text,int4,int4,int4,text) \
-         regexp_instr(text,text,int4,int4,int4,text,int4)",
-        Make::Named("regexp_instr"),
-    ),
-    (
-        "regexp_substr(text,text) regexp_substr(text,text,int4) regexp_substr(text,text,int4,int4) \
-         regexp_substr(text,text,int4,int4,text) regexp_substr(text,text,int4,int4,text,int4)",
-        Make::Named("regexp_substr"),
-    ),
-    (
-        "regexp_replace(text,text,text) regexp_replace(text,text,text,text) \
-         regexp_replace(text,text,text,int4) regexp_replace(text,text,text,int4,int4) \
-         regexp_replace(text,text,text,int4,int4,text)",
-        Make::Named("regexp_replace"),
-    ),
 ];
 
 /// LIKE. A constant pattern is the engine's; others may end with an escape, which is an error where a text gets there.

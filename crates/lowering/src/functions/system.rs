@@ -1,7 +1,7 @@
 //! Functions on the catalog, the session and the server.
 
 use super::{Make, Table, called, take};
-use crate::refusal::{Result, unsupported};
+use crate::refusal::Result;
 use crate::scope::Lowering;
 use crate::typed::Typed;
 use crate::types;
@@ -15,12 +15,8 @@ use std::sync::Arc;
 use store::catalog::SqlType as Held;
 
 pub(super) const TABLE: Table = &[
-    ("age(xid)", Make::Named("age")),
-    ("mxid_age(xid)", Make::Named("mxid_age")),
     ("pg_typeof(any)", Make::Own(type_of)),
     ("regclass(text)", Make::Named("regclassin")),
-    ("pg_size_pretty(int8)", Make::Named("pg_size_pretty")),
-    ("pg_size_pretty(numeric)", Make::Own(|_, _, _| unsupported("pg_size_pretty of numeric"))),
     ("nextval(regclass)", Make::Own(|of, args, to| of_sequence(of, "nextval", args, to))),
     ("currval(regclass)", Make::Own(|of, args, to| of_sequence(of, "currval", args, to))),
     (

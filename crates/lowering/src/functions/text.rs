@@ -15,10 +15,6 @@ pub(super) const TABLE: Table = &[
     ("||(text,anynonarray)", Make::Own(concatenated)),
     ("||(anynonarray,text)", Make::Own(concatenated)),
     ("format(text) format(text,any)", Make::Own(|of, args, to| of.texts("format", args, to))),
-    ("lower(text)", Make::Named("lower")),
-    ("upper(text)", Make::Named("upper")),
-    ("initcap(text)", Make::Named("initcap")),
-    ("reverse(text)", Make::Named("reverse")),
     ("length(text) char_length(text) character_length(text)", Make::Named("character_length")),
     (
         "length(bpchar) char_length(bpchar) character_length(bpchar)",
@@ -27,7 +23,6 @@ pub(super) const TABLE: Table = &[
             of.registered("character_length", bare, to)
         }),
     ),
-    ("octet_length(text)", Make::Named("octet_length")),
     (
         "octet_length(bpchar)",
         Make::Own(|of, args, to| {
@@ -35,32 +30,16 @@ pub(super) const TABLE: Table = &[
             of.registered("octet_length", padded.collect::<Result<_>>()?, to)
         }),
     ),
-    ("bit_length(text)", Make::Named("bit_length")),
     (
         "substr(text,int4) substr(text,int4,int4) substring(text,int4) substring(text,int4,int4)",
         Make::Named("substr"),
     ),
-    ("overlay(text,text,int4) overlay(text,text,int4,int4)", Make::Named("overlay")),
     ("strpos(text,text) position(text,text)", Make::Named("strpos")),
-    ("replace(text,text,text)", Make::Named("replace")),
-    ("translate(text,text,text)", Make::Named("translate")),
-    ("btrim(text) btrim(text,text)", Make::Named("btrim")),
-    ("ltrim(text) ltrim(text,text)", Make::Named("ltrim")),
-    ("rtrim(text) rtrim(text,text)", Make::Named("rtrim")),
-    ("lpad(text,int4) lpad(text,int4,text)", Make::Named("lpad")),
-    ("rpad(text,int4) rpad(text,int4,text)", Make::Named("rpad")),
-    ("left(text,int4)", Make::Named("left")),
-    ("right(text,int4)", Make::Named("right")),
-    ("repeat(text,int4)", Make::Named("repeat")),
-    ("split_part(text,text,int4)", Make::Named("split_part")),
-    ("ascii(text)", Make::Named("ascii")),
-    ("chr(int4)", Make::Named("chr")),
-    ("md5(text)", Make::Named("md5")),
-    ("hashtext(text)", Make::Named("hashtext")),
-    ("hashtextextended(text,int8)", Make::Named("hashtextextended")),
+    ("hashname(name)", Make::Named("hashtext")),
+    ("hashnameextended(name,int8)", Make::Named("hashtextextended")),
+    ("hashint2(int2) hashint4(int4)", Make::Named("hashint8")),
+    ("hashint2extended(int2,int8) hashint4extended(int4,int8)", Make::Named("hashint8extended")),
     ("starts_with(text,text) ^@(text,text)", Make::Named("starts_with")),
-    ("to_hex(int4) to_hex(int8)", Make::Named("to_hex")),
-    ("quote_ident(text)", Make::Named("quote_ident")),
     (
         "quote_literal(text) quote_literal(anyelement)",
         Make::Own(|of, args, to| of.of_texts("quote_literal", args, to)),
@@ -69,12 +48,8 @@ pub(super) const TABLE: Table = &[
         "quote_nullable(text) quote_nullable(anyelement)",
         Make::Own(|of, args, to| of.of_texts("quote_nullable", args, to)),
     ),
-    ("parse_ident(text,bool)", Make::Named("parse_ident")),
-    ("num_nulls(any)", Make::Named("num_nulls")),
-    ("num_nonnulls(any)", Make::Named("num_nonnulls")),
     ("concat(any)", Make::Own(|of, args, to| of.texts("concat", args, to))),
     ("concat_ws(text,any)", Make::Own(|of, args, to| of.texts("concat_ws", args, to))),
-    ("gen_random_uuid()", Make::Named("gen_random_uuid")),
     ("varchar(varchar,int4,bool) bpchar(bpchar,int4,bool)", Make::Own(with_length)),
 ];
 

@@ -1,12 +1,12 @@
 //! Window functions that the engine does not have over their frames, or with their arguments.
 
 use super::{Value, Window};
-use crate::numbers::is_open_number;
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::{Typed, unify};
+use ::functions::datetime::bounds::{RANGE_BOUNDS, RANGE_OFFSETS};
 use analyzer::system::{Oid, functions, operators};
-use analyzer::tree::{FrameBound, FrameExclusion, FrameUnits, WindowCall};
+use analyzer::tree::{Expr as Tree, FrameBound, FrameExclusion, FrameUnits, WindowCall};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{
@@ -14,6 +14,7 @@ use datafusion::logical_expr::{
     binary_expr,
 };
 use frames::{Bound, Exclusion, Frame, Function, Layout, Units, over_frame};
+use optimizer::where_filtered;
 use std::sync::Arc;
 
 /// A number of enough digits for sums of integers.
@@ -48,6 +49,9 @@ impl Lowering<'_> {
                     keys: call.order_by.len(),
                     has_range_key: own.range_key.is_some(),
                 };
+                for column in &mut columns {
+                    *column = where_filtered(std::mem::take(column), filter.as_ref());
+                }
                 columns.extend(filter.clone());
                 columns
                     .extend(window.order_by.iter().take(layout.keys).map(|key| key.expr.clone()));
@@ -109,7 +113,7 @@ impl Lowering<'_> {
             offsets: Vec::new(),
         };
         let mut limits = Vec::new();
-        for (bound, which) in [(&call.frame.start, "starting"), (&call.frame.end, "ending")] {
+        for (bound, name) in [&call.frame.start, &call.frame.end].into_iter().zip(RANGE_OFFSETS) {
             let (FrameBound::Preceding(offset) | FrameBound::Following(offset)) = bound else {
                 continue;
             };
@@ -117,11 +121,8 @@ impl Lowering<'_> {
                 own.offsets.push(self.expr(offset)?.converted(&DataType::Int64).expr);
                 continue;
             }
-            if self.range_offset(offset, which)?.is_none() {
-                return missing("RANGE with a computed offset");
-            }
             let is_below = matches!(bound, FrameBound::Preceding(_)) != own.frame.descending;
-            let offset = self.expr(offset)?;
+            let offset = self.checked_offset(call, offset, name)?;
             limits.push(self.range_limit(call, offset, is_below)?);
         }
         if let (Some(key), false) = (key, limits.is_empty()) {
@@ -136,9 +137,8 @@ impl Lowering<'_> {
             };
             limits.push(key);
             unify(&mut limits);
-            if limits.iter().any(is_open_number) {
-                limits = limits.into_iter().map(Typed::number_key).collect();
-            }
+            let keys = limits.into_iter().map(|limit| self.order_key(limit));
+            let mut limits: Vec<Typed> = keys.collect::<Result<_>>()?;
             let data_type = limits.last().map(|key| key.data_type.clone());
             if limits.iter().any(|limit| Some(&limit.data_type) != data_type.as_ref()) {
                 return missing("RANGE with an offset of this type");
@@ -147,6 +147,17 @@ impl Lowering<'_> {
             own.offsets = limits.into_iter().map(|limit| limit.expr).collect();
         }
         Ok(own)
+    }
+
+    /// The offset of RANGE, which a function checks for each row.
+    fn checked_offset(&mut self, call: &WindowCall, offset: &Tree, check: &str) -> Result<Typed> {
+        let Some(key) = call.order_by.first() else { return missing("RANGE without a key") };
+        let (offset, key) = (self.expr(offset)?, self.expr(&key.expr)?);
+        if offset.expr.is_volatile() {
+            return missing("RANGE with a volatile offset");
+        }
+        let sql_type = offset.sql_type;
+        self.hidden(check, vec![offset, key], sql_type)
     }
 
     /// The key of RANGE at a bound.
@@ -159,16 +170,16 @@ impl Lowering<'_> {
             let sum = binary_expr(key.converted(&SUM).expr, operator, offset.converted(&SUM).expr);
             return Ok(Typed { expr: sum, sql_type: Oid::NUMERIC.into(), data_type: SUM });
         }
-        if key.data_type.is_floating() {
-            let (key, offset) =
-                (key.converted(&DataType::Float64), offset.converted(&DataType::Float64));
-            return Ok(Typed { expr: binary_expr(key.expr, operator, offset.expr), ..key });
-        }
         let (of_key, of_offset) = (key.sql_type.oid, offset.sql_type.oid);
-        let found = match of_key {
-            Oid::TIME | Oid::INTERVAL | Oid::TIMETZ => None,
-            _ => operators::exact(name, of_key, of_offset),
-        };
+        let bound = RANGE_BOUNDS[usize::from(!is_below)];
+        if key.data_type.is_floating() {
+            let values = [key, offset].map(|value| value.converted(&DataType::Float64));
+            return self.hidden(bound, values.into(), Oid::FLOAT8.into());
+        }
+        if of_key == Oid::TIME {
+            return self.hidden(bound, vec![key, offset], of_key.into());
+        }
+        let found = operators::exact(name, of_key, of_offset);
         let made = found.and_then(|found| Some((crate::functions::of(found.function)?, found)));
         match made {
             Some((make, operator)) => make.build(self, vec![key, offset], operator.result.into()),

@@ -19,6 +19,7 @@ use datafusion::logical_expr::{
     Expr, LogicalPlan, LogicalPlanBuilder, WindowFrame as Frame, WindowFrameBound,
     WindowFrameUnits, WindowFunctionDefinition,
 };
+use optimizer::where_filtered;
 use std::sync::Arc;
 use values::error::{Error, SqlState};
 use values::numbers;
@@ -46,8 +47,10 @@ impl Lowering<'_> {
         let plan = self.with_volatile_keys(plan, select)?;
         let mut all: Vec<Expr> = Vec::new();
         let mut values = Vec::with_capacity(select.windows.len());
+        // Where windows have several orders, the engine would read rows backwards instead of sorting them again.
+        let forwards = select.windows.windows(2).any(|pair| pair[0].order_by != pair[1].order_by);
         for call in &select.windows {
-            values.push(self.window(call, order, &mut all)?);
+            values.push(self.window(call, order, forwards, &mut all)?);
         }
         let plan = LogicalPlanBuilder::window_plan(plan, all)?;
         for ((index, value), call) in values.into_iter().enumerate().zip(&select.windows) {
@@ -93,7 +96,13 @@ impl Lowering<'_> {
         Ok(plan)
     }
 
-    fn window(&mut self, call: &WindowCall, rows: &[Sort], all: &mut Vec<Expr>) -> Result<Value> {
+    fn window(
+        &mut self,
+        call: &WindowCall,
+        rows: &[Sort],
+        forwards: bool,
+        all: &mut Vec<Expr>,
+    ) -> Result<Value> {
         let partition_by = self.exprs(&call.partition_by)?;
         let partition_by = partition_by.into_iter();
         let partition_by =
@@ -135,7 +144,7 @@ impl Lowering<'_> {
         window.frame = frame;
         if let Some(made) = self.window_aggregate(call)? {
             let columns = made.parts.iter().map(|part| {
-                let function = part.over(&window.frame);
+                let function = part.over(&window.frame, forwards);
                 let function = WindowFunctionDefinition::AggregateUDF(function);
                 window.add(function, part.arguments.clone())
             });
@@ -145,7 +154,11 @@ impl Lowering<'_> {
         let Some(function) = self.around.functions.shared().window_functions().get(name) else {
             return missing(format!("window function {name}"));
         };
-        let function = WindowFunctionDefinition::WindowUDF(Arc::clone(function));
+        let function = match forwards {
+            true => Arc::new(frames::forwards(Arc::clone(function))),
+            false => Arc::clone(function),
+        };
+        let function = WindowFunctionDefinition::WindowUDF(function);
         let (arguments, data_type) = self.window_arguments(name, call)?;
         let arguments = arguments.into_iter().map(|argument| argument.expr).collect();
         Ok(Value::Own(window.add(function, arguments), data_type))
@@ -290,9 +303,7 @@ impl Lowering<'_> {
                 {
                     Some(offset)
                 }
-                (offset, Some(Oid::INT2 | Oid::INT4 | Oid::INT8)) => {
-                    Some(ScalarValue::Utf8(Some(offset.to_string())))
-                }
+                // The engine's arithmetic wraps around at the ends of numeric types.
                 _ => None,
             });
         }
@@ -306,7 +317,8 @@ impl Lowering<'_> {
         Ok(rows.map(|rows| ScalarValue::UInt64(Some(rows))))
     }
 
-    /// The constant offset of RANGE; `None` for one that is computed.
+    /// The constant offset of RANGE; `None` for one that is computed, and for one that is negative, which is refused when there
+    /// are rows.
     fn range_offset(
         &mut self,
         offset: &analyzer::tree::Expr,
@@ -333,11 +345,7 @@ impl Lowering<'_> {
                 _ => false,
             },
         };
-        if is_negative {
-            let message = "invalid preceding or following size in window function";
-            return Err(Error::new(SqlState::InvalidPrecedingOrFollowingSize, message).into());
-        }
-        Ok(Some(value))
+        Ok((!is_negative).then_some(value))
     }
 }
 
@@ -363,8 +371,9 @@ struct Window<'a> {
 impl Window<'_> {
     /// Adds a function, and returns the column of its values.
     fn add(&mut self, fun: WindowFunctionDefinition, args: Vec<Expr>) -> Column {
+        let only = |argument: Expr| where_filtered(argument, self.filter.as_ref());
         let params = WindowFunctionParams {
-            args,
+            args: args.into_iter().map(only).collect(),
             partition_by: self.partition_by.clone(),
             order_by: self.order_by.clone(),
             window_frame: self.frame.clone(),

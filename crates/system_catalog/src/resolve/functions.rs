@@ -113,17 +113,12 @@ fn candidate<F: Signature>(function: F, call: &Arguments) -> Option<Candidate<Ch
         if !call.names.is_empty() {
             return None;
         }
-        if item == Oid::ANY {
-            // VARIADIC "any" takes at least one argument of any type.
-            variadic = count.checked_sub(declared - 1)?;
-        } else {
-            variadic = count.checked_sub(declared - 1).filter(|number| *number > 0)?;
+        // Without an argument for the array, its default counts.
+        variadic = (count + 1).saturating_sub(declared);
+        if variadic > 0 {
+            arguments.pop();
+            arguments.extend(std::iter::repeat_n(item, variadic));
         }
-        if variadic == 0 {
-            return None;
-        }
-        arguments.pop();
-        arguments.extend(std::iter::repeat_n(item, variadic));
     } else if call.is_variadic_array && function.variadic().is_none() {
         return None;
     }

@@ -34,6 +34,7 @@ pub fn check_routine(routine: &Arc<Routine>, catalog: &dyn Catalog) -> Result<()
             true => attributes_of(routine.result),
             false => routine.columns.clone(),
         },
+        order_by: Vec::new(),
     };
     binder.body_of(&called).map(drop)
 }

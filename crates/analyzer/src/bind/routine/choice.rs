@@ -5,12 +5,13 @@ use crate::bind::from::attributes_of;
 use crate::bind::function::no_function;
 use crate::bind::names;
 use crate::bind::operator::polymorphic;
+use crate::bind::scope::Clause;
 use crate::error::{Error, Result};
 use crate::resolve::{Arguments, Chosen, Signature, among};
 use crate::routine::Routine;
 use crate::system::functions::{Function, FunctionKind};
 use crate::system::{Oid, SqlType};
-use crate::tree::{Column, Expr, Kind};
+use crate::tree::{Column, Expr, Kind, SortKey};
 use grammar::tree::FuncCall;
 use std::sync::Arc;
 
@@ -24,6 +25,8 @@ pub(super) struct Called {
     pub(super) result: Oid,
     /// The columns of the result.
     pub(super) columns: Vec<Column>,
+    /// WITHIN GROUP, whose values are the last arguments.
+    pub(super) order_by: Vec<SortKey>,
 }
 
 /// What a call means.
@@ -91,7 +94,14 @@ impl Binder<'_> {
         if !built_in().all(is_scalar) {
             return Ok(None);
         }
-        let (values, names) = self.call_arguments(&call.args)?;
+        let (mut values, names) = self.call_arguments(&call.args)?;
+        let order_by = match call.agg_within_group {
+            true => self.in_clause(Clause::AggregateArgument, |binder| {
+                binder.within_group(&call.agg_order)
+            })?,
+            false => Vec::new(),
+        };
+        values.extend(order_by.iter().map(|key| key.expr.clone()));
         let types: Vec<Oid> = values.iter().map(|value| value.sql_type.oid).collect();
         let shown: Vec<&str> = names.iter().map(String::as_str).collect();
         let is_variadic_array = call.func_variadic;
@@ -105,7 +115,8 @@ impl Binder<'_> {
             Candidate::BuiltIn(_) => Ok(Some(Meant::BuiltIn(values, names))),
             Candidate::Routine(routine) => {
                 self.catalog.may_call(routine).map_err(|error| error.at(call.location))?;
-                self.called(&chosen, routine, values, call.location).map(Meant::Routine).map(Some)
+                let called = self.called(&chosen, routine, values, call.location)?;
+                Ok(Some(Meant::Routine(Called { order_by, ..called })))
             }
         }
     }
@@ -144,7 +155,8 @@ impl Binder<'_> {
             let oid = actual.actual(column.sql_type.oid).ok_or_else(undetermined)?;
             column.sql_type = SqlType { oid, ..column.sql_type };
         }
-        Ok(Called { routine: Arc::clone(routine), arguments, result, columns })
+        let (routine, order_by) = (Arc::clone(routine), Vec::new());
+        Ok(Called { routine, arguments, result, columns, order_by })
     }
 
     /// The arguments in the order of the parameters, with defaults.

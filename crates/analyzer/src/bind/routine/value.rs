@@ -1,6 +1,7 @@
 //! Calls of SQL functions, in expressions and in FROM, replaced by what their bodies say.
 
 use super::choice::{Called, Meant};
+use super::executed::result_type;
 use crate::bind::aggregate::is_volatile_expr;
 use crate::bind::from::{Part, part, rename};
 use crate::bind::scope::Clause;
@@ -75,7 +76,7 @@ impl Binder<'_> {
     fn value_of_routine(&mut self, called: Called, location: i32) -> Result<Expr> {
         let index = self.part_of_index();
         if is_plain_foreign(&called) && index.is_none() {
-            return Ok(foreign_value(called, location));
+            return self.foreign_value(called, location);
         }
         let is_plain = !called.routine.returns_set && called.result.catalog_name() != "void";
         if called.routine.language == "sql" && is_plain && !self.executes_all {
@@ -89,6 +90,23 @@ impl Binder<'_> {
             return Err(in_index(&called, part, location));
         }
         self.executed_value(called, location)
+    }
+
+    /// The value of a function that runs for rows. The conditions of a domain are checked behind it.
+    fn foreign_value(&mut self, called: Called, location: i32) -> Result<Expr> {
+        let result = result_type(called.result);
+        let call = ForeignCall {
+            function: called.routine.id,
+            volatility: called.routine.volatility,
+            is_strict: called.routine.is_strict,
+            arguments: called.arguments,
+        };
+        let value = Expr::new(Kind::Foreign(call), result.base(), location);
+        if result.base() == result {
+            return Ok(value);
+        }
+        let converted = self.coerce(value, result, CastContext::Explicit)?;
+        converted.ok_or_else(|| Error::missing("a value of this domain").at(location))
     }
 
     /// The part of an index that is being bound, if one is.
@@ -275,7 +293,7 @@ impl Binder<'_> {
         if !called.routine.returns_set && called.columns.is_empty() {
             let name = called.routine.name.clone();
             let expr = match called.routine.is_foreign {
-                true => foreign_value(called, location),
+                true => self.foreign_value(called, location)?,
                 false => self.expanded_value(&called, location)?,
             };
             let select = self.next_select();
@@ -322,17 +340,6 @@ fn in_index(called: &Called, part: &str, location: i32) -> Error {
     }
     let what = format!("{} in an index, which is no expression,", called.routine.signature());
     Error::missing(what).at(location)
-}
-
-/// The value of a function that runs for rows.
-fn foreign_value(called: Called, location: i32) -> Expr {
-    let call = ForeignCall {
-        function: called.routine.id,
-        volatility: called.routine.volatility,
-        is_strict: called.routine.is_strict,
-        arguments: called.arguments,
-    };
-    Expr::new(Kind::Foreign(call), SqlType::plain(called.result), location)
 }
 
 /// Whether a function runs for rows and gives a plain value for each.
