@@ -1,5 +1,7 @@
 //! Functions as trees of statements. Expressions and SQL statements are texts.
 
+use std::sync::Arc;
+
 /// An expression or statement of SQL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sql {
@@ -11,6 +13,8 @@ pub struct Sql {
     pub position: usize,
     /// The names in it, each once, in lower case unless they are quoted.
     pub names: Vec<String>,
+    /// The assignment whose value or subscript it is, as it is written.
+    pub assignment: Option<Arc<str>>,
 }
 
 /// BEGIN ... END with its declarations.
@@ -18,6 +22,8 @@ pub struct Sql {
 pub struct Block {
     /// What names mean that are both a variable's and a column's; of the outermost block.
     pub conflict: Conflict,
+    /// Whether errors of INTO STRICT have the values of parameters: `#print_strict_params`; of the outermost block.
+    pub prints_strict: bool,
     /// The label.
     pub label: Option<String>,
     /// DECLARE.
@@ -143,6 +149,15 @@ pub enum Direction {
     Relative(Sql),
 }
 
+/// The operand of CASE.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Operand {
+    /// The variable that has its value in the conditions.
+    pub variable: String,
+    /// The operand.
+    pub value: Sql,
+}
+
 /// A number of rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Count {
@@ -228,12 +243,12 @@ pub enum Kind {
     Block(Block),
     /// `:=`.
     Assign(Target, Sql),
-    /// `:=` of an item or a slice of an array.
-    AssignItem(Target, Vec<Subscript>, Sql),
+    /// `:=` of a part of a value.
+    AssignItem(Target, Vec<Step>, Sql),
     /// IF: conditions with statements, and ELSE.
     If(Vec<(Sql, Vec<Statement>)>, Vec<Statement>),
-    /// CASE: conditions with statements, and ELSE, if there is one.
-    Case(Vec<(Sql, Vec<Statement>)>, Option<Vec<Statement>>),
+    /// CASE: its operand, if it has one, conditions with statements, and ELSE, if there is one.
+    Case(Option<Operand>, Vec<(Sql, Vec<Statement>)>, Option<Vec<Statement>>),
     /// LOOP, and WHILE with its condition.
     Loop(Option<String>, Option<Sql>, Vec<Statement>),
     /// FOR over numbers.
@@ -364,13 +379,15 @@ pub struct Foreach {
     pub body: Vec<Statement>,
 }
 
-/// A subscript of what is assigned to.
+/// A step to the part of a value that is assigned to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Subscript {
+pub enum Step {
     /// `[i]`.
     Item(Sql),
     /// `[from:to]`.
     Slice(Option<Sql>, Option<Sql>),
+    /// `.name`.
+    Field(String),
 }
 
 /// FOR over the rows of a cursor.

@@ -1,5 +1,6 @@
 //! Items and slices of arrays. The first subscript of an array is 1, and an array of several dimensions consists of arrays.
 
+use crate::steady::steady_value;
 use crate::value::Value;
 use datafusion::arrow::array::{Array, ArrayRef, ListArray, new_empty_array, new_null_array};
 use datafusion::arrow::buffer::OffsetBuffer;
@@ -67,6 +68,38 @@ fn collect(within: &ArrayRef, depth: usize, of: &SqlType, found: &mut Vec<Value>
     Ok(())
 }
 
+/// The item of an array at some subscripts; NULL where there is none.
+///
+/// # Errors
+/// 0A000 for a slice.
+pub(crate) fn item(array: &Value, at: &[ItemPlace]) -> Result<Value> {
+    let SqlType::Array(of) = &array.of else {
+        return Err(missing("an item of such a value"));
+    };
+    let mut found = match &array.scalar {
+        ScalarValue::List(list) if !list.is_null(0) => list.value(0),
+        _ => return Ok(Value::null(of)),
+    };
+    for (number, place) in at.iter().enumerate() {
+        let ItemPlace::Item(index) = place else {
+            return Err(missing("a field of a slice in an assignment"));
+        };
+        let row = usize::try_from(index.saturating_sub(1)).ok();
+        let Some(row) = row.filter(|row| *row < found.len() && found.is_valid(*row)) else {
+            return Ok(Value::null(of));
+        };
+        if number + 1 == at.len() {
+            return Value::at(&found, row, of);
+        }
+        let Some(inner) = found.as_any().downcast_ref::<ListArray>().map(|all| all.value(row))
+        else {
+            return Ok(Value::null(of));
+        };
+        found = inner;
+    }
+    Ok(Value::null(of))
+}
+
 /// An array in which a value stands at some subscripts.
 pub(crate) fn with_item(array: &Value, at: &[ItemPlace], item: Value) -> Result<Value> {
     let data_type = array.of.arrow();
@@ -77,6 +110,7 @@ pub(crate) fn with_item(array: &Value, at: &[ItemPlace], item: Value) -> Result<
     let DataType::List(field) = &data_type else {
         return Err(missing("an assignment to an item of such a value"));
     };
+    let item = Value { scalar: as_item(item.scalar, field.data_type()), of: item.of };
     let scalar = match (at, list.filter(|list| list.data_type().is_list())) {
         (places, Some(list)) => deep(&list, &items_of(places, &list)?, &item.scalar)?,
         ([ItemPlace::Item(at)], None) => one(&array.scalar, field, *at, &item.scalar)?,
@@ -96,17 +130,38 @@ fn missing(what: &str) -> Error {
     Error::unsupported(format!("{what} is not supported"))
 }
 
+/// An item as an array with items of a type holds it: a number has a scale of its own there.
+fn as_item(item: ScalarValue, of: &DataType) -> ScalarValue {
+    match of {
+        DataType::LargeBinary => steady_value(&item).into_owned(),
+        _ => item,
+    }
+}
+
+/// Items as an array with items of a type holds them.
+fn as_items(items: ArrayRef, of: &DataType) -> Result<ArrayRef> {
+    let differ = *of == DataType::LargeBinary && items.data_type().is_decimal();
+    if !differ || items.is_empty() {
+        return Ok(if differ { new_empty_array(of) } else { items });
+    }
+    let mut held = Vec::with_capacity(items.len());
+    for row in 0..items.len() {
+        held.push(as_item(ScalarValue::try_from_array(&items, row)?, of));
+    }
+    Ok(ScalarValue::iter_to_array(held)?)
+}
+
 /// The items of a list of one dimension; none of NULL.
-fn plain_items(list: &ScalarValue, field: &FieldRef) -> ArrayRef {
+fn plain_items(list: &ScalarValue, field: &FieldRef) -> Result<ArrayRef> {
     match list {
-        ScalarValue::List(list) if !list.is_null(0) => list.value(0),
-        _ => new_empty_array(field.data_type()),
+        ScalarValue::List(list) if !list.is_null(0) => as_items(list.value(0), field.data_type()),
+        _ => Ok(new_empty_array(field.data_type())),
     }
 }
 
 /// A list with another item, before which NULLs stand if it was shorter.
 fn one(list: &ScalarValue, field: &FieldRef, at: i64, item: &ScalarValue) -> Result<ScalarValue> {
-    let items = plain_items(list, field);
+    let items = plain_items(list, field)?;
     let place = place_of(at, items.len())?;
     of_array(field, replaced(&items, place..place + 1, &item.to_array()?)?)
 }
@@ -118,7 +173,7 @@ fn slice(
     (from, to): (Option<i64>, Option<i64>),
     given: &ArrayRef,
 ) -> Result<ScalarValue> {
-    let items = plain_items(list, field);
+    let items = plain_items(list, field)?;
     let (from, to) = (from.unwrap_or(1), to.unwrap_or(items.len() as i64));
     if from > to.saturating_add(1) {
         let message = "upper bound cannot be less than lower bound";
@@ -131,7 +186,7 @@ fn slice(
     if given.len() < places.len() {
         return Err(Error::new(SqlState::chosen("2202E"), "source array too small"));
     }
-    let given = given.slice(0, places.len());
+    let given = as_items(given.slice(0, places.len()), field.data_type())?;
     of_array(field, replaced(&items, places, &given)?)
 }
 

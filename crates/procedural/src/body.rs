@@ -1,25 +1,29 @@
 //! The body of a function, ready to be executed.
 
+use crate::call_form::{CallForm, called, is_composite};
 use crate::composite::is_row;
 use crate::home::{self, Home, Source};
 use crate::host::{StatementHost, Statements};
+use crate::known::Shared;
 use crate::memory::Memory;
-use crate::purity;
+use crate::purity::{changes_settings, only_computes};
 use crate::returned;
 use crate::script::statements;
-use crate::steady::steady_value;
-use crate::value::{Value, base, unbounded, written_id};
+use crate::value::Value;
 use catalog_views::search_path::SearchPath;
 use datafusion::common::ScalarValue;
 use lowering::Shape;
+use parking_lot::Mutex;
 use parser::Body as StatementBody;
 use plpgsql::tree::{Block, Sql};
-use plpgsql::{Called, Form, Host, Variable};
+use plpgsql::{Called, Host, Variable};
 use std::sync::Arc;
-use store::catalog::{Catalog, Function, Parameter, RelationId, SqlType, Volatility};
+use store::catalog::{Catalog, Function, RelationId, Volatility};
 use system_catalog::Oid;
 use values::error::{Error, Result, SqlState};
-use values::types::BPCHAR;
+
+/// Forms of the calls of one function, at most: of calls with arguments of other types.
+const FORMS_MAX: usize = 8;
 
 /// A function, ready to be executed.
 pub struct Prepared {
@@ -28,6 +32,9 @@ pub struct Prepared {
     body: Body,
     /// Whether its statements are executed in the transaction.
     pub needs_driver: bool,
+    forms: Mutex<Vec<Arc<CallForm>>>,
+    /// What its hosts have found out about its texts.
+    shared: Shared,
 }
 
 enum Body {
@@ -50,9 +57,9 @@ impl Prepared {
         };
         // Where the settings of the session change, nothing else may run.
         let needs_driver = changes_settings(&function)
-            || function.volatility == Volatility::Volatile
-                && !purity::only_computes(catalog, &function);
-        Ok(Self { function, body, needs_driver })
+            || function.volatility == Volatility::Volatile && !only_computes(catalog, &function);
+        let (forms, shared) = Default::default();
+        Ok(Self { function, body, needs_driver, forms, shared })
     }
 
     /// Whether it is volatile.
@@ -80,8 +87,80 @@ impl Prepared {
     /// A host for it, which knows what an earlier one has planned.
     pub fn host<S: Statements>(&self, statements: S, memory: Memory) -> StatementHost<S> {
         match self.body {
-            Body::Procedural(_) => StatementHost::resume(statements, memory),
+            Body::Procedural(_) => self.resume(statements, memory),
             Body::Sql(_) => StatementHost::of_sql(statements, memory),
+        }
+    }
+
+    /// A host for its body in PL/pgSQL, which also knows what others have found out that run at the same time.
+    pub fn resume<S: Statements>(&self, statements: S, memory: Memory) -> StatementHost<S> {
+        // The settings of such a function are lent while it runs.
+        let shared = (!changes_settings(&self.function)).then(|| self.shared.clone());
+        StatementHost::resume(statements, memory).sharing(shared)
+    }
+
+    /// What all calls that the engine's function of a shape makes have in common.
+    ///
+    /// # Errors
+    /// A parameter has a type without values.
+    pub fn form(&self, shape: &Shape) -> Result<Arc<CallForm>> {
+        let mut forms = self.forms.lock();
+        if let Some(form) = forms.iter().find(|form| form.shape == *shape) {
+            return Ok(Arc::clone(form));
+        }
+        let has_variables = matches!(self.body, Body::Procedural(_));
+        let form = Arc::new(CallForm::of(&self.function, shape, has_variables)?);
+        if forms.len() >= FORMS_MAX {
+            forms.clear();
+        }
+        forms.push(Arc::clone(&form));
+        Ok(form)
+    }
+
+    /// The value of a result that is neither a row nor a set, for some arguments.
+    ///
+    /// # Errors
+    /// Those of the body.
+    pub async fn value<S: Statements>(
+        &self,
+        host: &mut StatementHost<S>,
+        form: &CallForm,
+        arguments: Vec<ScalarValue>,
+    ) -> Result<ScalarValue> {
+        if let (Body::Procedural(block), [of]) = (&self.body, form.shape.columns.as_slice())
+            && form.is_value()
+            && !self.is_null_for(&arguments)
+        {
+            let variables = form.variables(&self.function, arguments);
+            let (called, result) = (self.called(form), form.result());
+            let value = plpgsql::value(block, called, variables, result, host).await?;
+            let value = returned::column(host, value, of, form.declared.first().copied()).await;
+            return value.map_err(|error| self.returning(error, form));
+        }
+        let rows = self.call(host, form, arguments).await?;
+        let first = rows.into_iter().next().and_then(|row| row.into_iter().next());
+        Ok(first.unwrap_or(ScalarValue::Null))
+    }
+
+    /// Whether it is not executed for some arguments, because one of them is NULL.
+    fn is_null_for(&self, arguments: &[ScalarValue]) -> bool {
+        self.function.is_strict && arguments.iter().any(ScalarValue::is_null)
+    }
+
+    /// Whether its result is what RETURN gives.
+    fn is_returned(&self, form: &CallForm) -> bool {
+        let is_procedural = matches!(self.body, Body::Procedural(_));
+        is_procedural && !form.shape.is_set && self.function.outputs().next().is_none()
+    }
+
+    /// An error of the conversion of what RETURN gives.
+    fn returning(&self, error: Error, form: &CallForm) -> Error {
+        match self.is_returned(form) {
+            true => error.within(format_args!(
+                "PL/pgSQL function {} while casting return value to function's return type",
+                form.signature
+            )),
+            false => error,
         }
     }
 
@@ -92,33 +171,25 @@ impl Prepared {
     pub async fn call<S: Statements>(
         &self,
         host: &mut StatementHost<S>,
-        shape: &Shape,
+        form: &CallForm,
         arguments: Vec<ScalarValue>,
     ) -> Result<Vec<Vec<ScalarValue>>> {
-        if self.function.is_strict && arguments.iter().any(ScalarValue::is_null) {
+        let shape = &form.shape;
+        if self.is_null_for(&arguments) {
             return match shape.is_set {
                 true => Ok(Vec::new()),
                 false => Ok(vec![self.nulls(shape)?]),
             };
         }
         let mut rows = match &self.body {
-            Body::Procedural(block) => self.interpreted(block, host, shape, arguments).await?,
+            Body::Procedural(block) => self.interpreted(block, host, form, arguments).await?,
             Body::Sql(statements) => self.executed(statements, host, shape, arguments).await?,
         };
         if rows.is_empty() && !shape.is_set {
             return Ok(vec![self.nulls(shape)?]);
         }
-        let is_returned = matches!(self.body, Body::Procedural(_))
-            && !shape.is_set
-            && self.function.outputs().next().is_none();
-        let within = |error: Error| match is_returned {
-            true => error.within(format_args!(
-                "PL/pgSQL function {} while casting return value to function's return type",
-                signature(&self.function)
-            )),
-            false => error,
-        };
-        let declared = self.declared(shape.columns.len());
+        let is_returned = self.is_returned(form);
+        let within = |error: Error| self.returning(error, form);
         let mut converted = Vec::with_capacity(rows.len());
         for row in rows.drain(..) {
             let row = returned::columns(row, shape);
@@ -126,14 +197,14 @@ impl Prepared {
                 && !shape.is_row
                 && of.attributes().is_some()
             {
-                let row = returned::converted(host, row, of, is_returned).await.map_err(&within)?;
+                let row = returned::converted(host, row, of, is_returned).await.map_err(within)?;
                 converted.push(vec![row]);
                 continue;
             }
             let mut values = Vec::with_capacity(row.len());
             for (at, (value, of)) in row.into_iter().zip(&shape.columns).enumerate() {
-                let value = returned::column(host, value, of, declared.get(at).copied()).await;
-                values.push(value.map_err(&within)?);
+                let value = returned::column(host, value, of, form.declared.get(at).copied()).await;
+                values.push(value.map_err(within)?);
             }
             converted.push(values);
         }
@@ -149,81 +220,15 @@ impl Prepared {
         &self,
         block: &Block,
         host: &mut StatementHost<S>,
-        shape: &Shape,
+        form: &CallForm,
         arguments: Vec<ScalarValue>,
     ) -> Result<Vec<Vec<Value>>> {
-        let is_composite = self.is_composite();
-        let columns = match shape.columns.as_slice() {
-            [only] if let (false, Some(attributes)) = (shape.is_row, only.attributes()) => {
-                attributes.iter().map(|attribute| attribute.sql_type.clone()).collect()
-            }
-            columns => columns.to_vec(),
-        };
-        let declared = self.declared(columns.len());
-        let name = |(at, of): (usize, &SqlType)| match declared.get(at) {
-            Some(oid) if is_held_as_another(*oid) => oid.to_string(),
-            _ => base(of).to_string(),
-        };
-        let types: Vec<String> = columns.iter().enumerate().map(name).collect();
-        let (parameters, outputs) = self.parameters(host, shape, arguments)?;
-        let is_value = is_composite && !shape.is_set;
-        let form = Form {
-            outputs: &outputs,
-            types: &types,
-            is_row: shape.is_row && outputs.is_empty() && !is_value,
-            is_composite,
-            is_set: shape.is_set,
-            is_void: self.is_void(),
-        };
-        let of = Called { name: &self.function.name, signature: &signature(&self.function) };
-        plpgsql::call(block, of, parameters, form, host).await
+        let variables = form.variables(&self.function, arguments);
+        plpgsql::call(block, self.called(form), variables, form.result(), host).await
     }
 
-    /// The variables that it begins with, and the places of its output parameters.
-    fn parameters<S: Statements>(
-        &self,
-        host: &mut StatementHost<S>,
-        shape: &Shape,
-        arguments: Vec<ScalarValue>,
-    ) -> Result<(Vec<plpgsql::Given<Value>>, Vec<usize>)> {
-        let (mut all, mut outputs) = (Vec::new(), Vec::new());
-        let mut given = arguments.into_iter().zip(&shape.arguments);
-        let mut columns = shape.columns.iter();
-        // The only output is the row whose fields are the columns.
-        let is_whole = self.is_composite() && shape.is_row;
-        for (at, parameter) in self.function.parameters.iter().enumerate() {
-            let column = parameter.mode.is_output().then(|| columns.next()).flatten();
-            let column = column.filter(|_| !is_whole);
-            if parameter.mode.is_output() {
-                outputs.push(at);
-            }
-            let argument = parameter.mode.is_input().then(|| given.next()).flatten();
-            let value = match (argument, column) {
-                (Some((scalar, of)), _) => of_parameter(parameter, scalar, of),
-                (None, Some(of)) => {
-                    of_parameter(parameter, ScalarValue::try_from(&of.arrow())?, of)
-                }
-                (None, None) if let Some(of) = held_composite(parameter) => {
-                    Value { scalar: ScalarValue::try_from(&of.arrow())?, of }
-                }
-                (None, None) => host.null(&type_name(parameter))?,
-            };
-            all.push((parameter.name.clone(), variable_type(parameter, &value.of), value));
-        }
-        Ok((all, outputs))
-    }
-
-    /// The types with which the columns of the result are declared. None for the attributes of a composite type.
-    fn declared(&self, columns: usize) -> Vec<Oid> {
-        let outputs = self.function.outputs().map(|parameter| Oid(parameter.type_id));
-        let mut declared: Vec<Oid> = outputs.collect();
-        if declared.is_empty() {
-            declared.push(Oid(self.function.result_id));
-        }
-        match declared.len() == columns && !self.is_composite() {
-            true => declared,
-            false => Vec::new(),
-        }
+    fn called<'a>(&'a self, form: &'a CallForm) -> Called<'a> {
+        called(&self.function, &form.signature)
     }
 
     /// The parameters of a SQL function: `$n` first, then by their names.
@@ -289,7 +294,7 @@ impl Prepared {
             columns => columns.len(),
         };
         let is_whole = |row: &Vec<Value>| row.len() == 1 && is_row(&row[0]);
-        let is_whole = self.is_composite() && last.rows.iter().all(is_whole);
+        let is_whole = is_composite(&self.function) && last.rows.iter().all(is_whole);
         if last.columns.len() != width && !is_whole {
             return Err(mismatch(match width {
                 1 if !shape.is_row => "Final statement must return exactly one column.".to_owned(),
@@ -305,64 +310,7 @@ impl Prepared {
         Ok(last.rows)
     }
 
-    /// Whether the result is a row of a composite type, also of a table's rows.
-    fn is_composite(&self) -> bool {
-        Oid(self.function.result_id).is_composite() || self.function.result_relation.is_some()
-    }
-
     fn is_void(&self) -> bool {
         Oid(self.function.result_id).catalog_name() == "void"
-    }
-}
-
-/// A function as the context of errors names it: `f(integer,text)`.
-pub fn signature(function: &Function) -> String {
-    let types: Vec<String> =
-        function.inputs().map(|input| Oid(input.type_id).to_string()).collect();
-    format!("{}({})", function.name, types.join(","))
-}
-
-/// Whether a function runs with other settings than its caller.
-pub fn changes_settings(function: &Function) -> bool {
-    function.is_security_definer || !function.settings.is_empty()
-}
-
-/// The composite type of a parameter.
-fn held_composite(parameter: &Parameter) -> Option<SqlType> {
-    let oid = Oid(parameter.type_id);
-    if oid.is_composite() { parser::types::held(oid.into()) } else { None }
-}
-
-/// The name of a parameter's type.
-fn type_name(parameter: &Parameter) -> String {
-    written_id(Oid(parameter.type_id))
-}
-
-/// Whether the values of a type, or the items of an array, are held as those of another one.
-fn is_held_as_another(oid: Oid) -> bool {
-    let held = [Oid::BPCHAR, Oid::NAME, Oid::CHAR, Oid::OID, Oid::REFCURSOR];
-    held.contains(&oid.element().unwrap_or(oid))
-}
-
-/// The type of a parameter's variable, which has no length or digits. That of a polymorphic one is what is given.
-fn variable_type(parameter: &Parameter, given: &SqlType) -> String {
-    let oid = Oid(parameter.type_id);
-    match parser::types::held(oid.into()) {
-        Some(_) if !oid.is_of_users() => written_id(oid),
-        _ => unbounded(given),
-    }
-}
-
-/// An argument as the value of a parameter, without the length or the digits of its own type.
-fn of_parameter(parameter: &Parameter, scalar: ScalarValue, of: &SqlType) -> Value {
-    match of {
-        SqlType::Numeric { precision: 1.., .. } => {
-            Value { scalar: steady_value(&scalar).into_owned(), of: SqlType::NUMERIC }
-        }
-        SqlType::Varchar(_) => Value { scalar, of: SqlType::Varchar(None) },
-        SqlType::Precise(of, _) => Value { scalar, of: (**of).clone() },
-        SqlType::Text if Oid(parameter.type_id) == Oid::BPCHAR => Value { scalar, of: BPCHAR },
-        // The length says how many blanks there are.
-        of => Value { scalar, of: of.clone() },
     }
 }

@@ -1,8 +1,9 @@
 //! Expressions, which are looked at once: computed as plain values, by the engine, or executed as a query.
 
 use crate::assignment::assigned;
-use crate::host::{StatementHost, Statements, inside, text_value};
+use crate::host::{StatementHost, Statements, text_value};
 use crate::known::{Key, Known, parameters};
+use crate::scalar::{Caller, Scalar};
 use crate::steady::steady;
 use crate::subquery;
 use crate::value::Value;
@@ -16,7 +17,8 @@ use store::catalog::SqlType;
 use values::error::{Error, Result, SqlState};
 
 impl<S: Statements> StatementHost<S> {
-    /// The value of an expression, and whether it has been converted to the type.
+    /// The value of an expression, and whether it has been converted to the type. The position of an error is one in the text
+    /// that is read for it.
     pub(crate) async fn evaluated(
         &mut self,
         sql: &Sql,
@@ -25,19 +27,15 @@ impl<S: Statements> StatementHost<S> {
     ) -> Result<(Value, bool)> {
         let key = (sql.id, to.map(str::to_owned));
         if !self.known.contains_key(&key) {
-            let known = match subquery::of(&sql.text) {
-                Some((query, form)) => Known { subquery: Some(form), ..Known::new(query) },
-                None => match to.and_then(|to| assigned(&sql.text, to)) {
-                    Some(assigned) => Known { converts: true, ..Known::new(assigned) },
-                    None => {
-                        Known::new(parser::one(&format!("SELECT {}", sql.text)).map_err(inside)?)
-                    }
-                },
+            let shared = self.shared.as_ref().and_then(|shared| shared.get(&key));
+            let known = match shared {
+                Some(known) => known,
+                None => known_of(&sql.text, to)?,
             };
             self.known.insert(key.clone(), known);
         }
         let (names, values) = parameters(variables, self.conflict);
-        let value = self.value_of(&key, &names, &values).await.map_err(inside)?;
+        let value = self.value_of(&key, &names, &values).await?;
         let converts = self.known.get(&key).is_none_or(|known| known.converts);
         Ok((value, converts))
     }
@@ -54,7 +52,9 @@ impl<S: Statements> StatementHost<S> {
         if let Some(form) = known.subquery {
             return self.of_subquery(form, &statement, names, values).await;
         }
-        if let Some(value) = self.kept_value(key, names, values).await? {
+        if !has_deep_subscripts(&statement.text)
+            && let Some(value) = self.kept_value(key, names, values).await?
+        {
             return Ok(value);
         }
         let (_, answer) = self.run(&statement, names, values, Some(2)).await?;
@@ -115,17 +115,23 @@ impl<S: Statements> StatementHost<S> {
         let Some(known) = self.known.get_mut(key) else { return Err(unknown()) };
         if known.scalar.is_none() {
             let statement = known.statement.clone();
-            let scalar = self.statements.scalar(&statement, &names, &values).await.map(Arc::new);
+            let scalar =
+                Box::pin(self.statements.scalar(&statement, &names, &values)).await.map(Arc::new);
             let Some(known) = self.known.get_mut(key) else { return Err(unknown()) };
             known.scalar = Some((names.clone(), scalar));
+            self.share(key);
         }
-        let Some(known) = self.known.get_mut(key) else { return Err(unknown()) };
+        let Some(known) = self.known.get(key) else { return Err(unknown()) };
         if let Some((of, Some(scalar))) = &known.scalar
             && *of == names
-            && let Some(value) = scalar.of_values(&names, &values)
         {
-            return value.map(Some);
+            let scalar = Arc::clone(scalar);
+            let caller = self.caller_of(&scalar).await;
+            if let Some(value) = scalar.of_values_calling(&names, &values, caller.as_deref()) {
+                return value.map(Some);
+            }
         }
+        let Some(known) = self.known.get(key) else { return Err(unknown()) };
         if let Some(compiled) = &known.compiled
             && let Some(value) = compiled.value(&names, &values)?
         {
@@ -135,15 +141,52 @@ impl<S: Statements> StatementHost<S> {
             return Ok(None);
         }
         let statement = known.statement.clone();
-        let compiled = self.statements.expression(&statement, &names, &values).await.map(Arc::new);
+        let compiled =
+            Box::pin(self.statements.expression(&statement, &names, &values)).await.map(Arc::new);
         let Some(known) = self.known.get_mut(key) else { return Err(unknown()) };
         known.is_planned = true;
-        known.compiled = compiled;
-        match &known.compiled {
+        known.compiled.clone_from(&compiled);
+        self.share(key);
+        match compiled {
             Some(compiled) => compiled.value(&names, &values),
             None => Ok(None),
         }
     }
+
+    /// Shows other hosts of the function what is known of an expression.
+    fn share(&self, key: &Key) {
+        if let (Some(shared), Some(known)) = (&self.shared, self.known.get(key)) {
+            shared.put(key, known);
+        }
+    }
+
+    /// Who calls the functions of an expression. `None` if it calls none, or nobody does.
+    async fn caller_of(&mut self, scalar: &Scalar) -> Option<Arc<dyn Caller>> {
+        if !scalar.has_calls() {
+            return None;
+        }
+        if self.caller.is_none() {
+            self.caller = self.statements.caller().await;
+        }
+        self.caller.clone()
+    }
+}
+
+/// An expression that is looked at for the first time.
+fn known_of(expression: &str, to: Option<&str>) -> Result<Known> {
+    if let Some((query, form)) = subquery::of(expression) {
+        return Ok(Known { subquery: Some(form), ..Known::new(query) });
+    }
+    if let Some(assigned) = to.and_then(|to| assigned(expression, to)) {
+        return Ok(Known { converts: true, ..Known::new(assigned) });
+    }
+    Ok(Known::new(parser::one(&format!("SELECT {expression}"))?))
+}
+
+/// Whether a text has subscripts behind each other. They are planned for the dimensions that an array has, which its type does
+/// not say.
+fn has_deep_subscripts(text: &str) -> bool {
+    text.split(']').skip(1).any(|rest| rest.trim_start().starts_with('['))
 }
 
 fn unknown() -> Error {

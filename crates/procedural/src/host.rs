@@ -6,9 +6,10 @@ use crate::composite;
 use crate::current::{self, Current};
 use crate::cursors::{CursorOf, Held};
 use crate::evaluation::Compiled;
-use crate::known::{Key, Known, parameters};
+use crate::in_place;
+use crate::known::{Key, Known, Shared, parameters};
 use crate::program::Program;
-use crate::scalar::Scalar;
+use crate::scalar::{Caller, Scalar};
 use crate::value::{Value, answer, assignable, named, schema_of, written};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::compute::concat_batches;
@@ -24,6 +25,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::SystemTime;
 use store::catalog::SqlType;
+use system_catalog::functions::{self, Function, Volatility};
 use values::error::{Error, Result, SqlState};
 use values::field::Field;
 use values::types::REFCURSOR;
@@ -71,6 +73,11 @@ pub trait Statements: Send {
         _names: &[NamedParameter],
         _values: &[ScalarValue],
     ) -> impl Future<Output = Option<Scalar>> + Send {
+        std::future::ready(None)
+    }
+
+    /// Who calls the functions of users in expressions of plain values, until the transaction ends. `None` if nobody does.
+    fn caller(&mut self) -> impl Future<Output = Option<Arc<dyn Caller>>> + Send {
         std::future::ready(None)
     }
 
@@ -133,6 +140,10 @@ pub struct StatementHost<S> {
     /// What names mean that are both a variable's and a column's.
     pub(crate) conflict: Conflict,
     pub(crate) programs: Programs<Program>,
+    /// Who calls the functions of its expressions, once one does.
+    pub(crate) caller: Option<Arc<dyn Caller>>,
+    /// What other hosts of its function have found out.
+    pub(crate) shared: Option<Shared>,
     /// Whether texts mean something else than when it began.
     pub(crate) has_moved: bool,
 }
@@ -148,6 +159,8 @@ impl<S: Statements> StatementHost<S> {
             turns: 0,
             conflict: Conflict::Error,
             programs: Programs::default(),
+            caller: None,
+            shared: None,
             has_moved: false,
         }
     }
@@ -181,7 +194,8 @@ impl<S: Statements> StatementHost<S> {
         values: &[ScalarValue],
         limit: Option<usize>,
     ) -> Result<Done> {
-        let done = self.statements.run(statement, names, values, limit).await.map_err(inside);
+        // The interpreter's futures stay small, also where statements stand within each other.
+        let done = Box::pin(self.statements.run(statement, names, values, limit)).await;
         if self.statements.has_moved() {
             self.has_moved = true;
             self.forget();
@@ -289,10 +303,13 @@ impl<S: Statements> Host for StatementHost<S> {
             return None;
         }
         let compiled = known.compiled.as_ref().filter(|compiled| compiled.is_of(names));
-        let program = match (scalar, compiled) {
-            (Some(scalar), _) => Program::Scalar(Arc::clone(scalar)),
-            (None, Some(compiled)) => Program::Compiled(Arc::clone(compiled)),
-            (None, None) => return None,
+        let program = match (scalar, &self.caller, compiled) {
+            (Some(scalar), ..) if !scalar.has_calls() => Program::Scalar(Arc::clone(scalar)),
+            (Some(scalar), Some(caller), _) => {
+                Program::Calling(Arc::clone(scalar), Arc::clone(caller))
+            }
+            (_, _, Some(compiled)) => Program::Compiled(Arc::clone(compiled)),
+            _ => return None,
         };
         Some(Arc::new(program))
     }
@@ -330,7 +347,7 @@ impl<S: Statements> Host for StatementHost<S> {
         limit: Option<usize>,
     ) -> Result<Answer<Value>> {
         if let Some(current) = current::of(&sql.text) {
-            return self.execute_current(sql, current, variables, limit).await;
+            return Box::pin(self.execute_current(sql, current, variables, limit)).await;
         }
         let statement = self.statement_of(sql)?;
         let (names, values) = parameters(variables, self.conflict);
@@ -397,7 +414,7 @@ impl<S: Statements> Host for StatementHost<S> {
             let message = format!("cannot open {} query as cursor", command.to_uppercase());
             return Err(Error::new(SqlState::InvalidCursorDefinition, message));
         }
-        let done = self.done(&statement, &names, &values, None).await?;
+        let done = self.done(&statement, &names, &values, None).await.map_err(inside)?;
         let fields = done.fields.unwrap_or_default();
         let schema = done.batches.first().map(RecordBatch::schema).or(done.schema);
         let schema = schema.unwrap_or_else(|| schema_of(&fields));
@@ -434,9 +451,11 @@ impl<S: Statements> Host for StatementHost<S> {
             return Ok(value);
         }
         let name = "$1".to_owned();
-        let sql = Sql { id: 0, text: name.clone(), position: 0, names: vec![name.clone()] };
+        let (text, names) = (name.clone(), vec![name.clone()]);
+        let sql = Sql { id: 0, text, position: 0, names, assignment: None };
         let variable = Variable { qualifier: None, name, value };
-        self.evaluated(&sql, &[variable], Some(to)).await.map(|(value, _)| value)
+        let converted = self.evaluated(&sql, &[variable], Some(to)).await;
+        converted.map(|(value, _)| value).map_err(inside)
     }
 
     async fn columns_of(&mut self, relation: &str) -> Result<Vec<(String, String)>> {
@@ -463,16 +482,16 @@ impl<S: Statements> Host for StatementHost<S> {
 
     async fn savepoint(&mut self) -> Result<Self::Savepoint> {
         let mark = self.statements.held()?.mark();
-        Ok((self.statements.savepoint().await?, mark))
+        Ok((Box::pin(self.statements.savepoint()).await?, mark))
     }
 
     async fn roll_back(&mut self, (to, mark): Self::Savepoint) -> Result<()> {
         self.statements.held()?.go_back(mark);
-        self.statements.roll_back(to).await
+        Box::pin(self.statements.roll_back(to)).await
     }
 
     async fn end_transaction(&mut self, commits: bool) -> Result<()> {
-        self.statements.end_transaction(commits).await?;
+        Box::pin(self.statements.end_transaction(commits)).await?;
         // `now()` says another time.
         self.settle();
         Ok(())
@@ -568,12 +587,39 @@ impl<S: Statements> Host for StatementHost<S> {
         arrays::items(value, slice)
     }
 
-    fn item_type(&self, of: &str) -> Option<String> {
-        of.strip_suffix("[]").map(str::to_owned)
+    fn item_type<'t>(&self, of: &'t str) -> Option<&'t str> {
+        of.strip_suffix("[]")
+    }
+
+    fn put_item(&self, array: &mut Value, at: i64, item: &Value) -> Result<bool> {
+        in_place::put(&mut array.scalar, Some(at), &item.scalar)
     }
 
     fn with_item(&self, array: &Value, at: &[ItemPlace], item: Value) -> Result<Value> {
         arrays::with_item(array, at, item)
+    }
+
+    fn item(&self, array: &Value, at: &[ItemPlace]) -> Result<Value> {
+        arrays::item(array, at)
+    }
+
+    fn with_json(
+        &self,
+        json: &Value,
+        path: &[String],
+        is_array: bool,
+        part: &Value,
+    ) -> Result<Value> {
+        let empty = if is_array { "[]" } else { "{}" };
+        let whole = json.scalar.try_as_str().flatten().unwrap_or(empty);
+        let part = part.scalar.try_as_str().flatten().unwrap_or("null");
+        let text = values::json::change::assign(whole, path, part)?;
+        Ok(Value { scalar: ScalarValue::Utf8View(Some(text)), of: json.of.clone() })
+    }
+
+    fn is_folded(&self, sql: &Sql) -> bool {
+        let changes = |function: &Function| function.volatility != Volatility::Immutable;
+        !sql.names.iter().any(|name| functions::named(name).any(changes))
     }
 }
 

@@ -5,15 +5,21 @@ use crate::scalar::Scalar;
 use crate::subquery;
 use crate::value::Value;
 use datafusion::common::ScalarValue;
+use parking_lot::Mutex;
 use parser::Statement;
 use planner::{Conflict, NamedParameter};
 use plpgsql::Variable;
+use std::collections::HashMap;
 use std::sync::Arc;
+
+/// Expressions that hosts share, at most.
+const EXPRESSIONS_MAX: usize = 1_000;
 
 /// An expression or statement, and the type to which its value is converted.
 pub(crate) type Key = (usize, Option<String>);
 
 /// An expression that is evaluated again and again.
+#[derive(Clone)]
 pub(crate) struct Known {
     pub(crate) statement: Statement,
     /// Whether the statement converts the value.
@@ -31,6 +37,37 @@ impl Known {
     pub(crate) fn new(statement: Statement) -> Self {
         let (compiled, scalar, subquery) = (None, None, None);
         Self { statement, converts: false, compiled, scalar, is_planned: false, subquery }
+    }
+
+    /// Forgets what may have another value in the next statement.
+    pub(crate) fn settle(&mut self) {
+        if self.compiled.as_ref().is_none_or(|compiled| !compiled.is_lasting()) {
+            (self.compiled, self.is_planned) = (None, false);
+        }
+    }
+}
+
+/// What hosts of one function have found out about its texts that is good for every statement. A call within another one has
+/// it before the first one ends. Clones are the same.
+#[derive(Clone, Default)]
+pub(crate) struct Shared(Arc<Mutex<HashMap<Key, Known>>>);
+
+impl Shared {
+    /// What is known of an expression.
+    pub(crate) fn get(&self, key: &Key) -> Option<Known> {
+        self.0.lock().get(key).cloned()
+    }
+
+    /// Notes what is known of an expression.
+    pub(crate) fn put(&self, key: &Key, known: &Known) {
+        let mut known = known.clone();
+        known.settle();
+        // Another host may find what this one cannot.
+        known.scalar = known.scalar.filter(|(_, scalar)| scalar.is_some());
+        let mut all = self.0.lock();
+        if all.len() < EXPRESSIONS_MAX || all.contains_key(key) {
+            all.insert(key.clone(), known);
+        }
     }
 }
 

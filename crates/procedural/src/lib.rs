@@ -3,6 +3,7 @@
 mod arrays;
 mod assignment;
 mod body;
+mod call_form;
 mod check;
 mod composite;
 mod current;
@@ -11,10 +12,12 @@ mod evaluation;
 mod expressions;
 mod home;
 mod host;
+mod in_place;
 mod known;
 mod memory;
 mod program;
 mod purity;
+mod results;
 mod returned;
 mod running;
 mod scalar;
@@ -25,15 +28,20 @@ mod texts;
 mod value;
 mod waiting;
 
-pub use body::{Prepared, changes_settings, signature};
+pub use body::Prepared;
+pub use call_form::{CallForm, called, signature};
 pub use check::check_function;
 pub use cursors::{CursorMark, CursorOf, Cursors, Fetched, Held};
 pub use evaluation::Compiled;
 pub use home::Home;
 pub use host::{Done, StatementHost, Statements, termination};
 pub use memory::Memory;
-pub use purity::{calls_any, is_of_settings, may_change, may_read, only_computes, reads_tables};
+pub use purity::{
+    calls_any, changes_settings, is_of_settings, may_call, may_change, may_read, only_computes,
+    reads_tables,
+};
+pub use results::Results;
 pub use running::{Around, Running, RunningQuery};
-pub use scalar::Scalar;
+pub use scalar::{Callee, Caller, Scalar};
 pub use value::{Value, shown, written, written_id};
-pub use waiting::{awaited, task};
+pub use waiting::{awaited, deep, task};

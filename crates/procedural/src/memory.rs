@@ -1,7 +1,7 @@
 //! What a host has planned, kept from one call of a function to the next.
 
 use crate::host::{StatementHost, Statements};
-use crate::known::{Key, Known};
+use crate::known::{Key, Known, Shared};
 use planner::Conflict;
 use plpgsql::Programs;
 use std::collections::HashMap;
@@ -14,11 +14,7 @@ impl Memory {
     /// What is known in another statement with the same catalog and settings: without expressions that may have other values
     /// there.
     pub fn lasting(mut self) -> Self {
-        for known in self.0.values_mut() {
-            if known.compiled.as_ref().is_none_or(|compiled| !compiled.is_lasting()) {
-                (known.compiled, known.is_planned) = (None, false);
-            }
-        }
+        self.0.values_mut().for_each(Known::settle);
         self
     }
 }
@@ -38,10 +34,16 @@ impl<S: Statements> StatementHost<S> {
         host
     }
 
+    /// Also knows what other hosts of its function have found out.
+    pub(crate) fn sharing(mut self, shared: Option<Shared>) -> Self {
+        self.shared = shared;
+        self
+    }
+
     /// Forgets expressions that may have other values in the next transaction.
     pub(crate) fn settle(&mut self) {
         self.known = Memory(std::mem::take(&mut self.known)).lasting().0;
-        self.programs = Programs::default();
+        (self.programs, self.caller) = (Programs::default(), None);
     }
 
     /// Forgets what was planned.
@@ -50,7 +52,7 @@ impl<S: Statements> StatementHost<S> {
             (known.compiled, known.scalar, known.is_planned) = (None, None, false);
         }
         self.nulls.clear();
-        self.programs = Programs::default();
+        (self.programs, self.caller, self.shared) = (Programs::default(), None, None);
     }
 
     /// What runs its statements.

@@ -6,10 +6,27 @@ use grammar::tree::{FuncCall, Node, NodeEnum, NodeRef};
 use plpgsql::tree::Block;
 use std::collections::HashSet;
 use store::catalog::{Catalog, Function, Relation, RelationId};
+use typed_tree::Executed;
 
 /// Whether a function and all that it calls only compute.
 pub fn only_computes(catalog: &Catalog, function: &Function) -> bool {
     Search::new(catalog, Reads::None).function(function)
+}
+
+/// Whether an expression may call a function itself, without the engine: one that only computes, with the settings of its
+/// caller.
+pub fn may_call(catalog: &Catalog, executed: &Executed) -> bool {
+    let function = catalog.function_by_id(RelationId(executed.id));
+    function.is_some_and(|function| {
+        !changes_settings(function)
+            && !routines::is_foreign(&function.language)
+            && only_computes(catalog, function)
+    })
+}
+
+/// Whether a function runs with other settings than its caller.
+pub fn changes_settings(function: &Function) -> bool {
+    function.is_security_definer || !function.settings.is_empty()
 }
 
 /// Whether a statement calls functions that may change something.

@@ -35,7 +35,10 @@ pub(crate) async fn column<S: Statements>(
     declared: Option<Oid>,
 ) -> Result<ScalarValue> {
     let is_char = declared == Some(Oid::BPCHAR);
-    if value.of == *of || value.scalar.is_null() || is_char && value.of == BPCHAR {
+    // A domain may refuse NULL.
+    let is_domain = of.user_type().is_some_and(|user| user.domain().is_some());
+    let is_kept = value.scalar.is_null() && !is_domain || is_char && value.of == BPCHAR;
+    if is_kept || value.of == *of {
         return Ok(value.scalar);
     }
     let to = if is_char { written(&BPCHAR) } else { written(of) };

@@ -11,6 +11,7 @@ pub(super) fn statements(body: &str) -> Result<Vec<Sql>> {
         text: statement.text,
         position: 0,
         names: Vec::new(),
+        assignment: None,
     };
     Ok(statements.into_iter().enumerate().map(sql).collect())
 }

@@ -1,6 +1,6 @@
 //! The texts of SQL in a source.
 
-use plpgsql::tree::{Block, Declared, Kind, Raise, Rows, Sql, Statement, Subscript};
+use plpgsql::tree::{Block, Declared, Kind, Raise, Rows, Sql, Statement, Step};
 
 /// A text of SQL, or what has none that is known before it is executed.
 #[derive(Debug, Clone, Copy)]
@@ -51,17 +51,21 @@ impl Walk<'_> {
         match kind {
             Kind::Block(block) => self.block(block),
             Kind::Assign(_, value) => self.expression(value),
-            Kind::AssignItem(_, subscripts, value) => {
-                let all = subscripts.iter().all(|subscript| match subscript {
-                    Subscript::Item(at) => self.expression(at),
-                    Subscript::Slice(from, to) => {
+            Kind::AssignItem(_, steps, value) => {
+                let all = steps.iter().all(|step| match step {
+                    Step::Item(at) => self.expression(at),
+                    Step::Slice(from, to) => {
                         self.optional(from.as_ref()) && self.optional(to.as_ref())
                     }
+                    Step::Field(_) => true,
                 });
                 all && self.expression(value)
             }
             Kind::If(branches, otherwise) => self.branches(branches, Some(otherwise)),
-            Kind::Case(branches, otherwise) => self.branches(branches, otherwise.as_deref()),
+            Kind::Case(operand, branches, otherwise) => {
+                self.optional(operand.as_ref().map(|operand| &operand.value))
+                    && self.branches(branches, otherwise.as_deref())
+            }
             Kind::Loop(_, condition, body) => self.optional(condition.as_ref()) && self.all(body),
             Kind::ForRange(range) => {
                 self.expression(&range.from)

@@ -1,17 +1,42 @@
-//! Waiting for asynchronous work in a function of the engine, which is not asynchronous.
+//! Waiting for asynchronous work in a function of the engine, which is not asynchronous, and the stack that calls need.
 
 use datafusion::common::runtime::SpawnedTask;
 use futures::FutureExt;
+use futures::future::BoxFuture;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use tokio::runtime::{Builder, Handle, RuntimeFlavor};
 use values::error::{Error, Result, SqlState};
 
-/// Awaits work. On a runtime of several threads another one takes over the tasks of this one meanwhile; elsewhere a thread
-/// of its own does the work.
+/// The bytes of stack that the statements of one function may need.
+const ROOM: usize = 2 << 20;
+
+/// A call, which may be within others, on a stack with enough room.
+pub fn deep<'a, T: Send + 'a>(call: BoxFuture<'a, T>) -> BoxFuture<'a, T> {
+    Box::pin(Deep(call))
+}
+
+struct Deep<'a, T>(BoxFuture<'a, T>);
+
+impl<T> Future for Deep<'_, T> {
+    type Output = T;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+        grammar::with_room(ROOM, || self.0.as_mut().poll(context))
+    }
+}
+
+/// Awaits work, on a stack with enough room. On a runtime of several threads another one takes over the tasks of this one
+/// meanwhile; elsewhere a thread of its own does the work.
 ///
 /// # Errors
 /// Those of the work.
 pub fn awaited<T: Send>(work: impl Future<Output = Result<T>> + Send) -> Result<T> {
-    let mut work = std::pin::pin!(work);
+    let work = std::pin::pin!(work);
+    grammar::with_room(ROOM, || here(work))
+}
+
+fn here<T: Send>(mut work: Pin<&mut (impl Future<Output = Result<T>> + Send)>) -> Result<T> {
     // Work that only computes has no need to wait.
     if let Some(done) = work.as_mut().now_or_never() {
         return done;

@@ -68,10 +68,21 @@ pub fn check(block: &Block, of: &Checked<'_>, lookup: &impl Lookup) -> Result<()
         "tg_nargs",
         "tg_argv",
     ];
+    if let Some(name) = repeated(of.parameters) {
+        let message = format!("parameter name \"{name}\" used more than once");
+        return Err(Error::new(SqlState::InvalidFunctionDefinition, message));
+    }
     let trigger = if of.is_trigger { &trigger[..] } else { &[] };
     let others: Vec<&str> = trigger.iter().copied().chain(["found"]).collect();
     let scopes = Scopes::new(of.name, of.parameters, &others);
     Checker { of, lookup, scopes }.block(block)
+}
+
+/// The first of some names that is one of those before; parameters without a name have none.
+fn repeated(names: &[String]) -> Option<&str> {
+    let is_repeated =
+        |(at, name): &(usize, &String)| !name.is_empty() && names[..*at].contains(name);
+    names.iter().enumerate().find(is_repeated).map(|(_, name)| name.as_str())
 }
 
 struct Checker<'a, L> {
@@ -177,7 +188,7 @@ impl<L: Lookup> Checker<'_, L> {
                 branches.iter().try_for_each(|(_, body)| self.all(body))?;
                 self.all(otherwise)
             }
-            Kind::Case(branches, otherwise) => {
+            Kind::Case(_, branches, otherwise) => {
                 branches.iter().try_for_each(|(_, body)| self.all(body))?;
                 otherwise.iter().try_for_each(|body| self.all(body))
             }

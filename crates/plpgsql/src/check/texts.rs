@@ -1,7 +1,7 @@
 //! The syntax of the expressions and statements in a source.
 
 use super::{Checker, Lookup};
-use crate::tree::{Count, Direction, Kind, Opened, Rows, Sql, Subscript};
+use crate::tree::{Count, Direction, Kind, Opened, Rows, Sql, Step};
 use values::error::{Error, Result};
 
 impl<L: Lookup> Checker<'_, L> {
@@ -32,20 +32,24 @@ impl<L: Lookup> Checker<'_, L> {
     pub(super) fn texts(&self, kind: &Kind) -> Result<()> {
         match kind {
             Kind::Assign(_, value) => self.expression(value),
-            Kind::AssignItem(_, subscripts, value) => {
-                for subscript in subscripts {
-                    match subscript {
-                        Subscript::Item(at) => self.expression(at)?,
-                        Subscript::Slice(from, to) => self.expressions(from.iter().chain(to))?,
+            Kind::AssignItem(_, steps, value) => {
+                for step in steps {
+                    match step {
+                        Step::Item(at) => self.expression(at)?,
+                        Step::Slice(from, to) => self.expressions(from.iter().chain(to))?,
+                        Step::Field(_) => {}
                     }
                 }
                 self.expression(value)
             }
             Kind::If(branches, _) => self.expressions(branches.iter().map(|(sql, _)| sql)),
             // A comparison with an operand is no text of the source.
-            Kind::Case(branches, _) => branches.iter().try_for_each(|(condition, _)| {
-                self.expression(condition).map_err(Error::without_position)
-            }),
+            Kind::Case(operand, branches, _) => {
+                self.expressions(operand.iter().map(|operand| &operand.value))?;
+                branches.iter().try_for_each(|(condition, _)| {
+                    self.expression(condition).map_err(Error::without_position)
+                })
+            }
             Kind::Loop(_, condition, _) => self.expressions(condition),
             Kind::ForRange(range) => {
                 self.expressions([&range.from, &range.to].into_iter().chain(&range.by))

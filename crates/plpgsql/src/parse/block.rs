@@ -38,7 +38,8 @@ pub(super) fn block(cursor: &mut Cursor<'_>, label: Option<String>) -> Result<Bl
     }
     cursor.expect(&["end"])?;
     end_label(cursor, label.as_deref())?;
-    Ok(Block { conflict: Conflict::Error, label, declarations, body, handlers })
+    let (conflict, prints_strict) = (Conflict::Error, false);
+    Ok(Block { conflict, prints_strict, label, declarations, body, handlers })
 }
 
 /// The label behind END, which must be that of the beginning.

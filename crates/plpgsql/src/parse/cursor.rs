@@ -4,6 +4,7 @@ use crate::tokens::{Kind, Token, tokens};
 use crate::tree::{Sql, Target};
 use std::cell::Cell;
 use std::collections::BTreeSet;
+use std::ops::Range;
 use values::error::{Error, Result, SqlState};
 
 /// The most statements within each other.
@@ -225,11 +226,16 @@ impl<'a> Cursor<'a> {
 
     /// The text of some tokens.
     pub(super) fn sql_between(&mut self, first: usize, end: usize, position: usize) -> Sql {
-        let tokens = &self.tokens[first..end];
-        let start = tokens.first().map_or(0, |token| token.start);
-        let stop = tokens.last().map_or(start, |token| token.end);
+        let text = self.text_between(first, end).to_owned();
+        let names = self.names_in([first..end]);
+        self.texts += 1;
+        Sql { id: self.texts, text, position, names, assignment: None }
+    }
+
+    /// The words and numbers among some tokens, each once.
+    pub(super) fn names_in<const PARTS: usize>(&self, parts: [Range<usize>; PARTS]) -> Vec<String> {
         let (mut names, mut seen) = (Vec::new(), BTreeSet::new());
-        for token in tokens {
+        for token in parts.into_iter().flat_map(|part| &self.tokens[part]) {
             let name = match &token.kind {
                 Kind::Word(name) | Kind::Quoted(name) => name.clone(),
                 Kind::Number => self.source[token.start..token.end].to_owned(),
@@ -239,14 +245,14 @@ impl<'a> Cursor<'a> {
                 names.push(name);
             }
         }
-        self.texts += 1;
-        Sql { id: self.texts, text: self.source[start..stop].to_owned(), position, names }
+        names
     }
 
     /// A text that is none of the source.
     pub(super) fn made(&mut self, text: String, of: &Sql) -> Sql {
         self.texts += 1;
-        Sql { id: self.texts, text, position: of.position, names: of.names.clone() }
+        let (position, names) = (of.position, of.names.clone());
+        Sql { id: self.texts, text, position, names, assignment: None }
     }
 
     /// The text of some tokens, in which others have become blanks, so that the places of what follows stay.

@@ -20,7 +20,7 @@ use values::error::Result;
 
 pub use subscripts::with_usual_subscripts;
 pub use whole_rows::with_written_rows;
-pub(crate) use whole_rows::{with_stars, with_whole_row};
+pub(crate) use whole_rows::{fields_of, with_stars, with_whole_row};
 
 /// The block that a source is.
 ///
@@ -29,9 +29,9 @@ pub(crate) use whole_rows::{with_stars, with_whole_row};
 /// source.
 pub fn parse(source: &str) -> Result<Block> {
     let mut cursor = Cursor::new(source)?;
-    let conflict = options::conflict(&mut cursor)?;
+    let (conflict, prints_strict) = options::options(&mut cursor)?;
     let label = cursor.label()?;
-    let block = Block { conflict, ..block::outermost(&mut cursor, label)? };
+    let block = Block { conflict, prints_strict, ..block::outermost(&mut cursor, label)? };
     cursor.accept(";");
     match cursor.is_at_end() {
         true => Ok(block),

@@ -4,16 +4,19 @@ use super::cursor::Cursor;
 use crate::tree::Conflict;
 use values::error::{Error, Result};
 
-/// The options of a function: what names mean that are both a variable's and a column's.
-pub(super) fn conflict(cursor: &mut Cursor<'_>) -> Result<Conflict> {
-    let mut conflict = Conflict::Error;
+/// The options of a function: what names mean that are both a variable's and a column's, and whether errors of INTO STRICT
+/// have the values of parameters.
+pub(super) fn options(cursor: &mut Cursor<'_>) -> Result<(Conflict, bool)> {
+    let (mut conflict, mut prints_strict) = (Conflict::Error, false);
     while cursor.accept("#") {
         let position = cursor.position();
         let option = cursor.name()?;
         match option.as_str() {
             "variable_conflict" => conflict = chosen(cursor)?,
-            "print_strict_params" if cursor.accept("off") => {}
-            "print_strict_params" | "option" => {
+            "print_strict_params" if cursor.accept("on") => prints_strict = true,
+            "print_strict_params" if cursor.accept("off") => prints_strict = false,
+            "print_strict_params" => return Err(cursor.unexpected()),
+            "option" => {
                 let message = format!("#{option} in PL/pgSQL is not supported");
                 return Err(Error::unsupported(message).at(position));
             }
@@ -24,7 +27,7 @@ pub(super) fn conflict(cursor: &mut Cursor<'_>) -> Result<Conflict> {
             }
         }
     }
-    Ok(conflict)
+    Ok((conflict, prints_strict))
 }
 
 fn chosen(cursor: &mut Cursor<'_>) -> Result<Conflict> {

@@ -4,7 +4,8 @@ use super::cursor::Cursor;
 use super::rows::{rows, using};
 use super::{block, call, cursors, loops, raise};
 use crate::tokens::Kind as Token;
-use crate::tree::{Into, Kind, Rows, Sql, Statement, Subscript};
+use crate::tree::{Into, Kind, Operand, Rows, Sql, Statement, Step};
+use std::sync::Arc;
 use values::error::Result;
 
 /// The statements up to one of these words.
@@ -113,27 +114,44 @@ fn is_assignment(cursor: &Cursor<'_>) -> bool {
 }
 
 fn assignment(cursor: &mut Cursor<'_>) -> Result<Kind> {
+    let first = cursor.place();
     let target = cursor.target()?;
-    let mut subscripts = Vec::new();
-    while cursor.accept("[") {
-        subscripts.push(subscript(cursor)?);
+    let mut steps = Vec::new();
+    loop {
+        if cursor.accept("[") {
+            steps.push(subscript(cursor)?);
+        } else if cursor.accept(".") {
+            steps.push(Step::Field(cursor.name()?));
+        } else {
+            break;
+        }
     }
     if !(cursor.accept(":=") || cursor.accept("=")) {
-        return Err(match cursor.is(".") {
-            true => cursor.missing("an assignment to a field of an item of an array"),
-            false => cursor.unexpected(),
-        });
+        return Err(cursor.unexpected());
     }
-    let value = cursor.sql_until(&[";"])?;
+    let mut value = cursor.sql_until(&[";"])?;
+    let text: Arc<str> = cursor.text_between(first, cursor.place()).into();
     cursor.expect(&[";"])?;
-    Ok(match subscripts.is_empty() {
+    for sql in steps.iter_mut().flat_map(texts_of).chain([&mut value]) {
+        sql.assignment = Some(Arc::clone(&text));
+    }
+    Ok(match steps.is_empty() {
         true => Kind::Assign(target, value),
-        false => Kind::AssignItem(target, subscripts, value),
+        false => Kind::AssignItem(target, steps, value),
     })
 }
 
+/// The expressions of a step.
+fn texts_of(step: &mut Step) -> Vec<&mut Sql> {
+    match step {
+        Step::Item(at) => vec![at],
+        Step::Slice(from, to) => from.iter_mut().chain(to).collect(),
+        Step::Field(_) => Vec::new(),
+    }
+}
+
 /// A subscript behind `[`.
-fn subscript(cursor: &mut Cursor<'_>) -> Result<Subscript> {
+fn subscript(cursor: &mut Cursor<'_>) -> Result<Step> {
     let from = match cursor.is(":") {
         true => None,
         false => Some(cursor.sql_until(&["]", ":"])?),
@@ -141,8 +159,8 @@ fn subscript(cursor: &mut Cursor<'_>) -> Result<Subscript> {
     if !cursor.accept(":") {
         cursor.expect(&["]"])?;
         return Ok(match from {
-            Some(item) => Subscript::Item(item),
-            None => Subscript::Slice(None, None),
+            Some(item) => Step::Item(item),
+            None => Step::Slice(None, None),
         });
     }
     let to = match cursor.is("]") {
@@ -150,7 +168,7 @@ fn subscript(cursor: &mut Cursor<'_>) -> Result<Subscript> {
         false => Some(cursor.sql_until(&["]"])?),
     };
     cursor.expect(&["]"])?;
-    Ok(Subscript::Slice(from, to))
+    Ok(Step::Slice(from, to))
 }
 
 fn conditional(cursor: &mut Cursor<'_>) -> Result<Kind> {
@@ -172,21 +190,24 @@ fn conditional(cursor: &mut Cursor<'_>) -> Result<Kind> {
     Ok(Kind::If(branches, otherwise))
 }
 
-/// CASE. With an operand, each WHEN is a comparison with it.
+/// CASE. With an operand, each WHEN is a comparison with the variable that has its value.
 fn case(cursor: &mut Cursor<'_>) -> Result<Kind> {
     cursor.expect(&["case"])?;
     let operand = match cursor.is("when") {
         true => None,
-        false => Some(cursor.sql_until(&["when"])?),
+        false => {
+            let value = cursor.sql_until(&["when"])?;
+            Some(Operand { variable: format!("__case__variable_{}__", value.id), value })
+        }
     };
     let mut branches = Vec::new();
     while cursor.accept("when") {
         let mut condition = cursor.sql_until(&["then"])?;
         cursor.expect(&["then"])?;
-        if let Some(operand) = &operand {
-            let text = format!("({}) IN ({})", operand.text, condition.text);
-            let names = [operand.names.clone(), condition.names.clone()].concat();
-            condition = Sql { names, ..cursor.made(text, &condition) };
+        if let Some(Operand { variable, .. }) = &operand {
+            let text = format!("{variable} IN ({})", condition.text);
+            condition = cursor.made(text, &condition);
+            condition.names.push(variable.clone());
         }
         branches.push((condition, statements(cursor, &["when", "else", "end"])?));
     }
@@ -195,7 +216,7 @@ fn case(cursor: &mut Cursor<'_>) -> Result<Kind> {
         false => None,
     };
     cursor.expect(&["end", "case", ";"])?;
-    Ok(Kind::Case(branches, otherwise))
+    Ok(Kind::Case(operand, branches, otherwise))
 }
 
 fn returned(cursor: &mut Cursor<'_>) -> Result<Kind> {
@@ -283,6 +304,7 @@ fn of_sql(cursor: &mut Cursor<'_>) -> Result<Kind> {
     let mut sql = cursor.sql_between(first, cursor.place(), position);
     let found = found.map(|(into, from, to)| {
         sql.text = cursor.blanked((first, cursor.place()), (from, to));
+        sql.names = cursor.names_in([first..from, to..cursor.place()]);
         into
     });
     cursor.expect(&[";"])?;

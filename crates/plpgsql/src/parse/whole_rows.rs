@@ -16,20 +16,35 @@ const OF_ALL: [&str; 4] =
 /// A source or a condition, in which NEW and OLD of a table with these columns are written out. A text that cannot be read
 /// stays as it is.
 pub fn with_written_rows(source: &str, columns: &[&str]) -> String {
-    written_out(source, &["new", "old"], columns)
+    written_out(source, &["new", "old"], columns, false)
 }
 
-/// An expression in which a record with these fields is written out.
+/// An expression in which a record with these fields is written out. One that was never assigned has no fields, and is NULL.
 pub(crate) fn with_whole_row(text: &str, name: &str, columns: &[&str], is_null: bool) -> String {
     let is_name =
         |kind: &Kind| matches!(kind, Kind::Word(word) | Kind::Quoted(word) if word == name);
     match tokens(text) {
         Ok(all) if matches!(all.as_slice(), [only] if is_name(&only.kind)) => match is_null {
             true => "NULL".to_owned(),
-            false => format!("ROW({})", Row { name, columns }.list()),
+            false => format!("ROW({})", Row { name, columns, is_unset: false }.list()),
         },
-        _ => written_out(text, &[name], columns),
+        _ => written_out(text, &[name], columns, columns.is_empty()),
     }
+}
+
+/// The fields of a row that a text names as `r.a`.
+pub(crate) fn fields_of(text: &str, row: &str) -> Vec<String> {
+    let name = |token: &Token| match &token.kind {
+        Kind::Word(word) | Kind::Quoted(word) => Some(word.clone()),
+        _ => None,
+    };
+    let field = |three: &[Token]| match three {
+        [of, point, field] if point.kind == Kind::Symbol(".") => {
+            name(field).filter(|_| name(of).as_deref() == Some(row))
+        }
+        _ => None,
+    };
+    tokens(text).map(|all| all.windows(3).filter_map(field).collect()).unwrap_or_default()
 }
 
 /// A statement in which `r.*` of a record with these fields is written out, unless the name is that of something else, too.
@@ -48,14 +63,14 @@ pub(crate) fn with_stars(text: &str, name: &str, columns: &[&str]) -> String {
     let (mut result, mut copied) = (String::with_capacity(text.len()), 0);
     for at in named.into_iter().filter(|at| is(at + 2, "*") && (*at == 0 || !is(at - 1, "."))) {
         result.push_str(&text[copied..all[at].start]);
-        result.push_str(&Row { name, columns }.list());
+        result.push_str(&Row { name, columns, is_unset: false }.list());
         copied = all[at + 2].end;
     }
     result.push_str(&text[copied..]);
     result
 }
 
-fn written_out(source: &str, rows: &[&str], columns: &[&str]) -> String {
+fn written_out(source: &str, rows: &[&str], columns: &[&str], is_unset: bool) -> String {
     let Ok(all) = tokens(source) else { return source.to_owned() };
     let mut result = String::with_capacity(source.len());
     let (mut copied, mut around) = (0, Vec::new());
@@ -65,7 +80,7 @@ fn written_out(source: &str, rows: &[&str], columns: &[&str]) -> String {
             Kind::Symbol(")") => drop(around.pop()),
             Kind::Word(row) if rows.contains(&row.as_str()) && token.start >= copied => {
                 let place = Place { all: &all, at, function: around.last().copied().flatten() };
-                let row = Row { name: row, columns };
+                let row = Row { name: row, columns, is_unset };
                 if let Some((from, to, text)) = place.written(&row) {
                     let start = all[from].start.max(copied);
                     result.push_str(&source[copied..start]);
@@ -92,6 +107,8 @@ fn word(all: &[Token], at: usize) -> Option<&str> {
 struct Row<'a> {
     name: &'a str,
     columns: &'a [&'a str],
+    /// Whether it is a record that was never assigned.
+    is_unset: bool,
 }
 
 impl Row<'_> {
@@ -138,6 +155,11 @@ impl Place<'_> {
             return None;
         }
         let last = if has_star { self.at + 2 } else { self.at };
+        if row.is_unset {
+            let is_other = has_star || self.is(last + 1, "(") || self.is(last + 1, "=>");
+            let is_value = !is_other && !self.is_before("::");
+            return is_value.then(|| (self.at, last, "NULL".to_owned()));
+        }
         let operators = ["=", "<>", "!="];
         let is_compared = operators.iter().any(|of| self.is(last + 1, of) || self.is_before(of))
             || self.is(last + 1, "is")
@@ -168,7 +190,7 @@ impl Place<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::with_written_rows;
+    use super::{fields_of, with_whole_row, with_written_rows};
 
     fn written(source: &str) -> String {
         with_written_rows(source, &["a", "b"])
@@ -199,6 +221,24 @@ mod tests {
                 json("to_jsonb", &new)
             )
         );
+    }
+
+    #[test]
+    fn a_record_that_was_never_assigned_is_null() {
+        for (source, wanted) in [
+            ("r IS NOT NULL", "NULL IS NOT NULL"),
+            ("coalesce(r::text, 'r') || (r = q)", "coalesce(NULL::text, 'r') || (NULL = q)"),
+            ("r", "NULL"),
+            ("r.a + t.r", "r.a + t.r"),
+            ("r(1) || f(r => 2) || x::r", "r(1) || f(r => 2) || x::r"),
+        ] {
+            assert_eq!(with_whole_row(source, "r", &[], true), wanted);
+        }
+    }
+
+    #[test]
+    fn the_fields_of_a_row_are_found() {
+        assert_eq!(fields_of("r.a || R . \"B\" || r || t.r.c || 'r.d'", "r"), ["a", "B", "c"]);
     }
 
     #[test]

@@ -26,7 +26,10 @@ impl<H: Host> Machine<'_, H> {
             self.noted_at(declared, declaration.line)?;
         }
         if block.handlers.is_empty() {
-            return self.all(&block.body).await;
+            return match self.quickly(&block.body)? {
+                Quick::Flow(flow) => Ok(flow),
+                reached => self.rest(&block.body, reached).await,
+            };
         }
         let depth = self.scopes.depth();
         let savepoint = self.host.savepoint().await?;
@@ -52,7 +55,7 @@ impl<H: Host> Machine<'_, H> {
         let state = error.state().code().to_owned();
         for (name, text) in [("sqlstate", state), ("sqlerrm", error.message().to_owned())] {
             let value = self.host.of_text(Some(text));
-            let content = Content::Value { of: "text".to_owned(), value };
+            let content = Content::Value { of: "text".into(), value };
             let name = name.to_owned();
             self.scopes.declare(Slot { is_constant: true, ..Slot::new(name, content) });
         }

@@ -2,8 +2,10 @@
 
 use super::Machine;
 use super::host::Host;
-use crate::tree::Statement;
-use values::error::{Error, Result};
+use super::scope::{no_field, unassigned};
+use crate::parse::fields_of;
+use crate::tree::{Sql, Statement};
+use values::error::{Error, Result, SqlState};
 
 /// A function that is called, as labels and errors name it.
 #[derive(Debug, Clone, Copy)]
@@ -12,6 +14,8 @@ pub struct Called<'a> {
     pub name: &'a str,
     /// The name with the types of the parameters: `f(integer,text)`.
     pub signature: &'a str,
+    /// The id; 0 of a DO block.
+    pub id: i64,
 }
 
 /// The statement that has failed, the innermost of all.
@@ -38,6 +42,47 @@ impl<H: Host> Machine<'_, H> {
         })
     }
 
+    /// An error of an expression. PostgreSQL shows the text if it executes the expression as a query, or computes it when it plans
+    /// it; not for an error in the text itself.
+    pub(super) fn of_expression(&self, sql: &Sql, error: Error) -> Error {
+        let is_query = sql.names.iter().any(|name| name == "select");
+        let is_planned = || {
+            error.context().is_none()
+                && self.scopes.variables(sql).is_empty()
+                && self.host.is_folded(sql)
+        };
+        if error.position().is_some() || !is_query && !is_planned() {
+            return error.without_position();
+        }
+        in_text(sql, error)
+    }
+
+    /// As [`Self::of_expression`]. A name that is that of a record, and of no table, means a field that the record does not
+    /// have.
+    pub(super) fn of_fields(&self, sql: &Sql, error: Error) -> Error {
+        let is_missing = |name: &&String| {
+            error.message() == format!("missing FROM-clause entry for table \"{name}\"")
+        };
+        let record = match error.state() {
+            SqlState::UndefinedTable => sql.names.iter().find(is_missing),
+            _ => None,
+        };
+        let Some(name) = record else { return self.of_expression(sql, error) };
+        let refused = match self.scopes.row_named(name) {
+            None => return self.of_expression(sql, error),
+            Some(None) => Some(unassigned(name)),
+            Some(Some(fields)) => {
+                let is_unknown = |field: &String| fields.iter().all(|(known, _)| known != field);
+                let unknown = fields_of(&sql.text, name).into_iter().find(is_unknown);
+                unknown.map(|field| no_field(name, &field))
+            }
+        };
+        match refused {
+            Some(refused) => in_text(sql, refused),
+            None => self.of_expression(sql, error),
+        }
+    }
+
     /// An error with its place in the function. One that is raised again has it already.
     pub(super) fn located(&mut self, error: Error) -> Error {
         let failed = self.failed.take();
@@ -52,6 +97,14 @@ impl<H: Host> Machine<'_, H> {
             None => String::new(),
         };
         error.within(format_args!("PL/pgSQL function {}{place}", self.signature))
+    }
+}
+
+/// An error of an expression that PostgreSQL shows.
+fn in_text(sql: &Sql, error: Error) -> Error {
+    match &sql.assignment {
+        Some(text) => error.within(format_args!("PL/pgSQL assignment \"{text}\"")),
+        None => error.within(format_args!("SQL expression \"{}\"", sql.text)),
     }
 }
 

@@ -18,7 +18,7 @@ impl<H: Host> Machine<'_, H> {
     pub(super) async fn declare_cursor(&mut self, name: String, bound: &BoundCursor) -> Result<()> {
         let value = self.host.of_text(Some(name.clone()));
         let value = self.host.convert(value, REFCURSOR).await?;
-        let content = Content::Value { of: REFCURSOR.to_owned(), value };
+        let content = Content::Value { of: REFCURSOR.into(), value };
         let bound = Some(Arc::new(bound.clone()));
         self.scopes.declare(Slot { bound, ..Slot::new(name, content) });
         Ok(())
@@ -32,7 +32,7 @@ impl<H: Host> Machine<'_, H> {
             let message = "cursor variable must be a simple variable";
             return Err(Error::new(SqlState::DatatypeMismatch, message));
         };
-        if of != REFCURSOR {
+        if **of != *REFCURSOR {
             let message = format!("variable \"{shown}\" must be of type cursor or refcursor");
             return Err(Error::new(SqlState::DatatypeMismatch, message));
         }
@@ -112,7 +112,8 @@ impl<H: Host> Machine<'_, H> {
         let left = self.scopes.leave_to(depth);
         self.scopes.open(Some(target.parts.join(".")));
         for ((name, _), (of, value)) in bound.parameters.iter().zip(values) {
-            self.scopes.declare(Slot::new(name.clone(), Content::Value { of, value }));
+            let content = Content::Value { of: of.into(), value };
+            self.scopes.declare(Slot::new(name.clone(), content));
         }
         let variables = self.scopes.variables(&bound.query);
         self.scopes.come_back(depth, left);

@@ -109,7 +109,7 @@ pub trait Host: Send {
     /// The programs that are known.
     fn programs(&mut self) -> &mut Programs<Self::Program>;
 
-    /// The value of an expression, converted to a type.
+    /// The value of an expression, converted to a type. The position of an error is one in a text that is read for it.
     fn evaluate(
         &mut self,
         sql: &Sql,
@@ -261,7 +261,14 @@ pub trait Host: Send {
     fn items(&self, value: &Self::Value, slice: usize) -> Result<Option<Vec<Self::Value>>>;
 
     /// The type of the items of an array; `None` for other types.
-    fn item_type(&self, of: &str) -> Option<String>;
+    fn item_type<'t>(&self, of: &'t str) -> Option<&'t str>;
+
+    /// Puts a value at a subscript of an array in its place. `false` if the array stays what it was, because it has to be
+    /// made again ([`Self::with_item`]).
+    ///
+    /// # Errors
+    /// The array cannot be made.
+    fn put_item(&self, array: &mut Self::Value, at: i64, item: &Self::Value) -> Result<bool>;
 
     /// An array in which a value stands at some subscripts. With `None` in a subscript's place a bound is left out.
     ///
@@ -273,4 +280,25 @@ pub trait Host: Send {
         at: &[Place],
         item: Self::Value,
     ) -> Result<Self::Value>;
+
+    /// The item of an array at some subscripts; NULL where there is none.
+    ///
+    /// # Errors
+    /// 0A000 for a slice.
+    fn item(&self, array: &Self::Value, at: &[Place]) -> Result<Self::Value>;
+
+    /// A `jsonb` value with a part at a path. NULL becomes an array or an object before; a part that is NULL is JSON's null.
+    ///
+    /// # Errors
+    /// 22023, 22P02: the path does not lead there.
+    fn with_json(
+        &self,
+        json: &Self::Value,
+        path: &[String],
+        is_array: bool,
+        part: &Self::Value,
+    ) -> Result<Self::Value>;
+
+    /// Whether PostgreSQL computes an expression without variables when it plans it: its functions are immutable.
+    fn is_folded(&self, sql: &Sql) -> bool;
 }

@@ -39,10 +39,14 @@ impl<H: Host> Machine<'_, H> {
         body: &[Statement],
     ) -> Result<Flow<H::Value>> {
         loop {
-            if let Some(condition) = condition
-                && !self.holds(condition).await?
-            {
-                return Ok(Flow::Next);
+            if let Some(condition) = condition {
+                let holds = match self.quick_truth(condition) {
+                    Some(holds) => holds?,
+                    None => self.holds(condition).await?,
+                };
+                if !holds {
+                    return Ok(Flow::Next);
+                }
             }
             match self.turn(label, body).await? {
                 Turn::Again => {}
@@ -75,7 +79,7 @@ impl<H: Host> Machine<'_, H> {
         let depth = self.scopes.depth();
         self.scopes.open(range.label.clone());
         let value = self.host.of_number(at, "integer");
-        let content = Content::Value { of: "integer".to_owned(), value };
+        let content = Content::Value { of: "integer".into(), value };
         let name = range.variable.clone();
         self.scopes.declare(Slot::new(name, content));
         let (mut flow, mut turns) = (Flow::Next, 0_u64);

@@ -1,12 +1,15 @@
 //! The interpreter.
 
+mod assigned;
 mod blocks;
+mod branches;
 mod call;
 mod context;
 mod cursors;
 mod host;
 mod items;
 mod loops;
+mod parameters;
 mod programs;
 mod quick;
 mod raise;
@@ -20,13 +23,14 @@ mod variables;
 pub use context::Called;
 pub use host::{Answer, CursorQuery, Host, Move, Place as ItemPlace, Raised, Severity, Variable};
 pub use programs::{Compute, Programs};
-pub use returned::{Form, call};
+pub use returned::{Form, call, value};
 pub use trigger::{Row, Triggered, run_trigger};
 
 use crate::tree::Block;
 use context::Place;
 use scope::{Content, Scopes, Slot};
 use std::pin::Pin;
+use std::sync::{Arc, LazyLock};
 use values::error::{Error, Result, SqlState};
 use variables::BOOLEAN;
 
@@ -42,7 +46,13 @@ pub struct Ended<V> {
 }
 
 /// A parameter or variable that the function begins with: name, type and value.
-pub type Given<V> = (String, String, V);
+pub type Given<V> = (Arc<str>, Arc<str>, V);
+
+/// The name of the variable that says whether a statement has met rows.
+static FOUND: LazyLock<Arc<str>> = LazyLock::new(|| Arc::from("found"));
+
+/// The type of that variable.
+static TRUTH: LazyLock<Arc<str>> = LazyLock::new(|| Arc::from(BOOLEAN));
 
 /// Where a statement leads.
 enum Flow<V> {
@@ -73,7 +83,8 @@ pub async fn run<H: Host>(
 ) -> Result<Ended<H::Value>> {
     host.set_conflict(block.conflict);
     let count = parameters.len();
-    let mut machine = Machine { outputs, ..Machine::new(host, of, parameters) };
+    let machine = Machine::new(host, of, parameters);
+    let mut machine = Machine { outputs, prints_strict: block.prints_strict, ..machine };
     let flow = machine.block(block).await.and_then(within_loops);
     let returned = match flow.map_err(|error| machine.located(error))? {
         Flow::Return(value) => Some(value),
@@ -108,8 +119,6 @@ struct Machine<'h, H: Host> {
     outputs: &'h [usize],
     /// The row that a function of a trigger has returned; `None` for other functions.
     returned_row: Option<Option<Vec<H::Value>>>,
-    /// The row of a trigger that the change does not have.
-    absent_row: Option<&'static str>,
     /// The blocks with handlers around.
     protected: usize,
     /// The form of its result, if it is checked.
@@ -120,34 +129,36 @@ struct Machine<'h, H: Host> {
     failed: Option<Place>,
     /// Whether the error is raised again, and has a place already.
     raises_again: bool,
+    /// The id of the function.
+    id: i64,
+    /// Whether errors of INTO STRICT have the values of parameters.
+    prints_strict: bool,
 }
 
 impl<'h, H: Host> Machine<'h, H> {
     /// A function that begins, with FOUND.
     fn new(host: &'h mut H, of: Called<'h>, parameters: Vec<Given<H::Value>>) -> Self {
-        let contents = parameters.into_iter().map(|(name, of, value)| {
-            let content = rows::content(host, of, value);
-            (name, content)
-        });
-        let scopes = Scopes::new(of.name, contents.collect());
-        let mut machine = Self {
+        let mut slots = Vec::with_capacity(parameters.len() + 1);
+        for (name, of, value) in parameters {
+            slots.push(Slot::new(name, rows::content(&*host, of, value)));
+        }
+        let content = Content::Value { of: TRUTH.clone(), value: host.of_truth(false) };
+        slots.push(Slot::new(FOUND.clone(), content));
+        Self {
             host,
-            scopes,
+            scopes: Scopes::new(of.name, slots),
             rows: Vec::new(),
             row_count: 0,
             errors: Vec::new(),
             outputs: &[],
             returned_row: None,
-            absent_row: None,
             protected: 0,
             form: None,
             signature: of.signature,
             failed: None,
             raises_again: false,
-        };
-        let value = machine.host.of_truth(false);
-        let content = Content::Value { of: BOOLEAN.to_owned(), value };
-        machine.scopes.declare(Slot::new("found".to_owned(), content));
-        machine
+            id: of.id,
+            prints_strict: false,
+        }
     }
 }

@@ -15,6 +15,23 @@ pub trait Compute<V>: Send + Sync {
 
     /// The places of the variables that it reads.
     fn variables(&self) -> Vec<usize>;
+
+    /// Whether it computes the same value again for the same variables.
+    fn is_pure(&self) -> bool;
+
+    /// The place of the variable that the value is, with more at its end: `s || t`.
+    fn extends(&self) -> Option<usize>;
+
+    /// What that variable gets more. `None` if the whole value must be computed.
+    fn extension<'v>(&self, variable: &dyn Fn(usize) -> Option<&'v V>) -> Option<Result<V>>
+    where
+        V: 'v;
+
+    /// Puts an extension at the end of a value. `false` if the value stays what it was and must be computed.
+    ///
+    /// # Errors
+    /// The longer value cannot be made.
+    fn extend(&self, value: &mut V, more: V) -> Result<bool>;
 }
 
 /// The programs of the expressions of a source, by their numbers.
@@ -28,6 +45,8 @@ pub(super) struct Known<P> {
     pub(super) program: Arc<P>,
     /// The places of the variables that it reads.
     pub(super) places: Vec<Option<Place>>,
+    /// The block and the place in it of the plain variable that its value is assigned to, once that is known.
+    pub(super) target: Option<(usize, usize)>,
 }
 
 impl<P> Default for Programs<P> {
@@ -39,6 +58,10 @@ impl<P> Default for Programs<P> {
 impl<P> Programs<P> {
     pub(super) fn get(&self, number: usize) -> Option<&Known<P>> {
         self.0.get(number)?.as_ref()
+    }
+
+    pub(super) fn get_mut(&mut self, number: usize) -> Option<&mut Known<P>> {
+        self.0.get_mut(number)?.as_mut()
     }
 
     pub(super) fn put(&mut self, number: usize, known: Known<P>) {

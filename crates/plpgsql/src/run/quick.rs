@@ -5,6 +5,7 @@
 
 use super::host::{Host, Variable};
 use super::programs::{Compute, Known, PROGRAMS_MAX};
+use super::variables::BOOLEAN;
 use super::{Flow, Machine, Running};
 use crate::tree::{Kind, Sql, Statement};
 use values::error::Result;
@@ -13,14 +14,32 @@ use values::error::Result;
 pub(super) enum Quick<'a, V> {
     /// To where they lead.
     Flow(Flow<V>),
-    /// To the statement of this number, or to one within it.
-    At(usize, Option<Box<Within<'a, V>>>),
+    /// To a place in the statement of this number.
+    At(usize, Inside<'a, V>),
 }
 
-/// Statements within a statement, and how far they came.
-pub(super) struct Within<'a, V> {
-    body: &'a [Statement],
-    reached: Quick<'a, V>,
+/// How far a statement came.
+pub(super) enum Inside<'a, V> {
+    /// It has not begun.
+    Nothing,
+    /// To one of its conditions.
+    Condition(Box<Tried<V>>),
+    /// To a place in statements within it.
+    Body(&'a [Statement], Box<Quick<'a, V>>),
+}
+
+/// The conditions of a statement that have been tried.
+pub(super) struct Tried<V> {
+    /// The number of the first conditions that are not true.
+    pub(super) count: usize,
+    /// The value of the operand of CASE, once it is known.
+    pub(super) operand: Option<V>,
+}
+
+impl<V> Default for Tried<V> {
+    fn default() -> Self {
+        Self { count: 0, operand: None }
+    }
 }
 
 impl<H: Host> Machine<'_, H> {
@@ -33,10 +52,12 @@ impl<H: Host> Machine<'_, H> {
     }
 
     /// As [`Self::computed`], as a value of the type to which the program converts.
-    fn computed_as_known(&mut self, sql: &Sql) -> Option<Result<H::Value>> {
+    pub(super) fn computed_as_known(&mut self, sql: &Sql) -> Option<Result<H::Value>> {
         let scopes = &self.scopes;
         let known = self.host.programs().get(sql.id)?;
-        known.program.compute(&|number| scopes.at_place(known.places.get(number)?.as_ref()?))
+        let place = |number: usize| known.places.get(number)?.as_ref();
+        let value = known.program.compute(&|number| scopes.at_place(place(number)?))?;
+        Some(value.map_err(|error| self.of_expression(sql, error)))
     }
 
     /// Keeps the program of an expression, if the host has one by now.
@@ -49,7 +70,7 @@ impl<H: Host> Machine<'_, H> {
         let places = self.scopes.places(sql);
         let place = |number: usize| places.get(number).cloned().filter(|_| used.contains(&number));
         let places = (0..places.len()).map(place).collect();
-        let known = Known { to: to.map(str::to_owned), program, places };
+        let known = Known { to: to.map(str::to_owned), program, places, target: None };
         self.host.programs().put(sql.id, known);
     }
 
@@ -59,62 +80,50 @@ impl<H: Host> Machine<'_, H> {
         statements: &'a [Statement],
     ) -> Result<Quick<'a, H::Value>> {
         for (at, statement) in statements.iter().enumerate() {
-            let done = self.quick(statement);
-            match self.noted(done, statement)? {
-                Quick::Flow(Flow::Next) => {}
-                Quick::Flow(flow) => return Ok(Quick::Flow(flow)),
-                Quick::At(_, within) => return Ok(Quick::At(at, within)),
+            match self.quick(statement) {
+                Ok(Quick::Flow(Flow::Next)) => {}
+                Ok(Quick::Flow(flow)) => return Ok(Quick::Flow(flow)),
+                Ok(Quick::At(_, inside)) => return Ok(Quick::At(at, inside)),
+                failed => return self.noted(failed, statement),
             }
         }
         Ok(Quick::Flow(Flow::Next))
     }
 
     fn quick<'a>(&mut self, statement: &'a Statement) -> Result<Quick<'a, H::Value>> {
-        let not = Ok(Quick::At(0, None));
-        match &statement.kind {
-            Kind::Null => Ok(Quick::Flow(Flow::Next)),
-            Kind::Assign(target, sql) => {
-                let Some(of) = self.scopes.plain_type(target) else { return not };
-                let known = self.host.programs().get(sql.id);
-                if known.is_none_or(|known| known.to.as_deref() != Some(of)) {
-                    return not;
-                }
-                let Some(value) = self.computed_as_known(sql) else { return not };
-                self.set(target, value?)?;
-                Ok(Quick::Flow(Flow::Next))
-            }
-            Kind::If(branches, otherwise) => {
-                let mut chosen = otherwise;
-                for (condition, body) in branches {
-                    let boolean = super::variables::BOOLEAN;
-                    let Some(value) = self.computed(condition, Some(boolean)) else { return not };
-                    if self.host.truth(&value?) == Some(true) {
-                        chosen = body;
-                        break;
-                    }
-                }
-                match self.quickly(chosen)? {
-                    Quick::Flow(flow) => Ok(Quick::Flow(flow)),
-                    reached => Ok(Quick::At(0, Some(Box::new(Within { body: chosen, reached })))),
-                }
-            }
+        let is_done = match &statement.kind {
+            Kind::Null => true,
+            Kind::Assign(target, sql) => self.quick_assign(target, sql)?,
+            Kind::AssignItem(target, steps, sql) => self.quick_item(target, steps, sql)?,
+            Kind::If(..) | Kind::Case(..) => return self.quick_branch(&statement.kind),
             Kind::Leave { is_continue, label, when } => {
-                let leaves = match when {
+                let leaves = match when.as_ref().map(|when| self.quick_truth(when)) {
                     None => true,
-                    Some(when) => {
-                        let boolean = super::variables::BOOLEAN;
-                        let Some(value) = self.computed(when, Some(boolean)) else { return not };
-                        self.host.truth(&value?) == Some(true)
-                    }
+                    Some(Some(leaves)) => leaves?,
+                    Some(None) => return Ok(Quick::At(0, Inside::Nothing)),
                 };
-                Ok(Quick::Flow(match (leaves, is_continue) {
+                return Ok(Quick::Flow(match (leaves, is_continue) {
                     (false, _) => Flow::Next,
                     (true, true) => Flow::Continue(label.clone()),
                     (true, false) => Flow::Exit(label.clone()),
-                }))
+                }));
             }
-            _ => not,
-        }
+            Kind::Return(None) if self.returned_row.is_none() => {
+                return Ok(Quick::Flow(Flow::Return(None)));
+            }
+            Kind::Return(Some(sql)) if self.returns_value() => match self.computed(sql, None) {
+                Some(value) => return Ok(Quick::Flow(Flow::Return(Some(value?)))),
+                None => false,
+            },
+            _ => false,
+        };
+        Ok(if is_done { Quick::Flow(Flow::Next) } else { Quick::At(0, Inside::Nothing) })
+    }
+
+    /// Whether a condition is true, if it has a program. `None` for others.
+    pub(super) fn quick_truth(&mut self, condition: &Sql) -> Option<Result<bool>> {
+        let value = self.computed(condition, Some(BOOLEAN))?;
+        Some(value.map(|value| self.host.truth(&value) == Some(true)))
     }
 
     /// Runs the rest of statements that came so far.
@@ -124,13 +133,18 @@ impl<H: Host> Machine<'_, H> {
         reached: Quick<'a, H::Value>,
     ) -> Running<'a, H::Value> {
         Box::pin(async move {
-            let (at, within) = match reached {
+            let (at, inside) = match reached {
                 Quick::Flow(flow) => return Ok(flow),
-                Quick::At(at, within) => (at, within),
+                Quick::At(at, inside) => (at, inside),
             };
-            let flow = match within {
-                Some(within) => self.rest(within.body, within.reached).await?,
-                None => self.statement(&statements[at]).await?,
+            let statement = &statements[at];
+            let flow = match inside {
+                Inside::Nothing => self.statement(statement).await?,
+                Inside::Condition(tried) => {
+                    let done = self.branch(&statement.kind, *tried).await;
+                    self.noted(done, statement)?
+                }
+                Inside::Body(body, reached) => self.rest(body, *reached).await?,
             };
             match flow {
                 Flow::Next => self.all(&statements[at + 1..]).await,

@@ -106,7 +106,7 @@ impl<H: Host> Machine<'_, H> {
         Ok(Some(format!("({})", texts.join(","))))
     }
 
-    async fn text_of_value(&mut self, value: H::Value) -> Result<Option<String>> {
+    pub(super) async fn text_of_value(&mut self, value: H::Value) -> Result<Option<String>> {
         // The output of a truth value is not its text.
         if let Some(truth) = self.host.truth(&value) {
             return Ok(Some(if truth { "t" } else { "f" }.to_owned()));

@@ -2,6 +2,7 @@
 
 use super::context::Called;
 use super::host::{Answer, Host};
+use super::scope::unassigned;
 use super::{Flow, Given, Machine, within_loops};
 use crate::tree::{Block, Sql};
 use values::error::{Error, Result, SqlState};
@@ -37,7 +38,8 @@ pub async fn call<H: Host>(
 ) -> Result<Vec<Vec<H::Value>>> {
     host.set_conflict(block.conflict);
     let outputs = form.outputs;
-    let mut machine = Machine { outputs, form: Some(form), ..Machine::new(host, of, parameters) };
+    let (machine, prints_strict) = (Machine::new(host, of, parameters), block.prints_strict);
+    let mut machine = Machine { outputs, form: Some(form), prints_strict, ..machine };
     let flow = machine.block(block).await.and_then(within_loops);
     let has_returned = match flow.map_err(|error| machine.located(error))? {
         Flow::Return(Some(value)) => {
@@ -58,14 +60,52 @@ pub async fn call<H: Host>(
     }
     match machine.rows.pop() {
         Some(row) if has_returned => Ok(vec![row]),
-        _ => Err(machine.located(Error::new(
-            SqlState::FunctionExecutedNoReturnStatement,
-            "control reached end of function without RETURN",
-        ))),
+        _ => Err(machine.located(without_return())),
     }
 }
 
+/// As [`call`], of a function that returns one plain value.
+///
+/// # Errors
+/// As of [`call`].
+pub async fn value<H: Host>(
+    block: &Block,
+    of: Called<'_>,
+    parameters: Vec<Given<H::Value>>,
+    form: Form<'_>,
+    host: &mut H,
+) -> Result<H::Value> {
+    host.set_conflict(block.conflict);
+    let outputs = form.outputs;
+    let (machine, prints_strict) = (Machine::new(host, of, parameters), block.prints_strict);
+    let mut machine = Machine { outputs, form: Some(form), prints_strict, ..machine };
+    let flow = machine.block(block).await.and_then(within_loops);
+    let flow = flow.map_err(|error| machine.located(error))?;
+    if form.is_void {
+        return Ok(machine.host.of_text(Some(String::new())));
+    }
+    let value = match flow {
+        _ if !form.outputs.is_empty() => machine.scopes.at(form.outputs).pop(),
+        Flow::Return(value) => value,
+        _ => None,
+    };
+    value.ok_or_else(|| machine.located(without_return()))
+}
+
+/// The error for a function that ends without RETURN.
+fn without_return() -> Error {
+    Error::new(
+        SqlState::FunctionExecutedNoReturnStatement,
+        "control reached end of function without RETURN",
+    )
+}
+
 impl<H: Host> Machine<'_, H> {
+    /// Whether RETURN has a plain value.
+    pub(super) fn returns_value(&self) -> bool {
+        self.returned_row.is_none() && self.row_form().is_none() && !self.returns_composite()
+    }
+
     /// The form of the result, if rows are returned.
     pub(super) fn row_form(&self) -> Option<Form<'_>> {
         self.form.filter(|form| form.is_row)
@@ -87,7 +127,7 @@ impl<H: Host> Machine<'_, H> {
     pub(super) async fn return_composite(&mut self, value: &Sql) -> Result<Flow<H::Value>> {
         // The fields of a record have types that a row of them does not have.
         if let Some(Some(fields)) = self.record_named(value)
-            && !fields.iter().all(|field| self.host.is_null(field))
+            && !self.scopes.is_unset(value.text.trim())
         {
             self.rows.push(fields);
             return Ok(Flow::Return(None));
@@ -149,11 +189,7 @@ impl<H: Host> Machine<'_, H> {
         let row = match self.record_named(value) {
             Some(Some(fields)) => fields,
             Some(None) => {
-                let message = format!("record \"{name}\" is not assigned yet");
-                return Err(Error::new(SqlState::ObjectNotInPrerequisiteState, message)
-                    .with_detail(
-                        "The tuple structure of a not-yet-assigned record is indeterminate.",
-                    ));
+                return Err(unassigned(name));
             }
             None => {
                 let text = format!("SELECT ({}).*", value.text);

@@ -2,16 +2,21 @@
 
 use super::Machine;
 use super::host::Host;
-use super::scope::Content;
+use super::scope::{Content, unassigned};
 use crate::parse::{with_stars, with_whole_row};
 use crate::tree::Sql;
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
-use values::error::{Error, Result, SqlState};
+use values::error::Result;
 
 /// What a variable of a type holds.
-pub(super) fn content<H: Host>(host: &H, of: String, value: H::Value) -> Content<H::Value> {
+pub(super) fn content<H: Host>(
+    host: &H,
+    of: impl Into<Arc<str>>,
+    value: H::Value,
+) -> Content<H::Value> {
+    let of = of.into();
     match host.attributes(&value) {
         Some(attributes) => Content::Composite { of, attributes, value },
         None => Content::Value { of, value },
@@ -56,49 +61,6 @@ impl<H: Host> Machine<'_, H> {
         }
     }
 
-    /// A row with another value of a field of its fields.
-    pub(super) async fn with_field(
-        &mut self,
-        (variable, mut row): (&str, H::Value),
-        names: &[String],
-        sql: &Sql,
-    ) -> Result<H::Value> {
-        let (mut around, mut of) = (Vec::with_capacity(names.len()), String::new());
-        let mut column = variable;
-        for name in names {
-            let refused = |state, why: String| {
-                let message = format!(
-                    "cannot assign to field \"{name}\" of column \"{column}\" because {why}"
-                );
-                Err(Error::new(state, message))
-            };
-            let of_row = self.host.type_of(&row);
-            let Some(attributes) = self.host.attributes(&row) else {
-                let why = format!("its type {of_row} is not a composite type");
-                return refused(SqlState::DatatypeMismatch, why);
-            };
-            let Some(place) = attributes.iter().position(|(known, _)| known == name) else {
-                let why = format!("there is no such column in data type {of_row}");
-                return refused(SqlState::UndefinedColumn, why);
-            };
-            column = name;
-            of.clone_from(&attributes[place].1);
-            let is_null = self.host.is_null(&row);
-            let whole = if is_null { self.host.row_like(&row, Some(Vec::new()))? } else { row };
-            let fields = self.host.fields(&whole).unwrap_or_default();
-            row = fields.get(place).cloned().unwrap_or_else(|| whole.clone());
-            around.push((whole, fields, place));
-        }
-        let mut value = self.value(sql, Some(&of)).await?;
-        for (whole, mut fields, place) in around.into_iter().rev() {
-            if let Some(field) = fields.get_mut(place) {
-                *field = value;
-            }
-            value = self.host.row_like(&whole, Some(fields))?;
-        }
-        Ok(value)
-    }
-
     /// A row of the type of another one from values of any types.
     pub(super) async fn row_of_fields(
         &mut self,
@@ -140,11 +102,7 @@ impl<H: Host> Machine<'_, H> {
                     text = Cow::Owned(written);
                     continue;
                 }
-                let message = format!("record \"{name}\" is not assigned yet");
-                return Err(Error::new(SqlState::ObjectNotInPrerequisiteState, message)
-                    .with_detail(
-                        "The tuple structure of a not-yet-assigned record is indeterminate.",
-                    ));
+                return Err(unassigned(name));
             };
             let columns: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
             let is_null = fields.iter().all(|(_, value)| self.host.is_null(value));

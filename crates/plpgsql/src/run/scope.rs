@@ -9,18 +9,21 @@ use values::error::{Error, Result, SqlState};
 /// A variable.
 #[derive(Debug, Clone)]
 pub(super) struct Slot<V> {
-    pub(super) name: String,
+    pub(super) name: Arc<str>,
     pub(super) content: Content<V>,
     pub(super) is_constant: bool,
     pub(super) not_null: bool,
+    /// Whether it is a row to which nothing was assigned, or NULL as a whole.
+    pub(super) is_unset: bool,
     /// The query of a cursor's variable that is declared with one.
     pub(super) bound: Option<Arc<BoundCursor>>,
 }
 
 impl<V> Slot<V> {
     /// A variable that may be assigned to.
-    pub(super) fn new(name: String, content: Content<V>) -> Self {
-        Self { name, content, is_constant: false, not_null: false, bound: None }
+    pub(super) fn new(name: impl Into<Arc<str>>, content: Content<V>) -> Self {
+        let (name, bound) = (name.into(), None);
+        Self { name, content, is_constant: false, not_null: false, is_unset: false, bound }
     }
 }
 
@@ -28,9 +31,9 @@ impl<V> Slot<V> {
 #[derive(Debug, Clone)]
 pub(super) enum Content<V> {
     /// A value of a type.
-    Value { of: String, value: V },
+    Value { of: Arc<str>, value: V },
     /// A row of a composite type: the type, the names and types of the attributes, and the row.
-    Composite { of: String, attributes: Arc<[(String, String)]>, value: V },
+    Composite { of: Arc<str>, attributes: Arc<[(String, String)]>, value: V },
     /// A record: names and values; `None` before anything is assigned.
     Record(Option<Vec<(String, V)>>),
     /// A row of a relation: names, types and values.
@@ -49,6 +52,34 @@ impl<V> Content<V> {
     }
 }
 
+/// What a target begins with: a variable, or a field of a record.
+pub(super) struct Whole<'t, V> {
+    pub(super) target: Target,
+    /// The type, if it is declared.
+    pub(super) of: Option<String>,
+    pub(super) value: V,
+    /// The names of fields within it.
+    pub(super) names: &'t [String],
+}
+
+fn unknown(target: &Target) -> Error {
+    let message = format!("\"{}\" is not a known variable", target.parts.join("."));
+    Error::new(SqlState::SyntaxError, message)
+}
+
+/// The error for a field that a record does not have.
+pub(super) fn no_field(record: &str, field: &str) -> Error {
+    let message = format!("record \"{record}\" has no field \"{field}\"");
+    Error::new(SqlState::UndefinedColumn, message)
+}
+
+/// The error for a field of a record that has no row yet.
+pub(super) fn unassigned(record: &str) -> Error {
+    let message = format!("record \"{record}\" is not assigned yet");
+    Error::new(SqlState::ObjectNotInPrerequisiteState, message)
+        .with_detail("The tuple structure of a not-yet-assigned record is indeterminate.")
+}
+
 /// The variables of one block.
 #[derive(Debug)]
 struct Scope<V> {
@@ -56,16 +87,19 @@ struct Scope<V> {
     slots: Vec<Slot<V>>,
 }
 
+/// The blocks that a function usually has.
+const BLOCKS_USUAL: usize = 4;
+
 /// The variables of all blocks around a statement, the innermost last.
 #[derive(Debug)]
 pub(super) struct Scopes<V>(Vec<Scope<V>>);
 
 impl<V: Clone> Scopes<V> {
     /// Those of a function that has just been called.
-    pub(super) fn new(name: &str, parameters: Vec<(String, Content<V>)>) -> Self {
-        let slot = |(name, content): (String, Content<V>)| Slot::new(name, content);
-        let slots = parameters.into_iter().map(slot).collect();
-        Self(vec![Scope { label: Some(name.to_owned()), slots }])
+    pub(super) fn new(name: &str, slots: Vec<Slot<V>>) -> Self {
+        let mut all = Vec::with_capacity(BLOCKS_USUAL);
+        all.extend([Scope { label: Some(name.to_owned()), slots }]);
+        Self(all)
     }
 
     /// The values of the first variables of the function.
@@ -107,6 +141,12 @@ impl<V: Clone> Scopes<V> {
             }
             Content::Value { .. } | Content::Composite { .. } | Content::Alias(_) => None,
         }
+    }
+
+    /// Whether a name is that of a row to which nothing was assigned, or NULL as a whole.
+    pub(super) fn is_unset(&self, name: &str) -> bool {
+        let found = self.found(std::slice::from_ref(&name.to_lowercase())).map(|(place, _)| place);
+        found.is_some_and(|(scope, slot)| self.0[scope].slots[slot].is_unset)
     }
 
     /// The names and values of the fields of a record; `None` for other names, and within that for a record without a row.
@@ -169,7 +209,7 @@ impl<V: Clone> Scopes<V> {
         }
         let mut scopes = self.0.iter().enumerate().rev();
         scopes.find_map(|(at, scope)| {
-            Some((at, scope.slots.iter().rposition(|slot| slot.name == name)?))
+            Some((at, scope.slots.iter().rposition(|slot| *slot.name == *name)?))
         })
     }
 
@@ -182,7 +222,7 @@ impl<V: Clone> Scopes<V> {
                 let labelled = |scope: &Scope<V>| scope.label.as_ref() == Some(first);
                 let scope = self.0.iter().rposition(labelled)?;
                 let name = parts.get(1)?;
-                let slot = self.0[scope].slots.iter().rposition(|slot| slot.name == *name)?;
+                let slot = self.0[scope].slots.iter().rposition(|slot| *slot.name == **name)?;
                 ((scope, slot), &parts[2..])
             }
         };
@@ -197,11 +237,7 @@ impl<V: Clone> Scopes<V> {
         &mut self,
         target: &'t Target,
     ) -> Result<(&mut Slot<V>, Option<&'t str>)> {
-        let unknown = || {
-            let message = format!("\"{}\" is not a known variable", target.parts.join("."));
-            Error::new(SqlState::SyntaxError, message)
-        };
-        let ((scope, slot), rest) = self.found(&target.parts).ok_or_else(unknown)?;
+        let ((scope, slot), rest) = self.found(&target.parts).ok_or_else(|| unknown(target))?;
         let slot = &mut self.0[scope].slots[slot];
         match rest {
             [] => Ok((slot, None)),
@@ -211,36 +247,69 @@ impl<V: Clone> Scopes<V> {
                     format!("an assignment to {} is not supported", target.parts.join("."));
                 Err(Error::unsupported(message))
             }
-            _ => Err(unknown()),
+            _ => Err(unknown(target)),
         }
     }
 
-    /// The row within which a target is that is a field of a field: that of a variable, or of a record's field. Also its value
-    /// and the names within it.
-    pub(super) fn within<'t>(&self, target: &'t Target) -> Option<(Target, V, &'t [String])> {
-        let (place, rest) = self.found(&target.parts)?;
-        let (first, names) = rest.split_first().filter(|(_, names)| !names.is_empty())?;
-        let content = &self.0[place.0].slots[place.1].content;
-        let (row, names) = match content {
-            Content::Composite { value, .. } => (value, rest),
-            Content::Row(fields) => (&fields.iter().find(|(name, ..)| name == first)?.2, names),
-            Content::Record(fields) => {
-                (&fields.as_ref()?.iter().find(|(name, _)| name == first)?.1, names)
+    /// The value that a target begins with.
+    pub(super) fn whole<'t>(&self, target: &'t Target) -> Result<Whole<'t, V>> {
+        let (place, rest) = self.found(&target.parts).ok_or_else(|| unknown(target))?;
+        let Slot { name, content, .. } = &self.0[place.0].slots[place.1];
+        let (of, value, names) = match (content, rest.split_first()) {
+            (Content::Value { of, value }, None) => (Some(of.to_string()), value, rest),
+            (Content::Composite { value, .. }, _) => (None, value, rest),
+            (Content::Row(fields), Some((first, names))) => {
+                let found = fields.iter().find(|(name, ..)| name == first);
+                let (_, of, value) = found.ok_or_else(|| no_field(name, first))?;
+                (Some(of.clone()), value, names)
             }
-            Content::Value { .. } | Content::Alias(_) => return None,
+            (Content::Record(Some(fields)), Some((first, names))) => {
+                let found = fields.iter().find(|(name, _)| name == first);
+                (None, &found.ok_or_else(|| no_field(name, first))?.1, names)
+            }
+            (Content::Record(None), _) => return Err(unassigned(name)),
+            (Content::Row(_) | Content::Record(_), None) => {
+                let message =
+                    "cannot subscript type record because it does not support subscripting";
+                return Err(Error::new(SqlState::DatatypeMismatch, message));
+            }
+            (Content::Value { .. } | Content::Alias(_), _) => return Err(unknown(target)),
         };
         let parts = target.parts[..target.parts.len() - names.len()].to_vec();
-        Some((Target { parts }, row.clone(), names))
+        Ok(Whole { target: Target { parts }, of, value: value.clone(), names })
+    }
+
+    /// Whether a target is a field of a field.
+    pub(super) fn is_within(&self, target: &Target) -> bool {
+        self.found(&target.parts).is_some_and(|(place, rest)| {
+            let content = &self.0[place.0].slots[place.1].content;
+            rest.len() > 1 && !matches!(content, Content::Value { .. } | Content::Alias(_))
+        })
     }
 
     /// The type of a target that is a plain variable and no constant.
     pub(super) fn plain_type(&self, target: &Target) -> Option<&str> {
+        self.plain_type_at(self.plain_place(target)?)
+    }
+
+    /// The place of a target that is a whole variable.
+    pub(super) fn plain_place(&self, target: &Target) -> Option<(usize, usize)> {
         let (place, rest) = self.found(&target.parts)?;
-        let slot = &self.0[place.0].slots[place.1];
+        rest.is_empty().then_some(place)
+    }
+
+    /// As [`Self::plain_type`], of the variable at a place.
+    pub(super) fn plain_type_at(&self, (scope, slot): (usize, usize)) -> Option<&str> {
+        let slot = self.0.get(scope)?.slots.get(slot)?;
         match &slot.content {
-            Content::Value { of, .. } if rest.is_empty() && !slot.is_constant => Some(of),
+            Content::Value { of, .. } if !slot.is_constant => Some(of),
             _ => None,
         }
+    }
+
+    /// The variable at a place.
+    pub(super) fn slot_at(&mut self, (scope, slot): (usize, usize)) -> Option<&mut Slot<V>> {
+        self.0.get_mut(scope)?.slots.get_mut(slot)
     }
 
     /// Gives the first variable of the innermost of some blocks a value.
@@ -262,7 +331,7 @@ impl<V: Clone> Scopes<V> {
             let labelled = self.0.iter().enumerate();
             for (at, scope) in labelled.filter(|(_, scope)| scope.label.as_ref() == Some(name)) {
                 for (slot, known) in scope.slots.iter().enumerate() {
-                    if sql.names.contains(&known.name) {
+                    if is_named(sql, &known.name) {
                         self.put_places(&mut all, (at, slot));
                     }
                 }
@@ -306,12 +375,22 @@ impl<V: Clone> Scopes<V> {
                 self.put(&mut all, name, None, &self.0[place.0].slots[place.1]);
             }
             for scope in self.0.iter().filter(|scope| scope.label.as_ref() == Some(name)) {
-                for slot in scope.slots.iter().filter(|slot| sql.names.contains(&slot.name)) {
+                for slot in scope.slots.iter().filter(|slot| is_named(sql, &slot.name)) {
                     self.put(&mut all, &slot.name, Some(name), slot);
                 }
             }
         }
         all
+    }
+
+    /// The names and values of the variables, and of the fields of records, that a text names, in the order of their declarations.
+    pub(super) fn named_values(&self, sql: &Sql) -> Vec<(String, V)> {
+        let variables = self.variables(sql).into_iter().zip(self.places(sql));
+        let mut all: Vec<_> =
+            variables.filter(|(variable, _)| sql.names.contains(&variable.name)).collect();
+        all.sort_by_key(|(_, place)| (place.scope, place.slot));
+        all.dedup_by(|(_, one), (_, other)| one == other);
+        all.into_iter().map(|(variable, _)| (variable.name, variable.value)).collect()
     }
 
     fn put(&self, all: &mut Vec<Variable<V>>, name: &str, label: Option<&str>, slot: &Slot<V>) {
@@ -340,7 +419,7 @@ impl<V: Clone> Scopes<V> {
     pub(super) fn type_of(&self, parts: &[String]) -> Option<String> {
         let ((scope, slot), rest) = self.found(parts)?;
         match (&self.0[scope].slots[slot].content, rest) {
-            (Content::Value { of, .. } | Content::Composite { of, .. }, []) => Some(of.clone()),
+            (Content::Value { of, .. } | Content::Composite { of, .. }, []) => Some(of.to_string()),
             (Content::Composite { attributes, .. }, [name]) => {
                 attributes.iter().find(|(known, _)| known == name).map(|(_, of)| of.clone())
             }
@@ -350,4 +429,9 @@ impl<V: Clone> Scopes<V> {
             _ => None,
         }
     }
+}
+
+/// Whether a text has a name.
+fn is_named(sql: &Sql, name: &str) -> bool {
+    sql.names.iter().any(|known| known == name)
 }

@@ -2,6 +2,7 @@
 
 use super::context::of_sql;
 use super::host::{Answer, Host};
+use super::quick::Tried;
 use super::{Flow, Machine};
 use crate::tree::{Into, Kind, Rows, Statement, Target};
 use values::error::{Error, Result, SqlState};
@@ -29,25 +30,8 @@ impl<H: Host> Machine<'_, H> {
     async fn any(&mut self, statement: &Statement) -> Result<Flow<H::Value>> {
         match &statement.kind {
             Kind::Block(block) => return self.block(block).await,
-            Kind::If(branches, otherwise) => {
-                for (condition, body) in branches {
-                    if self.holds(condition).await? {
-                        return self.all(body).await;
-                    }
-                }
-                return self.all(otherwise).await;
-            }
-            Kind::Case(branches, otherwise) => {
-                for (condition, body) in branches {
-                    if self.holds(condition).await? {
-                        return self.all(body).await;
-                    }
-                }
-                let Some(otherwise) = otherwise else {
-                    return Err(Error::new(SqlState::CaseNotFound, "case not found")
-                        .with_hint("CASE statement is missing ELSE part."));
-                };
-                return self.all(otherwise).await;
+            Kind::If(..) | Kind::Case(..) => {
+                return self.branch(&statement.kind, Tried::default()).await;
             }
             Kind::Loop(label, condition, body) => {
                 return self.endless(label.as_ref(), condition.as_ref(), body).await;
@@ -85,7 +69,10 @@ impl<H: Host> Machine<'_, H> {
                 };
                 return Ok(Flow::Return(value));
             }
-            _ => self.simple(&statement.kind).await?,
+            Kind::Diagnostics { is_stacked, items } => {
+                self.diagnostics(*is_stacked, items, statement.line).await?;
+            }
+            kind => self.simple(kind).await?,
         }
         Ok(Flow::Next)
     }
@@ -108,7 +95,7 @@ impl<H: Host> Machine<'_, H> {
             Kind::Execute(rows, into) => self.execute(rows, into.as_ref()).await,
             Kind::ReturnNext(value) => self.return_next(value.as_ref()).await,
             Kind::ReturnQuery(rows) => {
-                let answer = self.run(rows, None).await?;
+                let (answer, _) = self.run(rows, None).await?;
                 self.check_query(&answer)?;
                 self.count(answer.rows.len() as u64)?;
                 self.rows.extend(answer.rows);
@@ -119,7 +106,6 @@ impl<H: Host> Machine<'_, H> {
             Kind::Close(cursor) => self.close(cursor).await,
             Kind::Call(sql, targets) => self.call(sql, targets).await,
             Kind::EndTransaction { commits } => self.end_transaction(*commits).await,
-            Kind::Diagnostics { is_stacked, items } => self.diagnostics(*is_stacked, items).await,
             _ => Ok(()),
         }
     }
@@ -148,13 +134,21 @@ impl<H: Host> Machine<'_, H> {
         }
     }
 
-    /// As [`Self::rows_of`], of a statement that the context of its errors shows.
-    async fn run(&mut self, rows: &Rows, limit: Option<usize>) -> Result<Answer<H::Value>> {
+    /// As [`Self::rows_of`], of a statement that the context of its errors shows. Also the values of USING.
+    async fn run(
+        &mut self,
+        rows: &Rows,
+        limit: Option<usize>,
+    ) -> Result<(Answer<H::Value>, Vec<H::Value>)> {
         match rows {
-            Rows::Query(sql) => self.rows_of(rows, limit).await.map_err(of_sql(&sql.text)),
+            Rows::Query(sql) => {
+                let answer = self.rows_of(rows, limit).await.map_err(of_sql(&sql.text))?;
+                Ok((answer, Vec::new()))
+            }
             Rows::Dynamic(text, values) => {
                 let (text, values) = self.dynamic(text, values).await?;
-                self.host.execute_text(&text, &values, limit).await.map_err(of_sql(&text))
+                let answer = self.host.execute_text(&text, &values, limit).await;
+                Ok((answer.map_err(of_sql(&text))?, values))
             }
         }
     }
@@ -162,7 +156,7 @@ impl<H: Host> Machine<'_, H> {
     /// A statement of SQL, and where its row goes.
     async fn execute(&mut self, rows: &Rows, into: Option<&Into>) -> Result<()> {
         let is_dynamic = matches!(rows, Rows::Dynamic(..));
-        let answer = self.run(rows, into.map(|_| 2)).await?;
+        let (answer, given) = self.run(rows, into.map(|_| 2)).await?;
         let Some(into) = into else {
             if answer.has_rows && !is_dynamic {
                 let message = "query has no destination for result data";
@@ -179,11 +173,13 @@ impl<H: Host> Machine<'_, H> {
         }
         let found = answer.rows.len();
         if into.is_strict && found == 0 {
-            return Err(Error::new(SqlState::NoDataFound, "query returned no rows"));
+            let error = Error::new(SqlState::NoDataFound, "query returned no rows");
+            return Err(self.with_parameters(error, rows, given).await);
         }
         if found > 1 && (into.is_strict || self.is_change(rows)) {
-            return Err(Error::new(SqlState::TooManyRows, "query returned more than one row")
-                .with_hint("Make sure the query returns a single row, or use LIMIT 1."));
+            let error = Error::new(SqlState::TooManyRows, "query returned more than one row")
+                .with_hint("Make sure the query returns a single row, or use LIMIT 1.");
+            return Err(self.with_parameters(error, rows, given).await);
         }
         self.assign_row(&into.targets, &answer, 0).await?;
         self.row_count = found.min(1) as u64;
@@ -198,7 +194,12 @@ impl<H: Host> Machine<'_, H> {
         }
     }
 
-    async fn diagnostics(&mut self, is_stacked: bool, items: &[(Target, String)]) -> Result<()> {
+    async fn diagnostics(
+        &mut self,
+        is_stacked: bool,
+        items: &[(Target, String)],
+        line: usize,
+    ) -> Result<()> {
         if is_stacked && self.errors.is_empty() {
             let message = "GET STACKED DIAGNOSTICS cannot be used outside an exception handler";
             return Err(Error::new(SqlState::chosen("0Z002"), message));
@@ -208,10 +209,11 @@ impl<H: Host> Machine<'_, H> {
             let error = self.errors.last();
             let value = match item.as_str() {
                 "row_count" => self.host.of_number(self.row_count as i64, "bigint"),
-                "pg_routine_oid" | "pg_context" => {
-                    let message = format!("{} is not supported", item.to_uppercase());
-                    return Err(Error::unsupported(message));
-                }
+                "pg_routine_oid" => self.host.of_number(self.id, "bigint"),
+                "pg_context" => self.host.of_text(Some(format!(
+                    "PL/pgSQL function {} line {line} at GET DIAGNOSTICS",
+                    self.signature
+                ))),
                 "returned_sqlstate" => {
                     self.host.of_text(text(error.map(|error| error.state().code())))
                 }

@@ -7,7 +7,7 @@ use crate::tree::{Block, Sql};
 use values::error::{Error, Result, SqlState};
 
 /// A row: names, types and values.
-pub type Row<V> = Vec<Given<V>>;
+pub type Row<V> = Vec<(String, String, V)>;
 
 /// What a function of a trigger begins with.
 #[derive(Debug, Clone)]
@@ -34,11 +34,12 @@ pub async fn run_trigger<H: Host>(
 ) -> Result<Option<Vec<H::Value>>> {
     host.set_conflict(block.conflict);
     let machine = Machine::new(host, of, triggered.variables);
-    let absent_row = triggered.absent;
-    let mut machine = Machine { returned_row: Some(None), absent_row, ..machine };
+    let prints_strict = block.prints_strict;
+    let mut machine = Machine { returned_row: Some(None), prints_strict, ..machine };
     for (name, row) in [("new", triggered.new), ("old", triggered.old)] {
         let content = row.map_or(Content::Record(None), Content::Row);
-        machine.scopes.declare(Slot::new(name.to_owned(), content));
+        let is_unset = triggered.absent == Some(name);
+        machine.scopes.declare(Slot { is_unset, ..Slot::new(name.to_owned(), content) });
     }
     let flow = machine.block(block).await.and_then(within_loops);
     match flow.map_err(|error| machine.located(error))? {
@@ -65,9 +66,7 @@ impl<H: Host> Machine<'_, H> {
                     let what = "RETURN of something else than a record or NULL in a trigger";
                     Error::unsupported(format!("{what} is not supported"))
                 })?;
-                let is_absent = self.absent_row == Some(name);
-                let is_null = |row: &Vec<H::Value>| row.iter().all(|of| self.host.is_null(of));
-                fields.filter(|row| !(is_absent && is_null(row)))
+                fields.filter(|_| !self.scopes.is_unset(name))
             }
         };
         self.returned_row = Some(row);

@@ -3,12 +3,17 @@
 use super::Machine;
 use super::host::{Answer, Host};
 use super::rows::content;
-use super::scope::{Content, Slot};
+use super::scope::{Content, Slot, no_field, unassigned};
 use crate::tree::{Declaration, Declared, Sql, Target, TypeName};
 use values::error::{Error, Result, SqlState};
 
 /// The type of FOUND and of conditions.
 pub(super) const BOOLEAN: &str = "boolean";
+
+/// Whether an error is that of a value that a domain does not have.
+fn is_of_condition(error: &Error) -> bool {
+    matches!(error.state(), SqlState::NotNullViolation | SqlState::CheckViolation)
+}
 
 impl<H: Host> Machine<'_, H> {
     /// Declares a variable and gives it its first value.
@@ -34,7 +39,10 @@ impl<H: Host> Machine<'_, H> {
             TypeName::Plain(of) => match self.host.null(of) {
                 Err(error) if error.state() == SqlState::UndefinedObject => {
                     let content = self.of_user(of, default.as_ref()).await;
-                    content.map_err(|error| error.at(declaration.position))?
+                    content.map_err(|error| match is_of_condition(&error) {
+                        true => error,
+                        false => error.at(declaration.position),
+                    })?
                 }
                 _ => self.value_of(of.clone(), default.as_ref()).await?,
             },
@@ -49,7 +57,9 @@ impl<H: Host> Machine<'_, H> {
             return Err(null_refused(&name));
         }
         let is_record = content.whole().is_none();
-        self.scopes.declare(Slot { is_constant, not_null, ..Slot::new(name.clone(), content) });
+        let is_unset = matches!(content, Content::Row(_));
+        let slot = Slot { is_constant, not_null, is_unset, ..Slot::new(name.clone(), content) };
+        self.scopes.declare(slot);
         match default {
             Some(_) if is_record => {
                 Err(Error::unsupported("a default of a record in PL/pgSQL is not supported")
@@ -79,10 +89,15 @@ impl<H: Host> Machine<'_, H> {
                 Some(default) => self.value(default, Some(of)).await?,
                 None => null,
             },
+            // A domain that NULL is no value of.
+            Err(error) if is_of_condition(&error) => match default {
+                Some(default) => self.value(default, Some(of)).await?,
+                None => return Err(error),
+            },
             // The name of a table is the type of its rows.
             Err(error) => return self.row_of(of).await.map_err(|_| error),
         };
-        Ok(content(self.host, of.to_owned(), value))
+        Ok(content(self.host, of, value))
     }
 
     /// NULL of a type, also of a user's.
@@ -91,8 +106,8 @@ impl<H: Host> Machine<'_, H> {
             return Ok(null);
         }
         let (text, names) = ("NULL".to_owned(), Vec::new());
-        let null = Sql { id: usize::MAX, text, position: 0, names };
-        self.host.evaluate(&null, &[], Some(of)).await
+        let null = Sql { id: usize::MAX, text, position: 0, names, assignment: None };
+        self.host.evaluate(&null, &[], Some(of)).await.map_err(Error::without_position)
     }
 
     async fn row_of(&mut self, relation: &str) -> Result<Content<H::Value>> {
@@ -126,10 +141,11 @@ impl<H: Host> Machine<'_, H> {
         if let Some(value) = self.computed(sql, to) {
             return value;
         }
-        let sql = &*self.with_rows(sql, true)?;
-        let variables = self.scopes.variables(sql);
-        let value = self.host.evaluate(sql, &variables, to).await?;
-        self.learn(sql, &variables, to);
+        let read = &*self.with_rows(sql, true)?;
+        let variables = self.scopes.variables(read);
+        let value = self.host.evaluate(read, &variables, to).await;
+        let value = value.map_err(|error| self.of_fields(sql, error))?;
+        self.learn(read, &variables, to);
         Ok(value)
     }
 
@@ -141,10 +157,8 @@ impl<H: Host> Machine<'_, H> {
 
     /// Assigns an expression.
     pub(super) async fn assign_expression(&mut self, target: &Target, sql: &Sql) -> Result<()> {
-        if let Some((row, value, names)) = self.scopes.within(target) {
-            let variable = row.parts.last().map_or("", String::as_str);
-            let value = self.with_field((variable, value), names, sql).await?;
-            return self.assign(&row, value).await;
+        if self.scopes.is_within(target) {
+            return self.assign_item(target, &[], sql).await;
         }
         let (slot, field) = self.scopes.slot(target)?;
         if slot.is_constant {
@@ -174,6 +188,10 @@ impl<H: Host> Machine<'_, H> {
                 self.assign_null(target).await
             }
             (_, None) => {
+                let is_row = matches!(slot.content, Content::Row(_));
+                if is_row && self.scopes.is_unset(sql.text.trim()) {
+                    return self.assign_null(target).await;
+                }
                 if let Some(fields) = self.scopes.named_fields(&sql.text) {
                     let (columns, row) = fields.into_iter().unzip();
                     let (rows, nulls) = (vec![row], Vec::new());
@@ -199,7 +217,10 @@ impl<H: Host> Machine<'_, H> {
         }
         let (columns, rows, nulls) = (Vec::new(), Vec::new(), Vec::new());
         let none = Answer { columns, rows, nulls, count: 0, has_rows: true };
-        self.assign_row(std::slice::from_ref(target), &none, 0).await
+        self.assign_row(std::slice::from_ref(target), &none, 0).await?;
+        let (slot, _) = self.scopes.slot(target)?;
+        slot.is_unset = matches!(slot.content, Content::Row(_));
+        Ok(())
     }
 
     /// Assigns a value, converted to the type of the target.
@@ -223,7 +244,7 @@ impl<H: Host> Machine<'_, H> {
                 let value = self.as_field(value, old).await?;
                 return self.set(target, value);
             }
-            (Content::Value { of, .. }, _) => Some(of.clone()),
+            (Content::Value { of, .. }, _) => Some(of.to_string()),
             (Content::Row(fields), Some(field)) => {
                 fields.iter().find(|(name, ..)| name == field).map(|(_, of, _)| of.clone())
             }
@@ -240,14 +261,11 @@ impl<H: Host> Machine<'_, H> {
     pub(super) fn set(&mut self, target: &Target, new: H::Value) -> Result<()> {
         let is_null = self.host.is_null(&new);
         let (slot, field) = self.scopes.slot(target)?;
-        let Slot { name, content, not_null, .. } = slot;
+        let Slot { name, content, not_null, is_unset, .. } = slot;
         if *not_null && is_null {
             return Err(null_refused(name));
         }
-        let no_field = |field: &str| {
-            let message = format!("record \"{name}\" has no field \"{field}\"");
-            Error::new(SqlState::UndefinedColumn, message)
-        };
+        let no_field = |field: &str| no_field(name, field);
         match (content, field) {
             (Content::Value { value, .. }, _) | (Content::Composite { value, .. }, None) => {
                 *value = new;
@@ -268,17 +286,14 @@ impl<H: Host> Machine<'_, H> {
             (Content::Row(fields), Some(field)) => {
                 let found = fields.iter_mut().find(|(name, ..)| name == field);
                 found.ok_or_else(|| no_field(field))?.2 = new;
+                *is_unset = false;
             }
             (Content::Record(Some(fields)), Some(field)) => {
                 let found = fields.iter_mut().find(|(name, _)| name == field);
                 found.ok_or_else(|| no_field(field))?.1 = new;
             }
             (Content::Record(None), Some(_)) => {
-                let message = format!("record \"{name}\" is not assigned yet");
-                return Err(Error::new(SqlState::ObjectNotInPrerequisiteState, message)
-                    .with_detail(
-                        "The tuple structure of a not-yet-assigned record is indeterminate.",
-                    ));
+                return Err(unassigned(name));
             }
             (_, None) | (Content::Alias(_), _) => {
                 let message = "cannot assign non-composite value to a record variable";
@@ -327,6 +342,7 @@ impl<H: Host> Machine<'_, H> {
                     }
                     let (slot, _) = self.scopes.slot(target)?;
                     slot.content = Content::Row(fields);
+                    slot.is_unset = false;
                     return Ok(());
                 }
                 _ => {}
@@ -354,7 +370,7 @@ fn constant(name: &str) -> Error {
     Error::new(SqlState::chosen("22005"), message)
 }
 
-fn null_refused(name: &str) -> Error {
+pub(super) fn null_refused(name: &str) -> Error {
     let message = format!("null value cannot be assigned to variable \"{name}\" declared NOT NULL");
     Error::new(SqlState::NullValueNotAllowed, message)
 }

@@ -2,31 +2,35 @@
 
 use super::numbers::fitting;
 use crate::value::Value;
-use datafusion::arrow::array::Array;
+use datafusion::arrow::datatypes::{DataType, IntervalMonthDayNano};
 use datafusion::common::ScalarValue;
+use std::borrow::Cow;
+use std::sync::Arc;
 use store::catalog::SqlType;
 use values::numbers;
 
-/// A plain value.
+/// A plain value. Its text may be that of a variable or of a constant.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Datum {
+pub(crate) enum Datum<'d> {
     /// NULL.
     Null,
     /// A boolean.
     Truth(bool),
-    /// A value of an integer type.
+    /// A value of an integer type, the days of a date, or the microseconds of a timestamp.
     Integer(i64),
     /// A double precision number.
     Double(f64),
     /// A decimal number: digits, and how many of them are behind the point.
     Number(i128, i8),
     /// A text.
-    Text(String),
+    Text(Cow<'d, str>),
+    /// An interval.
+    Span(IntervalMonthDayNano),
 }
 
-impl Datum {
+impl<'d> Datum<'d> {
     /// A value of a type. `None` if the type is not plain, or the value is of another.
-    pub(super) fn of(value: &ScalarValue, of: &SqlType) -> Option<Self> {
+    pub(super) fn of(value: &'d ScalarValue, of: &SqlType) -> Option<Self> {
         use ScalarValue as V;
         Some(match (value, of) {
             (V::Int32(value), SqlType::Integer) => Self::integer(value.map(i64::from)),
@@ -34,8 +38,16 @@ impl Datum {
             (V::Int16(value), SqlType::SmallInt) => Self::integer(value.map(i64::from)),
             (V::Boolean(value), SqlType::Boolean) => value.map_or(Self::Null, Self::Truth),
             (V::Float64(value), SqlType::Double) => value.map_or(Self::Null, Self::Double),
-            (V::Utf8View(value), SqlType::Text | SqlType::Varchar(None)) => {
-                value.clone().map_or(Self::Null, Self::Text)
+            (V::Utf8View(value), SqlType::Text | SqlType::Varchar(None)) => match value {
+                Some(text) => Self::Text(Cow::Borrowed(text)),
+                None => Self::Null,
+            },
+            (V::Date32(value), SqlType::Date) => Self::integer(value.map(i64::from)),
+            (V::TimestampMicrosecond(value, _), SqlType::Timestamp | SqlType::TimestampTz) => {
+                Self::integer(*value)
+            }
+            (V::IntervalMonthDayNano(value), SqlType::Interval) => {
+                value.map_or(Self::Null, Self::Span)
             }
             (V::Decimal128(value, _, scale), SqlType::Numeric { .. }) => {
                 value.map_or(Self::Null, |digits| Self::Number(digits, *scale))
@@ -52,24 +64,21 @@ impl Datum {
         })
     }
 
-    /// The item of an array of one dimension at a subscript, which is NULL beyond its ends. `None` as for [`Self::of`].
-    pub(super) fn item(array: &ScalarValue, subscript: i64, of: &SqlType) -> Option<Self> {
-        let ScalarValue::List(list) = array else { return None };
-        if list.is_null(0) {
-            return Some(Self::Null);
-        }
-        let items = list.value(0);
-        let at = usize::try_from(subscript).ok().and_then(|subscript| subscript.checked_sub(1));
-        match at.filter(|at| *at < items.len()) {
-            Some(at) => Self::of(&ScalarValue::try_from_array(&items, at).ok()?, of),
-            // The items of arrays of several dimensions are arrays.
-            None if items.is_empty() || *items.data_type() == of.arrow() => Some(Self::Null),
-            None => None,
-        }
-    }
-
     fn integer(value: Option<i64>) -> Self {
         value.map_or(Self::Null, Self::Integer)
+    }
+
+    /// The same value, whose text is that of this one.
+    pub(super) fn borrowed(&self) -> Datum<'_> {
+        match self {
+            Self::Null => Datum::Null,
+            Self::Truth(value) => Datum::Truth(*value),
+            Self::Integer(value) => Datum::Integer(*value),
+            Self::Double(value) => Datum::Double(*value),
+            Self::Number(digits, scale) => Datum::Number(*digits, *scale),
+            Self::Text(value) => Datum::Text(Cow::Borrowed(value)),
+            Self::Span(value) => Datum::Span(*value),
+        }
     }
 
     /// The value as one of a type that it has.
@@ -78,10 +87,15 @@ impl Datum {
         let scalar = match (self, of) {
             (Self::Integer(value), SqlType::Integer) => V::Int32(i32::try_from(value).ok()),
             (Self::Integer(value), SqlType::SmallInt) => V::Int16(i16::try_from(value).ok()),
+            (Self::Integer(value), SqlType::Date) => V::Date32(i32::try_from(value).ok()),
+            (Self::Integer(value), SqlType::Timestamp | SqlType::TimestampTz) => {
+                V::TimestampMicrosecond(Some(value), zone(of))
+            }
             (Self::Integer(value), _) => V::Int64(Some(value)),
             (Self::Truth(value), _) => V::Boolean(Some(value)),
             (Self::Double(value), _) => V::Float64(Some(value)),
-            (Self::Text(value), _) => V::Utf8View(Some(value)),
+            (Self::Text(value), _) => V::Utf8View(Some(value.into_owned())),
+            (Self::Span(value), _) => V::IntervalMonthDayNano(Some(value)),
             (Self::Number(digits, scale), _) => {
                 let of = SqlType::Numeric { precision: 38, scale };
                 return Value { scalar: V::Decimal128(Some(digits), 38, scale), of };
@@ -91,6 +105,11 @@ impl Datum {
             (Self::Null, SqlType::BigInt) => V::Int64(None),
             (Self::Null, SqlType::Boolean) => V::Boolean(None),
             (Self::Null, SqlType::Double) => V::Float64(None),
+            (Self::Null, SqlType::Date) => V::Date32(None),
+            (Self::Null, SqlType::Timestamp | SqlType::TimestampTz) => {
+                V::TimestampMicrosecond(None, zone(of))
+            }
+            (Self::Null, SqlType::Interval) => V::IntervalMonthDayNano(None),
             (Self::Null, SqlType::Numeric { precision: 0, .. }) => V::LargeBinary(None),
             (Self::Null, SqlType::Numeric { precision, scale }) => {
                 V::Decimal128(None, *precision, *scale)
@@ -101,11 +120,33 @@ impl Datum {
     }
 }
 
+/// The zone of the values of a type, as the engine has it.
+fn zone(of: &SqlType) -> Option<Arc<str>> {
+    match of {
+        SqlType::TimestampTz => match of.arrow() {
+            DataType::Timestamp(_, zone) => zone,
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// Whether the values of a type are plain.
 pub(super) fn is_plain(of: &SqlType) -> bool {
     use SqlType as T;
     matches!(
         of,
-        T::Integer | T::BigInt | T::SmallInt | T::Boolean | T::Double | T::Text | T::Varchar(None)
-    ) || matches!(of, T::Numeric { .. })
+        T::Integer
+            | T::BigInt
+            | T::SmallInt
+            | T::Boolean
+            | T::Double
+            | T::Text
+            | T::Varchar(None)
+            | T::Numeric { .. }
+            | T::Date
+            | T::Timestamp
+            | T::TimestampTz
+            | T::Interval
+    )
 }

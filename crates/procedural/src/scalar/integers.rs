@@ -1,5 +1,6 @@
 //! Operators of integers.
 
+use store::catalog::SqlType;
 use values::error::{Error, Result, SqlState};
 
 /// The size of an integer type.
@@ -11,6 +12,16 @@ pub(super) enum Size {
 }
 
 impl Size {
+    /// The size of an integer type. `None` of others.
+    pub(super) fn of(of: &SqlType) -> Option<Self> {
+        Some(match of {
+            SqlType::SmallInt => Self::Small,
+            SqlType::Integer => Self::Usual,
+            SqlType::BigInt => Self::Big,
+            _ => return None,
+        })
+    }
+
     /// A number, if it is in the range of the type.
     ///
     /// # Errors

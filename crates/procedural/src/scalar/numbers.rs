@@ -58,6 +58,11 @@ fn parts(of: Numeric) -> Option<(i128, i8)> {
     Some((digits, i8::try_from(scale).ok()?))
 }
 
+/// The text of a number.
+pub(super) fn written(digits: i128, scale: i8) -> String {
+    number((digits, scale)).to_string()
+}
+
 /// The order of two numbers.
 pub(super) fn order(left: (i128, i8), right: (i128, i8)) -> Option<Ordering> {
     aligned(left, right).map(|(left, right, _)| left.cmp(&right))

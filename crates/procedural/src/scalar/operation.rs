@@ -3,6 +3,7 @@
 use super::Stop;
 use super::datum::Datum;
 use super::integers::{Arithmetic, Size};
+use super::moments::Calendar;
 use super::{floats, numbers};
 use std::cmp::Ordering;
 
@@ -15,8 +16,8 @@ pub(super) enum Operation {
     Numbers(Arithmetic),
     /// A comparison.
     Compare(Comparison),
-    /// `||` of texts.
-    Join,
+    /// One of a date or a timestamp.
+    Calendar(Calendar),
     /// `round` of a decimal number to some digits.
     Round,
 }
@@ -48,8 +49,8 @@ impl Comparison {
 impl Operation {
     /// The operator of a function of the system.
     pub(super) fn of(name: &str, result: Option<Size>) -> Option<Self> {
-        if matches!(name, "textcat" | "textanycat" | "anytextcat") {
-            return Some(Self::Join);
+        if let Some(calendar) = Calendar::of(name) {
+            return Some(Self::Calendar(calendar));
         }
         if name == "round" {
             return Some(Self::Round);
@@ -62,7 +63,8 @@ impl Operation {
         };
         let integers =
             ["int24", "int28", "int42", "int48", "int82", "int84", "int2", "int4", "int8"];
-        let compares = ["float8", "numeric_", "text_", "text", "bool"];
+        let compares =
+            ["float8", "numeric_", "text_", "text", "bool", "date_", "timestamp_", "timestamptz_"];
         if let Some(rest) = is_of(&integers) {
             return match (arithmetic(rest), result) {
                 (Some(how), Some(size)) => Some(Self::Integers(how, size)),
@@ -78,59 +80,71 @@ impl Operation {
             "numeric_mul" => Some(Arithmetic::Multiply),
             "numeric_div" => Some(Arithmetic::Divide),
             "numeric_mod" => Some(Arithmetic::Remainder),
+            "mod" => match result {
+                Some(size) => return Some(Self::Integers(Arithmetic::Remainder, size)),
+                None => Some(Arithmetic::Remainder),
+            },
             _ => None,
         };
         how.map(Self::Numbers).or_else(|| is_of(&compares).and_then(comparison).map(Self::Compare))
     }
 
     /// The result for two values that are not NULL. `None` if they are of other types.
-    pub(super) fn apply(self, left: Datum, right: Datum) -> Result<Option<Datum>, Stop> {
-        use Datum::{Double, Integer, Number, Text, Truth};
+    pub(super) fn apply(
+        self,
+        left: &Datum<'_>,
+        right: &Datum<'_>,
+    ) -> Result<Option<Datum<'static>>, Stop> {
+        use Datum::{Double, Integer, Number, Truth};
         Ok(Some(match (self, left, right) {
             (Self::Integers(how, size), Integer(left), Integer(right)) => {
-                Integer(how.apply(left, right, size)?)
+                Integer(how.apply(*left, *right, size)?)
             }
             (Self::Numbers(how), Double(left), Double(right)) => {
-                match floats::apply(how, left, right)? {
+                match floats::apply(how, *left, *right)? {
                     Some(result) => Double(result),
                     None => return Ok(None),
                 }
             }
             (Self::Numbers(how), Number(left, of_left), Number(right, of_right)) => {
-                match numbers::apply(how, (left, of_left), (right, of_right)) {
+                match numbers::apply(how, (*left, *of_left), (*right, *of_right)) {
                     Some((digits, scale)) => Number(digits, scale),
                     None => return Ok(None),
                 }
             }
             (Self::Round, Number(digits, scale), Integer(places)) => {
-                match numbers::rounded((digits, scale), places) {
+                match numbers::rounded((*digits, *scale), *places) {
                     Some((digits, scale)) => Number(digits, scale),
                     None => return Ok(None),
                 }
             }
             (Self::Compare(how), left, right) => {
-                let order = match (&left, &right) {
-                    (Integer(left), Integer(right)) => left.cmp(right),
-                    (Double(left), Double(right)) => floats::order(*left, *right),
-                    (Text(left), Text(right)) => left.cmp(right),
-                    (Truth(left), Truth(right)) => left.cmp(right),
-                    (Number(left, of_left), Number(right, of_right)) => {
-                        match numbers::order((*left, *of_left), (*right, *of_right)) {
-                            Some(order) => order,
-                            None => return Ok(None),
-                        }
-                    }
-                    _ => return Ok(None),
-                };
-                Truth(how.holds(order))
+                return Ok(order(left, right).map(|order| Truth(how.holds(order))));
             }
-            (Self::Join, Text(mut left), Text(right)) => {
-                left.push_str(&right);
-                Text(left)
-            }
+            (Self::Calendar(calendar), left, right) => return Ok(calendar.apply(left, right)),
             _ => return Ok(None),
         }))
     }
+
+    /// Whether it is `=`.
+    pub(super) fn is_equality(self) -> bool {
+        matches!(self, Self::Compare(Comparison::Equal))
+    }
+}
+
+/// The order of two values of one type. `None` for other values.
+pub(super) fn order(left: &Datum<'_>, right: &Datum<'_>) -> Option<Ordering> {
+    use Datum::{Double, Integer, Number, Text, Truth};
+    Some(match (left, right) {
+        (Integer(left), Integer(right)) => left.cmp(right),
+        (Double(left), Double(right)) => floats::order(*left, *right),
+        (Text(left), Text(right)) => left.cmp(right),
+        (Truth(left), Truth(right)) => left.cmp(right),
+        (Number(left, of_left), Number(right, of_right)) => {
+            return numbers::order((*left, *of_left), (*right, *of_right));
+        }
+        _ => return None,
+    })
 }
 
 fn arithmetic(name: &str) -> Option<Arithmetic> {
