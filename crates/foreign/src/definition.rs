@@ -6,6 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ring::digest::{Context, SHA256};
 use std::fmt::Write;
+use store::catalog::SqlType;
 use values::error::{Error, Result, SqlState};
 
 /// The languages.
@@ -49,6 +50,8 @@ pub struct Definition {
     pub(crate) symbol: String,
     /// The source.
     pub(crate) source: Source,
+    /// The types of the arguments and of the result that a polymorphic function has; none of others.
+    pub(crate) actual: Vec<SqlType>,
     version: Version,
 }
 
@@ -90,8 +93,13 @@ impl Definition {
         };
         let kind = format!("{language:?} {symbol} {signature:?}");
         let version = digest(&[kind.as_bytes(), source.as_bytes()]);
-        let (name, limits) = (name.to_owned(), Limits::default());
-        Ok(Self { id, name, language, signature, limits, symbol, source: held, version })
+        let (name, limits, actual) = (name.to_owned(), Limits::default(), Vec::new());
+        Ok(Self { id, name, language, signature, limits, symbol, source: held, actual, version })
+    }
+
+    /// The definition of a polymorphic function for the types of its arguments and its result, which its signature has.
+    pub fn of_types(self, actual: &[SqlType]) -> Self {
+        Self { actual: actual.to_vec(), ..self }
     }
 
     /// What distinguishes it from all others.
@@ -200,7 +208,7 @@ impl std::fmt::Display for Version {
 mod tests {
     use super::*;
     use crate::signature::Returns;
-    use store::catalog::{SqlType, Volatility};
+    use store::catalog::Volatility;
 
     #[test]
     fn modules_are_written_in_two_ways() {

@@ -16,6 +16,7 @@
 //! [`function`] makes a definition a function of the engine, and [`Definitions`] finds it again on another server.
 //! Not here: where definitions come from (`lowering`), and who may make them (`query`).
 
+mod border;
 mod call;
 mod definition;
 mod failure;
@@ -27,6 +28,7 @@ mod script;
 mod signature;
 mod wasm;
 
+pub use border::{BORDER, argument_type, column_type, value_type};
 pub use definition::{Definition, Language, Version};
 pub use function::{ForeignFunction, function, of_function};
 pub use known::{Definitions, FindDefinition, decode, encode};

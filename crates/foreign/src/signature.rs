@@ -1,10 +1,10 @@
 //! What functions take, and what they give: values, rows, and sets of either.
 
-use datafusion::arrow::array::{ArrayRef, ListArray, StructArray};
+use datafusion::arrow::array::{ArrayRef, ListArray, StringViewArray, StructArray};
 use datafusion::arrow::buffer::{NullBuffer, OffsetBuffer};
 use datafusion::arrow::datatypes::{DataType, Field, Fields};
 use std::sync::Arc;
-use store::catalog::{SqlType, Volatility};
+use store::catalog::{Attribute, SqlType, Volatility};
 use values::error::{Error, Result, SqlState};
 use values::types::plan_field;
 
@@ -33,7 +33,7 @@ pub struct Signature {
 /// What a function gives for the arguments of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Returns {
-    /// The columns; of a plain value, that one.
+    /// The columns; of a plain value, that one; none of `void`.
     pub columns: Vec<Parameter>,
     /// Whether the columns make a row, not a plain value.
     pub is_row: bool,
@@ -48,10 +48,37 @@ impl Returns {
         Self { columns, is_row: false, is_set: false }
     }
 
+    /// Nothing: `void`, whose only value is an empty text.
+    pub fn void() -> Self {
+        Self { columns: Vec::new(), is_row: false, is_set: false }
+    }
+
+    /// A value of a composite type, or a set of its rows.
+    pub fn composite(sql_type: SqlType, is_set: bool) -> Self {
+        if !is_set {
+            return Self::value(sql_type);
+        }
+        let attributes = sql_type.attributes().unwrap_or_default().iter();
+        let column =
+            |of: &Attribute| Parameter { name: of.name.clone(), sql_type: of.sql_type.clone() };
+        Self { columns: attributes.map(column).collect(), is_row: true, is_set }
+    }
+
+    /// Whether it is `void`.
+    pub(crate) fn is_void(&self) -> bool {
+        self.columns.is_empty() && !self.is_row && !self.is_set
+    }
+
+    /// The values of `void` for a number of rows.
+    pub(crate) fn nothing(rows: usize) -> ArrayRef {
+        Arc::new(StringViewArray::from_iter_values(std::iter::repeat_n("", rows)))
+    }
+
     /// The type of a plain value. `None` of rows and sets.
     pub fn plain(&self) -> Option<&SqlType> {
         match self.columns.as_slice() {
             [only] if !self.is_row && !self.is_set => Some(&only.sql_type),
+            [] if self.is_void() => Some(&SqlType::Text),
             _ => None,
         }
     }
@@ -106,6 +133,7 @@ impl std::fmt::Display for Returns {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.columns.as_slice() {
             [only] if !self.is_row => write!(f, "{}", only.sql_type),
+            [] if !self.is_row => f.write_str("void"),
             _ => f.write_str("record"),
         }
     }

@@ -4,8 +4,8 @@ use datafusion::arrow::array::{Array, ArrayRef, AsArray, ListArray};
 use datafusion::arrow::datatypes::{
     DataType, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type,
 };
-use rquickjs::{Ctx, IntoJs, TypedArray, Value};
-use store::catalog::SqlType;
+use rquickjs::{Ctx, IntoJs, Object, TypedArray, Value};
+use store::catalog::{SqlType, UserType};
 use values::error::Result;
 use values::text::TextColumn;
 
@@ -30,11 +30,18 @@ enum Form<'a> {
     Moment(TextColumn<'a>),
     Text(TextColumn<'a>),
     List(&'a ListArray, Box<Column<'a>>),
+    /// Numbers of the labels of an enum.
+    Label(&'a UserType),
+    /// Rows: the names of the attributes, and their values.
+    Row(Vec<(&'a str, Column<'a>)>),
 }
 
 impl<'a> Column<'a> {
     /// The values of an array that holds a type.
-    pub(super) fn new(array: &'a ArrayRef, sql_type: &SqlType) -> Result<Self> {
+    pub(super) fn new(array: &'a ArrayRef, sql_type: &'a SqlType) -> Result<Self> {
+        if let SqlType::User(user) = sql_type {
+            return Self::of_user(array, user);
+        }
         let form = match (sql_type.representation(), array.data_type()) {
             (_, DataType::Boolean) => Form::Boolean,
             (_, DataType::Int16) => Form::Short,
@@ -48,6 +55,27 @@ impl<'a> Column<'a> {
             (SqlType::Array(item), DataType::List(_)) => {
                 let list = array.as_list::<i32>();
                 Form::List(list, Box::new(Column::new(list.values(), item)?))
+            }
+            _ => Form::Text(TextColumn::new(array)?),
+        };
+        Ok(Self { array, form })
+    }
+
+    /// The values of an array that holds a type of users.
+    fn of_user(array: &'a ArrayRef, user: &'a UserType) -> Result<Self> {
+        if let Some(domain) = user.domain() {
+            return Self::new(array, &domain.base);
+        }
+        let form = match (user.attributes(), array.as_struct_opt()) {
+            (Some(attributes), Some(rows)) => {
+                let columns = attributes.iter().zip(rows.columns()).map(|(attribute, column)| {
+                    let column = Self::new(column, &attribute.sql_type)?;
+                    Ok((attribute.name.as_str(), column))
+                });
+                Form::Row(columns.collect::<Result<Vec<_>>>()?)
+            }
+            _ if user.labels().is_some() && *array.data_type() == DataType::Int64 => {
+                Form::Label(user)
             }
             _ => Form::Text(TextColumn::new(array)?),
         };
@@ -89,6 +117,17 @@ impl<'a> Column<'a> {
                     values.set(place, items.value(ctx, item)?)?;
                 }
                 Ok(values.into_value())
+            }
+            Form::Label(user) => {
+                let number = self.array.as_primitive::<Int64Type>().value(row);
+                user.label_of(number).into_js(ctx)
+            }
+            Form::Row(columns) => {
+                let object = Object::new(ctx.clone())?;
+                for (name, column) in columns {
+                    object.set(*name, column.value(ctx, row)?)?;
+                }
+                Ok(object.into_value())
             }
         }
     }

@@ -7,6 +7,8 @@
 //! | `json`, `jsonb` | what JSON.parse makes of it |
 //! | `bytea` | Uint8Array |
 //! | arrays | arrays |
+//! | composite types | objects with a field for each attribute |
+//! | enums | text: the label |
 //! | `date`, `timestamp`, `timestamptz` | text in ISO form |
 //! | all others, also `numeric` | text as PostgreSQL writes it |
 //!

@@ -10,7 +10,7 @@ use datafusion::arrow::array::{
 use rquickjs::{Coerced, Object, TypedArray, Value};
 use std::fmt::Write;
 use std::sync::Arc;
-use store::catalog::SqlType;
+use store::catalog::{Attribute, SqlType};
 use values::assign::{Excess, fit, input};
 use values::error::{Error, Result, SqlState};
 use values::style::Style;
@@ -200,6 +200,11 @@ fn text<'js>(
             }
         }
         SqlType::Array(item) if value.is_array() => list(program, value, item, depth)?,
+        row if let Some(attributes) = row.attributes()
+            && value.is_object() =>
+        {
+            record(program, value, attributes, depth)?
+        }
         SqlType::Bytea if value.is_object() => bytes(program, value)?,
         SqlType::Date | SqlType::Timestamp | SqlType::TimestampTz if value.is_object() => {
             moment(program, value, sql_type)?
@@ -241,7 +246,9 @@ fn list<'js>(
         if at > 0 {
             literal.push(',');
         }
-        let is_inner = value.is_array() && !matches!(item, SqlType::Json | SqlType::Jsonb);
+        let is_inner = value.is_array()
+            && !matches!(item, SqlType::Json | SqlType::Jsonb)
+            && item.attributes().is_none();
         if is_inner {
             literal.push_str(&list(program, &value, item, depth + 1)?);
         } else if let Some(text) = text(program, &value, item, depth)? {
@@ -259,6 +266,63 @@ fn list<'js>(
     }
     literal.push('}');
     Ok(literal)
+}
+
+/// The literal of a row of a composite type.
+fn record<'js>(
+    program: &Program<'_, 'js>,
+    value: &Value<'js>,
+    attributes: &[Attribute],
+    depth: usize,
+) -> Result<String> {
+    let names = attributes.iter().map(|attribute| attribute.name.as_str());
+    let limit = program.definition().limits.output;
+    let mut literal = String::from("(");
+    let values = fields(program, value, names)?;
+    for (at, (value, attribute)) in values.iter().zip(attributes).enumerate() {
+        if at > 0 {
+            literal.push(',');
+        }
+        if let Some(text) = text(program, value, &attribute.sql_type, depth)? {
+            let escaped = text.replace('\\', "\\\\").replace('"', "\\\"");
+            let _ = write!(literal, "\"{escaped}\"");
+        }
+        if literal.len() > limit {
+            return Err(out_of_memory(&program.definition().name, limit));
+        }
+    }
+    literal.push(')');
+    Ok(literal)
+}
+
+/// The values of a row: those of an object with the names of the columns, or of an array in their order.
+pub(super) fn fields<'js, 'a>(
+    program: &Program<'_, 'js>,
+    value: &Value<'js>,
+    names: impl ExactSizeIterator<Item = &'a str> + Clone,
+) -> Result<Vec<Value<'js>>> {
+    let (definition, count) = (program.definition(), names.len());
+    let failed = |error: rquickjs::Error| program.failed(&error);
+    if let Some(array) = value.as_array() {
+        let length = length(program, array)?;
+        if length != count {
+            let what = format!("an array of {length} values");
+            return Err(no_value(definition, format!("row of {count} columns"), &what));
+        }
+        return (0..count).map(|at| array.get(at).map_err(failed)).collect();
+    }
+    let Some(object) = value.as_object().filter(|object| !object.is_function()) else {
+        let what = named(program, value);
+        return Err(no_value(definition, "row: return an object", &what));
+    };
+    for name in object.keys::<String>() {
+        let name = name.map_err(failed)?;
+        if !names.clone().any(|column| column == name) {
+            let what = format!("an object with \"{name}\"");
+            return Err(no_value(definition, "column of its rows", &what));
+        }
+    }
+    names.map(|name| object.get(name).map_err(failed)).collect()
 }
 
 /// The text of a Uint8Array.

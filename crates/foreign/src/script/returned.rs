@@ -1,6 +1,6 @@
 //! What calls have returned: values, rows and sets, as columns.
 
-use super::results::{Results, length, named};
+use super::results::{Results, fields, length, named};
 use super::runtime::Program;
 use crate::definition::Definition;
 use crate::failure::{no_value, out_of_memory};
@@ -17,7 +17,7 @@ pub(super) struct Returned<'a> {
     definition: &'a Definition,
     returns: &'a Returns,
     columns: Vec<Results<'a>>,
-    /// Of each row or value, whether it is not NULL. Only of rows.
+    /// Of each row or value, whether it is not NULL. Only of rows and `void`.
     given: Vec<bool>,
     /// The lengths of sets.
     lengths: Vec<usize>,
@@ -84,6 +84,10 @@ impl<'a> Returned<'a> {
 
     /// Adds a value or a row.
     fn push_one<'js>(&mut self, program: &Program<'_, 'js>, value: &Value<'js>) -> Result<()> {
+        if self.returns.is_void() {
+            self.given.push(true);
+            return Ok(());
+        }
         if !self.returns.is_row {
             let mut columns = self.columns.iter_mut();
             return columns.try_for_each(|column| column.push(program, value));
@@ -93,33 +97,9 @@ impl<'a> Returned<'a> {
         if is_null {
             return self.columns.iter_mut().try_for_each(|column| column.push(program, value));
         }
-        let failed = |error: rquickjs::Error| program.failed(&error);
-        let count = self.columns.len();
-        if let Some(array) = value.as_array() {
-            let length = length(program, array)?;
-            if length != count {
-                let what = format!("an array of {length} values");
-                let row = format!("row of {count} columns");
-                return Err(no_value(self.definition, row, &what));
-            }
-            for (at, column) in self.columns.iter_mut().enumerate() {
-                column.push(program, &array.get(at).map_err(failed)?)?;
-            }
-            return Ok(());
-        }
-        let Some(object) = value.as_object().filter(|object| !object.is_function()) else {
-            let what = named(program, value);
-            return Err(no_value(self.definition, "row: return an object", &what));
-        };
-        for name in object.keys::<String>() {
-            let name = name.map_err(failed)?;
-            if !self.returns.columns.iter().any(|column| column.name == name) {
-                let what = format!("an object with \"{name}\"");
-                return Err(no_value(self.definition, "column of its rows", &what));
-            }
-        }
-        for (column, of) in self.columns.iter_mut().zip(&self.returns.columns) {
-            column.push(program, &object.get(of.name.as_str()).map_err(failed)?)?;
+        let names = self.returns.columns.iter().map(|column| column.name.as_str());
+        for (column, value) in self.columns.iter_mut().zip(fields(program, value, names)?) {
+            column.push(program, &value)?;
         }
         Ok(())
     }
@@ -136,6 +116,9 @@ impl<'a> Returned<'a> {
 
     /// The column of the engine.
     pub(super) fn column(self) -> Result<ArrayRef> {
+        if self.returns.is_void() {
+            return Ok(Returns::nothing(self.given.len()));
+        }
         let columns = self.columns.into_iter().map(Results::column).collect::<Result<_>>()?;
         let nulls = self.given.contains(&false).then(|| NullBuffer::from(self.given));
         self.returns.assembled(columns, &self.lengths, nulls)

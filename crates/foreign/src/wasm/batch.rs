@@ -1,14 +1,15 @@
 //! Functions on batches, which are Arrow IPC streams in linear memory.
 
+use super::columns::{received, sent};
 use super::instance::Program;
 use super::module::{ALLOCATE, MEMORY};
 use crate::definition::Definition;
-use crate::failure::{out_of_memory, raised, require_no_zero};
-use crate::signature::Parameter;
+use crate::failure::{out_of_memory, raised};
+use crate::signature::{Parameter, Returns};
 use bytes::Bytes;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions};
-use datafusion::arrow::compute::{cast, concat_batches};
-use datafusion::arrow::datatypes::{DataType, Field, Int32Type, Schema};
+use datafusion::arrow::compute::concat_batches;
+use datafusion::arrow::datatypes::{Field, Int32Type, Schema};
 use datafusion::arrow::error::ArrowError;
 use std::sync::Arc;
 use store::catalog::{SqlType, ipc};
@@ -31,28 +32,22 @@ pub(super) fn call(
 
 /// The arguments as a stream.
 fn stream(definition: &Definition, arguments: &[ArrayRef], rows: usize) -> Result<Vec<u8>> {
-    let arguments = arguments.iter().map(plain).collect::<Result<Vec<_>, _>>()?;
-    let parameters = definition.signature.parameters.iter().enumerate();
-    let fields = parameters.zip(&arguments).map(|((at, parameter), argument)| {
-        let name = match parameter.name.as_str() {
-            "" => format!("${}", at + 1),
-            name => name.to_owned(),
-        };
-        Field::new(name, argument.data_type().clone(), true)
-    });
+    let parameters = &definition.signature.parameters;
+    let arguments = arguments.iter().zip(parameters);
+    let arguments = arguments.map(|(argument, of)| sent(argument, &of.sql_type));
+    let arguments = arguments.collect::<Result<Vec<_>>>()?;
+    let fields =
+        parameters.iter().enumerate().zip(&arguments).map(|((at, parameter), argument)| {
+            let name = match parameter.name.as_str() {
+                "" => format!("${}", at + 1),
+                name => name.to_owned(),
+            };
+            Field::new(name, argument.data_type().clone(), true)
+        });
     let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
     let batch = RecordBatch::try_new_with_options(Arc::clone(&schema), arguments, &options)?;
     Ok(ipc::write(&schema, &[batch])?)
-}
-
-/// Texts and bytes in the forms that every implementation of Arrow knows.
-fn plain(argument: &ArrayRef) -> Result<ArrayRef, ArrowError> {
-    match argument.data_type() {
-        DataType::Utf8View => cast(argument, &DataType::Utf8),
-        DataType::BinaryView => cast(argument, &DataType::Binary),
-        _ => Ok(Arc::clone(argument)),
-    }
 }
 
 /// Gives a stream to the module, and takes the one that it returns.
@@ -100,7 +95,10 @@ fn range(
 /// The column in a stream. Sets have the number of the row of arguments that they are for in front of their columns.
 fn column(definition: &Definition, stream: Vec<u8>, rows: usize) -> Result<ArrayRef> {
     let returns = &definition.signature.returns;
-    let width = returns.columns.len() + usize::from(returns.is_set);
+    let width = match returns.is_void() {
+        true => 1,
+        false => returns.columns.len() + usize::from(returns.is_set),
+    };
     let has_all = |schema: &Schema| match schema.fields().len() {
         count if count == width => Ok(Arc::new(schema.clone())),
         count => {
@@ -126,6 +124,9 @@ fn column(definition: &Definition, stream: Vec<u8>, rows: usize) -> Result<Array
             return Err(raised(definition, &what));
         }
     };
+    if returns.is_void() {
+        return Ok(Returns::nothing(rows));
+    }
     let typed = |(column, to): (&ArrayRef, &Parameter)| typed(definition, column, &to.sql_type);
     let columns = columns.zip(&returns.columns).map(typed).collect::<Result<_>>()?;
     returns.assembled(columns, &lengths, None)
@@ -156,14 +157,7 @@ fn lengths(definition: &Definition, numbers: &ArrayRef, rows: usize) -> Result<V
 
 /// Converts a column to the declared type.
 fn typed(definition: &Definition, column: &ArrayRef, to: &SqlType) -> Result<ArrayRef> {
-    let column = match column.data_type() {
-        DataType::Utf8 | DataType::LargeUtf8 => cast(column, &DataType::Utf8View)?,
-        DataType::Binary | DataType::LargeBinary => cast(column, &DataType::BinaryView)?,
-        _ => Arc::clone(column),
-    };
-    if let Some(texts) = column.as_string_view_opt() {
-        texts.iter().flatten().try_for_each(require_no_zero)?;
-    }
+    let column = received(definition, column, to)?;
     let typed =
         input(&column, to, Style::default()).and_then(|column| fit(column, to, Excess::Refuse))?;
     if *typed.data_type() != to.arrow() {

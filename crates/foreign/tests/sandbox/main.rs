@@ -4,4 +4,5 @@ mod calls;
 mod making;
 mod scripts;
 mod sets;
+mod user_types;
 mod wasm;
