@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::catalog::{
     Catalog, Check, CheckOption, Column, ColumnId, Function, FunctionId, Identity, Index, Object,
-    OnCommit, Privileges, Relation, RelationId, Role, Sequence, Table, TableId, TypeId, View,
-    ViewOptions,
+    OnCommit, Privileges, Relation, RelationId, Role, Sequence, Table, TableExtension, TableId,
+    TypeId, View, ViewOptions,
 };
 
 /// The names of privileges. The last one stands for all others, and for ownership.
@@ -75,6 +75,7 @@ fn table_form(catalog: &Catalog, table: &Table) -> Result<TableForm, Error> {
         is_unchecked: !check.is_valid,
     };
     let other = catalog.colocated(table);
+    let of_type = table.extension.of_type.and_then(|of| catalog.user_type_by_id(of));
     let column = |column| column_form(catalog, table, column);
     let index = |index: &Arc<Index>| indexes::form(catalog, table, index);
     Ok(TableForm {
@@ -83,6 +84,8 @@ fn table_form(catalog: &Catalog, table: &Table) -> Result<TableForm, Error> {
         key: (!table.has_hidden_key()).then_some(key),
         key_constraint: table.key_constraint.clone(),
         is_unlogged: table.is_unlogged,
+        of_type: of_type.map(|of| Name { schema: of.schema.clone(), name: of.name.clone() }),
+        constraint_comments: table.extension.comments.clone(),
         checks: table.checks.iter().map(check).collect(),
         indexes: catalog.indexes_of(table.id).iter().map(index).collect::<Result<_, _>>()?,
         foreign_keys: foreign_keys::forms(catalog, table),
@@ -132,16 +135,12 @@ pub(crate) fn function(
     let relation = form.relation.as_ref();
     let relation = relation.and_then(|of| catalog.relation(&of.schema, &of.name));
     let new = |id: RelationId| ids.get(&id).copied().unwrap_or(id);
-    let of = |part: &mut FunctionId| {
-        if let FunctionId::User(id) = part {
-            *id = new(*id);
-        }
-    };
     let mut function = form.definition.clone();
     type_ids::renumber(&mut function, types);
-    if let Some(aggregate) = &mut function.extension.aggregate {
-        of(&mut aggregate.transition);
-        aggregate.combine.iter_mut().chain(&mut aggregate.finish).for_each(of);
+    for step in function.extension.steps_mut() {
+        if let FunctionId::User(id) = step {
+            *id = new(*id);
+        }
     }
     Function { id: new(function.id), result_relation: relation.map(Relation::id), ..function }
 }
@@ -321,6 +320,12 @@ pub(crate) fn table(
         expression: check.expression.clone(),
         is_valid: !check.is_unchecked,
     };
+    let of_type = form.of_type.as_ref().and_then(|of| catalog.user_type(&of.schema, &of.name));
+    let extension = TableExtension {
+        of_type: of_type.map(|user| user.id),
+        comments: form.constraint_comments.clone(),
+        reads: Vec::new(),
+    };
     Ok(Table {
         id,
         schema: form.name.schema.clone(),
@@ -330,6 +335,7 @@ pub(crate) fn table(
         key,
         key_constraint: form.key_constraint.clone(),
         is_unlogged: form.is_unlogged,
+        extension,
         checks: form.checks.iter().map(check).collect(),
         foreign_keys: Vec::new(),
         bucket_size: form.bucket_size,
@@ -385,6 +391,8 @@ pub(crate) fn view(form: &ViewForm, id: RelationId) -> View {
             security_invoker: form.security_invoker,
             defaults: form.defaults.clone(),
             comments: form.comments.clone(),
+            // Relations have other ids now.
+            reads: Vec::new(),
         },
     }
 }

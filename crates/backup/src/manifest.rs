@@ -94,6 +94,8 @@ pub(crate) struct DomainCheckForm {
     pub(crate) name: String,
     /// SQL text, in which VALUE is the value.
     pub(crate) expression: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) comment: Option<String>,
 }
 
 /// A function. The ids in its definition mean nothing.
@@ -142,6 +144,12 @@ pub(crate) struct TableForm {
     pub(crate) key_constraint: Option<String>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_unlogged: bool,
+    /// The composite type of OF.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) of_type: Option<Name>,
+    /// The comments of constraints, by their names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) constraint_comments: Vec<(String, String)>,
     pub(crate) checks: Vec<CheckForm>,
     /// They are built again when the table is restored.
     #[serde(default)]

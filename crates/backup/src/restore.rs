@@ -158,6 +158,7 @@ impl Restore<'_> {
             if !keys.is_empty() {
                 let mut table = Table::clone(table);
                 table.foreign_keys = keys;
+                table.extension.comments.clone_from(&form.constraint_comments);
                 table.version += 1;
                 let relation = Relation::Table(Arc::new(table));
                 transaction.change_catalog(CatalogChange::Replace(relation))?;

@@ -22,18 +22,17 @@ pub(crate) fn restored(forms: &BTreeMap<u32, String>, catalog: &Catalog) -> BTre
 
 /// Gives the types of users in a signature the ids that they have now.
 pub(crate) fn renumber(function: &mut Function, ids: &BTreeMap<u32, u32>) {
-    let state = function.extension.aggregate.as_mut().map(|of| &mut of.state_id);
+    let states = function.extension.state_ids_mut();
     let parameters = function.parameters.iter_mut().map(|parameter| &mut parameter.type_id);
-    for id in parameters.chain([&mut function.result_id]).chain(state) {
+    for id in parameters.chain([&mut function.result_id]).chain(states) {
         *id = ids.get(id).copied().unwrap_or(*id);
     }
 }
 
 /// The ids of types of users in a signature.
 fn of_signature(function: &Function) -> impl Iterator<Item = u32> {
-    let state = function.extension.aggregate.as_ref().map(|of| of.state_id);
     let parameters = function.parameters.iter().map(|parameter| parameter.type_id);
-    let all = parameters.chain([function.result_id]).chain(state);
+    let all = parameters.chain([function.result_id]).chain(function.extension.state_ids());
     all.filter(|id| TypeId::may_be_shown(*id)).collect::<Vec<_>>().into_iter()
 }
 

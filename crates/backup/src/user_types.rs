@@ -65,6 +65,7 @@ fn domain_form(catalog: &Catalog, user: &UserType, domain: &Domain) -> Result<Do
     let check = |check: &DomainCheck| DomainCheckForm {
         name: check.name.clone(),
         expression: check.expression.clone(),
+        comment: check.comment.clone(),
     };
     Ok(DomainForm {
         base,
@@ -93,6 +94,7 @@ pub(crate) fn restored(
             let check = |of: &DomainCheckForm| DomainCheck {
                 name: of.name.clone(),
                 expression: of.expression.clone(),
+                comment: of.comment.clone(),
             };
             UserTypeKind::Domain(Domain {
                 base: Box::new(sql_types::parse(&domain.base, catalog)?),
@@ -200,7 +202,11 @@ mod tests {
 
     /// A domain over an enum, with a name that comes first.
     fn domain(base: &UserType, check: &str) -> UserType {
-        let check = DomainCheck { name: "c".to_owned(), expression: check.to_owned() };
+        let check = DomainCheck {
+            name: "c".to_owned(),
+            expression: check.to_owned(),
+            comment: Some("about c".to_owned()),
+        };
         let domain = Domain {
             base: Box::new(SqlType::User(Arc::new(base.clone()))),
             nullable: true,

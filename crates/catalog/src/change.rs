@@ -1,8 +1,9 @@
 //! Catalog changes as values.
 
 use crate::{
-    Catalog, Error, Extension, Function, Object, PUBLIC, Privileges, RESERVED_SCHEMAS, Relation,
-    RelationId, Role, Schema, TableId, Trigger, TypeId, UserType, is_temporary_schema,
+    AggregateDetails, Catalog, Error, Extension, Function, Object, PUBLIC, Privileges,
+    RESERVED_SCHEMAS, Relation, RelationId, Role, Schema, TableId, Trigger, TypeId, UserType,
+    is_temporary_schema,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -67,12 +68,19 @@ pub enum CatalogChange {
         /// Its id.
         id: RelationId,
     },
+    /// As [`Self::PutExtended`], with what only some aggregates have.
+    PutAggregate(Function, Extension, AggregateDetails),
 }
 
 impl CatalogChange {
     /// The change that creates a function, or replaces the one with its id.
     pub fn put_function(mut function: Function) -> Self {
-        match std::mem::take(&mut function.extension) {
+        let mut extension = std::mem::take(&mut function.extension);
+        let details = std::mem::take(&mut extension.details);
+        if details != AggregateDetails::default() {
+            return Self::PutAggregate(function, extension, details);
+        }
+        match extension {
             none if none == Extension::default() => Self::PutFunction(function),
             extension => Self::PutExtended(function, extension),
         }
@@ -127,7 +135,9 @@ impl CatalogChange {
             },
             Self::PutTrigger(trigger) => is_temporary(trigger.table.relation()),
             Self::DropTrigger { table, .. } => is_temporary(table.relation()),
-            Self::PutFunction(function) | Self::PutExtended(function, _) => function.is_temporary(),
+            Self::PutFunction(function)
+            | Self::PutExtended(function, _)
+            | Self::PutAggregate(function, ..) => function.is_temporary(),
             Self::DropFunction(id) => is_temporary_function(*id),
             Self::PutRole(_)
             | Self::RenameRole { .. }
@@ -191,21 +201,20 @@ impl Catalog {
                 next.roles.remove(name);
                 next.change_roles(
                     |role| role.member_of.contains_key(name),
-                    |role| {
-                        role.member_of.remove(name);
-                    },
+                    |role| drop(role.member_of.remove(name)),
                 );
             }
             CatalogChange::SetPrivileges { role, object, privileges } => {
                 next.change_roles(
                     |known| known.name == *role,
-                    |known| {
-                        known.set_privileges(object, *privileges);
-                    },
+                    |known| known.set_privileges(object, *privileges),
                 );
             }
             CatalogChange::PutFunction(function) => next.put_function(function)?,
             CatalogChange::PutExtended(function, of) => next.put_extended(function, of)?,
+            CatalogChange::PutAggregate(function, of, details) => {
+                next.put_aggregate(function, of, details)?;
+            }
             CatalogChange::DropFunction(id) => next.drop_function(*id)?,
             CatalogChange::PutTrigger(trigger) => next.put_trigger(trigger)?,
             CatalogChange::DropTrigger { table, id } => next.drop_trigger(*table, *id)?,
@@ -301,6 +310,7 @@ impl Catalog {
         self.index_changed(relation);
         self.key_changed(Some(&old), Some(relation));
         self.references_changed(Some(&old), relation);
+        self.comments_changed(Some(&old), Some(relation));
         Ok(())
     }
 
@@ -310,6 +320,7 @@ impl Catalog {
         self.index_changed(&old);
         self.key_changed(Some(&old), None);
         self.references_changed(Some(&old), &old);
+        self.comments_changed(Some(&old), None);
         self.triggers.remove(&TableId(id.0));
         self.forget(&Object::Relation(id));
         Ok(())

@@ -121,6 +121,107 @@ pub struct Extension {
     pub symbol: Option<String>,
     /// What makes it an aggregate.
     pub aggregate: Option<Aggregate>,
+    /// What only some aggregates have.
+    #[serde(default)]
+    pub details: AggregateDetails,
+}
+
+impl Extension {
+    /// Returns the functions that an aggregate calls.
+    pub fn steps(&self) -> impl Iterator<Item = &FunctionId> {
+        let of = self.aggregate.iter();
+        let all =
+            of.flat_map(|of| [&of.transition].into_iter().chain(&of.combine).chain(&of.finish));
+        all.chain(self.details.moving.iter().flat_map(|moving| {
+            [&moving.transition, &moving.inverse].into_iter().chain(&moving.finish)
+        }))
+    }
+
+    /// Returns the functions that an aggregate calls, to be changed.
+    pub fn steps_mut(&mut self) -> impl Iterator<Item = &mut FunctionId> {
+        let of = self.aggregate.iter_mut();
+        let all = of.flat_map(|of| {
+            [&mut of.transition].into_iter().chain(&mut of.combine).chain(&mut of.finish)
+        });
+        all.chain(self.details.moving.iter_mut().flat_map(|moving| {
+            [&mut moving.transition, &mut moving.inverse].into_iter().chain(&mut moving.finish)
+        }))
+    }
+
+    /// Returns PostgreSQL's ids of the types of states.
+    pub fn state_ids(&self) -> impl Iterator<Item = u32> {
+        let moving = self.details.moving.iter().map(|moving| moving.state_id);
+        self.aggregate.iter().map(|of| of.state_id).chain(moving)
+    }
+
+    /// Returns PostgreSQL's ids of the types of states, to be changed.
+    pub fn state_ids_mut(&mut self) -> impl Iterator<Item = &mut u32> {
+        let moving = self.details.moving.iter_mut().map(|moving| &mut moving.state_id);
+        self.aggregate.iter_mut().map(|of| &mut of.state_id).chain(moving)
+    }
+}
+
+/// How an aggregate takes its arguments.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum AggregateKind {
+    /// All in parentheses.
+    #[default]
+    Normal,
+    /// Some behind WITHIN GROUP.
+    OrderedSet,
+    /// A row that is compared with those behind WITHIN GROUP.
+    Hypothetical,
+}
+
+/// Whether a final function changes the state: FINALFUNC_MODIFY.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Modifies {
+    /// READ_ONLY.
+    Never,
+    /// SHAREABLE.
+    Shareable,
+    /// READ_WRITE.
+    Always,
+}
+
+/// What only some aggregates have.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AggregateDetails {
+    /// The kind.
+    pub kind: AggregateKind,
+    /// The number of arguments in front of WITHIN GROUP.
+    pub direct_arguments: u32,
+    /// FINALFUNC_EXTRA: the final function has a NULL for each argument.
+    pub finish_takes_all: bool,
+    /// FINALFUNC_MODIFY; `None` without.
+    pub modifies: Option<Modifies>,
+    /// SORTOP, by PostgreSQL's id.
+    pub sort_operator: Option<u32>,
+    /// SSPACE.
+    pub space: u32,
+    /// The functions for frames that move.
+    pub moving: Option<MovingAggregate>,
+    /// MFINALFUNC_EXTRA.
+    pub moving_takes_all: bool,
+    /// MFINALFUNC_MODIFY; `None` without.
+    pub moving_modifies: Option<Modifies>,
+}
+
+/// The functions of an aggregate for frames that move. Frames are computed without them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MovingAggregate {
+    /// MSFUNC: from the state and the arguments of a row to the next state.
+    pub transition: FunctionId,
+    /// MINVFUNC: from the state and the arguments of the first row to the state without that row.
+    pub inverse: FunctionId,
+    /// PostgreSQL's id of the type of the state.
+    pub state_id: u32,
+    /// MINITCOND.
+    pub initial: Option<String>,
+    /// MFINALFUNC.
+    pub finish: Option<FunctionId>,
+    /// MSSPACE.
+    pub space: u32,
 }
 
 /// A function by its id.
@@ -222,6 +323,15 @@ impl Catalog {
         of: &Extension,
     ) -> Result<(), Error> {
         self.put_function(&Function { extension: of.clone(), ..function.clone() })
+    }
+
+    pub(super) fn put_aggregate(
+        &mut self,
+        function: &Function,
+        of: &Extension,
+        details: &AggregateDetails,
+    ) -> Result<(), Error> {
+        self.put_extended(function, &Extension { details: details.clone(), ..of.clone() })
     }
 
     pub(super) fn drop_function(&mut self, id: RelationId) -> Result<(), Error> {

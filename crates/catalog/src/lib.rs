@@ -6,6 +6,7 @@
 
 mod arrow_serde;
 mod change;
+mod constraint_comments;
 mod definitions;
 mod error;
 mod field;
@@ -14,11 +15,13 @@ pub mod ids;
 pub mod ipc;
 mod key_names;
 mod orphans;
+mod readers;
 mod referring;
 mod role;
 mod serialized;
 mod sql_type;
 pub mod stable;
+mod stale_types;
 mod trigger;
 mod user_type;
 
@@ -26,13 +29,14 @@ pub use change::CatalogChange;
 pub use definitions::{
     BUCKET_SIZE_MAX, BUCKET_SIZE_MIN, Check, CheckOption, Column, ColumnId, DEFAULT_BUCKET_SIZE,
     ForeignKey, Identity, Index, IndexColumn, IndexExpression, IndexKey, Materialized, OnCommit,
-    ReferentialAction, Relation, RelationId, Schema, Sequence, Table, TableId, Timing, View,
-    ViewOptions, is_temporary_schema, temporary_schema,
+    ReferentialAction, Relation, RelationId, Schema, Sequence, Table, TableExtension, TableId,
+    Timing, View, ViewOptions, is_temporary_schema, temporary_schema,
 };
 pub use error::Error;
 pub use field::{TYPE_KEY, USER_TYPE};
 pub use function::{
-    Aggregate, Extension, Function, FunctionId, Parallel, Parameter, ParameterMode, Volatility,
+    Aggregate, AggregateDetails, AggregateKind, Extension, Function, FunctionId, Modifies,
+    MovingAggregate, Parallel, Parameter, ParameterMode, Volatility,
 };
 pub use role::{Object, PUBLIC, Privileges, Role};
 pub use sql_type::{
@@ -188,6 +192,21 @@ impl Catalog {
     /// Returns the types of users, ordered by schema and name.
     pub fn user_types(&self) -> impl Iterator<Item = &Arc<UserType>> {
         self.types.values()
+    }
+
+    /// Finds the type of users with an id, as clients see it, and whether the id means arrays of it.
+    pub fn type_shown(&self, id: u32) -> Option<(Arc<UserType>, bool)> {
+        if let Some((relation, is_array)) = TypeId::rows_shown(id) {
+            return Some((self.type_by_id(TypeId::of_rows(relation))?, is_array));
+        }
+        if !TypeId::may_be_shown(id) {
+            return None;
+        }
+        self.user_types().find_map(|user| match id {
+            id if id == user.id.shown() => Some((Arc::clone(user), false)),
+            id if id == user.array.shown() => Some((Arc::clone(user), true)),
+            _ => None,
+        })
     }
 
     /// Lists the indexes of a table anew.

@@ -26,6 +26,7 @@ impl Catalog {
                 _ => {}
             }
         }
+        self.refuse_stale(before, changes)?;
         self.refuse_left(before, changes)
     }
 
@@ -131,7 +132,7 @@ mod tests {
     use crate::{
         Catalog, CatalogChange, Column, ColumnId, DEFAULT_BUCKET_SIZE, DEFAULT_SCHEMA, Error,
         ForeignKey, Index, IndexColumn, OnCommit, ReferentialAction, Relation, RelationId,
-        Sequence, Table, TableId, Timing, Trigger, TriggerEvents, TriggerState,
+        Sequence, Table, TableExtension, TableId, Timing, Trigger, TriggerEvents, TriggerState,
     };
     use sdds::GroupId;
     use std::sync::Arc;
@@ -145,6 +146,7 @@ mod tests {
             key: vec![ColumnId(0)],
             key_constraint: None,
             is_unlogged: false,
+            extension: TableExtension::default(),
             checks: Vec::new(),
             foreign_keys: Vec::new(),
             bucket_size: DEFAULT_BUCKET_SIZE,

@@ -132,6 +132,8 @@ pub struct DomainCheck {
     pub name: String,
     /// The condition as SQL text.
     pub expression: String,
+    /// The text of COMMENT ON.
+    pub comment: Option<String>,
 }
 
 impl SqlType {

@@ -11,7 +11,8 @@
 //! - [`session_context`]: the traits [`SessionContext`](session_context::SessionContext) and
 //!   [`DatabaseContext`](session_context::DatabaseContext), through which functions and system
 //!   tables see the session and the database. `origin` attaches them to a statement.
-//! - [`mod@settings`]: the settings that exist and the values that a session has for them.
+//! - [`mod@settings`]: the settings that exist and the values that a session has for them, of the crate
+//!   `session_settings`.
 //! - [`access`]: privileges. [`search_path`] and [`relation_names`]: name resolution.
 //! - [`catalog_tables`] numbers the columns of tables, [`names`] has fixed names, `errors` has
 //!   shared errors.
@@ -31,7 +32,6 @@ pub mod relation_names;
 mod rows;
 pub mod search_path;
 pub mod session_context;
-pub mod settings;
 pub mod shape;
 mod system_tables;
 pub mod updatable_views;
@@ -40,5 +40,6 @@ mod view_context;
 pub use all_servers::own_part;
 pub use errors::not_in_cluster;
 pub use origin::{Origin, install, setting, settings};
+pub use session_settings as settings;
 pub use system_tables::{cluster_table, is_implicit, lists_view_columns, sequence_table, table};
 pub use view_context::ViewColumns;

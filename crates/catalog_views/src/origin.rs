@@ -1,9 +1,9 @@
 //! The session of a statement, attached to the engine's configuration.
 
 use crate::session_context::{DatabaseContext, SessionContext};
-use crate::settings::{self, Settings};
 use datafusion::execution::SessionState;
 use datafusion::prelude::SessionConfig;
+use session_settings::{Settings, cluster};
 use std::fmt;
 use std::sync::{Arc, Weak};
 
@@ -42,7 +42,7 @@ pub fn settings(engine: &SessionState) -> Vec<(String, String)> {
     origin.map_or_else(Vec::new, |origin| {
         let mut settings = origin.settings.all();
         if let Some(shared) = origin.shared.upgrade() {
-            settings::cluster::with_values(shared.store(), &mut settings);
+            cluster::with_values(shared.store(), &mut settings);
         }
         settings
     })

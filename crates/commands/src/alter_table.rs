@@ -11,7 +11,9 @@ use crate::trigger::TriggerSwitch;
 use crate::view_options::ViewOptions;
 use crate::{Error, Result};
 use grammar::expression_text;
-use grammar::tree::{AlterTableCmd, AlterTableStmt, AlterTableType, DropBehavior, NodeEnum};
+use grammar::tree::{
+    AlterTableCmd, AlterTableStmt, AlterTableType, AtAlterConstraint, DropBehavior, NodeEnum,
+};
 
 /// ALTER TABLE, and what is written as ALTER of another relation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,6 +103,8 @@ pub enum AlterOperation {
     SwitchTriggers(TriggerSwitch),
     /// SET or RESET of options of a view.
     SetViewOptions(ViewOptions),
+    /// OF a composite type, or NOT OF.
+    SetOf(Option<DataType>),
 }
 
 /// ALTER TABLE, or ALTER ... OWNER TO.
@@ -193,16 +197,25 @@ fn read(kind: ObjectKind, table: &str, operation: &AlterTableCmd) -> Result<Alte
             let NodeEnum::AtalterConstraint(altered) = definition()? else {
                 return Err(incomplete());
             };
-            if !altered.alter_deferrability {
-                return Err(Error::missing("this form of ALTER CONSTRAINT"));
-            }
-            AlterOperation::AlterConstraint {
-                name: altered.conname.clone(),
-                is_deferrable: altered.deferrable,
-                is_deferred: altered.initdeferred,
-            }
+            altered_constraint(altered)?
         }
+        AlterTableType::AtAddOf => {
+            let NodeEnum::TypeName(of) = definition()? else { return Err(incomplete()) };
+            AlterOperation::SetOf(Some(DataType::of(of)?))
+        }
+        AlterTableType::AtDropOf => AlterOperation::SetOf(None),
         other => return Err(Error::missing(format!("{} {}", kind.alter_tag(), words(other)))),
+    })
+}
+
+fn altered_constraint(altered: &AtAlterConstraint) -> Result<AlterOperation> {
+    if !altered.alter_deferrability {
+        return Err(Error::missing("this form of ALTER CONSTRAINT"));
+    }
+    Ok(AlterOperation::AlterConstraint {
+        name: altered.conname.clone(),
+        is_deferrable: altered.deferrable,
+        is_deferred: altered.initdeferred,
     })
 }
 

@@ -25,6 +25,10 @@ pub enum Commented {
     Schema(String),
     /// A type or a domain.
     Type(RelationName),
+    /// A constraint of a table.
+    TableConstraint(RelationName, String),
+    /// A condition of a domain.
+    DomainConstraint(RelationName, String),
 }
 
 impl Comment {
@@ -54,8 +58,21 @@ impl Comment {
                 Commented::Type(type_name(statement.object.as_deref())?)
             }
             ObjectType::ObjectSchema => Commented::Schema(parts.concat()),
+            ObjectType::ObjectTabconstraint => match parts.split_last() {
+                Some((constraint, table)) => {
+                    Commented::TableConstraint(RelationName::of_parts(table)?, constraint.clone())
+                }
+                None => return Err(incomplete()),
+            },
+            ObjectType::ObjectDomconstraint => domain_constraint(object, &parts)?,
             other => return Err(Error::missing(format!("COMMENT ON {}", words_of(other)))),
         };
         Ok(Self { on, text: some(&statement.comment) })
     }
+}
+
+/// The condition of a domain, of a list of the domain and the name, which is the only text in it.
+fn domain_constraint(object: &NodeEnum, parts: &[String]) -> Result<Commented> {
+    let (NodeEnum::List(list), [name]) = (object, parts) else { return Err(incomplete()) };
+    Ok(Commented::DomainConstraint(type_name(list.items.first())?, name.clone()))
 }

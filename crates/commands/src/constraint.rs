@@ -17,6 +17,19 @@ pub struct PrimaryKey {
     pub columns: Vec<String>,
 }
 
+/// A primary key or UNIQUE of an index that exists (USING INDEX); not deferrable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExistingIndex {
+    /// The name of the constraint, if it is written.
+    pub name: Option<String>,
+    /// The index, which is in the schema of the table.
+    pub index: String,
+    /// Whether it is a primary key.
+    pub is_primary: bool,
+    /// The byte of the statement at which the constraint begins, or -1.
+    pub location: i32,
+}
+
 /// A constraint of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TableConstraint {
@@ -24,6 +37,8 @@ pub enum TableConstraint {
     PrimaryKey(PrimaryKey),
     /// UNIQUE, or a primary key that is deferrable.
     Unique(Unique),
+    /// PRIMARY KEY or UNIQUE with USING INDEX.
+    Existing(ExistingIndex),
     /// CHECK.
     Check(Check),
     /// FOREIGN KEY.
@@ -35,8 +50,18 @@ impl TableConstraint {
         missing_attributes(constraint)?;
         let at = constraint.location;
         match constraint.contype() {
-            ConstrType::ConstrPrimary if !constraint.indexname.is_empty() => {
-                Err(Error::missing("PRIMARY KEY USING INDEX").at(at))
+            kind @ (ConstrType::ConstrPrimary | ConstrType::ConstrUnique)
+                if !constraint.indexname.is_empty() =>
+            {
+                if constraint.deferrable {
+                    return Err(Error::missing("USING INDEX of a deferrable constraint").at(at));
+                }
+                Ok(Self::Existing(ExistingIndex {
+                    name: some(&constraint.conname),
+                    index: constraint.indexname.clone(),
+                    is_primary: kind == ConstrType::ConstrPrimary,
+                    location: at,
+                }))
             }
             ConstrType::ConstrPrimary if constraint.deferrable => {
                 Ok(Self::Unique(Unique::of(constraint, None)?))

@@ -49,10 +49,10 @@ impl Copy {
             Some(relation) => {
                 Copied::Relation(RelationName::of(Some(relation))?, texts(&statement.attlist))
             }
-            None if !is_query(statement) => {
-                return Err(Error::missing("COPY of a statement that changes rows"));
+            None => {
+                refuse_without_rows(statement)?;
+                Copied::Query
             }
-            None => Copied::Query,
         };
         let place = match statement.filename.as_str() {
             "" => CopyPlace::Client,
@@ -68,8 +68,20 @@ impl Copy {
     }
 }
 
-/// Whether the statement that is copied is a query.
-fn is_query(statement: &CopyStmt) -> bool {
+/// Refuses a statement that returns no rows to copy.
+fn refuse_without_rows(statement: &CopyStmt) -> Result<()> {
+    let refused = |message: &str| Err(Error::new("0A000", message));
     let query = statement.query.as_ref().and_then(|query| query.node.as_ref());
-    matches!(query, Some(NodeEnum::SelectStmt(_)))
+    let returning = match query {
+        Some(NodeEnum::SelectStmt(_)) => return Ok(()),
+        Some(NodeEnum::InsertStmt(insert)) => &insert.returning_clause,
+        Some(NodeEnum::UpdateStmt(update)) => &update.returning_clause,
+        Some(NodeEnum::DeleteStmt(delete)) => &delete.returning_clause,
+        Some(NodeEnum::MergeStmt(_)) => return refused("MERGE not supported in COPY"),
+        _ => return Err(Error::missing("COPY of this statement")),
+    };
+    match returning {
+        None => refused("COPY query must have a RETURNING clause"),
+        Some(_) => Ok(()),
+    }
 }

@@ -2,12 +2,13 @@
 
 use crate::column::ColumnDefinition;
 use crate::constraint::{TableConstraint, too_deep};
+use crate::data_type::DataType;
 use crate::names::{Persistence, RelationName, incomplete, node, texts};
 use crate::options::Given;
 use crate::{Error, Result};
 use grammar::statement_text;
 use grammar::tree::{
-    CreateStmt, CreateTableAsStmt, NodeEnum, ObjectType, OnCommitAction, TableLikeClause,
+    ColumnDef, CreateStmt, CreateTableAsStmt, NodeEnum, ObjectType, OnCommitAction, TableLikeClause,
 };
 
 /// What CREATE TABLE and CREATE TABLE AS have in common.
@@ -41,7 +42,9 @@ pub enum OnCommit {
 pub struct CreateTable {
     /// The table.
     pub table: NewTable,
-    /// The columns.
+    /// The composite type of OF.
+    pub of_type: Option<DataType>,
+    /// The columns; with OF the options of some, whose types say nothing.
     pub columns: Vec<ColumnDefinition>,
     /// The LIKEs, in their order.
     pub likes: Vec<Like>,
@@ -98,20 +101,29 @@ impl CreateTable {
             options: Given::all(&statement.options),
             on_commit: on_commit(statement.oncommit()),
         };
+        let of_type = statement.of_typename.as_ref().map(DataType::of).transpose()?;
         let (mut columns, mut likes, mut constraints) = (Vec::new(), Vec::new(), Vec::new());
         for element in &statement.table_elts {
             match node(Some(element))? {
                 NodeEnum::ColumnDef(column) => {
-                    columns.push(ColumnDefinition::of(&table.name.name, column)?);
+                    // The options of a column of OF have no type.
+                    let type_name =
+                        column.type_name.as_ref().or(statement.of_typename.as_ref()).cloned();
+                    let column = ColumnDef { type_name, ..ColumnDef::clone(column) };
+                    columns.push(ColumnDefinition::of(&table.name.name, &column)?);
                 }
-                NodeEnum::Constraint(constraint) => {
-                    constraints.push(TableConstraint::of(constraint)?);
-                }
+                NodeEnum::Constraint(constraint) => match TableConstraint::of(constraint)? {
+                    TableConstraint::Existing(of) => {
+                        let message = "cannot use an existing index in CREATE TABLE";
+                        return Err(Error::new("0A000", message).at(of.location));
+                    }
+                    constraint => constraints.push(constraint),
+                },
                 NodeEnum::TableLikeClause(like) => likes.push(Like::of(like, columns.len())?),
                 _ => return Err(incomplete()),
             }
         }
-        Ok(Self { table, columns, likes, constraints })
+        Ok(Self { table, of_type, columns, likes, constraints })
     }
 }
 
@@ -141,7 +153,6 @@ fn refuse_unsupported(statement: &CreateStmt) -> Result<()> {
     }
     let unsupported = [
         (!statement.inh_relations.is_empty(), "INHERITS"),
-        (statement.of_typename.is_some(), "CREATE TABLE OF"),
         (!statement.tablespacename.is_empty(), "TABLESPACE"),
         (!statement.access_method.is_empty(), "USING of a table"),
     ];

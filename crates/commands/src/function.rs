@@ -1,12 +1,14 @@
 //! CREATE, ALTER, DROP and COMMENT ON of functions and procedures.
 
 mod aggregate;
+mod aggregate_options;
 mod alter;
 mod create;
 mod named;
 mod options;
 
-pub use aggregate::CreateAggregate;
+pub use aggregate::{AggregateSteps, CreateAggregate, MovingSteps};
+pub use aggregate_options::FinalModify;
 pub use alter::{AlterFunction, DropFunctions};
 pub use create::{CreateFunction, FunctionParameter, ParameterKind};
 pub use named::{FunctionType, RoutineKind, RoutineName};

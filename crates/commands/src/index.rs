@@ -92,9 +92,6 @@ impl Unique {
     pub(crate) fn of(constraint: &Constraint, column: Option<&str>) -> Result<Self> {
         let is_primary = constraint.contype() == ConstrType::ConstrPrimary;
         debug_assert!(is_primary || constraint.contype() == ConstrType::ConstrUnique);
-        if !constraint.indexname.is_empty() {
-            return Err(Error::missing("UNIQUE USING INDEX").at(constraint.location));
-        }
         refuse_storage(&constraint.options)?;
         if constraint.nulls_not_distinct && constraint.deferrable {
             let what = "NULLS NOT DISTINCT of a deferrable constraint";

@@ -57,7 +57,7 @@ pub use check::Check;
 pub use column::{ColumnDefinition, Identity};
 pub use command::Command;
 pub use comment::{Comment, Commented};
-pub use constraint::{PrimaryKey, TableConstraint};
+pub use constraint::{ExistingIndex, PrimaryKey, TableConstraint};
 pub use copy::{Copied, Copy, CopyPlace};
 pub use create_table::{CreateTable, CreateTableAs, Like, NewTable, OnCommit};
 pub use create_view::CreateView;
@@ -68,9 +68,9 @@ pub use drop::Drop;
 pub use explain::Explain;
 pub use foreign_key::{ForeignKeyDefinition, ReferentialAction, SetConstraints};
 pub use function::{
-    AlterFunction, CreateAggregate, CreateFunction, DropFunctions, FunctionOptions,
-    FunctionParameter, FunctionType, ParallelSafety, ParameterKind, RoutineDefinition, RoutineKind,
-    RoutineName, Stability,
+    AggregateSteps, AlterFunction, CreateAggregate, CreateFunction, DropFunctions, FinalModify,
+    FunctionOptions, FunctionParameter, FunctionType, MovingSteps, ParallelSafety, ParameterKind,
+    RoutineDefinition, RoutineKind, RoutineName, Stability,
 };
 pub use identity::IdentityChange;
 pub use index::{CreateIndex, IndexedColumn, IndexedKey, Unique};

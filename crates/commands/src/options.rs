@@ -41,7 +41,7 @@ pub(crate) fn elements(nodes: &[Node]) -> impl Iterator<Item = &DefElem> {
 }
 
 /// The words of an option's value.
-fn words(value: &Node) -> Vec<String> {
+pub(crate) fn words(value: &Node) -> Vec<String> {
     match &value.node {
         Some(NodeEnum::List(list)) => list.items.iter().flat_map(words).collect(),
         Some(NodeEnum::AStar(_)) => vec!["*".to_owned()],

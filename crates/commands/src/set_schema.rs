@@ -4,7 +4,7 @@ use crate::names::{ObjectKind, RelationName, words_of};
 use crate::{Error, Result};
 use grammar::tree::AlterObjectSchemaStmt;
 
-/// ALTER ... SET SCHEMA of a table, a view or a materialized view.
+/// ALTER ... SET SCHEMA of a table, a view, a materialized view or a sequence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SetSchema {
     /// What the statement says that it alters.
@@ -21,7 +21,8 @@ impl SetSchema {
     pub(crate) fn of(statement: &AlterObjectSchemaStmt) -> Result<Self> {
         let kind = statement.object_type();
         let of_relation = |kind: &ObjectKind| {
-            matches!(kind, ObjectKind::Table | ObjectKind::View | ObjectKind::MaterializedView)
+            use ObjectKind::{MaterializedView, Sequence, Table, View};
+            matches!(kind, Table | View | MaterializedView | Sequence)
         };
         let Some(known) = ObjectKind::of(kind).filter(of_relation) else {
             return Err(Error::missing(format!("ALTER {} ... SET SCHEMA", words_of(kind))));

@@ -49,6 +49,31 @@ pub fn named(catalog: &Catalog, table: TableId, name: &str) -> Option<ForeignKey
     table.foreign_keys.iter().find(|key| key.name == name).cloned()
 }
 
+/// Sets the comment of a constraint of a table; `None` removes it.
+///
+/// # Errors
+/// 42704 if the table has no such constraint; 0A000 for constraint triggers.
+pub fn comment(
+    transaction: &mut DistributedTransaction,
+    table: &Table,
+    name: &str,
+    comment: Option<String>,
+) -> Result<()> {
+    let catalog = transaction.catalog();
+    if catalog.has_constraint(table, name) {
+        return with_version(transaction, table.id, |next| {
+            next.set_constraint_comment(name, comment);
+        });
+    }
+    let mut triggers = catalog.triggers_of(table.id).iter();
+    if triggers.any(|trigger| trigger.constraint.is_some() && trigger.name == name) {
+        let message = "COMMENT ON CONSTRAINT of a constraint trigger is not supported";
+        return Err(Error::unsupported(message).with_hint("Use COMMENT ON TRIGGER."));
+    }
+    let message = format!("constraint \"{name}\" for table \"{}\" does not exist", table.name);
+    Err(Error::new(SqlState::UndefinedObject, message))
+}
+
 /// Drops a foreign key.
 ///
 /// # Errors

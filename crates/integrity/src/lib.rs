@@ -16,6 +16,7 @@ mod actions;
 mod changing;
 mod definition;
 mod errors;
+mod existing_index;
 mod lookup;
 pub mod names;
 pub mod operator_classes;
@@ -25,8 +26,9 @@ mod surroundings;
 mod tuples;
 mod unique;
 
-pub use changing::{alter, deferrable, drop, make_valid, named, put, timing};
+pub use changing::{alter, comment, deferrable, drop, make_valid, named, put, timing};
 pub use definition::{Wanted, define, refuse_dependents};
+pub use existing_index::usable_index;
 pub use primary_key::{add_key, drop_key, key_of};
 pub use settle::{set_constraints, settle, settle_all, validate};
 pub use surroundings::Surroundings;

@@ -74,14 +74,7 @@ impl Statement {
 
     /// As [`query`](Self::query), the query of a CREATE TABLE AS, CREATE VIEW or COPY.
     pub fn source(&self) -> Option<&NodeEnum> {
-        let inner = match self.innermost()? {
-            NodeEnum::CreateTableAsStmt(create) => &create.query,
-            NodeEnum::ViewStmt(create) => &create.query,
-            NodeEnum::CopyStmt(copy) => &copy.query,
-            _ => return None,
-        };
-        let node = inner.as_ref()?.node.as_ref()?;
-        matches!(node, NodeEnum::SelectStmt(_)).then_some(node)
+        self.read().filter(|node| matches!(node, NodeEnum::SelectStmt(_)))
     }
 
     /// Whether the [`source`](Self::source) has changes in WITH.
@@ -89,9 +82,21 @@ impl Statement {
         self.source().is_some_and(changes_rows)
     }
 
-    /// As [`query`](Self::query), the INSERT, UPDATE, DELETE or MERGE of the statement, or the query with changes in WITH.
+    /// As [`query`](Self::query), the INSERT, UPDATE, DELETE or MERGE of the statement, or the query with changes in WITH;
+    /// also what a CREATE TABLE AS or COPY reads.
     pub fn change(&self) -> Option<&NodeEnum> {
-        self.innermost().filter(|node| changes_rows(node))
+        [self.innermost(), self.read()].into_iter().flatten().find(|node| changes_rows(node))
+    }
+
+    /// What a CREATE TABLE AS, CREATE VIEW or COPY reads.
+    fn read(&self) -> Option<&NodeEnum> {
+        let inner = match self.innermost()? {
+            NodeEnum::CreateTableAsStmt(create) => &create.query,
+            NodeEnum::ViewStmt(create) => &create.query,
+            NodeEnum::CopyStmt(copy) => &copy.query,
+            _ => return None,
+        };
+        inner.as_ref()?.node.as_ref()
     }
 
     fn outermost(&self) -> Option<&NodeEnum> {
@@ -115,17 +120,13 @@ impl Statement {
         if let Some(executed) = &self.executed {
             return Some(Self::clone(executed));
         }
-        let body = match self.command()? {
-            Command::Prepare(_) | Command::Explain(_) | Command::Declare(_) => {
-                match changes_rows(self.innermost()?) {
-                    false => Body::Query,
-                    true => Body::Change,
-                }
-            }
-            _ => {
-                self.source()?;
-                Body::Query
-            }
+        let node = match self.command()? {
+            Command::Prepare(_) | Command::Explain(_) | Command::Declare(_) => self.innermost()?,
+            _ => self.source().or_else(|| self.change())?,
+        };
+        let body = match changes_rows(node) {
+            false => Body::Query,
+            true => Body::Change,
         };
         Some(Self { body: Arc::new(body), ..self.clone() })
     }

@@ -1,15 +1,16 @@
 //! The definition of an aggregate from CREATE AGGREGATE.
 
-use crate::define::{parameters, type_of};
+use crate::define::{parallel, parameters, type_of};
 use crate::text::signature_of;
 use crate::types::resolved;
 use analyzer::system::Oid;
 use analyzer::system::functions::{self, FunctionKind};
+use analyzer::system::operators;
 use analyzer::{Error, Result};
-use commands::{CreateAggregate, RelationName};
+use commands::{CreateAggregate, FinalModify, FunctionParameter, MovingSteps, RelationName};
 use store::catalog::{
-    Aggregate, Catalog, Extension, Function, FunctionId, Parallel, ParameterMode, RelationId,
-    Volatility,
+    Aggregate, AggregateDetails, AggregateKind, Catalog, Extension, Function, FunctionId, Modifies,
+    MovingAggregate, Parallel, Parameter, ParameterMode, RelationId, Volatility,
 };
 
 /// What a statement does not say about a new aggregate.
@@ -29,36 +30,61 @@ pub struct NewAggregate<'a> {
 /// # Errors
 /// 42883: there is no such function; 42P13 and others for what PostgreSQL refuses; 0A000 for what is missing.
 pub fn define_aggregate(create: &CreateAggregate, new: NewAggregate<'_>) -> Result<Function> {
+    let is_any = |of: &FunctionParameter| matches!(of.data_type.known, Ok(Oid::ANY));
+    if create.parameters.iter().any(is_any) {
+        return Err(Error::missing("an aggregate of arguments of type \"any\""));
+    }
     let parameters = parameters(&create.parameters, "aggregate")?;
-    if parameters.iter().any(|of| of.mode != ParameterMode::In || of.default.is_some()) {
-        return Err(Error::missing("an aggregate with such parameters"));
+    if parameters.iter().any(|of| of.mode.is_output()) {
+        return Err(Error::new("0A000", "aggregates cannot have output arguments"));
     }
     let types: Vec<Oid> = parameters.iter().map(|parameter| Oid(parameter.type_id)).collect();
-    let state = type_of(&create.state)?;
-    refuse_undetermined_state(state, &types)?;
-    if matches!(state.catalog_name(), "internal" | "record" | "void") {
-        let message = format!("aggregate transition data type cannot be {state}");
-        return Err(Error::new("42P13", message));
-    }
-    let all: Vec<Oid> = [state].into_iter().chain(types).collect();
-    let transition = found(&new, &create.transition, &all)?;
-    if state.is_polymorphic() && transition.result != state {
-        let name = &create.transition;
-        let message = format!("return type of transition function {name} is not {state}");
-        return Err(Error::new("42804", message));
-    }
+    let has_variadic = parameters.iter().any(|of| of.mode == ParameterMode::Variadic);
+    let arguments = Arguments { types: &types, direct: create.direct.unwrap_or(0) };
+    let kind = kind(create, arguments, has_variadic)?;
+    let steps = &create.steps;
+    let state = type_of(&steps.state)?;
+    let transition = transition(&new, (&steps.transition, state), arguments, "transition")?;
+    refuse_no_initial(&transition, steps.initial.is_some(), state, arguments)?;
     let combine = create.combine.as_ref();
     let combine = combine.map(|name| found(&new, name, &[state, state])).transpose()?;
-    let finish = create.finish.as_ref().map(|name| found(&new, name, &[state])).transpose()?;
+    let finish = steps.finish.as_ref();
+    let finish = finish.map(|name| found(&new, name, &arguments.of_finish(state, steps.takes_all)));
+    let finish = finish.transpose()?;
     let result = finish.as_ref().map_or(state, |step| step.result);
+    let moving = create.moving.as_ref();
+    let moving = moving.map(|moving| self::moving(&new, create, moving, arguments, result));
     let aggregate = Aggregate {
         transition: transition.id,
         state_id: state.0,
-        initial: create.initial.clone(),
+        initial: steps.initial.clone(),
         combine: combine.map(|step| step.id),
         finish: finish.map(|step| step.id),
     };
-    Ok(Function {
+    let details = AggregateDetails {
+        kind,
+        direct_arguments: u32::try_from(arguments.direct).unwrap_or(u32::MAX),
+        finish_takes_all: steps.takes_all,
+        modifies: steps.modifies.map(modifies),
+        sort_operator: sort_operator(create, &types)?,
+        space: steps.space,
+        moving: moving.transpose()?,
+        moving_takes_all: create.moving_takes_all,
+        moving_modifies: create.moving_modifies.map(modifies),
+    };
+    let extension = Extension { symbol: None, aggregate: Some(aggregate), details };
+    Ok(made(create, new, parameters, result, extension))
+}
+
+/// The aggregate as a function.
+fn made(
+    create: &CreateAggregate,
+    new: NewAggregate<'_>,
+    parameters: Vec<Parameter>,
+    result: Oid,
+    extension: Extension,
+) -> Function {
+    Function {
         id: new.id,
         schema: new.schema,
         name: create.name.name.clone(),
@@ -74,19 +100,174 @@ pub fn define_aggregate(create: &CreateAggregate, new: NewAggregate<'_>) -> Resu
         is_strict: false,
         is_security_definer: false,
         is_leakproof: false,
-        parallel: Parallel::Unsafe,
+        parallel: create.parallel.map_or(Parallel::Unsafe, parallel),
         cost: None,
         rows: None,
         settings: Vec::new(),
         comment: None,
-        extension: Extension { symbol: None, aggregate: Some(aggregate) },
+        extension,
+    }
+}
+
+/// The arguments of an aggregate.
+#[derive(Clone, Copy)]
+struct Arguments<'a> {
+    types: &'a [Oid],
+    /// The number of those in front of WITHIN GROUP.
+    direct: usize,
+}
+
+impl Arguments<'_> {
+    /// The types of a transition function: those of the state and of what rows have.
+    fn of_transition(self, state: Oid) -> Vec<Oid> {
+        let of_rows = self.types.iter().skip(self.direct);
+        [state].iter().chain(of_rows).copied().collect()
+    }
+
+    /// The types of a final function: those of the state and of direct arguments, or of all.
+    fn of_finish(self, state: Oid, takes_all: bool) -> Vec<Oid> {
+        let count = if takes_all { self.types.len() } else { self.direct };
+        [state].iter().chain(self.types.iter().take(count)).copied().collect()
+    }
+}
+
+/// The kind of a new aggregate.
+fn kind(
+    create: &CreateAggregate,
+    arguments: Arguments<'_>,
+    has_variadic: bool,
+) -> Result<AggregateKind> {
+    let wrong = |message: &str| Err(Error::new("42P13", message));
+    if create.direct.is_none() {
+        return match create.is_hypothetical {
+            true => wrong("only ordered-set aggregates can be hypothetical"),
+            false => Ok(AggregateKind::Normal),
+        };
+    }
+    if has_variadic {
+        let message = "a variadic ordered-set aggregate must use VARIADIC type ANY";
+        return Err(Error::new("0A000", message));
+    }
+    if !create.is_hypothetical {
+        return Ok(AggregateKind::OrderedSet);
+    }
+    // As many of the last direct arguments as there are of rows.
+    let (direct, of_rows) = arguments.types.split_at(arguments.direct.min(arguments.types.len()));
+    match direct.ends_with(of_rows) {
+        true => Ok(AggregateKind::Hypothetical),
+        false => wrong(
+            "a hypothetical-set aggregate must have direct arguments matching its aggregated arguments",
+        ),
+    }
+}
+
+/// A transition function, which returns the state.
+fn transition(
+    new: &NewAggregate<'_>,
+    (name, state): (&RelationName, Oid),
+    arguments: Arguments<'_>,
+    what: &str,
+) -> Result<Step> {
+    refuse_undetermined_state(state, arguments.types)?;
+    if state.catalog_name() == "internal" {
+        return Err(Error::missing("an aggregate whose state is of type internal"));
+    }
+    if matches!(state.catalog_name(), "record" | "void") {
+        let message = format!("aggregate transition data type cannot be {state}");
+        return Err(Error::new("42P13", message));
+    }
+    let step = found(new, name, &arguments.of_transition(state))?;
+    if step.result != state {
+        let message = format!("return type of {what} function {name} is not {state}");
+        return Err(Error::new("42804", message));
+    }
+    Ok(step)
+}
+
+/// Refuses a STRICT transition function without a first state that the first argument could be.
+fn refuse_no_initial(
+    step: &Step,
+    has_initial: bool,
+    state: Oid,
+    arguments: Arguments<'_>,
+) -> Result<()> {
+    let first = arguments.types.get(arguments.direct).copied();
+    if !step.is_strict || has_initial || first.is_some_and(|first| accepts(state, first)) {
+        return Ok(());
+    }
+    let message = "must not omit initial value when transition function is strict and transition \
+                   type is not compatible with input type";
+    Err(Error::new("42P13", message))
+}
+
+/// The functions for frames that move, which give what the others give.
+fn moving(
+    new: &NewAggregate<'_>,
+    create: &CreateAggregate,
+    moving: &MovingSteps,
+    arguments: Arguments<'_>,
+    result: Oid,
+) -> Result<MovingAggregate> {
+    let state = type_of(&moving.state)?;
+    let forward = transition(new, (&moving.transition, state), arguments, "transition")?;
+    let inverse = transition(new, (&moving.inverse, state), arguments, "inverse transition")?;
+    if forward.is_strict != inverse.is_strict {
+        let message =
+            "strictness of aggregate's forward and inverse transition functions must match";
+        return Err(Error::new("42P13", message));
+    }
+    refuse_no_initial(&forward, moving.initial.is_some(), state, arguments)?;
+    let types = arguments.of_finish(state, create.moving_takes_all);
+    let finish = moving.finish.as_ref().map(|name| found(new, name, &types)).transpose()?;
+    let value = finish.as_ref().map_or(state, |step| step.result);
+    if value != result {
+        return Err(Error::new(
+            "42P13",
+            format!(
+                "moving-aggregate implementation returns type {value}, but plain implementation \
+                 returns type {result}"
+            ),
+        ));
+    }
+    Ok(MovingAggregate {
+        transition: forward.id,
+        inverse: inverse.id,
+        state_id: state.0,
+        initial: moving.initial.clone(),
+        finish: finish.map(|step| step.id),
+        space: moving.space,
     })
+}
+
+/// The operator of SORTOP.
+fn sort_operator(create: &CreateAggregate, types: &[Oid]) -> Result<Option<u32>> {
+    let Some((schema, name)) = &create.sort_operator else { return Ok(None) };
+    let ([of], None) = (types, create.direct) else {
+        let message = "sort operator can only be specified for single-argument aggregates";
+        return Err(Error::new("42P13", message));
+    };
+    let is_of_system = schema.as_deref().is_none_or(|schema| schema == "pg_catalog");
+    let found = operators::exact(name, *of, *of).filter(|_| is_of_system);
+    found.map(|operator| Some(operator.oid.0)).ok_or_else(|| {
+        let schema = schema.as_ref().map_or_else(String::new, |schema| format!("{schema}."));
+        let message = format!("operator does not exist: {of} {schema}{name} {of}");
+        Error::new("42883", message)
+    })
+}
+
+fn modifies(given: FinalModify) -> Modifies {
+    match given {
+        FinalModify::ReadOnly => Modifies::Never,
+        FinalModify::Shareable => Modifies::Shareable,
+        FinalModify::ReadWrite => Modifies::Always,
+    }
 }
 
 /// A function that an aggregate calls.
 struct Step {
     id: FunctionId,
     result: Oid,
+    is_strict: bool,
 }
 
 /// The function of a name with parameters of these types.
@@ -115,7 +296,8 @@ fn found(new: &NewAggregate<'_>, name: &RelationName, types: &[Oid]) -> Result<S
             }
             let declared: Vec<Oid> = function.inputs().map(|input| Oid(input.type_id)).collect();
             let result = result_of(Oid(function.result_id), &declared, types);
-            return Ok(Step { id: FunctionId::User(function.id), result });
+            let (id, is_strict) = (FunctionId::User(function.id), function.is_strict);
+            return Ok(Step { id, result, is_strict });
         }
     }
     let is_of_system = matches!(name.schema.as_deref(), None | Some("pg_catalog"));
@@ -129,7 +311,8 @@ fn found(new: &NewAggregate<'_>, name: &RelationName, types: &[Oid]) -> Result<S
     match named.find(fits) {
         Some(function) => {
             let result = result_of(function.result, &function.arguments, types);
-            Ok(Step { id: FunctionId::System(function.oid.0), result })
+            let (id, is_strict) = (FunctionId::System(function.oid.0), function.strict);
+            Ok(Step { id, result, is_strict })
         }
         None => {
             let shown = signature_of(&name.to_string(), types.iter().copied());

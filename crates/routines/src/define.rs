@@ -73,10 +73,15 @@ pub fn define(create: &CreateFunction, new: NewFunction<'_>) -> Result<Function>
         rows: None,
         settings: Vec::new(),
         comment: None,
-        extension: Extension { symbol, aggregate: None },
+        extension: Extension { symbol, ..Extension::default() },
     };
     refuse_foreign(&function)?;
     let mut before = function.parameters.iter().rev().skip(1);
+    let mut behind = function.parameters.iter().skip_while(|of| of.default.is_none());
+    if function.is_procedure && behind.any(|of| of.mode == ParameterMode::Out) {
+        let message = "procedure OUT parameters cannot appear after one with a default value";
+        return Err(wrong(message));
+    }
     if function.is_procedure && before.any(|of| of.mode == ParameterMode::Variadic) {
         return Err(wrong("VARIADIC parameter must be the last parameter"));
     }
@@ -90,11 +95,6 @@ pub fn apply(options: &FunctionOptions, function: Function) -> Function {
         Stability::Stable => Volatility::Stable,
         Stability::Volatile => Volatility::Volatile,
     };
-    let parallel = |given| match given {
-        ParallelSafety::Unsafe => Parallel::Unsafe,
-        ParallelSafety::Restricted => Parallel::Restricted,
-        ParallelSafety::Safe => Parallel::Safe,
-    };
     Function {
         volatility: options.volatility.map_or(function.volatility, volatility),
         is_strict: options.strict.unwrap_or(function.is_strict),
@@ -105,6 +105,15 @@ pub fn apply(options: &FunctionOptions, function: Function) -> Function {
         settings: settings(options, &function.settings),
         rows: options.rows.as_ref().map(|(rows, _)| rows.clone()).or(function.rows),
         ..function
+    }
+}
+
+/// Where a function may be executed.
+pub(crate) fn parallel(given: ParallelSafety) -> Parallel {
+    match given {
+        ParallelSafety::Unsafe => Parallel::Unsafe,
+        ParallelSafety::Restricted => Parallel::Restricted,
+        ParallelSafety::Safe => Parallel::Safe,
     }
 }
 
@@ -290,17 +299,18 @@ fn refuse_foreign(function: &Function) -> Result<()> {
     }
     let language = &function.language;
     let missing = |what: &str| Err(Error::missing(format!("{what} in the language {language}")));
+    let is_polymorphic = |of: &Parameter| Oid(of.type_id).is_polymorphic();
     let is_void = function.result_id == VOID;
-    let has_columns = function.outputs().next().is_some();
-    let is_of_relation = function.result_relation.is_some();
+    let has_columns = function.outputs().next().is_some() || function.result_relation.is_some();
     match () {
         () if function.is_procedure => missing("a procedure"),
-        () if is_void => missing("a function that returns void"),
-        () if is_of_relation => missing("a function that returns rows of a table"),
+        () if is_void && function.returns_set => missing("a set of void"),
         () if function.result_id == Oid::RECORD.0 && !has_columns => {
             missing("a function without OUT parameters that returns a record")
         }
-        () if function.inputs().any(|input| Oid(input.type_id).is_polymorphic()) => {
+        () if (language == "wasm" && function.inputs().any(is_polymorphic))
+            || (function.result_id == Oid::RECORD.0 && function.outputs().any(is_polymorphic)) =>
+        {
             missing("a function of polymorphic types")
         }
         () => Ok(()),

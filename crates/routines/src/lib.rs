@@ -5,6 +5,7 @@
 mod aggregate;
 mod define;
 mod find;
+pub mod letters;
 mod replace;
 mod signature;
 mod text;

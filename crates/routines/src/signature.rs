@@ -4,7 +4,9 @@ use analyzer::system::functions::{self, Volatility};
 use analyzer::system::{Oid, SqlType};
 use analyzer::tree::Column;
 use analyzer::{Routine, RoutineAggregate, RoutineStep};
-use store::catalog::{Catalog, Function, FunctionId, Parameter, ParameterMode, Volatility as Held};
+use store::catalog::{
+    AggregateKind, Catalog, Function, FunctionId, Parameter, ParameterMode, Volatility as Held,
+};
 
 /// A function for the analyzer.
 pub fn routine(function: &Function) -> Routine {
@@ -52,7 +54,11 @@ pub fn aggregate(catalog: &Catalog, function: &Function) -> Option<RoutineAggreg
         Some(id) => step(id).map(Some),
         None => Some(None),
     };
+    let details = &function.extension.details;
     Some(RoutineAggregate {
+        is_ordered_set: details.kind != AggregateKind::Normal,
+        direct_arguments: details.direct_arguments as usize,
+        finish_takes_all: details.finish_takes_all,
         state: Oid(aggregate.state_id),
         initial: aggregate.initial.clone(),
         transition: step(aggregate.transition)?,
@@ -71,11 +77,15 @@ fn step(catalog: &Catalog, id: FunctionId) -> Option<RoutineStep> {
         FunctionId::User(id) => {
             let function = catalog.function_by_id(id)?;
             let name = written(&function.schema, &function.name);
-            RoutineStep { name, is_strict: function.is_strict }
+            let last = function.inputs().last();
+            let is_variadic = last.is_some_and(|last| last.mode == ParameterMode::Variadic);
+            RoutineStep { name, is_strict: function.is_strict, is_variadic }
         }
         FunctionId::System(oid) => {
             let function = functions::of(Oid(oid))?;
-            RoutineStep { name: written("pg_catalog", function.name), is_strict: function.strict }
+            let (name, is_variadic) =
+                (written("pg_catalog", function.name), function.variadic.is_some());
+            RoutineStep { name, is_strict: function.strict, is_variadic }
         }
     })
 }

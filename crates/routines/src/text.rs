@@ -3,7 +3,9 @@
 use crate::types::id_of;
 use analyzer::system::Oid;
 use std::fmt::Write;
-use store::catalog::{Function, Parallel, Parameter, ParameterMode, TypeId, Volatility};
+use store::catalog::{
+    AggregateKind, Function, Parallel, Parameter, ParameterMode, TypeId, Volatility,
+};
 
 /// The name with the types of the input parameters.
 pub fn signature(function: &Function) -> String {
@@ -45,7 +47,13 @@ fn list(function: &Function, names: Names<'_>, has_defaults: bool) -> String {
     };
     let shown = function.parameters.iter();
     let shown = shown.filter(|parameter| parameter.mode != ParameterMode::Table);
-    shown.map(text).collect::<Vec<_>>().join(", ")
+    let mut shown: Vec<String> = shown.map(text).collect();
+    let details = &function.extension.details;
+    if details.kind == AggregateKind::Normal {
+        return shown.join(", ");
+    }
+    let of_rows = shown.split_off(shown.len().min(details.direct_arguments as usize)).join(", ");
+    format!("{} ORDER BY {of_rows}", shown.join(", ")).trim_start().to_owned()
 }
 
 fn named(parameter: &Parameter, names: Names<'_>) -> String {

@@ -12,28 +12,13 @@ use std::sync::Arc;
 use store::catalog::{Catalog, Function, RelationId, SqlType, TypeId, UserType};
 use user_types::{Visible, definition_of};
 
-/// The type of users with an id of the catalog, and whether the id means arrays of it.
-fn of_catalog(catalog: &Catalog, id: u32) -> Option<(Arc<UserType>, bool)> {
-    if let Some((relation, is_array)) = TypeId::rows_shown(id) {
-        return Some((catalog.type_by_id(TypeId::of_rows(relation))?, is_array));
-    }
-    if !TypeId::may_be_shown(id) {
-        return None;
-    }
-    catalog.user_types().find_map(|user| match id {
-        id if id == user.id.shown() => Some((Arc::clone(user), false)),
-        id if id == user.array.shown() => Some((Arc::clone(user), true)),
-        _ => None,
-    })
-}
-
 /// The type of users with an id, as clients see it. `None` for domains, and for other types: a parameter of such a type has
 /// the one of its place.
 ///
 /// # Errors
 /// 0A000: PostgreSQL's type with this id, which has values of its own, does not exist here.
 pub fn of_client(catalog: &Catalog, id: u32) -> Result<Option<SqlType>> {
-    if let Some((user, is_array)) = of_catalog(catalog, id) {
+    if let Some((user, is_array)) = catalog.type_shown(id) {
         let is_domain = user.domain().is_some();
         let user = SqlType::User(user);
         let of = if is_array { SqlType::Array(Box::new(user)) } else { user };
@@ -65,22 +50,21 @@ pub(crate) fn id_of(oid: u32) -> u32 {
 
 /// The ids of the types in a signature.
 fn ids(function: &mut Function) -> impl Iterator<Item = &mut u32> {
-    let state = function.extension.aggregate.as_mut().map(|of| &mut of.state_id);
+    let states = function.extension.state_ids_mut();
     let parameters = function.parameters.iter_mut().map(|parameter| &mut parameter.type_id);
-    parameters.chain([&mut function.result_id]).chain(state)
+    parameters.chain([&mut function.result_id]).chain(states)
 }
 
 /// A function whose types have ids of the analyzer. A type that is gone keeps its id, which the analyzer does not know.
 pub fn resolved<'a>(catalog: &Catalog, function: &'a Arc<Function>) -> Cow<'a, Arc<Function>> {
-    let state = function.extension.aggregate.as_ref().map(|of| of.state_id);
     let all = function.parameters.iter().map(|parameter| parameter.type_id);
-    let mut all = all.chain([function.result_id]).chain(state);
+    let mut all = all.chain([function.result_id]).chain(function.extension.state_ids());
     if !all.any(TypeId::may_be_shown) {
         return Cow::Borrowed(function);
     }
     let mut resolved = Function::clone(function);
     for id in ids(&mut resolved) {
-        let known = of_catalog(catalog, *id);
+        let known = catalog.type_shown(*id);
         if let Some(oid) = known.and_then(|(user, is_array)| oid_of(&user, is_array)) {
             *id = oid.0;
         }
@@ -96,7 +80,7 @@ pub fn kept(mut function: Function) -> Function {
 
 /// The type of the items of a VARIADIC parameter, by ids of the catalog.
 pub fn variadic_item(catalog: &Catalog, id: u32) -> Option<u32> {
-    match (of_catalog(catalog, id), Oid(id)) {
+    match (catalog.type_shown(id), Oid(id)) {
         (Some((user, _)), _) => Some(user.id.shown()),
         (None, Oid::ANYARRAY) => Some(Oid::ANYELEMENT.0),
         (None, Oid::ANYCOMPATIBLEARRAY) => Some(Oid::ANYCOMPATIBLE.0),

@@ -6,7 +6,8 @@
 use arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use arrow::datatypes::Int64Type;
 use catalog::{
-    CatalogChange, Column, ColumnId, OnCommit, Relation, RelationId, SqlType, Table, TableId,
+    CatalogChange, Column, ColumnId, OnCommit, Relation, RelationId, SqlType, Table,
+    TableExtension, TableId,
 };
 use sdds::{GroupId, KeyRange};
 use std::collections::BTreeSet;
@@ -54,6 +55,7 @@ fn table(store: &Store) -> Table {
         materialized: None,
         key_constraint: None,
         is_unlogged: false,
+        extension: TableExtension::default(),
         comment: None,
     }
 }

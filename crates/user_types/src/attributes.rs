@@ -99,11 +99,16 @@ pub fn without_type(user: &UserType, of: &UserType) -> Option<Result<UserType>> 
     )
 }
 
-/// Refuses a change of a type whose values are stored.
+/// Refuses a change of a type whose values are stored, or that tables are of.
 ///
 /// # Errors
 /// 0A000.
 pub fn refuse_stored(catalog: &Catalog, user: &UserType) -> Result<()> {
+    if let Some(table) = super::tables_of(catalog, user).first() {
+        let (name, table) = (&user.name, &table.name);
+        let message = format!("cannot alter type \"{name}\" because table \"{table}\" is of it");
+        return Err(Error::unsupported(message));
+    }
     let tables = super::tables_with(catalog, user);
     let stored = tables.iter().find_map(|table| {
         let mut columns = table.columns.iter();

@@ -16,6 +16,15 @@ pub fn tables_with(catalog: &Catalog, user: &UserType) -> Vec<Arc<Table>> {
     tables.filter(|table| table.columns.iter().any(|c| c.sql_type.uses(user.id))).collect()
 }
 
+/// The tables that are of a composite type (OF).
+pub fn tables_of(catalog: &Catalog, user: &UserType) -> Vec<Arc<Table>> {
+    let tables = catalog.relations().filter_map(|relation| match relation {
+        Relation::Table(table) => Some(Arc::clone(table)),
+        _ => None,
+    });
+    tables.filter(|table| table.extension.of_type == Some(user.id)).collect()
+}
+
 /// The domains and composite types whose definitions contain a type.
 pub fn users_of<'a>(
     catalog: &'a Catalog,

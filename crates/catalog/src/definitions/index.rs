@@ -4,7 +4,7 @@ use super::column::Column;
 use super::constraint::Timing;
 use super::ids::{ColumnId, TableId};
 use super::index_key::{IndexColumn, IndexExpression, IndexKey};
-use super::table::Table;
+use super::table::{Table, TableExtension};
 use crate::SqlType;
 use sdds::GroupId;
 use serde::{Deserialize, Serialize};
@@ -72,6 +72,7 @@ impl Index {
             key_constraint: None,
             is_unlogged: false,
             comment: None,
+            extension: TableExtension::default(),
         };
         Self {
             file: Arc::new(file),

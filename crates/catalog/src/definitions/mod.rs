@@ -21,5 +21,6 @@ pub use schema::{Schema, is_temporary_schema, temporary_schema};
 pub use sequence::Sequence;
 pub use table::{
     BUCKET_SIZE_MAX, BUCKET_SIZE_MIN, DEFAULT_BUCKET_SIZE, Materialized, OnCommit, Table,
+    TableExtension,
 };
 pub use view::{CheckOption, View, ViewOptions};

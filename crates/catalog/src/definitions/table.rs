@@ -2,7 +2,8 @@
 
 use super::column::Column;
 use super::constraint::{Check, ForeignKey};
-use super::ids::{ColumnId, TableId};
+use super::ids::{ColumnId, RelationId, TableId};
+use crate::TypeId;
 use arrow::datatypes::{Field, Schema as ArrowSchema, SchemaRef};
 use sdds::GroupId;
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,17 @@ pub struct Materialized {
     pub search_path: Vec<String>,
     /// Whether it may be read: not after WITH NO DATA.
     pub is_populated: bool,
+}
+
+/// What few tables have.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableExtension {
+    /// The composite type of OF, whose attributes are the columns.
+    pub of_type: Option<TypeId>,
+    /// The texts of COMMENT ON CONSTRAINT, by the names of the constraints, in order.
+    pub comments: Vec<(String, String)>,
+    /// The relations that the query of a materialized view has named; empty if unknown.
+    pub reads: Vec<RelationId>,
 }
 
 /// A table, or a materialized view.
@@ -80,9 +92,32 @@ pub struct Table {
     pub materialized: Option<Materialized>,
     /// The text of COMMENT ON.
     pub comment: Option<String>,
+    /// What few tables have.
+    pub extension: TableExtension,
 }
 
 impl Table {
+    /// Returns the text of COMMENT ON of a constraint.
+    pub fn constraint_comment(&self, name: &str) -> Option<&str> {
+        let mut comments = self.extension.comments.iter();
+        comments.find(|(of, _)| of == name).map(|(_, text)| text.as_str())
+    }
+
+    /// Sets the text of COMMENT ON of a constraint; `None` removes it.
+    pub fn set_constraint_comment(&mut self, name: &str, comment: Option<String>) {
+        self.extension.comments.retain(|(of, _)| of != name);
+        self.extension.comments.extend(comment.map(|comment| (name.to_owned(), comment)));
+        self.extension.comments.sort();
+    }
+
+    /// Gives the comment of a constraint to the constraint of another name.
+    pub fn move_constraint_comment(&mut self, from: &str, to: &str) {
+        if let Some(comment) = self.constraint_comment(from).map(str::to_owned) {
+            self.set_constraint_comment(from, None);
+            self.set_constraint_comment(to, Some(comment));
+        }
+    }
+
     /// Returns all columns as Arrow fields, the hidden one included.
     pub fn arrow_schema(&self) -> SchemaRef {
         let field = |c: &Column| Field::new(&c.name, c.sql_type.arrow(), c.nullable);

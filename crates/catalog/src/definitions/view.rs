@@ -2,7 +2,7 @@
 
 use super::column::Column;
 use super::ids::{ColumnId, RelationId, TableId};
-use super::table::{OnCommit, Table};
+use super::table::{OnCommit, Table, TableExtension};
 use crate::SqlType;
 use sdds::GroupId;
 use serde::{Deserialize, Serialize};
@@ -39,6 +39,8 @@ pub struct ViewOptions {
     pub defaults: Vec<(String, String)>,
     /// The texts of COMMENT ON of its columns, by their numbers from 1, in order.
     pub comments: Vec<(u32, String)>,
+    /// The relations that the query has named; empty if unknown.
+    pub reads: Vec<RelationId>,
 }
 
 /// Of which views rows that are written through a view must fulfil the conditions.
@@ -93,6 +95,7 @@ impl View {
             key_constraint: None,
             is_unlogged: false,
             comment: None,
+            extension: TableExtension::default(),
         }
     }
 }

@@ -3,11 +3,12 @@
 use super::{Malformed, Source, Stable, fields, variants, wrappers};
 use crate::serialized::{Definitions, Entry};
 use crate::{
-    Aggregate, Attribute, Catalog, CatalogChange, CheckOption, Column, Domain, DomainCheck,
-    EnumLabel, Extension, Function, FunctionId, Identity, Index, IndexColumn, IndexExpression,
-    IndexKey, Object, OnCommit, Parallel, Parameter, ParameterMode, Privileges, Relation, Role,
-    Schema, Sequence, SqlType, Timing, Trigger, TriggerEvents, TriggerState, TypeId, UserType,
-    UserTypeKind, View, ViewOptions, Volatility,
+    Aggregate, AggregateDetails, AggregateKind, Attribute, Catalog, CatalogChange, CheckOption,
+    Column, Domain, DomainCheck, EnumLabel, Extension, Function, FunctionId, Identity, Index,
+    IndexColumn, IndexExpression, IndexKey, Modifies, MovingAggregate, Object, OnCommit, Parallel,
+    Parameter, ParameterMode, Privileges, Relation, Role, Schema, Sequence, SqlType, Timing,
+    Trigger, TriggerEvents, TriggerState, TypeId, UserType, UserTypeKind, View, ViewOptions,
+    Volatility,
 };
 
 wrappers!(Privileges, TypeId);
@@ -91,10 +92,10 @@ impl Stable for View {
     }
 }
 
-/// Without the comments of columns.
+/// Without the comments of columns, and what the query reads.
 impl Stable for ViewOptions {
     fn encode(&self, out: &mut Vec<u8>) {
-        let Self { check, security_invoker, defaults, comments: _ } = self;
+        let Self { check, security_invoker, defaults, comments: _, reads: _ } = self;
         check.encode(out);
         security_invoker.encode(out);
         defaults.encode(out);
@@ -106,6 +107,7 @@ impl Stable for ViewOptions {
             security_invoker: Stable::decode(from)?,
             defaults: Stable::decode(from)?,
             comments: Vec::new(),
+            reads: Vec::new(),
         })
     }
 }
@@ -126,17 +128,70 @@ fields!(IndexExpression { text, shown, name, sql_type, columns });
 
 fields!(UserType { id, array, schema, name, kind, comment });
 
-variants!(UserTypeKind {
-    0 => Enum(labels),
-    1 => Domain(domain),
-    2 => Composite(attributes),
-});
+const ENUM: u8 = 0;
+const DOMAIN: u8 = 1;
+const COMPOSITE: u8 = 2;
+/// A domain, and then the comments of its conditions.
+const COMMENTED_DOMAIN: u8 = 3;
+
+impl Stable for UserTypeKind {
+    fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Enum(labels) => {
+                out.push(ENUM);
+                labels.encode(out);
+            }
+            Self::Domain(domain) => {
+                let comments = domain.checks.iter().map(|check| check.comment.clone());
+                let comments: Vec<Option<String>> = comments.collect();
+                let is_commented = comments.iter().any(Option::is_some);
+                out.push(if is_commented { COMMENTED_DOMAIN } else { DOMAIN });
+                domain.encode(out);
+                if is_commented {
+                    comments.encode(out);
+                }
+            }
+            Self::Composite(attributes) => {
+                out.push(COMPOSITE);
+                attributes.encode(out);
+            }
+        }
+    }
+
+    fn decode(from: &mut Source<'_>) -> Result<Self, Malformed> {
+        match u8::decode(from)? {
+            ENUM => Stable::decode(from).map(Self::Enum),
+            DOMAIN => Stable::decode(from).map(Self::Domain),
+            COMPOSITE => Stable::decode(from).map(Self::Composite),
+            COMMENTED_DOMAIN => {
+                let mut domain = Domain::decode(from)?;
+                let comments = Vec::<Option<String>>::decode(from)?;
+                for (check, comment) in domain.checks.iter_mut().zip(comments) {
+                    check.comment = comment;
+                }
+                Ok(Self::Domain(domain))
+            }
+            _ => Err(Malformed("a variant of UserTypeKind is unknown")),
+        }
+    }
+}
 
 fields!(Attribute { name, sql_type });
 
 fields!(EnumLabel { name, order });
 
-fields!(DomainCheck { name, expression });
+/// Without its comment.
+impl Stable for DomainCheck {
+    fn encode(&self, out: &mut Vec<u8>) {
+        let Self { name, expression, comment: _ } = self;
+        name.encode(out);
+        expression.encode(out);
+    }
+
+    fn decode(from: &mut Source<'_>) -> Result<Self, Malformed> {
+        Ok(Self { name: Stable::decode(from)?, expression: Stable::decode(from)?, comment: None })
+    }
+}
 
 fields!(Domain { base, nullable, default, checks });
 
@@ -228,6 +283,7 @@ variants!(CatalogChange {
     70 => PutTrigger(trigger),
     71 => DropTrigger { table, id },
     90 => PutExtended(function, extension),
+    91 => PutAggregate(function, extension, details),
 });
 
 variants!(ParameterMode {
@@ -311,7 +367,44 @@ variants!(FunctionId {
 
 fields!(Aggregate { transition, state_id, initial, combine, finish });
 
-fields!(Extension { symbol, aggregate });
+/// Without what only some aggregates have, which follows where it is encoded.
+impl Stable for Extension {
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.symbol.encode(out);
+        self.aggregate.encode(out);
+    }
+
+    fn decode(from: &mut Source<'_>) -> Result<Self, Malformed> {
+        let (symbol, aggregate) = (Stable::decode(from)?, Stable::decode(from)?);
+        Ok(Self { symbol, aggregate, details: AggregateDetails::default() })
+    }
+}
+
+variants!(AggregateKind {
+    0 => Normal,
+    1 => OrderedSet,
+    2 => Hypothetical,
+});
+
+variants!(Modifies {
+    0 => Never,
+    1 => Shareable,
+    2 => Always,
+});
+
+fields!(MovingAggregate { transition, inverse, state_id, initial, finish, space });
+
+fields!(AggregateDetails {
+    kind,
+    direct_arguments,
+    finish_takes_all,
+    modifies,
+    sort_operator,
+    space,
+    moving,
+    moving_takes_all,
+    moving_modifies,
+});
 
 variants!(TriggerState {
     0 => Enabled,
@@ -331,6 +424,9 @@ const FUNCTION: u8 = 60;
 /// The ordinal of a function with an extension among relations.
 const EXTENDED: u8 = 90;
 
+/// The ordinal of an aggregate with details among relations.
+const DETAILED: u8 = 91;
+
 /// Schemas, relations, roles and the role of everybody, in order. Functions and triggers follow the
 /// relations, and are counted with them: catalogs without them have the form that they had before
 /// there were any.
@@ -342,10 +438,18 @@ impl Stable for Definitions {
         self.relations.iter().for_each(|relation| relation.encode(out));
         for function in &self.functions {
             let is_extended = function.extension != Extension::default();
-            out.push(if is_extended { EXTENDED } else { FUNCTION });
+            let is_detailed = function.extension.details != AggregateDetails::default();
+            out.push(match (is_detailed, is_extended) {
+                (true, _) => DETAILED,
+                (false, true) => EXTENDED,
+                (false, false) => FUNCTION,
+            });
             function.encode(out);
             if is_extended {
                 function.extension.encode(out);
+            }
+            if is_detailed {
+                function.extension.details.encode(out);
             }
         }
         for trigger in &self.triggers {
@@ -367,6 +471,12 @@ impl Stable for Definitions {
                 from.take(1)?;
                 let function = Function::decode(from)?;
                 functions.push(Function { extension: Extension::decode(from)?, ..function });
+            } else if from.next_is(DETAILED) {
+                from.take(1)?;
+                let function = Function::decode(from)?;
+                let extension = Extension::decode(from)?;
+                let extension = Extension { details: Stable::decode(from)?, ..extension };
+                functions.push(Function { extension, ..function });
             } else if from.next_is(TRIGGER) {
                 from.take(1)?;
                 triggers.push(Trigger::decode(from)?);

@@ -4,13 +4,14 @@
 //! earlier versions do not know follows the fields that they know. So has a materialized view, which has
 //! neither. A view with options has another ordinal than one without. Before a table whose primary key has
 //! a name of its own, there is that name; before an unlogged table, and then before its key's name, a byte
-//! that says so; before a view whose columns have comments, the comments.
+//! that says so; before a view whose columns have comments, the comments, and before these the relations that
+//! it reads. Before all that of a table there is its extension, if it has one.
 
 use super::plain_index::PlainIndex;
 use super::{Malformed, Source, Stable, fields, variants};
 use crate::{
-    Check, ForeignKey, Index, Materialized, ReferentialAction, Relation, Table, Timing, View,
-    ViewOptions,
+    Check, ForeignKey, Index, Materialized, ReferentialAction, Relation, Table, TableExtension,
+    Timing, View, ViewOptions,
 };
 use std::sync::Arc;
 
@@ -35,11 +36,19 @@ const NAMED_KEY: u8 = 134;
 const UNLOGGED: u8 = 135;
 /// The comments of a view's columns, and then the view.
 const COMMENTED_VIEW: u8 = 136;
+/// The extension of a table, and then the table.
+const EXTENDED_TABLE: u8 = 150;
+/// The relations that a view reads, and then the view.
+const READING_VIEW: u8 = 151;
 
 impl Stable for Relation {
     fn encode(&self, out: &mut Vec<u8>) {
         match self {
             Self::Table(table) => {
+                if table.extension != TableExtension::default() {
+                    out.push(EXTENDED_TABLE);
+                    table.extension.encode(out);
+                }
                 if table.is_unlogged {
                     out.push(UNLOGGED);
                 }
@@ -63,22 +72,7 @@ impl Stable for Relation {
                     table.foreign_keys.encode(out);
                 }
             }
-            Self::View(view) => {
-                let ViewOptions { comments, .. } = &view.options;
-                if !comments.is_empty() {
-                    out.push(COMMENTED_VIEW);
-                    comments.encode(out);
-                }
-                let plain = ViewOptions { comments: comments.clone(), ..ViewOptions::default() };
-                if view.options == plain {
-                    out.push(VIEW);
-                    view.encode(out);
-                } else {
-                    out.push(VIEW_WITH_OPTIONS);
-                    view.encode(out);
-                    view.options.encode(out);
-                }
-            }
+            Self::View(view) => encode_view(view, out),
             Self::Sequence(sequence) => {
                 out.push(SEQUENCE);
                 sequence.encode(out);
@@ -133,47 +127,88 @@ impl Stable for Relation {
                 table.materialized = Some(Stable::decode(from)?);
                 Ok(Self::Table(Arc::new(table)))
             }
-            NAMED_KEY => {
-                let name = String::decode(from)?;
-                if from.next_is(NAMED_KEY) {
-                    return Err(Malformed("a primary key has two names"));
-                }
-                if from.next_is(UNLOGGED) || from.next_is(COMMENTED_VIEW) {
-                    return Err(Malformed("the name of a primary key is not before a table"));
-                }
-                let Self::Table(mut table) = Self::decode(from)? else {
-                    return Err(Malformed("the name of a primary key is not before a table"));
-                };
-                Arc::make_mut(&mut table).key_constraint = Some(name);
-                Ok(Self::Table(table))
-            }
-            UNLOGGED => {
-                if from.next_is(UNLOGGED) || from.next_is(COMMENTED_VIEW) {
-                    return Err(Malformed("what is unlogged is not a table"));
-                }
-                let Self::Table(mut table) = Self::decode(from)? else {
-                    return Err(Malformed("what is unlogged is not a table"));
-                };
-                Arc::make_mut(&mut table).is_unlogged = true;
-                Ok(Self::Table(table))
-            }
-            COMMENTED_VIEW => {
-                let comments = Stable::decode(from)?;
-                if !from.next_is(VIEW) && !from.next_is(VIEW_WITH_OPTIONS) {
-                    return Err(Malformed("comments of columns are not before a view"));
-                }
-                let Self::View(mut view) = Self::decode(from)? else {
-                    return Err(Malformed("comments of columns are not before a view"));
-                };
-                Arc::make_mut(&mut view).options.comments = comments;
-                Ok(Self::View(view))
-            }
+            ordinal @ (EXTENDED_TABLE | UNLOGGED | NAMED_KEY) => table_behind(ordinal, from),
+            ordinal @ (READING_VIEW | COMMENTED_VIEW) => view_behind(ordinal, from),
             _ => Err(Malformed("a variant of Relation is unknown")),
         }
     }
 }
 
-/// Without what `CONSTRAINED_TABLE`, `MATERIALIZED_VIEW`, `NAMED_KEY` and `UNLOGGED` add.
+/// Encodes a view, behind what comes before it.
+fn encode_view(view: &View, out: &mut Vec<u8>) {
+    let ViewOptions { comments, reads, .. } = &view.options;
+    if !reads.is_empty() {
+        out.push(READING_VIEW);
+        reads.encode(out);
+    }
+    if !comments.is_empty() {
+        out.push(COMMENTED_VIEW);
+        comments.encode(out);
+    }
+    let (comments, reads) = (comments.clone(), reads.clone());
+    let plain = ViewOptions { comments, reads, ..ViewOptions::default() };
+    if view.options == plain {
+        out.push(VIEW);
+        view.encode(out);
+    } else {
+        out.push(VIEW_WITH_OPTIONS);
+        view.encode(out);
+        view.options.encode(out);
+    }
+}
+
+/// What comes before a table, in this order.
+const BEFORE_TABLES: [u8; 3] = [EXTENDED_TABLE, UNLOGGED, NAMED_KEY];
+/// What comes before a view, in this order.
+const BEFORE_VIEWS: [u8; 2] = [READING_VIEW, COMMENTED_VIEW];
+
+/// Whether the next byte may follow an ordinal of a list: it is none of the list up to that one, and none of another list.
+fn is_in_order(from: &Source<'_>, list: &[u8], ordinal: u8, others: &[u8]) -> bool {
+    let behind = list.iter().position(|of| *of == ordinal).map_or(0, |at| at + 1);
+    !list[..behind].iter().chain(others).any(|of| from.next_is(*of))
+}
+
+/// Decodes what an ordinal announces before a table, and the table.
+fn table_behind(ordinal: u8, from: &mut Source<'_>) -> Result<Relation, Malformed> {
+    let (mut extension, mut key_constraint) = (None, None);
+    match ordinal {
+        EXTENDED_TABLE => extension = Some(TableExtension::decode(from)?),
+        NAMED_KEY => key_constraint = Some(String::decode(from)?),
+        _ => {}
+    }
+    let misplaced = Malformed("what comes before a table is at a wrong place");
+    if !is_in_order(from, &BEFORE_TABLES, ordinal, &BEFORE_VIEWS) {
+        return Err(misplaced);
+    }
+    let Relation::Table(mut shared) = Relation::decode(from)? else { return Err(misplaced) };
+    let table = Arc::make_mut(&mut shared);
+    table.is_unlogged |= ordinal == UNLOGGED;
+    table.extension = extension.unwrap_or_else(|| std::mem::take(&mut table.extension));
+    table.key_constraint = key_constraint.or_else(|| table.key_constraint.take());
+    Ok(Relation::Table(shared))
+}
+
+/// Decodes what an ordinal announces before a view, and the view.
+fn view_behind(ordinal: u8, from: &mut Source<'_>) -> Result<Relation, Malformed> {
+    let (mut reads, mut comments) = (Vec::new(), Vec::new());
+    match ordinal {
+        READING_VIEW => reads = Stable::decode(from)?,
+        _ => comments = Stable::decode(from)?,
+    }
+    let misplaced = Malformed("what comes before a view is at a wrong place");
+    if !is_in_order(from, &BEFORE_VIEWS, ordinal, &BEFORE_TABLES) {
+        return Err(misplaced);
+    }
+    let Relation::View(mut shared) = Relation::decode(from)? else { return Err(misplaced) };
+    let options = &mut Arc::make_mut(&mut shared).options;
+    match ordinal {
+        READING_VIEW => options.reads = reads,
+        _ => options.comments = comments,
+    }
+    Ok(Relation::View(shared))
+}
+
+/// Without what `CONSTRAINED_TABLE`, `MATERIALIZED_VIEW`, `NAMED_KEY`, `UNLOGGED` and `EXTENDED_TABLE` add.
 impl Stable for Table {
     fn encode(&self, out: &mut Vec<u8>) {
         let Self {
@@ -184,6 +219,7 @@ impl Stable for Table {
             key,
             key_constraint: _,
             is_unlogged: _,
+            extension: _,
             checks,
             foreign_keys: _,
             bucket_size,
@@ -219,6 +255,7 @@ impl Stable for Table {
             key: Stable::decode(from)?,
             key_constraint: None,
             is_unlogged: false,
+            extension: TableExtension::default(),
             checks: Stable::decode(from)?,
             foreign_keys: Vec::new(),
             bucket_size: Stable::decode(from)?,
@@ -234,6 +271,8 @@ impl Stable for Table {
 }
 
 fields!(Materialized { sql, search_path, is_populated });
+
+fields!(TableExtension { of_type, comments, reads });
 
 /// Without whether it is valid.
 impl Stable for Check {

@@ -125,6 +125,7 @@ fn table() -> Table {
         materialized: None,
         key_constraint: None,
         is_unlogged: false,
+        extension: TableExtension::default(),
         comment: Some("x".to_owned()),
     }
 }
@@ -160,6 +161,14 @@ fn named_key_table() -> Table {
 
 fn unlogged_table() -> Table {
     Table { is_unlogged: true, ..named_key_table() }
+}
+
+/// A table of a composite type whose check has a comment.
+fn extended_table() -> Table {
+    let comments = vec![("c".to_owned(), "x".to_owned())];
+    let reads = vec![RelationId(9)];
+    let extension = TableExtension { of_type: Some(TypeId(7)), comments, reads };
+    Table { extension, ..unlogged_table() }
 }
 
 fn sequence() -> Sequence {
@@ -316,7 +325,27 @@ fn extension() -> Extension {
         combine: Some(FunctionId::System(177)),
         finish: None,
     };
-    Extension { symbol: Some("g".to_owned()), aggregate: Some(aggregate) }
+    Extension { symbol: Some("g".to_owned()), aggregate: Some(aggregate), ..Default::default() }
+}
+
+fn details() -> AggregateDetails {
+    let moving = MovingAggregate {
+        transition: FunctionId::User(RelationId(6)),
+        inverse: FunctionId::System(177),
+        state_id: 20,
+        initial: None,
+        finish: None,
+        space: 3,
+    };
+    AggregateDetails {
+        kind: AggregateKind::Hypothetical,
+        direct_arguments: 1,
+        finish_takes_all: true,
+        modifies: Some(Modifies::Shareable),
+        sort_operator: Some(97),
+        moving: Some(moving),
+        ..AggregateDetails::default()
+    }
 }
 
 #[test]
@@ -408,6 +437,10 @@ fn changes_have_their_bytes() {
             "0387 86 016b 000501730174020001610200000101000000000101620201010131000000000001000101630561203e2030808004010400000203010178",
         ),
         (
+            CatalogChange::Create(Relation::Table(Arc::new(extended_table()))),
+            "0396 0107 0101630178 0109 87 86 016b 000501730174020001610200000101000000000101620201010131000000000001000101630561203e2030808004010400000203010178",
+        ),
+        (
             CatalogChange::Create(Relation::Table(Arc::new(materialized_view()))),
             "03640501730174020001610200000101000000000101620201010131000000000001000101630561203e2030808004010400000203010178 0171 010173 01",
         ),
@@ -440,6 +473,10 @@ fn changes_have_their_bytes() {
         (
             CatalogChange::PutExtended(function(), extension()),
             "5a0901730166000373716c 0101610017010131 170000 0853454c4543542031 00 02010000000000 00 010178                 010167 01 0005 17 010130 0101b101 00",
+        ),
+        (
+            CatalogChange::PutAggregate(function(), Extension::default(), details()),
+            "5b0901730166000373716c 0101610017010131 170000 0853454c4543542031 00 02010000000000 00 010178 00 00 02 01 01 0101 0161 00 01 0006 01b101 14 00 00 03 00 00",
         ),
     ];
     for (change, expected) in &changes {
@@ -506,8 +543,18 @@ fn types_of_users() {
         base: Box::new(SqlType::User(Arc::new(mood.clone()))),
         nullable: false,
         default: Some("'a'".to_owned()),
-        checks: vec![DomainCheck { name: "c".to_owned(), expression: "true".to_owned() }],
+        checks: vec![DomainCheck {
+            name: "c".to_owned(),
+            expression: "true".to_owned(),
+            comment: None,
+        }],
     };
+    let mut commented = domain.clone();
+    commented.checks[0].comment = Some("x".to_owned());
+    golden(
+        &UserTypeKind::Domain(Domain { base: Box::new(SqlType::Text), ..commented }),
+        "0307000103276127010163047472756501010178",
+    );
     let domain = UserType {
         id: TypeId(9),
         name: "d".to_owned(),

@@ -1,14 +1,14 @@
 //! `obj_description`, `col_description` and `shobj_description`: the texts of COMMENT ON.
 
 use super::Scope;
-use crate::catalog_tables::declared;
+use crate::catalog_tables::{declared, tables};
 use crate::pg_catalog::class::Class;
-use crate::pg_catalog::oids;
+use crate::pg_catalog::{constraints, oids};
 use crate::session_context::SessionContext;
 use datafusion::logical_expr::ScalarUDF;
 use functions::row_function::{Row, function};
 use std::sync::Arc;
-use store::catalog::{Catalog, Relation};
+use store::catalog::{Catalog, Relation, Table, UserType};
 use values::cells::Form;
 
 /// The functions.
@@ -35,12 +35,14 @@ fn of_object(scope: &Scope, row: &Row<'_>) -> Option<String> {
         Some("pg_proc") => of_function(&scope.catalog, oid),
         Some("pg_namespace") => of_schema(&scope.catalog, oid),
         Some("pg_type") => of_type(&scope.catalog, oid),
+        Some("pg_constraint") => of_constraint(&scope.catalog, oid),
         Some(_) => None,
         None => of_relation(scope, oid)
             .or_else(|| of_function(&scope.catalog, oid))
             .or_else(|| of_trigger(&scope.catalog, oid))
             .or_else(|| of_schema(&scope.catalog, oid))
-            .or_else(|| of_type(&scope.catalog, oid)),
+            .or_else(|| of_type(&scope.catalog, oid))
+            .or_else(|| of_constraint(&scope.catalog, oid)),
     }
 }
 
@@ -66,6 +68,19 @@ fn of_trigger(catalog: &Catalog, oid: i64) -> Option<String> {
 fn of_type(catalog: &Catalog, oid: i64) -> Option<String> {
     let (user, is_array) = crate::pg_catalog::user_types::by_oid(catalog, oid)?;
     user.comment.clone().filter(|_| !is_array)
+}
+
+fn of_constraint(catalog: &Catalog, oid: i64) -> Option<String> {
+    let of_table = |table: &Arc<Table>| {
+        let mut comments = table.extension.comments.iter();
+        let found = comments.find(|(name, _)| constraints::oid(table, name) == oid)?;
+        Some(found.1.clone())
+    };
+    let of_domain = |user: &Arc<UserType>| {
+        let mut checks = user.domain()?.checks.iter();
+        checks.find(|of| constraints::domain_check(user, &of.name) == oid)?.comment.clone()
+    };
+    tables(catalog).find_map(of_table).or_else(|| catalog.user_types().find_map(of_domain))
 }
 
 fn of_schema(catalog: &Catalog, oid: i64) -> Option<String> {

@@ -4,7 +4,9 @@
 use super::Scope;
 use crate::catalog_tables::{index_parts, key_columns, tables};
 use crate::pg_catalog::class::Class;
-use crate::pg_catalog::{definitions, oids, quote_ident, triggers, type_catalog, user_types};
+use crate::pg_catalog::{
+    constraints, definitions, oids, quote_ident, triggers, type_catalog, user_types,
+};
 use crate::session_context::SessionContext;
 use datafusion::arrow::array::AsArray;
 use datafusion::arrow::compute::cast;
@@ -12,7 +14,7 @@ use datafusion::arrow::datatypes::{DataType, Int64Type};
 use datafusion::logical_expr::ScalarUDF;
 use functions::row_function::{Row, function};
 use std::sync::Arc;
-use store::catalog::{DEFAULT_SCHEMA, Relation, Table, View};
+use store::catalog::{DEFAULT_SCHEMA, Relation, Table, UserType, View};
 use values::cells::Cell;
 use values::cells::Form;
 
@@ -116,7 +118,13 @@ fn constraint(scope: &Scope, row: &Row<'_>) -> Option<String> {
         };
         check.or_else(unique).or_else(foreign)
     };
-    tables(&scope.catalog).find_map(of_table)
+    let of_domain = |user: &Arc<UserType>| {
+        let mut checks = user.domain()?.checks.iter();
+        let check = checks.find(|check| constraints::domain_check(user, &check.name) == oid)?;
+        Some(definitions::domain_check(check, row.flag(1) == Some(true)))
+    };
+    let found = tables(&scope.catalog).find_map(of_table);
+    found.or_else(|| scope.catalog.user_types().find_map(of_domain))
 }
 
 /// `pg_get_expr`: the sequence of a default has its schema if the name alone does not find it.

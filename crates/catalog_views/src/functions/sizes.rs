@@ -1,4 +1,4 @@
-//! `pg_relation_size`, `pg_database_size` and similar functions, and `pg_size_pretty`.
+//! `pg_relation_size`, `pg_database_size` and similar functions.
 
 use super::Scope;
 use crate::pg_catalog::class::Class;
@@ -27,9 +27,6 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
             Ok(i64::try_from(bytes).unwrap_or(i64::MAX).into())
         }));
     }
-    all.push(function("pg_size_pretty", 1..=1, Form::Text, |row| {
-        Ok(row.number(0).map(pretty).into())
-    }));
     all
 }
 
@@ -45,45 +42,5 @@ fn table(session: &dyn SessionContext, row: &Row<'_>) -> Cell {
         }
         Some(_) => Cell::Number(0),
         None => Cell::Null,
-    }
-}
-
-/// `pg_size_pretty`: bytes in the largest unit of which there are at least ten.
-fn pretty(bytes: i64) -> String {
-    const UNITS: [&str; 5] = ["kB", "MB", "GB", "TB", "PB"];
-    let limit = 10 * 1024;
-    if bytes.unsigned_abs() < limit {
-        return format!("{bytes} bytes");
-    }
-    // Half units, for rounding.
-    let mut halves = bytes / 512;
-    for unit in UNITS {
-        if halves.unsigned_abs() < 2 * limit - 1 || unit == "PB" {
-            let rounded = if halves < 0 { (halves - 1) / 2 } else { (halves + 1) / 2 };
-            return format!("{rounded} {unit}");
-        }
-        halves /= 1024;
-    }
-    unreachable!("the last unit has no limit")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::pretty;
-
-    #[test]
-    fn sizes_are_written_as_postgresql_does() {
-        let all = [
-            (0, "0 bytes"),
-            (10_239, "10239 bytes"),
-            (10_240, "10 kB"),
-            (1_000_000, "977 kB"),
-            (10_485_760, "10 MB"),
-            (123_456_789_012, "115 GB"),
-            (-20_000, "-20 kB"),
-        ];
-        for (bytes, written) in all {
-            assert_eq!(pretty(bytes), written);
-        }
     }
 }

@@ -5,7 +5,7 @@ use crate::catalog_tables::{declared, index_numbers, index_parts, key_columns, k
 use crate::rows::TableRows;
 use crate::view_context::ViewContext;
 use store::catalog::{
-    Check, ColumnId, ForeignKey, IndexColumn, ReferentialAction, SqlType, Table, Timing,
+    Check, ColumnId, ForeignKey, IndexColumn, ReferentialAction, SqlType, Table, Timing, UserType,
 };
 
 /// The rows of `pg_opclass`.
@@ -158,6 +158,40 @@ pub(super) fn constraints(context: &ViewContext<'_>, rows: &mut TableRows) {
         }
         table.foreign_keys.iter().for_each(|key| foreign_key(context, table, key, rows));
         constraint_triggers(context, table, rows);
+    }
+    for user in context.catalog.user_types() {
+        domain_checks(user, rows);
+    }
+}
+
+fn domain_checks(user: &UserType, rows: &mut TableRows) {
+    for check in user.domain().into_iter().flat_map(|domain| &domain.checks) {
+        rows.row([
+            ("oid", domain_check(user, &check.name).into()),
+            ("conname", check.name.as_str().into()),
+            ("connamespace", oids::schema(&user.schema).into()),
+            ("contype", "c".into()),
+            ("convalidated", true.into()),
+            ("contypid", oids::user_type(user.id).into()),
+            ("confupdtype", " ".into()),
+            ("confdeltype", " ".into()),
+            ("confmatchtype", " ".into()),
+            ("conislocal", true.into()),
+            ("conbin", check.expression.as_str().into()),
+        ]);
+    }
+}
+
+/// The id of a condition of a domain.
+pub(crate) fn domain_check(user: &UserType, name: &str) -> i64 {
+    oids::check(user.id.object(), name)
+}
+
+/// The id of a constraint of a table that has a name. Constraint triggers have others.
+pub(crate) fn oid(table: &Table, name: &str) -> i64 {
+    match table.is_key_name(name) {
+        true => oids::key_constraint(table.id.relation()),
+        false => oids::check(table.id.relation(), name),
     }
 }
 

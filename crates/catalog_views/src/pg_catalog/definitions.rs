@@ -4,8 +4,8 @@ use crate::catalog_tables::{IndexPart, index_parts, key_columns};
 use grammar::tree::NodeEnum;
 use parser::RESERVED;
 use store::catalog::{
-    Check, ColumnId, ForeignKey, Index, IndexColumn, IndexExpression, ReferentialAction, Table,
-    Timing, View,
+    Check, ColumnId, DomainCheck, ForeignKey, Index, IndexColumn, IndexExpression,
+    ReferentialAction, Table, Timing, View,
 };
 
 /// A name as an SQL identifier, quoted if necessary.
@@ -100,11 +100,19 @@ fn order_text(order: &IndexColumn) -> String {
 
 /// The definition of a UNIQUE constraint, or of a primary key that is deferrable.
 pub(crate) fn unique(index: &Index, table: &Table) -> String {
-    let names =
-        index_parts(index, table).iter().map(|of| part(of, false)).collect::<Vec<_>>().join(", ");
+    let parts = index_parts(index, table);
+    let (keys, included): (Vec<_>, Vec<_>) = parts.iter().partition(|part| part.order.is_some());
+    let list = |parts: &[&IndexPart<'_>]| {
+        parts.iter().map(|of| part(of, false)).collect::<Vec<_>>().join(", ")
+    };
+    let (names, included) = (list(&keys), list(&included));
+    let included = match included.is_empty() {
+        true => included,
+        false => format!(" INCLUDE ({included})"),
+    };
     let nulls = if index.nulls_equal { " NULLS NOT DISTINCT" } else { "" };
     let kind = if index.is_primary { "PRIMARY KEY" } else { "UNIQUE" };
-    format!("{kind}{nulls} ({names}){}", timing(index.timing))
+    format!("{kind}{nulls} ({names}){included}{}", timing(index.timing))
 }
 
 /// When a constraint is checked, with a blank in front.
@@ -135,6 +143,13 @@ pub(crate) fn check(check: &Check, pretty: bool) -> String {
     } else {
         format!("CHECK (({})){unchecked}", check.expression)
     }
+}
+
+/// The definition of a condition of a domain.
+pub(crate) fn domain_check(of: &DomainCheck, pretty: bool) -> String {
+    let shown = grammar::rename_column(&of.expression, "value", "VALUE");
+    let expression = shown.unwrap_or_else(|| of.expression.clone());
+    check(&Check { name: of.name.clone(), expression, is_valid: true }, pretty)
 }
 
 /// The definition of a foreign key. `referenced` is the name of the table that it refers to.

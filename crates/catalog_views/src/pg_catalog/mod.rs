@@ -7,7 +7,7 @@
 //! `data/make.sql` wrote the files in `data` from a PostgreSQL server.
 
 pub mod class;
-mod constraints;
+pub(crate) mod constraints;
 pub(crate) mod default_texts;
 pub(crate) mod definitions;
 mod locks;
@@ -76,6 +76,7 @@ pub(crate) fn table(context: &ViewContext<'_>, name: &str) -> Option<TableRows> 
         "pg_type" => types(context, out),
         "pg_enum" => user_types::labels(context, out),
         "pg_trigger" => triggers::triggers(context, out),
+        "pg_aggregate" => routines::aggregates(context, out),
         "pg_proc" => routines::procedures(context, out),
         "pg_opclass" => {
             out.file(constraints::OPCLASS_FILE, "oid", |_| true);

@@ -193,6 +193,7 @@ fn table_class(context: &ViewContext<'_>, table: &Table, rows: &mut TableRows) {
         ("relname", table.name.as_str().into()),
         ("relnamespace", oids::schema(&table.schema).into()),
         ("reltype", oids::row_type(id).into()),
+        ("reloftype", table.extension.of_type.map_or(0, oids::user_type).into()),
         ("relpersistence", persistence(&table.schema, Some(table)).into()),
         ("relowner", roles::owner(context.catalog, &object).into()),
         ("relacl", roles::access_list(context.catalog, &object, all).into()),

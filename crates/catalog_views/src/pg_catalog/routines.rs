@@ -3,9 +3,10 @@
 use super::{oids, roles};
 use crate::rows::TableRows;
 use crate::view_context::ViewContext;
+use ::routines::letters;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
-use store::catalog::{Catalog, Function, Object, Parallel, ParameterMode, Volatility};
+use store::catalog::{Catalog, Function, FunctionId, Object, ParameterMode};
 use values::cells::Cell;
 
 /// The rows of `pg_proc`.
@@ -22,6 +23,48 @@ pub(super) fn procedures(context: &ViewContext<'_>, rows: &mut TableRows) {
     }
 }
 
+/// `pg_aggregate`: the aggregates of users.
+pub(super) fn aggregates(context: &ViewContext<'_>, rows: &mut TableRows) {
+    let step = |id: FunctionId| match id {
+        FunctionId::User(id) => oids::relation(id),
+        FunctionId::System(oid) => i64::from(oid),
+    };
+    let optional = |id: Option<FunctionId>| Cell::from(id.map_or(0, step));
+    let text = |text: &Option<String>| text.as_deref().map_or(Cell::Null, Cell::from);
+    for function in context.catalog.functions() {
+        let Some(of) = &function.extension.aggregate else { continue };
+        let details = &function.extension.details;
+        let [modifies, moving_modifies] = letters::modifies(details);
+        let moving = details.moving.iter().flat_map(|moving| {
+            [
+                ("aggmtransfn", Cell::from(step(moving.transition))),
+                ("aggminvtransfn", step(moving.inverse).into()),
+                ("aggmfinalfn", optional(moving.finish)),
+                ("aggmtranstype", i64::from(moving.state_id).into()),
+                ("aggmtransspace", i64::from(moving.space).into()),
+                ("aggminitval", text(&moving.initial)),
+            ]
+        });
+        let usual = [
+            ("aggfnoid", oids::relation(function.id).into()),
+            ("aggkind", letters::aggregate_kind(details).into()),
+            ("aggnumdirectargs", i64::from(details.direct_arguments).into()),
+            ("aggtransfn", step(of.transition).into()),
+            ("aggfinalfn", optional(of.finish)),
+            ("aggcombinefn", optional(of.combine)),
+            ("aggfinalextra", details.finish_takes_all.into()),
+            ("aggmfinalextra", details.moving_takes_all.into()),
+            ("aggfinalmodify", modifies.into()),
+            ("aggmfinalmodify", moving_modifies.into()),
+            ("aggsortop", details.sort_operator.map_or(0, i64::from).into()),
+            ("aggtranstype", i64::from(of.state_id).into()),
+            ("aggtransspace", i64::from(details.space).into()),
+            ("agginitval", text(&of.initial)),
+        ];
+        rows.row_of(usual.into_iter().chain(moving));
+    }
+}
+
 /// The row of a function of a user.
 fn put(context: &ViewContext<'_>, function: &Function, rows: &mut TableRows) {
     let object = Object::Relation(function.id);
@@ -34,7 +77,7 @@ fn put(context: &ViewContext<'_>, function: &Function, rows: &mut TableRows) {
     let has_outputs = all().any(|of| of.mode != ParameterMode::In);
     let has_names = all().any(|parameter| !parameter.name.is_empty());
     let ids = |of: Vec<u32>| Cell::Numbers(of.into_iter().map(i64::from).collect());
-    let modes = all().map(|parameter| letter(parameter.mode).to_owned()).collect::<Vec<_>>();
+    let modes = all().map(|parameter| letters::mode(parameter.mode).to_owned()).collect::<Vec<_>>();
     let names = all().map(|parameter| parameter.name.clone()).collect::<Vec<_>>();
     let returns = i64::from(function.result_id);
     let variadic = inputs().find(|input| input.mode == ParameterMode::Variadic);
@@ -48,13 +91,13 @@ fn put(context: &ViewContext<'_>, function: &Function, rows: &mut TableRows) {
         ("procost", number(&function.cost, 100.0)),
         ("prorows", number(&function.rows, if function.returns_set { 1000.0 } else { 0.0 })),
         ("provariadic", item.map_or(0, i64::from).into()),
-        ("prokind", kind(function).into()),
+        ("prokind", letters::kind(function).into()),
         ("prosecdef", function.is_security_definer.into()),
         ("proleakproof", function.is_leakproof.into()),
         ("proisstrict", function.is_strict.into()),
         ("proretset", function.returns_set.into()),
-        ("provolatile", volatility(function.volatility).into()),
-        ("proparallel", parallel(function.parallel).into()),
+        ("provolatile", letters::volatility(function.volatility).into()),
+        ("proparallel", letters::parallel(function.parallel).into()),
         ("pronargs", (inputs().count() as i64).into()),
         ("pronargdefaults", (shown.len() as i64).into()),
         ("prorettype", returns.into()),
@@ -83,52 +126,9 @@ fn put(context: &ViewContext<'_>, function: &Function, rows: &mut TableRows) {
                 false => Cell::Null,
             },
         ),
-        ("proconfig", settings(function)),
+        ("proconfig", letters::settings(function).map_or(Cell::Null, Cell::from)),
         ("proacl", roles::function_access_list(context.catalog, &object).into()),
     ]);
-}
-
-fn kind(function: &Function) -> &'static str {
-    match function.kind() {
-        "aggregate" => "a",
-        "procedure" => "p",
-        _ => "f",
-    }
-}
-
-/// `proconfig`: the settings of SET.
-fn settings(function: &Function) -> Cell {
-    if function.settings.is_empty() {
-        return Cell::Null;
-    }
-    let shown = function.settings.iter().map(|(name, value)| format!("{name}={value}"));
-    shown.collect::<Vec<_>>().into()
-}
-
-fn letter(mode: ParameterMode) -> &'static str {
-    match mode {
-        ParameterMode::In => "i",
-        ParameterMode::Out => "o",
-        ParameterMode::InOut => "b",
-        ParameterMode::Variadic => "v",
-        ParameterMode::Table => "t",
-    }
-}
-
-fn volatility(of: Volatility) -> &'static str {
-    match of {
-        Volatility::Immutable => "i",
-        Volatility::Stable => "s",
-        Volatility::Volatile => "v",
-    }
-}
-
-fn parallel(of: Parallel) -> &'static str {
-    match of {
-        Parallel::Safe => "s",
-        Parallel::Restricted => "r",
-        Parallel::Unsafe => "u",
-    }
 }
 
 /// The function of a user with an id.

@@ -1,7 +1,7 @@
 //! `pg_namespace`, `pg_description`, `pg_rewrite` and the views `pg_tables`, `pg_views`,
 //! `pg_matviews`, `pg_indexes` and `pg_stat_*`.
 
-use super::{definitions, oids, roles};
+use super::{constraints, definitions, oids, roles};
 use crate::catalog_tables::declared;
 use crate::names::BOOTSTRAP_SUPERUSER;
 use crate::rows::TableRows;
@@ -119,6 +119,10 @@ pub(super) fn descriptions(context: &ViewContext<'_>, rows: &mut TableRows) {
     }
     for user in context.catalog.user_types() {
         describe((oids::PG_TYPE, oids::user_type(user.id)), 0, &user.comment);
+        for check in user.domain().into_iter().flat_map(|domain| &domain.checks) {
+            let object = (oids::PG_CONSTRAINT, constraints::domain_check(user, &check.name));
+            describe(object, 0, &check.comment);
+        }
     }
     for relation in context.catalog.relations() {
         let object = (oids::PG_CLASS, oids::relation(relation.id()));
@@ -127,6 +131,10 @@ pub(super) fn descriptions(context: &ViewContext<'_>, rows: &mut TableRows) {
                 describe(object, 0, &table.comment);
                 for (number, column) in declared(table) {
                     describe(object, number, &column.comment);
+                }
+                for (name, comment) in &table.extension.comments {
+                    let object = (oids::PG_CONSTRAINT, constraints::oid(table, name));
+                    describe(object, 0, &Some(comment.clone()));
                 }
             }
             Relation::View(view) => {

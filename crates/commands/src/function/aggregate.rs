@@ -1,10 +1,11 @@
 //! CREATE AGGREGATE.
 
-use super::{FunctionParameter, FunctionType};
+use super::aggregate_options::{FinalModify, Options};
+use super::{FunctionParameter, FunctionType, ParallelSafety};
 use crate::names::{RelationName, incomplete, texts};
-use crate::options::{elements, text};
+use crate::options::elements;
 use crate::{Error, Result};
-use grammar::tree::{DefElem, DefineStmt, Node, NodeEnum};
+use grammar::tree::{DefineStmt, Node, NodeEnum};
 
 /// CREATE AGGREGATE.
 #[derive(Debug, Clone)]
@@ -15,26 +16,64 @@ pub struct CreateAggregate {
     pub replaces: bool,
     /// The parameters; none for `(*)`.
     pub parameters: Vec<FunctionParameter>,
+    /// The number of parameters in front of ORDER BY; `None` without it.
+    pub direct: Option<usize>,
+    /// The functions, and their state.
+    pub steps: AggregateSteps,
+    /// COMBINEFUNC.
+    pub combine: Option<RelationName>,
+    /// The functions for frames that move, and their state.
+    pub moving: Option<MovingSteps>,
+    /// MFINALFUNC_EXTRA.
+    pub moving_takes_all: bool,
+    /// MFINALFUNC_MODIFY.
+    pub moving_modifies: Option<FinalModify>,
+    /// SORTOP: the schema and the name of the operator.
+    pub sort_operator: Option<(Option<String>, String)>,
+    /// PARALLEL.
+    pub parallel: Option<ParallelSafety>,
+    /// HYPOTHETICAL.
+    pub is_hypothetical: bool,
+}
+
+/// The functions that make the value of an aggregate.
+#[derive(Debug, Clone)]
+pub struct AggregateSteps {
     /// SFUNC.
     pub transition: RelationName,
     /// STYPE.
     pub state: FunctionType,
     /// INITCOND.
     pub initial: Option<String>,
-    /// COMBINEFUNC.
-    pub combine: Option<RelationName>,
     /// FINALFUNC.
     pub finish: Option<RelationName>,
+    /// FINALFUNC_EXTRA.
+    pub takes_all: bool,
+    /// FINALFUNC_MODIFY.
+    pub modifies: Option<FinalModify>,
+    /// SSPACE.
+    pub space: u32,
 }
 
-/// The options, as written.
-#[derive(Default)]
-struct Options {
-    transition: Option<RelationName>,
-    state: Option<FunctionType>,
-    initial: Option<String>,
-    combine: Option<RelationName>,
-    finish: Option<RelationName>,
+/// The functions of an aggregate for frames that move.
+#[derive(Debug, Clone)]
+pub struct MovingSteps {
+    /// MSFUNC.
+    pub transition: RelationName,
+    /// MINVFUNC.
+    pub inverse: RelationName,
+    /// MSTYPE.
+    pub state: FunctionType,
+    /// MINITCOND.
+    pub initial: Option<String>,
+    /// MFINALFUNC.
+    pub finish: Option<RelationName>,
+    /// MSSPACE.
+    pub space: u32,
+}
+
+fn wrong(message: impl Into<String>) -> Error {
+    Error::new("42P13", message)
 }
 
 impl CreateAggregate {
@@ -44,79 +83,84 @@ impl CreateAggregate {
         }
         let mut options = Options::default();
         elements(&statement.definition).try_for_each(|element| options.set(element))?;
-        let wrong = |message: &str| Error::new("42P13", message);
+        let (parameters, direct) = parameters(&statement.args)?;
+        let state = options.state.take();
+        let state = state.ok_or_else(|| wrong("aggregate stype must be specified"))?;
+        let transition = options.transition.take();
+        let transition = transition.ok_or_else(|| wrong("aggregate sfunc must be specified"))?;
+        let moving = moving(&mut options)?;
+        let steps = AggregateSteps {
+            transition,
+            state,
+            initial: options.initial,
+            finish: options.finish,
+            takes_all: options.takes_all,
+            modifies: options.modifies,
+            space: options.space.unwrap_or(0),
+        };
         Ok(Self {
             name: RelationName::of_parts(&texts(&statement.defnames))?,
             replaces: statement.replace,
-            parameters: parameters(&statement.args)?,
-            transition: options
-                .transition
-                .ok_or_else(|| wrong("aggregate sfunc must be specified"))?,
-            state: options.state.ok_or_else(|| wrong("aggregate stype must be specified"))?,
-            initial: options.initial,
+            parameters,
+            direct,
+            steps,
             combine: options.combine,
-            finish: options.finish,
+            moving,
+            moving_takes_all: options.moving_takes_all,
+            moving_modifies: options.moving_modifies,
+            sort_operator: options.sort_operator,
+            parallel: options.parallel,
+            is_hypothetical: options.is_hypothetical,
         })
     }
 }
 
-/// The list of parameters, and the number of those in front of ORDER BY, or -1.
-fn parameters(nodes: &[Node]) -> Result<Vec<FunctionParameter>> {
+/// The functions for frames that move. All that belongs to them goes with MSTYPE.
+fn moving(options: &mut Options) -> Result<Option<MovingSteps>> {
+    let Some(state) = options.moving_state.take() else {
+        let given = [
+            ("msfunc", options.moving_transition.is_some()),
+            ("minvfunc", options.moving_inverse.is_some()),
+            ("mfinalfunc", options.moving_finish.is_some()),
+            ("msspace", options.moving_space.is_some_and(|space| space != 0)),
+            ("minitcond", options.moving_initial.is_some()),
+        ];
+        return match given.iter().find(|(_, is_given)| *is_given) {
+            Some((name, _)) => {
+                Err(wrong(format!("aggregate {name} must not be specified without mstype")))
+            }
+            None => Ok(None),
+        };
+    };
+    let required = |function: Option<RelationName>, name: &str| {
+        let message = format!("aggregate {name} must be specified when mstype is specified");
+        function.ok_or_else(|| wrong(message))
+    };
+    Ok(Some(MovingSteps {
+        transition: required(options.moving_transition.take(), "msfunc")?,
+        inverse: required(options.moving_inverse.take(), "minvfunc")?,
+        state,
+        initial: options.moving_initial.take(),
+        finish: options.moving_finish.take(),
+        space: options.moving_space.unwrap_or(0),
+    }))
+}
+
+/// The list of parameters, and the number of those in front of ORDER BY, if it is there.
+fn parameters(nodes: &[Node]) -> Result<(Vec<FunctionParameter>, Option<usize>)> {
     let (list, direct) = match nodes {
         [list, direct] => (list, direct),
         _ => return Err(incomplete()),
     };
-    if matches!(&direct.node, Some(NodeEnum::Integer(number)) if number.ival >= 0) {
-        return Err(Error::missing("an ordered-set aggregate of a user"));
-    }
-    let Some(NodeEnum::List(list)) = &list.node else { return Ok(Vec::new()) };
+    let direct = match &direct.node {
+        Some(NodeEnum::Integer(number)) => usize::try_from(number.ival).ok(),
+        _ => None,
+    };
+    let Some(NodeEnum::List(list)) = &list.node else { return Ok((Vec::new(), direct)) };
     let parameter = |node: &Node| match &node.node {
         Some(NodeEnum::FunctionParameter(parameter)) => FunctionParameter::of(parameter),
         _ => Err(incomplete()),
     };
-    list.items.iter().map(parameter).collect()
-}
-
-impl Options {
-    fn set(&mut self, element: &DefElem) -> Result<()> {
-        let name = element.defname.as_str();
-        let value = element.arg.as_deref();
-        let taken = match name {
-            "sfunc" => self.transition.replace(function(value)?).is_some(),
-            "combinefunc" => self.combine.replace(function(value)?).is_some(),
-            "finalfunc" => self.finish.replace(function(value)?).is_some(),
-            "stype" => match value.and_then(|node| node.node.as_ref()) {
-                Some(NodeEnum::TypeName(name)) => {
-                    self.state.replace(FunctionType::of(name)?).is_some()
-                }
-                _ => return Err(incomplete()),
-            },
-            "initcond" => match value.and_then(text) {
-                Some(text) => self.initial.replace(text).is_some(),
-                None => return Err(incomplete()),
-            },
-            // It concerns PostgreSQL's parallel plans alone, as for functions.
-            "parallel" => false,
-            _ => {
-                let what = format!("{} in CREATE AGGREGATE", name.to_uppercase());
-                return Err(Error::missing(what).at(element.location));
-            }
-        };
-        match taken {
-            true => {
-                let message = "conflicting or redundant options";
-                Err(Error::new("42601", message).at(element.location))
-            }
-            false => Ok(()),
-        }
-    }
-}
-
-/// The name of a function.
-fn function(value: Option<&Node>) -> Result<RelationName> {
-    match value.and_then(|node| node.node.as_ref()) {
-        Some(NodeEnum::TypeName(name)) => RelationName::of_parts(&texts(&name.names)),
-        Some(NodeEnum::String(name)) => RelationName::of_parts(std::slice::from_ref(&name.sval)),
-        _ => Err(incomplete()),
-    }
+    let all = list.items.iter().map(parameter).collect::<Result<_>>()?;
+    Ok((all, direct))
 }

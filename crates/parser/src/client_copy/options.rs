@@ -143,6 +143,32 @@ impl Options {
         Ok(())
     }
 
+    /// Checks that the columns that options name are copied, and that the options are for the direction of the COPY.
+    ///
+    /// # Errors
+    /// 42703 for a column that is not copied, 0A000 for an option of the other direction.
+    pub fn check_columns(&self, is_from: bool, is_copied: impl Fn(&str) -> bool) -> Result<()> {
+        let all = [
+            ("force quote", &self.force_quote, false),
+            ("force null", &self.force_null, true),
+            ("force not null", &self.force_not_null, true),
+        ];
+        for (option, columns, of_from) in all {
+            if !columns.is_empty() && of_from != is_from {
+                let direction = if of_from { "FROM" } else { "TO" };
+                let message = format!("COPY {option} only available using COPY {direction}");
+                return Err(Error::new(SqlState::FeatureNotSupported, message));
+            }
+            for column in columns.iter().filter(|column| *column != "*") {
+                if !is_copied(column) {
+                    let message = format!("column \"{column}\" does not exist");
+                    return Err(Error::new(SqlState::UndefinedColumn, message));
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn check(&self) -> Result<()> {
         let wrong = |message: &str| Err(Error::new(SqlState::InvalidParameterValue, message));
         if self.null.contains(['\n', '\r']) {
@@ -179,5 +205,22 @@ fn byte(name: &str, word: &str) -> Result<u8> {
             let message = format!("COPY {name} must be a single one-byte character");
             Err(Error::new(SqlState::FeatureNotSupported, message))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_name_copied_columns() {
+        let forced = vec!["a".to_owned()];
+        let options = Options { force_quote: forced, ..Options::of(&[]).expect("no options") };
+        let refused = |is_from, copied: &str| {
+            options.check_columns(is_from, |name| name == copied).map_err(|error| error.state())
+        };
+        assert_eq!(refused(false, "a"), Ok(()));
+        assert_eq!(refused(false, "b"), Err(SqlState::UndefinedColumn));
+        assert_eq!(refused(true, "a"), Err(SqlState::FeatureNotSupported));
     }
 }

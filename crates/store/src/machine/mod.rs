@@ -198,6 +198,7 @@ impl Machine {
             }
             CatalogChange::PutFunction(_)
             | CatalogChange::PutExtended(..)
+            | CatalogChange::PutAggregate(..)
             | CatalogChange::PutTrigger(_)
             | CatalogChange::DropTrigger { .. }
             | CatalogChange::Create(Relation::View(_))
@@ -248,7 +249,9 @@ impl Machine {
                 self.count_relation(user.id.object());
                 self.count_relation(user.array.object());
             }
-            CatalogChange::PutFunction(function) | CatalogChange::PutExtended(function, _)
+            CatalogChange::PutFunction(function)
+            | CatalogChange::PutExtended(function, _)
+            | CatalogChange::PutAggregate(function, ..)
                 if !function.is_temporary() =>
             {
                 self.count_relation(function.id);

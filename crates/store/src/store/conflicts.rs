@@ -37,6 +37,7 @@ pub(super) fn refuse_conflicts(
     }
     if let Some(after) = &catalog {
         after.refuse_orphans(&published.catalog, &request.catalog_changes)?;
+        after.refuse_lost_reads(request.snapshot.catalog(), &request.catalog_changes)?;
     }
     for (id, writes) in &request.writes {
         let Some(before) = request.snapshot.catalog().table_by_id(*id) else { continue };

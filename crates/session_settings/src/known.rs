@@ -64,7 +64,7 @@ const ISOLATION: Kind =
 
 /// All settings, sorted by name.
 #[rustfmt::skip]
-pub(crate) const KNOWN: &[Known] = &[
+pub const KNOWN: &[Known] = &[
     known("application_name", "", Kind::Text, "Sets the application name to be reported in statistics and logs."),
     known("block_size", "8192", Kind::Internal, "Shows the size of a disk block."),
     known("bytea_output", "hex", Kind::Choice(&["escape", "hex"]), "Sets the output format for bytea."),
@@ -141,7 +141,7 @@ pub fn find(name: &str) -> Option<&'static Known> {
 
 impl Known {
     /// Whether sessions cannot set it.
-    pub(crate) fn is_fixed(&self) -> bool {
+    pub fn is_fixed(&self) -> bool {
         matches!(self.kind, Kind::Internal | Kind::System)
     }
 
@@ -149,7 +149,7 @@ impl Known {
     ///
     /// # Errors
     /// 22023 for an invalid value, 55P02 if sessions cannot set it.
-    pub(crate) fn canonical(&self, value: &str) -> Result<String> {
+    pub fn canonical(&self, value: &str) -> Result<String> {
         let lower = value.to_lowercase();
         match self.kind {
             Kind::Text => Ok(value.to_owned()),

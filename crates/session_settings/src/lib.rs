@@ -1,11 +1,11 @@
 //! Settings: those that exist ([`known`]), and the values that a session has for them
-//! ([`Settings`]).
+//! ([`Settings`]), as transactions change them ([`scopes`]).
 
 pub mod cluster;
 pub mod isolation;
 pub mod known;
+pub mod scopes;
 
-use crate::names::BOOTSTRAP_SUPERUSER;
 use isolation::Isolation;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,6 +14,10 @@ use store::catalog::DEFAULT_SCHEMA;
 use values::style::{BytesStyle, DateFormat, DateOrder, FloatDigits, IntervalStyle, Style};
 use values::zone::Zone;
 use values::{Error, Result, SqlState};
+
+/// The bootstrap superuser. It owns every object that no role owns, and it is the user of every
+/// session while no role exists.
+pub const BOOTSTRAP_SUPERUSER: &str = "pando";
 
 /// A session's settings.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,0 +1,87 @@
+//! The lifetime of a setting's value: SET outlives its transaction if that commits, SET LOCAL never does, and a rollback
+//! undoes both.
+
+use crate::Settings;
+use arc_swap::ArcSwap;
+use std::sync::Arc;
+use values::error::Result;
+
+/// The settings of a transaction that has changed some.
+#[derive(Debug, Clone)]
+pub struct Scope {
+    /// The settings when the transaction began.
+    before: Arc<Settings>,
+    /// The settings after a commit.
+    lasting: Arc<Settings>,
+}
+
+impl Scope {
+    /// Whether changes stay after a commit.
+    pub fn is_lasting(&self) -> bool {
+        self.before != self.lasting
+    }
+}
+
+/// A transaction's settings at a savepoint.
+#[derive(Debug, Clone)]
+pub struct Mark {
+    scope: Option<Scope>,
+    current: Arc<Settings>,
+}
+
+/// Changes settings outside a transaction.
+///
+/// # Errors
+/// Those of the change.
+pub fn change(
+    current: &ArcSwap<Settings>,
+    change: impl FnOnce(&mut Settings) -> Result<()>,
+) -> Result<()> {
+    let mut changed = Settings::clone(&current.load());
+    change(&mut changed)?;
+    current.store(Arc::new(changed));
+    Ok(())
+}
+
+/// Changes settings in a transaction. If `local`, the change ends with it.
+///
+/// # Errors
+/// Those of the change.
+pub fn change_in(
+    scope: &mut Option<Scope>,
+    current: &ArcSwap<Settings>,
+    local: bool,
+    change: impl Fn(&mut Settings) -> Result<()>,
+) -> Result<()> {
+    let now = current.load_full();
+    let mut changed = Settings::clone(&now);
+    change(&mut changed)?;
+    let scope = scope.get_or_insert_with(|| Scope { before: Arc::clone(&now), lasting: now });
+    if !local {
+        let mut lasting = Settings::clone(&scope.lasting);
+        change(&mut lasting)?;
+        scope.lasting = Arc::new(lasting);
+    }
+    current.store(Arc::new(changed));
+    Ok(())
+}
+
+/// Ends the scope of a transaction.
+pub fn end(scope: Option<Scope>, current: &ArcSwap<Settings>, committed: bool) {
+    if let Some(scope) = scope {
+        current.store(if committed { scope.lasting } else { scope.before });
+    }
+}
+
+/// The settings at a savepoint.
+pub fn mark(scope: &Option<Scope>, current: &ArcSwap<Settings>) -> Mark {
+    Mark { scope: scope.clone(), current: current.load_full() }
+}
+
+/// Restores the settings at a savepoint.
+pub fn go_back(scope: &mut Option<Scope>, current: &ArcSwap<Settings>, mark: &Mark) {
+    if scope.is_some() {
+        scope.clone_from(&mark.scope);
+        current.store(Arc::clone(&mark.current));
+    }
+}
