@@ -9,6 +9,7 @@ use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::simplify::SimplifyContext;
 use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 use datafusion::physical_expr::PhysicalExpr;
+use executor::short_circuit;
 use optimizer::with_exact_decimals;
 use parking_lot::Mutex;
 use planner::casts;
@@ -98,7 +99,8 @@ impl Indexes {
             let exact = with_exact_decimals(logical.clone(), &schema, &simplifier)?;
             meanings.push(unqualified(simplifier.simplify(exact)?));
             let callable = lowering::callable(logical, &schema, &self.engine)?;
-            expressions.push(self.engine.create_physical_expr(unqualified(callable), &inputs)?);
+            let computed = self.engine.create_physical_expr(unqualified(callable), &inputs)?;
+            expressions.push(short_circuit(computed)?);
         }
         let predicate = index.predicate.as_ref().and_then(|_| meanings.pop());
         let mut meanings = meanings.into_iter();
@@ -122,10 +124,22 @@ impl Planned {
         let schema = plan_schema(table, &places);
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         let batch = RecordBatch::try_new_with_options(Arc::new(schema), inputs.to_vec(), &options)?;
-        let mut computed = self
-            .expressions
-            .iter()
-            .map(|expression| Ok(expression.evaluate(&batch)?.into_array(rows)?));
+        let keys = self.expressions.len() - usize::from(index.predicate.is_some());
+        let (keys, predicate) = self.expressions.split_at(keys);
+        let fulfils = match predicate {
+            [predicate, ..] => {
+                Some(predicate.evaluate(&batch)?.into_array(rows)?.as_boolean().clone())
+            }
+            [] => None,
+        };
+        // Keys may fail for the rows that the index does not have.
+        let mut computed = keys.iter().map(|expression| {
+            let value = match &fulfils {
+                Some(fulfils) => expression.evaluate_selection(&batch, fulfils)?,
+                None => expression.evaluate(&batch)?,
+            };
+            Ok(value.into_array(rows)?)
+        });
         let mut next = || computed.next().unwrap_or_else(|| Err(missing()));
         let mut columns = Vec::with_capacity(index.columns.len());
         for column in &index.columns {
@@ -138,10 +152,6 @@ impl Planned {
                 IndexKey::Expression(of) => cast(&next()?, &of.sql_type.arrow())?,
             });
         }
-        let fulfils = match index.predicate {
-            Some(_) => Some(next()?.as_boolean().clone()),
-            None => None,
-        };
         Ok(IndexedRows { columns, fulfils })
     }
 }

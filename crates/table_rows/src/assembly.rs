@@ -9,7 +9,7 @@ use std::sync::Arc;
 use store::Store;
 use store::catalog::{Column, Table};
 use values::assign::assign;
-use values::error::Result;
+use values::error::{Error, Result};
 use values::style::Style;
 
 /// The source of a column's values.
@@ -92,6 +92,14 @@ impl Assembly {
     /// Converts a batch: the result has all columns of the table and satisfies its constraints.
     pub fn assemble(&self, input: &RecordBatch) -> Result<RecordBatch> {
         self.constraints.batch(self.columns(input)?)
+    }
+
+    /// As [`Self::assemble`]; of rows of which one violates a constraint those before it, and its error.
+    ///
+    /// # Errors
+    /// Those of casts and defaults; the violation if it is the first row's.
+    pub fn rows_before_error(&self, input: &RecordBatch) -> Result<(RecordBatch, Option<Error>)> {
+        self.constraints.rows_before_error(self.columns(input)?)
     }
 
     /// The constraints of the table.

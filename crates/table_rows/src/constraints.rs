@@ -4,6 +4,7 @@ use crate::expressions;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::physical_expr::PhysicalExpr;
+use executor::short_circuit;
 use planner::{self, Planner};
 use scan::provider::{row_schema, typed_rows};
 use std::sync::Arc;
@@ -26,6 +27,8 @@ pub struct Constraints {
     table: Arc<Table>,
     /// The names and conditions of CHECK constraints; of those of domains with the name of the domain.
     checks: Vec<(CheckName, Arc<dyn PhysicalExpr>)>,
+    /// Which checks are the table's own, in the order of their names: that in which they are checked.
+    by_name: Vec<usize>,
     /// Generated columns with their generation expressions.
     generated: Vec<(usize, Arc<dyn PhysicalExpr>)>,
     is_lasting: bool,
@@ -69,10 +72,13 @@ impl Constraints {
         }
         let mut expressions = expressions.into_iter();
         let names = names.into_iter().map(|(name, domain)| CheckName { name, domain });
-        let checks = names.zip(expressions.by_ref()).collect();
+        let checks: Vec<_> = names.zip(expressions.by_ref()).collect();
+        let mut by_name: Vec<usize> = (0..table.checks.len()).collect();
+        by_name.sort_by_key(|at| &table.checks[*at].name);
         let generated = columns.into_iter().zip(expressions).collect();
         let style = Style::default();
-        Some(Self { table: Arc::clone(table), checks, generated, is_lasting: false, style })
+        let table = Arc::clone(table);
+        Some(Self { table, checks, by_name, generated, is_lasting: false, style })
     }
 
     /// The CHECK conditions, followed by the generation expressions, over the columns of the table.
@@ -91,19 +97,53 @@ impl Constraints {
     /// of the table.
     ///
     /// # Errors
-    /// 23502 for NOT NULL and 23514 for CHECK. The message names the constraint, the detail shows
-    /// the row.
-    pub fn batch(&self, mut columns: Vec<ArrayRef>) -> Result<RecordBatch> {
+    /// 23502 for NOT NULL and 23514 for CHECK, of the first row in error. The message names the constraint, the detail
+    /// shows the row.
+    pub fn batch(&self, columns: Vec<ArrayRef>) -> Result<RecordBatch> {
+        let (rows, error) = self.rows_before_error(columns)?;
+        error.map_or(Ok(rows), Err)
+    }
+
+    /// As [`Self::batch`]; of rows of which one is in error those before it, and its error.
+    ///
+    /// # Errors
+    /// As of [`Self::batch`], if it is the first row.
+    pub fn rows_before_error(
+        &self,
+        columns: Vec<ArrayRef>,
+    ) -> Result<(RecordBatch, Option<Error>)> {
+        let count = columns.first().map_or(0, |column| column.len());
+        let error = match self.batch_of_all(columns.clone()) {
+            Err(error) if count > 1 => error,
+            batch => return Ok((batch?, None)),
+        };
+        let (sound, error) = self.first_error(&columns, error);
+        if sound == 0 {
+            return Err(error);
+        }
+        Ok((self.batch_of_all(sliced(&columns, 0, sound))?, Some(error)))
+    }
+
+    /// The number of rows before the first one in error, and its error. `error` is that of all rows together.
+    fn first_error(&self, columns: &[ArrayRef], mut error: Error) -> (usize, Error) {
+        let (mut sound, mut end) = (0, columns.first().map_or(0, |column| column.len()));
+        while end - sound > 1 {
+            let middle = sound.midpoint(end);
+            match self.batch_of_all(sliced(columns, sound, middle)) {
+                Ok(_) => sound = middle,
+                Err(found) => (end, error) = (middle, found),
+            }
+        }
+        (sound, error)
+    }
+
+    /// As [`Self::batch`], with the error of any row. Of a single row it is the one that PostgreSQL finds first.
+    fn batch_of_all(&self, mut columns: Vec<ArrayRef>) -> Result<RecordBatch> {
         if !self.generated.is_empty() {
             self.generate(&mut columns)?;
         }
+        self.check_domains(&columns)?;
         for (column, array) in self.table.columns.iter().zip(&columns) {
-            if array.null_count() > 0
-                && let Some(domain) = not_null_domain(&column.sql_type)
-            {
-                let message = format!("domain {domain} does not allow null values");
-                return Err(Error::new(SqlState::NotNullViolation, message));
-            }
             if !column.nullable && array.null_count() > 0 {
                 let row = (0..array.len()).find(|row| array.is_null(*row)).unwrap_or(0);
                 let message = format!(
@@ -117,20 +157,12 @@ impl Constraints {
             }
         }
         let batch = RecordBatch::try_new(self.table.arrow_schema(), columns)?;
-        if self.checks.is_empty() {
+        if self.by_name.is_empty() {
             return Ok(batch);
         }
         let typed = typed_rows(&self.table, &batch)?;
-        for (CheckName { name, domain }, check) in &self.checks {
-            let holds = check.evaluate(&typed)?.into_array(batch.num_rows())?;
-            let holds = holds.as_boolean();
-            let broken = (0..holds.len()).find(|row| holds.is_valid(*row) && !holds.value(*row));
-            if let (Some(_), Some(domain)) = (broken, domain) {
-                let message =
-                    format!("value for domain {domain} violates check constraint \"{name}\"");
-                return Err(Error::new(SqlState::CheckViolation, message).of_constraint(name));
-            }
-            if let Some(row) = broken {
+        for (CheckName { name, .. }, check) in self.by_name.iter().map(|at| &self.checks[*at]) {
+            if let Some(row) = broken(check, &typed)? {
                 let message = format!(
                     "new row for relation \"{}\" violates check constraint \"{name}\"",
                     self.table.name
@@ -144,24 +176,69 @@ impl Constraints {
         Ok(batch)
     }
 
+    /// Checks the constraints of the columns' domains.
+    fn check_domains(&self, columns: &[ArrayRef]) -> Result<()> {
+        for (column, array) in self.table.columns.iter().zip(columns) {
+            if array.null_count() > 0
+                && let Some(domain) = not_null_domain(&column.sql_type)
+            {
+                let message = format!("domain {domain} does not allow null values");
+                return Err(Error::new(SqlState::NotNullViolation, message));
+            }
+        }
+        if self.checks.len() == self.by_name.len() {
+            return Ok(());
+        }
+        let given = self.given_rows(columns)?;
+        for (CheckName { name, domain }, check) in &self.checks {
+            if let Some(domain) = domain
+                && broken(check, &given)?.is_some()
+            {
+                let message =
+                    format!("value for domain {domain} violates check constraint \"{name}\"");
+                return Err(Error::new(SqlState::CheckViolation, message).of_constraint(name));
+            }
+        }
+        Ok(())
+    }
+
+    /// Rows for expressions before NOT NULL is checked.
+    fn given_rows(&self, columns: &[ArrayRef]) -> Result<RecordBatch> {
+        let schema = row_schema(&self.table);
+        let nullable = |field: &Arc<Field>| Field::clone(field).with_nullable(true);
+        let schema = Schema::new(schema.fields().iter().map(nullable).collect::<Vec<_>>());
+        Ok(RecordBatch::try_new(Arc::new(schema), columns.to_vec())?)
+    }
+
     /// Replaces generated columns by their computed values.
     fn generate(&self, columns: &mut [ArrayRef]) -> Result<()> {
-        // NOT NULL is checked afterwards.
-        let fields = row_schema(&self.table)
-            .fields()
-            .iter()
-            .map(|field| {
-                let field = Field::clone(field);
-                field.with_nullable(true)
-            })
-            .collect::<Vec<_>>();
-        let given = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns.to_vec())?;
+        let given = self.given_rows(columns)?;
         for (index, value) in &self.generated {
-            let value = value.evaluate(&given)?.into_array(given.num_rows())?;
+            let value = evaluated(value, &given)?;
             columns[*index] = assign(&value, &self.table.columns[*index], self.style)?;
         }
         Ok(())
     }
+}
+
+/// The first row for which a condition does not hold.
+fn broken(condition: &Arc<dyn PhysicalExpr>, rows: &RecordBatch) -> Result<Option<usize>> {
+    let holds = evaluated(condition, rows)?;
+    let holds = holds.as_boolean();
+    Ok((0..holds.len()).find(|row| holds.is_valid(*row) && !holds.value(*row)))
+}
+
+/// An expression for each row, whose AND and OR evaluate for a row what PostgreSQL would.
+fn evaluated(expression: &Arc<dyn PhysicalExpr>, rows: &RecordBatch) -> Result<ArrayRef> {
+    let expression = Arc::clone(expression);
+    // The engine does so itself for a single row.
+    let expression = if rows.num_rows() > 1 { short_circuit(expression)? } else { expression };
+    Ok(expression.evaluate(rows)?.into_array(rows.num_rows())?)
+}
+
+/// The rows from `begin` to before `end`.
+fn sliced(columns: &[ArrayRef], begin: usize, end: usize) -> Vec<ArrayRef> {
+    columns.iter().map(|column| column.slice(begin, end - begin)).collect()
 }
 
 /// The visible values of a row, as the detail of an error.

@@ -17,8 +17,9 @@ use lowering::{Rows, Surroundings, UserFunctions, lower_over};
 use parser::types;
 use planner::Planner;
 use scan::provider::row_schema;
+use std::collections::BTreeSet;
 use std::sync::Arc;
-use store::catalog::{Index, SqlType, Table};
+use store::catalog::{self, Index, SqlType, Table};
 use values::error::{Error, Result};
 
 /// Expressions over a table's row.
@@ -121,6 +122,18 @@ pub fn expanded(
     let (_, bound) = bound.map_err(|error| refused(error, ""))?;
     let calls_none = trees(table, &[expression]).is_ok_and(|(_, plain)| plain == bound);
     Ok((bound.into_iter().next(), calls_none))
+}
+
+/// The functions of users that an expression of a table's definition calls by itself, not in their bodies. `None` if it
+/// cannot be bound.
+pub fn functions_called(
+    planner: &Planner<'_>,
+    table: &Table,
+    expression: RowExpression<'_>,
+) -> Option<BTreeSet<catalog::RelationId>> {
+    let (known, row) = (Types::noting_calls(planner), table_of(table, 0).ok()?);
+    analyzer::bind_row(&known, &row, &[expression]).ok()?;
+    Some(known.called())
 }
 
 /// A typed tree over a table's row as the engine's expression.
@@ -371,6 +384,7 @@ fn over(
         sources: &[],
         catalog: None,
         returned: &[],
+        kept: &Default::default(),
         parameters: &[],
         text: "",
     };

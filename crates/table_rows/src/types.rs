@@ -7,8 +7,9 @@ use analyzer::tree::Column;
 use analyzer::{Catalog, Domain, Routine, RowsOf, Table, TargetRelation};
 use parser::types;
 use planner::Planner;
+use std::collections::BTreeSet;
 use std::sync::Arc;
-use store::catalog::SqlType;
+use store::catalog::{RelationId, SqlType};
 use user_types::Visible;
 use values::error::Error;
 
@@ -23,6 +24,17 @@ impl Types {
     pub fn of(planner: &Planner<'_>) -> Self {
         let types = Visible::new(planner.tables.catalog(), planner.search_path.schemas());
         Self { types, routines: Routines::of(planner).map(Routines::without_relations) }
+    }
+
+    /// Those that a statement can name, for an expression of which [`Self::called`] says what it calls.
+    pub(crate) fn noting_calls(planner: &Planner<'_>) -> Self {
+        let types = Visible::new(planner.tables.catalog(), planner.search_path.schemas());
+        Self { types, routines: Routines::of(planner).map(Routines::noting_calls) }
+    }
+
+    /// The functions that were called.
+    pub(crate) fn called(&self) -> BTreeSet<RelationId> {
+        self.routines.as_ref().map(Routines::called).unwrap_or_default()
     }
 
     /// The types of a table's columns: what an index is computed with, where no catalog is.

@@ -4,10 +4,12 @@ use super::relations::Relations;
 use analyzer::Bound;
 use analyzer::tree::{Expr, Output, Query, Select, SelectId};
 use datafusion::logical_expr::LogicalPlan;
+use futures::FutureExt;
 use grammar::tree::NodeEnum;
 use planner::Planner;
+use std::collections::BTreeSet;
 use std::sync::Arc;
-use store::catalog::{Function, RelationId};
+use store::catalog::{Function, RelationId, View};
 use table_rows::routines::known;
 use table_rows::{Refused, refused};
 use values::error::{Error, Result};
@@ -23,7 +25,8 @@ pub(crate) async fn check(planner: &Planner<'_>, text: &str, function: &Function
         return checked.map_err(|error| in_statement(error, text, &function.body));
     }
     if routines::is_foreign(&function.language) {
-        let definition = lowering::foreign::definition(&Arc::new(function.clone()));
+        let (catalog, function) = (planner.tables.catalog(), Arc::new(function.clone()));
+        let definition = lowering::foreign::definition(catalog, &function, &[]);
         return definition.map_err(|refusal| Error::from(Refused::from(refusal)))?.check();
     }
     let routine = Arc::new(known(planner.tables.catalog(), &Arc::new(function.clone()))?);
@@ -68,6 +71,24 @@ pub(crate) fn in_statement(error: Error, text: &str, source: &str) -> Error {
     match (error.position(), text.find(source)) {
         (Some(position), Some(byte)) => error.at(text[..byte].chars().count() + position),
         _ => error.without_position(),
+    }
+}
+
+/// The functions of users that a view's query calls by itself, not in their bodies. `None` if it cannot be bound at once.
+pub(crate) fn of_view(planner: &Planner<'_>, view: &View) -> Option<BTreeSet<RelationId>> {
+    called_by(&planner.of_view(view), &view.sql).now_or_never().flatten()
+}
+
+async fn called_by(planner: &Planner<'_>, text: &str) -> Option<BTreeSet<RelationId>> {
+    let script = grammar::parse(text).ok()?;
+    let query = script.statements().first()?.stmt.as_ref()?.node.as_ref()?;
+    let mut relations = Relations::of(planner, query).await.ok()?;
+    relations.named.note_calls();
+    loop {
+        let bound = grammar::growing(|| analyzer::bind(query, &relations, &[], false));
+        if !relations.look_up_more(planner).await.ok()? {
+            return bound.ok().map(|_| relations.named.called());
+        }
     }
 }
 

@@ -131,15 +131,14 @@ pub(crate) async fn plan_text(
     Ok(planned(planner, statement.ok_or_else(|| unread(text))?, text, true).await?)
 }
 
-/// The plan of the query of a frame's CREATE TABLE AS, CREATE VIEW or COPY, and the columns of its result. `None` if it has
-/// none of its own.
+/// The plan of the query of a frame's CREATE TABLE AS, CREATE VIEW or COPY, and the columns of its result.
 ///
 /// # Errors
-/// As of [`plan`].
+/// As of [`plan`]; 0A000 if it has no query of its own.
 pub(crate) async fn plan_source(
     frame: &Frame<'_>,
     planner: &Planner<'_>,
-) -> Result<Option<(LogicalPlan, Vec<Field>)>> {
+) -> Result<(LogicalPlan, Vec<Field>)> {
     let statement = frame.statement;
     if statement.is_some_and(|statement| statement.has_changing_source() && is_view(statement)) {
         return Err(Error::unsupported(match statement.is_some_and(is_materialized) {
@@ -147,13 +146,9 @@ pub(crate) async fn plan_source(
             false => "views must not contain data-modifying statements in WITH",
         }));
     }
-    match statement.and_then(Statement::source) {
-        Some(query) => {
-            let is_executed = !statement.is_some_and(is_view);
-            Ok(Some(planned(planner, query, frame.text, is_executed).await?))
-        }
-        None => Ok(None),
-    }
+    let query = statement.and_then(Statement::source).ok_or_else(missing_source)?;
+    let is_executed = !statement.is_some_and(is_view);
+    Ok(planned(planner, query, frame.text, is_executed).await?)
 }
 
 fn is_view(statement: &Statement) -> bool {
@@ -282,6 +277,7 @@ fn lowered<'a>(
         sources: relations.sources(),
         catalog: Some(planner.tables.catalog()),
         returned,
+        kept: &relations.kept,
         parameters: planner.parameters,
         folds: is_executed,
         text,

@@ -13,9 +13,9 @@ use lowering::SourceTable;
 use parking_lot::Mutex;
 use parser::types;
 use planner::{Conflict, NamedParameter, Planner, unique_names};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
-use store::catalog::Relation;
+use store::catalog::{Relation, RelationId};
 use table_rows::routines::Routines;
 use table_rows::{Refused, Types};
 
@@ -44,6 +44,16 @@ impl Named {
         if let Some(routines) = &mut self.routines {
             routines.execute_volatile();
         }
+    }
+
+    /// Notes which functions are called.
+    pub(super) fn note_calls(&mut self) {
+        self.routines = self.routines.take().map(Routines::noting_calls);
+    }
+
+    /// The functions that were called since [`Self::note_calls`].
+    pub(super) fn called(&self) -> BTreeSet<RelationId> {
+        self.routines.as_ref().map(Routines::called).unwrap_or_default()
     }
 
     /// No relations yet.

@@ -20,12 +20,14 @@ use table_rows::{Refused, table_of};
 
 /// The relations that a statement names, with what reads them.
 pub(super) struct Relations {
-    named: Named,
+    pub(super) named: Named,
     /// What the queries of views can name through which the statement changes tables, by their numbers.
     views: Vec<(Arc<View>, Named)>,
     sources: Vec<SourceTable>,
     /// What the statement changes. A view that is not updatable leads to no table.
     targets: HashMap<Name, (TargetRelation, Option<Changed>)>,
+    /// The rows of its queries that are computed once.
+    pub(super) kept: executor::kept::KeptQueries,
 }
 
 /// What a statement changes.
@@ -68,8 +70,8 @@ impl Relations {
 
     /// No relations yet.
     pub(super) fn none(planner: &Planner<'_>) -> Self {
-        let (views, sources, targets) = Default::default();
-        Self { named: Named::none(planner), views, sources, targets }
+        let (views, sources, targets, kept) = Default::default();
+        Self { named: Named::none(planner), views, sources, targets, kept }
     }
 
     /// Looks up what the analyzer asked for in vain. Returns whether it finds more now.

@@ -7,29 +7,24 @@ use crate::context::Inner;
 use crate::context::call_site::{CallSite, DEPTH_MAX};
 use crate::context::kept_functions::KeptFunction;
 use analyzer::tree::Executed;
-use datafusion::arrow::array::{ArrayRef, ListArray, StructArray, new_empty_array};
-use datafusion::arrow::buffer::OffsetBuffer;
-use datafusion::arrow::datatypes::{DataType, FieldRef, Fields};
-use datafusion::common::{Result as EngineResult, ScalarValue, internal_err};
+use datafusion::arrow::array::ArrayRef;
+use datafusion::arrow::datatypes::{DataType, FieldRef};
+use datafusion::common::{Result as EngineResult, ScalarValue};
 use datafusion::logical_expr::{
     ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
     Volatility,
 };
 use lowering::{Shape, UserFunctions};
 use parking_lot::Mutex;
-use procedural::{StatementHost, awaited};
+use procedural::{CallForm, Callee, Caller, Results, StatementHost, awaited};
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Weak};
 use store::Reading;
 use store::catalog::{Catalog, RelationId};
-use values::assign::converted;
 use values::error::{Error, Result, SqlState};
 use values::translate::external;
-
-/// The bytes of stack that the statements of one function may need.
-const ROOM: usize = 2 << 20;
 
 /// A host of bodies.
 type BodyHost = StatementHost<AtCall>;
@@ -41,18 +36,53 @@ pub(crate) fn user_functions(
     reading: Option<Reading>,
     site: CallSite,
 ) -> Arc<dyn UserFunctions> {
+    functions(session, catalog, reading, site)
+}
+
+/// The same functions, which expressions may also call themselves.
+pub(crate) fn functions(
+    session: &Weak<Inner>,
+    catalog: Arc<Catalog>,
+    reading: Option<Reading>,
+    site: CallSite,
+) -> Arc<Functions> {
     let statement = session.upgrade().map_or(0, |session| session.borrowed.statement());
     let session = Weak::clone(session);
     let environment = Arc::new(Environment { session, statement, catalog, reading, site });
-    Arc::new(Functions { environment, known: Mutex::default() })
+    Arc::new(Functions { environment, known: Mutex::default(), called: Mutex::default() })
 }
 
-struct Functions {
+/// Who calls functions at a place within an environment.
+fn caller(environment: &Environment, site: &CallSite) -> Arc<dyn Caller> {
+    let Environment { session, catalog, reading, .. } = environment;
+    functions(session, Arc::clone(catalog), reading.clone(), site.clone())
+}
+
+/// Functions of users.
+pub(crate) struct Functions {
     environment: Arc<Environment>,
     known: Mutex<HashMap<RelationId, Arc<Ready>>>,
+    /// The functions that expressions have called.
+    called: Mutex<Vec<Called>>,
 }
 
+/// A function that an expression has called.
+type Called = (Arc<Callee>, Arc<Ready>, Arc<CallForm>);
+
 impl Functions {
+    fn called(&self, callee: &Arc<Callee>) -> Result<(Arc<Ready>, Arc<CallForm>)> {
+        let known = |(of, ready, form): &Called| {
+            Arc::ptr_eq(of, callee).then(|| (Arc::clone(ready), Arc::clone(form)))
+        };
+        if let Some(called) = self.called.lock().iter().find_map(known) {
+            return Ok(called);
+        }
+        let ready = self.ready(callee.id)?;
+        let form = ready.kept.prepared.form(&callee.shape)?;
+        self.called.lock().push((Arc::clone(callee), Arc::clone(&ready), Arc::clone(&form)));
+        Ok((ready, form))
+    }
+
     fn ready(&self, id: RelationId) -> Result<Arc<Ready>> {
         if let Some(ready) = self.known.lock().get(&id) {
             return Ok(Arc::clone(ready));
@@ -79,6 +109,13 @@ impl UserFunctions for Functions {
     }
 }
 
+impl Caller for Functions {
+    fn call(&self, callee: &Arc<Callee>, arguments: Vec<ScalarValue>) -> Result<ScalarValue> {
+        let (ready, form) = self.called(callee)?;
+        awaited(ready.value(&self.environment, &form, arguments))
+    }
+}
+
 /// A function with hosts that nobody uses at the moment, which know its expressions.
 struct Ready {
     kept: Arc<KeptFunction>,
@@ -97,18 +134,35 @@ impl Ready {
         Ok(kept.unwrap_or_else(|| {
             let is_volatile = self.kept.prepared.is_volatile();
             let (site, environment) = (site.inside(is_volatile), Arc::clone(environment));
-            let reading = HashMap::new();
-            let memory = self.kept.memory();
-            self.kept.prepared.host(AtCall { environment, site, is_volatile, reading }, memory)
+            let (reading, memory) = (HashMap::new(), self.kept.memory());
+            let at_call = AtCall { environment, site, is_volatile, reading, caller };
+            self.kept.prepared.host(at_call, memory)
         }))
+    }
+
+    /// The value for arguments.
+    async fn value(
+        &self,
+        environment: &Arc<Environment>,
+        form: &CallForm,
+        arguments: Vec<ScalarValue>,
+    ) -> Result<ScalarValue> {
+        executor::check()?;
+        let mut host = self.host(environment)?;
+        let value = self.kept.prepared.value(&mut host, form, arguments).await?;
+        self.hosts.lock().push(host);
+        Ok(value)
     }
 }
 
 impl Drop for Ready {
     fn drop(&mut self) {
-        for host in self.hosts.get_mut().drain(..) {
-            self.kept.keep(host.into_memory().lasting());
-        }
+        // A host holds those of the functions within.
+        grammar::growing(|| {
+            for host in self.hosts.get_mut().drain(..) {
+                self.kept.keep(host.into_memory().lasting());
+            }
+        });
     }
 }
 
@@ -136,83 +190,28 @@ impl UserFunction {
         Self { environment, ready, name, shape, signature }
     }
 
-    /// The rows of the results for each row of the arguments.
-    async fn results(
-        &self,
-        arguments: &[ArrayRef],
-        count: usize,
-    ) -> Result<Vec<Vec<Vec<ScalarValue>>>> {
+    /// The results for each row of the arguments.
+    async fn results(&self, arguments: &[ArrayRef], count: usize) -> Result<Results> {
         let session = self.environment.session()?;
         let catalog = &self.environment.catalog;
-        let function = &self.ready.kept.prepared.function;
-        let _identity = identity(&session, self.environment.statement, catalog, function)?;
+        let prepared = &self.ready.kept.prepared;
+        let statement = self.environment.statement;
+        let _identity = identity(&session, statement, catalog, &prepared.function)?;
+        let form = prepared.form(&self.shape)?;
         let mut host = self.ready.host(&self.environment)?;
-        let mut results = Vec::with_capacity(count);
+        let mut results = Results::with_capacity(&form, count);
         for row in 0..count {
             executor::check()?;
             let values = arguments.iter().map(|array| ScalarValue::try_from_array(array, row));
             let values = values.collect::<EngineResult<Vec<_>>>()?;
-            results.push(self.ready.kept.prepared.call(&mut host, &self.shape, values).await?);
+            match &mut results {
+                Results::Values(all) => all.push(prepared.value(&mut host, &form, values).await?),
+                Results::Rows(all) => all.push(prepared.call(&mut host, &form, values).await?),
+            }
         }
         self.ready.hosts.lock().push(host);
         Ok(results)
     }
-
-    /// The results as an array.
-    fn array(&self, results: Vec<Vec<Vec<ScalarValue>>>) -> EngineResult<ArrayRef> {
-        let data_type = self.shape.field.data_type();
-        if self.shape.is_list {
-            let DataType::List(item) = data_type else {
-                return internal_err!("the rows of a function are no list");
-            };
-            let offsets = OffsetBuffer::from_lengths(results.iter().map(Vec::len));
-            let rows: Vec<_> = results.into_iter().flatten().collect();
-            let items = records(fields_of(item.data_type())?, rows)?;
-            return Ok(Arc::new(ListArray::try_new(Arc::clone(item), offsets, items, None)?));
-        }
-        let first = results.into_iter().map(|rows| rows.into_iter().next().unwrap_or_default());
-        if self.shape.is_row {
-            return records(fields_of(data_type)?, first.collect());
-        }
-        let values = first.map(|row| row.into_iter().next().unwrap_or(ScalarValue::Null));
-        column(data_type, values.collect())
-    }
-}
-
-fn fields_of(data_type: &DataType) -> EngineResult<&Fields> {
-    match data_type {
-        DataType::Struct(fields) => Ok(fields),
-        other => internal_err!("{other} is no record"),
-    }
-}
-
-fn records(fields: &Fields, rows: Vec<Vec<ScalarValue>>) -> EngineResult<ArrayRef> {
-    let count = rows.len();
-    let mut columns: Vec<Vec<ScalarValue>> =
-        fields.iter().map(|_| Vec::with_capacity(count)).collect();
-    for row in rows {
-        for (column, value) in columns.iter_mut().zip(row) {
-            column.push(value);
-        }
-    }
-    let arrays = fields.iter().zip(columns);
-    let arrays = arrays.map(|(field, values)| column(field.data_type(), values));
-    let arrays = arrays.collect::<EngineResult<Vec<_>>>()?;
-    Ok(Arc::new(StructArray::try_new_with_length(fields.clone(), arrays, None, count)?))
-}
-
-/// Values as an array of a type.
-fn column(data_type: &DataType, values: Vec<ScalarValue>) -> EngineResult<ArrayRef> {
-    if values.is_empty() {
-        return Ok(new_empty_array(data_type));
-    }
-    let converted = values.into_iter().map(|value| match value.data_type() == *data_type {
-        true => Ok(value),
-        false if value.is_null() => ScalarValue::try_from(data_type),
-        false => converted(&value, data_type).map_err(external),
-    });
-    let converted = converted.collect::<EngineResult<Vec<_>>>()?;
-    ScalarValue::iter_to_array(converted)
 }
 
 impl fmt::Debug for UserFunction {
@@ -259,9 +258,8 @@ impl ScalarUDFImpl for UserFunction {
         let count = if is_constant { 1 } else { args.number_rows };
         let arrays = args.args.iter().map(|value| value.to_array(count));
         let arrays = arrays.collect::<EngineResult<Vec<ArrayRef>>>()?;
-        let results = grammar::with_room(ROOM, || awaited(self.results(&arrays, count)));
-        let results = results.map_err(external)?;
-        let array = self.array(results)?;
+        let results = awaited(self.results(&arrays, count)).map_err(external)?;
+        let array = results.array(&self.shape)?;
         match is_constant {
             true => Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&array, 0)?)),
             false => Ok(ColumnarValue::Array(array)),

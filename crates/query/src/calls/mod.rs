@@ -8,7 +8,8 @@
 //! - The statements of a volatile function go to the session ([`Driver`](crate::context::call_site::Driver)), which executes them in the open
 //!   transaction while the query runs in a task ([`served`](crate::served)).
 //!
-//! A function that only computes (`procedural`) needs no session, whatever its volatility.
+//! A function that only computes (`procedural`) needs no session, whatever its volatility. Expressions of functions call it
+//! without the engine.
 //!
 //! Not here: what a body means (`plpgsql`, `procedural`), and which calls are executed (`analyzer`).
 
@@ -17,5 +18,5 @@ mod function;
 mod identity;
 mod statements;
 
-pub(crate) use function::user_functions;
+pub(crate) use function::{functions, user_functions};
 pub(crate) use identity::identity;

@@ -10,7 +10,9 @@ use datafusion::logical_expr::LogicalPlanBuilder;
 use datafusion::physical_plan::collect;
 use parser::{Body, Statement};
 use planner::NamedParameter;
-use procedural::{Compiled, Done, Scalar, Statements, calls_any, is_of_settings, reads_tables};
+use procedural::{
+    Caller, Compiled, Done, Scalar, Statements, calls_any, is_of_settings, may_call, reads_tables,
+};
 use std::collections::HashMap;
 use std::sync::Arc;
 use store::DistributedSavepoint;
@@ -24,6 +26,8 @@ pub(crate) struct AtCall {
     pub(super) is_volatile: bool,
     /// Whether statements read tables, by their texts.
     pub(super) reading: HashMap<String, bool>,
+    /// Who calls functions within the function.
+    pub(super) caller: fn(&Environment, &CallSite) -> Arc<dyn Caller>,
 }
 
 impl AtCall {
@@ -51,7 +55,8 @@ impl AtCall {
         limit: Option<usize>,
     ) -> Result<Done> {
         let session = self.environment.session()?;
-        let frame = session.frame_of(values, statement).with_names(names).at(self.site.clone());
+        let site = self.site.in_statement();
+        let frame = session.frame_of(values, statement).with_names(names).at(site);
         let reading = self.environment.reading()?;
         if let Some(done) = rows_of(&session, &frame, statement, reading, limit).await? {
             return Ok(done);
@@ -93,7 +98,7 @@ impl Statements for AtCall {
         match self.driver() {
             Some(driver) if is_asked => {
                 let asked = Asked {
-                    depth: self.site.depth,
+                    depth: self.site.in_statement().depth,
                     statement: statement.clone(),
                     names: names.to_vec(),
                     values: values.to_vec(),
@@ -127,7 +132,11 @@ impl Statements for AtCall {
         let planner = frame.planner(self.environment.reading().ok()?);
         let query = analysis::query_of(statement).ok()?;
         let tree = Box::pin(analysis::tree_without_values(&frame, &planner, query)).await.ok()?;
-        Scalar::of(&tree, names)
+        Scalar::calling(&tree, names, &|executed| may_call(&self.environment.catalog, executed))
+    }
+
+    async fn caller(&mut self) -> Option<Arc<dyn Caller>> {
+        Some((self.caller)(&self.environment, &self.site))
     }
 
     async fn expression(

@@ -43,6 +43,11 @@ impl CallSite {
         Self { depth: self.depth + 1, driver, needs_driver: Arc::default() }
     }
 
+    /// The place of calls in a statement of a function.
+    pub(crate) fn in_statement(&self) -> Self {
+        Self { depth: self.depth + STATEMENT_DEPTH, ..self.clone() }
+    }
+
     /// Notes a call of a function whose statements are executed in the transaction.
     pub(crate) fn note_driver_needed(&self) {
         self.needs_driver.store(true, Ordering::Relaxed);
@@ -89,8 +94,12 @@ impl fmt::Debug for Driver {
     }
 }
 
-/// The most functions within each other.
-pub(crate) const DEPTH_MAX: usize = 100;
+/// The most functions within each other. Each runs on a stack with enough room.
+pub(crate) const DEPTH_MAX: usize = 1_000;
+
+/// For how many functions a query of a function counts, a change that fires a trigger, and a CALL: the first two take a thread
+/// while they run, and a CALL is polled anew, with all around it, whenever it has waited.
+pub(crate) const STATEMENT_DEPTH: usize = 9;
 
 /// What a function asks for.
 pub(crate) enum Request {

@@ -13,6 +13,7 @@ use optimizer::{
     ReadOrders, RepeatedOrders, Rule, SkippedRows, WholeOrders,
 };
 use planner::casts::Casts;
+use planner::kept::PlansKept;
 use planner::scales::Scales;
 use planner::volatile::VolatileColumns;
 use planner::waiting::WaitingValues;
@@ -63,6 +64,7 @@ impl Engine {
             .with_config(config(threads))
             .with_runtime_env(runtime)
             .with_default_features()
+            .with_query_planner(Arc::new(PlansKept))
             .with_analyzer_rule(Arc::new(Casts))
             .with_analyzer_rule(Arc::new(Scales))
             .with_analyzer_rule(Arc::new(WaitingValues))

@@ -24,7 +24,6 @@ mod presence;
 pub(crate) mod running;
 pub(crate) mod session_context;
 mod sessions;
-pub(crate) mod settings_scopes;
 mod shared;
 pub(crate) mod temporary;
 pub(crate) mod transactions;

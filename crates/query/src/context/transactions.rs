@@ -2,11 +2,10 @@
 
 use crate::context::announcements::Announcements;
 use crate::context::held::{Held, HeldMark};
-use crate::context::settings_scopes;
-use crate::context::settings_scopes::{Mark, Scope};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use catalog_views::session_context::TransactionStatus;
 use catalog_views::settings::Settings;
+use catalog_views::settings::scopes::{self, Mark, Scope};
 use chrono::{DateTime, Utc};
 use executor::Control;
 use procedural::Held as _;
@@ -151,10 +150,8 @@ impl Conversation {
         change: impl Fn(&mut Settings) -> Result<()>,
     ) -> Result<()> {
         match &mut self.open {
-            Some(open) => {
-                settings_scopes::change_in(&mut open.scope, &self.settings, local, change)
-            }
-            None => settings_scopes::change(&self.settings, change),
+            Some(open) => scopes::change_in(&mut open.scope, &self.settings, local, change),
+            None => scopes::change(&self.settings, change),
         }
     }
 
@@ -278,7 +275,7 @@ impl Conversation {
                 Err(ended) => Err(ended),
             }
         };
-        settings_scopes::end(open.scope, &self.settings, matches!(committed, Ok(true)));
+        scopes::end(open.scope, &self.settings, matches!(committed, Ok(true)));
         match committed {
             Ok(true) => self.announcements.committed(),
             _ => self.announcements.rolled_back(),
@@ -297,7 +294,7 @@ impl Conversation {
             }
             Err(ended) => Err(ended),
         };
-        settings_scopes::end(open.scope, &self.settings, committed.is_ok());
+        scopes::end(open.scope, &self.settings, committed.is_ok());
         match committed {
             Ok(()) => self.announcements.committed(),
             Err(_) => self.announcements.rolled_back(),
@@ -308,7 +305,7 @@ impl Conversation {
     /// Rolls the transaction back.
     pub(crate) fn rollback(&mut self) {
         if let Some(open) = self.take_open() {
-            settings_scopes::end(open.scope, &self.settings, false);
+            scopes::end(open.scope, &self.settings, false);
             self.announcements.rolled_back();
         }
     }
@@ -340,7 +337,7 @@ impl Conversation {
 
     pub(crate) fn savepoint(&mut self, name: String) -> Result<()> {
         let open = block(&mut self.open).ok_or_else(|| no_transaction("SAVEPOINT"))?;
-        let mark = settings_scopes::mark(&open.scope, &self.settings);
+        let mark = scopes::mark(&open.scope, &self.settings);
         let others = (self.announcements.mark(), self.held.mark());
         open.savepoints.push((name, open.transaction.savepoint(), mark, others));
         Ok(())
@@ -360,7 +357,7 @@ impl Conversation {
         let (_, savepoint, mark, (announced, held)) = &open.savepoints[index];
         open.transaction.rollback_to(savepoint).await?;
         open.transaction.release_to(savepoint);
-        settings_scopes::go_back(&mut open.scope, &self.settings, mark);
+        scopes::go_back(&mut open.scope, &self.settings, mark);
         self.announcements.go_back(*announced);
         self.held.go_back(*held);
         // A stream from before the rollback may still fail; that must not fail the transaction.
@@ -419,15 +416,28 @@ pub(crate) async fn rolled_back(
     if has_waited { Ok(()) } else { Err(error) }
 }
 
-/// Commits a statement's own transaction. A commit that may be repeated, after a conflict, has not begun.
+/// Commits a statement's own transaction. A commit that may be repeated, after a conflict, has not begun. It is one, too, that
+/// another transaction has taken a name meanwhile: the statement, executed again, says what that means.
 pub(crate) async fn committed(
     transaction: DistributedTransaction,
     control: &Control,
 ) -> Result<()> {
     let guard = control.begin_commit()?;
-    transaction.commit().await?;
+    transaction.commit().await.map_err(|error| {
+        let error = Error::from(error);
+        match is_name_taken(error.state()) {
+            true => Error::new(SqlState::SerializationFailure, error.message()),
+            false => error,
+        }
+    })?;
     guard.succeeded();
     Ok(())
+}
+
+/// Whether an error says that an object of a name exists.
+fn is_name_taken(state: SqlState) -> bool {
+    use SqlState::{DuplicateFunction, DuplicateObject, DuplicateSchema, DuplicateTable};
+    matches!(state, DuplicateFunction | DuplicateObject | DuplicateSchema | DuplicateTable)
 }
 
 fn no_transaction(command: &str) -> Error {

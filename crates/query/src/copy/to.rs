@@ -35,9 +35,7 @@ pub(crate) async fn run(frame: &Frame<'_>, tables: &dyn Tables, copy: &Copy) -> 
             let text = super::query_of(tables.catalog(), frame.path(), name, columns)?;
             analysis::plan_text(&planner, &text).await?
         }
-        Copied::Query => {
-            analysis::plan_source(frame, &planner).await?.ok_or_else(analysis::missing_source)?
-        }
+        Copied::Query => analysis::plan_source(frame, &planner).await?,
     };
     let plan = lowering::with_labels(plan, &fields)?;
     let physical = planner.physical(&plan).await?;

@@ -1,6 +1,5 @@
 //! ALTER SEQUENCE.
 
-use super::columns::is_integer;
 use super::truncate::replace_sequence;
 use crate::context::Frame;
 use crate::dml::{declared_column, named_target};
@@ -10,6 +9,7 @@ use parser::types;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{Catalog, CatalogChange, Privileges, Relation, Sequence, SqlType};
+use table_rows::columns::is_integer;
 use user_types::Visible;
 use values::error::{Error, Result, SqlState};
 

@@ -3,10 +3,9 @@
 use super::alter_type::{self, Rewritten};
 use super::alter_view;
 use super::checks;
-use super::columns::{define, has_sequence};
 use super::dependents;
+use super::existing_index;
 use super::foreign_keys;
-use super::generated::{self, mentions};
 use super::identity;
 use super::in_use::refuse_in_use;
 use super::index;
@@ -23,7 +22,10 @@ use parser::commands::{AlterOperation, AlterTable, ColumnDefinition, ObjectKind,
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{CatalogChange, Column, Privileges, Relation, Table, TableId};
+use table_rows::columns::{define, has_sequence};
 use table_rows::default_values::DefaultValue;
+use table_rows::generated::{self, mentions};
+use table_rows::typed;
 use values::assign::assign;
 use values::error::{Error, Result, SqlState};
 
@@ -62,6 +64,7 @@ pub(crate) async fn run(
     let id = table.id;
     refuse_in_use(frame, transaction, &Relation::Table(table), "ALTER TABLE")?;
     for operation in &alter.operations {
+        refuse_typed(transaction, id, operation)?;
         if changes_keys(frame, transaction, id, operation).await? {
             continue;
         }
@@ -88,6 +91,24 @@ pub(crate) async fn run(
     Ok(())
 }
 
+/// Refuses to change the columns of a table of a composite type.
+///
+/// # Errors
+/// 42809.
+fn refuse_typed(
+    transaction: &DistributedTransaction,
+    table: TableId,
+    operation: &AlterOperation,
+) -> Result<()> {
+    let what = match operation {
+        AlterOperation::AddColumn { .. } => "add column to",
+        AlterOperation::DropColumn { .. } => "drop column from",
+        AlterOperation::SetType { .. } => "alter column type of",
+        _ => return Ok(()),
+    };
+    transaction.catalog().table_by_id(table).map_or(Ok(()), |table| typed::refuse(table, what))
+}
+
 /// Adds the constraints that a new column is declared with.
 async fn add_keys_of(
     frame: &Frame<'_>,
@@ -99,12 +120,10 @@ async fn add_keys_of(
         primary_key::add(frame, transaction, table, key).await?;
     }
     for unique in &column.unique {
-        if unique.is_primary {
-            let message = "a deferrable primary key cannot be added together with its column";
-            let hint = "Add the column first, then the constraint.";
-            return Err(Error::unsupported(message).with_hint(hint));
+        match unique.is_primary {
+            true => primary_key::add_deferrable(frame, transaction, table, unique).await?,
+            false => index::add_unique(frame, transaction, table, unique).await?,
         }
-        index::add_unique(frame, transaction, table, unique).await?;
     }
     for written in &column.references {
         foreign_keys::add(frame, transaction, table, written, false).await?;
@@ -125,6 +144,9 @@ async fn changes_keys(
         }
         AlterOperation::AddConstraint(TableConstraint::Unique(unique)) => {
             index::add_unique(frame, transaction, table, unique).await?;
+        }
+        AlterOperation::AddConstraint(TableConstraint::Existing(of)) => {
+            existing_index::add(frame, transaction, table, of).await?;
         }
         AlterOperation::AddConstraint(TableConstraint::PrimaryKey(key)) => {
             primary_key::add(frame, transaction, table, key).await?;
@@ -150,9 +172,12 @@ async fn changes_keys(
                 return Ok(true);
             }
             let of = transaction.catalog().table_by_id(table);
-            if of.is_some_and(|of| of.is_key_name(name)) {
+            if let Some(of) = of.filter(|of| of.is_key_name(name)) {
+                let key = format!("constraint {name} on table {}", of.name);
                 let dropped = integrity::drop_key(frame, transaction, table, *cascade).await?;
                 foreign_keys::tell(frame, dropped);
+                let id = table.relation();
+                dependents::drop_grouped(frame, transaction, id, &key, *cascade).await?;
                 return Ok(true);
             }
             let Some(found) = index::of_constraint(transaction, table, name) else {
@@ -197,6 +222,10 @@ async fn change(
     operation: &AlterOperation,
 ) -> Result<Changed> {
     match operation {
+        AlterOperation::SetOf(of) => {
+            let users = frame.types(transaction.catalog());
+            typed::change(table, of.as_ref(), &users, frame.text)?;
+        }
         AlterOperation::AddColumn { column, if_not_exists } => {
             if *if_not_exists && table.column(&column.name).is_some() {
                 let what = format!("column \"{}\" of relation", column.name);
@@ -241,11 +270,7 @@ async fn change(
             }
         }
         // By `changes_keys`.
-        AlterOperation::AddConstraint(
-            TableConstraint::PrimaryKey(_)
-            | TableConstraint::Unique(_)
-            | TableConstraint::ForeignKey(_),
-        )
+        AlterOperation::AddConstraint(_)
         | AlterOperation::AlterConstraint { .. }
         | AlterOperation::SwitchTriggers(_)
         // By `alter_view`.

@@ -1,14 +1,14 @@
 //! Operations of ALTER TABLE that rewrite all rows: a new type for a column, which replaces the
 //! column by a new one, and a new generated column.
 
-use super::columns::is_integer;
-use super::{dependents, generated, index, index_columns};
+use super::{dependents, index, index_columns};
 use crate::context::Frame;
 use crate::context::start;
 use datafusion::arrow::array::{RecordBatch, new_null_array};
 use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::LogicalPlanBuilder;
 use datafusion::physical_expr::PhysicalExpr;
+use executor::short_circuit;
 use futures::TryStreamExt;
 use integrity::operator_classes::require_order;
 use parser::commands::DataType;
@@ -18,8 +18,10 @@ use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{CatalogChange, ColumnId, Relation, Sequence, SqlType, Table, TableId};
 use table_rows::Constraints;
+use table_rows::columns::is_integer;
 use table_rows::default_values::DefaultValue;
 use table_rows::expressions;
+use table_rows::generated;
 use values::assign::assign;
 use values::error::{Error, Result, SqlState};
 use values::numbers;
@@ -103,7 +105,7 @@ fn new_value(
     let row = expressions::plan_altered(planner, table, (&text, index), to)?;
     let missing = || Error::new(SqlState::InternalError, "the value of a column is missing");
     let value = row.exprs.into_iter().next().ok_or_else(missing)?;
-    Ok(planner.physical_expression(value, &row.schema)?.1)
+    Ok(short_circuit(planner.physical_expression(value, &row.schema)?.1)?)
 }
 
 /// Computes the rows for a definition whose last column is new.

@@ -1,6 +1,5 @@
 //! CHECK constraints: their names, and ALTER TABLE ... ADD, DROP and RENAME CONSTRAINT.
 
-use super::generated::mentions;
 use crate::analysis;
 use crate::context::Frame;
 use crate::context::start;
@@ -11,6 +10,7 @@ use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{Check, Table};
 use table_rows::Constraints;
+use table_rows::generated::mentions;
 use values::error::{Error, Result, SqlState};
 
 /// Adds a check to a table definition. A check without a name is named after its column if it uses
@@ -157,6 +157,7 @@ pub(super) fn rename(table: &mut Table, old: &str, new: &str) -> Result<()> {
     if let Some(at) = foreign {
         table.foreign_keys[at].name = new.to_owned();
     }
+    table.move_constraint_comment(old, new);
     Ok(())
 }
 

@@ -18,8 +18,16 @@ pub(crate) async fn run(
     statement: &Comment,
 ) -> Result<()> {
     let comment = statement.text.clone();
-    if let Commented::Type(name) = &statement.on {
-        return user_type::comment(frame, transaction, name, comment);
+    match &statement.on {
+        Commented::Type(name) => return user_type::comment(frame, transaction, name, comment),
+        Commented::DomainConstraint(domain, name) => {
+            return user_type::comment_check(frame, transaction, (domain, name), comment);
+        }
+        Commented::TableConstraint(table, name) => {
+            let table = named_target(frame, transaction, table, Privileges::OWNER)?;
+            return integrity::comment(transaction, &table, name, comment);
+        }
+        Commented::Relation(..) | Commented::Column(..) | Commented::Schema(_) => {}
     }
     let change = match &statement.on {
         Commented::Column(relation, name) => {
@@ -34,7 +42,9 @@ pub(crate) async fn run(
             CatalogChange::ReplaceSchema(Schema { name: name.clone(), comment })
         }
         // Above.
-        Commented::Type(_) => return Ok(()),
+        Commented::Type(_) | Commented::DomainConstraint(..) | Commented::TableConstraint(..) => {
+            return Ok(());
+        }
         Commented::Relation(kind, name) => {
             let relation = find_named(transaction.catalog(), frame.path(), name)?;
             let relation = relation.ok_or_else(|| undefined(name))?;

@@ -1,7 +1,6 @@
 //! CREATE SEQUENCE, and the sequences of serial and identity columns.
 
 use super::alter_sequence;
-use super::columns::is_integer;
 use super::place;
 use crate::context::Frame;
 use parser::commands::{CreateSequence, RelationName, SequenceOptions};
@@ -11,6 +10,7 @@ use store::DistributedTransaction;
 use store::catalog::{
     CatalogChange, ColumnId, Object, Relation, RelationId, Sequence, SqlType, Table,
 };
+use table_rows::columns::is_integer;
 use user_types::Visible;
 use values::error::{Error, Result, SqlState};
 

@@ -1,10 +1,9 @@
 //! CREATE TABLE and CREATE TABLE AS.
 
 use super::checks;
-use super::columns::{define, has_sequence, refuse_system};
 use super::create_sequence::owned_sequence;
+use super::dependents;
 use super::foreign_keys;
-use super::generated;
 use super::identity::next_value;
 use super::index;
 use super::like::{self, Copied, Indexes};
@@ -14,28 +13,33 @@ use super::table_options::TableOptions;
 use crate::analysis;
 use crate::context::Frame;
 use crate::context::outcome::{Outcome, Tag};
-use crate::dml::ingest;
+use crate::dml::{ingest, statement};
 use catalog_views::relation_names::find_named;
+use datafusion::datasource::memory::MemorySourceConfig;
 use datafusion::physical_plan::ExecutionPlan;
+use futures::TryStreamExt;
 use integrity::names::{self, of_sequence};
+use parser::Statement;
 use parser::commands::{
     self, Check, ColumnDefinition, CreateTable, CreateTableAs, ForeignKeyDefinition, NewTable,
     Persistence, PrimaryKey, RelationName, SequenceOptions, TableConstraint, Unique,
 };
-use planner::relations::rename_columns;
 use sdds::GroupId;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{
     Catalog, CatalogChange, Column, ColumnId, DEFAULT_BUCKET_SIZE, Materialized, Object, OnCommit,
-    Relation, SqlType, Table, TableId, is_temporary_schema,
+    Relation, SqlType, Table, TableExtension, TableId, UserType, is_temporary_schema,
 };
 use table_rows::Assembly;
 use table_rows::Constraints;
+use table_rows::columns::{define, has_sequence, of_type, refuse_system};
 use table_rows::default_values::DefaultValue;
+use table_rows::generated;
+use table_rows::typed;
 use user_types::Visible;
 use values::error::{Error, Result, SqlState};
-use values::types;
+use values::field::Field;
 
 /// Maximum number of columns of a table.
 const COLUMNS_MAX: usize = 1600;
@@ -48,13 +52,21 @@ pub(crate) async fn run(
 ) -> Result<()> {
     let Some(mut builder) = begun(frame, transaction, &create.table)? else { return Ok(()) };
     let users = frame.types(transaction.catalog());
+    if let Some(of) = &create.of_type {
+        let of = typed::type_of(of, &users, frame.text)?;
+        builder.add_typed(&of, &create.columns)?;
+    }
+    let columns: &[ColumnDefinition] = match &create.of_type {
+        Some(_) => &[],
+        None => &create.columns,
+    };
     let mut after = 0;
     for written in &create.likes {
-        builder.add_columns(&create.columns[after..written.after], &users, frame.text)?;
+        builder.add_columns(&columns[after..written.after], &users, frame.text)?;
         after = written.after;
         builder.add_like(like::copied(frame, transaction, written).await?)?;
     }
-    builder.add_columns(&create.columns[after..], &users, frame.text)?;
+    builder.add_columns(&columns[after..], &users, frame.text)?;
     builder.add_constraints(&create.constraints)?;
     builder.name_key(transaction.catalog())?;
     builder.name_sequences(transaction.catalog());
@@ -94,6 +106,8 @@ pub(crate) async fn run_as(
     builder.add_query_columns(&columns)?;
     if let Some((query, relations)) = &create.materialized {
         refuse_temporary(frame, transaction.catalog(), relations)?;
+        let reads = dependents::reads(frame, transaction.catalog(), relations);
+        builder.table.extension.reads = reads;
         builder.table.materialized = Some(Materialized {
             sql: analysis::without_stars(&frame.planner(transaction), query).await?,
             search_path: frame.path().named().map(str::to_owned).collect(),
@@ -173,36 +187,48 @@ fn refuse_temporary(frame: &Frame<'_>, catalog: &Catalog, names: &[RelationName]
 /// The columns of a CREATE TABLE AS, and the plan of its rows; `None` without data.
 async fn planned(
     frame: &Frame<'_>,
-    transaction: &DistributedTransaction,
+    transaction: &mut DistributedTransaction,
     create: &CreateTableAs,
 ) -> Result<(Vec<(String, SqlType)>, Option<Arc<dyn ExecutionPlan>>)> {
-    let planner = frame.planner(transaction);
-    let names = &create.columns;
-    let (plan, fields) = match analysis::plan_source(frame, &planner).await? {
-        Some((plan, fields)) => (plan, Some(fields)),
-        None => return Err(analysis::missing_source()),
+    let changes = frame.statement.is_some_and(Statement::has_changing_source);
+    let (fields, physical) = if changes && create.with_data && create.materialized.is_none() {
+        changed(frame, transaction).await?
+    } else {
+        let planner = frame.planner(transaction);
+        let (plan, fields) = analysis::plan_source(frame, &planner).await?;
+        match create.with_data {
+            true if frame.site.needs_driver() => {
+                drop(planner);
+                changed(frame, transaction).await?
+            }
+            true => (fields, Some(planner.physical(&plan).await?)),
+            false => (fields, None),
+        }
     };
-    if names.len() > plan.schema().fields().len() {
+    if create.columns.len() > fields.len() {
         let message = "too many column names were specified";
         return Err(Error::new(SqlState::SyntaxError, message));
     }
-    let plan = rename_columns(plan, names)?;
-    let mut columns: Vec<(String, SqlType)> = match fields {
-        Some(fields) => fields.into_iter().map(|field| (field.name, field.sql_type)).collect(),
-        None => {
-            let fields = plan.schema().fields().iter();
-            fields.map(|field| (field.name().clone(), types::of_field(field))).collect()
-        }
-    };
-    for (column, name) in columns.iter_mut().zip(names) {
-        column.0.clone_from(name);
-    }
+    let names = create.columns.iter().map(Some).chain(std::iter::repeat(None));
+    let columns = fields.into_iter().zip(names);
+    let columns = columns.map(|(of, name)| (name.cloned().unwrap_or(of.name), of.sql_type));
+    let columns: Vec<(String, SqlType)> = columns.collect();
     columns.iter().try_for_each(|(_, of)| parser::types::refuse_rows(of))?;
-    let physical = match create.with_data {
-        true => Some(planner.physical(&plan).await?),
-        false => None,
-    };
     Ok((columns, physical))
+}
+
+/// The columns and rows of a query that changes something, or calls functions that do.
+async fn changed(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+) -> Result<(Vec<Field>, Option<Arc<dyn ExecutionPlan>>)> {
+    let Outcome::Rows(rows) = Box::pin(statement::run(frame, transaction)).await? else {
+        return Err(analysis::missing_source());
+    };
+    let schema = rows.stream.schema();
+    let batches: Vec<_> = rows.stream.try_collect().await?;
+    let plan: Arc<dyn ExecutionPlan> = MemorySourceConfig::try_new_exec(&[batches], schema, None)?;
+    Ok((rows.fields.to_vec(), Some(plan)))
 }
 
 fn on_commit(new: &NewTable, schema: &str) -> Result<OnCommit> {
@@ -252,6 +278,7 @@ impl Builder {
             materialized: None,
             key_constraint: None,
             is_unlogged: false,
+            extension: TableExtension::default(),
             comment: None,
         };
         let (key, checks, unique, indexes, references, sequences) = Default::default();
@@ -266,17 +293,38 @@ impl Builder {
     ) -> Result<()> {
         for definition in definitions {
             let column = define(self.table.next_column, definition, users, text)?;
-            if has_sequence(definition) {
-                self.sequences.push((column.id, definition.sequence.clone()));
-            }
-            if let Some(key) = &definition.key {
-                self.set_key(key.clone())?;
-            }
-            self.checks.extend(definition.checks.iter().cloned());
-            definition.unique.iter().try_for_each(|unique| self.add_unique(unique))?;
-            self.references.extend(definition.references.iter().cloned());
-            self.add_column(column)?;
+            self.add_defined(column, definition)?;
         }
+        Ok(())
+    }
+
+    fn add_defined(&mut self, column: Column, definition: &ColumnDefinition) -> Result<()> {
+        if has_sequence(definition) {
+            self.sequences.push((column.id, definition.sequence.clone()));
+        }
+        if let Some(key) = &definition.key {
+            self.set_key(key.clone())?;
+        }
+        self.checks.extend(definition.checks.iter().cloned());
+        definition.unique.iter().try_for_each(|unique| self.add_unique(unique))?;
+        self.references.extend(definition.references.iter().cloned());
+        self.add_column(column)
+    }
+
+    /// Adds the columns of a composite type, with options of some.
+    fn add_typed(&mut self, of: &UserType, options: &[ColumnDefinition]) -> Result<()> {
+        typed::check_options(of, options)?;
+        for attribute in of.attributes().unwrap_or_default() {
+            let id = self.table.next_column;
+            match options.iter().find(|option| option.name == attribute.name) {
+                Some(option) => {
+                    let column = of_type(id, option, attribute.sql_type.clone())?;
+                    self.add_defined(column, option)?;
+                }
+                None => self.add_column(typed::column(id, attribute))?,
+            }
+        }
+        self.table.extension.of_type = Some(of.id);
         Ok(())
     }
 
@@ -293,6 +341,7 @@ impl Builder {
             self.set_key(PrimaryKey { name: None, columns: copied.keys })?;
         }
         self.checks.extend(copied.checks);
+        self.table.extension.comments.extend(copied.comments);
         if copied.indexes.iter().flat_map(|of| &of.all).any(|index| index.is_primary) {
             self.refuse_second_key()?;
         }
@@ -383,6 +432,8 @@ impl Builder {
                 TableConstraint::PrimaryKey(key) => self.set_key(key.clone())?,
                 TableConstraint::Check(check) => self.checks.push(check.clone()),
                 TableConstraint::Unique(unique) => self.add_unique(unique)?,
+                // Refused where it is read.
+                TableConstraint::Existing(_) => {}
                 TableConstraint::ForeignKey(key) => {
                     self.references.push(ForeignKeyDefinition::clone(key));
                 }

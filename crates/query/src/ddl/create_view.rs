@@ -1,6 +1,6 @@
 //! CREATE VIEW. A view of a temporary table is temporary, as in PostgreSQL.
 
-use super::place;
+use super::{dependents, place};
 use crate::analysis;
 use crate::context::Frame;
 use catalog_views::relation_names::find_named;
@@ -42,14 +42,12 @@ pub(crate) async fn run(
     let columns = create.columns.clone();
     let replaced = existing.filter(|_| create.replaces).map(Relation::id);
     let planner = frame.planner(transaction).within(replaced);
-    let plan = match analysis::plan_source(frame, &planner).await? {
-        Some((plan, _)) => plan,
-        None => return Err(analysis::missing_source()),
-    };
+    let (plan, _) = analysis::plan_source(frame, &planner).await?;
     let plan = rename_columns(plan, &columns)?;
     refuse_repeated(plan.schema().as_arrow())?;
     let sql = analysis::without_stars(&planner, &create.query).await?;
     let mut options = with_options(ViewOptions::default(), create.options);
+    options.reads = dependents::reads(frame, &catalog, &create.relations);
     let (id, comment) = match existing {
         Some(Relation::View(known)) if create.replaces => {
             let view = &Relation::View(Arc::clone(known));

@@ -4,12 +4,15 @@
 //! the text, columns from the optimized plan, in which wildcards are expanded and unused columns
 //! are removed.
 
+use crate::analysis::calls;
 use crate::context::Frame;
-use catalog_views::relation_names::{find_in, find_parts};
+use catalog_views::relation_names::{find_in, find_named, find_parts};
 use catalog_views::search_path::SearchPath;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::logical_expr::{LogicalPlan, TableScan};
+use parser::commands::RelationName;
 use planner::Planner;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{
@@ -33,6 +36,17 @@ pub(super) fn of_relation(frame: &Frame<'_>, catalog: &Catalog, id: RelationId) 
     others.filter(|view| names(catalog, frame.path(), view, id)).collect()
 }
 
+/// The relations that names in the query of a view mean, which commits look at.
+pub(super) fn reads(
+    frame: &Frame<'_>,
+    catalog: &Catalog,
+    names: &[RelationName],
+) -> Vec<RelationId> {
+    let found = names.iter().filter_map(|name| find_named(catalog, frame.path(), name).ok()?);
+    let all: BTreeSet<RelationId> = found.map(Relation::id).collect();
+    all.into_iter().collect()
+}
+
 /// The definitions of all views and materialized views.
 fn all(catalog: &Catalog) -> impl Iterator<Item = Arc<View>> {
     catalog.relations().filter_map(|relation| match relation {
@@ -47,12 +61,17 @@ fn kind(catalog: &Catalog, view: &View) -> &'static str {
     catalog.relation_by_id(view.id).map_or("view", Relation::kind)
 }
 
-/// The views whose texts call a function of a name and number of arguments that may be this one.
+/// The views that call a function: their texts have its name, and the analyzer chooses it. A view that cannot be bound is
+/// one of them for the name alone.
 pub(super) fn of_function(
     frame: &Frame<'_>,
-    catalog: &Catalog,
+    transaction: &DistributedTransaction,
     function: &Function,
 ) -> Vec<Arc<View>> {
+    let planner = frame.planner(transaction);
+    let is_called = |view: &Arc<View>| {
+        calls::of_view(&planner, view).is_none_or(|called| called.contains(&function.id))
+    };
     let may_mean = |view: &Arc<View>| {
         let path = frame.path().of_view(&view.search_path);
         grammar::calls(&view.sql).into_iter().any(|(schema, name, arguments)| {
@@ -63,7 +82,7 @@ pub(super) fn of_function(
             name == function.name && in_schema && routines::takes(function, arguments)
         })
     };
-    all(catalog).filter(may_mean).collect()
+    all(transaction.catalog()).filter(may_mean).filter(is_called).collect()
 }
 
 /// With CASCADE, drops the views whose texts name a type.
@@ -112,6 +131,33 @@ pub(super) fn drop_views(
             let view = format!("{} {}", self::kind(&catalog, &view), view.name);
             let detail = format!("{view} depends on {kind} {name}");
             return Err(needed(&format!("{kind} {name}"), detail));
+        }
+        drop_view(frame, transaction, view)?;
+    }
+    Ok(())
+}
+
+/// With CASCADE, drops the views whose GROUP BY leaves out columns, which the primary key of a table allowed. `key` is that
+/// key, which is dropped.
+///
+/// # Errors
+/// 2BP01 if there are some, without CASCADE.
+pub(super) async fn drop_grouped(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    table: RelationId,
+    key: &str,
+    cascade: bool,
+) -> Result<()> {
+    let catalog = Arc::clone(transaction.catalog());
+    for view in of_relation(frame, &catalog, table) {
+        let plan = frame.planner(transaction).view_plan(&view).await;
+        if !plan.is_err_and(|error| error.state() == SqlState::GroupingError) {
+            continue;
+        }
+        if !cascade {
+            let view = format!("{} {}", kind(&catalog, &view), view.name);
+            return Err(needed(key, format!("{view} depends on {key}")));
         }
         drop_view(frame, transaction, view)?;
     }
@@ -195,7 +241,7 @@ pub(super) async fn refuse_type(
 }
 
 /// The first view that uses a column.
-async fn of_column(
+pub(super) async fn of_column(
     frame: &Frame<'_>,
     transaction: &DistributedTransaction,
     table: &Table,
@@ -242,14 +288,14 @@ fn uses(
             let parts = scan.table_name.to_vec();
             let relation = find_parts(catalog, path, &parts);
             let is_table = relation.is_some_and(|relation| relation.id() == table.id.relation());
-            used |= is_table && reads(scan, column);
+            used |= is_table && shows(scan, column);
         }
         Ok(if used { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
     })?;
     Ok(used)
 }
 
-fn reads(scan: &TableScan, column: &str) -> bool {
+fn shows(scan: &TableScan, column: &str) -> bool {
     let shown = scan.projected_schema.fields().iter().any(|field| field.name() == column);
     let mut filtered = scan.filters.iter().flat_map(|filter| filter.column_refs());
     shown || filtered.any(|filtered| filtered.name == column)

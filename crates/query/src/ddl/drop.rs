@@ -1,15 +1,14 @@
 //! DROP TABLE, DROP VIEW, DROP SEQUENCE, DROP INDEX and DROP SCHEMA.
 
-use super::dependents::{self, drop_with_owned};
-use super::in_use::refuse_in_use;
-use super::{foreign_keys, functions, index, primary_key, user_type, uses};
+use super::drop_relation::drop_one;
+use super::{functions, index, primary_key, user_type};
 use crate::context::Frame;
 use catalog_views::relation_names::{a_kind, find_named};
 use parser::commands::{Drop, ObjectKind, RelationName};
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{
-    Catalog, CatalogChange, ForeignKey, Index, Privileges, RESERVED_SCHEMAS, Relation, Table,
+    Catalog, CatalogChange, Index, Privileges, RESERVED_SCHEMAS, Relation, Table,
 };
 use values::error::{Error, Result, SqlState};
 
@@ -68,31 +67,17 @@ fn drop_relation(
         return Err(Error::new(SqlState::DependentObjectsStillExist, message));
     }
     may_drop(frame, &catalog, relation)?;
-    if let Relation::Sequence(sequence) = relation {
-        uses::drop_of_sequence(frame, transaction, sequence, drop.cascade)?;
-    }
     if let Relation::Index(index) = relation {
         return drop_index(frame, transaction, index, drop.cascade);
     }
-    // Cursors name views that go first.
-    let in_use = refuse_in_use(frame, transaction, relation, "DROP TABLE");
-    dependents::drop_views(frame, transaction, relation, drop.cascade)?;
-    functions::drop_with_table(frame, transaction, relation, drop.cascade)?;
-    if let Relation::Table(table) = relation {
-        let what = format!("table {}", table.name);
-        let named = |of: &Table| {
-            let is_it = |name: &RelationName| {
-                let found = find_named(&catalog, frame.path(), name).ok().flatten();
-                found.is_some_and(|found| found.id() == of.id.relation())
-            };
-            drop.names.iter().any(is_it)
+    let is_named = |of: &Table| {
+        let is_it = |name: &RelationName| {
+            let found = find_named(&catalog, frame.path(), name).ok().flatten();
+            found.is_some_and(|found| found.id() == of.id.relation())
         };
-        let depends = |of: &Table, _: &ForeignKey| !named(of);
-        let (id, names) = (table.id, (&*what, &*what));
-        foreign_keys::drop_dependents(frame, transaction, id, names, drop.cascade, depends)?;
-        in_use?;
-    }
-    drop_with_owned(transaction, &catalog, relation)
+        drop.names.iter().any(is_it)
+    };
+    drop_one(frame, transaction, relation, drop.cascade, &is_named)
 }
 
 /// Drops an index that belongs to no constraint.
@@ -169,18 +154,20 @@ fn drop_schema(
         frame.access(&catalog).require_schema(name, Privileges::OWNER)?;
     }
     if drop.cascade {
+        let goes = |of: &Table| of.schema == name;
         for relation in catalog.relations_in(name) {
-            if let Relation::Table(_) = relation {
-                refuse_in_use(frame, transaction, relation, "DROP TABLE")?;
-            }
-            if transaction.catalog().relation_by_id(relation.id()).is_some() {
-                let now = Arc::clone(transaction.catalog());
-                drop_with_owned(transaction, &now, relation)?;
+            // What belongs to tables goes with them.
+            let is_owned = matches!(relation, Relation::Index(_))
+                || matches!(relation, Relation::Sequence(of) if of.owned_by.is_some());
+            let now = transaction.catalog().relation_by_id(relation.id()).cloned();
+            if let Some(relation) = now.filter(|_| !is_owned) {
+                drop_one(frame, transaction, &relation, true, &goes)?;
             }
         }
         for function in catalog.functions_in(name) {
-            super::triggers::drop_with_function(frame, transaction, function, true)?;
-            transaction.change_catalog(CatalogChange::DropFunction(function.id))?;
+            if transaction.catalog().functions().any(|now| now.id == function.id) {
+                functions::drop_one(frame, transaction, function, true)?;
+            }
         }
     }
     let types = catalog.user_types().filter(|user| drop.cascade && user.schema == name);

@@ -231,7 +231,7 @@ fn drop_all(
 }
 
 /// Drops a function, and with CASCADE the views that use it.
-fn drop_one(
+pub(super) fn drop_one(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
     function: &Arc<Function>,
@@ -249,7 +249,7 @@ fn drop_one(
         let message = format!("drop cascades to {}", shown_of(&catalog, other));
         frame.session.notice(SqlState::SuccessfulCompletion, message);
     }
-    for view in dependents::of_function(frame, &catalog, function) {
+    for view in dependents::of_function(frame, transaction, function) {
         if !cascade {
             return Err(needed(&shown, format!("view {} depends on {shown}", view.name)));
         }
@@ -268,9 +268,7 @@ fn shown_of(catalog: &Catalog, function: &Arc<Function>) -> String {
 
 /// Whether a function is an aggregate that calls another one.
 fn calls(aggregate: &Function, other: &Function) -> bool {
-    let Some(steps) = &aggregate.extension.aggregate else { return false };
-    let of = Some(FunctionId::User(other.id));
-    Some(steps.transition) == of || steps.combine == of || steps.finish == of
+    aggregate.extension.steps().any(|step| *step == FunctionId::User(other.id))
 }
 
 /// With CASCADE, drops the functions with parameters or results of a type that is dropped.

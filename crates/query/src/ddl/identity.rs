@@ -1,7 +1,6 @@
 //! ALTER TABLE ... ALTER COLUMN ... ADD GENERATED, SET GENERATED and DROP IDENTITY.
 
 use super::alter_sequence;
-use super::columns::is_integer;
 use super::create_sequence::owned_sequence;
 use super::uses;
 use crate::context::Frame;
@@ -11,6 +10,7 @@ use parser::commands::{self, AlterSequence, IdentityChange, RelationName, Sequen
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{CatalogChange, Identity, Object, Relation, Sequence, Table, TableId};
+use table_rows::columns::is_integer;
 use values::error::{Error, Result, SqlState};
 
 /// Changes the identity of a column. Returns whether the definition of the table has changed.
@@ -141,7 +141,7 @@ pub(super) fn drop_sequence(
     let at = before.column(column).map(|(at, _)| at);
     let owned = at.and_then(|at| owned(transaction, before.id, at, before));
     let Some(owned) = owned else { return Ok(()) };
-    uses::drop_of_sequence(frame, transaction, &owned, cascade)?;
+    uses::drop_of_sequence(frame, transaction, &owned, cascade, &|_| false)?;
     transaction.change_catalog(CatalogChange::Drop(owned.id))?;
     Ok(())
 }

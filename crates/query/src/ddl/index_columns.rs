@@ -1,6 +1,5 @@
 //! What happens to indexes when columns of their table change.
 
-use super::generated::renamed;
 use super::index::{self, drop};
 use crate::context::Frame;
 use catalog_views::pg_catalog::quote_ident;
@@ -9,6 +8,7 @@ use store::DistributedTransaction;
 use store::catalog::{
     CatalogChange, ColumnId, Index, IndexColumn, IndexExpression, IndexKey, Relation, TableId,
 };
+use table_rows::generated::renamed;
 use values::error::Result;
 
 /// Drops the indexes with a column that their table does not have any more.

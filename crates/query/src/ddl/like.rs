@@ -25,6 +25,8 @@ pub(super) struct Copied {
     pub(super) keys: Vec<String>,
     pub(super) checks: Vec<Check>,
     pub(super) indexes: Option<Indexes>,
+    /// The comments of the checks.
+    pub(super) comments: Vec<(String, String)>,
 }
 
 /// A column of a LIKE.
@@ -97,8 +99,12 @@ fn of_table(catalog: &Catalog, table: &Arc<Table>, like: &Like) -> Copied {
         all: catalog.indexes_of(table.id).to_vec(),
         has_comments: like.comments,
     });
+    let comments = table.extension.comments.iter().filter(|(name, _)| {
+        like.comments && like.constraints && table.checks.iter().any(|of| of.name == *name)
+    });
     Copied {
         columns,
+        comments: comments.cloned().collect(),
         keys: keys.map(|column| column.name.clone()).collect(),
         checks: checks.collect(),
         indexes,

@@ -67,6 +67,7 @@ pub(super) fn rename(
     names::refuse_taken(transaction.catalog(), table, to, true)?;
     let mut next = Table::clone(table);
     next.set_key_name(to.to_owned());
+    next.move_constraint_comment(&table.key_name(), to);
     next.version += 1;
     transaction.change_catalog(CatalogChange::Replace(Relation::Table(Arc::new(next))))?;
     Ok(())

@@ -1,13 +1,6 @@
 //! ALTER ... RENAME.
 
-use super::alter_view;
-use super::checks;
-use super::columns::refuse_system;
-use super::generated::renamed;
-use super::index;
-use super::index_columns;
-use super::primary_key;
-use super::triggers;
+use super::{alter_view, checks, dependents, index, index_columns, primary_key, triggers, uses};
 use crate::context::Frame;
 use crate::dml::declared_column;
 use catalog_views::pg_catalog::quote_ident;
@@ -16,6 +9,9 @@ use parser::commands::{ObjectKind, Rename, Renamed};
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{CatalogChange, Privileges, Relation, Sequence, Table, View};
+use table_rows::columns::refuse_system;
+use table_rows::generated::renamed;
+use table_rows::typed;
 use values::error::{Error, Result, SqlState};
 
 /// Runs an ALTER ... RENAME.
@@ -45,6 +41,7 @@ pub(super) async fn run(
     if rename_index(transaction, &relation, rename)? {
         return Ok(());
     }
+    let read = refuse_read(frame, transaction, &relation, &rename.renamed).await;
     let next = match (&relation, &rename.renamed) {
         (Relation::Table(table), renamed) => {
             let mut next = Table::clone(table);
@@ -73,6 +70,8 @@ pub(super) async fn run(
         }
     };
     transaction.change_catalog(CatalogChange::Replace(next))?;
+    // What is wrong with the name itself counts before who reads it.
+    read?;
     if let (Relation::Table(table), Renamed::Column(old)) = (&relation, &rename.renamed)
         && let Some((_, column)) = table.column(old)
     {
@@ -80,6 +79,36 @@ pub(super) async fn run(
         triggers::follow_name(transaction, table.id, old, to)?;
     }
     Ok(())
+}
+
+/// Refuses a new name where views, defaults and constraints read what has the old one: they are kept as texts with it.
+///
+/// # Errors
+/// 0A000.
+async fn refuse_read(
+    frame: &Frame<'_>,
+    transaction: &DistributedTransaction,
+    relation: &Relation,
+    renamed: &Renamed,
+) -> Result<()> {
+    let catalog = transaction.catalog();
+    let view = match (relation, renamed) {
+        (Relation::Table(table), Renamed::Column(column)) => {
+            dependents::of_column(frame, transaction, table, column).await?
+        }
+        (Relation::Table(_) | Relation::View(_), Renamed::Relation) => {
+            dependents::of_relation(frame, catalog, relation.id()).first().cloned()
+        }
+        (Relation::Sequence(sequence), _) => return uses::refuse_moved(frame, catalog, sequence),
+        _ => None,
+    };
+    match view {
+        Some(view) => {
+            let what = format!("renaming what the view {} reads", view.name);
+            Err(Error::unsupported(format!("{what} is not supported")))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Renames the index of a primary key, and its constraint. Returns whether the statement is about one.
@@ -123,6 +152,7 @@ fn rename_index(
 }
 
 fn rename_column(table: &mut Table, old: &str, new: &str) -> Result<()> {
+    typed::refuse(table, "rename column of")?;
     let index = declared_column(table, old)?;
     refuse_taken(table, new)?;
     let quoted = quote_ident(new);

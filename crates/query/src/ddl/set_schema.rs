@@ -2,6 +2,7 @@
 
 use super::dependents;
 use super::identity::next_value;
+use super::uses;
 use crate::context::Frame;
 use catalog_views::relation_names::{a_kind, find_named, undefined};
 use parser::commands::{ObjectKind, SetSchema};
@@ -61,9 +62,21 @@ pub(super) fn run(
             let moved = View { schema: to.to_owned(), ..View::clone(view) };
             put(transaction, Relation::View(Arc::new(moved)))
         }
-        Relation::Sequence(_) | Relation::Index(_) => {
-            let what = relation.kind().to_uppercase();
-            Err(Error::unsupported(format!("ALTER {what} ... SET SCHEMA is not supported")))
+        Relation::Sequence(sequence) => {
+            let owner = sequence.owned_by.and_then(|(table, _)| catalog.table_by_id(table));
+            if let Some(table) = owner {
+                let (name, table) = (&sequence.name, &table.name);
+                let detail = format!("Sequence \"{name}\" is linked to table \"{table}\".");
+                let message = "cannot move an owned sequence into another schema";
+                return Err(Error::unsupported(message).with_detail(detail));
+            }
+            refuse_taken(&catalog, to, &sequence.name)?;
+            uses::refuse_moved(frame, &catalog, sequence)?;
+            let moved = Sequence { schema: to.to_owned(), ..Sequence::clone(sequence) };
+            put(transaction, Relation::Sequence(Arc::new(moved)))
+        }
+        Relation::Index(_) => {
+            Err(Error::unsupported("ALTER INDEX ... SET SCHEMA is not supported"))
         }
     }
 }

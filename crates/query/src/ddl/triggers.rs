@@ -1,7 +1,6 @@
 //! CREATE, ALTER, DROP and COMMENT ON of triggers.
 
 use super::dependents::needed;
-use super::generated::renamed;
 use crate::analysis;
 use crate::context::Frame;
 use crate::dml::declared_column;
@@ -20,6 +19,7 @@ use store::catalog::{
     Catalog, CatalogChange, ColumnId, Function, Object, Privileges, Relation, SqlType, Table,
     TableId, Timing, Trigger, TriggerEvents, TriggerState, is_temporary_schema,
 };
+use table_rows::generated::renamed;
 use values::error::{Error, Result, SqlState};
 
 /// Runs a statement about a trigger.

@@ -18,7 +18,7 @@ use store::catalog::{
 use user_types::{
     AttributeChange, Place, add_label, changed_attributes, direct_users_of, domain_condition,
     new_attributes, new_labels, refuse_mentions, refuse_stored, rename_label, replacements,
-    tables_with, without_type,
+    tables_of, tables_with, without_type,
 };
 use values::error::{Error, Result, SqlState};
 
@@ -249,7 +249,8 @@ async fn add_check(
     analysis::plan_text(&planner, &format!("SELECT 1 WHERE {condition}"))
         .await
         .map_err(Error::without_position)?;
-    domain.checks.push(DomainCheck { name, expression: check.condition.clone() });
+    let expression = check.condition.clone();
+    domain.checks.push(DomainCheck { name, expression, comment: None });
     Ok(())
 }
 
@@ -320,6 +321,13 @@ pub(super) fn drop_one(
     let catalog = Arc::clone(transaction.catalog());
     let name = &user.name;
     let refused = |detail: String| needed(&format!("type {name}"), detail);
+    for table in tables_of(&catalog, user) {
+        if !cascade {
+            return Err(refused(format!("table {} depends on type {name}", table.name)));
+        }
+        drop_typed(frame, transaction, table)?;
+    }
+    let catalog = Arc::clone(transaction.catalog());
     for table in tables_with(&catalog, user) {
         let mut next = Table::clone(&table);
         for column in table.columns.iter().filter(|column| column.sql_type.uses(user.id)) {
@@ -362,6 +370,21 @@ pub(super) fn drop_one(
     Ok(())
 }
 
+/// Drops a table of a type that is dropped, and what depends on it.
+fn drop_typed(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    table: Arc<Table>,
+) -> Result<()> {
+    let message = format!("drop cascades to table {}", table.name);
+    let id = table.id;
+    super::drop_relation::drop_one(frame, transaction, &Relation::Table(table), true, &|of| {
+        of.id == id
+    })?;
+    frame.session.notice(SqlState::SuccessfulCompletion, message);
+    Ok(())
+}
+
 /// Runs a COMMENT ON TYPE or COMMENT ON DOMAIN.
 pub(super) fn comment(
     frame: &Frame<'_>,
@@ -371,4 +394,28 @@ pub(super) fn comment(
 ) -> Result<()> {
     let user = owned_type(frame, transaction.catalog(), name)?;
     replace(transaction, UserType { comment, ..UserType::clone(&user) })
+}
+
+/// Runs a COMMENT ON CONSTRAINT of a domain.
+///
+/// # Errors
+/// 42809 if the type is no domain; 42704 if it has no such condition.
+pub(super) fn comment_check(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    (domain, name): (&RelationName, &str),
+    comment: Option<String>,
+) -> Result<()> {
+    let user = owned_type(frame, transaction.catalog(), domain)?;
+    let mut new = UserType::clone(&user);
+    let UserTypeKind::Domain(of) = &mut new.kind else {
+        let message = format!("\"{domain}\" is not a domain");
+        return Err(Error::new(SqlState::WrongObjectType, message));
+    };
+    let Some(check) = of.checks.iter_mut().find(|check| check.name == name) else {
+        let message = format!("constraint \"{name}\" for domain {} does not exist", new.name);
+        return Err(Error::new(SqlState::UndefinedObject, message));
+    };
+    check.comment = comment;
+    replace(transaction, new)
 }

@@ -4,11 +4,17 @@
 use super::dependents::needed;
 use super::index;
 use crate::context::Frame;
+use analyzer::RowExpression;
 use catalog_views::relation_names::find_named;
 use parser::object_name;
+use planner::Planner;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use store::DistributedTransaction;
-use store::catalog::{Catalog, CatalogChange, Function, Index, Relation, Sequence, Table};
+use store::catalog::{
+    Catalog, CatalogChange, Function, Index, Relation, RelationId, Sequence, Table,
+};
+use table_rows::expressions::functions_called;
 use values::error::{Error, Result, SqlState};
 
 /// What has an expression.
@@ -29,6 +35,28 @@ impl std::fmt::Display for Use {
             Self::Check(table, name) => write!(f, "constraint {name} on table {}", table.name),
             Self::Index(index) => write!(f, "index {}", index.file.name),
         }
+    }
+}
+
+impl Use {
+    /// The functions that its expression calls. `None` for an index, and for what cannot be bound.
+    fn functions(&self, planner: &Planner<'_>) -> Option<BTreeSet<RelationId>> {
+        let (table, expression) = match self {
+            Self::Default(table, name) => {
+                let (at, column) = table.column(name)?;
+                (table, RowExpression::Default(column.default.as_deref()?, at))
+            }
+            Self::Generated(table, name) => {
+                let (at, column) = table.column(name)?;
+                (table, RowExpression::Generated(column.generated.as_deref()?, at))
+            }
+            Self::Check(table, name) => {
+                let check = table.checks.iter().find(|check| check.name == *name)?;
+                (table, RowExpression::Check(&check.expression))
+            }
+            Self::Index(_) => return None,
+        };
+        functions_called(planner, table, expression)
     }
 }
 
@@ -54,11 +82,16 @@ pub(super) fn drop_of_function(
         })
     };
     let shown = format!("{} {}", function.kind(), routines::signature(function));
-    let uses = uses(transaction.catalog(), calls);
+    let mut uses = uses(transaction.catalog(), calls);
+    let planner = frame.planner(transaction);
+    uses.retain(|of| match of.functions(&planner) {
+        Some(called) => called.contains(&function.id),
+        None => true,
+    });
     drop_all(frame, transaction, uses, &shown, cascade)
 }
 
-/// With CASCADE, drops the defaults that take their values from a sequence.
+/// With CASCADE, drops the defaults that take their values from a sequence, but for those of tables that go with it.
 ///
 /// # Errors
 /// 2BP01 if there are some, without CASCADE.
@@ -67,17 +100,47 @@ pub(super) fn drop_of_sequence(
     transaction: &mut DistributedTransaction,
     sequence: &Sequence,
     cascade: bool,
+    goes: &dyn Fn(&Table) -> bool,
 ) -> Result<()> {
-    let catalog = Arc::clone(transaction.catalog());
+    let mut uses = of_sequence(frame, transaction.catalog(), sequence);
+    uses.retain(|of| !matches!(of, Use::Default(table, _) if goes(table)));
+    drop_all(frame, transaction, uses, &format!("sequence {}", sequence.name), cascade)
+}
+
+/// The expressions that take values from a sequence.
+fn of_sequence(frame: &Frame<'_>, catalog: &Catalog, sequence: &Sequence) -> Vec<Use> {
     let is_read = |expression: &str| {
         grammar::sequences(expression).iter().any(|name| {
             let name = object_name(name).ok();
-            let found = name.and_then(|name| find_named(&catalog, frame.path(), &name).ok()?);
+            let found = name.and_then(|name| find_named(catalog, frame.path(), &name).ok()?);
             found.is_some_and(|found| found.id() == sequence.id)
         })
     };
-    let uses = uses(&catalog, is_read);
-    drop_all(frame, transaction, uses, &format!("sequence {}", sequence.name), cascade)
+    uses(catalog, is_read)
+}
+
+/// Refuses to move or rename a sequence that an expression or a view names: they are kept as texts, with the name of before.
+///
+/// # Errors
+/// 0A000.
+pub(super) fn refuse_moved(
+    frame: &Frame<'_>,
+    catalog: &Catalog,
+    sequence: &Sequence,
+) -> Result<()> {
+    let is_named = |relation: &&Relation| match relation {
+        Relation::View(view) => view.sql.contains(&sequence.name),
+        _ => false,
+    };
+    let view = || catalog.relations().find(is_named).map(|view| format!("view {}", view.name()));
+    let used = of_sequence(frame, catalog, sequence).first().map(Use::to_string);
+    match used.or_else(view) {
+        Some(used) => {
+            let what = format!("a new name or schema of a sequence that the {used} names");
+            Err(Error::unsupported(format!("{what} is not supported")))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Everything in the catalog with an expression that is wanted.

@@ -44,13 +44,21 @@ pub(crate) async fn load_streams(
         let part = transaction.ingest(table)?;
         tasks.spawn(fill(part, stream, Arc::clone(&assembly), Arc::clone(&rows)));
     }
-    let mut parts = Vec::new();
+    let (mut parts, mut refused) = (Vec::new(), None);
     let mut report_interval = tokio::time::interval(std::time::Duration::from_millis(100));
     loop {
         tokio::select! {
             finished = tasks.join_next() => match finished {
                 None => break,
-                Some(Ok(part)) => parts.push(part?),
+                Some(Ok(filled)) => {
+                    let (part, error) = filled?;
+                    if error.is_some() {
+                        // The rows of other streams have no place before its rows.
+                        (parts, refused) = (vec![part], error);
+                        break;
+                    }
+                    parts.push(part);
+                }
                 Some(Err(error)) => {
                     return Err(Error::new(SqlState::InternalError, error.to_string()));
                 }
@@ -61,20 +69,28 @@ pub(crate) async fn load_streams(
             }),
         }
     }
-    Ok(transaction.finish_ingest(table, parts).await?)
+    let loaded = transaction.finish_ingest(table, parts).await?;
+    refused.map_or(Ok(loaded), Err)
 }
 
+/// Fills a part with the rows of a stream, up to one that violates a constraint.
 async fn fill(
     mut part: IngestPart,
     mut stream: SendableRecordBatchStream,
     assembly: Arc<Assembly>,
     rows: Arc<AtomicU64>,
-) -> Result<IngestPart> {
+) -> Result<(IngestPart, Option<Error>)> {
     while let Some(batch) = stream.next().await {
-        let batch = assembly.assemble(&batch?)?;
+        let (batch, error) = match assembly.rows_before_error(&batch?) {
+            Ok(checked) => checked,
+            Err(error) => return Ok((part, Some(error))),
+        };
         rows.fetch_add(batch.num_rows() as u64, Ordering::Relaxed);
         part.append(batch)?;
+        if error.is_some() {
+            return Ok((part, error));
+        }
         tokio::task::consume_budget().await;
     }
-    Ok(part)
+    Ok((part, None))
 }

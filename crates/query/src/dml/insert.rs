@@ -112,11 +112,7 @@ impl Insert {
                     (None, Some(firing)) => {
                         triggered::insert(firing, frame, writer, target, columns).await?.rows
                     }
-                    (None, None) => {
-                        let rows = writer.checked(assembly.constraints(), columns).await?;
-                        writer.insert(&view, rows.clone()).await?;
-                        vec![rows]
-                    }
+                    (None, None) => vec![writer.insert_checked(target, columns).await?],
                     (Some(resolution), _) => {
                         let given = (columns, &mut seen);
                         resolution
@@ -130,7 +126,8 @@ impl Insert {
                 }
                 continue;
             }
-            let rows = writer.computed(async move { given.assemble(&batch) }).await?;
+            let assembled = async move { given.rows_before_error(&batch) };
+            let (rows, error) = writer.computed(assembled).await?;
             let written = match &resolution {
                 None => {
                     writer.insert(&view, rows.clone()).await?;
@@ -140,6 +137,7 @@ impl Insert {
                     resolution.insert(planner, writer, &view, &rows, &mut seen).await?
                 }
             };
+            error.map_or(Ok(()), Err)?;
             changed.add(written, returns);
             if writer.is_in_turn() {
                 changed.show(writer).await?;

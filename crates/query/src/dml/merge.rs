@@ -210,9 +210,8 @@ impl Merge {
                 written += done.places.len() as u64;
                 continue;
             }
-            let rows = writer.checked(constraints, columns).await?;
+            let rows = writer.insert_checked((view, constraints), columns).await?;
             written += rows.num_rows() as u64;
-            writer.insert(view, rows).await?;
         }
         Ok(written)
     }

@@ -156,7 +156,7 @@ impl Running<'_> {
 /// # Errors
 /// 42601 if it is not in PostgreSQL's grammar.
 pub(crate) fn node_of<'a>(frame: &Frame<'a>) -> Result<&'a NodeEnum> {
-    if let Some(node) = frame.statement.and_then(|statement| statement.change()) {
+    if let Some(node) = frame.statement.and_then(|of| of.change().or_else(|| of.source())) {
         return Ok(node);
     }
     match grammar::parse(frame.text) {

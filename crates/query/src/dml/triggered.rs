@@ -91,13 +91,12 @@ pub(super) async fn insert(
     firing: &mut Firing,
     frame: &Frame<'_>,
     writer: &mut Writer<'_>,
-    (view, constraints): (&TableView, &Arc<Constraints>),
+    target: (&TableView, &Arc<Constraints>),
     columns: Vec<ArrayRef>,
 ) -> Result<Written> {
     let mut written = Written::default();
     if !firing.is_before_rows() {
-        let rows = writer.checked(constraints, columns).await?;
-        writer.insert(view, rows.clone()).await?;
+        let rows = writer.insert_checked(target, columns).await?;
         firing.after_rows(frame, None, Some(rows.clone()));
         written.places.extend(0..rows.num_rows() as u32);
         written.rows.push(rows);
@@ -107,8 +106,7 @@ pub(super) async fn insert(
         let Some(new) = before_insert(firing, frame, writer, &columns, row).await? else {
             continue;
         };
-        let rows = writer.checked(constraints, new).await?;
-        writer.insert(view, rows.clone()).await?;
+        let rows = writer.insert_checked(target, new).await?;
         firing.after_rows(frame, None, Some(rows.clone()));
         written.rows.push(rows);
         written.places.push(row as u32);

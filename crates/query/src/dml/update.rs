@@ -78,14 +78,17 @@ impl Update {
         let mut stream = Rows::of(frame, writer, Arc::clone(query))?;
         let mut seen = joins.then(HashSet::new);
         let (mut old_keys, mut written, mut changed) = (Vec::new(), Vec::new(), Changed::default());
+        let mut refused = None;
         while let Some(batch) = stream.next(writer).await? {
-            let (batch, keys) = first_changes(view, writer, batch, seen.as_mut())?;
+            let (batch, mut keys) = first_changes(view, writer, batch, seen.as_mut())?;
             if writer.is_in_turn() {
                 let old = triggered::batch(view, &batch.columns()[..width])?;
                 triggered::refuse_changed_in_turn(writer, view, &old, "updated").await?;
             }
             let new = assigned_rows(table, batch.columns(), targets, constraints)?;
-            let new = writer.checked(constraints, new).await?;
+            let (new, error) = writer.checked_before_error(constraints, new).await?;
+            keys.truncate(new.num_rows());
+            refused = error;
             changed.count += new.num_rows() as u64;
             if returns {
                 let others = &batch.columns()[width + targets.len()..];
@@ -98,10 +101,13 @@ impl Update {
                 self.write(writer, rows).await?;
                 changed.show(writer).await?;
             }
+            if refused.is_some() {
+                break;
+            }
         }
         writer.transaction.has_chosen(view.table().id)?;
         self.write(writer, (old_keys, written)).await?;
-        Ok(changed)
+        refused.map_or(Ok(changed), Err)
     }
 
     /// Writes new rows in the place of those with the keys.

@@ -14,8 +14,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use store::catalog::TableId;
 use store::{DistributedTransaction, TableView};
-use table_rows::Constraints;
-use values::error::Result;
+use table_rows::{Constraints, insert_in_order};
+use values::error::{Error, Result};
 
 /// What a change has done.
 #[derive(Default)]
@@ -123,6 +123,33 @@ impl<'a> Writer<'a> {
         self.computed(async move { constraints.batch(columns) }).await
     }
 
+    /// Inserts columns as rows of their table, up to the first row in error.
+    ///
+    /// # Errors
+    /// As of [`Constraints::batch`]; those of the transaction.
+    pub(super) async fn insert_checked(
+        &mut self,
+        (view, constraints): (&TableView, &Arc<Constraints>),
+        columns: Vec<ArrayRef>,
+    ) -> Result<RecordBatch> {
+        let (rows, error) = self.checked_before_error(constraints, columns).await?;
+        self.insert(view, rows.clone()).await?;
+        error.map_or(Ok(rows), Err)
+    }
+
+    /// As [`Constraints::rows_before_error`].
+    ///
+    /// # Errors
+    /// As there.
+    pub(super) async fn checked_before_error(
+        &mut self,
+        constraints: &Arc<Constraints>,
+        columns: Vec<ArrayRef>,
+    ) -> Result<(RecordBatch, Option<Error>)> {
+        let constraints = Arc::clone(constraints);
+        self.computed(async move { constraints.rows_before_error(columns) }).await
+    }
+
     /// Values over rows at hand.
     ///
     /// # Errors
@@ -152,7 +179,7 @@ impl<'a> Writer<'a> {
     pub(super) async fn insert(&mut self, view: &TableView, rows: RecordBatch) -> Result<()> {
         let id = view.table().id;
         match &mut self.deferred {
-            None => Ok(self.transaction.insert(id, &rows).await?),
+            None => Ok(insert_in_order(self.transaction, id, &rows).await?),
             Some(deferred) => {
                 deferred.add(id, view.encode_keys(&rows)?, true, Waiting::Insert(rows))
             }

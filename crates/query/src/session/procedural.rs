@@ -60,7 +60,7 @@ impl Inner {
         let is_own = self.begin_own(conversation).await?;
         let inside = InSession::new(self, conversation, control, (0, is_own));
         let mut host = StatementHost::new(inside);
-        let of = plpgsql::Called { name: INLINE, signature: INLINE };
+        let of = plpgsql::Called { name: INLINE, signature: INLINE, id: 0 };
         let done = plpgsql::run(&tree, of, Vec::new(), &[], &mut host).await;
         let done = done.map(|_| Outcome::Done(Tag::plain("DO")));
         self.end_own(conversation, is_own, done, control).await

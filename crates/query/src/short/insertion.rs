@@ -84,7 +84,11 @@ impl Insertion {
             }
             self.assembly.assemble(&one_row(values)?)
         };
-        self.rows.iter().map(assembled).collect::<Result<_>>().map(Some)
+        match self.rows.iter().map(assembled).collect::<Result<_>>() {
+            // A row before the one in error may be a duplicate.
+            Err(_) if self.rows.len() > 1 => Ok(None),
+            rows => rows.map(Some),
+        }
     }
 }
 

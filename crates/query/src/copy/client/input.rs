@@ -89,6 +89,7 @@ impl CopyIn {
         let (definition, given) = destination(inner, statement, table, columns).await?;
         let column = |index: &usize| &definition.columns[*index];
         let names: Vec<String> = given.iter().map(|index| column(index).name.clone()).collect();
+        options.check_columns(true, |name| names.iter().any(|known| known == name))?;
         let types: Vec<SqlType> = given.iter().map(|i| column(i).sql_type.clone()).collect();
         let (pieces, receiver) = mpsc::channel(BATCHES_AHEAD);
         let text = statement.text.clone();

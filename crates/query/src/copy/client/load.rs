@@ -1,6 +1,5 @@
 //! The loading side of COPY FROM STDIN.
 
-use super::assembler::Assembler;
 use super::input::{Loaded, Piece, canceled};
 use crate::context::Inner;
 use crate::context::transactions::committed;
@@ -13,7 +12,7 @@ use scan::tables::Tables;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{Table, is_temporary_schema};
-use table_rows::Assembly;
+use table_rows::{Assembler, Assembly};
 use tokio::sync::mpsc;
 use values::error::{Result, SqlState};
 

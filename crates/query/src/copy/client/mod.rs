@@ -1,7 +1,6 @@
 //! COPY between a table and the client: `COPY t FROM STDIN` and `COPY ... TO STDOUT`, in the
 //! formats text, csv and binary.
 
-mod assembler;
 mod input;
 mod load;
 mod output;

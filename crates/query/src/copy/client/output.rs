@@ -64,6 +64,7 @@ impl CopyOut {
         item_oid: fn(&SqlType) -> u32,
     ) -> Result<Self> {
         let options = Options::of(&copy_of(statement)?.options)?;
+        options.check_columns(false, |name| rows.fields.iter().any(|field| field.name == name))?;
         let writer = RowWriter::new(options, Arc::clone(&rows.fields), item_oid);
         Ok(Self { rows, writer, count: 0, ended: false })
     }

@@ -26,7 +26,9 @@ pub(super) async fn create(
     let id = frame.session.shared.store.next_relation_id();
     let types = frame.types(&catalog);
     let mut create = CreateAggregate::clone(create);
-    for of in create.parameters.iter_mut().map(|of| &mut of.data_type).chain([&mut create.state]) {
+    let states = create.moving.iter_mut().map(|moving| &mut moving.state);
+    let states = states.chain([&mut create.steps.state]);
+    for of in create.parameters.iter_mut().map(|of| &mut of.data_type).chain(states) {
         *of = routines::known_type(of, &types);
     }
     let new = NewAggregate { id, schema, catalog: &catalog, path: &path };

@@ -18,33 +18,10 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use parser::Statement;
 use planner::{NamedParameter, Planner, values_of};
-use plpgsql::{Called, Given, Host};
-use procedural::{Around, Done, StatementHost, Statements, Value};
-use std::pin::Pin;
-use std::task::{Context, Poll};
+use plpgsql::{Given, Host};
+use procedural::{Around, Done, Statements, Value, deep};
 use store::catalog::{Function, RelationId, SqlType};
 use values::error::{Error, Result, SqlState};
-
-/// The bytes of stack that the statements of one function may need.
-const ROOM: usize = 2 << 20;
-
-/// A call, which may be within others, on a stack with enough room.
-pub(super) struct Deep<'a, T>(BoxFuture<'a, T>);
-
-impl<'a, T: Send + 'a> Deep<'a, T> {
-    /// The call as a future of its own.
-    pub(super) fn boxed(call: BoxFuture<'a, T>) -> BoxFuture<'a, T> {
-        Box::pin(Self(call))
-    }
-}
-
-impl<T> Future for Deep<'_, T> {
-    type Output = T;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
-        grammar::with_room(ROOM, || self.0.as_mut().poll(context))
-    }
-}
 
 impl Serves for InSession<'_> {
     fn set_depth(&mut self, depth: usize) {
@@ -91,7 +68,7 @@ impl InSession<'_> {
                         planner.parameters = &values;
                         let plan = calls.arguments(&planner, call, frame.text)?;
                         let arguments = one_row(&planner, plan).await?;
-                        let value = Deep(self.call(id, arguments).boxed()).await?;
+                        let value = deep(self.call(id, arguments).boxed()).await?;
                         values.push(value.scalar);
                     }
                     reading = inner.reading(self.conversation).await?;
@@ -132,7 +109,7 @@ pub(super) async fn value_of<S: Statements>(
     arguments: Vec<ScalarValue>,
     inside: S,
 ) -> Result<Value> {
-    let mut host = StatementHost::resume(inside, kept.memory());
+    let mut host = kept.prepared.resume(inside, kept.memory());
     let value = computed(kept, arguments, &mut host).await;
     kept.keep(host.into_memory());
     value
@@ -157,7 +134,8 @@ async fn computed<H: Host<Value = Value>>(
         return null(host, function.result_id);
     }
     let (parameters, outputs) = parameters(function, arguments, host)?;
-    let called = Called { name: &function.name, signature: &procedural::signature(function) };
+    let signature = procedural::signature(function);
+    let called = procedural::called(function, &signature);
     let ended = plpgsql::run(tree, called, parameters, &outputs, host).await?;
     let value = match outputs.as_slice() {
         [output] => ended.parameters.into_iter().nth(*output),
@@ -199,7 +177,7 @@ fn parameters<H: Host<Value = Value>>(
         if parameter.mode.is_output() {
             outputs.push(at);
         }
-        all.push((parameter.name.clone(), of, value));
+        all.push((parameter.name.as_str().into(), of.into(), value));
     }
     Ok((all, outputs))
 }

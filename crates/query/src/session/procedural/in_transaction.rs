@@ -1,6 +1,6 @@
 //! The statements of a trigger's function, in the transaction of the statement that fires it.
 
-use super::call::{Deep, of_batches, rows, value_of};
+use super::call::{of_batches, rows, value_of};
 use crate::analysis;
 use crate::analysis::calls::Calls;
 use crate::calls::identity;
@@ -19,7 +19,7 @@ use futures::future::BoxFuture;
 use parser::commands::Command;
 use parser::{Body, Statement};
 use planner::NamedParameter;
-use procedural::{Compiled, Done, Statements, Value, reads_tables};
+use procedural::{Compiled, Done, Statements, Value, deep, reads_tables};
 use std::sync::Arc;
 use store::catalog::{Function, RelationId};
 use store::{DistributedSavepoint, DistributedTransaction};
@@ -100,7 +100,7 @@ impl<'t> InTransaction<'t> {
             let (plan, fields) = calls.plan(&planner, frame.text)?;
             Ok(of_batches(fields, rows(&planner, plan, limit).await?))
         };
-        Deep::boxed(done.boxed())
+        deep(done.boxed())
     }
 
     /// The value of a function that a trigger's function calls.
@@ -167,7 +167,7 @@ impl Statements for InTransaction<'_> {
                 return Err(Error::unsupported(what));
             }
         };
-        Deep::boxed(self.write(statement, names, values, write).boxed()).await
+        deep(self.write(statement, names, values, write).boxed()).await
     }
 
     async fn expression(

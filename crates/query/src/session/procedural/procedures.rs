@@ -1,11 +1,11 @@
 //! CALL of procedures.
 
-use super::call::{Deep, null, type_name};
+use super::call::{null, type_name};
 use super::prepared_call::{PreparedCall, values_of};
 use super::resolved::{Output, held, outputs, resolve};
 use super::statements::InSession;
 use crate::calls::identity;
-use crate::context::call_site::DEPTH_MAX;
+use crate::context::call_site::{DEPTH_MAX, STATEMENT_DEPTH};
 use crate::context::kept_functions::KeptFunction;
 use crate::context::outcome::{Outcome, Rows, Tag};
 use crate::context::transactions::Conversation;
@@ -20,8 +20,8 @@ use futures::future::BoxFuture;
 use parser::Statement;
 use parser::commands::Call;
 use planner::{Conflict, NamedParameter};
-use plpgsql::{Called, Given, Host};
-use procedural::{Done, StatementHost, Statements, Value, shown};
+use plpgsql::{Given, Host};
+use procedural::{Done, StatementHost, Statements, Value, deep, shown};
 use std::sync::Arc;
 use store::catalog::Function;
 use values::error::{Error, Result, SqlState};
@@ -146,7 +146,7 @@ impl InSession<'_> {
             let schema = Some(batch.schema());
             Ok(Done { fields: Some(fields), schema, batches: vec![batch], count: 0 })
         };
-        Deep::boxed(called.boxed())
+        deep(called.boxed())
     }
 
     /// Calls a procedure, and returns the values of its output parameters.
@@ -188,10 +188,13 @@ impl InSession<'_> {
         let (inner, control) = (self.inner, self.control);
         let catalog = self.catalog();
         let _identity = identity(inner, inner.borrowed.statement(), &catalog, &function)?;
-        let place = (self.depth + 1, self.ends && !procedural::changes_settings(&function));
+        let place = (
+            self.depth + 1 + STATEMENT_DEPTH,
+            self.ends && !procedural::changes_settings(&function),
+        );
         let inside = InSession::new(inner, &mut *self.conversation, control, place);
         let mut parameters: Vec<Given<Value>> = Vec::new();
-        let mut host = StatementHost::resume(inside, kept.memory());
+        let mut host = kept.prepared.resume(inside, kept.memory());
         let mut arguments = arguments.into_iter();
         for parameter in &function.parameters {
             let of = type_name(parameter.type_id);
@@ -199,7 +202,7 @@ impl InSession<'_> {
             if let Some(argument) = arguments.next() {
                 value.scalar = argument.scalar;
             }
-            parameters.push((parameter.name.clone(), of, value));
+            parameters.push((parameter.name.as_str().into(), of.into(), value));
         }
         let returned = match function.language.as_str() {
             "sql" => of_sql(&function, parameters, host).await?,
@@ -207,7 +210,7 @@ impl InSession<'_> {
                 let Some(tree) = kept.prepared.block() else { return Ok(Vec::new()) };
                 let places: Vec<usize> = outputs(&function).map(|(at, _)| at).collect();
                 let signature = procedural::signature(&function);
-                let of = Called { name: &function.name, signature: &signature };
+                let of = procedural::called(&function, &signature);
                 let ended = plpgsql::run(tree, of, parameters, &places, &mut host).await;
                 kept.keep(host.into_memory());
                 ended?.parameters
@@ -231,7 +234,7 @@ async fn of_sql(
             (
                 NamedParameter {
                     qualifier: None,
-                    name,
+                    name: name.to_string(),
                     sql_type: value.of,
                     conflict: Conflict::Column,
                 },

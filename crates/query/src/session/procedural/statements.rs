@@ -1,6 +1,7 @@
 //! The statements of a function, in the open transaction of a session.
 
 use crate::analysis;
+use crate::calls::functions;
 use crate::context::Inner;
 use crate::context::call_site::CallSite;
 use crate::context::held::Held;
@@ -14,7 +15,8 @@ use parser::{Body, Statement};
 use plan_cache::Basis;
 use planner::NamedParameter;
 use procedural::{
-    Compiled, Done, Scalar, Statements, calls_any, is_of_settings, reads_tables, termination,
+    Caller, Compiled, Done, Scalar, Statements, calls_any, is_of_settings, may_call, reads_tables,
+    termination,
 };
 use std::sync::Arc;
 use store::DistributedSavepoint;
@@ -125,7 +127,14 @@ impl Statements for InSession<'_> {
             return None;
         }
         let tree = Box::pin(analysis::tree_without_values(&frame, &planner, query)).await.ok()?;
-        Scalar::of(&tree, names)
+        Scalar::calling(&tree, names, &|executed| may_call(reading.catalog(), executed))
+    }
+
+    async fn caller(&mut self) -> Option<Arc<dyn Caller>> {
+        let reading = self.inner.reading(self.conversation).await.ok()?;
+        self.inner.context.see(&reading, &self.inner.frame(&[], ""));
+        let (catalog, site) = (Arc::clone(reading.catalog()), CallSite::alone(self.depth));
+        Some(functions(&self.inner.me, catalog, Some(reading), site))
     }
 
     async fn expression(

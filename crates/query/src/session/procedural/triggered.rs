@@ -1,18 +1,17 @@
 //! Functions of triggers, in the transaction of the statement that fires them.
 
-use super::call::Deep;
 use super::in_transaction::InTransaction;
 use crate::calls::identity;
 use crate::context::Inner;
-use crate::context::call_site::DEPTH_MAX;
+use crate::context::call_site::{DEPTH_MAX, STATEMENT_DEPTH};
 use crate::context::triggered::{Asked, RowValues, TriggerAnswer, TriggerCall};
 use crate::triggers::{NEW, OLD, written_out};
 use datafusion::common::ScalarValue;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use plpgsql::tree::{Block, Sql};
-use plpgsql::{Called, Given, Host, Row, Triggered, Variable};
-use procedural::{StatementHost, Value};
+use plpgsql::{Given, Host, Row, Triggered, Variable};
+use procedural::{StatementHost, Value, deep};
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{Function, SqlType, Table};
@@ -27,7 +26,7 @@ pub(crate) fn run_trigger<'a>(
     transaction: &'a mut DistributedTransaction,
     call: TriggerCall<'a>,
 ) -> BoxFuture<'a, Result<TriggerAnswer>> {
-    Deep::boxed(run(inner, transaction, call).boxed())
+    deep(run(inner, transaction, call).boxed())
 }
 
 async fn run(
@@ -51,7 +50,8 @@ async fn run(
     }
     let memory = std::mem::take(&mut call.memory.texts);
     let transitions = Arc::clone(&call.transitions);
-    let inside = InTransaction { inner, transaction, transitions, depth: call.depth + 1 };
+    let depth = call.depth + 1 + STATEMENT_DEPTH;
+    let inside = InTransaction { inner, transaction, transitions, depth };
     let mut host = StatementHost::resume(inside, memory);
     let answer = answer(&mut host, &function, &call).await;
     call.memory.texts = host.into_memory();
@@ -101,7 +101,8 @@ async fn answer(
     let triggered = Triggered { variables: variables(call), new, old, absent };
     let inner = host.statements_mut().inner;
     let _around = inner.context.held.running.trigger(call.table.id);
-    let of = Called { name: &function.name, signature: &procedural::signature(function) };
+    let signature = procedural::signature(function);
+    let of = procedural::called(function, &signature);
     let returned = plpgsql::run_trigger(&tree, of, triggered, host).await?;
     Ok((TriggerAnswer::Row(returned), Some(tree)))
 }
@@ -121,8 +122,9 @@ async fn holds(
         }
     }
     let text = written_out(call.table, condition);
-    let sql = Sql { id: CONDITION, text, position: 0, names: Vec::new() };
-    let value = host.evaluate(&sql, &variables, Some("boolean")).await?;
+    let sql = Sql { id: CONDITION, text, position: 0, names: Vec::new(), assignment: None };
+    let value = host.evaluate(&sql, &variables, Some("boolean")).await;
+    let value = value.map_err(Error::without_position)?;
     Ok(host.truth(&value) == Some(true))
 }
 
@@ -152,13 +154,13 @@ fn row(table: &Table, values: Option<&RowValues>) -> Result<Row<Value>> {
 /// The variables that tell a function what has fired it.
 fn variables(call: &TriggerCall<'_>) -> Vec<Given<Value>> {
     let TriggerCall { trigger, table, .. } = call;
-    let text = |name: &str, of: &str, text: &str| {
+    let text = |name: &str, of: &str, text: &str| -> Given<Value> {
         let scalar = ScalarValue::Utf8View(Some(text.to_owned()));
-        (name.to_owned(), of.to_owned(), Value { scalar, of: SqlType::Text })
+        (name.into(), of.into(), Value { scalar, of: SqlType::Text })
     };
-    let number = |name: &str, of: &str, number: i32| {
+    let number = |name: &str, of: &str, number: i32| -> Given<Value> {
         let scalar = ScalarValue::Int32(Some(number));
-        (name.to_owned(), of.to_owned(), Value { scalar, of: SqlType::Integer })
+        (name.into(), of.into(), Value { scalar, of: SqlType::Integer })
     };
     let relation = catalog_views::pg_catalog::oids::relation(table.id.relation());
     let oid = ScalarValue::Int64(Some(relation));
@@ -171,9 +173,9 @@ fn variables(call: &TriggerCall<'_>) -> Vec<Given<Value>> {
         text("tg_table_name", "text", &table.name),
         text("tg_relname", "text", &table.name),
         text("tg_table_schema", "text", &table.schema),
-        ("tg_relid".to_owned(), "bigint".to_owned(), Value { scalar: oid, of: SqlType::BigInt }),
+        ("tg_relid".into(), "bigint".into(), Value { scalar: oid, of: SqlType::BigInt }),
         number("tg_nargs", "integer", count),
-        ("tg_argv".to_owned(), "text[]".to_owned(), arguments(&trigger.arguments)),
+        ("tg_argv".into(), "text[]".into(), arguments(&trigger.arguments)),
     ]
 }
 

@@ -2,7 +2,7 @@
 
 use super::returning_of;
 use crate::context::Frame;
-use crate::dml::constants::{columns, rows_of, values_of};
+use crate::dml::constants::{columns, rows_of};
 use crate::dml::name_of;
 use crate::short::insertion::{Cell, Insertion};
 use crate::short::{Action, Short};
@@ -16,6 +16,7 @@ use scan::provider::plan_schema;
 use scan::tables::Tables;
 use std::sync::Arc;
 use store::catalog::{Privileges, Relation, SqlType, Table};
+use table_rows::constants::values_of;
 use table_rows::default_values::{DefaultValue, accepts_default_only};
 use table_rows::{Assembly, expressions};
 use values::error::Result;

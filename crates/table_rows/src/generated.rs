@@ -1,9 +1,9 @@
 //! GENERATED ALWAYS AS (...) STORED: validation of generation expressions.
 
+use crate::expressions;
 use analyzer::RowExpression;
 use planner::Planner;
 use store::catalog::{Column, Table};
-use table_rows::expressions;
 use values::error::{Error, Result, SqlState};
 
 /// Rejects invalid generated columns.
@@ -11,7 +11,7 @@ use values::error::{Error, Result, SqlState};
 /// # Errors
 /// 42P17 for an expression that is not immutable or uses another generated column; 42703 for an
 /// unknown column; 42804 for a wrong type; 0A000 for a key column.
-pub(super) fn refuse_bad(planner: &Planner<'_>, table: &Table) -> Result<()> {
+pub fn refuse_bad(planner: &Planner<'_>, table: &Table) -> Result<()> {
     for (index, column) in table.columns.iter().enumerate() {
         if let Some(expression) = &column.generated {
             refuse(planner, table, (index, column), expression)?;
@@ -51,7 +51,7 @@ fn refuse(
 }
 
 /// Whether an expression of a definition uses a column.
-pub(super) fn mentions(expression: &str, column: &str) -> bool {
+pub fn mentions(expression: &str, column: &str) -> bool {
     let references = grammar::columns(expression).unwrap_or_default();
     references.iter().any(|reference| reference.parts.last().is_some_and(|last| last == column))
 }
@@ -60,14 +60,14 @@ pub(super) fn mentions(expression: &str, column: &str) -> bool {
 ///
 /// # Errors
 /// 0A000 for a text that only other parsers than PostgreSQL's read.
-pub(super) fn renamed(expression: &str, old: &str, new: &str) -> Result<String> {
+pub fn renamed(expression: &str, old: &str, new: &str) -> Result<String> {
     grammar::rename_column(expression, old, new).ok_or_else(|| {
         Error::unsupported(format!("renaming a column in {expression} is not supported"))
     })
 }
 
 /// A generated column that uses another column, if there is one.
-pub(super) fn computed_from<'a>(table: &'a Table, column: &str) -> Option<&'a Column> {
+pub fn computed_from<'a>(table: &'a Table, column: &str) -> Option<&'a Column> {
     table.columns.iter().find(|other| {
         other.generated.as_ref().is_some_and(|expression| mentions(expression, column))
     })

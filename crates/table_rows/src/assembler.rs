@@ -1,25 +1,26 @@
 //! Conversion of the client's data into rows of the table. An error names the line and the column.
 //! With ON_ERROR ignore, rows that cannot be converted are skipped.
 
+use crate::assembly::Assembly;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use datafusion::arrow::datatypes::DataType;
-use table_rows::Assembly;
 use values::error::{Error, Result, SqlState};
 
 /// Maximum number of skipped lines in a message.
 const REJECTED_SHOWN_MAX: usize = 20;
 
 /// Converts batches into batches of a table.
-pub(crate) struct Assembler {
-    pub(crate) assembly: Assembly,
+pub struct Assembler {
+    /// What makes rows of the columns.
+    pub assembly: Assembly,
     /// Whether rows that cannot be converted are skipped.
-    pub(crate) ignore_errors: bool,
+    pub ignore_errors: bool,
     /// Maximum number of skipped rows; `None` for no limit.
-    pub(crate) reject_limit: Option<u64>,
+    pub reject_limit: Option<u64>,
     /// Number of skipped rows.
-    pub(crate) rejected: u64,
+    pub rejected: u64,
     /// The first skipped lines, with their errors.
-    pub(crate) first_rejected: Vec<String>,
+    pub first_rejected: Vec<String>,
 }
 
 impl Assembler {
@@ -28,11 +29,7 @@ impl Assembler {
     /// # Errors
     /// Those of casts and constraints, unless errors are ignored; 22P02 if more rows than the limit
     /// are skipped.
-    pub(crate) fn assemble(
-        &mut self,
-        batch: &RecordBatch,
-        first_line: u64,
-    ) -> Result<Vec<RecordBatch>> {
+    pub fn assemble(&mut self, batch: &RecordBatch, first_line: u64) -> Result<Vec<RecordBatch>> {
         self.converted(batch, first_line, Assembly::assemble)
     }
 
@@ -40,7 +37,7 @@ impl Assembler {
     ///
     /// # Errors
     /// As of [`Self::assemble`].
-    pub(crate) fn unchecked(
+    pub fn unchecked(
         &mut self,
         batch: &RecordBatch,
         first_line: u64,

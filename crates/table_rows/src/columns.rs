@@ -10,33 +10,37 @@ use values::error::{Error, Result, SqlState};
 ///
 /// # Errors
 /// 0A000 for types that are not supported; 22023 for an identity of another type than an integer; 42P16 for a pseudo-type.
-pub(super) fn define(
+pub fn define(
     id: u32,
     definition: &ColumnDefinition,
     users: &Visible,
     text: &str,
 ) -> Result<Column> {
-    let identity = definition.identity.map(|identity| match identity {
-        commands::Identity::Always => Identity::Always,
-        commands::Identity::ByDefault => Identity::ByDefault,
-    });
     if definition.data_type.is_pseudo() {
         let (name, of) = (&definition.name, definition.data_type.sql_type.oid);
         let message = format!("column \"{name}\" has pseudo-type {of}");
         return Err(Error::new(SqlState::InvalidTableDefinition, message));
     }
     let sql_type = types::of_column_definition(&definition.data_type, users, text)?;
+    of_type(id, definition, sql_type)
+}
+
+/// The column of a definition, whatever type that says.
+///
+/// # Errors
+/// 22023 for an identity of another type than an integer.
+pub fn of_type(id: u32, definition: &ColumnDefinition, sql_type: SqlType) -> Result<Column> {
+    let identity = definition.identity.map(|identity| match identity {
+        commands::Identity::Always => Identity::Always,
+        commands::Identity::ByDefault => Identity::ByDefault,
+    });
     if identity.is_some() && !is_integer(&sql_type) {
         let message = "identity column type must be smallint, integer, or bigint";
         return Err(Error::new(SqlState::InvalidParameterValue, message));
     }
     // A column has the default of its domain, as it is now.
-    let of_domain = match &sql_type {
-        SqlType::User(user) if identity.is_none() && definition.generated.is_none() => {
-            user.domain().and_then(|domain| domain.default.clone())
-        }
-        _ => None,
-    };
+    let has_own = identity.is_some() || definition.generated.is_some();
+    let of_domain = if has_own { None } else { default_of(&sql_type) };
     Ok(Column {
         id: ColumnId(id),
         name: definition.name.clone(),
@@ -51,11 +55,19 @@ pub(super) fn define(
     })
 }
 
+/// The default of a type.
+pub fn default_of(sql_type: &SqlType) -> Option<String> {
+    match sql_type {
+        SqlType::User(user) => user.domain().and_then(|domain| domain.default.clone()),
+        _ => None,
+    }
+}
+
 /// Refuses the name of a system column, which every table has.
 ///
 /// # Errors
 /// 42701.
-pub(super) fn refuse_system(name: &str) -> Result<()> {
+pub fn refuse_system(name: &str) -> Result<()> {
     match name {
         "tableoid" | "ctid" | "xmin" | "xmax" | "cmin" | "cmax" => {
             let message = format!("column name \"{name}\" conflicts with a system column name");
@@ -66,11 +78,11 @@ pub(super) fn refuse_system(name: &str) -> Result<()> {
 }
 
 /// Whether a column has a sequence of its own.
-pub(super) fn has_sequence(definition: &ColumnDefinition) -> bool {
+pub fn has_sequence(definition: &ColumnDefinition) -> bool {
     definition.is_serial || definition.identity.is_some()
 }
 
 /// Whether a type is one of sequences.
-pub(super) fn is_integer(sql_type: &SqlType) -> bool {
+pub fn is_integer(sql_type: &SqlType) -> bool {
     matches!(sql_type, SqlType::SmallInt | SqlType::Integer | SqlType::BigInt)
 }
