@@ -2,7 +2,9 @@
 
 use arrow::array::{Array, ArrayRef, Int64Array, RecordBatch, StringViewArray, new_null_array};
 use arrow::compute::{cast, concat};
-use catalog::{Column, ColumnId, DEFAULT_BUCKET_SIZE, OnCommit, SqlType, Table, TableId};
+use catalog::{
+    Column, ColumnId, DEFAULT_BUCKET_SIZE, OnCommit, SqlType, Table, TableExtension, TableId,
+};
 use std::sync::Arc;
 
 fn column(id: usize, name: &str, sql_type: SqlType) -> Column {
@@ -41,6 +43,7 @@ pub(crate) fn table(name: &str, types: Vec<(&str, SqlType)>) -> Table {
         materialized: None,
         key_constraint: None,
         is_unlogged: false,
+        extension: TableExtension::default(),
         comment: None,
     }
 }

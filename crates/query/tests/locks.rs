@@ -451,3 +451,69 @@ async fn definitions_at_the_same_time_leave_nothing_without_its_table() {
     let other = catalog.relations().find_map(|relation| relation.file());
     assert!(other.is_some_and(|table| table.foreign_keys.is_empty()), "{other:?}");
 }
+
+/// A CREATE ... IF NOT EXISTS that lost against another session said that the name was taken.
+#[tokio::test(flavor = "multi_thread")]
+async fn definitions_if_not_exists_at_the_same_time_all_succeed() {
+    const DEFINITIONS: [&str; 5] = [
+        "CREATE TABLE IF NOT EXISTS t (a int PRIMARY KEY, b int UNIQUE)",
+        "CREATE INDEX IF NOT EXISTS t_i ON t (b)",
+        "CREATE SEQUENCE IF NOT EXISTS s",
+        "CREATE SCHEMA IF NOT EXISTS x",
+        "CREATE MATERIALIZED VIEW IF NOT EXISTS m AS SELECT 1 AS a",
+    ];
+    let database = prepared(&[]).await;
+    for _ in 0..20 {
+        let clients = (0..4).map(|_| {
+            let session = database.session();
+            tokio::spawn(async move {
+                for sql in DEFINITIONS {
+                    session.execute(sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
+                }
+            })
+        });
+        for client in join_all(clients).await {
+            client.expect("it exists, or is made");
+        }
+        let session = database.session();
+        for sql in ["DROP TABLE t", "DROP SEQUENCE s", "DROP SCHEMA x", "DROP MATERIALIZED VIEW m"]
+        {
+            session.execute(sql).await.expect(sql);
+        }
+    }
+}
+
+/// Sessions that dropped a table or a type while others made a view or a table of it left these without it.
+#[tokio::test(flavor = "multi_thread")]
+async fn definitions_at_the_same_time_leave_views_their_tables_and_columns_their_types() {
+    const DEFINITIONS: [&str; 7] = [
+        "DROP TABLE IF EXISTS t CASCADE",
+        "CREATE TABLE t (a int)",
+        "CREATE VIEW v AS SELECT a FROM t",
+        "DROP TYPE IF EXISTS mood CASCADE",
+        "CREATE TYPE mood AS ENUM ('x')",
+        "CREATE TABLE u (id int PRIMARY KEY, a mood)",
+        "DROP TABLE IF EXISTS u",
+    ];
+    let database = prepared(&[]).await;
+    let clients = (0..4).map(|_| {
+        let session = database.session();
+        tokio::spawn(async move {
+            for sql in DEFINITIONS.iter().cycle().take(40 * DEFINITIONS.len()) {
+                // What another one was first with is not there, or is there already.
+                let _ = session.execute(sql).await;
+            }
+        })
+    });
+    for client in join_all(clients).await {
+        client.expect("no panic");
+    }
+    let catalog = database.store().catalog();
+    let has = |name: &str| catalog.relations().any(|relation| relation.name() == name);
+    assert!(has("t") || !has("v"), "the view has lost its table");
+    let tables = catalog.relations().filter_map(|relation| relation.file());
+    for column in tables.flat_map(|table| &table.columns) {
+        let user = column.sql_type.user_type();
+        assert!(user.is_none_or(|user| catalog.user_type_by_id(user.id).is_some()), "{column:?}");
+    }
+}

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use sdds::{GroupId, Key};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use store::catalog::{Column, ColumnId, OnCommit, SqlType, Table, TableId};
+use store::catalog::{Column, ColumnId, OnCommit, SqlType, Table, TableExtension, TableId};
 use store::{Error, Reading, key};
 
 /// The definition of a table `(key bigint, value)`.
@@ -40,6 +40,7 @@ pub(crate) fn definition(id: TableId, name: &str, value: SqlType, home: GroupId)
         materialized: None,
         key_constraint: None,
         is_unlogged: false,
+        extension: TableExtension::default(),
         comment: None,
     }
 }

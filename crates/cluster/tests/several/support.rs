@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use store::catalog::{
-    CatalogChange, Column, ColumnId, OnCommit, Relation, SqlType, Table, TableId,
+    CatalogChange, Column, ColumnId, OnCommit, Relation, SqlType, Table, TableExtension, TableId,
 };
 use store::journal::disk::MemoryDisk;
 use store::journal::{self, Durability};
@@ -460,6 +460,7 @@ fn counters(id: TableId, name: &str, home: sdds::GroupId) -> Table {
         materialized: None,
         key_constraint: None,
         is_unlogged: false,
+        extension: TableExtension::default(),
         comment: None,
     }
 }
