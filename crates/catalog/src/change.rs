@@ -197,13 +197,7 @@ impl Catalog {
                     },
                 );
             }
-            CatalogChange::DropRole(name) => {
-                next.roles.remove(name);
-                next.change_roles(
-                    |role| role.member_of.contains_key(name),
-                    |role| drop(role.member_of.remove(name)),
-                );
-            }
+            CatalogChange::DropRole(name) => next.drop_role(name),
             CatalogChange::SetPrivileges { role, object, privileges } => {
                 next.change_roles(
                     |known| known.name == *role,
@@ -371,6 +365,17 @@ impl Catalog {
             |role| !role.privileges(object).is_empty(),
             |role| {
                 role.set_privileges(object, Privileges::default());
+            },
+        );
+    }
+
+    /// Drops a role, also as one that others are members of.
+    fn drop_role(&mut self, name: &str) {
+        self.roles.remove(name);
+        self.change_roles(
+            |role| role.member_of.contains_key(name),
+            |role| {
+                role.member_of.remove(name);
             },
         );
     }

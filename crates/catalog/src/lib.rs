@@ -28,9 +28,10 @@ mod user_type;
 pub use change::CatalogChange;
 pub use definitions::{
     BUCKET_SIZE_MAX, BUCKET_SIZE_MIN, Check, CheckOption, Column, ColumnId, DEFAULT_BUCKET_SIZE,
-    ForeignKey, Identity, Index, IndexColumn, IndexExpression, IndexKey, Materialized, OnCommit,
-    ReferentialAction, Relation, RelationId, Schema, Sequence, Table, TableExtension, TableId,
-    Timing, View, ViewOptions, is_temporary_schema, temporary_schema,
+    ForeignKey, Identity, Index, IndexColumn, IndexExpression, IndexKey, Materialized,
+    OWN_TEMPORARY_SCHEMA, OnCommit, ReferentialAction, Relation, RelationId, Schema, Sequence,
+    Table, TableExtension, TableId, Timing, View, ViewOptions, is_temporary_schema,
+    may_name_temporary_schema, temporary_schema,
 };
 pub use error::Error;
 pub use field::{TYPE_KEY, USER_TYPE};

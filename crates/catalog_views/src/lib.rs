@@ -26,6 +26,7 @@ pub mod functions;
 mod information_schema;
 pub mod names;
 mod origin;
+pub mod other_kinds;
 mod pando;
 pub mod pg_catalog;
 pub mod relation_names;

@@ -4,11 +4,8 @@
 //! does not contain it, it is searched first, so a temporary table hides another table of the same
 //! name.
 
-use store::catalog::is_temporary_schema;
+use store::catalog::{OWN_TEMPORARY_SCHEMA, is_temporary_schema};
 use values::{Error, Result};
-
-/// The alias of the session's schema of temporary relations.
-const OWN: &str = "pg_temp";
 
 /// A search path.
 #[derive(Debug, Clone, Copy)]
@@ -37,7 +34,7 @@ impl<'a> SearchPath<'a> {
 
     /// The name of a schema in the catalog: replaces the alias `pg_temp`.
     pub fn resolve(self, schema: &'a str) -> &'a str {
-        if schema == OWN { self.own } else { schema }
+        if schema == OWN_TEMPORARY_SCHEMA { self.own } else { schema }
     }
 
     /// The schemas of the setting, in order. New relations are created in the first that exists.
@@ -47,7 +44,7 @@ impl<'a> SearchPath<'a> {
 
     /// The schemas in which names are looked up, in order.
     pub fn schemas(self) -> impl Iterator<Item = &'a str> {
-        let implicit = !self.named.iter().any(|schema| schema == OWN);
+        let implicit = !self.named.iter().any(|schema| schema == OWN_TEMPORARY_SCHEMA);
         implicit.then_some(self.own).into_iter().chain(self.named())
     }
 

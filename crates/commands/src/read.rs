@@ -51,7 +51,10 @@ pub fn read(statement: &NodeEnum) -> Result<Option<Command>> {
             },
         },
         NodeEnum::AlterObjectSchemaStmt(statement) => {
-            definition(Definition::SetSchema(SetSchema::of(statement)?))
+            definition(match AlterType::of_set_schema(statement)? {
+                Some(alter) => Definition::AlterType(alter),
+                None => Definition::SetSchema(SetSchema::of(statement)?),
+            })
         }
         NodeEnum::CreateEnumStmt(_)
         | NodeEnum::CompositeTypeStmt(_)

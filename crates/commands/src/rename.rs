@@ -5,12 +5,12 @@ use crate::roles::RoleStatement;
 use crate::{Error, Result};
 use grammar::tree::{NodeEnum, ObjectType, RenameStmt};
 
-/// ALTER ... RENAME of a relation or a part of one.
+/// ALTER ... RENAME of a relation or a part of one, or of a schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rename {
     /// What the statement says that it alters.
     pub kind: ObjectKind,
-    /// The relation.
+    /// The relation; the name of a schema has no schema.
     pub relation: RelationName,
     /// IF EXISTS.
     pub if_exists: bool,
@@ -23,7 +23,7 @@ pub struct Rename {
 /// What is renamed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Renamed {
-    /// The relation.
+    /// The relation, or the schema.
     Relation,
     /// A column.
     Column(String),
@@ -41,9 +41,8 @@ impl AnyRename {
     pub(crate) fn of(statement: &RenameStmt) -> Result<Self> {
         let to = statement.newname.clone();
         let of = |kind| {
-            ObjectKind::of(kind).filter(|kind| {
-                !matches!(kind, ObjectKind::Schema | ObjectKind::Type | ObjectKind::Domain)
-            })
+            ObjectKind::of(kind)
+                .filter(|kind| !matches!(kind, ObjectKind::Type | ObjectKind::Domain))
         };
         let (kind, renamed) = match statement.rename_type() {
             ObjectType::ObjectRole => {
@@ -70,6 +69,9 @@ impl AnyRename {
         }
         let relation = match &statement.relation {
             Some(relation) => RelationName::of(Some(relation))?,
+            None if kind == ObjectKind::Schema => {
+                RelationName { schema: None, name: statement.subname.clone() }
+            }
             None => match node(statement.object.as_deref())? {
                 NodeEnum::String(name) => RelationName { schema: None, name: name.sval.clone() },
                 _ => return Err(crate::names::incomplete()),

@@ -7,8 +7,9 @@ use crate::data_type::DataType;
 use crate::names::{RelationName, incomplete, some, texts};
 use crate::{Error, Result};
 use grammar::tree::{
-    AlterDomainStmt, AlterEnumStmt, AlterTableStmt, AlterTableType, CompositeTypeStmt, ConstrType,
-    CreateDomainStmt, CreateEnumStmt, Node, NodeEnum, ObjectType, RenameStmt,
+    AlterDomainStmt, AlterEnumStmt, AlterObjectSchemaStmt, AlterTableStmt, AlterTableType,
+    CompositeTypeStmt, ConstrType, CreateDomainStmt, CreateEnumStmt, Node, NodeEnum, ObjectType,
+    RenameStmt,
 };
 
 /// CREATE TYPE ... AS ENUM or CREATE DOMAIN.
@@ -104,6 +105,8 @@ pub enum TypeChange {
     },
     /// RENAME TO.
     Rename(String),
+    /// SET SCHEMA.
+    SetSchema(String),
     /// Changes of the attributes of a composite type.
     Attributes(Vec<AttributeChange>),
     /// SET DEFAULT and DROP DEFAULT of a domain.
@@ -303,6 +306,20 @@ impl AlterType {
         };
         let name = type_name(statement.object.as_deref())?;
         let is_domain = statement.rename_type() != ObjectType::ObjectType;
+        Ok(Some(Self { name, is_domain, change }))
+    }
+}
+
+impl AlterType {
+    /// ALTER TYPE ... SET SCHEMA and ALTER DOMAIN ... SET SCHEMA. `None` for other objects.
+    pub(crate) fn of_set_schema(statement: &AlterObjectSchemaStmt) -> Result<Option<Self>> {
+        let is_domain = match statement.object_type() {
+            ObjectType::ObjectType => false,
+            ObjectType::ObjectDomain => true,
+            _ => return Ok(None),
+        };
+        let name = type_name(statement.object.as_deref())?;
+        let change = TypeChange::SetSchema(statement.newschema.clone());
         Ok(Some(Self { name, is_domain, change }))
     }
 }

@@ -55,7 +55,7 @@ pub fn rename_column(expression: &str, old: &str, new: &str) -> Option<String> {
 }
 
 /// The bytes of the name that a text begins with.
-fn name_length(text: &str) -> usize {
+pub(crate) fn name_length(text: &str) -> usize {
     match text.strip_prefix('"') {
         Some(quoted) => {
             let mut end = 0;
@@ -263,7 +263,10 @@ pub fn string_location(statement: &NodeEnum, value: &str) -> Option<usize> {
 }
 
 /// Calls a function for each node of a tree that is one of several kinds, with its kind and its fields.
-fn each(tree: &NodeEnum, visit: &mut (dyn FnMut(&str, &Map<String, Value>) + Send)) -> Option<()> {
+pub(crate) fn each(
+    tree: &NodeEnum,
+    visit: &mut (dyn FnMut(&str, &Map<String, Value>) + Send),
+) -> Option<()> {
     // Making, walking and dropping a value recurse.
     on_thread(|| {
         let value = serde_json::to_value(tree).ok()?;

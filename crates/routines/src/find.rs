@@ -46,8 +46,16 @@ pub fn find(
     match found.as_slice() {
         [] => Ok(None),
         [one] if is_of_kind(one) => Ok(Some(Arc::clone(one))),
+        // A name alone finds procedures only where these are meant.
+        [one]
+            if types.is_none() && (one.is_procedure || routine.kind == RoutineKind::Procedure) =>
+        {
+            Ok(None)
+        }
         [one] => {
-            let message = format!("{} is not a {}", signature(one), routine.kind.name());
+            let kind = routine.kind.name();
+            let article = if kind == "aggregate" { "an" } else { "a" };
+            let message = format!("{} is not {article} {kind}", signature(one));
             Err(Error::new("42809", message))
         }
         _ => {

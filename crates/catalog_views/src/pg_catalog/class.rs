@@ -79,6 +79,17 @@ impl<'a> Class<'a> {
         }
     }
 
+    /// What it is in messages.
+    pub fn kind(self) -> &'static str {
+        match self {
+            Self::Relation(relation) => relation.kind(),
+            Self::KeyIndex(_) => "index",
+            Self::System(shape) if shape.kind == "v" => "view",
+            Self::System(_) => "table",
+            Self::Composite(_) => "type",
+        }
+    }
+
     /// The name of its schema.
     pub fn schema(self) -> &'a str {
         match self {

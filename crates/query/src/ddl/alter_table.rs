@@ -5,6 +5,7 @@ use super::alter_view;
 use super::checks;
 use super::dependents;
 use super::existing_index;
+use super::follow;
 use super::foreign_keys;
 use super::identity;
 use super::in_use::refuse_in_use;
@@ -75,8 +76,14 @@ pub(crate) async fn run(
             continue;
         }
         next.version += 1;
-        let next = Relation::Table(Arc::new(next));
-        transaction.change_catalog(CatalogChange::Replace(next))?;
+        let next = CatalogChange::Replace(Relation::Table(Arc::new(next)));
+        match operation {
+            // Aliases of the table name its columns one by one.
+            AlterOperation::DropColumn { .. } => {
+                follow::change(frame, transaction, vec![next], None).await?;
+            }
+            _ => transaction.change_catalog(next)?,
+        }
         if let Changed::Rows(rewritten) = changed {
             rewritten.write(frame, transaction, table.id).await?;
         }

@@ -1,7 +1,6 @@
 //! ALTER VIEW: defaults and names of columns, and options.
 
 use super::create_view::{refuse_unchecked, with_options};
-use super::dependents;
 use crate::context::Frame;
 use parser::commands::AlterOperation;
 use planner::unique_names;
@@ -64,21 +63,21 @@ async fn set_default(
     Ok(())
 }
 
-/// The view whose column has another name.
+/// The view whose column has another name, and the names of its columns before.
 ///
 /// # Errors
-/// 42703 and 42701 for the names; 0A000 if other views read the view, whose texts have its names.
+/// 42703 and 42701 for the names.
 pub(super) async fn rename_column(
     frame: &Frame<'_>,
     transaction: &DistributedTransaction,
     view: &View,
     from: &str,
     to: &str,
-) -> Result<View> {
+) -> Result<(View, Vec<String>)> {
     let plan = frame.planner(transaction).view_plan(view).await?;
     let fields = plan.schema().fields().iter();
     let names = fields.map(|field| unique_names::shown(field.name()).to_owned());
-    let mut names: Vec<String> = names.collect();
+    let names: Vec<String> = names.collect();
     let Some(at) = names.iter().position(|name| name == from) else {
         let message = format!("column \"{from}\" does not exist");
         return Err(Error::new(SqlState::UndefinedColumn, message));
@@ -87,16 +86,10 @@ pub(super) async fn rename_column(
         let message = format!("column \"{to}\" of relation \"{}\" already exists", view.name);
         return Err(Error::new(SqlState::DuplicateColumn, message));
     }
-    if let Some(other) = dependents::of_relation(frame, transaction.catalog(), view.id).first() {
-        let name = &other.name;
-        return Err(Error::unsupported(format!(
-            "renaming a column of a view that the view {name} reads is not supported"
-        )));
-    }
-    to.clone_into(&mut names[at]);
-    let mut next = View { columns: names, ..View::clone(view) };
+    let mut next = View { columns: names.clone(), ..View::clone(view) };
+    to.clone_into(&mut next.columns[at]);
     for (column, _) in next.options.defaults.iter_mut().filter(|(column, _)| column == from) {
         to.clone_into(column);
     }
-    Ok(next)
+    Ok((next, names))
 }

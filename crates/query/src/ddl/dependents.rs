@@ -6,12 +6,12 @@
 
 use crate::analysis::calls;
 use crate::context::Frame;
-use catalog_views::relation_names::{find_in, find_named, find_parts};
-use catalog_views::search_path::SearchPath;
+use catalog_views::relation_names::{find_named, find_parts};
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::logical_expr::{LogicalPlan, TableScan};
 use parser::commands::RelationName;
 use planner::Planner;
+use renaming::mentions;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use store::DistributedTransaction;
@@ -30,10 +30,24 @@ pub(super) fn needed(what: &str, detail: String) -> Error {
         .with_hint("Use DROP ... CASCADE to drop the dependent objects too.")
 }
 
+/// Things in an order in which what depends on others comes before them. `depends` is whether the first depends on the second.
+pub(super) fn ordered<T>(mut rest: Vec<T>, depends: impl Fn(&T, &T) -> bool) -> Vec<T> {
+    let mut ordered = Vec::with_capacity(rest.len());
+    while !rest.is_empty() {
+        let needs = |other: &T, one: &T| !std::ptr::eq(other, one) && depends(other, one);
+        let free = rest.iter().position(|one| !rest.iter().any(|other| needs(other, one)));
+        ordered.push(rest.remove(free.unwrap_or(0)));
+    }
+    ordered
+}
+
 /// The views that read a relation.
 pub(super) fn of_relation(frame: &Frame<'_>, catalog: &Catalog, id: RelationId) -> Vec<Arc<View>> {
     let others = all(catalog).filter(|view| view.id != id);
-    others.filter(|view| names(catalog, frame.path(), view, id)).collect()
+    let reads = |view: &Arc<View>| {
+        mentions(catalog, frame.path().of_view(&view.search_path), &view.sql, id)
+    };
+    others.filter(reads).collect()
 }
 
 /// The relations that names in the query of a view mean, which commits look at.
@@ -257,18 +271,6 @@ pub(super) async fn of_column(
         }
     }
     Ok(None)
-}
-
-/// Whether the text of a view names a relation.
-fn names(catalog: &Catalog, path: SearchPath<'_>, view: &View, id: RelationId) -> bool {
-    let Ok(script) = grammar::parse(&view.sql) else { return false };
-    let query = script.statements().first().and_then(|raw| raw.stmt.as_ref()?.node.as_ref());
-    let path = path.of_view(&view.search_path);
-    let names = query.map(grammar::relations).unwrap_or_default();
-    names.iter().any(|(schema, name)| {
-        let relation = find_in(catalog, path, schema.as_deref(), name);
-        relation.is_some_and(|relation| relation.id() == id)
-    })
 }
 
 /// Whether the plan of a view reads a column of a table.

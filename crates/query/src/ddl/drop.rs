@@ -1,14 +1,15 @@
 //! DROP TABLE, DROP VIEW, DROP SEQUENCE, DROP INDEX and DROP SCHEMA.
 
 use super::drop_relation::drop_one;
-use super::{functions, index, primary_key, user_type};
+use super::{dependents, functions, index, primary_key, user_type};
 use crate::context::Frame;
-use catalog_views::relation_names::{a_kind, find_named};
+use catalog_views::other_kinds::{refuse_drop, wrong_drop};
+use catalog_views::relation_names::find_named;
 use parser::commands::{Drop, ObjectKind, RelationName};
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{
-    Catalog, CatalogChange, Index, Privileges, RESERVED_SCHEMAS, Relation, Table,
+    Catalog, CatalogChange, Index, Privileges, RESERVED_SCHEMAS, Relation, RelationId, Table,
 };
 use values::error::{Error, Result, SqlState};
 
@@ -18,19 +19,57 @@ pub(crate) fn run(
     transaction: &mut DistributedTransaction,
     drop: &Drop,
 ) -> Result<()> {
-    drop.names.iter().try_for_each(|name| match drop.kind {
-        ObjectKind::Schema => drop_schema(frame, transaction, &name.name, drop),
-        ObjectKind::Type | ObjectKind::Domain => user_type::drop(frame, transaction, name, drop),
-        _ => drop_relation(frame, transaction, name, drop),
-    })
+    match drop.kind {
+        ObjectKind::Schema => drop.names.iter().enumerate().try_for_each(|(at, name)| {
+            match drop.names[..at].contains(name) {
+                true => Ok(()),
+                false => drop_schema(frame, transaction, &name.name, drop),
+            }
+        }),
+        ObjectKind::Type | ObjectKind::Domain => user_type::drop(frame, transaction, drop),
+        _ => drop_relations(frame, transaction, drop),
+    }
 }
 
-fn drop_relation(
+/// Drops relations, the views that read others of them first.
+fn drop_relations(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
-    name: &RelationName,
     drop: &Drop,
 ) -> Result<()> {
+    let catalog = Arc::clone(transaction.catalog());
+    let are_views = matches!(drop.kind, ObjectKind::View | ObjectKind::MaterializedView);
+    let mut found: Vec<(RelationId, Vec<RelationId>)> = Vec::new();
+    for name in &drop.names {
+        let Some(relation) = named(frame, transaction, name, drop)? else { continue };
+        if found.iter().all(|(known, _)| *known != relation.id()) {
+            let mut readers = Vec::new();
+            if are_views && drop.names.len() > 1 {
+                readers = dependents::of_relation(frame, &catalog, relation.id());
+            }
+            found.push((relation.id(), readers.iter().map(|view| view.id).collect()));
+        }
+    }
+    let ids: Vec<RelationId> = found.iter().map(|(id, _)| *id).collect();
+    let goes = |of: &Table| ids.contains(&of.id.relation());
+    for (id, _) in dependents::ordered(found, |(other, _), (_, readers)| readers.contains(other)) {
+        let now = transaction.catalog().relation_by_id(id).cloned();
+        match &now {
+            None => {}
+            Some(Relation::Index(index)) => drop_index(frame, transaction, index, drop.cascade)?,
+            Some(relation) => drop_one(frame, transaction, relation, drop.cascade, &goes)?,
+        }
+    }
+    Ok(())
+}
+
+/// The relation of a name, which the role may drop. `None` if there is none, with IF EXISTS.
+fn named(
+    frame: &Frame<'_>,
+    transaction: &DistributedTransaction,
+    name: &RelationName,
+    drop: &Drop,
+) -> Result<Option<Relation>> {
     let catalog = Arc::clone(transaction.catalog());
     let wanted = drop.kind.name();
     if let Some(schema) = &name.schema
@@ -39,26 +78,22 @@ fn drop_relation(
     {
         if drop.if_exists {
             frame.skip_missing("schema", schema);
-            return Ok(());
+            return Ok(None);
         }
         let message = format!("schema \"{schema}\" does not exist");
         return Err(Error::new(SqlState::InvalidSchemaName, message));
     }
     let Some(relation) = find_named(&catalog, frame.path(), name)? else {
         refuse_key(frame, transaction, name, drop.kind)?;
+        refuse_drop(&catalog, frame.path(), name, drop.kind)?;
         if drop.if_exists {
             frame.skip_missing(wanted, &name.name);
-            return Ok(());
+            return Ok(None);
         }
         return Err(missing(drop.kind, name));
     };
     if relation.kind() != wanted {
-        let message = format!("\"{}\" is not {}", relation.name(), a_kind(wanted));
-        return Err(Error::new(SqlState::WrongObjectType, message).with_hint(format!(
-            "Use DROP {} to remove {}.",
-            relation.kind().to_uppercase(),
-            a_kind(relation.kind())
-        )));
+        return Err(wrong_drop(relation.name(), drop.kind, relation.kind()));
     }
     if let Relation::Sequence(sequence) = relation
         && sequence.owned_by.is_some_and(|(table, _)| catalog.table_by_id(table).is_some())
@@ -67,17 +102,7 @@ fn drop_relation(
         return Err(Error::new(SqlState::DependentObjectsStillExist, message));
     }
     may_drop(frame, &catalog, relation)?;
-    if let Relation::Index(index) = relation {
-        return drop_index(frame, transaction, index, drop.cascade);
-    }
-    let is_named = |of: &Table| {
-        let is_it = |name: &RelationName| {
-            let found = find_named(&catalog, frame.path(), name).ok().flatten();
-            found.is_some_and(|found| found.id() == of.id.relation())
-        };
-        drop.names.iter().any(is_it)
-    };
-    drop_one(frame, transaction, relation, drop.cascade, &is_named)
+    Ok(Some(relation.clone()))
 }
 
 /// Drops an index that belongs to no constraint.

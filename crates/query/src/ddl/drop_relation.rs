@@ -22,7 +22,9 @@ pub(super) fn drop_one(
     dependents::drop_views(frame, transaction, relation, cascade)?;
     functions::drop_with_table(frame, transaction, relation, cascade)?;
     let catalog = Arc::clone(transaction.catalog());
-    for sequence in catalog.relations().filter_map(|of| is_dropped_with(of, relation)) {
+    for other in catalog.relations() {
+        let Some(sequence) = is_dropped_with(other, relation) else { continue };
+        dependents::drop_views(frame, transaction, other, cascade)?;
         uses::drop_of_sequence(frame, transaction, sequence, cascade, goes)?;
     }
     if let Relation::Table(table) = relation {

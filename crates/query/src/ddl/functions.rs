@@ -4,7 +4,8 @@ mod aggregate;
 mod source;
 
 use super::dependents::needed;
-use super::{dependents, place, sql_procedure, triggers, uses};
+use super::set_schema::may_move;
+use super::{dependents, follow, place, sql_procedure, triggers, uses};
 use crate::analysis;
 use crate::context::Frame;
 use crate::context::named_functions::{find, owned, require_owner, undefined};
@@ -20,7 +21,7 @@ use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{
     Catalog, CatalogChange, Function, FunctionId, Object, PUBLIC, Privileges, RESERVED_SCHEMAS,
-    Relation, UserType, is_temporary_schema,
+    Relation, UserType,
 };
 use values::error::{Error, Result, SqlState};
 
@@ -40,17 +41,15 @@ pub(super) async fn run(
         RoutineDefinition::Rename { routine, to } => {
             let function = owned(frame, transaction.catalog(), routine)?;
             let name = to.clone();
-            put(transaction, Function { name, ..Function::clone(&function) })
+            let changed = put_of(Function { name, ..Function::clone(&function) });
+            follow::change(frame, transaction, vec![changed], None).await
         }
         RoutineDefinition::SetSchema { routine, to } => {
             let function = owned(frame, transaction.catalog(), routine)?;
             let schema = frame.path().resolve(to).to_owned();
-            if function.is_temporary() || is_temporary_schema(&schema) {
-                let message = "cannot move objects into or out of temporary schemas";
-                return Err(Error::unsupported(message));
-            }
-            frame.access(transaction.catalog()).require_schema(&schema, Privileges::CREATE)?;
-            put(transaction, Function { schema, ..Function::clone(&function) })
+            may_move(frame, transaction.catalog(), (&function.schema, &schema))?;
+            let changed = put_of(Function { schema, ..Function::clone(&function) });
+            follow::change(frame, transaction, vec![changed], None).await
         }
         RoutineDefinition::Comment { routine, text } => {
             let function = owned(frame, transaction.catalog(), routine)?;
@@ -61,8 +60,12 @@ pub(super) async fn run(
 }
 
 fn put(transaction: &mut DistributedTransaction, function: Function) -> Result<()> {
-    transaction.change_catalog(CatalogChange::put_function(routines::kept(function)))?;
+    transaction.change_catalog(put_of(function))?;
     Ok(())
+}
+
+fn put_of(function: Function) -> CatalogChange {
+    CatalogChange::put_function(routines::kept(function))
 }
 
 /// Runs a CREATE FUNCTION. The body is bound once to check it.
@@ -207,6 +210,7 @@ fn drop_all(
     transaction: &mut DistributedTransaction,
     drop: &DropFunctions,
 ) -> Result<()> {
+    let mut named: Vec<Arc<Function>> = Vec::new();
     for routine in &drop.routines {
         let found = find(frame, transaction.catalog(), routine);
         let function = match found {
@@ -225,7 +229,15 @@ fn drop_all(
             Err(error) => return Err(error),
         };
         require_owner(frame, transaction.catalog(), &function)?;
-        drop_one(frame, transaction, &function, drop.cascade)?;
+        if named.iter().all(|known| known.id != function.id) {
+            named.push(function);
+        }
+    }
+    let calls = |other: &Arc<Function>, one: &Arc<Function>| calls(other, one);
+    for function in dependents::ordered(named, calls) {
+        if transaction.catalog().function_by_id(function.id).is_some() {
+            drop_one(frame, transaction, &function, drop.cascade)?;
+        }
     }
     Ok(())
 }

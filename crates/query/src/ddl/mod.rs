@@ -14,6 +14,7 @@ mod dependents;
 mod drop;
 mod drop_relation;
 mod existing_index;
+mod follow;
 mod foreign_keys;
 pub(crate) mod functions;
 mod identity;
@@ -68,7 +69,7 @@ pub(crate) async fn run(
         Definition::AlterSequence(alter) => alter_sequence::run(frame, transaction, alter)?,
         Definition::AlterTable(alter) => alter_table::run(frame, transaction, alter).await?,
         Definition::Rename(rename) => rename::run(frame, transaction, rename).await?,
-        Definition::SetSchema(change) => set_schema::run(frame, transaction, change)?,
+        Definition::SetSchema(change) => set_schema::run(frame, transaction, change).await?,
         Definition::Drop(drop) => drop::run(frame, transaction, drop)?,
         Definition::Truncate(truncate) => truncate::run(frame, transaction, truncate).await?,
         Definition::SetConstraints(set) => foreign_keys::set(frame, transaction, set).await?,

@@ -1,14 +1,19 @@
 //! ALTER ... RENAME.
 
-use super::{alter_view, checks, dependents, index, index_columns, primary_key, triggers, uses};
+use super::set_schema::require_schema;
+use super::{alter_view, checks, follow, index, index_columns, primary_key, triggers};
 use crate::context::Frame;
 use crate::dml::declared_column;
+use catalog_views::other_kinds::refuse_composite;
 use catalog_views::pg_catalog::quote_ident;
 use catalog_views::relation_names::{a_kind, find_named, undefined};
 use parser::commands::{ObjectKind, Rename, Renamed};
+use renaming::renamed_schema;
 use std::sync::Arc;
 use store::DistributedTransaction;
-use store::catalog::{CatalogChange, Privileges, Relation, Sequence, Table, View};
+use store::catalog::{
+    CatalogChange, Privileges, Relation, Sequence, Table, View, is_temporary_schema,
+};
 use table_rows::columns::refuse_system;
 use table_rows::generated::renamed;
 use table_rows::typed;
@@ -20,6 +25,9 @@ pub(super) async fn run(
     transaction: &mut DistributedTransaction,
     rename: &Rename,
 ) -> Result<()> {
+    if rename.kind == ObjectKind::Schema {
+        return rename_schema(frame, transaction, &rename.relation.name, &rename.to).await;
+    }
     let name = &rename.relation;
     let Some(relation) = find_named(transaction.catalog(), frame.path(), name)?.cloned() else {
         if rename_key_index(frame, transaction, rename)? {
@@ -29,19 +37,16 @@ pub(super) async fn run(
             frame.skip_missing("relation", &name.name);
             return Ok(());
         }
+        refuse_composite(transaction.catalog(), frame.path(), name)?;
         return Err(undefined(name));
     };
     frame.access(transaction.catalog()).require(&relation, Privileges::OWNER)?;
-    // ALTER TABLE is for views and sequences, too.
-    if rename.kind != ObjectKind::Table && relation.kind() != rename.kind.name() {
-        let message = format!("\"{}\" is not {}", relation.name(), a_kind(rename.kind.name()));
-        return Err(Error::new(SqlState::WrongObjectType, message));
-    }
+    refuse_kind(&relation, rename)?;
     let to = &rename.to;
     if rename_index(transaction, &relation, rename)? {
         return Ok(());
     }
-    let read = refuse_read(frame, transaction, &relation, &rename.renamed).await;
+    let mut names = None;
     let next = match (&relation, &rename.renamed) {
         (Relation::Table(table), renamed) => {
             let mut next = Table::clone(table);
@@ -58,7 +63,8 @@ pub(super) async fn run(
         }
         (Relation::View(view), Renamed::Column(column)) => {
             let renamed = alter_view::rename_column(frame, transaction, view, column, to).await?;
-            Relation::View(Arc::new(renamed))
+            names = Some((view.id, renamed.1));
+            Relation::View(Arc::new(renamed.0))
         }
         (Relation::Sequence(sequence), Renamed::Relation) => {
             let next = Sequence { name: to.clone(), ..Sequence::clone(sequence) };
@@ -69,9 +75,8 @@ pub(super) async fn run(
             return Err(Error::unsupported(what));
         }
     };
-    transaction.change_catalog(CatalogChange::Replace(next))?;
-    // What is wrong with the name itself counts before who reads it.
-    read?;
+    let names = names.as_ref().map(|(view, names)| (*view, names.as_slice()));
+    follow::change(frame, transaction, vec![CatalogChange::Replace(next)], names).await?;
     if let (Relation::Table(table), Renamed::Column(old)) = (&relation, &rename.renamed)
         && let Some((_, column)) = table.column(old)
     {
@@ -81,34 +86,38 @@ pub(super) async fn run(
     Ok(())
 }
 
-/// Refuses a new name where views, defaults and constraints read what has the old one: they are kept as texts with it.
+/// Renames a schema.
+async fn rename_schema(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    from: &str,
+    to: &str,
+) -> Result<()> {
+    let catalog = Arc::clone(transaction.catalog());
+    require_schema(&catalog, from)?;
+    let changes = renamed_schema(&catalog, from, to)?;
+    frame.access(&catalog).require_schema(from, Privileges::OWNER)?;
+    frame.access(&catalog).require_create_on_database()?;
+    if is_temporary_schema(from) || is_temporary_schema(to) {
+        return Err(store::catalog::Error::ReservedName { name: to.to_owned() }.into());
+    }
+    follow::change(frame, transaction, changes, None).await
+}
+
+/// Refuses a statement for another kind of relation. ALTER TABLE and ALTER INDEX are for all.
 ///
 /// # Errors
-/// 0A000.
-async fn refuse_read(
-    frame: &Frame<'_>,
-    transaction: &DistributedTransaction,
-    relation: &Relation,
-    renamed: &Renamed,
-) -> Result<()> {
-    let catalog = transaction.catalog();
-    let view = match (relation, renamed) {
-        (Relation::Table(table), Renamed::Column(column)) => {
-            dependents::of_column(frame, transaction, table, column).await?
-        }
-        (Relation::Table(_) | Relation::View(_), Renamed::Relation) => {
-            dependents::of_relation(frame, catalog, relation.id()).first().cloned()
-        }
-        (Relation::Sequence(sequence), _) => return uses::refuse_moved(frame, catalog, sequence),
-        _ => None,
+/// 42809.
+fn refuse_kind(relation: &Relation, rename: &Rename) -> Result<()> {
+    let is_for_all = match rename.kind {
+        ObjectKind::Index => rename.renamed == Renamed::Relation,
+        kind => kind == ObjectKind::Table,
     };
-    match view {
-        Some(view) => {
-            let what = format!("renaming what the view {} reads", view.name);
-            Err(Error::unsupported(format!("{what} is not supported")))
-        }
-        None => Ok(()),
+    if is_for_all || relation.kind() == rename.kind.name() {
+        return Ok(());
     }
+    let message = format!("\"{}\" is not {}", relation.name(), a_kind(rename.kind.name()));
+    Err(Error::new(SqlState::WrongObjectType, message))
 }
 
 /// Renames the index of a primary key, and its constraint. Returns whether the statement is about one.

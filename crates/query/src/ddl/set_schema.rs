@@ -1,15 +1,15 @@
 //! ALTER ... SET SCHEMA. The indexes and sequences of a table go with it.
 
-use super::dependents;
-use super::identity::next_value;
-use super::uses;
+use super::follow;
 use crate::context::Frame;
+use catalog_views::other_kinds::refuse_composite;
 use catalog_views::relation_names::{a_kind, find_named, undefined};
 use parser::commands::{ObjectKind, SetSchema};
+use renaming::{moved_table, refuse_taken};
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{
-    Catalog, CatalogChange, Index, Privileges, Relation, Sequence, Table, View, is_temporary_schema,
+    Catalog, CatalogChange, Privileges, Relation, Sequence, View, is_temporary_schema,
 };
 use values::error::{Error, Result, SqlState};
 
@@ -17,8 +17,8 @@ use values::error::{Error, Result, SqlState};
 ///
 /// # Errors
 /// 42P01 for the relation, 3F000 for the schema, 42P07 if the name is taken there, 0A000 for temporary schemas, and for
-/// what views read: their texts have the names of before.
-pub(super) fn run(
+/// definitions that would not mean the same.
+pub(super) async fn run(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
     change: &SetSchema,
@@ -30,6 +30,7 @@ pub(super) fn run(
             frame.skip_missing("relation", &name.name);
             return Ok(());
         }
+        refuse_composite(&catalog, frame.path(), name)?;
         return Err(undefined(name));
     };
     frame.access(&catalog).require(relation, Privileges::OWNER)?;
@@ -39,28 +40,16 @@ pub(super) fn run(
         return Err(Error::new(SqlState::WrongObjectType, message));
     }
     let to = frame.path().resolve(&change.schema);
-    if catalog.schema(to).is_none() {
-        let message = format!("schema \"{to}\" does not exist");
-        return Err(Error::new(SqlState::InvalidSchemaName, message));
-    }
     if relation.schema() == to {
-        return Ok(());
+        return require_schema(&catalog, to);
     }
-    frame.access(&catalog).require_schema(to, Privileges::CREATE)?;
-    if is_temporary_schema(to) || relation.is_temporary() {
-        let message = "cannot move objects into or out of temporary schemas";
-        return Err(Error::unsupported(message));
-    }
-    if let Some(view) = dependents::of_relation(frame, &catalog, relation.id()).first() {
-        let message = format!("SET SCHEMA of what the view {} reads is not supported", view.name);
-        return Err(Error::unsupported(message));
-    }
-    match relation {
-        Relation::Table(table) => move_table(transaction, &catalog, table, to),
+    may_move(frame, &catalog, (relation.schema(), to))?;
+    let changes = match relation {
+        Relation::Table(table) => moved_table(&catalog, table, to)?,
         Relation::View(view) => {
             refuse_taken(&catalog, to, &view.name)?;
             let moved = View { schema: to.to_owned(), ..View::clone(view) };
-            put(transaction, Relation::View(Arc::new(moved)))
+            vec![CatalogChange::Replace(Relation::View(Arc::new(moved)))]
         }
         Relation::Sequence(sequence) => {
             let owner = sequence.owned_by.and_then(|(table, _)| catalog.table_by_id(table));
@@ -71,62 +60,41 @@ pub(super) fn run(
                 return Err(Error::unsupported(message).with_detail(detail));
             }
             refuse_taken(&catalog, to, &sequence.name)?;
-            uses::refuse_moved(frame, &catalog, sequence)?;
             let moved = Sequence { schema: to.to_owned(), ..Sequence::clone(sequence) };
-            put(transaction, Relation::Sequence(Arc::new(moved)))
+            vec![CatalogChange::Replace(Relation::Sequence(Arc::new(moved)))]
         }
         Relation::Index(_) => {
-            Err(Error::unsupported("ALTER INDEX ... SET SCHEMA is not supported"))
+            return Err(Error::unsupported("ALTER INDEX ... SET SCHEMA is not supported"));
         }
-    }
+    };
+    follow::change(frame, transaction, changes, None).await
 }
 
-/// Moves a table with its sequences and indexes.
-fn move_table(
-    transaction: &mut DistributedTransaction,
-    catalog: &Catalog,
-    table: &Table,
-    to: &str,
+/// Refuses the name of a schema that there is not.
+///
+/// # Errors
+/// 3F000.
+pub(super) fn require_schema(catalog: &Catalog, name: &str) -> Result<()> {
+    if catalog.schema(name).is_some() {
+        return Ok(());
+    }
+    Err(Error::new(SqlState::InvalidSchemaName, format!("schema \"{name}\" does not exist")))
+}
+
+/// Checks that something can go from a schema to another one.
+///
+/// # Errors
+/// 3F000, 42501; 0A000 for temporary schemas.
+pub(super) fn may_move(
+    frame: &Frame<'_>,
+    catalog: &Arc<Catalog>,
+    (from, to): (&str, &str),
 ) -> Result<()> {
-    refuse_taken(catalog, to, &table.name)?;
-    let mut moved =
-        Table { schema: to.to_owned(), version: table.version + 1, ..Table::clone(table) };
-    for relation in catalog.relations() {
-        let Relation::Sequence(sequence) = relation else { continue };
-        let Some((_, column)) = sequence.owned_by.filter(|(owner, _)| *owner == table.id) else {
-            continue;
-        };
-        refuse_taken(catalog, to, &sequence.name)?;
-        let next = Sequence { schema: to.to_owned(), ..Sequence::clone(sequence) };
-        let own = moved.columns.iter_mut().find(|own| own.id == column);
-        let default = own.and_then(|own| own.default.as_mut());
-        if let Some(default) =
-            default.filter(|default| **default == next_value(&sequence.schema, &sequence.name))
-        {
-            *default = next_value(&next.schema, &next.name);
-        }
-        put(transaction, Relation::Sequence(Arc::new(next)))?;
+    let refused = || Error::unsupported("cannot move objects into or out of temporary schemas");
+    if is_temporary_schema(to) {
+        return Err(refused());
     }
-    for index in catalog.indexes_of(table.id) {
-        refuse_taken(catalog, to, &index.file.name)?;
-        let version = index.file.version + 1;
-        let file = Table { schema: to.to_owned(), version, ..Table::clone(&index.file) };
-        let next = Index { file: Arc::new(file), ..Index::clone(index) };
-        put(transaction, Relation::Index(Arc::new(next)))?;
-    }
-    put(transaction, Relation::Table(Arc::new(moved)))
-}
-
-fn put(transaction: &mut DistributedTransaction, relation: Relation) -> Result<()> {
-    Ok(transaction.change_catalog(CatalogChange::Replace(relation))?)
-}
-
-fn refuse_taken(catalog: &Catalog, schema: &str, name: &str) -> Result<()> {
-    match catalog.relation(schema, name) {
-        None => Ok(()),
-        Some(_) => {
-            let message = format!("relation \"{name}\" already exists in schema \"{schema}\"");
-            Err(Error::new(SqlState::DuplicateTable, message))
-        }
-    }
+    require_schema(catalog, to)?;
+    frame.access(catalog).require_schema(to, Privileges::CREATE)?;
+    if is_temporary_schema(from) { Err(refused()) } else { Ok(()) }
 }

@@ -4,7 +4,6 @@ use super::dependents::needed;
 use crate::analysis;
 use crate::context::Frame;
 use crate::dml::declared_column;
-use crate::triggers::{NEW, OLD, named_columns, written_out};
 use analyzer::system::Oid;
 use catalog_views::pg_catalog::quote_ident;
 use catalog_views::relation_names::{find_named, undefined};
@@ -13,6 +12,7 @@ use parser::commands::{
     ConstraintTiming, CreateTrigger, SwitchedTo, TriggerDefinition, TriggerName, TriggerSwitch,
 };
 use parser::errors::of_analyzer;
+use procedural::trigger_rows::{NEW, OLD, named_columns, written_out};
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{

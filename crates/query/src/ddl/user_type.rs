@@ -1,10 +1,13 @@
 //! CREATE TYPE, CREATE DOMAIN, and ALTER, DROP and COMMENT ON of types.
 
 use super::dependents::{self, needed};
-use super::{alter_table, checks, functions, index_columns, place};
+use super::set_schema::may_move;
+use super::{alter_table, checks, follow, functions, index_columns, place};
 use crate::analysis;
 use crate::context::{Frame, owned_type};
+use analyzer::system::Oid;
 use catalog_views::pg_catalog::quote_ident;
+use catalog_views::relation_names::find_named;
 use parser::commands::{
     self, AlterType, AttributeChange as Change, CreateType, NewType, RelationName, TypeChange,
 };
@@ -12,8 +15,8 @@ use parser::types;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{
-    Attribute, CatalogChange, Domain, DomainCheck, Object, Relation, Table, TypeId, UserType,
-    UserTypeKind,
+    Attribute, Catalog, CatalogChange, Domain, DomainCheck, Object, Relation, Table, TypeId,
+    UserType, UserTypeKind,
 };
 use user_types::{
     AttributeChange, Place, add_label, changed_attributes, direct_users_of, domain_condition,
@@ -115,9 +118,17 @@ pub(super) async fn alter(
     }
     let mut new = UserType::clone(&old);
     if let TypeChange::Rename(to) = &alter.change {
-        refuse_mentions(&catalog, &old.name, "renaming a type")?;
         new.name.clone_from(to);
-        return replace(transaction, new);
+        return follow::change(frame, transaction, replacements(&catalog, new), None).await;
+    }
+    if let TypeChange::SetSchema(to) = &alter.change {
+        let to = frame.path().resolve(to);
+        if to == old.schema {
+            return Ok(());
+        }
+        may_move(frame, &catalog, (&old.schema, to))?;
+        to.clone_into(&mut new.schema);
+        return follow::change(frame, transaction, replacements(&catalog, new), None).await;
     }
     match &mut new.kind {
         UserTypeKind::Enum(labels) => match &alter.change {
@@ -281,34 +292,78 @@ fn replace(transaction: &mut DistributedTransaction, new: UserType) -> Result<()
     Ok(())
 }
 
-/// Runs a DROP TYPE or DROP DOMAIN of one type.
+/// Runs a DROP TYPE or DROP DOMAIN.
 ///
 /// # Errors
-/// 2BP01 if columns or domains use it, unless CASCADE drops the columns.
+/// 2BP01 if columns or domains use a type, unless CASCADE drops the columns.
 pub(super) fn drop(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
-    name: &RelationName,
     drop: &commands::Drop,
 ) -> Result<()> {
     let catalog = Arc::clone(transaction.catalog());
-    let user = match owned_type(frame, &catalog, name) {
-        Err(error) if drop.if_exists && error.state() == SqlState::UndefinedObject => {
-            frame.skip_missing("type", &name.name);
-            return Ok(());
+    let mut found: Vec<Arc<UserType>> = Vec::new();
+    for name in &drop.names {
+        let Some(user) = named(frame, &catalog, name, drop)? else { continue };
+        if found.iter().all(|known| known.id != user.id) {
+            found.push(user);
         }
-        Err(error) if error.state() == SqlState::WrongObjectType => {
-            let message = format!("cannot drop type {name} because table {name} requires it");
-            return Err(Error::new(SqlState::DependentObjectsStillExist, message)
-                .with_hint(format!("You can drop table {name} instead.")));
-        }
-        found => found?,
-    };
-    if drop.kind == commands::ObjectKind::Domain && user.domain().is_none() {
-        let message = format!("\"{}\" is not a domain", user.name);
-        return Err(Error::new(SqlState::WrongObjectType, message));
     }
-    drop_one(frame, transaction, &user, drop.cascade)
+    let contains = |other: &Arc<UserType>, one: &Arc<UserType>| {
+        direct_users_of(&catalog, one).any(|of| of.id == other.id)
+    };
+    for user in dependents::ordered(found, contains) {
+        if let Some(now) = transaction.catalog().user_type_by_id(user.id).cloned() {
+            drop_one(frame, transaction, &now, drop.cascade)?;
+        }
+    }
+    Ok(())
+}
+
+/// The type of a name, which the role may drop. `None` if there is none, with IF EXISTS.
+fn named(
+    frame: &Frame<'_>,
+    catalog: &Arc<Catalog>,
+    name: &RelationName,
+    drop: &commands::Drop,
+) -> Result<Option<Arc<UserType>>> {
+    let is_domain = drop.kind == commands::ObjectKind::Domain;
+    let no_domain = || {
+        let message = format!("\"{name}\" is not a domain");
+        Error::new(SqlState::WrongObjectType, message)
+    };
+    let needed = |of: &str, why: &str| {
+        let message = format!("cannot drop type {of} because {why}");
+        Error::new(SqlState::DependentObjectsStillExist, message)
+    };
+    let error = match owned_type(frame, catalog, name) {
+        Ok(user) if is_domain && user.domain().is_none() => return Err(no_domain()),
+        Ok(user) => return Ok(Some(user)),
+        Err(error) => error,
+    };
+    if !matches!(error.state(), SqlState::UndefinedObject | SqlState::WrongObjectType) {
+        return Err(error);
+    }
+    let relation = find_named(catalog, frame.path(), name)?;
+    let rows = relation.filter(|of| matches!(of, Relation::Table(_) | Relation::View(_)));
+    let of_system = match &name.schema {
+        Some(schema) if schema != "pg_catalog" => None,
+        _ => Oid::of_type_name(&name.name),
+    };
+    match (rows, of_system) {
+        (Some(_), _) | (_, Some(_)) if is_domain => Err(no_domain()),
+        (Some(rows), _) => {
+            let rows = format!("{} {name}", rows.kind());
+            Err(needed(&name.to_string(), &format!("{rows} requires it"))
+                .with_hint(format!("You can drop {rows} instead.")))
+        }
+        (None, Some(of)) => Err(needed(&of.to_string(), "it is required by the database system")),
+        (None, None) if drop.if_exists => {
+            frame.skip_missing("type", &name.name);
+            Ok(None)
+        }
+        (None, None) => Err(error),
+    }
 }
 
 /// Drops a type, and with CASCADE the columns of it.

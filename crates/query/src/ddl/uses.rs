@@ -119,30 +119,6 @@ fn of_sequence(frame: &Frame<'_>, catalog: &Catalog, sequence: &Sequence) -> Vec
     uses(catalog, is_read)
 }
 
-/// Refuses to move or rename a sequence that an expression or a view names: they are kept as texts, with the name of before.
-///
-/// # Errors
-/// 0A000.
-pub(super) fn refuse_moved(
-    frame: &Frame<'_>,
-    catalog: &Catalog,
-    sequence: &Sequence,
-) -> Result<()> {
-    let is_named = |relation: &&Relation| match relation {
-        Relation::View(view) => view.sql.contains(&sequence.name),
-        _ => false,
-    };
-    let view = || catalog.relations().find(is_named).map(|view| format!("view {}", view.name()));
-    let used = of_sequence(frame, catalog, sequence).first().map(Use::to_string);
-    match used.or_else(view) {
-        Some(used) => {
-            let what = format!("a new name or schema of a sequence that the {used} names");
-            Err(Error::unsupported(format!("{what} is not supported")))
-        }
-        None => Ok(()),
-    }
-}
-
 /// Everything in the catalog with an expression that is wanted.
 fn uses(catalog: &Catalog, is_wanted: impl Fn(&str) -> bool) -> Vec<Use> {
     let mut found = Vec::new();
