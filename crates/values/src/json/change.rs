@@ -4,6 +4,7 @@ use super::access;
 use super::invalid;
 use super::normal::{Member, array, object};
 use super::raw::{Value, elements, entries};
+use super::splice::{self, Place, with_value};
 use super::string::{quote, unescape};
 use crate::error::{Error, Result, SqlState};
 use std::borrow::Cow;
@@ -93,6 +94,17 @@ fn at(text: &str, steps: Steps<'_>, new: &str, edit: Edit) -> Result<String> {
 }
 
 fn at_key(text: &str, key: &str, steps: Steps<'_>, new: &str, edit: Edit) -> Result<String> {
+    if let (Edit::Set { create }, Some(place)) = (edit, splice::place(text, key)) {
+        return match (&place, steps.is_last()) {
+            (Place::Value(old), false) => {
+                let inner = at(&text[old.clone()], steps.next(), new, edit)?;
+                Ok(with_value(text, key, &place, &inner))
+            }
+            (Place::Value(_), true) => Ok(with_value(text, key, &place, new)),
+            (_, true) if create => Ok(with_value(text, key, &place, new)),
+            _ => Ok(text.to_owned()),
+        };
+    }
     let mut members = entries(text).collect::<Result<Vec<Member<'_>>>>()?;
     let found = members.iter().position(|(name, _)| name == key);
     let inner;
@@ -164,6 +176,13 @@ fn assigned(text: &str, steps: Steps<'_>, new: &str) -> Result<String> {
     match Value::of(text) {
         Value::Object(whole) => {
             let key = steps.step()?;
+            if let Some(place) = splice::place(whole, key) {
+                let value = below(match &place {
+                    Place::Value(old) => Some(&whole[old.clone()]),
+                    Place::Before(_) | Place::End(_) => None,
+                })?;
+                return Ok(with_value(whole, key, &place, &value));
+            }
             let mut members = entries(whole).collect::<Result<Vec<Member<'_>>>>()?;
             let found = members.iter().position(|(name, _)| name == key);
             let value = below(found.map(|found| members[found].1))?;
@@ -276,6 +295,9 @@ pub fn without_index(text: &str, index: i64) -> Result<String> {
 /// 22P05, 22P02: a key is no text.
 pub fn joined(left: &str, right: &str) -> Result<String> {
     if let (Value::Object(left), Value::Object(right)) = (Value::of(left), Value::of(right)) {
+        if let Some(merged) = splice::merged(left, right) {
+            return Ok(merged);
+        }
         let members = entries(left).chain(entries(right));
         return Ok(object(members.collect::<Result<Vec<_>>>()?));
     }

@@ -19,6 +19,7 @@ pub mod number;
 pub mod order;
 pub mod pretty;
 pub mod raw;
+mod splice;
 pub mod string;
 
 use crate::error::{Error, SqlState};

@@ -9,6 +9,7 @@ use super::raw::{Value, elements, entries};
 use super::string::{quote, unescape};
 use crate::error::Result;
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
 /// Validates a text and returns its normal form.
 ///
@@ -60,7 +61,7 @@ fn write(text: &str, out: &mut String) -> Result<()> {
     Ok(())
 }
 
-fn separate(index: usize, out: &mut String) {
+pub(super) fn separate(index: usize, out: &mut String) {
     if index > 0 {
         out.push_str(", ");
     }
@@ -69,9 +70,14 @@ fn separate(index: usize, out: &mut String) {
 /// A member: the text of its key, and its value.
 pub(super) type Member<'a> = (Cow<'a, str>, &'a str);
 
+/// The order of keys.
+pub(super) fn order(a: &str, b: &str) -> Ordering {
+    a.len().cmp(&b.len()).then_with(|| a.cmp(b))
+}
+
 /// Orders members by key and keeps the last of duplicate keys.
 pub(super) fn ordered(mut members: Vec<Member<'_>>) -> Vec<Member<'_>> {
-    members.sort_by(|(a, _), (b, _)| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
+    members.sort_by(|(a, _), (b, _)| order(a, b));
     let mut unique: Vec<Member<'_>> = Vec::with_capacity(members.len());
     for member in members {
         match unique.last_mut() {

@@ -102,7 +102,7 @@ impl<'a> Inside<'a> {
 }
 
 /// The length of the value at the start of the bytes.
-fn end_of_value(bytes: &[u8]) -> usize {
+pub(super) fn end_of_value(bytes: &[u8]) -> usize {
     let mut depth = 0_usize;
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
@@ -123,7 +123,7 @@ fn end_of_value(bytes: &[u8]) -> usize {
 }
 
 /// The length of the string at the start of the bytes; at least 1.
-fn end_of_string(bytes: &[u8]) -> usize {
+pub(super) fn end_of_string(bytes: &[u8]) -> usize {
     let mut at = 1;
     while let Some(byte) = bytes.get(at) {
         match byte {
