@@ -12,7 +12,9 @@ use grammar::tree::{
 use plpgsql::tree::Block;
 use std::collections::HashSet;
 use std::sync::Arc;
-use store::catalog::{Catalog, Function, Relation, Table, is_temporary_schema};
+use store::catalog::{
+    Catalog, Function, Relation, Table, is_temporary_schema, may_name_temporary_schema,
+};
 
 /// The rows that a procedure is about: those of a table whose keys begin with values of its parameters.
 #[derive(Debug, Clone)]
@@ -39,7 +41,7 @@ pub(crate) fn home(
     source: &Source<'_>,
 ) -> Option<Home> {
     // What is temporary is known to the session only.
-    if function.is_temporary() || function.body.contains("pg_temp") {
+    if function.is_temporary() || may_name_temporary_schema(&function.body) {
         return None;
     }
     let mut search = Search { catalog, path, function, found: None };
@@ -47,6 +49,7 @@ pub(crate) fn home(
         Source::Block(block) => all_texts(block, &mut |text| match text {
             Text::Expression(text) => search.text(&format!("SELECT {text}")),
             Text::Statement(text) => search.text(text),
+            Text::Said => true,
             Text::Other => false,
         }),
         Source::Sql(texts) => texts.iter().all(|text| search.text(text)),

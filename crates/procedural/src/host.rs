@@ -5,15 +5,16 @@ use crate::assignment::held;
 use crate::composite;
 use crate::current::{self, Current};
 use crate::cursors::{CursorOf, Held};
+use crate::done::Done;
 use crate::evaluation::Compiled;
 use crate::in_place;
 use crate::known::{Key, Known, Shared, parameters};
+use crate::parts::Parts;
 use crate::program::Program;
 use crate::scalar::{Caller, Scalar};
 use crate::value::{Value, answer, assignable, named, schema_of, written};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::compute::concat_batches;
-use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::ScalarValue;
 use grammar::tree::NodeEnum;
 use parser::commands::locking::locks_rows;
@@ -29,18 +30,6 @@ use system_catalog::functions::{self, Function, Volatility};
 use values::error::{Error, Result, SqlState};
 use values::field::Field;
 use values::types::REFCURSOR;
-
-/// What a statement has done.
-pub struct Done {
-    /// The columns of its rows; `None` if it returns none.
-    pub fields: Option<Vec<Field>>,
-    /// The columns of the batches, if they are known.
-    pub schema: Option<SchemaRef>,
-    /// The rows.
-    pub batches: Vec<RecordBatch>,
-    /// The number of rows that it has changed.
-    pub count: u64,
-}
 
 /// What runs the statements of a function, in the open transaction.
 pub trait Statements: Send {
@@ -287,6 +276,7 @@ impl<S: Statements> Host for StatementHost<S> {
     type Value = Value;
     type Savepoint = (S::Savepoint, <S::Held as Held>::Mark);
     type Program = Program;
+    type Parts = Parts;
 
     fn program(
         &self,
@@ -353,6 +343,24 @@ impl<S: Statements> Host for StatementHost<S> {
         let (names, values) = parameters(variables, self.conflict);
         let done = self.run(&statement, &names, &values, limit).await;
         done.map(|(_, answer)| answer).map_err(inside)
+    }
+
+    async fn parts(&mut self, query: CursorQuery<'_, Value>) -> Result<Parts> {
+        let (statement, (names, values)) = match query {
+            CursorQuery::Written(sql, variables) => {
+                if let Some(current) = current::of(&sql.text) {
+                    let done = self.execute_current(sql, current, variables, None);
+                    return Ok(Parts::from(Box::pin(done).await?));
+                }
+                (self.statement_of(sql)?, parameters(variables, self.conflict))
+            }
+            CursorQuery::Text(text, given) => {
+                let statement = parser::one(text).map_err(inside)?;
+                (statement, parameters(&numbered(given), self.conflict))
+            }
+        };
+        let done = self.done(&statement, &names, &values, None).await;
+        done.and_then(Parts::of).map_err(inside)
     }
 
     fn is_change(&mut self, sql: &Sql) -> bool {

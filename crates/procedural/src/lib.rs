@@ -8,13 +8,16 @@ mod check;
 mod composite;
 mod current;
 mod cursors;
+mod done;
 mod evaluation;
 mod expressions;
+mod fired;
 mod home;
 mod host;
 mod in_place;
 mod known;
 mod memory;
+mod parts;
 mod program;
 mod purity;
 mod results;
@@ -25,6 +28,7 @@ mod script;
 mod steady;
 mod subquery;
 mod texts;
+pub mod trigger_rows;
 mod value;
 mod waiting;
 
@@ -32,13 +36,15 @@ pub use body::Prepared;
 pub use call_form::{CallForm, called, signature};
 pub use check::check_function;
 pub use cursors::{CursorMark, CursorOf, Cursors, Fetched, Held};
+pub use done::Done;
 pub use evaluation::Compiled;
+pub use fired::Fired;
 pub use home::Home;
-pub use host::{Done, StatementHost, Statements, termination};
+pub use host::{StatementHost, Statements, termination};
 pub use memory::Memory;
 pub use purity::{
-    calls_any, changes_settings, is_of_settings, may_call, may_change, may_read, only_computes,
-    reads_tables,
+    calls_any, changes_settings, is_of_settings, may_call, may_change, may_read, may_run_ahead,
+    only_computes, reads_tables,
 };
 pub use results::Results;
 pub use running::{Around, Running, RunningQuery};

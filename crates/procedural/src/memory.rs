@@ -2,19 +2,24 @@
 
 use crate::host::{StatementHost, Statements};
 use crate::known::{Key, Known, Shared};
+use crate::program::Program;
 use planner::Conflict;
 use plpgsql::Programs;
 use std::collections::HashMap;
 
 /// What a host has planned for the texts of one function.
 #[derive(Default)]
-pub struct Memory(HashMap<Key, Known>);
+pub struct Memory {
+    known: HashMap<Key, Known>,
+    programs: Programs<Program>,
+}
 
 impl Memory {
     /// What is known in another statement with the same catalog and settings: without expressions that may have other values
     /// there.
     pub fn lasting(mut self) -> Self {
-        self.0.values_mut().for_each(Known::settle);
+        self.known.values_mut().for_each(Known::settle);
+        self.programs.retain(Program::is_lasting);
         self
     }
 }
@@ -23,7 +28,7 @@ impl<S: Statements> StatementHost<S> {
     /// A host that knows what an earlier one has planned for the same function.
     pub fn resume(statements: S, memory: Memory) -> Self {
         let mut host = Self::new(statements);
-        host.known = memory.0;
+        (host.known, host.programs) = (memory.known, memory.programs);
         host
     }
 
@@ -42,7 +47,7 @@ impl<S: Statements> StatementHost<S> {
 
     /// Forgets expressions that may have other values in the next transaction.
     pub(crate) fn settle(&mut self) {
-        self.known = Memory(std::mem::take(&mut self.known)).lasting().0;
+        self.known.values_mut().for_each(Known::settle);
         (self.programs, self.caller) = (Programs::default(), None);
     }
 
@@ -65,6 +70,8 @@ impl<S: Statements> StatementHost<S> {
         if self.has_moved {
             self.forget();
         }
-        Memory(self.known)
+        // Who calls functions for one statement does not for the next one.
+        self.programs.retain(|program| !matches!(program, Program::Calling(..)));
+        Memory { known: self.known, programs: self.programs }
     }
 }

@@ -17,6 +17,17 @@ pub enum Program {
     Compiled(Arc<Compiled>),
 }
 
+impl Program {
+    /// Whether it has the same meaning in every statement.
+    pub(crate) fn is_lasting(&self) -> bool {
+        match self {
+            Self::Scalar(_) => true,
+            Self::Calling(..) => false,
+            Self::Compiled(compiled) => compiled.is_lasting(),
+        }
+    }
+}
+
 impl Compute<Value> for Program {
     fn compute<'v>(&self, variable: &dyn Fn(usize) -> Option<&'v Value>) -> Option<Result<Value>>
     where

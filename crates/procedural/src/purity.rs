@@ -6,11 +6,23 @@ use grammar::tree::{FuncCall, Node, NodeEnum, NodeRef};
 use plpgsql::tree::Block;
 use std::collections::HashSet;
 use store::catalog::{Catalog, Function, Relation, RelationId};
+use system_catalog::functions::{self, Volatility};
 use typed_tree::Executed;
+
+/// Volatile functions that do nothing but return a value.
+const OF_CHANCE: [&str; 4] = ["random", "clock_timestamp", "timeofday", "gen_random_uuid"];
 
 /// Whether a function and all that it calls only compute.
 pub fn only_computes(catalog: &Catalog, function: &Function) -> bool {
     Search::new(catalog, Reads::None).function(function)
+}
+
+/// Whether a trigger's function, and its condition, may be asked for many rows before the first of them is written: they only
+/// compute, say nothing, and call nothing that does more, as `nextval` does.
+pub fn may_run_ahead(catalog: &Catalog, function: &Function, condition: Option<&str>) -> bool {
+    let mut search = Search { is_quiet: true, ..Search::new(catalog, Reads::None) };
+    search.function(function)
+        && condition.is_none_or(|condition| search.statement(&format!("SELECT {condition}")))
 }
 
 /// Whether an expression may call a function itself, without the engine: one that only computes, with the settings of its
@@ -51,6 +63,8 @@ struct Search<'a> {
     /// The functions that are known or being looked at.
     seen: HashSet<RelationId>,
     reads: Reads<'a>,
+    /// Whether nothing is said, and no function does more than return a value.
+    is_quiet: bool,
 }
 
 /// The tables that may be read.
@@ -63,7 +77,7 @@ enum Reads<'a> {
 
 impl<'a> Search<'a> {
     fn new(catalog: &'a Catalog, reads: Reads<'a>) -> Self {
-        Self { catalog, seen: HashSet::new(), reads }
+        Self { catalog, seen: HashSet::new(), reads, is_quiet: false }
     }
 }
 
@@ -75,7 +89,7 @@ impl Search<'_> {
         match function.language.as_str() {
             "sql" => statements(&function.body)
                 .is_ok_and(|all| all.iter().all(|statement| self.statement(&statement.text))),
-            language if routines::is_foreign(language) => true,
+            language if routines::is_foreign(language) => !self.is_quiet,
             _ => plpgsql::parse(&function.body).is_ok_and(|block| self.block(&block)),
         }
     }
@@ -84,6 +98,7 @@ impl Search<'_> {
         all_texts(block, &mut |text| match text {
             Text::Expression(text) => self.statement(&format!("SELECT {text}")),
             Text::Statement(text) => self.statement(text),
+            Text::Said => !self.is_quiet,
             // Cursors are the session's.
             Text::Other => false,
         })
@@ -140,7 +155,11 @@ impl Search<'_> {
     fn call(&mut self, call: &FuncCall) -> bool {
         let name = call.funcname.last().and_then(|part| part.node.as_ref());
         match name {
-            Some(NodeEnum::String(name)) => name.sval != "set_config" && self.named(&name.sval),
+            Some(NodeEnum::String(name)) => {
+                name.sval != "set_config"
+                    && !(self.is_quiet && acts(&name.sval))
+                    && self.named(&name.sval)
+            }
             _ => false,
         }
     }
@@ -151,6 +170,12 @@ impl Search<'_> {
         let mut named = catalog.functions().filter(|function| function.name == name);
         named.all(|function| self.function(function))
     }
+}
+
+/// Whether a function of the system does more than return a value.
+fn acts(name: &str) -> bool {
+    !OF_CHANCE.contains(&name)
+        && functions::named(name).any(|function| function.volatility == Volatility::Volatile)
 }
 
 /// RETURNING of a change, which is not among the nodes of its statement.

@@ -1,6 +1,6 @@
 //! The texts of SQL in a source.
 
-use plpgsql::tree::{Block, Declared, Kind, Raise, Rows, Sql, Statement, Step};
+use plpgsql::tree::{Block, Declared, Kind, Level, Raise, Rows, Sql, Statement, Step};
 
 /// A text of SQL, or what has none that is known before it is executed.
 #[derive(Debug, Clone, Copy)]
@@ -9,6 +9,8 @@ pub(crate) enum Text<'a> {
     Expression(&'a str),
     /// A statement.
     Statement(&'a str),
+    /// None: a message for the client.
+    Said,
     /// EXECUTE, a cursor, CALL, COMMIT or ROLLBACK.
     Other,
 }
@@ -91,7 +93,9 @@ impl Walk<'_> {
 
     fn raise(&mut self, raise: &Raise) -> bool {
         let options = raise.options.iter().map(|(_, value)| value);
+        let says = raise.level.is_some_and(|level| level != Level::Exception);
         raise.values.iter().chain(options).all(|value| self.expression(value))
+            && (!says || (self.is_wanted)(Text::Said))
     }
 
     fn rows(&mut self, rows: &Rows) -> bool {

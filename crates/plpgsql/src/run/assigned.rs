@@ -15,14 +15,29 @@ use values::error::Result;
 const INTEGER: &str = "integer";
 
 impl<H: Host> Machine<'_, H> {
-    /// Assigns an expression to a plain variable. `false` if nothing was done, because it has no program.
+    /// Assigns an expression to a plain variable, or to a field of a row. `false` if nothing was done, because it has no
+    /// program.
     pub(super) fn quick_assign(&mut self, target: &Target, sql: &Sql) -> Result<bool> {
-        let Some(at) = self.target_place(target, sql, false) else { return Ok(false) };
+        let Some(at) = self.target_place(target, sql, false) else {
+            return self.quick_field(target, sql);
+        };
         if self.extended(at, sql)? {
             return Ok(true);
         }
         let Some(value) = self.computed_as_known(sql) else { return Ok(false) };
         self.put_at(at, value?)?;
+        Ok(true)
+    }
+
+    /// Assigns an expression to a field of a row. `false` if nothing was done.
+    fn quick_field(&mut self, target: &Target, sql: &Sql) -> Result<bool> {
+        let Some(of) = self.scopes.field_type(target) else { return Ok(false) };
+        let known = self.host.programs().get(sql.id);
+        if known.is_none_or(|known| known.to.as_deref() != Some(of)) {
+            return Ok(false);
+        }
+        let Some(value) = self.computed_as_known(sql) else { return Ok(false) };
+        self.set(target, value?)?;
         Ok(true)
     }
 

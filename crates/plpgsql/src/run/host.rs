@@ -94,6 +94,8 @@ pub trait Host: Send {
     type Savepoint: Send;
     /// A program that computes an expression.
     type Program: Compute<Self::Value>;
+    /// The rows of a query in parts, of which there is at least one.
+    type Parts: Iterator<Item = Result<Answer<Self::Value>>> + Send;
 
     /// The program of an expression that has been evaluated for some variables, if it has one.
     fn program(
@@ -124,6 +126,12 @@ pub trait Host: Send {
         variables: &[Variable<Self::Value>],
         limit: Option<usize>,
     ) -> impl Future<Output = Result<Answer<Self::Value>>> + Send;
+
+    /// Runs a query. Its rows come in parts, so that there are never the values of all of them.
+    fn parts(
+        &mut self,
+        query: CursorQuery<'_, Self::Value>,
+    ) -> impl Future<Output = Result<Self::Parts>> + Send;
 
     /// Whether a statement is INSERT, UPDATE, DELETE or MERGE: all its rows are changed, however many are wanted.
     fn is_change(&mut self, sql: &Sql) -> bool;

@@ -1,6 +1,6 @@
 //! Loops.
 
-use super::host::{Answer, Host};
+use super::host::{Answer, CursorQuery, Host};
 use super::quick::Quick;
 use super::scope::{Content, Slot};
 use super::{Flow, Machine};
@@ -117,48 +117,85 @@ impl<H: Host> Machine<'_, H> {
         rows: &Rows,
         body: &[Statement],
     ) -> Result<Flow<H::Value>> {
-        let (answer, query) = match rows {
-            Rows::Query(sql) => (self.rows_of(rows, None).await?, sql.text.clone()),
+        let (parts, query) = match rows {
+            Rows::Query(sql) => {
+                let read = &*self.with_rows(sql, false)?;
+                let variables = self.scopes.variables(read);
+                let parts = self.host.parts(CursorQuery::Written(read, &variables)).await?;
+                (parts, sql.text.clone())
+            }
             Rows::Dynamic(text, values) => {
                 let (text, values) = self.dynamic(text, values).await?;
-                (self.host.execute_text(&text, &values, None).await?, text)
+                (self.host.parts(CursorQuery::Text(&text, &values)).await?, text)
             }
         };
         self.host.begin_loop(&query)?;
-        let flow = self.each((label, None), targets, &answer, body).await;
+        let flow = self.each_part(label, targets, parts, body).await;
         self.host.end_loop();
         flow
     }
 
-    /// A loop over the rows of an answer, which may be those of a cursor.
+    /// A loop over rows that come in parts.
+    async fn each_part(
+        &mut self,
+        label: Option<&String>,
+        targets: &[Target],
+        parts: H::Parts,
+        body: &[Statement],
+    ) -> Result<Flow<H::Value>> {
+        let (mut flow, mut any) = (Flow::Next, false);
+        for part in parts {
+            let part = part?;
+            if part.rows.is_empty() {
+                self.assign_row(targets, &part, 0).await?;
+            }
+            any |= !part.rows.is_empty();
+            if let Some(other) = self.turns((label, None), targets, &part, body).await? {
+                flow = other;
+                break;
+            }
+        }
+        self.found(any)?;
+        Ok(flow)
+    }
+
+    /// A loop over the rows of an answer, which are those of a cursor.
     pub(super) async fn each(
+        &mut self,
+        of: (Option<&String>, Option<&str>),
+        targets: &[Target],
+        answer: &Answer<H::Value>,
+        body: &[Statement],
+    ) -> Result<Flow<H::Value>> {
+        let is_empty = answer.rows.is_empty();
+        if is_empty {
+            self.assign_row(targets, answer, 0).await?;
+        }
+        let flow = self.turns(of, targets, answer, body).await?;
+        self.found(!is_empty)?;
+        Ok(flow.unwrap_or(Flow::Next))
+    }
+
+    /// The turns of a loop over the rows of an answer. `None` if it goes on behind them.
+    async fn turns(
         &mut self,
         (label, cursor): (Option<&String>, Option<&str>),
         targets: &[Target],
         answer: &Answer<H::Value>,
         body: &[Statement],
-    ) -> Result<Flow<H::Value>> {
-        let mut flow = Flow::Next;
-        let count = answer.rows.len();
-        if count == 0 {
-            self.assign_row(targets, answer, 0).await?;
-        }
-        for row in 0..count {
+    ) -> Result<Option<Flow<H::Value>>> {
+        for row in 0..answer.rows.len() {
             if let Some(cursor) = cursor {
                 self.host.stand_on(cursor, row as u64 + 1)?;
             }
             self.assign_row(targets, answer, row).await?;
             match self.turn(label, body).await? {
                 Turn::Again => {}
-                Turn::End => break,
-                Turn::Leave(other) => {
-                    flow = other;
-                    break;
-                }
+                Turn::End => return Ok(Some(Flow::Next)),
+                Turn::Leave(other) => return Ok(Some(other)),
             }
         }
-        self.found(count > 0)?;
-        Ok(flow)
+        Ok(None)
     }
 
     /// FOREACH.

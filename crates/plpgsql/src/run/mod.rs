@@ -110,6 +110,8 @@ fn within_loops<V>(flow: Flow<V>) -> Result<Flow<V>> {
 struct Machine<'h, H: Host> {
     host: &'h mut H,
     scopes: Scopes<H::Value>,
+    /// The place of FOUND among the first variables.
+    found: usize,
     rows: Vec<Vec<H::Value>>,
     /// ROW_COUNT.
     row_count: u64,
@@ -138,15 +140,18 @@ struct Machine<'h, H: Host> {
 impl<'h, H: Host> Machine<'h, H> {
     /// A function that begins, with FOUND.
     fn new(host: &'h mut H, of: Called<'h>, parameters: Vec<Given<H::Value>>) -> Self {
+        host.programs().begin(parameters.iter().map(|(_, of, _)| of));
         let mut slots = Vec::with_capacity(parameters.len() + 1);
         for (name, of, value) in parameters {
             slots.push(Slot::new(name, rows::content(&*host, of, value)));
         }
+        let found = slots.len();
         let content = Content::Value { of: TRUTH.clone(), value: host.of_truth(false) };
         slots.push(Slot::new(FOUND.clone(), content));
         Self {
             host,
             scopes: Scopes::new(of.name, slots),
+            found,
             rows: Vec::new(),
             row_count: 0,
             errors: Vec::new(),

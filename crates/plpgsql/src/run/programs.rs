@@ -36,7 +36,11 @@ pub trait Compute<V>: Send + Sync {
 
 /// The programs of the expressions of a source, by their numbers.
 #[derive(Debug)]
-pub struct Programs<P>(Vec<Option<Known<P>>>);
+pub struct Programs<P> {
+    known: Vec<Option<Known<P>>>,
+    /// The types of the variables that the function begins with.
+    types: Vec<Arc<str>>,
+}
 
 #[derive(Debug)]
 pub(super) struct Known<P> {
@@ -51,24 +55,39 @@ pub(super) struct Known<P> {
 
 impl<P> Default for Programs<P> {
     fn default() -> Self {
-        Self(Vec::new())
+        Self { known: Vec::new(), types: Vec::new() }
     }
 }
 
 impl<P> Programs<P> {
+    /// Forgets the programs that are not to be kept for the next call.
+    pub fn retain(&mut self, is_kept: impl Fn(&P) -> bool) {
+        for known in &mut self.known {
+            *known = known.take().filter(|known| is_kept(&known.program));
+        }
+    }
+
+    /// Begins a call with variables of some types. What was learnt for others is forgotten.
+    pub(super) fn begin<'t>(&mut self, types: impl Iterator<Item = &'t Arc<str>> + Clone) {
+        if !types.clone().eq(&self.types) {
+            self.known.clear();
+            self.types = types.map(Arc::clone).collect();
+        }
+    }
+
     pub(super) fn get(&self, number: usize) -> Option<&Known<P>> {
-        self.0.get(number)?.as_ref()
+        self.known.get(number)?.as_ref()
     }
 
     pub(super) fn get_mut(&mut self, number: usize) -> Option<&mut Known<P>> {
-        self.0.get_mut(number)?.as_mut()
+        self.known.get_mut(number)?.as_mut()
     }
 
     pub(super) fn put(&mut self, number: usize, known: Known<P>) {
-        if self.0.len() <= number {
-            self.0.resize_with(number + 1, || None);
+        if self.known.len() <= number {
+            self.known.resize_with(number + 1, || None);
         }
-        self.0[number] = Some(known);
+        self.known[number] = Some(known);
     }
 }
 

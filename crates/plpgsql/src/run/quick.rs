@@ -108,7 +108,10 @@ impl<H: Host> Machine<'_, H> {
                     (true, false) => Flow::Exit(label.clone()),
                 }));
             }
-            Kind::Return(None) if self.returned_row.is_none() => {
+            Kind::Return(value) if self.returned_row.is_some() => {
+                return self.return_changed_row(value.as_ref()).map(Quick::Flow);
+            }
+            Kind::Return(None) => {
                 return Ok(Quick::Flow(Flow::Return(None)));
             }
             Kind::Return(Some(sql)) if self.returns_value() => match self.computed(sql, None) {

@@ -292,6 +292,18 @@ impl<V: Clone> Scopes<V> {
         self.plain_type_at(self.plain_place(target)?)
     }
 
+    /// The type of a target that is a field of a row and no constant.
+    pub(super) fn field_type(&self, target: &Target) -> Option<&str> {
+        let ((scope, slot), rest) = self.found(&target.parts)?;
+        let slot = &self.0[scope].slots[slot];
+        match (&slot.content, rest) {
+            (Content::Row(fields), [field]) if !slot.is_constant => {
+                fields.iter().find(|(name, ..)| name == field).map(|(_, of, _)| of.as_str())
+            }
+            _ => None,
+        }
+    }
+
     /// The place of a target that is a whole variable.
     pub(super) fn plain_place(&self, target: &Target) -> Option<(usize, usize)> {
         let (place, rest) = self.found(&target.parts)?;

@@ -180,6 +180,19 @@ impl<H: Host> Machine<'_, H> {
                 let value = self.value(sql, None).await?;
                 self.assign(target, value).await
             }
+            (Content::Row(fields), Some(field)) => {
+                let known = fields.iter().find(|(name, ..)| name == field);
+                // A type of users may not be found by the name that the row has.
+                let plain = known.filter(|(.., value)| {
+                    self.host.written_type(value).is_some_and(|of| !of.contains('"'))
+                });
+                let of = plain.map(|(_, of, _)| of.clone());
+                let value = self.value(sql, of.as_deref()).await?;
+                match of {
+                    Some(_) => self.set(target, value),
+                    None => self.assign(target, value).await,
+                }
+            }
             (_, Some(_)) => {
                 let value = self.value(sql, None).await?;
                 self.assign(target, value).await
@@ -358,10 +371,15 @@ impl<H: Host> Machine<'_, H> {
         Ok(())
     }
 
-    /// Sets FOUND.
+    /// Sets FOUND, also where another variable has its name.
     pub(super) fn found(&mut self, found: bool) -> Result<()> {
-        let value = self.host.of_truth(found);
-        self.set(&Target { parts: vec!["found".to_owned()] }, value)
+        let new = self.host.of_truth(found);
+        if let Some(slot) = self.scopes.slot_at((0, self.found))
+            && let Content::Value { value, .. } = &mut slot.content
+        {
+            *value = new;
+        }
+        Ok(())
     }
 }
 

@@ -41,6 +41,8 @@ pub(crate) struct Frame<'a> {
     pub(crate) parameters: &'a [ScalarValue],
     /// The names of the first parameters, in a procedural language.
     pub(crate) names: &'a [NamedParameter],
+    /// Whether a procedural language executes it.
+    pub(crate) is_of_function: bool,
     pub(crate) text: &'a str,
     /// The statement; `None` for what no statement asks for.
     pub(crate) statement: Option<&'a Statement>,
@@ -69,6 +71,7 @@ impl Inner {
             role,
             parameters,
             names: &[],
+            is_of_function: false,
             text,
             statement: None,
             transitions: Arc::from([]),
@@ -97,9 +100,9 @@ impl Context {
 }
 
 impl<'a> Frame<'a> {
-    /// Gives names to the first parameters.
+    /// Gives names to the first parameters, in a procedural language.
     pub(crate) fn with_names(self, names: &'a [NamedParameter]) -> Self {
-        Self { names, ..self }
+        Self { names, is_of_function: true, ..self }
     }
 
     /// Adds relations of no catalog.

@@ -2,7 +2,7 @@
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::datasource::TableProvider;
-use procedural::{Memory, Value};
+use procedural::{Fired, Memory, Value};
 use std::sync::Arc;
 use store::catalog::{ColumnId, Table, Trigger, TriggerEvent};
 
@@ -43,6 +43,8 @@ pub(crate) struct TriggerMemory {
     pub(crate) function: Option<Arc<plpgsql::tree::Block>>,
     /// The texts in it, and the condition.
     pub(crate) texts: Memory,
+    /// What the function is told for the last kind of change.
+    pub(crate) fired: Option<(TriggerEvent, Arc<Fired>)>,
 }
 
 /// A constraint trigger that waits for the end of its transaction. Its condition holds.

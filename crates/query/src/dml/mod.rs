@@ -1,7 +1,7 @@
 //! Statements that change rows: INSERT, UPDATE, DELETE, MERGE, and bulk loads.
 //!
 //! A [`statement`] consists of changes: what it does itself, and the changes in its WITH. A [`change`] computes rows with a
-//! plan, converts them into rows of the table ([`assembly`]), and writes them in the transaction ([`writer`]). RETURNING is
+//! plan, converts them into rows of the table ([`table_rows`]), and writes them in the transaction ([`writer`]). RETURNING is
 //! computed from the written rows. If each row can be changed independently of others, its owner changes it ([`pushdown`]).
 //! Rows whose table has triggers are written by [`triggered`], also by loads and the actions of foreign keys.
 

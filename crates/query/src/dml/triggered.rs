@@ -1,13 +1,13 @@
 //! Writes of rows whose table has triggers.
 //!
-//! With triggers before each row, rows are written one by one, so that a function sees the rows before its own. Without,
-//! they are written together. Rows are checked behind the triggers before them.
+//! With triggers before each row, rows are written one by one, so that a function sees the rows before its own. Without, and if
+//! no function can see them, they are written together. Rows are checked behind the triggers before them.
 
 use super::writer::{Changed, Writer};
 use crate::context::Frame;
 use crate::triggers::Firing;
-use datafusion::arrow::array::{ArrayRef, RecordBatch, UInt32Array};
-use datafusion::arrow::compute::take;
+use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, UInt32Array};
+use datafusion::arrow::compute::{concat, take};
 use datafusion::common::ScalarValue;
 use sdds::Key;
 use std::sync::Arc;
@@ -68,6 +68,85 @@ fn one(columns: &[ArrayRef], row: usize) -> Vec<ArrayRef> {
     columns.iter().map(|column| column.slice(row, 1)).collect()
 }
 
+/// Rows, of which more than so many are written together if functions allow it.
+const ROWS_APART: usize = 16;
+
+/// Rows for which the triggers before them have fired.
+struct Passed {
+    /// The new rows; of DELETE the old ones. Nothing if there are none.
+    columns: Vec<ArrayRef>,
+    /// Their places among the given rows.
+    places: Vec<u32>,
+    /// The error at the row behind them.
+    error: Option<Error>,
+}
+
+impl Passed {
+    /// What was written, if there is no error behind it.
+    fn end(self, mut written: Written, rows: RecordBatch) -> Result<Written> {
+        written.rows.push(rows);
+        written.places = self.places;
+        self.error.map_or(Ok(written), Err)
+    }
+}
+
+/// Fires the triggers before all rows. `None` if rows are written one by one.
+///
+/// # Errors
+/// That of the function for the first row; those of Arrow.
+async fn passed(
+    firing: &mut Firing,
+    frame: &Frame<'_>,
+    writer: &mut Writer<'_>,
+    (old, new): (Option<&[ArrayRef]>, Option<&[ArrayRef]>),
+) -> Result<Option<Passed>> {
+    let given = new.or(old).unwrap_or_default();
+    let count = count(given);
+    if !firing.is_before_rows() {
+        let places = (0..count as u32).collect();
+        return Ok(Some(Passed { columns: given.to_vec(), places, error: None }));
+    }
+    if count <= ROWS_APART || !firing.may_run_ahead(writer.transaction.catalog()) {
+        return Ok(None);
+    }
+    let (mut rows, mut places, mut error) = (Vec::with_capacity(count), Vec::new(), None);
+    for row in 0..count {
+        let fired =
+            firing.row(frame, writer.transaction, TriggerTime::Before, (old, new), row).await;
+        match fired {
+            Ok(Some(columns)) => {
+                rows.push(columns);
+                places.push(row as u32);
+            }
+            Ok(None) => {}
+            Err(first) => {
+                error = Some(first);
+                break;
+            }
+        }
+    }
+    if rows.is_empty() {
+        let columns = Vec::new();
+        return error.map_or(Ok(Some(Passed { columns, places, error: None })), Err);
+    }
+    let column = |at: usize| -> Result<ArrayRef> {
+        let parts: Vec<&dyn Array> = rows.iter().map(|row| &*row[at]).collect();
+        Ok(concat(&parts)?)
+    };
+    let columns = (0..given.len()).map(column).collect::<Result<_>>()?;
+    Ok(Some(Passed { columns, places, error }))
+}
+
+/// The rows at some places.
+fn at_places(columns: &[ArrayRef], places: &[u32]) -> Result<Vec<ArrayRef>> {
+    if places.len() == count(columns) {
+        return Ok(columns.to_vec());
+    }
+    let places = UInt32Array::from(places.to_vec());
+    let columns = columns.iter().map(|column| take(column, &places, None));
+    Ok(columns.collect::<Result<_, _>>()?)
+}
+
 /// The new rows behind the triggers before them, with their places. The rows are not checked yet.
 ///
 /// # Errors
@@ -95,12 +174,14 @@ pub(super) async fn insert(
     columns: Vec<ArrayRef>,
 ) -> Result<Written> {
     let mut written = Written::default();
-    if !firing.is_before_rows() {
+    if let Some(mut passed) = passed(firing, frame, writer, (None, Some(&columns))).await? {
+        if passed.places.is_empty() {
+            return Ok(written);
+        }
+        let columns = std::mem::take(&mut passed.columns);
         let rows = writer.insert_checked(target, columns).await?;
         firing.after_rows(frame, None, Some(rows.clone()));
-        written.places.extend(0..rows.num_rows() as u32);
-        written.rows.push(rows);
-        return Ok(written);
+        return passed.end(written, rows);
     }
     for row in 0..count(&columns) {
         let Some(new) = before_insert(firing, frame, writer, &columns, row).await? else {
@@ -126,14 +207,16 @@ pub(super) async fn update(
     (old, new): (&[ArrayRef], &[ArrayRef]),
 ) -> Result<Written> {
     let mut written = Written::default();
-    if !firing.is_before_rows() {
-        let rows = writer.checked(constraints, new.to_vec()).await?;
-        let was = batch(view, old)?;
+    if let Some(mut passed) = passed(firing, frame, writer, (Some(old), Some(new))).await? {
+        if passed.places.is_empty() {
+            return Ok(written);
+        }
+        let columns = std::mem::take(&mut passed.columns);
+        let rows = writer.checked(constraints, columns).await?;
+        let was = batch(view, &at_places(old, &passed.places)?)?;
         refuse_changed_in_turn(writer, view, &was, "updated").await?;
         replace(firing, frame, writer, view, (was, rows.clone())).await?;
-        written.places.extend(0..rows.num_rows() as u32);
-        written.rows.push(rows);
-        return Ok(written);
+        return passed.end(written, rows);
     }
     for row in 0..count(new) {
         let rows = (Some(old), Some(new));
@@ -231,14 +314,15 @@ pub(super) async fn delete(
     old: &[ArrayRef],
 ) -> Result<Written> {
     let mut written = Written::default();
-    if !firing.is_before_rows() {
-        let rows = batch(view, old)?;
+    if let Some(passed) = passed(firing, frame, writer, (Some(old), None)).await? {
+        if passed.places.is_empty() {
+            return Ok(written);
+        }
+        let rows = batch(view, &passed.columns)?;
         refuse_changed_in_turn(writer, view, &rows, "deleted").await?;
         writer.delete(view, view.encode_keys(&rows)?).await?;
         firing.after_rows(frame, Some(rows.clone()), None);
-        written.places.extend(0..rows.num_rows() as u32);
-        written.rows.push(rows);
-        return Ok(written);
+        return passed.end(written, rows);
     }
     for row in 0..count(old) {
         let rows = (Some(old), None);

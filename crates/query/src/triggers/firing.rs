@@ -1,6 +1,5 @@
 //! The triggers that one kind of change fires in one statement.
 
-use super::rows::{of_arrays, to_arrays};
 use super::transitions::StatementRows;
 use crate::context::Frame;
 use crate::context::triggered::{
@@ -8,6 +7,8 @@ use crate::context::triggered::{
     WaitingTrigger,
 };
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
+use procedural::may_run_ahead;
+use procedural::trigger_rows::{of_arrays, to_arrays};
 use std::sync::{Arc, OnceLock};
 use store::DistributedTransaction;
 use store::catalog::{Catalog, ColumnId, Table, Trigger, TriggerEvent, TriggerTime};
@@ -80,6 +81,16 @@ impl Firing {
     /// Whether a trigger fires before each row.
     pub(crate) fn is_before_rows(&self) -> bool {
         self.has(true, TriggerTime::Before)
+    }
+
+    /// Whether triggers before rows may fire before any of these is written.
+    pub(crate) fn may_run_ahead(&self, catalog: &Catalog) -> bool {
+        let mut before = self.all().filter(|of| of.is_row && of.time() == TriggerTime::Before);
+        before.all(|trigger| {
+            let function = catalog.function_by_id(trigger.function);
+            let condition = trigger.condition.as_deref();
+            function.is_some_and(|function| may_run_ahead(catalog, function, condition))
+        })
     }
 
     /// Whether a trigger fires instead of the change of each row.

@@ -8,13 +8,11 @@
 
 mod after;
 mod firing;
-mod rows;
 mod transitions;
 mod waiting;
 
 pub(crate) use after::fire_after;
 pub(crate) use firing::Firing;
-pub(crate) use rows::{NEW, OLD, named_columns, written_out};
 pub(crate) use waiting::{fire_all, fire_due, settle_all};
 
 #[cfg(doc)]

@@ -19,7 +19,7 @@ use futures::future::BoxFuture;
 use parser::commands::Command;
 use parser::{Body, Statement};
 use planner::NamedParameter;
-use procedural::{Compiled, Done, Statements, Value, deep, reads_tables};
+use procedural::{Compiled, Done, Scalar, Statements, Value, deep, reads_tables};
 use std::sync::Arc;
 use store::catalog::{Function, RelationId};
 use store::{DistributedSavepoint, DistributedTransaction};
@@ -168,6 +168,20 @@ impl Statements for InTransaction<'_> {
             }
         };
         deep(self.write(statement, names, values, write).boxed()).await
+    }
+
+    async fn scalar(
+        &mut self,
+        statement: &Statement,
+        names: &[NamedParameter],
+        values: &[ScalarValue],
+    ) -> Option<Scalar> {
+        let frame = self.frame(statement, names, values);
+        let reading = self.transaction.reading();
+        let planner = frame.planner(&reading);
+        let query = analysis::query_of(statement).ok()?;
+        let tree = Box::pin(analysis::tree_without_values(&frame, &planner, query)).await.ok()?;
+        Scalar::of(&tree, names)
     }
 
     async fn expression(

@@ -5,16 +5,15 @@ use crate::calls::identity;
 use crate::context::Inner;
 use crate::context::call_site::{DEPTH_MAX, STATEMENT_DEPTH};
 use crate::context::triggered::{Asked, RowValues, TriggerAnswer, TriggerCall};
-use crate::triggers::{NEW, OLD, written_out};
-use datafusion::common::ScalarValue;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use plpgsql::tree::{Block, Sql};
-use plpgsql::{Given, Host, Row, Triggered, Variable};
-use procedural::{StatementHost, Value, deep};
+use plpgsql::{Host, Triggered, Variable};
+use procedural::trigger_rows::{NEW, OLD, written_out};
+use procedural::{Fired, StatementHost, deep};
 use std::sync::Arc;
 use store::DistributedTransaction;
-use store::catalog::{Function, SqlType, Table};
+use store::catalog::{Function, Table};
 use values::error::{Error, Result, SqlState};
 
 /// The number of a condition among the texts of a function.
@@ -49,11 +48,17 @@ async fn run(
         *call.memory = inner.functions.trigger(&catalog, &settings, id);
     }
     let memory = std::mem::take(&mut call.memory.texts);
+    let (operation, known) = (call.operation, call.memory.fired.take());
+    let fired = match known.filter(|(of, _)| *of == operation) {
+        Some((_, fired)) => fired,
+        None => Arc::new(Fired::of(call.trigger, call.table, operation, &function.body)),
+    };
+    call.memory.fired = Some((operation, Arc::clone(&fired)));
     let transitions = Arc::clone(&call.transitions);
     let depth = call.depth + 1 + STATEMENT_DEPTH;
     let inside = InTransaction { inner, transaction, transitions, depth };
     let mut host = StatementHost::resume(inside, memory);
-    let answer = answer(&mut host, &function, &call).await;
+    let answer = answer(&mut host, &function, &call, &fired).await;
     call.memory.texts = host.into_memory();
     let (answer, tree) = answer?;
     call.memory.function = tree;
@@ -69,6 +74,7 @@ async fn answer(
     host: &mut StatementHost<InTransaction<'_>>,
     function: &Function,
     call: &TriggerCall<'_>,
+    fired: &Fired,
 ) -> Result<Answer> {
     let known = call.memory.function.clone();
     if let Some(condition) = &call.trigger.condition
@@ -89,16 +95,15 @@ async fn answer(
         }
     };
     let is_row = call.trigger.is_row;
-    let row =
-        |values: &Option<RowValues>| is_row.then(|| row(call.table, values.as_ref())).transpose();
-    let (new, old) = (row(&call.new)?, row(&call.old)?);
+    let row = |values: &Option<RowValues>| is_row.then(|| fired.row(values.as_ref()));
+    let (new, old) = (row(&call.new), row(&call.old));
     let absent = match (&call.new, &call.old) {
         _ if !is_row => None,
         (None, _) => Some("new"),
         (_, None) => Some("old"),
         _ => None,
     };
-    let triggered = Triggered { variables: variables(call), new, old, absent };
+    let triggered = Triggered { variables: fired.variables(), new, old, absent };
     let inner = host.statements_mut().inner;
     let _around = inner.context.held.running.trigger(call.table.id);
     let signature = procedural::signature(function);
@@ -130,60 +135,4 @@ async fn holds(
 
 fn shown(table: &Table) -> impl Iterator<Item = &store::catalog::Column> {
     table.columns.iter().filter(|column| !column.hidden)
-}
-
-/// A row as a variable. One that the change does not have is NULL in all columns.
-fn row(table: &Table, values: Option<&RowValues>) -> Result<Row<Value>> {
-    let mut row = Vec::with_capacity(table.columns.len());
-    for (at, column) in shown(table).enumerate() {
-        let of = column.sql_type.clone();
-        let value = match values.and_then(|values| values.get(at)) {
-            Some(value) => value.clone(),
-            None => Value { scalar: ScalarValue::try_from(&of.arrow())?, of },
-        };
-        // A text that is too long is refused when the row is written, and not cut off.
-        let name = match &column.sql_type {
-            SqlType::Varchar(Some(_)) => SqlType::Varchar(None).to_string(),
-            other => other.to_string(),
-        };
-        row.push((column.name.clone(), name, value));
-    }
-    Ok(row)
-}
-
-/// The variables that tell a function what has fired it.
-fn variables(call: &TriggerCall<'_>) -> Vec<Given<Value>> {
-    let TriggerCall { trigger, table, .. } = call;
-    let text = |name: &str, of: &str, text: &str| -> Given<Value> {
-        let scalar = ScalarValue::Utf8View(Some(text.to_owned()));
-        (name.into(), of.into(), Value { scalar, of: SqlType::Text })
-    };
-    let number = |name: &str, of: &str, number: i32| -> Given<Value> {
-        let scalar = ScalarValue::Int32(Some(number));
-        (name.into(), of.into(), Value { scalar, of: SqlType::Integer })
-    };
-    let relation = catalog_views::pg_catalog::oids::relation(table.id.relation());
-    let oid = ScalarValue::Int64(Some(relation));
-    let count = i32::try_from(trigger.arguments.len()).unwrap_or(i32::MAX);
-    vec![
-        text("tg_name", "text", &trigger.name),
-        text("tg_when", "text", trigger.timing()),
-        text("tg_level", "text", if trigger.is_row { "ROW" } else { "STATEMENT" }),
-        text("tg_op", "text", call.operation.name()),
-        text("tg_table_name", "text", &table.name),
-        text("tg_relname", "text", &table.name),
-        text("tg_table_schema", "text", &table.schema),
-        ("tg_relid".into(), "bigint".into(), Value { scalar: oid, of: SqlType::BigInt }),
-        number("tg_nargs", "integer", count),
-        ("tg_argv".into(), "text[]".into(), arguments(&trigger.arguments)),
-    ]
-}
-
-/// The arguments of a trigger as an array.
-fn arguments(of: &[String]) -> Value {
-    let items: Vec<ScalarValue> =
-        of.iter().map(|text| ScalarValue::Utf8View(Some(text.clone()))).collect();
-    let item = SqlType::Text.arrow();
-    let scalar = ScalarValue::List(ScalarValue::new_list_nullable(&items, &item));
-    Value { scalar, of: SqlType::Array(Box::new(SqlType::Text)) }
 }

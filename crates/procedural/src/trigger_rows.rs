@@ -1,19 +1,18 @@
 //! Rows of tables as functions of triggers see them: without hidden columns, value by value.
 
-use crate::context::triggered::RowValues;
+use crate::value::Value;
 use datafusion::arrow::array::ArrayRef;
 use planner::{Conflict, NamedParameter};
-use procedural::Value;
 use store::catalog::{Column, Table};
 use values::assign::assign;
 use values::error::{Error, Result, SqlState};
 use values::style::Style;
 
 /// The name of the new row.
-pub(crate) const NEW: &str = "new";
+pub const NEW: &str = "new";
 
 /// The name of the old row.
-pub(crate) const OLD: &str = "old";
+pub const OLD: &str = "old";
 
 /// The columns that functions see, with their positions in the table.
 fn shown(table: &Table) -> impl Iterator<Item = (usize, &Column)> {
@@ -21,7 +20,7 @@ fn shown(table: &Table) -> impl Iterator<Item = (usize, &Column)> {
 }
 
 /// The columns of NEW and OLD, as parameters.
-pub(crate) fn named_columns(table: &Table) -> Vec<NamedParameter> {
+pub fn named_columns(table: &Table) -> Vec<NamedParameter> {
     let of = |row: &'static str| {
         shown(table).map(move |(_, column)| NamedParameter {
             qualifier: Some(row.to_owned()),
@@ -34,7 +33,7 @@ pub(crate) fn named_columns(table: &Table) -> Vec<NamedParameter> {
 }
 
 /// A source or condition, in which NEW and OLD as whole rows are written out.
-pub(crate) fn written_out(table: &Table, source: &str) -> String {
+pub fn written_out(table: &Table, source: &str) -> String {
     let columns: Vec<&str> = shown(table).map(|(_, column)| column.name.as_str()).collect();
     plpgsql::with_written_rows(source, &columns)
 }
@@ -43,7 +42,7 @@ pub(crate) fn written_out(table: &Table, source: &str) -> String {
 ///
 /// # Errors
 /// A column has an unknown type.
-pub(crate) fn of_arrays(table: &Table, columns: &[ArrayRef], row: usize) -> Result<RowValues> {
+pub fn of_arrays(table: &Table, columns: &[ArrayRef], row: usize) -> Result<Vec<Value>> {
     shown(table).map(|(at, column)| Value::at(&columns[at], row, &column.sql_type)).collect()
 }
 
@@ -52,7 +51,7 @@ pub(crate) fn of_arrays(table: &Table, columns: &[ArrayRef], row: usize) -> Resu
 ///
 /// # Errors
 /// 42804: it has not the columns of the table.
-pub(crate) fn to_arrays(
+pub fn to_arrays(
     table: &Table,
     row: &[Value],
     (from, at): (&[ArrayRef], usize),
