@@ -22,7 +22,7 @@ pub enum Input {
 /// The values that expressions get, with their types. They become columns after those of the row.
 #[derive(Debug, Clone, Default)]
 pub struct Inputs {
-    known: Vec<(Input, DataType)>,
+    known: Vec<(Input, FieldRef)>,
     takes_moment: bool,
 }
 
@@ -48,20 +48,23 @@ impl Inputs {
 
     /// Parameters with these types, in order.
     pub fn of_types(types: impl IntoIterator<Item = DataType>) -> Self {
-        let known = types.into_iter().enumerate();
-        let known = known.map(|(at, of)| (Input::Parameter(at), of)).collect();
+        let input = |(at, of): (usize, DataType)| {
+            let input = Input::Parameter(at);
+            (input, Arc::new(Field::new(name(input), of, true)))
+        };
+        let known = types.into_iter().enumerate().map(input).collect();
         Self { known, takes_moment: false }
     }
 
     /// The types of the columns, in order.
     pub fn types(&self) -> impl Iterator<Item = &DataType> {
-        self.known.iter().map(|(_, data_type)| data_type)
+        self.known.iter().map(|(_, field)| field.data_type())
     }
 
     /// The parameters among them by their numbers from 0, with the types of the columns. Without the moment they are all.
     pub fn parameters(&self) -> impl Iterator<Item = (usize, &DataType)> {
-        self.known.iter().filter_map(|(input, data_type)| match input {
-            Input::Parameter(number) => Some((*number, data_type)),
+        self.known.iter().filter_map(|(input, field)| match input {
+            Input::Parameter(number) => Some((*number, field.data_type())),
             Input::Moment => None,
         })
     }
@@ -78,11 +81,11 @@ impl Inputs {
                     let number = number.and_then(|number| number.checked_sub(1));
                     number
                         .zip(placeholder.field.as_ref())
-                        .and_then(|(number, field)| self.note_parameter(number, field.data_type()))
+                        .and_then(|(number, field)| self.note_parameter(number, field))
                 }
                 Expr::ScalarFunction(call) if self.takes_moment && is_now(call) => {
                     let data_type = expr.get_type(&DFSchema::empty())?;
-                    self.note(Input::Moment, &data_type)
+                    self.note(Input::Moment, &Field::new("", data_type, true))
                 }
                 _ => return Ok(Transformed::no(expr)),
             };
@@ -101,16 +104,19 @@ impl Inputs {
         Ok(is_known.then_some(replaced.data))
     }
 
-    fn note_parameter(&mut self, number: usize, data_type: &DataType) -> Option<Input> {
-        is_plain(data_type).then(|| self.note(Input::Parameter(number), data_type)).flatten()
+    fn note_parameter(&mut self, number: usize, of: &Field) -> Option<Input> {
+        is_plain(of.data_type()).then(|| self.note(Input::Parameter(number), of)).flatten()
     }
 
-    /// The input, unless it has another type elsewhere.
-    fn note(&mut self, input: Input, data_type: &DataType) -> Option<Input> {
+    /// The input, unless it has another type elsewhere. What the field says of its SQL type is kept: a function does not have to
+    /// read a `jsonb` value that is known to be one.
+    fn note(&mut self, input: Input, of: &Field) -> Option<Input> {
         match self.known.iter().find(|(known, _)| *known == input) {
-            Some((_, known)) => (known == data_type).then_some(input),
+            Some((_, known)) => (known.data_type() == of.data_type()).then_some(input),
             None => {
-                self.known.push((input, data_type.clone()));
+                let field = Field::new(name(input), of.data_type().clone(), true);
+                let field = field.with_metadata(of.metadata().clone());
+                self.known.push((input, Arc::new(field)));
                 Some(input)
             }
         }
@@ -118,10 +124,7 @@ impl Inputs {
 
     /// The columns.
     pub fn fields(&self) -> Vec<FieldRef> {
-        let field = |(input, data_type): &(Input, DataType)| {
-            Arc::new(Field::new(name(*input), data_type.clone(), true))
-        };
-        self.known.iter().map(field).collect()
+        self.known.iter().map(|(_, field)| Arc::clone(field)).collect()
     }
 
     /// A schema followed by the columns.
@@ -138,7 +141,8 @@ impl Inputs {
         parameters: &[ScalarValue],
         moment: Option<DateTime<Utc>>,
     ) -> Option<Vec<ScalarValue>> {
-        let value = |(input, data_type): &(Input, DataType)| {
+        let value = |(input, field): &(Input, FieldRef)| {
+            let data_type = field.data_type();
             let given = match input {
                 Input::Parameter(number) => parameters.get(*number)?,
                 Input::Moment => return moment_of(moment?, data_type),
@@ -200,8 +204,9 @@ mod tests {
     #[test]
     fn values_must_have_the_planned_types() {
         let mut inputs = Inputs::default();
-        inputs.note_parameter(1, &DataType::Int32).expect("a plain type");
-        inputs.note_parameter(0, &DataType::Utf8View).expect("a plain type");
+        let of = |data_type| Field::new("", data_type, true);
+        inputs.note_parameter(1, &of(DataType::Int32)).expect("a plain type");
+        inputs.note_parameter(0, &of(DataType::Utf8View)).expect("a plain type");
         let text = ScalarValue::Utf8View(Some("a".into()));
         let of = |value: ScalarValue| inputs.values(&[text.clone(), value], None);
         let four = ScalarValue::Int32(Some(4));

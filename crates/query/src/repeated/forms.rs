@@ -6,7 +6,7 @@ use crate::short::{Numbered, Short};
 use catalog_views::settings::Settings;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
-use grammar::tree::Node;
+use grammar::tree::{Node, NodeEnum};
 use parser::Statement;
 use plan_cache::Basis;
 use procedural::{Scalar, Value};
@@ -30,8 +30,8 @@ pub(super) struct Form {
     wider: Vec<(usize, DataType)>,
 }
 
-/// The short form of a statement of a function, whose variables the frame has, and the values of its parameters. `None` if it
-/// has to be planned.
+/// The short form of a statement of a function, also of a text that it executes, and the values of its parameters: of the
+/// variables that the frame has. `None` if it has to be planned.
 ///
 /// # Errors
 /// Those of the expressions of its variables, and of the engine.
@@ -41,8 +41,10 @@ pub(super) async fn of_function(
     tables: &dyn Tables,
     statement: &Statement,
 ) -> Result<Option<(Arc<Form>, Vec<ScalarValue>)>> {
-    // Settings of a call are not those of the next one.
-    if frame.names.is_empty()
+    // Constants without variables are inserted without the planner anyway. Settings of a call are not those of the next one.
+    let is_insert = || matches!(statement.change(), Some(NodeEnum::InsertStmt(_)));
+    if !frame.is_of_function
+        || frame.names.is_empty() && is_insert()
         || !frame.transitions.is_empty()
         || !is_short_allowed(&frame.settings)
         || session.borrowed.is_lent()
