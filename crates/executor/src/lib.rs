@@ -15,15 +15,18 @@
 //! 3. The caller waits no longer than a grace period ([`Control::overdue`]), and abandons the statement. Its threads go on
 //!    until they notice; nobody waits for them, and they work at a lower priority.
 //!
-//! What a statement computes once and reads several times is in [`kept`].
+//! What a statement computes once and reads several times is in [`kept`]. [`short_circuit`] skips what PostgreSQL would not
+//! evaluate; [`logical_may_fail`] and [`physical_may_fail`] tell where this matters.
 //!
 //! Not here: what a statement does (`query`), and who asks for its end (`server`).
 
 mod control;
+mod fallible;
 mod held;
 pub mod kept;
 mod memory_pool;
 mod monitor;
+mod one_input;
 mod pool;
 mod priority;
 mod scope;
@@ -33,6 +36,7 @@ mod stoppable;
 mod task;
 
 pub use control::{CommitGuard, Control};
+pub use fallible::{logical_may_fail, physical_may_fail};
 pub use held::Held;
 pub use memory_pool::QueryMemory;
 pub use pool::{Executors, Lease};

@@ -9,6 +9,7 @@
 //! 4. If it replaces an operator, add it to [`operators`] instead of `all()`; `lowering` inserts it.
 //! 5. If it reads the session or the catalog, put it in `catalog_views::functions` instead.
 
+mod aggregates;
 pub mod arrays;
 pub mod casts;
 pub mod datetime;

@@ -12,7 +12,6 @@
 //! Arguments and filters of windows become columns where they have AND or OR, whose second operand a projection computes
 //! only for the rows that need it.
 
-use crate::filtered_arguments::may_fail;
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::expr::{AggregateFunction, Sort};
@@ -22,6 +21,7 @@ use datafusion::logical_expr::{
 };
 use datafusion::optimizer::optimizer::ApplyOrder;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
+use executor::logical_may_fail;
 use std::sync::Arc;
 
 /// The rule of the logical optimizer. It is the last one.
@@ -146,7 +146,7 @@ fn undecided_parts(part: &Expr) -> impl Iterator<Item = &Expr> {
     };
     let parts =
         params.into_iter().flat_map(|params| params.args.iter().chain(params.filter.as_deref()));
-    parts.filter(|part| may_fail(part) && has_logic(part))
+    parts.filter(|part| logical_may_fail(part) && has_logic(part))
 }
 
 fn has_logic(expr: &Expr) -> bool {

@@ -4,39 +4,21 @@
 //! several aggregates share before it filters. A CASE computes them where the filter is true.
 
 use datafusion::common::tree_node::TreeNode;
+use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::expr::Case;
-use datafusion::logical_expr::{Expr, Operator};
+use executor::logical_may_fail;
 
 /// An argument of an aggregate. If it may fail, it is computed for the rows only that fulfil a filter.
 pub fn where_filtered(argument: Expr, filter: Option<&Expr>) -> Expr {
     match filter {
-        Some(filter) if may_fail(&argument) && may_repeat(filter) && !has_subquery(&argument) => {
+        Some(filter)
+            if logical_may_fail(&argument) && may_repeat(filter) && !has_subquery(&argument) =>
+        {
             let branch = (Box::new(filter.clone()), Box::new(argument));
             Expr::Case(Case::new(None, vec![branch], None))
         }
         _ => argument,
     }
-}
-
-/// Whether an expression contains more than columns, constants and comparisons, which cannot fail.
-pub(crate) fn may_fail(expr: &Expr) -> bool {
-    let other = |part: &Expr| {
-        Ok(match part {
-            Expr::BinaryExpr(binary) => !is_safe(binary.op),
-            Expr::Column(_) | Expr::OuterReferenceColumn(..) | Expr::Literal(..) => false,
-            // Casts that may fail are functions.
-            Expr::Alias(_) | Expr::Cast(_) | Expr::Not(_) => false,
-            Expr::IsNull(_) | Expr::IsNotNull(_) => false,
-            _ => true,
-        })
-    };
-    expr.exists(other).unwrap_or(true)
-}
-
-fn is_safe(op: Operator) -> bool {
-    use Operator::{And, Eq, Gt, GtEq, IsDistinctFrom, IsNotDistinctFrom, Lt, LtEq, NotEq, Or};
-    matches!(op, And | Or | Eq | NotEq | Lt | LtEq | Gt | GtEq)
-        || matches!(op, IsDistinctFrom | IsNotDistinctFrom)
 }
 
 /// Whether an expression has the same value when it is computed twice, without much work.

@@ -8,7 +8,7 @@
 //! `r > 0.5` it would compare another number than the rows have. Filters with such columns do not pass, either.
 
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{Result, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::PhysicalExpr;
@@ -18,6 +18,7 @@ use datafusion::physical_plan::filter_pushdown::{
 };
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
+use executor::one_input;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
@@ -105,9 +106,9 @@ impl DisplayAs for Barrier {
 }
 
 impl ExecutionPlan for Barrier {
-    fn name(&self) -> &'static str {
-        "Barrier"
-    }
+    one_input!("Barrier", node, |barrier, node| {
+        Ok(Arc::new(Self { node, unique: barrier.unique.clone() }))
+    });
 
     fn properties(&self) -> &Arc<PlanProperties> {
         self.node.properties()
@@ -115,29 +116,6 @@ impl ExecutionPlan for Barrier {
 
     fn maintains_input_order(&self) -> Vec<bool> {
         vec![true]
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.node]
-    }
-
-    fn apply_expressions(
-        &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn with_new_children(
-        self: Arc<Self>,
-        mut children: Vec<Arc<dyn ExecutionPlan>>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        match children.pop() {
-            Some(node) if children.is_empty() => {
-                Ok(Arc::new(Self { node, unique: self.unique.clone() }))
-            }
-            _ => internal_err!("a barrier has one child"),
-        }
     }
 
     fn gather_filters_for_pushdown(

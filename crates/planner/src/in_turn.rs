@@ -9,12 +9,12 @@
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
-use datafusion::common::{DFSchema, DataFusionError, Result, internal_err};
+use datafusion::common::{DFSchema, DataFusionError, Result};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::{
     EmptyRelation, Expr, ExprSchemable, LogicalPlan, Projection, Union, Values, Volatility,
 };
-use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr, ScalarFunctionExpr};
+use datafusion::physical_expr::{EquivalenceProperties, ScalarFunctionExpr};
 use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
 use datafusion::physical_plan::limit::GlobalLimitExec;
@@ -23,6 +23,7 @@ use datafusion::physical_plan::{
     ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties,
     Partitioning, PlanProperties, ReplaceChildrenOptions,
 };
+use executor::one_input;
 use futures::{StreamExt, TryStreamExt, stream};
 use std::fmt;
 use std::sync::Arc;
@@ -173,9 +174,7 @@ impl DisplayAs for InTurn {
 }
 
 impl ExecutionPlan for InTurn {
-    fn name(&self) -> &'static str {
-        "InTurn"
-    }
+    one_input!("InTurn", input, |turn, input| Self::over(input, turn.is_drained));
 
     fn properties(&self) -> &Arc<PlanProperties> {
         &self.properties
@@ -183,27 +182,6 @@ impl ExecutionPlan for InTurn {
 
     fn maintains_input_order(&self) -> Vec<bool> {
         vec![self.input.output_partitioning().partition_count() == 1]
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
-    }
-
-    fn apply_expressions(
-        &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn with_new_children(
-        self: Arc<Self>,
-        mut children: Vec<Arc<dyn ExecutionPlan>>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        match children.pop() {
-            Some(input) if children.is_empty() => Self::over(input, self.is_drained),
-            _ => internal_err!("rows in turn have one input"),
-        }
     }
 
     fn execute(&self, _: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {

@@ -1,10 +1,10 @@
 //! NOT NULL and CHECK constraints, and the values of generated columns.
 
 use crate::expressions;
+use crate::row_expression::RowExpression;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::physical_expr::PhysicalExpr;
-use executor::short_circuit;
 use planner::{self, Planner};
 use scan::provider::{row_schema, typed_rows};
 use std::sync::Arc;
@@ -26,11 +26,11 @@ struct CheckName {
 pub struct Constraints {
     table: Arc<Table>,
     /// The names and conditions of CHECK constraints; of those of domains with the name of the domain.
-    checks: Vec<(CheckName, Arc<dyn PhysicalExpr>)>,
+    checks: Vec<(CheckName, RowExpression)>,
     /// Which checks are the table's own, in the order of their names: that in which they are checked.
     by_name: Vec<usize>,
     /// Generated columns with their generation expressions.
-    generated: Vec<(usize, Arc<dyn PhysicalExpr>)>,
+    generated: Vec<(usize, RowExpression)>,
     is_lasting: bool,
     /// How texts that are assigned are read.
     style: Style,
@@ -70,7 +70,7 @@ impl Constraints {
         if expressions.len() != names.len() + columns.len() {
             return None;
         }
-        let mut expressions = expressions.into_iter();
+        let mut expressions = expressions.into_iter().map(RowExpression::new);
         let names = names.into_iter().map(|(name, domain)| CheckName { name, domain });
         let checks: Vec<_> = names.zip(expressions.by_ref()).collect();
         let mut by_name: Vec<usize> = (0..table.checks.len()).collect();
@@ -84,7 +84,8 @@ impl Constraints {
     /// The CHECK conditions, followed by the generation expressions, over the columns of the table.
     pub fn expressions(&self) -> Vec<Arc<dyn PhysicalExpr>> {
         let checks = self.checks.iter().map(|(_, condition)| condition);
-        checks.chain(self.generated.iter().map(|(_, value)| value)).cloned().collect()
+        let all = checks.chain(self.generated.iter().map(|(_, value)| value));
+        all.map(|expression| Arc::clone(expression.planned())).collect()
     }
 
     /// Whether other statements may reuse them: no condition depends on the start time or the user
@@ -214,7 +215,7 @@ impl Constraints {
     fn generate(&self, columns: &mut [ArrayRef]) -> Result<()> {
         let given = self.given_rows(columns)?;
         for (index, value) in &self.generated {
-            let value = evaluated(value, &given)?;
+            let value = value.values(&given)?;
             columns[*index] = assign(&value, &self.table.columns[*index], self.style)?;
         }
         Ok(())
@@ -222,18 +223,10 @@ impl Constraints {
 }
 
 /// The first row for which a condition does not hold.
-fn broken(condition: &Arc<dyn PhysicalExpr>, rows: &RecordBatch) -> Result<Option<usize>> {
-    let holds = evaluated(condition, rows)?;
+fn broken(condition: &RowExpression, rows: &RecordBatch) -> Result<Option<usize>> {
+    let holds = condition.values(rows)?;
     let holds = holds.as_boolean();
     Ok((0..holds.len()).find(|row| holds.is_valid(*row) && !holds.value(*row)))
-}
-
-/// An expression for each row, whose AND and OR evaluate for a row what PostgreSQL would.
-fn evaluated(expression: &Arc<dyn PhysicalExpr>, rows: &RecordBatch) -> Result<ArrayRef> {
-    let expression = Arc::clone(expression);
-    // The engine does so itself for a single row.
-    let expression = if rows.num_rows() > 1 { short_circuit(expression)? } else { expression };
-    Ok(expression.evaluate(rows)?.into_array(rows.num_rows())?)
 }
 
 /// The rows from `begin` to before `end`.

@@ -19,6 +19,7 @@ pub mod generated;
 mod insertion;
 mod refused;
 pub mod routines;
+mod row_expression;
 pub mod typed;
 mod types;
 

@@ -10,7 +10,8 @@ use planner::{Planner, Shown};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use store::catalog::{
-    Catalog, Function, Object, Privileges, RelationId, SqlType, TypeId, Volatility,
+    Catalog, Function, OWN_TEMPORARY_SCHEMA, Object, Privileges, RelationId, SqlType, TypeId,
+    Volatility,
 };
 use values::error::{Error, Result, SqlState};
 
@@ -132,7 +133,7 @@ impl Routines {
     ) -> Result<Vec<Arc<Routine>>, analyzer::Error> {
         let named = |schema: &str| self.catalog.functions_named(schema, name);
         let found: Vec<&Arc<Function>> = match schema {
-            Some("pg_temp") => match &self.temporary {
+            Some(OWN_TEMPORARY_SCHEMA) => match &self.temporary {
                 Some(schema) => named(schema).iter().collect(),
                 None => return Err(analyzer::Error::missing("a temporary function here")),
             },

@@ -76,7 +76,20 @@ const EDGES: &[(&str, &[&str])] = &[
             "system_catalog",
         ],
     ),
-    ("optimizer", &["grammar"]),
+    (
+        "renaming",
+        &[
+            "catalog_views",
+            "parser",
+            "routines",
+            "user_types",
+            "grammar",
+            "values",
+            "store",
+            "system_catalog",
+        ],
+    ),
+    ("optimizer", &["executor", "grammar"]),
     (
         "lowering",
         &[
@@ -180,6 +193,7 @@ const EDGES: &[(&str, &[&str])] = &[
         &[
             "advisory",
             "deparse",
+            "renaming",
             "foreign",
             "notifications",
             "user_types",

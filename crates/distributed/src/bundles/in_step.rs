@@ -4,12 +4,11 @@
 //! rows. Then the last bundle begins. A boundary opens those below it in the same way.
 
 use crate::boundary::open_below;
-use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
+use executor::one_input;
 use futures::future::{BoxFuture, Shared};
 use futures::{FutureExt, TryStreamExt, stream};
 use parking_lot::Mutex;
@@ -49,9 +48,7 @@ impl DisplayAs for InStep {
 }
 
 impl ExecutionPlan for InStep {
-    fn name(&self) -> &'static str {
-        "InStep"
-    }
+    one_input!("InStep", bundle, |_step, bundle| Ok(Arc::new(Self::new(bundle))));
 
     fn properties(&self) -> &Arc<PlanProperties> {
         self.bundle.properties()
@@ -59,24 +56,6 @@ impl ExecutionPlan for InStep {
 
     fn maintains_input_order(&self) -> Vec<bool> {
         vec![true]
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.bundle]
-    }
-
-    fn with_new_children(
-        self: Arc<Self>,
-        mut children: Vec<Arc<dyn ExecutionPlan>>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(Arc::new(Self::new(children.swap_remove(0))))
-    }
-
-    fn apply_expressions(
-        &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
     }
 
     fn execute(

@@ -1,12 +1,12 @@
 //! [`KeptRowsExec`], the operator that computes rows once, or reads them.
 
 use super::{Kept, Rows};
+use crate::one_input;
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{DataFusionError, Result, internal_err};
+use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
+use datafusion::physical_expr::EquivalenceProperties;
 use datafusion::physical_plan::coop::cooperative;
 use datafusion::physical_plan::distribution_requirements::InputDistributionRequirements;
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, SchedulingType};
@@ -48,9 +48,9 @@ impl DisplayAs for KeptRowsExec {
 }
 
 impl ExecutionPlan for KeptRowsExec {
-    fn name(&self) -> &'static str {
-        "KeptRows"
-    }
+    one_input!("KeptRows", input, |kept, input| {
+        Ok(Arc::new(Self::new(input, Arc::clone(&kept.name), Arc::clone(&kept.rows))))
+    });
 
     fn properties(&self) -> &Arc<PlanProperties> {
         &self.properties
@@ -58,29 +58,6 @@ impl ExecutionPlan for KeptRowsExec {
 
     fn input_distribution_requirements(&self) -> InputDistributionRequirements {
         InputDistributionRequirements::new(vec![Distribution::SinglePartition])
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
-    }
-
-    fn apply_expressions(
-        &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn with_new_children(
-        self: Arc<Self>,
-        mut children: Vec<Arc<dyn ExecutionPlan>>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        match children.pop() {
-            Some(input) if children.is_empty() => {
-                Ok(Arc::new(Self::new(input, Arc::clone(&self.name), Arc::clone(&self.rows))))
-            }
-            _ => internal_err!("kept rows are those of one plan"),
-        }
     }
 
     fn execute(&self, _: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {

@@ -6,6 +6,7 @@
 
 mod operators;
 
+use crate::fallible::physical_may_fail;
 use datafusion::arrow::array::{Array, AsArray, BooleanArray, RecordBatch};
 use datafusion::arrow::compute::{and_kleene, or_kleene};
 use datafusion::arrow::datatypes::{FieldRef, Schema};
@@ -13,9 +14,7 @@ use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{Result, internal_err};
 use datafusion::logical_expr::{ColumnarValue, Operator};
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_expr::expressions::{
-    BinaryExpr, Column, InListExpr, IsNotNullExpr, IsNullExpr, LikeExpr, Literal, NotExpr,
-};
+use datafusion::physical_expr::expressions::{BinaryExpr, Column};
 use datafusion::physical_expr::utils::collect_columns;
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -46,31 +45,7 @@ fn is_needed(expression: &Arc<dyn PhysicalExpr>) -> bool {
 fn needed(part: &Arc<dyn PhysicalExpr>) -> Option<&BinaryExpr> {
     let binary = part.downcast_ref::<BinaryExpr>()?;
     let is_logical = matches!(binary.op(), Operator::And | Operator::Or);
-    (is_logical && may_fail(binary.right())).then_some(binary)
-}
-
-/// Whether an expression contains more than comparisons, which cannot fail.
-fn may_fail(expression: &Arc<dyn PhysicalExpr>) -> bool {
-    let other = |part: &Arc<dyn PhysicalExpr>| {
-        let is_comparison = |binary: &BinaryExpr| {
-            use Operator::{
-                And, Eq, Gt, GtEq, IsDistinctFrom, IsNotDistinctFrom, Lt, LtEq, NotEq, Or,
-            };
-            let op = binary.op();
-            matches!(op, And | Or | Eq | NotEq | Lt | LtEq | Gt | GtEq)
-                || matches!(op, IsDistinctFrom | IsNotDistinctFrom)
-        };
-        let is_safe = part.downcast_ref::<Column>().is_some()
-            || part.downcast_ref::<Literal>().is_some()
-            || part.downcast_ref::<BinaryExpr>().is_some_and(is_comparison)
-            || part.downcast_ref::<InListExpr>().is_some()
-            || part.downcast_ref::<IsNullExpr>().is_some()
-            || part.downcast_ref::<IsNotNullExpr>().is_some()
-            || part.downcast_ref::<LikeExpr>().is_some()
-            || part.downcast_ref::<NotExpr>().is_some();
-        Ok(!is_safe)
-    };
-    expression.exists(other).unwrap_or(true)
+    (is_logical && physical_may_fail(binary.right())).then_some(binary)
 }
 
 /// AND or OR that evaluates its second operand for some rows.

@@ -7,11 +7,10 @@ use super::rows::{self, Number, PAGE, ROWS, RUN};
 use crate::definition::{Definition, Version};
 use crate::failure::raised;
 use datafusion::arrow::array::{
-    Array, ArrayRef, AsArray, BooleanArray, Float32Array, Float64Array, Int16Array, Int32Array,
-    Int64Array,
+    Array, ArrayRef, AsArray, BooleanArray, Int16Array, PrimitiveArray,
 };
 use datafusion::arrow::datatypes::{
-    DataType, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type,
+    ArrowPrimitiveType, DataType, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type,
 };
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -120,67 +119,59 @@ fn put(definition: &Definition, argument: &ArrayRef, page: &mut [u8]) -> Result<
             let truths = argument.as_boolean().values().iter();
             page.iter_mut().zip(truths).for_each(|(to, truth)| *to = truth.into());
         }
-        DataType::Int16 => {
-            let values = argument.as_primitive::<Int16Type>().values().iter();
-            put_all(page, values.map(|value| value.to_le_bytes()));
-        }
-        DataType::Int32 => {
-            let values = argument.as_primitive::<Int32Type>().values().iter();
-            put_all(page, values.map(|value| value.to_le_bytes()));
-        }
-        DataType::Int64 => {
-            let values = argument.as_primitive::<Int64Type>().values().iter();
-            put_all(page, values.map(|value| value.to_le_bytes()));
-        }
-        DataType::Float32 => {
-            let values = argument.as_primitive::<Float32Type>().values().iter();
-            put_all(page, values.map(|value| value.to_le_bytes()));
-        }
-        DataType::Float64 => {
-            let values = argument.as_primitive::<Float64Type>().values().iter();
-            put_all(page, values.map(|value| value.to_le_bytes()));
-        }
+        DataType::Int16 => put_numbers::<Int16Type, _>(argument, page, i16::to_le_bytes),
+        DataType::Int32 => put_numbers::<Int32Type, _>(argument, page, i32::to_le_bytes),
+        DataType::Int64 => put_numbers::<Int64Type, _>(argument, page, i64::to_le_bytes),
+        DataType::Float32 => put_numbers::<Float32Type, _>(argument, page, f32::to_le_bytes),
+        DataType::Float64 => put_numbers::<Float64Type, _>(argument, page, f64::to_le_bytes),
         _ => return Err(raised(definition, "an argument is no plain number")),
     }
     Ok(())
 }
 
-fn put_all<const N: usize>(page: &mut [u8], values: impl Iterator<Item = [u8; N]>) {
-    page.chunks_exact_mut(N).zip(values).for_each(|(to, value)| to.copy_from_slice(&value));
+/// Puts numbers into a page, one after the other.
+fn put_numbers<T: ArrowPrimitiveType, const BYTES: usize>(
+    argument: &ArrayRef,
+    page: &mut [u8],
+    bytes_of: impl Fn(T::Native) -> [u8; BYTES],
+) {
+    let numbers = argument.as_primitive::<T>().values().iter();
+    let places = page.chunks_exact_mut(BYTES);
+    places.zip(numbers).for_each(|(to, number)| to.copy_from_slice(&bytes_of(*number)));
 }
 
 /// The column of what the function has returned, as it is in memory.
 fn column(result: Number, bytes: &[u8]) -> Result<ArrayRef> {
     Ok(match result {
         Number::Truth => {
-            let truths = of_four(bytes).map(|value| i32::from_le_bytes(value) != 0);
+            let truths = read(bytes, i32::from_le_bytes).map(|value| value != 0);
             Arc::new(BooleanArray::from(truths.collect::<Vec<_>>()))
         }
         Number::Short => {
             let beyond = |_| Error::new(SqlState::NumericValueOutOfRange, "smallint out of range");
-            let shorts = of_four(bytes).map(i32::from_le_bytes);
+            let shorts = read(bytes, i32::from_le_bytes);
             let shorts = shorts.map(|value| i16::try_from(value).map_err(beyond));
             Arc::new(Int16Array::from(shorts.collect::<Result<Vec<_>>>()?))
         }
-        Number::Int => {
-            Arc::new(Int32Array::from_iter_values(of_four(bytes).map(i32::from_le_bytes)))
-        }
-        Number::Long => {
-            Arc::new(Int64Array::from_iter_values(of_eight(bytes).map(i64::from_le_bytes)))
-        }
-        Number::Real => {
-            Arc::new(Float32Array::from_iter_values(of_four(bytes).map(f32::from_le_bytes)))
-        }
-        Number::Double => {
-            Arc::new(Float64Array::from_iter_values(of_eight(bytes).map(f64::from_le_bytes)))
-        }
+        Number::Int => numbers::<Int32Type, _>(bytes, i32::from_le_bytes),
+        Number::Long => numbers::<Int64Type, _>(bytes, i64::from_le_bytes),
+        Number::Real => numbers::<Float32Type, _>(bytes, f32::from_le_bytes),
+        Number::Double => numbers::<Float64Type, _>(bytes, f64::from_le_bytes),
     })
 }
 
-fn of_four(bytes: &[u8]) -> impl Iterator<Item = [u8; 4]> {
-    bytes.as_chunks().0.iter().copied()
+/// The column of numbers in memory.
+fn numbers<T: ArrowPrimitiveType, const BYTES: usize>(
+    bytes: &[u8],
+    number_of: impl Fn([u8; BYTES]) -> T::Native,
+) -> ArrayRef {
+    Arc::new(PrimitiveArray::<T>::from_iter_values(read(bytes, number_of)))
 }
 
-fn of_eight(bytes: &[u8]) -> impl Iterator<Item = [u8; 8]> {
-    bytes.as_chunks().0.iter().copied()
+/// The numbers in memory, one after the other.
+fn read<N, const BYTES: usize>(
+    bytes: &[u8],
+    number_of: impl Fn([u8; BYTES]) -> N,
+) -> impl Iterator<Item = N> {
+    bytes.as_chunks().0.iter().map(move |number| number_of(*number))
 }

@@ -2,6 +2,7 @@
 
 use super::Extreme;
 use super::form::{Form, Value};
+use crate::aggregates::only_row;
 use datafusion::arrow::array::{Array, ArrayRef};
 use datafusion::common::{Result, ScalarValue, internal_err};
 use datafusion::logical_expr::Accumulator;
@@ -69,7 +70,7 @@ impl Accumulator for InFrame {
     }
 
     fn state(&mut self) -> Result<Vec<ScalarValue>> {
-        self.columns()?.iter().map(|column| ScalarValue::try_from_array(column, 0)).collect()
+        only_row(&self.columns()?)
     }
 
     fn size(&self) -> usize {

@@ -2,6 +2,7 @@
 
 use super::Extreme;
 use super::form::{Form, Value};
+use crate::aggregates::takes;
 use datafusion::arrow::array::{Array, ArrayRef, BooleanArray};
 use datafusion::arrow::compute::nullif;
 use datafusion::common::Result;
@@ -75,8 +76,7 @@ impl GroupsAccumulator for Groups {
         total_num_groups: usize,
     ) -> Result<()> {
         self.grow_to(total_num_groups);
-        let takes = |row| opt_filter.is_none_or(|all| all.is_valid(row) && all.value(row));
-        self.take(values, |row| takes(row).then(|| group_indices[row]))
+        self.take(values, |row| takes(opt_filter, row).then(|| group_indices[row]))
     }
 
     fn merge_batch(
@@ -103,9 +103,8 @@ impl GroupsAccumulator for Groups {
         opt_filter: Option<&BooleanArray>,
     ) -> Result<Vec<ArrayRef>> {
         let Some(filter) = opt_filter else { return Ok(values.to_vec()) };
-        let left_out: BooleanArray = (0..filter.len())
-            .map(|row| Some(!(filter.is_valid(row) && filter.value(row))))
-            .collect();
+        let left_out = (0..filter.len()).map(|row| Some(!takes(opt_filter, row)));
+        let left_out: BooleanArray = left_out.collect();
         values.iter().map(|column| Ok(nullif(column, &left_out)?)).collect()
     }
 

@@ -8,6 +8,7 @@ mod form;
 mod frame;
 mod groups;
 
+use crate::aggregates::only_row;
 use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::{Result, ScalarValue};
@@ -147,7 +148,7 @@ impl Accumulator for Whole {
     }
 
     fn state(&mut self) -> Result<Vec<ScalarValue>> {
-        self.0.columns()?.iter().map(|column| ScalarValue::try_from_array(column, 0)).collect()
+        only_row(&self.0.columns()?)
     }
 
     fn size(&self) -> usize {

@@ -86,11 +86,10 @@ fn of_part(
     place: &Place,
     engine: &Arc<SessionState>,
 ) -> Result<Transformed<Expr>> {
-    match &expr {
-        Expr::InSubquery(within) if !is_join(within, above) => {
-            return function_of(expr, place, engine);
-        }
-        _ => {}
+    if let Expr::InSubquery(within) = &expr
+        && !is_join(within, above)
+    {
+        return function_of(expr, place, engine);
     }
     let inner = below(&expr, above);
     expr.map_children(|part| of_part(part, inner, place, engine))

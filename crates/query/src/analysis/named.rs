@@ -15,7 +15,7 @@ use parser::types;
 use planner::{Conflict, NamedParameter, Planner, unique_names};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
-use store::catalog::{Relation, RelationId};
+use store::catalog::{OWN_TEMPORARY_SCHEMA, Relation, RelationId};
 use table_rows::routines::Routines;
 use table_rows::{Refused, Types};
 
@@ -69,7 +69,7 @@ impl Named {
             schemas: catalog
                 .schemas()
                 .map(|of| of.name.clone())
-                .chain(["pg_temp".into()])
+                .chain([OWN_TEMPORARY_SCHEMA.into()])
                 .collect(),
             routines: Routines::of(planner),
             names: planner.names.to_vec(),

@@ -12,14 +12,13 @@ use datafusion::arrow::buffer::BooleanBuffer;
 use datafusion::arrow::compute::{and, prep_null_mask_filter};
 use datafusion::arrow::datatypes::Schema;
 use datafusion::common::Result;
-use datafusion::logical_expr::{ColumnarValue, Operator};
-use datafusion::physical_expr::expressions::{
-    BinaryExpr, Column, InListExpr, IsNotNullExpr, IsNullExpr, Literal, NotExpr,
-};
+use datafusion::common::tree_node::TreeNode;
+use datafusion::logical_expr::ColumnarValue;
+use datafusion::physical_expr::expressions::{Column, LikeExpr};
 use datafusion::physical_expr::utils::{collect_columns, reassign_expr_columns};
 use datafusion::physical_expr::{PhysicalExpr, split_conjunction};
 use datafusion::physical_plan::metrics::{Count, ExecutionPlanMetricsSet, MetricBuilder};
-use executor::short_circuit;
+use executor::{physical_may_fail, short_circuit};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -145,33 +144,10 @@ fn mask(value: ColumnarValue, rows: usize) -> Result<BooleanArray> {
     Ok(if mask.null_count() == 0 { mask.clone() } else { prep_null_mask_filter(mask) })
 }
 
-/// Whether an expression only compares columns with constants: it cannot fail and is cheap.
+/// Whether an expression cannot fail and is cheap: it compares columns and constants, and searches no strings.
 fn is_plain(part: &Arc<dyn PhysicalExpr>) -> bool {
-    let is_value = |value: &Arc<dyn PhysicalExpr>| {
-        value.downcast_ref::<Column>().is_some() || value.downcast_ref::<Literal>().is_some()
-    };
-    if let Some(binary) = part.downcast_ref::<BinaryExpr>() {
-        let sides = [binary.left(), binary.right()];
-        return match binary.op() {
-            Operator::And | Operator::Or => sides.into_iter().all(is_plain),
-            Operator::Eq
-            | Operator::NotEq
-            | Operator::Lt
-            | Operator::LtEq
-            | Operator::Gt
-            | Operator::GtEq => sides.into_iter().all(is_value),
-            _ => false,
-        };
-    }
-    if let Some(list) = part.downcast_ref::<InListExpr>() {
-        return is_value(list.expr()) && list.list().iter().all(is_value);
-    }
-    if let Some(not) = part.downcast_ref::<NotExpr>() {
-        return is_plain(not.arg());
-    }
-    let of_null = part.downcast_ref::<IsNullExpr>().map(IsNullExpr::arg);
-    let of_null = of_null.or(part.downcast_ref::<IsNotNullExpr>().map(IsNotNullExpr::arg));
-    of_null.map_or_else(|| is_value(part), is_value)
+    let searches = |part: &Arc<dyn PhysicalExpr>| Ok(part.is::<LikeExpr>());
+    !physical_may_fail(part) && !part.exists(searches).unwrap_or(true)
 }
 
 /// Estimated bytes of a row that an expression reads.
@@ -187,6 +163,7 @@ mod tests {
     use super::*;
     use datafusion::arrow::array::{ArrayRef, Int32Array, Int64Array, StringViewArray};
     use datafusion::common::ScalarValue;
+    use datafusion::logical_expr::Operator;
     use datafusion::physical_expr::conjunction;
     use datafusion::physical_expr::expressions::{binary, col, lit};
 

@@ -2,7 +2,8 @@
 
 use super::state::{Measure, Moments};
 use super::{PARTS, Pairs, States, parts};
-use datafusion::arrow::array::{Array, ArrayRef, BooleanArray, Float64Array};
+use crate::aggregates::takes;
+use datafusion::arrow::array::{ArrayRef, BooleanArray, Float64Array};
 use datafusion::common::Result;
 use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
 use std::sync::Arc;
@@ -18,11 +19,6 @@ impl Groups {
     pub(super) fn new(measure: Measure) -> Self {
         Self { measure, groups: Vec::new() }
     }
-}
-
-/// Whether a filter takes a row.
-fn takes(filter: Option<&BooleanArray>, row: usize) -> bool {
-    filter.is_none_or(|filter| filter.is_valid(row) && filter.value(row))
 }
 
 fn columns(states: &[Moments]) -> Vec<ArrayRef> {

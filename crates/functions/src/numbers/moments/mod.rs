@@ -1,10 +1,11 @@
 //! Variance, standard deviation, covariance, correlation and linear regression of floating-point numbers.
 //!
-//! States of parts can be merged, so owners of rows send the states of their groups only.
+//! States of parts can be merged, so owners of rows send the states of their groups only. Rows cannot be taken out of a state:
+//! they would leave their rounding errors, and an infinite number would never leave. Windows compute the moments anew for
+//! each frame, as PostgreSQL does it.
 
 mod groups;
 mod state;
-mod window;
 
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, Float64Array};
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Float64Type};
@@ -49,10 +50,6 @@ impl AggregateUDFImpl for Statistic {
 
     fn accumulator(&self, _: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
         Ok(Box::new(All { measure: self.measure, moments: Moments::default() }))
-    }
-
-    fn create_sliding_accumulator(&self, _: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
-        Ok(Box::new(window::InFrame::new(self.measure)))
     }
 
     fn groups_accumulator_supported(&self, _: AccumulatorArgs<'_>) -> bool {
