@@ -3,14 +3,8 @@
 //! A file is in sqllogictest's form; `statement error CODE` names the SQLSTATE. Answers must not depend on
 //! how a table is cut into buckets, nor on how many servers these are.
 
-use datafusion::arrow::array::{Array, ArrayRef, StringArray};
-use datafusion::arrow::datatypes::DataType;
-use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 use futures::TryStreamExt;
-use query::text::TextColumn;
-use query::{
-    DataDirectory, Database, Durability, Options, Outcome, Session, TransactionStatus, as_texts,
-};
+use query::{DataDirectory, Database, Durability, Options, Outcome, Session, TransactionStatus};
 use servers::Servers;
 use sqllogictest::{AsyncDB, DBOutput, DefaultColumnType, Runner};
 use std::path::{Path, PathBuf};
@@ -20,6 +14,7 @@ use std::time::Duration;
 mod answers;
 mod scripts;
 mod servers;
+mod written;
 
 struct Sql {
     session: Session,
@@ -57,43 +52,10 @@ impl AsyncDB for Sql {
         };
         let types = vec![DefaultColumnType::Any; rows.fields.len()];
         let batches: Vec<_> = rows.stream.try_collect().await?;
-        let options = FormatOptions::new().with_null("NULL");
-        let mut texts = Vec::new();
-        for batch in &batches {
-            let batch = &as_texts(batch)?;
-            let columns = batch.columns().iter().map(written).collect::<Result<Vec<_>, _>>()?;
-            let columns: Result<Vec<_>, _> =
-                columns.iter().map(|column| ArrayFormatter::try_new(column, &options)).collect();
-            let columns = columns?;
-            for row in 0..batch.num_rows() {
-                let value = |column: &ArrayFormatter<'_>| match column.value(row).to_string() {
-                    empty if empty.is_empty() => "(empty)".to_owned(),
-                    text => text,
-                };
-                texts.push(columns.iter().map(value).collect());
-            }
-        }
-        Ok(DBOutput::Rows { types, rows: texts })
+        Ok(DBOutput::Rows { types, rows: written::rows(&batches)? })
     }
 
     async fn shutdown(&mut self) {}
-}
-
-/// Rows as PostgreSQL writes them, which Arrow writes in another way. Other values are unchanged.
-fn written(column: &ArrayRef) -> Result<ArrayRef, query::Error> {
-    let is_row = match column.data_type() {
-        DataType::List(item) => matches!(item.data_type(), DataType::Struct(_)),
-        of => matches!(of, DataType::Struct(_)),
-    };
-    if !is_row {
-        return Ok(Arc::clone(column));
-    }
-    let values = TextColumn::new(column)?;
-    let text = |row| {
-        let mut text = String::new();
-        values.write(row, &mut text).then_some(text)
-    };
-    Ok(Arc::new((0..column.len()).map(text).collect::<StringArray>()))
 }
 
 fn files() -> Vec<PathBuf> {

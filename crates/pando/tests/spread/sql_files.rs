@@ -1,16 +1,14 @@
 //! The SQL test files of `query` on clusters, with tiny buckets that keep moving.
 
 use crate::random_moves::RandomMoves;
-use arrow::array::{Array, ArrayRef, StringArray};
-use arrow::datatypes::DataType;
-use arrow::util::display::{ArrayFormatter, FormatOptions};
 use futures::TryStreamExt;
-use pando::text::TextColumn;
-use pando::{Options, Outcome, Session, as_texts};
+use pando::{Options, Outcome, Session};
 use sqllogictest::{AsyncDB, DBOutput, DefaultColumnType, Runner};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use workloads::InProcess;
+
+#[path = "../../../query/tests/written/mod.rs"]
+mod written;
 
 struct Sql(Session);
 
@@ -27,44 +25,10 @@ impl AsyncDB for Sql {
         };
         let types = vec![DefaultColumnType::Any; rows.fields.len()];
         let batches: Vec<_> = rows.stream.try_collect().await?;
-        let options = FormatOptions::new().with_null("NULL");
-        let mut texts = Vec::new();
-        for batch in &batches {
-            let batch = &as_texts(batch)?;
-            let columns = batch.columns().iter().map(written).collect::<Result<Vec<_>, _>>()?;
-            let columns: Vec<_> = columns
-                .iter()
-                .map(|column| ArrayFormatter::try_new(column, &options))
-                .collect::<Result<_, _>>()?;
-            for row in 0..batch.num_rows() {
-                let value = |column: &ArrayFormatter<'_>| match column.value(row).to_string() {
-                    empty if empty.is_empty() => "(empty)".to_owned(),
-                    text => text,
-                };
-                texts.push(columns.iter().map(value).collect());
-            }
-        }
-        Ok(DBOutput::Rows { types, rows: texts })
+        Ok(DBOutput::Rows { types, rows: written::rows(&batches)? })
     }
 
     async fn shutdown(&mut self) {}
-}
-
-/// Rows as PostgreSQL writes them, which Arrow writes in another way. Other values are unchanged.
-fn written(column: &ArrayRef) -> Result<ArrayRef, pando::Error> {
-    let is_row = match column.data_type() {
-        DataType::List(item) => matches!(item.data_type(), DataType::Struct(_)),
-        of => matches!(of, DataType::Struct(_)),
-    };
-    if !is_row {
-        return Ok(Arc::clone(column));
-    }
-    let values = TextColumn::new(column)?;
-    let text = |row| {
-        let mut text = String::new();
-        values.write(row, &mut text).then_some(text)
-    };
-    Ok(Arc::new((0..column.len()).map(text).collect::<StringArray>()))
 }
 
 /// Files that depend on buckets and plans of a single server.
