@@ -1,6 +1,7 @@
 //! Definitions of foreign keys.
 
 use crate::changing::{timing, with_version};
+use crate::operator_classes::require_key_order;
 use crate::unique;
 use datafusion::arrow::datatypes::DataType;
 use parser::commands::{self, ForeignKeyDefinition};
@@ -160,7 +161,7 @@ fn refuse_types(
     };
     let (column, target) = (&table.columns[column], &referenced.columns[target]);
     if is_comparable(&column.sql_type, &target.sql_type) {
-        return Ok(());
+        return require_key_order(&target.sql_type, "a foreign key");
     }
     let message = format!("foreign key constraint \"{name}\" cannot be implemented");
     Err(Error::new(SqlState::DatatypeMismatch, message).with_detail(format!(

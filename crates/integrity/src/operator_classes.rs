@@ -22,11 +22,37 @@ pub fn require_order(sql_type: &SqlType) -> Result<()> {
     if *sql_type == SqlType::Json {
         return Err(without_order("json"));
     }
-    if *sql_type == SqlType::Jsonb || !store::key::is_key_type(&sql_type.arrow()) {
+    if has_documents(sql_type) || !store::key::is_key_type(&sql_type.arrow()) {
         let message = format!("an index on a column of type {sql_type} is not supported");
         return Err(Error::unsupported(message));
     }
     Ok(())
+}
+
+/// Refuses a type that keys of tables cannot have, and columns of constraints that compare values elsewhere than in an
+/// index; `what` is the key or constraint.
+///
+/// # Errors
+/// 42704 if PostgreSQL has no order, either; 0A000.
+pub fn require_key_order(sql_type: &SqlType, what: &str) -> Result<()> {
+    let of = sql_type.representation();
+    if of.attributes().is_some() {
+        return Err(Error::unsupported(format!("{what} of a composite type is not supported")));
+    }
+    if *of == SqlType::Jsonb {
+        return Err(Error::unsupported(format!("{what} of type {sql_type} is not supported")));
+    }
+    require_order(sql_type)
+}
+
+/// Whether a type is one of arrays of documents, in whose order they are not held.
+fn has_documents(sql_type: &SqlType) -> bool {
+    match sql_type {
+        SqlType::Array(item) => {
+            matches!(item.representation(), SqlType::Json | SqlType::Jsonb) || has_documents(item)
+        }
+        _ => false,
+    }
 }
 
 /// Refuses an operator class with another order than that of the type.

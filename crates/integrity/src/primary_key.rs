@@ -2,6 +2,7 @@
 
 use crate::definition::refuse_dependents;
 use crate::lookup::{all_rows, missing};
+use crate::operator_classes::require_key_order;
 use crate::surroundings::Surroundings;
 use datafusion::arrow::array::{ArrayRef, Int64Array};
 use std::sync::Arc;
@@ -62,7 +63,7 @@ pub async fn add_key(
 /// The columns of a new key, which are not NULL from now on. `unknown` is the message for one that does not exist.
 ///
 /// # Errors
-/// 42703 and 42701 for the columns; 42P16 for a type that no key can have.
+/// 42703 and 42701 for the columns; 42704 and 0A000 for a type that no key can have.
 pub fn key_of(
     table: &mut Table,
     names: &[String],
@@ -79,14 +80,7 @@ pub fn key_of(
             let message = format!("column \"{name}\" appears twice in primary key constraint");
             return Err(Error::new(SqlState::DuplicateColumn, message));
         }
-        if !store::key::is_key_type(&column.sql_type.arrow()) {
-            if column.sql_type.representation().attributes().is_some() {
-                let message = "a primary key of a composite type is not supported";
-                return Err(Error::unsupported(message));
-            }
-            let message = format!("type {} cannot be part of a primary key", column.sql_type);
-            return Err(Error::new(SqlState::InvalidTableDefinition, message));
-        }
+        require_key_order(&column.sql_type, "a primary key")?;
         column.nullable = false;
         key.push(column.id);
     }

@@ -19,10 +19,11 @@ use scan::provider::plan_schema;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
-use store::catalog::{Index, IndexKey, Table, TableId};
+use store::catalog::{Index, IndexKey, SqlType, Table, TableId};
 use store::{IndexExpressions, IndexedRows};
 use table_rows::expressions::{self, OverRow, With};
 use values::error::{Error, Result, SqlState};
+use values::json::order;
 use values::style::Style;
 use values::translate::to_store_error;
 
@@ -143,13 +144,18 @@ impl Planned {
         let mut next = || computed.next().unwrap_or_else(|| Err(missing()));
         let mut columns = Vec::with_capacity(index.columns.len());
         for column in &index.columns {
-            columns.push(match &column.key {
+            let (value, sql_type) = match &column.key {
                 IndexKey::Column(id) => {
-                    let place = table.position(*id);
-                    let at = places.iter().position(|at| Some(*at) == place).ok_or_else(missing)?;
-                    Arc::clone(inputs.get(at).ok_or_else(missing)?)
+                    let place = table.position(*id).ok_or_else(missing)?;
+                    let at = places.iter().position(|at| *at == place).ok_or_else(missing)?;
+                    let value = inputs.get(at).ok_or_else(missing)?;
+                    (Arc::clone(value), &table.columns[place].sql_type)
                 }
-                IndexKey::Expression(of) => cast(&next()?, &of.sql_type.arrow())?,
+                IndexKey::Expression(of) => (cast(&next()?, &of.sql_type.arrow())?, &of.sql_type),
+            };
+            columns.push(match sql_type.representation() {
+                SqlType::Jsonb => Arc::new(order::keys(value.as_string_view())?),
+                _ => value,
             });
         }
         Ok(IndexedRows { columns, fulfils })

@@ -1,4 +1,4 @@
-//! Conditions on numbers that have a scale each.
+//! Conditions on values of which equal ones may differ, such as numbers that have a scale each.
 //!
 //! Plans compare the keys of such numbers ([`KEY`]). Key ranges and indexes know the numbers themselves.
 
@@ -6,28 +6,37 @@ use datafusion::arrow::datatypes::DataType;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Result, ScalarValue, internal_err};
 use datafusion::logical_expr::expr::InList;
-use datafusion::logical_expr::{BinaryExpr, Expr};
+use datafusion::logical_expr::{BinaryExpr, Expr, lit};
 use functions::numbers::open::KEY;
 pub use functions::numbers::open::comparable;
 use functions::operators;
 use values::numbers::is_open;
 use values::translate::external;
 
-/// What plans compare of a value of an Arrow type: the key of a number that has a scale of its own, else the value.
+/// What plans compare of a value of an Arrow type: the key of a number that has a scale of its own, the length of an
+/// interval, the key that orders an array, a floating-point number with one zero, else the value.
 ///
 /// # Errors
 /// Arrow refuses a constant.
 pub fn compared(value: Expr, data_type: &DataType) -> Result<Expr> {
-    if !is_open(data_type) {
-        return Ok(value);
-    }
-    if let Expr::Literal(constant, _) = &value {
+    let name = match data_type {
+        of if is_open(of) => KEY,
+        DataType::Interval(_) => "interval_length",
+        DataType::List(_) => "array_order",
+        DataType::Float32 | DataType::Float64 => {
+            return Ok(value + lit(ScalarValue::new_zero(data_type)?));
+        }
+        _ => return Ok(value),
+    };
+    if let Expr::Literal(constant, _) = &value
+        && !data_type.is_nested()
+    {
         let key = comparable(&constant.to_array()?).map_err(external)?;
         return Ok(Expr::Literal(ScalarValue::try_from_array(&key, 0)?, None));
     }
-    match operators::named(KEY) {
+    match operators::named(name) {
         Some(key) => Ok(key.call(vec![value])),
-        None => internal_err!("the function {KEY} is missing"),
+        None => internal_err!("the function {name} is missing"),
     }
 }
 

@@ -7,14 +7,14 @@
 //! | a value | 1, then the value as in a key; inverted if the column descends |
 //! | the row | its key; not in a unique index, unless a value is NULL |
 //!
-//! Floating-point values that are equal in SQL have the same bytes: -0 is written as 0, and each NaN
-//! as the positive one. The key of an entry's row in the index is its bytes as a value of `bytea`.
+//! A value of `jsonb` is written as the bytes that order it, which who computes the values of an index makes of it. The
+//! key of an entry's row in the index is its bytes as a value of `bytea`.
 
-use super::{KeyEncoder, decode_column};
+use super::KeyEncoder;
+use super::value::{decode_bytes, decode_entered};
 use crate::Error;
-use arrow::array::{Array, ArrayRef, AsArray, Float32Array, Float64Array};
-use arrow::datatypes::{DataType, Float32Type, Float64Type};
-use catalog::{Index, IndexColumn, Table};
+use arrow::array::{Array, ArrayRef, new_null_array};
+use catalog::{Index, IndexColumn, SqlType, Table};
 use sdds::{Bound, Key, KeyRange, encoding};
 use std::sync::Arc;
 
@@ -36,9 +36,8 @@ impl<'a> EntryEncoder<'a> {
     /// [`Error::KeyType`].
     pub fn new(index: &'a Index, columns: &[ArrayRef]) -> Result<Self, Error> {
         let column = |array: &ArrayRef| {
-            let array = canonical(array);
-            let encoder = KeyEncoder::new(std::slice::from_ref(&array))?;
-            Ok((array, encoder))
+            let encoder = KeyEncoder::new(std::slice::from_ref(array))?;
+            Ok((Arc::clone(array), encoder))
         };
         Ok(Self { index, columns: columns.iter().map(column).collect::<Result<_, Error>>()? })
     }
@@ -72,25 +71,6 @@ impl<'a> EntryEncoder<'a> {
     }
 }
 
-/// Values of which those that are equal in SQL are the same.
-fn canonical(array: &ArrayRef) -> ArrayRef {
-    match array.data_type() {
-        DataType::Float32 => {
-            let values: Float32Array = array
-                .as_primitive::<Float32Type>()
-                .unary(|value| if value.is_nan() { f32::NAN.abs() } else { value + 0.0 });
-            Arc::new(values)
-        }
-        DataType::Float64 => {
-            let values: Float64Array = array
-                .as_primitive::<Float64Type>()
-                .unary(|value| if value.is_nan() { f64::NAN.abs() } else { value + 0.0 });
-            Arc::new(values)
-        }
-        _ => Arc::clone(array),
-    }
-}
-
 /// Returns the key of an entry in the file of its index.
 pub fn of_entry(entry: &[u8]) -> Key {
     let mut bytes = Vec::with_capacity(entry.len() + 2);
@@ -118,29 +98,29 @@ pub fn of_entries_from(beginning: &[u8]) -> KeyRange {
 /// Returns the values in an entry that has this key, one array of length 1 for each column. An array
 /// of NULL has the type of its column.
 pub fn entry_values(index: &Index, table: &Table, key: &Key) -> Vec<ArrayRef> {
-    let Some(entry) = super::decode_bytes(&mut key.as_bytes()) else { return Vec::new() };
+    let Some(entry) = decode_bytes(&mut key.as_bytes()) else { return Vec::new() };
     let mut rest = entry.as_slice();
     let mut values = Vec::with_capacity(index.columns.len());
     for (column, sql_type) in index.columns.iter().zip(index.types(table)) {
         let Some(sql_type) = sql_type else { break };
-        let Some(value) = entry_value(column, &sql_type.arrow(), &mut rest) else { break };
+        let Some(value) = entry_value(column, sql_type, &mut rest) else { break };
         values.push(value);
     }
     values
 }
 
-fn entry_value(column: &IndexColumn, data_type: &DataType, rest: &mut &[u8]) -> Option<ArrayRef> {
+fn entry_value(column: &IndexColumn, sql_type: &SqlType, rest: &mut &[u8]) -> Option<ArrayRef> {
     let (kind, values) = rest.split_first()?;
     *rest = values;
     if *kind != VALUE {
-        return Some(arrow::array::new_null_array(data_type, 1));
+        return Some(new_null_array(&sql_type.arrow(), 1));
     }
     if !column.descending {
-        return decode_column(data_type, rest);
+        return decode_entered(sql_type, rest);
     }
     let inverted: Vec<u8> = rest.iter().map(|byte| !byte).collect();
     let mut left = inverted.as_slice();
-    let value = decode_column(data_type, &mut left)?;
+    let value = decode_entered(sql_type, &mut left)?;
     *rest = &rest[rest.len() - left.len()..];
     Some(value)
 }
@@ -149,7 +129,7 @@ fn entry_value(column: &IndexColumn, data_type: &DataType, rest: &mut &[u8]) -> 
 mod tests {
     use super::*;
     use crate::test_tables::keyed;
-    use arrow::array::{Int64Array, StringViewArray};
+    use arrow::array::{Float64Array, Int64Array, StringViewArray};
     use catalog::{ColumnId, TableId};
     use proptest::prelude::*;
     use std::cmp::Ordering;

@@ -1,8 +1,8 @@
 //! Keys as text, for error messages, plans and system tables.
 
-use super::{decode, entry_values};
+use super::{decode, entry_values, intervals};
 use arrow::array::{Array, ArrayRef, AsArray};
-use arrow::datatypes::{DataType, Int64Type};
+use arrow::datatypes::{DataType, Int64Type, IntervalMonthDayNanoType};
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use catalog::{Column, ColumnId, Index, IndexColumn, IndexKey, Table};
 use numerics::Numeric;
@@ -99,14 +99,43 @@ fn number(value: &ArrayRef) -> Option<Numeric> {
 
 /// The values as texts. A value of an expression has no column.
 fn texts(columns: &[Option<&Column>], values: &[ArrayRef]) -> String {
-    let options = FormatOptions::new();
-    let values = columns.iter().zip(values);
-    let texts = values.map(|(column, value)| match ArrayFormatter::try_new(value, &options) {
-        _ if value.is_null(0) => "null".to_owned(),
-        _ if let Some(label) = column.and_then(|column| label(column, value)) => label.to_owned(),
-        _ if let Some(number) = number(value) => number.to_string(),
-        Ok(formatter) => formatter.value(0).try_to_string().unwrap_or_else(|_| "?".to_owned()),
-        Err(_) => "?".to_owned(),
+    let texts = columns.iter().zip(values).map(|(column, value)| match value.is_null(0) {
+        true => "null".to_owned(),
+        false => text(*column, value),
     });
     texts.collect::<Vec<_>>().join(", ")
+}
+
+/// A value, or an item of an array, as text.
+fn text(column: Option<&Column>, value: &ArrayRef) -> String {
+    if let Some(label) = column.and_then(|column| label(column, value)) {
+        return label.to_owned();
+    }
+    if let Some(number) = number(value) {
+        return number.to_string();
+    }
+    if let Some(spans) = value.as_primitive_opt::<IntervalMonthDayNanoType>() {
+        return intervals::text(spans.value(0));
+    }
+    if let Some(lists) = value.as_list_opt::<i32>() {
+        let items = lists.value(0);
+        let item = |at: usize| match items.is_null(at) {
+            true => "NULL".to_owned(),
+            false => quoted(text(column, &items.slice(at, 1))),
+        };
+        return format!("{{{}}}", (0..items.len()).map(item).collect::<Vec<_>>().join(","));
+    }
+    let options = FormatOptions::new();
+    let formatter = ArrayFormatter::try_new(value, &options).ok();
+    let text = formatter.and_then(|formatter| formatter.value(0).try_to_string().ok());
+    text.unwrap_or_else(|| "?".to_owned())
+}
+
+/// An item as it stands in the text of an array.
+fn quoted(item: String) -> String {
+    let is_special = |c: char| c.is_ascii_whitespace() || matches!(c, '{' | '}' | '"' | ',' | '\\');
+    if !item.is_empty() && !item.eq_ignore_ascii_case("null") && !item.contains(is_special) {
+        return item;
+    }
+    format!("\"{}\"", item.replace('\\', r"\\").replace('"', r#"\""#))
 }

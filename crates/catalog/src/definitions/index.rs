@@ -141,10 +141,13 @@ impl Index {
         })
     }
 
-    /// Whether it has expressions or a condition, whose values must be computed.
-    pub fn is_computed(&self) -> bool {
+    /// Whether its values must be computed: it has expressions, a condition, or documents, of which it has sort keys.
+    pub fn is_computed(&self, table: &Table) -> bool {
         let mut keys = self.columns.iter().map(|column| &column.key);
-        self.predicate.is_some() || keys.any(|key| key.expression().is_some())
+        let is_document = |of: &SqlType| *of.representation() == SqlType::Jsonb;
+        self.predicate.is_some()
+            || keys.any(|key| key.expression().is_some())
+            || self.types(table).flatten().any(is_document)
     }
 
     /// Returns its expressions in order, the condition last.

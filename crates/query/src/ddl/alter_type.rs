@@ -10,7 +10,7 @@ use datafusion::logical_expr::LogicalPlanBuilder;
 use datafusion::physical_expr::PhysicalExpr;
 use executor::short_circuit;
 use futures::TryStreamExt;
-use integrity::operator_classes::require_order;
+use integrity::operator_classes::{require_key_order, require_order};
 use parser::commands::DataType;
 use planner::Planner;
 use scan::provider::{BucketTable, Columns, typed_rows};
@@ -225,9 +225,8 @@ fn refuse_type(
         let message = format!("altering the type of a column of a foreign key, \"{name}\",");
         return Err(Error::unsupported(format!("{message} is not supported")));
     }
-    if table.key.contains(&column.id) && !store::key::is_key_type(&to.arrow()) {
-        let message = format!("type {to} cannot be part of a primary key");
-        return Err(Error::new(SqlState::InvalidTableDefinition, message));
+    if table.key.contains(&column.id) {
+        require_key_order(to, "a primary key")?;
     }
     for index in transaction.catalog().indexes_of(table.id) {
         if index.columns.iter().any(|of| of.key.column() == Some(column.id)) {

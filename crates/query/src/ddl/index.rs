@@ -15,7 +15,7 @@ use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{ExprSchemable, LogicalPlanBuilder};
 use futures::TryStreamExt;
 use integrity::names::{chosen, of_key, refuse_taken};
-use integrity::operator_classes::{require_class, require_order, without_order};
+use integrity::operator_classes::{require_class, require_key_order, require_order, without_order};
 use parser::commands::{CreateIndex, IndexedColumn, IndexedKey, Unique};
 use planner::Planner;
 use scan::provider::{BucketTable, Columns};
@@ -245,7 +245,10 @@ pub(super) async fn add_unique(
             let message = format!("column \"{name}\" appears twice in {kind} constraint");
             return Err(Error::new(SqlState::DuplicateColumn, message));
         }
-        require_order(&column.sql_type)?;
+        match unique.is_deferrable {
+            true => require_key_order(&column.sql_type, "a deferrable constraint")?,
+            false => require_order(&column.sql_type)?,
+        }
         columns.push(IndexColumn::new(column.id));
     }
     let names = unique.columns.iter().map(String::as_str);

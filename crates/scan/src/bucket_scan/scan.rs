@@ -4,7 +4,7 @@ use super::known::{Known, Overall};
 use super::pieces::{Coverage, Piece, divide};
 use crate::index_lookup::first::Wanted;
 use datafusion::arrow::compute::SortOptions;
-use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::Result;
 use datafusion::common::tree_node::TreeNode;
 use datafusion::logical_expr::Expr;
@@ -290,7 +290,13 @@ fn properties(
     let position = |key: usize| output.iter().position(|&out| read[out] == key);
     let backwards = from == End::Last;
     let options = SortOptions { descending: backwards, nulls_first: !backwards };
-    let ordered = table.key_indices().into_iter().map_while(position).map(|at| {
+    // The engine has another order of intervals and arrays.
+    let is_ordered = |key: &usize| {
+        let data_type = table.columns[*key].sql_type.arrow();
+        !matches!(data_type, DataType::Interval(_) | DataType::List(_))
+    };
+    let key = table.key_indices().into_iter().take_while(is_ordered);
+    let ordered = key.map_while(position).map(|at| {
         PhysicalSortExpr::new(Arc::new(Column::new(schema.field(at).name(), at)), options)
     });
     if let Some(ordering) = LexOrdering::new(ordered) {

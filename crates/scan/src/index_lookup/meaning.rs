@@ -32,7 +32,7 @@ pub(crate) fn of(
     table: &Arc<Table>,
     config: &SessionConfig,
 ) -> Option<Arc<Meaning>> {
-    if index.is_computed() {
+    if index.is_computed(table) {
         return config.get_extension::<KnownMeanings>()?.0.meaning(index, table);
     }
     let key = |key: &IndexKey| {

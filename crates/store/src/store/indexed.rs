@@ -42,7 +42,7 @@ impl Store {
         inputs: &[ArrayRef],
         rows: usize,
     ) -> Result<IndexedRows, Error> {
-        if !index.is_computed() {
+        if !index.is_computed(table) {
             return Ok(IndexedRows::plain(index, table, inputs));
         }
         match self.index_expressions.get() {

@@ -8,6 +8,7 @@ use super::number;
 use super::raw::{Value, elements, entries};
 use super::string::unescape;
 use crate::error::Result;
+use datafusion::arrow::array::{BinaryViewArray, StringViewArray};
 
 /// The sort key of a value in normal form.
 ///
@@ -20,6 +21,14 @@ pub fn key(text: &str) -> Result<Vec<u8>> {
         _ => write(text, &mut out)?,
     }
     Ok(out)
+}
+
+/// The sort keys of values in normal form.
+///
+/// # Errors
+/// As of [`key`].
+pub fn keys(texts: &StringViewArray) -> Result<BinaryViewArray> {
+    texts.iter().map(|text| text.map(key).transpose()).collect()
 }
 
 fn write(text: &str, out: &mut Vec<u8>) -> Result<()> {
