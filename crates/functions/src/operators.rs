@@ -6,7 +6,7 @@ use crate::casts::sent;
 use crate::datetime::{bounds, extract, intervals, moments, precision};
 use crate::numbers::{bits, decimals, floats, integers, open, rank};
 use crate::regexes;
-use crate::system::domains;
+use crate::system::{domains, tid};
 use crate::text::{bytes, concatenation, joined, parts};
 use datafusion::logical_expr::ScalarUDF;
 use std::collections::HashMap;
@@ -46,7 +46,7 @@ pub fn named(name: &str) -> Option<Arc<ScalarUDF>> {
             .chain(precision::all().map(Arc::new))
             .chain(joined::all().map(Arc::new))
             .chain([Arc::new(order::key()), Arc::new(parts::as_name())]);
-        let all = all.chain(domains::all().map(Arc::new));
+        let all = all.chain(domains::all().map(Arc::new)).chain(tid::all().map(Arc::new));
         let all = all.chain([Arc::new(bits::exclusive_or()), Arc::new(sent::sent())]);
         let all =
             all.chain(["year", "second", "milliseconds"].map(extract::of_field).map(Arc::new));

@@ -48,7 +48,7 @@ pub(crate) fn held(sql_type: SqlType) -> Result<Held> {
             Held::Text
         }
         // Of system tables.
-        oids::INET | oids::PG_LSN | Oid::REFCURSOR => Held::Text,
+        oids::INET | oids::PG_LSN | Oid::REFCURSOR | Oid::TID => Held::Text,
         Oid::VARCHAR => Held::Varchar(length(sql_type)),
         Oid::BPCHAR => length(sql_type).map_or(Held::Text, Held::Char),
         Oid::BYTEA => Held::Bytea,

@@ -134,6 +134,11 @@ pub struct Planner<'a> {
     describes_views: bool,
 }
 
+/// Whether a text may name `ctid`, for which row ids are needed.
+pub fn names_row_ids(text: &str) -> bool {
+    text.as_bytes().windows(4).any(|word| word.eq_ignore_ascii_case(b"ctid"))
+}
+
 impl<'a> Planner<'a> {
     /// A planner for one statement.
     pub fn new(

@@ -120,6 +120,7 @@ impl Planner<'_> {
         );
         planner.user_functions = self.user_functions.clone();
         planner.shown = self.shown.clone();
+        planner.row_ids = crate::names_row_ids(&view.sql);
         planner.describes_views = self.describes_views;
         planner.expanded = self.expanded.iter().copied().chain([view.id]).collect();
         planner

@@ -104,7 +104,7 @@ pub fn table_of(table: &store::catalog::Table, handle: u32) -> Result<Table, Ref
         name: table.name.clone(),
         is_view: false,
         columns,
-        key: Vec::new(),
+        key: if table.has_hidden_key() { Vec::new() } else { table.key_indices() },
         hidden: all().filter(|(_, column)| column.hidden).map(|(at, _)| at).collect(),
         defaults: defaults.collect(),
         rows_of: Some(table.id.0),

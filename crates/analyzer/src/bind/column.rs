@@ -6,7 +6,8 @@ use super::{names, similar};
 use crate::error::{Error, Result};
 use crate::system::Oid;
 use crate::tree::{
-    Body, Column, Expr, FieldValue, Kind, Literal, Location, Query, RelationId, SubqueryKind,
+    Body, Cast, Column, Conversion, Expr, FieldValue, Kind, Literal, Location, Query, RelationId,
+    SubqueryKind,
 };
 use grammar::tree::{ColumnRef, Node, NodeEnum};
 
@@ -91,6 +92,11 @@ impl Binder<'_> {
     fn system_column(&mut self, table: RelationId, name: &str, location: i32) -> Result<Expr> {
         match (name, self.tables.get(&table)) {
             ("tableoid", _) => Ok(Expr::new(Kind::TableOid(table), Oid::OID, location)),
+            ("ctid", _) if let Some((at, of)) = self.addresses.get(&table).copied() => {
+                let value = Box::new(Expr::new(Kind::Column(table, at), of, location));
+                let cast = Cast { value, conversion: Conversion::Relabel, is_explicit: false };
+                Ok(Expr::new(Kind::Cast(cast), Oid::TID, location))
+            }
             // The rows of system tables are of no transaction; those of others do not tell.
             ("xmin", Some(true)) => {
                 let text = Literal::Text(FIRST_TRANSACTION.to_owned());

@@ -118,6 +118,7 @@ impl Binder<'_> {
         let rows = table.rows();
         let schema = table.schema.as_deref();
         let shown = table.columns.len() - table.hidden.len();
+        let address = table.address().filter(|_| !table.is_view);
         let part = self.relation(
             name,
             schema,
@@ -135,6 +136,7 @@ impl Binder<'_> {
         if let Some(id) = part.items.first().and_then(|item| item.relation) {
             let of_hidden = table.hidden.iter().map(|at| (id, *at));
             self.row_ids.extend(of_hidden);
+            self.addresses.extend(address.map(|address| (id, address)));
             self.rows_of.extend(rows.map(|rows| (id, rows)));
         }
         Ok(showing(part, shown))

@@ -87,6 +87,16 @@ pub struct Table {
 }
 
 impl Table {
+    /// The column of integers that tells its rows apart: the row id, or the only column of the primary key.
+    fn address(&self) -> Option<(usize, SqlType)> {
+        let at = match (self.hidden.as_slice(), self.key.as_slice()) {
+            ([at], _) | ([], [at]) => *at,
+            _ => return None,
+        };
+        let sql_type = self.columns.get(at)?.sql_type;
+        matches!(sql_type.oid, Oid::INT2 | Oid::INT4 | Oid::INT8).then_some((at, sql_type))
+    }
+
     /// What its rows are, if they are of a type of their own.
     fn rows(&self) -> Option<RowsOf> {
         let name = (self.schema.clone().unwrap_or_default(), self.name.clone());
@@ -280,6 +290,8 @@ pub(crate) struct Binder<'a> {
     tables: HashMap<RelationId, bool>,
     /// The positions of the row ids of tables without a primary key, which only their own names find.
     row_ids: HashMap<RelationId, usize>,
+    /// The columns that tell the rows of tables apart ([`Table::address`]).
+    addresses: HashMap<RelationId, (usize, SqlType)>,
     /// The relations whose rows are of types of their own.
     rows_of: HashMap<RelationId, RowsOf>,
     /// The types of the rows of functions in FROM.
@@ -322,6 +334,7 @@ impl<'a> Binder<'a> {
             columns_of_relation: HashMap::new(),
             tables: HashMap::new(),
             row_ids: HashMap::new(),
+            addresses: HashMap::new(),
             rows_of: HashMap::new(),
             row_types: HashMap::new(),
             stars: Vec::new(),

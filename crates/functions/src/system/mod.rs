@@ -5,6 +5,7 @@
 pub(crate) mod domains;
 mod session;
 mod sizes;
+pub mod tid;
 
 use datafusion::logical_expr::ScalarUDF;
 

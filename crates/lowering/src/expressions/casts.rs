@@ -10,6 +10,7 @@ use crate::types;
 use ::functions::casts::lengths::WITHIN;
 use ::functions::casts::{constants, conversion, labels};
 use ::functions::numbers::open::WITH_PRECISION;
+use ::functions::system::tid;
 use analyzer::system::{Oid, SqlType, functions as procedures};
 use analyzer::tree::{Cast, Conversion, Kind, Literal};
 use datafusion::arrow::datatypes::DataType;
@@ -50,6 +51,10 @@ impl Lowering<'_> {
         }
         let value = self.expr(&cast.value)?;
         match cast.conversion {
+            // The integer that tells the rows of a table apart.
+            Conversion::Relabel if sql_type.oid == Oid::TID && value.data_type.is_integer() => {
+                self.hidden(tid::OF_NUMBER, vec![value], sql_type)
+            }
             Conversion::Relabel => self.relabelled(value, sql_type),
             Conversion::Row => missing("a conversion of this row"),
             Conversion::Text => {

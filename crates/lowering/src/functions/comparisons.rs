@@ -22,7 +22,7 @@ pub(super) const TABLE: Table = &[
          =(text,text) =(bpchar,bpchar) =(name,name) =(name,text) =(text,name) =(char,char) =(bytea,bytea) =(date,date) \
          =(date,timestamp) =(date,timestamptz) =(timestamp,date) =(timestamp,timestamp) =(timestamp,timestamptz) \
          =(timestamptz,date) =(timestamptz,timestamp) =(timestamptz,timestamptz) =(time,time) =(interval,interval) \
-         =(uuid,uuid) =(jsonb,jsonb) =(oid,oid) =(xid,xid) =(xid,int4) =(anyarray,anyarray) =(record,record) \
+         =(uuid,uuid) =(jsonb,jsonb) =(oid,oid) =(tid,tid) =(xid,xid) =(xid,int4) =(anyarray,anyarray) =(record,record) \
          =(anyenum,anyenum) =(xid8,xid8) =(oidvector,oidvector) =(cid,cid)",
         Make::Compare(Operator::Eq),
     ),
@@ -32,7 +32,7 @@ pub(super) const TABLE: Table = &[
          <>(bool,bool) <>(text,text) <>(bpchar,bpchar) <>(name,name) <>(name,text) <>(text,name) <>(char,char) \
          <>(bytea,bytea) <>(date,date) <>(date,timestamp) <>(date,timestamptz) <>(timestamp,date) \
          <>(timestamp,timestamp) <>(timestamp,timestamptz) <>(timestamptz,date) <>(timestamptz,timestamp) \
-         <>(timestamptz,timestamptz) <>(time,time) <>(interval,interval) <>(uuid,uuid) <>(jsonb,jsonb) <>(oid,oid) \
+         <>(timestamptz,timestamptz) <>(time,time) <>(interval,interval) <>(uuid,uuid) <>(jsonb,jsonb) <>(oid,oid) <>(tid,tid) \
          <>(xid,xid) <>(anyarray,anyarray) <>(record,record) \
          <>(anyenum,anyenum) <>(xid8,xid8) <>(oidvector,oidvector) <>(xid,int4)",
         Make::Compare(Operator::NotEq),
@@ -43,7 +43,7 @@ pub(super) const TABLE: Table = &[
          <(text,text) <(bpchar,bpchar) <(name,name) <(name,text) <(text,name) <(char,char) <(bytea,bytea) <(date,date) \
          <(date,timestamp) <(date,timestamptz) <(timestamp,date) <(timestamp,timestamp) <(timestamp,timestamptz) \
          <(timestamptz,date) <(timestamptz,timestamp) <(timestamptz,timestamptz) <(time,time) <(interval,interval) \
-         <(uuid,uuid) <(jsonb,jsonb) <(oid,oid) ~<~(text,text) ~<~(bpchar,bpchar) <(anyarray,anyarray) <(record,record) \
+         <(uuid,uuid) <(jsonb,jsonb) <(oid,oid) <(tid,tid) ~<~(text,text) ~<~(bpchar,bpchar) <(anyarray,anyarray) <(record,record) \
          <(anyenum,anyenum) <(xid8,xid8) <(oidvector,oidvector)",
         Make::Compare(Operator::Lt),
     ),
@@ -53,7 +53,7 @@ pub(super) const TABLE: Table = &[
          <=(bool,bool) <=(text,text) <=(bpchar,bpchar) <=(name,name) <=(name,text) <=(text,name) <=(char,char) \
          <=(bytea,bytea) <=(date,date) <=(date,timestamp) <=(date,timestamptz) <=(timestamp,date) \
          <=(timestamp,timestamp) <=(timestamp,timestamptz) <=(timestamptz,date) <=(timestamptz,timestamp) \
-         <=(timestamptz,timestamptz) <=(time,time) <=(interval,interval) <=(uuid,uuid) <=(jsonb,jsonb) <=(oid,oid) \
+         <=(timestamptz,timestamptz) <=(time,time) <=(interval,interval) <=(uuid,uuid) <=(jsonb,jsonb) <=(oid,oid) <=(tid,tid) \
          ~<=~(text,text) ~<=~(bpchar,bpchar) <=(anyarray,anyarray) <=(record,record) \
          <=(anyenum,anyenum) <=(xid8,xid8) <=(oidvector,oidvector)",
         Make::Compare(Operator::LtEq),
@@ -64,7 +64,7 @@ pub(super) const TABLE: Table = &[
          >(text,text) >(bpchar,bpchar) >(name,name) >(name,text) >(text,name) >(char,char) >(bytea,bytea) >(date,date) \
          >(date,timestamp) >(date,timestamptz) >(timestamp,date) >(timestamp,timestamp) >(timestamp,timestamptz) \
          >(timestamptz,date) >(timestamptz,timestamp) >(timestamptz,timestamptz) >(time,time) >(interval,interval) \
-         >(uuid,uuid) >(jsonb,jsonb) >(oid,oid) ~>~(text,text) ~>~(bpchar,bpchar) >(anyarray,anyarray) >(record,record) \
+         >(uuid,uuid) >(jsonb,jsonb) >(oid,oid) >(tid,tid) ~>~(text,text) ~>~(bpchar,bpchar) >(anyarray,anyarray) >(record,record) \
          >(anyenum,anyenum) >(xid8,xid8) >(oidvector,oidvector)",
         Make::Compare(Operator::Gt),
     ),
@@ -74,7 +74,7 @@ pub(super) const TABLE: Table = &[
          >=(bool,bool) >=(text,text) >=(bpchar,bpchar) >=(name,name) >=(name,text) >=(text,name) >=(char,char) \
          >=(bytea,bytea) >=(date,date) >=(date,timestamp) >=(date,timestamptz) >=(timestamp,date) \
          >=(timestamp,timestamp) >=(timestamp,timestamptz) >=(timestamptz,date) >=(timestamptz,timestamp) \
-         >=(timestamptz,timestamptz) >=(time,time) >=(interval,interval) >=(uuid,uuid) >=(jsonb,jsonb) >=(oid,oid) \
+         >=(timestamptz,timestamptz) >=(time,time) >=(interval,interval) >=(uuid,uuid) >=(jsonb,jsonb) >=(oid,oid) >=(tid,tid) \
          ~>=~(text,text) ~>=~(bpchar,bpchar) >=(anyarray,anyarray) >=(record,record) \
          >=(anyenum,anyenum) >=(xid8,xid8) >=(oidvector,oidvector)",
         Make::Compare(Operator::GtEq),
@@ -84,7 +84,7 @@ pub(super) const TABLE: Table = &[
          float8larger(float8,float8) numeric_larger(numeric,numeric) text_larger(text,text) bpchar_larger(bpchar,bpchar) \
          date_larger(date,date) time_larger(time,time) timestamp_larger(timestamp,timestamp) \
          timestamptz_larger(timestamptz,timestamptz) interval_larger(interval,interval) array_larger(anyarray,anyarray) \
-         oidlarger(oid,oid) enum_larger(anyenum,anyenum)",
+         oidlarger(oid,oid) tidlarger(tid,tid) enum_larger(anyenum,anyenum)",
         Make::Own(|of, args, to| extreme(of, args, true, to)),
     ),
     (
@@ -92,7 +92,7 @@ pub(super) const TABLE: Table = &[
          float8smaller(float8,float8) numeric_smaller(numeric,numeric) text_smaller(text,text) \
          bpchar_smaller(bpchar,bpchar) date_smaller(date,date) time_smaller(time,time) \
          timestamp_smaller(timestamp,timestamp) timestamptz_smaller(timestamptz,timestamptz) \
-         interval_smaller(interval,interval) array_smaller(anyarray,anyarray) oidsmaller(oid,oid) \
+         interval_smaller(interval,interval) array_smaller(anyarray,anyarray) oidsmaller(oid,oid) tidsmaller(tid,tid) \
          enum_smaller(anyenum,anyenum)",
         Make::Own(|of, args, to| extreme(of, args, false, to)),
     ),
@@ -131,7 +131,8 @@ pub(super) fn build(
     }
     let (mut left, mut right) = sides(lowering, left, right)?;
     let is_order = !matches!(operator, Operator::Eq | Operator::NotEq);
-    if is_order && left.sql_type.oid.element().is_some() && left.data_type.is_nested() {
+    let is_array = left.sql_type.oid.element().is_some() && left.data_type.is_nested();
+    if is_order && (is_array || left.sql_type.oid == Oid::TID) {
         (left, right) = (lowering.order_key(left)?, lowering.order_key(right)?);
     }
     Ok(Typed::boolean(binary_expr(left.expr, operator, right.expr)))

@@ -9,12 +9,16 @@ use analyzer::system::{Oid, SqlType};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::logical_expr::expr::Case;
 use datafusion::logical_expr::{Expr, Operator, binary_expr};
+use functions::system::tid;
 use values::numbers::is_open;
 
 impl Lowering<'_> {
     /// The key that orders a value; the value itself for most types.
     pub(crate) fn order_key(&self, value: Typed) -> Result<Typed> {
         let bytes = SqlType::plain(Oid::BYTEA);
+        if value.sql_type.oid == Oid::TID {
+            return self.hidden(tid::NUMBER, vec![value], Oid::INT8.into());
+        }
         match value.sql_type.oid.element() {
             Some(item) if value.data_type.is_nested() => match item {
                 Oid::JSONB | Oid::BPCHAR => unsupported(format!("the order of {}", value.sql_type)),
@@ -57,7 +61,9 @@ impl Lowering<'_> {
 
     /// Whether the engine does not know the order of a type.
     pub(crate) fn has_order_key(sql_type: SqlType, held: &DataType) -> bool {
-        Self::has_equality_key(sql_type, held) || sql_type.oid.element().is_some()
+        Self::has_equality_key(sql_type, held)
+            || sql_type.oid.element().is_some()
+            || sql_type.oid == Oid::TID
     }
 
     /// The greatest or least of values that have keys; the first of equal ones.

@@ -13,6 +13,7 @@ use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::Placeholder;
 use datafusion::logical_expr::{Expr, Operator, binary_expr, cast};
 use functions::casts::{constants, conversion};
+use functions::system::tid;
 use store::catalog::SqlType as Held;
 use values::error::{Error, SqlState};
 use values::input::{interval, refused};
@@ -41,6 +42,7 @@ impl Lowering<'_> {
         let text = match sql_type.oid {
             Oid::NAME => names::cut(text),
             Oid::CHAR => &single(text)?,
+            Oid::TID => &tid::normal(text).ok_or_else(|| refused_text(text, "tid"))?,
             _ => text,
         };
         if sql_type.oid == Oid::JSONPATH {

@@ -228,6 +228,7 @@ impl Frame<'_> {
         .with_transitions(&self.transitions)
         .with_parameter_types(self.parameter_types());
         planner.user_functions = self.user_functions(tables, &self.site);
+        planner.row_ids = planner::names_row_ids(self.text);
         planner
     }
 

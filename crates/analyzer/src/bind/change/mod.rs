@@ -124,6 +124,10 @@ impl Binder<'_> {
         let Part { from, mut items, .. } = from::part_of(relation, shown, schema, &table);
         if view.is_none() {
             self.note_rows_of(relation, &table);
+            self.tables.insert(relation, false);
+            let has_address = matches!(event, Event::Update | Event::Delete);
+            let address = table.address().filter(|_| has_address);
+            self.addresses.extend(address.map(|address| (relation, address)));
         }
         if let Some((view, bound)) = &view {
             let schema = alias.is_none().then(|| view.schema.clone());
