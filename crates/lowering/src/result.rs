@@ -13,7 +13,7 @@ use functions::casts::labels;
 use std::collections::BTreeMap;
 use store::catalog::{SqlType as Held, UserType};
 use values::field::{Field, Origin};
-use values::types::{TYPE_KEY, oids};
+use values::types::{TYPE_KEY, of_field, oids, plan_field};
 
 /// The plan with the columns converted to the types of results, and their description.
 pub(crate) fn described(
@@ -177,6 +177,39 @@ pub fn with_labels(plan: LogicalPlan, fields: &[Field]) -> datafusion::common::R
     });
     let columns: Vec<Engine> = columns.collect();
     LogicalPlanBuilder::from(plan).project(columns)?.build()
+}
+
+/// A plan whose columns name their types, where computed values do not say of which type they are. `fields` describe the
+/// columns.
+///
+/// # Errors
+/// The engine refuses the plan.
+pub fn with_types(plan: LogicalPlan, fields: &[Field]) -> datafusion::common::Result<LogicalPlan> {
+    let is_named = |of: &Held| {
+        let item = match of {
+            Held::Array(item) => item.as_ref(),
+            of => of,
+        };
+        item.user_type().is_some() || matches!(item, Held::Uuid | Held::Json | Held::Jsonb)
+    };
+    let mut is_changed = false;
+    let columns = plan.schema().iter().zip(fields).map(|((relation, field), known)| {
+        let column = Engine::Column((relation, field).into());
+        let (wanted, has) = (&known.sql_type, of_field(field));
+        let is_unknown = has != *wanted && has.user_type().is_none();
+        if !is_unknown || !is_named(wanted) || wanted.arrow() != *field.data_type() {
+            return column;
+        }
+        is_changed = true;
+        let metadata = plan_field("", wanted, true).metadata().clone();
+        let metadata = Some(FieldMetadata::from(metadata));
+        column.alias_qualified_with_metadata(relation.cloned(), field.name(), metadata)
+    });
+    let columns: Vec<Engine> = columns.collect();
+    match is_changed {
+        true => LogicalPlanBuilder::from(plan).project(columns)?.build(),
+        false => Ok(plan),
+    }
 }
 
 /// A column over rows at hand with the labels of an enum.
