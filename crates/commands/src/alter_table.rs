@@ -7,12 +7,14 @@ use crate::data_type::DataType;
 use crate::identity::IdentityChange;
 use crate::names::{ObjectKind, RelationName, incomplete, node, words_of};
 use crate::roles::{RoleName, RoleStatement};
+use crate::storage_options::{self, Stored};
 use crate::trigger::TriggerSwitch;
 use crate::view_options::ViewOptions;
 use crate::{Error, Result};
 use grammar::expression_text;
 use grammar::tree::{
-    AlterTableCmd, AlterTableStmt, AlterTableType, AtAlterConstraint, DropBehavior, NodeEnum,
+    AlterTableCmd, AlterTableStmt, AlterTableType, AtAlterConstraint, ColumnDef, DropBehavior,
+    NodeEnum,
 };
 
 /// ALTER TABLE, and what is written as ALTER of another relation.
@@ -26,6 +28,13 @@ pub struct AlterTable {
     pub if_exists: bool,
     /// The operations.
     pub operations: Vec<AlterOperation>,
+}
+
+impl AlterTable {
+    /// Whether it sets options of storage alone.
+    pub fn is_of_storage(&self) -> bool {
+        self.operations.iter().all(|of| matches!(of, AlterOperation::SetStorage))
+    }
 }
 
 /// An operation of ALTER TABLE.
@@ -105,6 +114,8 @@ pub enum AlterOperation {
     SetViewOptions(ViewOptions),
     /// OF a composite type, or NOT OF.
     SetOf(Option<DataType>),
+    /// SET or RESET of options of storage, which change nothing.
+    SetStorage,
 }
 
 /// ALTER TABLE, or ALTER ... OWNER TO.
@@ -154,6 +165,9 @@ fn read(kind: ObjectKind, table: &str, operation: &AlterTableCmd) -> Result<Alte
     {
         return Ok(AlterOperation::SetViewOptions(options));
     }
+    if is_of_storage(kind, operation)? {
+        return Ok(AlterOperation::SetStorage);
+    }
     Ok(match operation.subtype() {
         AlterTableType::AtAddColumn => {
             let NodeEnum::ColumnDef(column) = definition()? else { return Err(incomplete()) };
@@ -165,14 +179,7 @@ fn read(kind: ObjectKind, table: &str, operation: &AlterTableCmd) -> Result<Alte
         }
         AlterTableType::AtAlterColumnType => {
             let NodeEnum::ColumnDef(column) = definition()? else { return Err(incomplete()) };
-            if let Some(collation) = &column.coll_clause {
-                refuse_collation(collation)?;
-            }
-            let type_name = column.type_name.as_ref().ok_or_else(incomplete)?;
-            let using = column.raw_default.as_deref();
-            let using = using.map(|using| expression_text(using).ok_or_else(too_deep));
-            let data_type = DataType::of(type_name)?;
-            AlterOperation::SetType { column: name, data_type, using: using.transpose()? }
+            new_type(name, column)?
         }
         AlterTableType::AtColumnDefault => {
             let value = operation.def.as_deref();
@@ -206,6 +213,30 @@ fn read(kind: ObjectKind, table: &str, operation: &AlterTableCmd) -> Result<Alte
         AlterTableType::AtDropOf => AlterOperation::SetOf(None),
         other => return Err(Error::missing(format!("{} {}", kind.alter_tag(), words(other)))),
     })
+}
+
+/// Whether an operation sets options of storage.
+fn is_of_storage(kind: ObjectKind, operation: &AlterTableCmd) -> Result<bool> {
+    match kind {
+        ObjectKind::Index => {
+            storage_options::is_altered(operation, Stored::Index { is_hash: false })
+        }
+        ObjectKind::Table | ObjectKind::MaterializedView => {
+            storage_options::is_altered(operation, Stored::Table)
+        }
+        _ => Ok(false),
+    }
+}
+
+fn new_type(name: String, column: &ColumnDef) -> Result<AlterOperation> {
+    if let Some(collation) = &column.coll_clause {
+        refuse_collation(collation)?;
+    }
+    let type_name = column.type_name.as_ref().ok_or_else(incomplete)?;
+    let using = column.raw_default.as_deref();
+    let using = using.map(|using| expression_text(using).ok_or_else(too_deep));
+    let data_type = DataType::of(type_name)?;
+    Ok(AlterOperation::SetType { column: name, data_type, using: using.transpose()? })
 }
 
 fn altered_constraint(altered: &AtAlterConstraint) -> Result<AlterOperation> {

@@ -4,6 +4,7 @@ use crate::check::Check;
 use crate::foreign_key::ForeignKeyDefinition;
 use crate::index::Unique;
 use crate::names::{incomplete, some, texts};
+use crate::storage_options::{self, Stored};
 use crate::{Error, Result};
 use grammar::expression_text;
 use grammar::tree::{ConstrType, Constraint, Node, NodeEnum};
@@ -176,12 +177,9 @@ pub(crate) fn missing_attributes(constraint: &Constraint) -> Result<()> {
         (!constraint.including.is_empty(), "INCLUDE"),
         (!constraint.indexspace.is_empty(), "USING INDEX TABLESPACE"),
     ];
-    let is_key = constraint.contype() == ConstrType::ConstrPrimary;
-    let storage = is_key && !constraint.options.is_empty();
-    let used = attributes.into_iter().find(|(used, _)| *used);
-    match used.or(storage.then_some((true, "WITH of a primary key"))) {
+    match attributes.into_iter().find(|(used, _)| *used) {
         Some((_, what)) => Err(Error::missing(what).at(constraint.location)),
-        None => Ok(()),
+        None => storage_options::check(&constraint.options, Stored::Index { is_hash: false }),
     }
 }
 

@@ -5,6 +5,7 @@ use crate::constraint::{TableConstraint, too_deep};
 use crate::data_type::DataType;
 use crate::names::{Persistence, RelationName, incomplete, node, texts};
 use crate::options::Given;
+use crate::storage_options::{self, Stored};
 use crate::{Error, Result};
 use grammar::statement_text;
 use grammar::tree::{
@@ -93,6 +94,7 @@ pub struct CreateTableAs {
 impl CreateTable {
     pub(crate) fn of(statement: &CreateStmt) -> Result<Self> {
         refuse_unsupported(statement)?;
+        storage_options::check(&statement.options, Stored::NewTable)?;
         let relation = statement.relation.as_ref().ok_or_else(incomplete)?;
         let table = NewTable {
             name: RelationName::of(Some(relation))?,
@@ -186,6 +188,7 @@ impl CreateTableAs {
             }
             _ => None,
         };
+        storage_options::check(&into.options, Stored::NewTable)?;
         let table = NewTable {
             name: RelationName::of(Some(relation))?,
             persistence: Persistence::of(relation),

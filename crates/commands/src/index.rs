@@ -2,6 +2,7 @@
 
 use crate::collation::refuse_collation;
 use crate::names::{RelationName, incomplete, node, some, texts};
+use crate::storage_options::{self, Stored};
 use crate::{Error, Result};
 use grammar::tree::{
     CollateClause, ConstrType, Constraint, IndexElem, IndexStmt, Node, NodeEnum, SortByDir,
@@ -92,7 +93,7 @@ impl Unique {
     pub(crate) fn of(constraint: &Constraint, column: Option<&str>) -> Result<Self> {
         let is_primary = constraint.contype() == ConstrType::ConstrPrimary;
         debug_assert!(is_primary || constraint.contype() == ConstrType::ConstrUnique);
-        refuse_storage(&constraint.options)?;
+        storage_options::check(&constraint.options, Stored::Index { is_hash: false })?;
         if constraint.nulls_not_distinct && constraint.deferrable {
             let what = "NULLS NOT DISTINCT of a deferrable constraint";
             return Err(Error::missing(what).at(constraint.location));
@@ -119,8 +120,8 @@ impl CreateIndex {
         if let Some((_, what)) = unsupported.into_iter().find(|(used, _)| *used) {
             return Err(Error::missing(what));
         }
-        refuse_storage(&statement.options)?;
         let is_hash = method(&statement.access_method)?;
+        storage_options::check(&statement.options, Stored::Index { is_hash })?;
         let columns: Vec<IndexedColumn> =
             statement.index_params.iter().map(IndexedColumn::of).collect::<Result<_>>()?;
         let included = statement.index_including_params.iter().map(included);
@@ -158,21 +159,6 @@ fn method(name: &str) -> Result<bool> {
         "gist" | "gin" | "spgist" | "brin" => Err(Error::missing(format!("USING {name}"))),
         _ => Err(Error::new("42704", format!("access method \"{name}\" does not exist"))),
     }
-}
-
-/// Refuses parameters of storage that are more than hints.
-fn refuse_storage(options: &[Node]) -> Result<()> {
-    for option in options {
-        let NodeEnum::DefElem(option) = node(Some(option))? else { return Err(incomplete()) };
-        match option.defname.as_str() {
-            "fillfactor" | "deduplicate_items" => {}
-            name => {
-                let message = format!("unrecognized parameter \"{name}\"");
-                return Err(Error::new("22023", message));
-            }
-        }
-    }
-    Ok(())
 }
 
 impl IndexedColumn {

@@ -42,6 +42,7 @@ mod schema;
 mod sequence;
 mod set_schema;
 mod setting;
+mod storage_options;
 mod transaction;
 mod trigger;
 mod truncate;

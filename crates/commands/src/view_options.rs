@@ -85,12 +85,13 @@ impl ViewOptions {
     }
 }
 
-fn repeated(name: &str) -> Error {
+/// The error for an option that is given twice.
+pub(crate) fn repeated(name: &str) -> Error {
     Error::new("22023", format!("parameter \"{name}\" specified more than once"))
 }
 
 /// The value of an option as a text; an option without one is on.
-fn value(element: &DefElem) -> String {
+pub(crate) fn value(element: &DefElem) -> String {
     element.arg.as_deref().map_or_else(|| Some("true".to_owned()), word).unwrap_or_default()
 }
 
@@ -114,7 +115,11 @@ fn check(element: &DefElem) -> Result<CheckScope> {
     }
 }
 
-fn boolean(element: &DefElem) -> Result<bool> {
+/// Whether an option is on.
+///
+/// # Errors
+/// 22023 for another value.
+pub(crate) fn boolean(element: &DefElem) -> Result<bool> {
     let written = value(element);
     let is_prefix = |word: &str, letters_min: usize| {
         let lower = written.to_ascii_lowercase();

@@ -55,6 +55,9 @@ pub(crate) async fn run(
             let message = format!("\"{name}\" is not {}", a_kind(kind));
             return Err(Error::new(SqlState::WrongObjectType, message));
         }
+        Some(relation) if alter.is_of_storage() => {
+            return frame.access(transaction.catalog()).require(relation, Privileges::OWNER);
+        }
         Some(Relation::Table(_)) => {}
         Some(relation) => {
             let what = relation.kind().to_uppercase();
@@ -246,7 +249,7 @@ async fn change(
                 frame.skip_missing(&format!("column \"{name}\" of relation"), &table.name);
                 return Ok(Changed::Nothing);
             }
-            drop_unused(frame, transaction, table, name, *cascade).await?;
+            drop_used(frame, transaction, table, name, *cascade).await?;
         }
         AlterOperation::SetType { column, data_type, using } => {
             let column = declared_column(table, column)?;
@@ -276,11 +279,11 @@ async fn change(
                 return Ok(Changed::Nothing);
             }
         }
-        // By `changes_keys`.
+        // By `changes_keys`, and by `alter_view`.
         AlterOperation::AddConstraint(_)
         | AlterOperation::AlterConstraint { .. }
         | AlterOperation::SwitchTriggers(_)
-        // By `alter_view`.
+        | AlterOperation::SetStorage
         | AlterOperation::SetViewOptions(_) => {}
         AlterOperation::DropConstraint { name, if_exists, .. } => {
             if !checks::remove(table, name, *if_exists)? {
@@ -317,21 +320,16 @@ async fn add_column_to_rows(
     Ok(Changed::Definition)
 }
 
-/// Drops a column that no view uses.
-async fn drop_unused(
+/// Drops a column, and with CASCADE the views that use it.
+async fn drop_used(
     frame: &Frame<'_>,
-    transaction: &DistributedTransaction,
+    transaction: &mut DistributedTransaction,
     table: &mut Table,
     name: &str,
     cascade: bool,
 ) -> Result<()> {
     drop_column(table, name)?;
-    let refused = dependents::refuse_drop(frame, transaction, table, name).await;
-    refused.map_err(|error| match cascade {
-        true => Error::unsupported("DROP COLUMN ... CASCADE to views is not supported")
-            .with_hint("Drop the views first."),
-        false => error,
-    })
+    dependents::drop_of_column(frame, transaction, (table, name), cascade).await
 }
 
 /// A column that was added.

@@ -217,21 +217,26 @@ pub(super) fn drop_with_owned(
     Ok(())
 }
 
-/// Rejects a DROP COLUMN of a column that a view uses.
+/// With CASCADE, drops the views that use a column, and those that depend on them.
 ///
 /// # Errors
-/// 2BP01.
-pub(super) async fn refuse_drop(
+/// 2BP01 if there are some, without CASCADE.
+pub(super) async fn drop_of_column(
     frame: &Frame<'_>,
-    transaction: &DistributedTransaction,
-    table: &Table,
-    column: &str,
+    transaction: &mut DistributedTransaction,
+    (table, column): (&Table, &str),
+    cascade: bool,
 ) -> Result<()> {
-    let Some(view) = of_column(frame, transaction, table, column).await? else { return Ok(()) };
-    let table = &table.name;
-    let what = format!("column {column} of table {table}");
-    let view = format!("{} {}", kind(transaction.catalog(), &view), view.name);
-    Err(needed(&what, format!("{view} depends on {what}")).with_hint("Drop the view first."))
+    while let Some(view) = of_column(frame, transaction, table, column).await? {
+        if !cascade {
+            let what = format!("column {column} of table {}", table.name);
+            let view = format!("{} {}", kind(transaction.catalog(), &view), view.name);
+            let error = needed(&what, format!("{view} depends on {what}"));
+            return Err(error.with_hint("Drop the view first."));
+        }
+        drop_view(frame, transaction, view)?;
+    }
+    Ok(())
 }
 
 /// Rejects a new type for a column that a view uses.

@@ -38,8 +38,10 @@ pub(super) async fn add(
         frame.session.notice(SqlState::SuccessfulCompletion, message);
     }
     if written.is_primary {
-        if catalog.references_to(id).any(|(_, key)| key.index == Some(index.file.id)) {
-            let message = "a primary key of an index that foreign keys refer to is not supported";
+        let is_referred = catalog.references_to(id).any(|of| of.1.index == Some(index.file.id));
+        if is_referred || !index.included.is_empty() {
+            let what = if is_referred { "that foreign keys refer to" } else { "with INCLUDE" };
+            let message = format!("a primary key of an index {what} is not supported");
             return Err(Error::unsupported(message));
         }
         let names = index.columns.iter().filter_map(|column| {

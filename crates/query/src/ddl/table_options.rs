@@ -1,4 +1,5 @@
-//! `CREATE TABLE ... WITH (...)`: the options `bucket_size` and `colocate_with`, and PostgreSQL's hint `fillfactor`.
+//! `CREATE TABLE ... WITH (...)`: the options `bucket_size` and `colocate_with`. Those of PostgreSQL's storage are checked
+//! where the statement is read.
 
 use crate::context::Frame;
 use catalog_views::relation_names::{find_named, undefined};
@@ -20,7 +21,7 @@ impl TableOptions {
     /// Reads the options.
     ///
     /// # Errors
-    /// 22023 for unknown options and invalid values.
+    /// 22023 for invalid values.
     pub(super) fn of(options: &[Given]) -> Result<Self> {
         let mut found = Self::default();
         for option in options {
@@ -28,12 +29,7 @@ impl TableOptions {
             match option.name.as_str() {
                 "bucket_size" => found.bucket_size = Some(bucket_size(value)?),
                 "colocate_with" => found.colocate_with = Some(name_of(value)?),
-                "fillfactor" => check_fill_factor(value)?,
-                name => {
-                    let message = format!("unrecognized table option \"{name}\"");
-                    return Err(Error::new(SqlState::InvalidParameterValue, message)
-                        .with_hint("Table options: bucket_size, colocate_with."));
-                }
+                _ => {}
             }
         }
         Ok(found)
@@ -88,17 +84,6 @@ fn bucket_size(text: &str) -> Result<u64> {
         Error::new(SqlState::InvalidParameterValue, message)
             .with_hint("Use a number of bytes, or a text such as '64MiB'.")
     })
-}
-
-/// How full PostgreSQL fills its pages, in percent. It says nothing about buckets, and changes nothing here.
-fn check_fill_factor(text: &str) -> Result<()> {
-    let is_valid = text.parse().is_ok_and(|percent: u32| (10..=100).contains(&percent));
-    if is_valid {
-        return Ok(());
-    }
-    let message = format!("value {text} out of bounds for option \"fillfactor\"");
-    Err(Error::new(SqlState::InvalidParameterValue, message)
-        .with_detail("Valid values are between \"10\" and \"100\"."))
 }
 
 /// The name of a table, as an identifier or as text.
