@@ -148,6 +148,13 @@ impl Extension {
         }))
     }
 
+    /// Returns the first states as texts, each with PostgreSQL's id of its type.
+    pub fn initial_states(&self) -> impl Iterator<Item = (u32, &str)> {
+        let own = self.aggregate.iter().map(|of| (of.state_id, &of.initial));
+        let moving = self.details.moving.iter().map(|of| (of.state_id, &of.initial));
+        own.chain(moving).filter_map(|(state, initial)| Some((state, initial.as_deref()?)))
+    }
+
     /// Returns PostgreSQL's ids of the types of states.
     pub fn state_ids(&self) -> impl Iterator<Item = u32> {
         let moving = self.details.moving.iter().map(|moving| moving.state_id);

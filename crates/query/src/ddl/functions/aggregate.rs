@@ -1,8 +1,10 @@
 //! CREATE AGGREGATE.
 
 use super::keep;
+use crate::analysis;
 use crate::context::Frame;
 use crate::ddl::place;
+use analyzer::system::Oid;
 use parser::commands::CreateAggregate;
 use parser::errors::of_analyzer;
 use routines::NewAggregate;
@@ -34,5 +36,15 @@ pub(super) async fn create(
     let new = NewAggregate { id, schema, catalog: &catalog, path: &path };
     let defined = routines::define_aggregate(&create, new);
     let defined = defined.map_err(|error| of_analyzer(error, frame.text))?;
+    for (state, initial) in defined.extension.initial_states() {
+        let text = format!("SELECT '{}'::{}", initial.replace('\'', "''"), Oid(state));
+        let read = analysis::plan_text(&frame.planner(transaction), &text).await;
+        // A type that this text does not name is no reason to refuse the state.
+        if let Err(error) = read
+            && error.state().code().starts_with("22")
+        {
+            return Err(error.without_position());
+        }
+    }
     keep(frame, transaction, defined, create.replaces).await
 }
