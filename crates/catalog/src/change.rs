@@ -2,8 +2,8 @@
 
 use crate::{
     AggregateDetails, Catalog, Error, Extension, Function, Object, PUBLIC, Privileges,
-    RESERVED_SCHEMAS, Relation, RelationId, Role, Schema, TableId, Trigger, TypeId, UserType,
-    is_temporary_schema,
+    RESERVED_SCHEMAS, Relation, RelationId, Role, Schema, Shared, TableId, Trigger, TypeId,
+    UserType, is_temporary_schema,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -70,6 +70,13 @@ pub enum CatalogChange {
     },
     /// As [`Self::PutExtended`], with what only some aggregates have.
     PutAggregate(Function, Extension, AggregateDetails),
+    /// Sets or removes the comment on what is in no schema.
+    PutComment {
+        /// What has it.
+        on: Shared,
+        /// The text; `None` removes it.
+        comment: Option<String>,
+    },
 }
 
 impl CatalogChange {
@@ -140,6 +147,7 @@ impl CatalogChange {
             | Self::PutAggregate(function, ..) => function.is_temporary(),
             Self::DropFunction(id) => is_temporary_function(*id),
             Self::PutRole(_)
+            | Self::PutComment { .. }
             | Self::RenameRole { .. }
             | Self::DropRole(_)
             | Self::CreateType(_)
@@ -184,6 +192,7 @@ impl Catalog {
                 next.roles.insert(role.name.clone(), Arc::new(role));
             }
             CatalogChange::RenameRole { from, to } => {
+                next.move_role_comment(from, to);
                 if let Some(old) = next.roles.remove(from) {
                     let renamed = Role { name: to.clone(), ..Role::clone(&old) };
                     next.roles.insert(to.clone(), Arc::new(renamed));
@@ -198,6 +207,7 @@ impl Catalog {
                 );
             }
             CatalogChange::DropRole(name) => next.drop_role(name),
+            CatalogChange::PutComment { on, comment } => next.put_comment(on, comment.as_deref()),
             CatalogChange::SetPrivileges { role, object, privileges } => {
                 next.change_roles(
                     |known| known.name == *role,
@@ -372,6 +382,7 @@ impl Catalog {
     /// Drops a role, also as one that others are members of.
     fn drop_role(&mut self, name: &str) {
         self.roles.remove(name);
+        self.put_comment(&Shared::Role(name.to_owned()), None);
         self.change_roles(
             |role| role.member_of.contains_key(name),
             |role| {

@@ -19,6 +19,7 @@ mod readers;
 mod referring;
 mod role;
 mod serialized;
+mod shared_comments;
 mod sql_type;
 pub mod stable;
 mod stale_types;
@@ -40,6 +41,7 @@ pub use function::{
     MovingAggregate, Parallel, Parameter, ParameterMode, Volatility,
 };
 pub use role::{Object, PUBLIC, Privileges, Role};
+pub use shared_comments::Shared;
 pub use sql_type::{
     Attribute, Domain, DomainCheck, EnumLabel, SqlType, TypeId, UserType, UserTypeKind,
 };
@@ -78,6 +80,8 @@ pub struct Catalog {
     triggers: OrdMap<TableId, Arc<[Arc<Trigger>]>>,
     roles: OrdMap<String, Arc<Role>>,
     public: Arc<Role>,
+    /// The comments on what is in no schema.
+    comments: OrdMap<Shared, String>,
 }
 
 impl Default for Catalog {
@@ -103,6 +107,7 @@ impl Catalog {
             triggers: OrdMap::new(),
             roles: OrdMap::new(),
             public: Arc::new(public_role()),
+            comments: OrdMap::new(),
         }
     }
 

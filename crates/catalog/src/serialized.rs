@@ -1,7 +1,7 @@
 //! The serialized form of a catalog: its definitions. The index of names is rebuilt.
 
 use crate::{
-    Catalog, Function, Relation, RelationId, Role, Schema, TableId, Trigger, UserType,
+    Catalog, Function, Relation, RelationId, Role, Schema, Shared, TableId, Trigger, UserType,
     is_temporary_schema,
 };
 use imbl::OrdMap;
@@ -17,6 +17,7 @@ pub(super) struct Definitions {
     pub(super) public: Role,
     pub(super) functions: Vec<Function>,
     pub(super) triggers: Vec<Trigger>,
+    pub(super) comments: Vec<(Shared, String)>,
 }
 
 /// A relation or a type.
@@ -38,14 +39,22 @@ impl From<Catalog> for Definitions {
             public: Role::clone(&catalog.public),
             functions: catalog.functions().map(|function| Function::clone(function)).collect(),
             triggers: catalog.triggers().map(|trigger| Trigger::clone(trigger)).collect(),
+            comments: catalog.comments.into_iter().collect(),
         }
     }
 }
 
 impl From<Definitions> for Catalog {
     fn from(definitions: Definitions) -> Self {
-        let Definitions { schemas, relations: entries, roles, public, functions, triggers } =
-            definitions;
+        let Definitions {
+            schemas,
+            relations: entries,
+            roles,
+            public,
+            functions,
+            triggers,
+            comments,
+        } = definitions;
         let (mut relations, mut types) = (Vec::new(), OrdMap::new());
         for entry in entries {
             match entry {
@@ -81,6 +90,7 @@ impl From<Definitions> for Catalog {
             triggers: OrdMap::new(),
             roles: roles.into_iter().map(|r| (r.name.clone(), Arc::new(r))).collect(),
             public: Arc::new(public),
+            comments: comments.into_iter().collect(),
         };
         let tables: Vec<Relation> = catalog.relations.values().cloned().collect();
         tables.iter().for_each(|relation| catalog.key_changed(None, Some(relation)));

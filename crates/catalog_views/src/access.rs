@@ -236,6 +236,7 @@ pub fn denied(kind: &str, name: &str) -> Error {
     Error::new(SqlState::InsufficientPrivilege, format!("permission denied for {kind} {name}"))
 }
 
-fn must_own(kind: &str, name: &str) -> Error {
+/// The error for a role that does not own an object: 42501.
+pub(crate) fn must_own(kind: &str, name: &str) -> Error {
     Error::new(SqlState::InsufficientPrivilege, format!("must be owner of {kind} {name}"))
 }

@@ -34,6 +34,7 @@ mod rows;
 pub mod search_path;
 pub mod session_context;
 pub mod shape;
+pub mod shared_comments;
 mod system_tables;
 pub mod updatable_views;
 mod view_context;

@@ -29,6 +29,10 @@ pub enum Commented {
     TableConstraint(RelationName, String),
     /// A condition of a domain.
     DomainConstraint(RelationName, String),
+    /// A database.
+    Database(String),
+    /// A role.
+    Role(String),
 }
 
 impl Comment {
@@ -58,6 +62,8 @@ impl Comment {
                 Commented::Type(type_name(statement.object.as_deref())?)
             }
             ObjectType::ObjectSchema => Commented::Schema(parts.concat()),
+            ObjectType::ObjectDatabase => Commented::Database(parts.concat()),
+            ObjectType::ObjectRole => Commented::Role(parts.concat()),
             ObjectType::ObjectTabconstraint => match parts.split_last() {
                 Some((constraint, table)) => {
                     Commented::TableConstraint(RelationName::of_parts(table)?, constraint.clone())

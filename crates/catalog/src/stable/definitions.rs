@@ -6,9 +6,9 @@ use crate::{
     Aggregate, AggregateDetails, AggregateKind, Attribute, Catalog, CatalogChange, CheckOption,
     Column, Domain, DomainCheck, EnumLabel, Extension, Function, FunctionId, Identity, Index,
     IndexColumn, IndexExpression, IndexKey, Modifies, MovingAggregate, Object, OnCommit, Parallel,
-    Parameter, ParameterMode, Privileges, Relation, Role, Schema, Sequence, SqlType, Timing,
-    Trigger, TriggerEvents, TriggerState, TypeId, UserType, UserTypeKind, View, ViewOptions,
-    Volatility,
+    Parameter, ParameterMode, Privileges, Relation, Role, Schema, Sequence, Shared, SqlType,
+    Timing, Trigger, TriggerEvents, TriggerState, TypeId, UserType, UserTypeKind, View,
+    ViewOptions, Volatility,
 };
 
 wrappers!(Privileges, TypeId);
@@ -284,6 +284,12 @@ variants!(CatalogChange {
     71 => DropTrigger { table, id },
     90 => PutExtended(function, extension),
     91 => PutAggregate(function, extension, details),
+    95 => PutComment { on, comment },
+});
+
+variants!(Shared {
+    0 => Database,
+    1 => Role(name),
 });
 
 variants!(ParameterMode {
@@ -427,13 +433,16 @@ const EXTENDED: u8 = 90;
 /// The ordinal of an aggregate with details among relations.
 const DETAILED: u8 = 91;
 
-/// Schemas, relations, roles and the role of everybody, in order. Functions and triggers follow the
-/// relations, and are counted with them: catalogs without them have the form that they had before
-/// there were any.
+/// The ordinal of a comment on what is in no schema among relations.
+const COMMENT: u8 = 95;
+
+/// Schemas, relations, roles and the role of everybody, in order. Functions, triggers and comments on
+/// what is in no schema follow the relations, and are counted with them: catalogs without them have
+/// the form that they had before there were any.
 impl Stable for Definitions {
     fn encode(&self, out: &mut Vec<u8>) {
         self.schemas.encode(out);
-        let others = self.functions.len() + self.triggers.len();
+        let others = self.functions.len() + self.triggers.len() + self.comments.len();
         ((self.relations.len() + others) as u32).encode(out);
         self.relations.iter().for_each(|relation| relation.encode(out));
         for function in &self.functions {
@@ -456,6 +465,11 @@ impl Stable for Definitions {
             out.push(TRIGGER);
             trigger.encode(out);
         }
+        for (on, comment) in &self.comments {
+            out.push(COMMENT);
+            on.encode(out);
+            comment.encode(out);
+        }
         self.roles.encode(out);
         self.public.encode(out);
     }
@@ -463,6 +477,7 @@ impl Stable for Definitions {
     fn decode(from: &mut Source<'_>) -> Result<Self, Malformed> {
         let schemas = Stable::decode(from)?;
         let (mut relations, mut functions, mut triggers) = (Vec::new(), Vec::new(), Vec::new());
+        let mut comments = Vec::new();
         for _ in 0..u32::decode(from)? {
             if from.next_is(FUNCTION) {
                 from.take(1)?;
@@ -480,12 +495,15 @@ impl Stable for Definitions {
             } else if from.next_is(TRIGGER) {
                 from.take(1)?;
                 triggers.push(Trigger::decode(from)?);
+            } else if from.next_is(COMMENT) {
+                from.take(1)?;
+                comments.push((Shared::decode(from)?, String::decode(from)?));
             } else {
                 relations.push(Entry::decode(from)?);
             }
         }
         let (roles, public) = (Stable::decode(from)?, Stable::decode(from)?);
-        Ok(Self { schemas, relations, roles, public, functions, triggers })
+        Ok(Self { schemas, relations, roles, public, functions, triggers, comments })
     }
 }
 

@@ -421,6 +421,14 @@ fn changes_have_their_bytes() {
         (CatalogChange::ReplaceSchema(schema()), "01017301 0163"),
         (CatalogChange::DropSchema("s".to_owned()), "020173"),
         (
+            CatalogChange::PutComment {
+                on: crate::Shared::Role("r".to_owned()),
+                comment: Some("c".to_owned()),
+            },
+            "5f 01 0172 01 0163",
+        ),
+        (CatalogChange::PutComment { on: crate::Shared::Database, comment: None }, "5f 00 00"),
+        (
             CatalogChange::Create(Relation::Table(Arc::new(table()))),
             "03000501730174020001610200000101000000000101620201010131000000000001000101630561203e2030808004010400000203010178",
         ),

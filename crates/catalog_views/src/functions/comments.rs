@@ -14,6 +14,7 @@ use values::cells::Form;
 /// The functions.
 pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     let (objects, columns) = (Arc::clone(session), Arc::clone(session));
+    let shared = Arc::clone(session);
     vec![
         function("obj_description", 1..=2, Form::Text, move |row| {
             Ok(of_object(&Scope::of(&*objects), row).into())
@@ -21,7 +22,9 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
         function("col_description", 2..=2, Form::Text, move |row| {
             Ok(of_column(&Scope::of(&*columns), row).into())
         }),
-        function("shobj_description", 2..=2, Form::Text, |_| Ok(None::<String>.into())),
+        function("shobj_description", 2..=2, Form::Text, move |row| {
+            Ok(of_shared(&Scope::of(&*shared), row).into())
+        }),
     ]
 }
 
@@ -44,6 +47,18 @@ fn of_object(scope: &Scope, row: &Row<'_>) -> Option<String> {
             .or_else(|| of_type(&scope.catalog, oid))
             .or_else(|| of_constraint(&scope.catalog, oid)),
     }
+}
+
+/// The comment of what is in no schema.
+fn of_shared(scope: &Scope, row: &Row<'_>) -> Option<String> {
+    let table = match row.text(1)?.trim_start_matches("pg_catalog.") {
+        "pg_authid" => oids::PG_AUTHID,
+        "pg_database" => oids::PG_DATABASE,
+        _ => return None,
+    };
+    let wanted = (table, row.number(0)?);
+    let mut comments = scope.catalog.shared_comments();
+    comments.find(|(on, _)| oids::shared(on) == wanted).map(|(_, comment)| comment.to_owned())
 }
 
 fn of_relation(scope: &Scope, oid: i64) -> Option<String> {

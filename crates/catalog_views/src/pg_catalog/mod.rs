@@ -50,6 +50,7 @@ pub(crate) fn table(context: &ViewContext<'_>, name: &str) -> Option<TableRows> 
         "pg_matviews" => summaries::materialized_views(context, out),
         "pg_indexes" => summaries::indexes(context, out),
         "pg_description" => summaries::descriptions(context, out),
+        "pg_shdescription" => summaries::shared_descriptions(context, out),
         "pg_rewrite" => summaries::rules(context, out),
         "pg_stat_user_tables" | "pg_stat_all_tables" => summaries::table_statistics(context, out),
         "pg_statio_user_tables" | "pg_statio_all_tables" => summaries::table_reads(context, out),

@@ -7,7 +7,7 @@
 //! integer.
 
 use crate::names::BOOTSTRAP_SUPERUSER as BOOTSTRAP_SUPERUSER_NAME;
-use store::catalog::{RelationId, TypeId};
+use store::catalog::{RelationId, Shared, TypeId};
 
 /// The schema `pg_catalog`.
 pub(crate) const PG_CATALOG: i64 = 11;
@@ -57,6 +57,10 @@ pub(crate) const PG_PROC: i64 = 1255;
 pub(crate) const PG_TRIGGER: i64 = 2620;
 /// `pg_type` itself.
 pub(crate) const PG_TYPE: i64 = 1247;
+/// The system table `pg_authid`, of roles.
+pub(crate) const PG_AUTHID: i64 = 1260;
+/// The system table `pg_database`.
+pub(crate) const PG_DATABASE: i64 = 1262;
 
 /// The least id of a relation of users.
 const FIRST_RELATION: i64 = 16_384;
@@ -134,6 +138,14 @@ pub fn role(name: &str) -> i64 {
     match name {
         BOOTSTRAP_SUPERUSER_NAME => BOOTSTRAP_SUPERUSER,
         other => 6 * RANGE + hash(&["role", other]),
+    }
+}
+
+/// What is in no schema: its system table, and itself.
+pub(crate) fn shared(on: &Shared) -> (i64, i64) {
+    match on {
+        Shared::Database => (PG_DATABASE, DATABASE),
+        Shared::Role(name) => (PG_AUTHID, role(name)),
     }
 }
 

@@ -96,6 +96,18 @@ pub(super) fn indexes(context: &ViewContext<'_>, rows: &mut TableRows) {
     }
 }
 
+/// `pg_shdescription`: the comments on what is in no schema.
+pub(super) fn shared_descriptions(context: &ViewContext<'_>, rows: &mut TableRows) {
+    for (on, comment) in context.catalog.shared_comments() {
+        let (table, oid) = oids::shared(on);
+        rows.row([
+            ("objoid", oid.into()),
+            ("classoid", table.into()),
+            ("description", comment.into()),
+        ]);
+    }
+}
+
 /// `pg_description`: the texts of COMMENT ON.
 pub(super) fn descriptions(context: &ViewContext<'_>, rows: &mut TableRows) {
     let mut describe = |object: (i64, i64), number: i64, comment: &Option<String>| {

@@ -4,6 +4,7 @@ use super::user_type;
 use crate::context::Frame;
 use crate::dml::{declared_column, named_target};
 use catalog_views::relation_names::{a_kind, find_named, undefined};
+use catalog_views::shared_comments;
 use parser::commands::{Comment, Commented, RelationName};
 use planner::unique_names;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ pub(crate) async fn run(
     statement: &Comment,
 ) -> Result<()> {
     let comment = statement.text.clone();
-    match &statement.on {
+    let change = match &statement.on {
         Commented::Type(name) => return user_type::comment(frame, transaction, name, comment),
         Commented::DomainConstraint(domain, name) => {
             return user_type::comment_check(frame, transaction, (domain, name), comment);
@@ -27,9 +28,18 @@ pub(crate) async fn run(
             let table = named_target(frame, transaction, table, Privileges::OWNER)?;
             return integrity::comment(transaction, &table, name, comment);
         }
-        Commented::Relation(..) | Commented::Column(..) | Commented::Schema(_) => {}
-    }
-    let change = match &statement.on {
+        Commented::Role(name) => {
+            shared_comments::on_role(frame.access(transaction.catalog()), name, comment)?
+        }
+        Commented::Database(name) => {
+            let access = frame.access(transaction.catalog());
+            let Some(change) = shared_comments::on_database(access, name, comment)? else {
+                let message = format!("database \"{name}\" does not exist");
+                frame.session.warn(SqlState::InvalidCatalogName, message);
+                return Ok(());
+            };
+            change
+        }
         Commented::Column(relation, name) => {
             column(frame, transaction, (relation, name), comment).await?
         }
@@ -40,10 +50,6 @@ pub(crate) async fn run(
             }
             frame.access(transaction.catalog()).require_schema(name, Privileges::OWNER)?;
             CatalogChange::ReplaceSchema(Schema { name: name.clone(), comment })
-        }
-        // Above.
-        Commented::Type(_) | Commented::DomainConstraint(..) | Commented::TableConstraint(..) => {
-            return Ok(());
         }
         Commented::Relation(kind, name) => {
             let relation = find_named(transaction.catalog(), frame.path(), name)?;

@@ -208,6 +208,7 @@ impl Machine {
             | CatalogChange::DropSchema(_)
             | CatalogChange::DropFunction(_)
             | CatalogChange::PutRole(_)
+            | CatalogChange::PutComment { .. }
             | CatalogChange::DropRole(_)
             | CatalogChange::RenameRole { .. }
             | CatalogChange::CreateType(_)
