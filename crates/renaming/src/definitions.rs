@@ -1,9 +1,9 @@
 //! The definitions of a catalog that follow new names.
 
-use crate::Renaming;
 use crate::different::Different;
 use crate::names::{Lookup, Unclear};
 use crate::text::Followed;
+use crate::{Caller, Renaming};
 use catalog_views::search_path::SearchPath;
 use std::sync::Arc;
 use store::catalog::{
@@ -56,7 +56,7 @@ impl<'a> Renaming<'a> {
     }
 
     fn within(&self, path: SearchPath<'a>) -> Lookup<'a> {
-        Lookup { renaming: *self, path }
+        Lookup { renaming: *self, path, caller: None }
     }
 
     fn table(&self, different: &Different, table: &Table) -> Result<Option<Table>, Unclear> {
@@ -73,14 +73,18 @@ impl<'a> Renaming<'a> {
         if let Some(materialized) = &mut next.materialized {
             let path = self.after.table_by_id(table.id).and_then(|of| of.materialized.as_ref());
             let path = path.map_or(self.path, |of| self.path.of_view(&of.search_path));
-            is_other |= follow_query(&self.within(path), different, &mut materialized.sql)?;
+            let view = table.as_view();
+            let caller = view.as_ref().map(Caller::View);
+            let lookup = Lookup { caller, ..self.within(path) };
+            is_other |= follow_query(&lookup, different, &mut materialized.sql)?;
         }
         next.version += 1;
         Ok(is_other.then_some(next))
     }
 
     fn view(&self, different: &Different, view: &'a View) -> Result<Option<View>, Unclear> {
-        let lookup = self.within(self.path.of_view(&view.search_path));
+        let path = self.path.of_view(&view.search_path);
+        let lookup = Lookup { caller: Some(Caller::View(view)), ..self.within(path) };
         let mut next = View::clone(view);
         let mut is_other = follow_query(&lookup, different, &mut next.sql)?;
         for (_, text) in &mut next.options.defaults {
@@ -161,7 +165,9 @@ fn follow(
     if !different.may_be_in(text) {
         return Ok(false);
     }
-    let Some(new) = lookup.expression(text, own)? else { return Ok(false) };
+    let caller = own.map(|(table, _)| Caller::Expression(table, text.as_str()));
+    let followed = Lookup { caller, ..*lookup }.expression(text, own)?;
+    let Some(new) = followed else { return Ok(false) };
     *text = new;
     Ok(true)
 }

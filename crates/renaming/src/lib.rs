@@ -16,12 +16,13 @@ mod quoting;
 mod text;
 
 pub use definitions::refused;
-pub use mentions::mentions;
+pub use mentions::{may_call, mentions};
 pub use moves::{moved_table, refuse_taken, renamed_schema};
 
 use catalog_views::search_path::SearchPath;
+use std::collections::BTreeSet;
 use std::sync::Arc;
-use store::catalog::{Catalog, RelationId};
+use store::catalog::{Catalog, RelationId, Table, View};
 
 /// A catalog before and after a change of names.
 #[derive(Clone, Copy)]
@@ -34,4 +35,15 @@ pub struct Renaming<'a> {
     pub path: SearchPath<'a>,
     /// The view whose columns have other names now, and the names that they had. What tables have is in the catalogs.
     pub view: Option<(RelationId, &'a [String])>,
+    /// The functions of users that a text calls before the change. `None` if nobody knows.
+    pub called: &'a dyn Fn(Caller<'_>) -> Option<BTreeSet<RelationId>>,
+}
+
+/// A text that calls functions.
+#[derive(Clone, Copy)]
+pub enum Caller<'a> {
+    /// The query of a view.
+    View(&'a View),
+    /// An expression over a row of a table.
+    Expression(&'a Table, &'a str),
 }

@@ -4,7 +4,7 @@ use catalog_views::relation_names::find_in;
 use catalog_views::search_path::SearchPath;
 use grammar::written::{Context, Names};
 use parser::object_name;
-use store::catalog::{Catalog, RelationId};
+use store::catalog::{Catalog, Function, RelationId};
 use system_catalog::{Oid, functions};
 
 /// Whether a query names a relation: in FROM, or as a constant of the type `regclass`.
@@ -24,6 +24,17 @@ pub fn mentions(catalog: &Catalog, path: SearchPath<'_>, query: &str, id: Relati
         || constants
             .filter_map(|constant| object_name(&constant.value).ok())
             .any(|name| is_it(name.schema.as_deref(), &name.name))
+}
+
+/// Whether a statement may call a function: one of its calls has the name, and so many arguments.
+pub fn may_call(path: SearchPath<'_>, statement: &str, function: &Function) -> bool {
+    grammar::calls(statement).into_iter().any(|(schema, name, arguments)| {
+        let in_schema = match schema {
+            Some(schema) => path.resolve(&schema) == function.schema,
+            None => path.of_functions().any(|schema| schema == function.schema),
+        };
+        name == function.name && in_schema && routines::takes(function, arguments)
+    })
 }
 
 /// Whether a constant is the name of a relation.

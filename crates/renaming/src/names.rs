@@ -1,6 +1,6 @@
 //! What names mean before a change, and what is called so after it.
 
-use crate::Renaming;
+use crate::{Caller, Renaming};
 use catalog_views::relation_names::find_in;
 use catalog_views::search_path::SearchPath;
 use store::catalog::{Catalog, ColumnId, Function, Relation, Table};
@@ -12,6 +12,8 @@ use user_types::Visible;
 pub(crate) struct Lookup<'a> {
     pub(crate) renaming: Renaming<'a>,
     pub(crate) path: SearchPath<'a>,
+    /// The text that has the name; `None` if nobody knows which functions it calls.
+    pub(crate) caller: Option<Caller<'a>>,
 }
 
 impl Lookup<'_> {
@@ -60,7 +62,7 @@ impl Lookup<'_> {
     /// The name of the function that a call means now. `None` if it is called as before.
     ///
     /// # Errors
-    /// Several functions take so many arguments.
+    /// Several functions take so many arguments, and the text calls more than one of them.
     pub(crate) fn function_name(
         &self,
         schema: Option<&str>,
@@ -78,10 +80,24 @@ impl Lookup<'_> {
             new.filter(|new| (&new.schema, &new.name) != (&old.schema, &old.name))
         };
         let old = named(before, schema, name);
-        let Some(new) = old.iter().find_map(|old| is_called_anew(old)) else { return Ok(None) };
+        let Some(mut new) = old.iter().find_map(|old| is_called_anew(old)) else { return Ok(None) };
         let of_system = |name: &str| functions::named(name).next().is_some();
-        if old.len() > 1 || schema.is_none() && of_system(name) {
-            return Err(Unclear);
+        let is_of_system = schema.is_none() && of_system(name);
+        let is_other = |old: &Function, new: &Function| {
+            is_called_anew(old).is_none_or(|of| (&of.schema, &of.name) != (&new.schema, &new.name))
+        };
+        if is_of_system || old.iter().any(|old| is_other(old, new)) {
+            let called = self.caller.and_then(|caller| (self.renaming.called)(caller));
+            let called = called.ok_or(Unclear)?;
+            let is_called = |old: &Function| called.contains(&old.id);
+            let meant = old.iter().filter(|old| is_called(old)).find_map(|old| is_called_anew(old));
+            match meant {
+                Some(meant) => new = meant,
+                None => return Ok(None),
+            }
+            if is_of_system || old.iter().any(|old| is_called(old) && is_other(old, new)) {
+                return Err(Unclear);
+            }
         }
         let is_alone =
             matches!(named(after, None, &new.name).as_slice(), [one] if one.id == new.id);

@@ -1,7 +1,7 @@
 //! Texts of views after changes of names.
 
 use catalog_views::search_path::SearchPath;
-use renaming::{Renaming, mentions};
+use renaming::{Caller, Renaming, mentions};
 use std::sync::Arc;
 use store::catalog::{
     Catalog, CatalogChange, Relation, RelationId, Schema, SqlType, Table, View, ViewOptions,
@@ -44,7 +44,8 @@ fn followed(sql: &str, change: impl FnOnce(&mut Table)) -> Option<String> {
     let after = Arc::new(before.apply(&change).expect("a valid change"));
     let named = ["public".to_owned()];
     let path = SearchPath::new(&named, "pg_temp_1");
-    let renaming = Renaming { before: &before, after: &after, path, view: None };
+    let called = &|_: Caller<'_>| None;
+    let renaming = Renaming { before: &before, after: &after, path, view: None, called };
     let changes = renaming.changes().ok()?;
     let mut texts = changes.iter().filter_map(|change| match change {
         CatalogChange::Replace(Relation::View(view)) => Some(view.sql.clone()),

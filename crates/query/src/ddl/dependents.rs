@@ -11,7 +11,7 @@ use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::logical_expr::{LogicalPlan, TableScan};
 use parser::commands::RelationName;
 use planner::Planner;
-use renaming::mentions;
+use renaming::{may_call, mentions};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use store::DistributedTransaction;
@@ -86,16 +86,8 @@ pub(super) fn of_function(
     let is_called = |view: &Arc<View>| {
         calls::of_view(&planner, view).is_none_or(|called| called.contains(&function.id))
     };
-    let may_mean = |view: &Arc<View>| {
-        let path = frame.path().of_view(&view.search_path);
-        grammar::calls(&view.sql).into_iter().any(|(schema, name, arguments)| {
-            let in_schema = match schema {
-                Some(schema) => path.resolve(&schema) == function.schema,
-                None => path.of_functions().any(|schema| schema == function.schema),
-            };
-            name == function.name && in_schema && routines::takes(function, arguments)
-        })
-    };
+    let may_mean =
+        |view: &Arc<View>| may_call(frame.path().of_view(&view.search_path), &view.sql, function);
     all(transaction.catalog()).filter(may_mean).filter(is_called).collect()
 }
 

@@ -3,10 +3,13 @@
 use super::sql_procedure;
 use crate::analysis::{calls, columns_of};
 use crate::context::Frame;
-use renaming::{Renaming, refused};
+use analyzer::RowExpression;
+use renaming::{Caller, Renaming, refused};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{Catalog, CatalogChange, Relation, RelationId, View};
+use table_rows::expressions::functions_called;
 use values::error::Result;
 
 /// Gives things of the catalog other names, and the definitions that name them other texts. `view` is a view whose columns
@@ -23,8 +26,18 @@ pub(super) async fn change(
     let before = Arc::clone(transaction.catalog());
     let mut catalog = changes.iter();
     let after = catalog.try_fold(Catalog::clone(&before), |after, change| after.apply(change))?;
-    let renaming = Renaming { before: &before, after: &Arc::new(after), path: frame.path(), view };
-    let mut followed = renaming.changes()?;
+    let mut followed = {
+        let planner = frame.planner(transaction);
+        let called: &dyn Fn(Caller<'_>) -> Option<BTreeSet<RelationId>> = &|of: Caller<'_>| match of
+        {
+            Caller::View(view) => calls::of_view(&planner, view),
+            Caller::Expression(table, text) => {
+                functions_called(&planner, table, RowExpression::IndexKey(text))
+            }
+        };
+        let (before, after, path) = (&before, &Arc::new(after), frame.path());
+        Renaming { before, after, path, view, called }.changes()?
+    };
     // The name of a function is the name of its value's column.
     let names_columns = changes.iter().any(|change| function_of(change).is_some());
     let mut shown = Vec::with_capacity(followed.len());
@@ -32,20 +45,22 @@ pub(super) async fn change(
         let CatalogChange::Replace(relation) = change else { continue };
         let Some(old) = view_of(&before, relation.id()) else { continue };
         let Some(names) = names_of(frame, transaction, &old).await else { continue };
+        let called = calls::of_view(&frame.planner(transaction), &old);
         if let (Relation::View(view), true) = (&*relation, names_columns) {
             let named = View { columns: names.clone(), ..View::clone(view) };
             *relation = Relation::View(Arc::new(named));
         }
-        shown.push((relation.id(), names));
+        shown.push((relation.id(), names, called));
     }
     let functions: Vec<RelationId> = followed.iter().filter_map(function_of).collect();
     for change in changes.into_iter().chain(followed) {
         transaction.change_catalog(change)?;
     }
-    for (id, names) in shown {
+    for (id, names, called) in shown {
         let view = view_of(transaction.catalog(), id);
         let Some(view) = view else { continue };
-        if names_of(frame, transaction, &view).await.as_ref() != Some(&names) {
+        let is_same = names_of(frame, transaction, &view).await.as_ref() == Some(&names);
+        if !is_same || calls::of_view(&frame.planner(transaction), &view) != called {
             return Err(refused(&format!("the view {}", view.name)));
         }
     }

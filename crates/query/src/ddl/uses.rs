@@ -8,6 +8,7 @@ use analyzer::RowExpression;
 use catalog_views::relation_names::find_named;
 use parser::object_name;
 use planner::Planner;
+use renaming::may_call;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use store::DistributedTransaction;
@@ -71,16 +72,7 @@ pub(super) fn drop_of_function(
     cascade: bool,
 ) -> Result<()> {
     let path = frame.path();
-    let calls = |expression: &str| {
-        let calls = grammar::calls(&format!("SELECT {expression}"));
-        calls.into_iter().any(|(schema, name, arguments)| {
-            let in_schema = match schema {
-                Some(schema) => path.resolve(&schema) == function.schema,
-                None => path.of_functions().any(|schema| schema == function.schema),
-            };
-            name == function.name && in_schema && routines::takes(function, arguments)
-        })
-    };
+    let calls = |expression: &str| may_call(path, &format!("SELECT {expression}"), function);
     let shown = format!("{} {}", function.kind(), routines::signature(function));
     let mut uses = uses(transaction.catalog(), calls);
     let planner = frame.planner(transaction);
