@@ -15,6 +15,7 @@ mod split;
 mod stack;
 mod syntax_error;
 pub mod updatable;
+pub mod words;
 pub mod written;
 
 pub use column_name::column_name;

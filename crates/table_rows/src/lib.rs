@@ -18,8 +18,10 @@ pub mod expressions;
 pub mod generated;
 mod insertion;
 mod refused;
+pub mod reworded;
 pub mod routines;
 mod row_expression;
+pub mod table_options;
 pub mod typed;
 mod types;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use store::catalog::{
     Catalog, CatalogChange, Function, Index, IndexExpression, IndexKey, Relation, SqlType, Table,
-    UserType,
+    Trigger, UserType,
 };
 use values::error::{Error, Result};
 
@@ -55,14 +55,23 @@ pub fn direct_users_of<'a>(
 /// # Errors
 /// 0A000.
 pub fn refuse_mentions(catalog: &Catalog, old: &str, what: &str) -> Result<()> {
-    match mention(catalog, |known| has_word(known, old)) {
-        Some((kind, name)) => {
-            let message = format!("{what} that a definition mentions is not supported");
-            let detail = format!("The {kind} {name} mentions {old}.");
-            Err(Error::unsupported(message).with_detail(detail))
-        }
-        None => Ok(()),
-    }
+    let has = |known: &str| has_word(known, old);
+    let found = mention_of_relation(catalog, has).or_else(|| other_mention(catalog, has));
+    found.map_or(Ok(()), |of| Err(mentioned(of, old, what)))
+}
+
+/// As [`refuse_mentions`], for definitions that are not those of relations: of domains, functions and triggers.
+///
+/// # Errors
+/// 0A000.
+pub fn refuse_other_mentions(catalog: &Catalog, old: &str, what: &str) -> Result<()> {
+    let found = other_mention(catalog, |known| has_word(known, old));
+    found.map_or(Ok(()), |of| Err(mentioned(of, old, what)))
+}
+
+fn mentioned((kind, name): (&str, &str), old: &str, what: &str) -> Error {
+    let message = format!("{what} that a definition mentions is not supported");
+    Error::unsupported(message).with_detail(format!("The {kind} {name} mentions {old}."))
 }
 
 /// Whether a text has a word that is not part of a longer one.
@@ -113,9 +122,11 @@ fn expressions(index: &Index) -> impl Iterator<Item = &IndexExpression> {
     index.columns.iter().filter_map(|column| column.key.expression())
 }
 
-/// The first definition with a text that is wanted: its kind and its name. Bodies of functions that are strings do not count,
-/// as nothing is known of what they mention.
-fn mention(catalog: &Catalog, has: impl Fn(&str) -> bool) -> Option<(&'static str, &str)> {
+/// The first relation with a text that is wanted: its kind and its name.
+fn mention_of_relation(
+    catalog: &Catalog,
+    has: impl Fn(&str) -> bool,
+) -> Option<(&'static str, &str)> {
     let of_relation = |relation: &&Relation| match relation {
         Relation::Table(table) => {
             let columns = table.columns.iter();
@@ -129,6 +140,13 @@ fn mention(catalog: &Catalog, has: impl Fn(&str) -> bool) -> Option<(&'static st
         Relation::View(view) => has(&view.sql),
         Relation::Sequence(_) => false,
     };
+    let relation = catalog.relations().find(of_relation);
+    relation.map(|relation| (relation.kind(), relation.name()))
+}
+
+/// The first domain, function or trigger with a text that is wanted. Bodies of functions that are strings do not count, as
+/// nothing is known of what they mention.
+fn other_mention(catalog: &Catalog, has: impl Fn(&str) -> bool) -> Option<(&'static str, &str)> {
     let of_domain = |user: &&Arc<UserType>| {
         let domain = user.domain().into_iter();
         let mut texts = domain.flat_map(|domain| {
@@ -142,9 +160,9 @@ fn mention(catalog: &Catalog, has: impl Fn(&str) -> bool) -> Option<(&'static st
         let mut texts = defaults.chain(body);
         texts.any(|known| has(known))
     };
-    let relation = catalog.relations().find(of_relation);
-    let relation = relation.map(|relation| (relation.kind(), relation.name()));
-    let domain = || catalog.user_types().find(of_domain).map(|user| ("domain", &*user.name));
+    let of_trigger = |trigger: &&Arc<Trigger>| trigger.condition.as_deref().is_some_and(&has);
+    let domain = catalog.user_types().find(of_domain).map(|user| ("domain", &*user.name));
     let function = || catalog.functions().find(of_function).map(|of| (of.kind(), &*of.name));
-    relation.or_else(domain).or_else(function)
+    let trigger = || catalog.triggers().find(of_trigger).map(|of| ("trigger", &*of.name));
+    domain.or_else(function).or_else(trigger)
 }

@@ -9,7 +9,6 @@ use super::index;
 use super::like::{self, Copied, Indexes};
 use super::place;
 use super::primary_key;
-use super::table_options::TableOptions;
 use crate::analysis;
 use crate::context::Frame;
 use crate::context::outcome::{Outcome, Tag};
@@ -36,6 +35,7 @@ use table_rows::Constraints;
 use table_rows::columns::{define, has_sequence, of_type, refuse_system};
 use table_rows::default_values::DefaultValue;
 use table_rows::generated;
+use table_rows::table_options::TableOptions;
 use table_rows::typed;
 use user_types::Visible;
 use values::error::{Error, Result, SqlState};
@@ -162,7 +162,7 @@ fn created(
 ) -> Result<Arc<Table>> {
     let options = TableOptions::of(&new.options)?;
     table.bucket_size = options.bucket_size.unwrap_or(table.bucket_size);
-    options.colocate(frame, transaction.catalog(), &mut table)?;
+    options.colocate(frame.path(), transaction.catalog(), &mut table)?;
     let table = Arc::new(table);
     refuse_bad_expressions(frame, transaction, &table)?;
     transaction.change_catalog(CatalogChange::Create(Relation::Table(Arc::clone(&table))))?;

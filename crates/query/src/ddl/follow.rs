@@ -81,7 +81,7 @@ fn function_of(change: &CatalogChange) -> Option<RelationId> {
 }
 
 /// A view or a materialized view.
-fn view_of(catalog: &Catalog, id: RelationId) -> Option<View> {
+pub(super) fn view_of(catalog: &Catalog, id: RelationId) -> Option<View> {
     match catalog.relation_by_id(id)? {
         Relation::View(view) => Some(View::clone(view)),
         Relation::Table(table) => table.as_view(),
@@ -90,7 +90,7 @@ fn view_of(catalog: &Catalog, id: RelationId) -> Option<View> {
 }
 
 /// The names of a view's columns. `None` if it cannot be used.
-async fn names_of(
+pub(super) async fn names_of(
     frame: &Frame<'_>,
     transaction: &DistributedTransaction,
     view: &View,

@@ -2,12 +2,13 @@
 
 use super::dependents::{self, needed};
 use super::set_schema::may_move;
-use super::{alter_table, checks, follow, functions, index_columns, place};
+use super::{alter_table, checks, follow, functions, index_columns, place, reword};
 use crate::analysis;
 use crate::context::{Frame, owned_type};
 use analyzer::system::Oid;
 use catalog_views::pg_catalog::quote_ident;
 use catalog_views::relation_names::find_named;
+use grammar::words::Word;
 use parser::commands::{
     self, AlterType, AttributeChange as Change, CreateType, NewType, RelationName, TypeChange,
 };
@@ -82,7 +83,7 @@ fn alter_attribute(
     change: &Change,
 ) -> Result<()> {
     refuse_stored(transaction.catalog(), old)?;
-    if let Change::Rename { from: name, .. } | Change::Drop { name, .. } = change {
+    if let Change::Drop { name, .. } = change {
         refuse_mentions(transaction.catalog(), name, "changing an attribute")?;
     }
     let change = match change {
@@ -152,8 +153,6 @@ pub(super) async fn alter(
             }
             TypeChange::RenameLabel { from, to } => {
                 *labels = rename_label(labels, from, to)?;
-                let written = format!("'{}'", from.replace('\'', "''"));
-                refuse_mentions(&catalog, &written, "renaming a label")?;
             }
             _ => return Err(Error::unsupported("this form of ALTER TYPE is not supported")),
         },
@@ -170,7 +169,22 @@ pub(super) async fn alter(
             alter_domain(frame, transaction, (&old, domain), &alter.change).await?;
         }
     }
-    replace(transaction, new)
+    match word_of(&alter.change) {
+        Some(word) => reword::replace(frame, transaction, new, &word).await,
+        None => replace(transaction, new),
+    }
+}
+
+/// The label or attribute that gets another name.
+fn word_of(change: &TypeChange) -> Option<Word> {
+    match change {
+        TypeChange::RenameLabel { from, to } => Some(Word::string(from, to)),
+        TypeChange::Attributes(changes) => match changes.as_slice() {
+            [Change::Rename { from, to }] => Some(Word::name(from, quote_ident(to))),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 async fn alter_domain(

@@ -1,18 +1,19 @@
 //! `CREATE TABLE ... WITH (...)`: the options `bucket_size` and `colocate_with`. Those of PostgreSQL's storage are checked
 //! where the statement is read.
 
-use crate::context::Frame;
 use catalog_views::relation_names::{find_named, undefined};
+use catalog_views::search_path::SearchPath;
 use parser::commands::{Given, RelationName};
 use parser::object_name;
 use store::catalog::{BUCKET_SIZE_MAX, BUCKET_SIZE_MIN, Catalog, Relation, Table};
+use values::byte_size::bytes_of;
 use values::error::{Error, Result, SqlState};
 
 /// The options of a table.
 #[derive(Debug, Default)]
-pub(super) struct TableOptions {
+pub struct TableOptions {
     /// Maximum size of a bucket in bytes. A larger bucket splits.
-    pub(super) bucket_size: Option<u64>,
+    pub bucket_size: Option<u64>,
     /// The table with whose rows the rows are colocated.
     colocate_with: Option<RelationName>,
 }
@@ -22,7 +23,7 @@ impl TableOptions {
     ///
     /// # Errors
     /// 22023 for invalid values.
-    pub(super) fn of(options: &[Given]) -> Result<Self> {
+    pub fn of(options: &[Given]) -> Result<Self> {
         let mut found = Self::default();
         for option in options {
             let value = option.words.first().map_or("true", String::as_str);
@@ -39,14 +40,14 @@ impl TableOptions {
     ///
     /// # Errors
     /// 42P01 or 42809 if there is no such table; 42P16 if the tables cannot be colocated.
-    pub(super) fn colocate(
+    pub fn colocate(
         &self,
-        frame: &Frame<'_>,
+        path: SearchPath<'_>,
         catalog: &Catalog,
         table: &mut Table,
     ) -> Result<()> {
         let Some(name) = &self.colocate_with else { return Ok(()) };
-        let other = match find_named(catalog, frame.path(), name)? {
+        let other = match find_named(catalog, path, name)? {
             Some(Relation::Table(other)) => other,
             Some(other) => {
                 let message = format!("\"{}\" is a {}, not a table", other.name(), other.kind());
@@ -79,7 +80,7 @@ impl TableOptions {
 /// A size in bytes, or with a unit: '4MiB'.
 fn bucket_size(text: &str) -> Result<u64> {
     let sizes = BUCKET_SIZE_MIN..=BUCKET_SIZE_MAX;
-    crate::bytes_of(text).filter(|bytes| sizes.contains(bytes)).ok_or_else(|| {
+    bytes_of(text).filter(|bytes| sizes.contains(bytes)).ok_or_else(|| {
         let message = format!("bucket_size \"{text}\" must be between 4 KiB and 1 GiB");
         Error::new(SqlState::InvalidParameterValue, message)
             .with_hint("Use a number of bytes, or a text such as '64MiB'.")
