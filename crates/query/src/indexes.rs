@@ -142,7 +142,7 @@ impl Planned {
             Ok(value.into_array(rows)?)
         });
         let mut next = || computed.next().unwrap_or_else(|| Err(missing()));
-        let mut columns = Vec::with_capacity(index.columns.len());
+        let mut columns: Vec<ArrayRef> = Vec::with_capacity(index.columns.len());
         for column in &index.columns {
             let (value, sql_type) = match &column.key {
                 IndexKey::Column(id) => {

@@ -14,7 +14,8 @@ pub use attributes::{
     AttributeChange, changed_attributes, new_attributes, refuse_stored, without_type,
 };
 pub use changes::{
-    direct_users_of, refuse_mentions, refuse_other_mentions, replacements, tables_of, tables_with, users_of,
+    direct_users_of, refuse_mentions, refuse_other_mentions, replacements, tables_of, tables_with,
+    users_of,
 };
 pub use domains::{ColumnCheck, checks_of, domain_condition, not_null_domain};
 pub use enums::{Place, add_label, new_labels, rename_label};

@@ -414,20 +414,20 @@ fn views_with_comments_have_their_bytes() {
 }
 
 #[test]
+fn comments_on_what_is_in_no_schema_have_their_bytes() {
+    let comment = |on, comment| CatalogChange::PutComment { on, comment };
+    let role = comment(crate::Shared::Role("r".to_owned()), Some("c".to_owned()));
+    golden(&role, "5f010172010163");
+    golden(&comment(crate::Shared::Database, None), "5f0000");
+}
+
+#[test]
 fn changes_have_their_bytes() {
     let schema = || Schema { name: "s".to_owned(), comment: Some("c".to_owned()) };
     let changes = [
         (CatalogChange::CreateSchema(schema()), "00017301 0163"),
         (CatalogChange::ReplaceSchema(schema()), "01017301 0163"),
         (CatalogChange::DropSchema("s".to_owned()), "020173"),
-        (
-            CatalogChange::PutComment {
-                on: crate::Shared::Role("r".to_owned()),
-                comment: Some("c".to_owned()),
-            },
-            "5f 01 0172 01 0163",
-        ),
-        (CatalogChange::PutComment { on: crate::Shared::Database, comment: None }, "5f 00 00"),
         (
             CatalogChange::Create(Relation::Table(Arc::new(table()))),
             "03000501730174020001610200000101000000000101620201010131000000000001000101630561203e2030808004010400000203010178",
