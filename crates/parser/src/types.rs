@@ -82,11 +82,11 @@ pub fn of_rows(rows: &RowsOf, users: &Visible) -> Option<Oid> {
 /// The largest length of `char`, for a parameter without a length.
 const CHAR_MAX: u32 = 10_485_760;
 
-/// Whether clients send values of a type as texts: names of what the catalog has, JSON paths, and what only system tables
-/// have.
+/// Whether clients send values of a type as texts: names of what the catalog has, JSON paths, `tid`, and what only system
+/// tables have.
 pub fn is_sent_as_text(oid: Oid) -> bool {
     let name = oid.catalog_name();
-    name.starts_with("reg") || matches!(name, "aclitem" | "pg_lsn" | "jsonpath")
+    name.starts_with("reg") || matches!(name, "aclitem" | "pg_lsn" | "jsonpath" | "tid")
 }
 
 /// The held type for an analyzer's. `None` for types without values here.
