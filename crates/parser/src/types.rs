@@ -1,7 +1,7 @@
 //! Types of the analyzer, and types as the catalog holds them.
 
 use analyzer::RowsOf;
-use analyzer::system::types::{numeric_digits, numeric_modifier};
+use analyzer::system::types::{note_typed, numeric_digits, numeric_modifier};
 use analyzer::system::{Oid, SqlType};
 use analyzer::tree::Column;
 use commands::{DataType as Written, Prepare};
@@ -76,7 +76,10 @@ pub fn of_rows(rows: &RowsOf, users: &Visible) -> Option<Oid> {
         (!columns.is_empty()).then(|| Arc::new(UserType::of_rows(relation, named, columns)))
     };
     let user = users.rows_of(relation).or_else(of_view)?;
-    Some(of_held(&Held::User(user))?.oid)
+    let rows = of_held(&Held::User(user))?.oid;
+    let of = users.type_of(relation).and_then(|of| of_held(&Held::User(of)));
+    note_typed(rows, of.map(|of| of.oid));
+    Some(rows)
 }
 
 /// The largest length of `char`, for a parameter without a length.

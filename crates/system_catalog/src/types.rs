@@ -165,7 +165,30 @@ pub fn add_type_of_user(name: String, user: UserKind) -> Oid {
     oid
 }
 
+/// The composite types of tables of a type (OF), by the types of the tables' rows.
+static TYPED: LazyLock<RwLock<HashMap<Oid, Oid>>> = LazyLock::new(RwLock::default);
+
+/// Notes which composite type a table is of, so that its rows are values of it, too. `rows` is the type of its rows.
+pub fn note_typed(rows: Oid, of: Option<Oid>) {
+    if rows.of_type() == of {
+        return;
+    }
+    let mut typed = TYPED.write().unwrap_or_else(PoisonError::into_inner);
+    match of {
+        Some(of) => typed.insert(rows, of),
+        None => typed.remove(&rows),
+    };
+}
+
 impl Oid {
+    /// The composite type that a table is of, for the type of its rows.
+    pub fn of_type(self) -> Option<Self> {
+        if !self.is_of_users() {
+            return None;
+        }
+        TYPED.read().unwrap_or_else(PoisonError::into_inner).get(&self).copied()
+    }
+
     /// The definition of a type. `None` for an id that is no type of the catalog.
     pub fn definition(self) -> Option<&'static Type> {
         if let Some(place) = self.0.checked_sub(FIRST_OF_USERS) {

@@ -1,7 +1,7 @@
 //! The types that names in a statement can mean.
 
 use std::sync::Arc;
-use store::catalog::{Catalog, RelationId, Table, TypeId, UserType};
+use store::catalog::{Catalog, Relation, RelationId, Table, TypeId, UserType};
 
 /// The types of a catalog, and the schemas in which names are looked up.
 #[derive(Debug, Clone)]
@@ -53,6 +53,15 @@ impl Visible {
         match &self.known {
             Known::Catalog(catalog) => catalog.type_by_id(TypeId::of_rows(table)),
             Known::Types(_) => None,
+        }
+    }
+
+    /// The composite type that a table is of.
+    pub fn type_of(&self, table: RelationId) -> Option<Arc<UserType>> {
+        let Known::Catalog(catalog) = &self.known else { return None };
+        match catalog.relation_by_id(table)? {
+            Relation::Table(table) => catalog.type_by_id(table.extension.of_type?),
+            _ => None,
         }
     }
 

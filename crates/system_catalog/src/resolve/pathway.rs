@@ -31,6 +31,10 @@ pub fn pathway(from: Oid, to: Oid, context: CastContext) -> Option<Path> {
     if from == Oid::RECORD && to.is_composite() {
         return Some(Path::Row);
     }
+    // The rows of a table of a composite type are values of it.
+    if from.of_type() == Some(to) {
+        return Some(Path::Relabel);
+    }
     if let Some((needed, method)) = casts::listed(from, to) {
         if needed > context {
             return (context == CastContext::Procedural).then_some(Path::Text);
@@ -46,6 +50,7 @@ pub fn pathway(from: Oid, to: Oid, context: CastContext) -> Option<Path> {
         && !matches!(to, Oid::INT2VECTOR | Oid::OIDVECTOR)
     {
         return match pathway(from_item, to_item, context)? {
+            _ if from_item.of_type() == Some(to_item) => None,
             Path::Relabel => Some(Path::Relabel),
             Path::Row => None,
             _ => Some(Path::Items),
