@@ -197,10 +197,18 @@ pub fn with_types(plan: LogicalPlan, fields: &[Field]) -> datafusion::common::Re
         let column = Engine::Column((relation, field).into());
         let (wanted, has) = (&known.sql_type, of_field(field));
         let is_unknown = has != *wanted && has.user_type().is_none();
-        if !is_unknown || !is_named(wanted) || wanted.arrow() != *field.data_type() {
+        let fits = match (wanted.arrow(), field.data_type()) {
+            (DataType::List(wanted), DataType::List(has)) => wanted.data_type() == has.data_type(),
+            (wanted, has) => wanted == *has,
+        };
+        if !is_unknown || !is_named(wanted) || !fits {
             return column;
         }
         is_changed = true;
+        let column = match wanted.arrow() == *field.data_type() {
+            true => column,
+            false => cast(column, wanted.arrow()),
+        };
         let metadata = plan_field("", wanted, true).metadata().clone();
         let metadata = Some(FieldMetadata::from(metadata));
         column.alias_qualified_with_metadata(relation.cloned(), field.name(), metadata)

@@ -329,7 +329,7 @@ async fn drop_used(
     cascade: bool,
 ) -> Result<()> {
     drop_column(table, name)?;
-    dependents::drop_of_column(frame, transaction, (table, name), cascade).await
+    dependents::drop_of_column(frame, transaction, (&*table, name), cascade).await
 }
 
 /// A column that was added.
