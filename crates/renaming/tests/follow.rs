@@ -2,6 +2,7 @@
 
 use catalog_views::search_path::SearchPath;
 use renaming::{Caller, Renaming, mentions};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use store::catalog::{
     Catalog, CatalogChange, Relation, RelationId, Schema, SqlType, Table, View, ViewOptions,
@@ -44,7 +45,7 @@ fn followed(sql: &str, change: impl FnOnce(&mut Table)) -> Option<String> {
     let after = Arc::new(before.apply(&change).expect("a valid change"));
     let named = ["public".to_owned()];
     let path = SearchPath::new(&named, "pg_temp_1");
-    let called = &|_: Caller<'_>| None;
+    let called: &dyn Fn(Caller<'_>) -> Option<BTreeSet<RelationId>> = &|_| None;
     let renaming = Renaming { before: &before, after: &after, path, view: None, called };
     let changes = renaming.changes().ok()?;
     let mut texts = changes.iter().filter_map(|change| match change {
