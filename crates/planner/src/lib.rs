@@ -136,7 +136,14 @@ pub struct Planner<'a> {
 
 /// Whether a text may name `ctid`, for which row ids are needed.
 pub fn names_row_ids(text: &str) -> bool {
-    text.as_bytes().windows(4).any(|word| word.eq_ignore_ascii_case(b"ctid"))
+    let bytes = text.as_bytes();
+    let is_part = |at: usize| {
+        bytes.get(at).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+    };
+    bytes.windows(4).enumerate().any(|(at, word)| {
+        let is_word = !is_part(at + 4) && at.checked_sub(1).is_none_or(|before| !is_part(before));
+        is_word && word.eq_ignore_ascii_case(b"ctid")
+    })
 }
 
 impl<'a> Planner<'a> {
