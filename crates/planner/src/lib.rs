@@ -137,12 +137,12 @@ pub struct Planner<'a> {
 /// Whether a text may name `ctid`, for which row ids are needed.
 pub fn names_row_ids(text: &str) -> bool {
     let bytes = text.as_bytes();
-    let is_part = |at: usize| {
-        bytes.get(at).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
-    };
+    let is_part =
+        |at: usize| bytes.get(at).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
     bytes.windows(4).enumerate().any(|(at, word)| {
-        let is_word = !is_part(at + 4) && at.checked_sub(1).is_none_or(|before| !is_part(before));
-        is_word && word.eq_ignore_ascii_case(b"ctid")
+        word.eq_ignore_ascii_case(b"ctid")
+            && !is_part(at + 4)
+            && at.checked_sub(1).is_none_or(|before| !is_part(before))
     })
 }
 
