@@ -60,9 +60,8 @@ impl Part {
     pub(crate) fn is_exact(&self) -> bool {
         // A user's aggregate has a name with a schema.
         match self.function.name() {
-            "count" | "min" | "max" => true,
+            "count" | "min" | "max" | "sum" => true,
             name if TOTALS.contains(&name) || Extreme::named(name).is_some() => true,
-            "sum" => !self.data_type.is_floating(),
             _ => false,
         }
     }
