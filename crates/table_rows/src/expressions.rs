@@ -378,6 +378,7 @@ fn over(
     let rows = Rows { schema, relations: &[(relation, types)], row: &[], with: &[] };
     let surroundings = Surroundings {
         folds: false,
+        is_of_view: false,
         engine: with.engine,
         functions: with.functions,
         user_functions: with.user_functions,

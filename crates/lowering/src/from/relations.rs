@@ -24,11 +24,13 @@ impl Lowering<'_> {
                 self.table(handle, relation, &alias)?
             }
             Source::Query(query) => {
-                let plan = self.query(query)?;
+                let (plan, errors) = self.readable(query)?;
+                self.set_unread(relation.id, errors);
                 aliased(plan, relation, &alias)?
             }
             Source::Cte(id) => {
                 let plan = self.cte(*id)?;
+                self.set_unread_as_cte(relation.id, *id);
                 aliased(plan, relation, &alias)?
             }
             Source::Functions { calls, ordinality } => {
