@@ -204,7 +204,7 @@ impl Constraints {
     }
 
     /// Rows for expressions before NOT NULL is checked.
-    fn given_rows(&self, columns: &[ArrayRef]) -> Result<RecordBatch> {
+    pub(crate) fn given_rows(&self, columns: &[ArrayRef]) -> Result<RecordBatch> {
         let schema = row_schema(&self.table);
         let nullable = |field: &Arc<Field>| Field::clone(field).with_nullable(true);
         let schema = Schema::new(schema.fields().iter().map(nullable).collect::<Vec<_>>());
