@@ -5,7 +5,7 @@ use crate::constraint::{TableConstraint, too_deep};
 use crate::data_type::DataType;
 use crate::names::{Persistence, RelationName, incomplete, node, texts};
 use crate::options::Given;
-use crate::{Error, Result};
+use crate::{Error, Execute, Result};
 use grammar::statement_text;
 use grammar::tree::{
     ColumnDef, CreateStmt, CreateTableAsStmt, NodeEnum, ObjectType, OnCommitAction, TableLikeClause,
@@ -88,6 +88,8 @@ pub struct CreateTableAs {
     pub is_into: bool,
     /// The text of the query of CREATE MATERIALIZED VIEW, and the relations that it names.
     pub materialized: Option<(String, Vec<RelationName>)>,
+    /// The EXECUTE that stands for the query.
+    pub execute: Option<Execute>,
 }
 
 impl CreateTable {
@@ -173,9 +175,10 @@ impl CreateTableAs {
             return Err(Error::missing("TABLESPACE"));
         }
         let query = node(statement.query.as_deref())?;
-        if !matches!(query, NodeEnum::SelectStmt(_)) {
-            return Err(Error::missing("CREATE TABLE AS EXECUTE"));
-        }
+        let execute = match query {
+            NodeEnum::ExecuteStmt(execute) => Some(Execute::of(execute)?),
+            _ => None,
+        };
         let materialized = match statement.objtype() {
             ObjectType::ObjectMatview => {
                 let unlogged = Error::new("0A000", "materialized views cannot be unlogged");
@@ -199,6 +202,7 @@ impl CreateTableAs {
             with_data: !into.skip_data,
             is_into: statement.is_select_into,
             materialized,
+            execute,
         })
     }
 }
