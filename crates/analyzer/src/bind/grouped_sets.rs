@@ -22,12 +22,15 @@ impl Binder<'_> {
         let mut keys: Vec<&mut Expr> = keys.collect();
         let mut moved: Vec<usize> = Vec::new();
         for key in &keys {
-            if let Kind::Set(of, place) = key.kind
-                && of == select.id
-                && !moved.contains(&place)
-            {
-                moved.push(place);
-            }
+            super::contains(key, &mut |part| {
+                if let Kind::Set(of, place) = part.kind
+                    && of == select.id
+                    && !moved.contains(&place)
+                {
+                    moved.push(place);
+                }
+                false
+            });
         }
         if moved.is_empty() {
             return Ok(());
