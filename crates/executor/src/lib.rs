@@ -23,6 +23,7 @@
 
 mod control;
 mod fallible;
+mod first_error;
 mod held;
 pub mod kept;
 mod late;
@@ -39,6 +40,7 @@ mod task;
 
 pub use control::{CommitGuard, Control};
 pub use fallible::{logical_may_fail, physical_may_fail};
+pub use first_error::first_error;
 pub use held::Held;
 pub use late::comes_late;
 pub use memory_pool::QueryMemory;
