@@ -32,8 +32,12 @@ impl Lowering<'_> {
             self.ctes_around -= 1;
             let ((plan, errors), outer) = lowered?;
             self.note(&outer);
-            let is_volatile = !errors.is_empty() && kept::is_volatile(&plan)?;
-            self.set_unread_of_cte(cte.id, errors, is_volatile);
+            if errors.is_empty() || !kept::is_volatile(&plan)? {
+                self.unread.queries.insert(cte.id, errors);
+            } else if let Some((_, error)) = errors.into_iter().next() {
+                // It is computed once, with all columns.
+                self.constant_error.get_or_insert(error);
+            }
             let planned = self.kept(cte, CtePlan { plan, outer, kept: None })?;
             self.ctes.insert(cte.id, planned);
         }

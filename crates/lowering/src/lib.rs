@@ -22,6 +22,7 @@ mod numbers;
 mod order;
 mod populate;
 mod query;
+mod readable;
 mod record_fields;
 mod records;
 mod refusal;

@@ -310,7 +310,10 @@ impl<'a> Lowering<'a> {
 
     /// A column of a relation.
     pub(crate) fn column(&mut self, relation: RelationId, column: usize) -> Result<Typed> {
-        self.read(relation, column);
+        let mut errors = self.unread.relations.get(&relation).into_iter().flatten();
+        if let Some((_, error)) = errors.find(|(place, _)| *place == column) {
+            self.constant_error.get_or_insert_with(|| error.clone());
+        }
         let found = self.relations.get(&relation);
         let found = found.and_then(|(frame, columns)| Some((*frame, columns.get(column)?.clone())));
         let Some((frame, known)) = found else { return missing("a reference to this relation") };

@@ -42,7 +42,7 @@ impl Lowering<'_> {
     ) -> Result<LogicalPlan> {
         let alias = self.qualifiers.add(&relation.alias);
         let ((plan, errors), outer) = self.in_subquery(|lowering| lowering.readable(query))?;
-        self.set_unread(relation.id, errors);
+        self.unread.relations.insert(relation.id, errors);
         if outer.is_empty() {
             let right = aliased(plan, relation, &alias)?;
             let right = self.register(relation, right, &alias)?;

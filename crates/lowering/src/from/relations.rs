@@ -25,12 +25,13 @@ impl Lowering<'_> {
             }
             Source::Query(query) => {
                 let (plan, errors) = self.readable(query)?;
-                self.set_unread(relation.id, errors);
+                self.unread.relations.insert(relation.id, errors);
                 aliased(plan, relation, &alias)?
             }
             Source::Cte(id) => {
                 let plan = self.cte(*id)?;
-                self.set_unread_as_cte(relation.id, *id);
+                let errors = self.unread.queries.get(id).cloned().unwrap_or_default();
+                self.unread.relations.insert(relation.id, errors);
                 aliased(plan, relation, &alias)?
             }
             Source::Functions { calls, ordinality } => {
