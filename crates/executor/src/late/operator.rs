@@ -11,11 +11,11 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, execute_stream,
 };
-use futures::future::try_join_all;
-use futures::{StreamExt, TryStreamExt, stream};
+use futures::future::{BoxFuture, Shared, try_join_all};
+use futures::{FutureExt, StreamExt, TryStreamExt, stream};
+use parking_lot::Mutex;
 use std::fmt;
 use std::sync::Arc;
-use tokio::sync::OnceCell;
 use values::error::{Error, SqlState};
 use values::translate::external;
 
@@ -25,14 +25,17 @@ const EMPTY: &str = "evaluated before the subquery was executed";
 /// The error of a subquery, for all who read its value.
 type Failure = Arc<DataFusionError>;
 
+/// The result of computing all subqueries: the first error that comes late, if there is one.
+type Answer = Result<Option<Failure>, Failure>;
+
 /// Rows, and the subqueries whose values their expressions read.
 #[derive(Debug, Clone)]
 pub(crate) struct LateSubqueries {
     input: Arc<dyn ExecutionPlan>,
     subqueries: Vec<Subquery>,
     results: ScalarSubqueryResults,
-    /// The first error that comes late, if there is one. All partitions share it.
-    computed: Arc<OnceCell<Result<Option<Failure>, Failure>>>,
+    /// What all partitions wait for.
+    computed: Arc<Mutex<Option<Shared<BoxFuture<'static, Answer>>>>>,
 }
 
 /// A subquery.
@@ -68,21 +71,19 @@ impl LateSubqueries {
         })
     }
 
-    /// Computes all values, and keeps them for the expressions. Returns the first error that comes late.
-    async fn compute(&self, context: &Arc<TaskContext>) -> Result<Option<Failure>> {
-        let mut outcomes = Vec::with_capacity(self.subqueries.len());
-        for subquery in &self.subqueries {
-            outcomes.push(subquery.outcome(context));
+    /// The computation of all values, which has begun once.
+    fn computed(&self, context: &Arc<TaskContext>) -> Shared<BoxFuture<'static, Answer>> {
+        let mut computed = self.computed.lock();
+        if let Some(begun) = &*computed {
+            return begun.clone();
         }
-        let outcomes = try_join_all(outcomes).await?;
-        let mut failure = None;
-        for (subquery, outcome) in self.subqueries.iter().zip(outcomes) {
-            match outcome {
-                Ok(value) => self.results.set(subquery.link.index, value)?,
-                Err(error) => failure = failure.or(Some(error)),
-            }
-        }
-        Ok(failure)
+        let (subqueries, results) = (self.subqueries.clone(), self.results.clone());
+        let context = Arc::clone(context);
+        let all =
+            async move { all_values(&subqueries, &results, &context).await.map_err(Arc::new) };
+        let begun = all.boxed().shared();
+        *computed = Some(begun.clone());
+        begun
     }
 
     async fn rows(
@@ -90,11 +91,7 @@ impl LateSubqueries {
         partition: usize,
         context: Arc<TaskContext>,
     ) -> Result<SendableRecordBatchStream> {
-        let computed = async || self.compute(&context).await.map_err(Arc::new);
-        let failure = match self.computed.get_or_init(computed).await {
-            Ok(failure) => failure.clone(),
-            Err(error) => return Err(DataFusionError::Shared(Arc::clone(error))),
-        };
+        let failure = self.computed(&context).await.map_err(DataFusionError::Shared)?;
         let rows = self.input.execute(partition, context)?;
         let Some(failure) = failure else { return Ok(rows) };
         let schema = rows.schema();
@@ -119,6 +116,27 @@ impl Subquery {
             false => Err(DataFusionError::Shared(error)),
         }
     }
+}
+
+/// Computes all values, and keeps them for the expressions.
+async fn all_values(
+    subqueries: &[Subquery],
+    results: &ScalarSubqueryResults,
+    context: &Arc<TaskContext>,
+) -> Result<Option<Failure>> {
+    let mut outcomes = Vec::with_capacity(subqueries.len());
+    for subquery in subqueries {
+        outcomes.push(subquery.outcome(context));
+    }
+    let outcomes = try_join_all(outcomes).await?;
+    let mut failure = None;
+    for (subquery, outcome) in subqueries.iter().zip(outcomes) {
+        match outcome {
+            Ok(value) => results.set(subquery.link.index, value)?,
+            Err(error) => failure = failure.or(Some(error)),
+        }
+    }
+    Ok(failure)
 }
 
 /// The value of the only row of a subquery; NULL without a row.
