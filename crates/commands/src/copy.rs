@@ -3,6 +3,7 @@
 use crate::names::{RelationName, texts};
 use crate::options::{Given, refuse_repeated};
 use crate::{Error, Result};
+use grammar::expression_text;
 use grammar::tree::{CopyStmt, NodeEnum};
 
 /// COPY.
@@ -16,6 +17,8 @@ pub struct Copy {
     pub place: CopyPlace,
     /// The options.
     pub options: Vec<Given>,
+    /// The condition for the rows that are copied.
+    pub condition: Option<String>,
 }
 
 /// What is copied.
@@ -41,9 +44,6 @@ impl Copy {
         if statement.is_program {
             return Err(Error::missing("COPY with PROGRAM"));
         }
-        if statement.where_clause.is_some() {
-            return Err(Error::missing("COPY ... WHERE"));
-        }
         refuse_repeated(&statement.options)?;
         let what = match &statement.relation {
             Some(relation) => {
@@ -59,7 +59,11 @@ impl Copy {
             name => CopyPlace::File(name.to_owned()),
         };
         let options = Given::all(&statement.options);
-        Ok(Self { what, is_from: statement.is_from, place, options })
+        let condition = statement.where_clause.as_deref().map(|condition| {
+            expression_text(condition).ok_or_else(|| Error::missing("this condition of COPY"))
+        });
+        let condition = condition.transpose()?;
+        Ok(Self { what, is_from: statement.is_from, place, options, condition })
     }
 
     /// Whether the rows come from the client or go to it.

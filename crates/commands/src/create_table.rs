@@ -6,7 +6,7 @@ use crate::data_type::DataType;
 use crate::names::{Persistence, RelationName, incomplete, node, texts};
 use crate::options::Given;
 use crate::storage_options::{self, Stored};
-use crate::{Error, Result};
+use crate::{Error, Execute, Result};
 use grammar::statement_text;
 use grammar::tree::{
     ColumnDef, CreateStmt, CreateTableAsStmt, NodeEnum, ObjectType, OnCommitAction, TableLikeClause,
@@ -89,6 +89,8 @@ pub struct CreateTableAs {
     pub is_into: bool,
     /// The text of the query of CREATE MATERIALIZED VIEW, and the relations that it names.
     pub materialized: Option<(String, Vec<RelationName>)>,
+    /// The EXECUTE that stands for the query.
+    pub execute: Option<Execute>,
 }
 
 impl CreateTable {
@@ -175,9 +177,10 @@ impl CreateTableAs {
             return Err(Error::missing("TABLESPACE"));
         }
         let query = node(statement.query.as_deref())?;
-        if !matches!(query, NodeEnum::SelectStmt(_)) {
-            return Err(Error::missing("CREATE TABLE AS EXECUTE"));
-        }
+        let execute = match query {
+            NodeEnum::ExecuteStmt(execute) => Some(Execute::of(execute)?),
+            _ => None,
+        };
         let materialized = match statement.objtype() {
             ObjectType::ObjectMatview => {
                 let unlogged = Error::new("0A000", "materialized views cannot be unlogged");
@@ -202,6 +205,7 @@ impl CreateTableAs {
             with_data: !into.skip_data,
             is_into: statement.is_select_into,
             materialized,
+            execute,
         })
     }
 }

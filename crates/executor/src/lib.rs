@@ -16,14 +16,17 @@
 //!    until they notice; nobody waits for them, and they work at a lower priority.
 //!
 //! What a statement computes once and reads several times is in [`kept`]. [`short_circuit`] skips what PostgreSQL would not
-//! evaluate; [`logical_may_fail`] and [`physical_may_fail`] tell where this matters.
+//! evaluate; [`logical_may_fail`] and [`physical_may_fail`] tell where this matters. An error of a subquery that
+//! [comes late](comes_late) is one where a row needs its value.
 //!
 //! Not here: what a statement does (`query`), and who asks for its end (`server`).
 
 mod control;
 mod fallible;
+mod first_error;
 mod held;
 pub mod kept;
+mod late;
 mod memory_pool;
 mod monitor;
 mod one_input;
@@ -37,7 +40,9 @@ mod task;
 
 pub use control::{CommitGuard, Control};
 pub use fallible::{logical_may_fail, physical_may_fail};
+pub use first_error::first_error;
 pub use held::Held;
+pub use late::comes_late;
 pub use memory_pool::QueryMemory;
 pub use pool::{Executors, Lease};
 pub use scope::{Scope, check};

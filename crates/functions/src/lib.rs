@@ -56,7 +56,7 @@ pub fn register_shared(engine: &mut SessionState) -> Result<()> {
         engine.register_udf(function)?;
     }
     let aggregates = numbers::totals::all().into_iter().chain(numbers::moments::all());
-    for aggregate in aggregates.chain(extremes::all()) {
+    for aggregate in aggregates.chain(numbers::sums::all()).chain(extremes::all()) {
         engine.register_udaf(Arc::new(aggregate))?;
     }
     limits::register(engine)?;

@@ -5,6 +5,7 @@ use crate::names;
 use crate::refusal::{Result, missing, unsupported};
 use crate::scope::{CtePlan, Lowering};
 use crate::typed::Typed;
+use crate::unread::Errors;
 use analyzer::tree::{Body, Cte, CteId, SetOperation, SetOperator};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::catalog::cte_worktable::CteWorkTable;
@@ -23,14 +24,20 @@ impl Lowering<'_> {
             let lowered = self.skipping(cte.references == 0, |lowering| {
                 lowering.in_subquery(|lowering| match &cte.query.body {
                     Body::SetOperation(operation) if cte.is_recursive => {
-                        lowering.recursive(cte, operation)
+                        Ok((lowering.recursive(cte, operation)?, Errors::new()))
                     }
-                    _ => lowering.query(&cte.query),
+                    _ => lowering.readable_cte(cte),
                 })
             });
             self.ctes_around -= 1;
-            let (plan, outer) = lowered?;
+            let ((plan, errors), outer) = lowered?;
             self.note(&outer);
+            if errors.is_empty() || !kept::is_volatile(&plan)? {
+                self.unread.queries.insert(cte.id, errors);
+            } else if let Some((_, error)) = errors.into_iter().next() {
+                // It is computed once, with all columns.
+                self.constant_error.get_or_insert(error);
+            }
             let planned = self.kept(cte, CtePlan { plan, outer, kept: None })?;
             self.ctes.insert(cte.id, planned);
         }

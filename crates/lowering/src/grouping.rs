@@ -79,7 +79,7 @@ impl Lowering<'_> {
         for (index, (aggregate, places)) in made.into_iter().enumerate() {
             let parts = places.iter().filter_map(|place| columns.get(first + place));
             let parts = parts.cloned().map(Expr::Column).collect();
-            let value = aggregate.value(self, parts)?;
+            let value = aggregate.with_keys(self)?.value(self, parts)?;
             self.add_slot(select.id, Slot::Aggregate(index), value, plan.schema());
         }
         if sets.is_some() {

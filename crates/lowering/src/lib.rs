@@ -22,6 +22,7 @@ mod numbers;
 mod order;
 mod populate;
 mod query;
+mod readable;
 mod record_fields;
 mod records;
 mod refusal;
@@ -34,6 +35,7 @@ mod sets;
 mod together;
 mod typed;
 mod types;
+mod unread;
 mod user_functions;
 mod values_body;
 mod windows;
@@ -74,6 +76,8 @@ pub struct Surroundings<'a> {
     /// Whether constants that have no value, such as 1/0, are errors, as they are when PostgreSQL plans a statement to execute
     /// it.
     pub folds: bool,
+    /// Whether the query is a view's, of which a statement may read some columns only.
+    pub is_of_view: bool,
     /// The text of the statement, in which errors have positions.
     pub text: &'a str,
 }
@@ -97,7 +101,10 @@ pub struct SourceTable {
 pub fn lower(query: &Query, surroundings: &Surroundings<'_>) -> Result<(LogicalPlan, Vec<Field>)> {
     let mut lowering = scope::Lowering::new(surroundings);
     lowering.whole_rows = analyzer::whole_rows(query);
-    let plan = lowering.query(query)?;
+    let plan = match surroundings.is_of_view {
+        true => lowering.readable(query)?.0,
+        false => lowering.query(query)?,
+    };
     lowering.refuse_constants()?;
     result::described(&lowering, query, plan)
 }

@@ -7,6 +7,7 @@ use crate::Surroundings;
 use crate::names::Qualifiers;
 use crate::refusal::{Refusal, Result, missing};
 use crate::typed::Typed;
+use crate::unread::Unread;
 use analyzer::system::SqlType;
 use analyzer::tree::{CteId, Expr as Tree, Location, Relation, RelationId, SelectId};
 use datafusion::arrow::datatypes::FieldRef;
@@ -43,6 +44,8 @@ pub(crate) struct Lowering<'a> {
     pub(crate) is_joining: bool,
     /// The error of the first constant that has no value.
     pub(crate) constant_error: Option<Error>,
+    /// The columns that may stay unread.
+    pub(crate) unread: Unread,
     /// The relations whose rows are values.
     pub(crate) whole_rows: HashSet<RelationId>,
     /// Whether an outer join may make up rows of what is lowered.
@@ -128,6 +131,7 @@ impl<'a> Lowering<'a> {
             aggregate_order: None,
             is_joining: false,
             constant_error: None,
+            unread: Unread::default(),
             whole_rows: HashSet::new(),
             is_nullable: false,
             table_oids: HashMap::new(),
@@ -306,6 +310,10 @@ impl<'a> Lowering<'a> {
 
     /// A column of a relation.
     pub(crate) fn column(&mut self, relation: RelationId, column: usize) -> Result<Typed> {
+        let mut errors = self.unread.relations.get(&relation).into_iter().flatten();
+        if let Some((_, error)) = errors.find(|(place, _)| *place == column) {
+            self.constant_error.get_or_insert_with(|| error.clone());
+        }
         let found = self.relations.get(&relation);
         let found = found.and_then(|(frame, columns)| Some((*frame, columns.get(column)?.clone())));
         let Some((frame, known)) = found else { return missing("a reference to this relation") };

@@ -33,7 +33,11 @@ impl Lowering<'_> {
         let (plan, order) = self.in_frame(|lowering| {
             let Carried { plan, order } = lowering.rows(select, keys)?;
             let order = if select.distinct.is_some() { Vec::new() } else { order };
-            if let Some(plan) = lowering.postponed(&plan, select, keys, &order, limit)? {
+            let may_stay_unread = lowering.may_stay_unread(select);
+            let postponed = lowering.skipping(may_stay_unread, |lowering| {
+                lowering.postponed(&plan, select, keys, &order, limit)
+            })?;
+            if let Some(plan) = postponed {
                 return Ok((plan, None));
             }
             let (plan, order) = lowering.projected(plan, select, keys, order)?;
@@ -148,8 +152,8 @@ impl Lowering<'_> {
         let names = names::unique(select.output.iter().map(|output| &*output.name));
         let mut columns = Columns::default();
         let anchor = anchor(&plan, select);
-        for (output, name) in select.output.iter().zip(&names) {
-            let value = self.expr(&output.expr)?;
+        for (place, name) in names.iter().enumerate() {
+            let value = self.output(select, place, keys)?;
             columns.add(anchored(value, anchor.as_ref())?, name.clone());
         }
         if columns.exprs.is_empty() {

@@ -5,7 +5,7 @@ use grammar::Script;
 use grammar::tree::NodeEnum;
 use std::sync::Arc;
 use store::catalog::SqlType;
-use values::error::Error;
+use values::error::{Error, SqlState};
 
 /// One parsed statement of a script. Clones share what is parsed.
 #[derive(Debug, Clone)]
@@ -17,7 +17,7 @@ pub struct Statement {
     pub offset: usize,
     script: Arc<Script>,
     body: Arc<Body>,
-    /// What an EXPLAIN EXECUTE explains.
+    /// What an EXPLAIN EXECUTE or CREATE TABLE AS EXECUTE executes.
     executed: Option<Arc<Statement>>,
     /// The types of the parameters, if their values do not say them; empty otherwise.
     parameter_types: Arc<[Option<SqlType>]>,
@@ -91,6 +91,9 @@ impl Statement {
     /// What a CREATE TABLE AS, CREATE VIEW or COPY reads.
     fn read(&self) -> Option<&NodeEnum> {
         let inner = match self.innermost()? {
+            NodeEnum::CreateTableAsStmt(_) if let Some(executed) = &self.executed => {
+                return executed.innermost();
+            }
             NodeEnum::CreateTableAsStmt(create) => &create.query,
             NodeEnum::ViewStmt(create) => &create.query,
             NodeEnum::CopyStmt(copy) => &copy.query,
@@ -131,9 +134,18 @@ impl Statement {
         Some(Self { body: Arc::new(body), ..self.clone() })
     }
 
-    /// EXPLAIN EXECUTE with the statement that it executes.
+    /// EXPLAIN EXECUTE or CREATE TABLE AS EXECUTE with the statement that it executes.
     pub(crate) fn of_executed(&self, executed: &Self) -> Self {
-        Self { executed: Some(Arc::new(executed.clone())), ..self.clone() }
+        let is_stored = matches!(self.command(), Some(Command::Definition(_)));
+        let body = match executed.innermost() {
+            Some(NodeEnum::SelectStmt(_)) => Arc::clone(&self.body),
+            _ if is_stored => {
+                let message = "prepared statement is not a SELECT";
+                Arc::new(Body::Refused(Error::new(SqlState::WrongObjectType, message)))
+            }
+            _ => Arc::clone(&self.body),
+        };
+        Self { body, executed: Some(Arc::new(executed.clone())), ..self.clone() }
     }
 
     /// The parse tree of a query or a change of rows; `None` for other statements.

@@ -204,6 +204,11 @@ impl<'a> Planner<'a> {
         Self { expanded: view.into_iter().collect(), ..self }
     }
 
+    /// Whether what is planned is the query of a view.
+    pub fn is_of_view(&self) -> bool {
+        !self.expanded.is_empty()
+    }
+
     /// The style in which the session reads and writes values.
     pub fn style(&self) -> Style {
         Style::from_config(self.engine.config_options())

@@ -2,7 +2,10 @@
 
 use crate::constraints::Constraints;
 use crate::default_values::{DefaultValue, evaluate_constant};
-use datafusion::arrow::array::{ArrayRef, Int64Array, RecordBatch, new_null_array};
+use crate::expressions;
+use crate::row_expression::RowExpression;
+use datafusion::arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch, new_null_array};
+use datafusion::arrow::compute::filter;
 use datafusion::physical_expr::PhysicalExpr;
 use planner::Planner;
 use std::sync::Arc;
@@ -30,6 +33,8 @@ pub struct Assembly {
     store: Arc<Store>,
     origins: Vec<Origin>,
     constraints: Arc<Constraints>,
+    /// The condition for the rows that are taken; `None` if all are.
+    condition: Option<RowExpression>,
     is_lasting: bool,
 }
 
@@ -59,7 +64,19 @@ impl Assembly {
             });
         }
         let (table, store) = (Arc::clone(table), Arc::clone(store));
-        Ok(Self { table, store, origins, constraints, is_lasting })
+        Ok(Self { table, store, origins, constraints, condition: None, is_lasting })
+    }
+
+    /// Takes only the rows for which the condition of a COPY FROM is true, if there is one.
+    ///
+    /// # Errors
+    /// What is wrong with the condition.
+    pub fn with_condition(self, planner: &Planner<'_>, text: Option<&str>) -> Result<Self> {
+        let Some(text) = text else { return Ok(self) };
+        let mut row = expressions::plan_copied(planner, &self.table, text)?;
+        let Some(condition) = row.exprs.pop() else { return Ok(self) };
+        let (_, condition) = planner.physical_expression(condition, &row.schema)?;
+        Ok(Self { condition: Some(RowExpression::new(condition)), is_lasting: false, ..self })
     }
 
     /// Whether other statements may reuse it: no default and no constraint depends on the start
@@ -107,7 +124,8 @@ impl Assembly {
         &self.constraints
     }
 
-    /// Converts a batch: the result has all columns of the table, but need not satisfy its constraints.
+    /// Converts a batch: the result has all columns of the table, but need not satisfy its constraints. Without a condition it
+    /// has all rows.
     pub fn columns(&self, input: &RecordBatch) -> Result<Vec<ArrayRef>> {
         let rows = input.num_rows();
         let mut columns: Vec<ArrayRef> = Vec::with_capacity(self.origins.len());
@@ -124,6 +142,9 @@ impl Assembly {
                 Origin::Null => new_null_array(&column.sql_type.arrow(), rows),
             });
         }
-        Ok(columns)
+        let Some(condition) = &self.condition else { return Ok(columns) };
+        let taken = condition.values(&self.constraints.given_rows(&columns)?)?;
+        let taken = taken.as_boolean();
+        Ok(columns.iter().map(|column| filter(column, taken)).collect::<Result<_, _>>()?)
     }
 }

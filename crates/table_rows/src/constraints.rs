@@ -5,6 +5,7 @@ use crate::row_expression::RowExpression;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::physical_expr::PhysicalExpr;
+use executor::first_error;
 use planner::{self, Planner};
 use scan::provider::{row_schema, typed_rows};
 use std::sync::Arc;
@@ -126,16 +127,11 @@ impl Constraints {
     }
 
     /// The number of rows before the first one in error, and its error. `error` is that of all rows together.
-    fn first_error(&self, columns: &[ArrayRef], mut error: Error) -> (usize, Error) {
-        let (mut sound, mut end) = (0, columns.first().map_or(0, |column| column.len()));
-        while end - sound > 1 {
-            let middle = sound.midpoint(end);
-            match self.batch_of_all(sliced(columns, sound, middle)) {
-                Ok(_) => sound = middle,
-                Err(found) => (end, error) = (middle, found),
-            }
-        }
-        (sound, error)
+    fn first_error(&self, columns: &[ArrayRef], error: Error) -> (usize, Error) {
+        let rows = columns.first().map_or(0, |column| column.len());
+        first_error(rows, error, |begin, end| {
+            self.batch_of_all(sliced(columns, begin, end)).map(drop)
+        })
     }
 
     /// As [`Self::batch`], with the error of any row. Of a single row it is the one that PostgreSQL finds first.
@@ -204,7 +200,7 @@ impl Constraints {
     }
 
     /// Rows for expressions before NOT NULL is checked.
-    fn given_rows(&self, columns: &[ArrayRef]) -> Result<RecordBatch> {
+    pub(crate) fn given_rows(&self, columns: &[ArrayRef]) -> Result<RecordBatch> {
         let schema = row_schema(&self.table);
         let nullable = |field: &Arc<Field>| Field::clone(field).with_nullable(true);
         let schema = Schema::new(schema.fields().iter().map(nullable).collect::<Vec<_>>());

@@ -20,7 +20,7 @@ use scan::provider::row_schema;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use store::catalog::{self, Index, SqlType, Table};
-use values::error::{Error, Result};
+use values::error::{Error, Result, SqlState};
 
 /// Expressions over a table's row.
 pub struct OverRow {
@@ -153,6 +153,28 @@ pub fn plan_tree(planner: &Planner<'_>, table: &Table, tree: &Tree) -> Result<Ov
         is_immutable: true,
         parameters,
     })
+}
+
+/// The condition of COPY FROM.
+///
+/// # Errors
+/// 42P10 if it reads a generated column, which has no value yet; as of [`plan`].
+pub fn plan_copied(planner: &Planner<'_>, table: &Table, text: &str) -> Result<OverRow> {
+    let condition = RowExpression::Copied(text);
+    let (tree, _) = expanded(planner, table, condition)?;
+    for column in table.columns.iter().filter(|column| column.generated.is_some()) {
+        let reads = |part: &Tree| match part.kind {
+            Kind::Column(_, at) => table.columns.get(at).is_some_and(|of| of.id == column.id),
+            ref kind => matches!(kind, Kind::WholeRow(_)),
+        };
+        if tree.iter().any(|tree| analyzer::contains(tree, &mut { reads })) {
+            let message = "generated columns are not supported in COPY FROM WHERE conditions";
+            let detail = format!("Column \"{}\" is a generated column.", column.name);
+            let error = Error::new(SqlState::InvalidColumnReference, message);
+            return Err(error.with_detail(detail));
+        }
+    }
+    plan_one(planner, table, condition)
 }
 
 /// The values of a column whose type becomes another.
@@ -378,6 +400,7 @@ fn over(
     let rows = Rows { schema, relations: &[(relation, types)], row: &[], with: &[] };
     let surroundings = Surroundings {
         folds: false,
+        is_of_view: false,
         engine: with.engine,
         functions: with.functions,
         user_functions: with.user_functions,

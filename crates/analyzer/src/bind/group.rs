@@ -4,6 +4,7 @@ use super::Binder;
 use super::comparable::comparable;
 use super::names;
 use crate::error::{Error, Result};
+use crate::system::functions;
 use crate::tree::walk::{children_mut, query_expressions_mut};
 use crate::tree::{
     Distinct, Expr, GroupingSets, Kind, Output, RelationId, Select, SelectId, SortKey,
@@ -141,11 +142,6 @@ impl Binder<'_> {
             return Err(
                 Error::new("42P20", "window functions are not allowed in GROUP BY").at(location)
             );
-        }
-        let is_set = matches!(key.kind, Kind::Set(..));
-        if !is_set && super::contains(&key, &mut |part| matches!(&part.kind, Kind::Set(..))) {
-            let what = "a set-returning function within a key of GROUP BY";
-            return Err(Error::missing(what).at(location));
         }
         comparable("=", key.sql_type.oid, location)?;
         let key = Key { expr: key, output: at };
@@ -313,16 +309,22 @@ impl Replacer {
         Ok(())
     }
 
-    /// Refuses direct arguments of aggregates that are no keys, and with grouping sets all that are not the same for all rows.
-    fn check_direct(&mut self, select: &Select, has_sets: bool) -> Result<()> {
-        for aggregate in &select.aggregates {
-            for argument in &aggregate.arguments[..aggregate.direct_arguments] {
-                // It is computed from the rows of the group, which have a value where a set without the key has NULL.
+    /// Refuses direct arguments of aggregates that are no keys. With grouping sets they are computed of the keys: rows have a
+    /// value where a set without the key has NULL. Aggregates that compare rows with them cannot be computed so.
+    fn check_direct(&mut self, select: &mut Select, has_sets: bool) -> Result<()> {
+        for aggregate in &mut select.aggregates {
+            let is_user = aggregate.user.is_some();
+            let kind = functions::of(aggregate.function).map(|function| function.aggregate);
+            let is_ordered = !is_user && kind == Some(functions::AggregateKind::OrderedSet);
+            for argument in &mut aggregate.arguments[..aggregate.direct_arguments] {
                 let mut replaced = argument.clone();
                 self.replace(&mut replaced)?;
                 if has_sets && replaced != *argument {
-                    let what = "a computed argument in front of WITHIN GROUP with grouping sets";
-                    return Err(Error::missing(what).at(argument.location.0));
+                    if !is_ordered {
+                        let what = "a computed argument of this aggregate with grouping sets";
+                        return Err(Error::missing(what).at(argument.location.0));
+                    }
+                    *argument = replaced;
                 }
             }
         }

@@ -3,7 +3,7 @@
 
 use super::Binder;
 use crate::error::{Error, Result};
-use crate::tree::walk::children_mut;
+use crate::tree::walk::{children, children_mut};
 use crate::tree::{
     Distinct, Expr, From, Kind, Relation, RelationId, Select, SelectId, SetCall, SortKey, Source,
 };
@@ -12,7 +12,7 @@ impl Binder<'_> {
     /// Moves the sets among the keys of GROUP BY to FROM.
     ///
     /// # Errors
-    /// 42803 for sets of aggregates; 0A000 for sets of rows, and of other sets.
+    /// 42803 for sets of aggregates; 0A000 for sets of rows, of other sets, and outside of keys.
     pub(super) fn sets_before_groups(
         &mut self,
         select: &mut Select,
@@ -22,16 +22,20 @@ impl Binder<'_> {
         let mut keys: Vec<&mut Expr> = keys.collect();
         let mut moved: Vec<usize> = Vec::new();
         for key in &keys {
-            if let Kind::Set(of, place) = key.kind
-                && of == select.id
-                && !moved.contains(&place)
-            {
-                moved.push(place);
-            }
+            super::contains(key, &mut |part| {
+                if let Kind::Set(of, place) = part.kind
+                    && of == select.id
+                    && !moved.contains(&place)
+                {
+                    moved.push(place);
+                }
+                false
+            });
         }
         if moved.is_empty() {
             return Ok(());
         }
+        refuse_elsewhere(select, order_by, &keys, &moved)?;
         moved.sort_unstable();
         let location = keys.first().map_or(-1, |key| key.location.0);
         let mut calls: Vec<SetCall> = Vec::with_capacity(moved.len());
@@ -75,6 +79,37 @@ impl Binder<'_> {
         arguments.for_each(|argument| renumbered.replace(argument));
         Ok(())
     }
+}
+
+/// Refuses sets of keys that are read by themselves: PostgreSQL makes their rows again, of the groups.
+fn refuse_elsewhere(
+    select: &Select,
+    order_by: &[SortKey],
+    keys: &[&mut Expr],
+    moved: &[usize],
+) -> Result<()> {
+    let is_moved = |part: &Expr| matches!(part.kind, Kind::Set(of, at) if of == select.id && moved.contains(&at));
+    let read = select.output.iter().map(|output| &output.expr);
+    let mut read = read.chain(order_by.iter().map(|key| &key.expr));
+    match read.find(|expr| stands_outside(expr, keys, &is_moved)) {
+        Some(expr) => {
+            let what = "a set-returning function both in a key of GROUP BY and outside of it";
+            Err(Error::missing(what).at(expr.location.0))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Whether an expression has a part that is a moved set, outside of all keys.
+fn stands_outside(expr: &Expr, keys: &[&mut Expr], is_moved: &dyn Fn(&Expr) -> bool) -> bool {
+    grammar::growing(|| {
+        if keys.iter().any(|key| **key == *expr) {
+            return false;
+        }
+        let mut found = is_moved(expr);
+        children(expr, &mut |part| found = found || stands_outside(part, keys, is_moved));
+        found
+    })
 }
 
 /// The new places of sets.

@@ -24,6 +24,8 @@ pub enum RowExpression<'a> {
     IndexKey(&'a str),
     /// The condition of a partial index.
     IndexPredicate(&'a str),
+    /// The condition of COPY FROM, for the rows that are copied.
+    Copied(&'a str),
 }
 
 /// Binds expressions of a table's definition. They refer to the table's columns as to those of a relation, whose number
@@ -115,12 +117,15 @@ impl Binder<'_> {
             RowExpression::IndexKey(text) => {
                 self.in_clause(Clause::IndexExpression, |binder| binder.default_argument(text))
             }
-            RowExpression::IndexPredicate(text) => {
-                let condition =
-                    self.in_clause(Clause::IndexPredicate, |binder| binder.default_argument(text))?;
-                self.coerce_to_bool(condition, "WHERE")
-            }
+            RowExpression::IndexPredicate(text) => self.where_of(Clause::IndexPredicate, text),
+            RowExpression::Copied(text) => self.where_of(Clause::CopyWhere, text),
         }
+    }
+
+    /// A condition of WHERE.
+    fn where_of(&mut self, clause: Clause, text: &str) -> Result<Expr> {
+        let condition = self.in_clause(clause, |binder| binder.default_argument(text))?;
+        self.coerce_to_bool(condition, "WHERE")
     }
 
     /// A value as it is assigned to a column of a type.

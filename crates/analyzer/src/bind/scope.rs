@@ -36,6 +36,8 @@ pub(super) enum Clause {
     /// An expression of an ON CONFLICT target, and its WHERE.
     IndexExpression,
     IndexPredicate,
+    /// WHERE of COPY FROM.
+    CopyWhere,
 }
 
 impl Clause {
@@ -66,6 +68,7 @@ impl Clause {
             Self::MergeWhen => "MERGE WHEN conditions",
             Self::IndexExpression => "index expressions",
             Self::IndexPredicate => "index predicates",
+            Self::CopyWhere => "COPY FROM WHERE conditions",
         }
     }
 }

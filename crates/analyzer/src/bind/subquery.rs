@@ -20,6 +20,7 @@ impl Binder<'_> {
             Some(Clause::Transform) => Some("transform expression"),
             Some(Clause::IndexExpression) => Some("index expression"),
             Some(Clause::IndexPredicate) => Some("index predicate"),
+            Some(Clause::CopyWhere) => Some("COPY FROM WHERE condition"),
             _ => None,
         };
         if let Some(definition) = definition {

@@ -1,10 +1,13 @@
-//! Operators whose expressions have short circuits.
+//! Operators whose expressions have short circuits, and the errors of the first row.
 
 use super::{is_needed, short_circuit};
+use crate::fallible::physical_may_fail;
+use crate::first_error::OfFirstRow;
 use datafusion::common::Result;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::aggregate::AggregateFunctionExpr;
+use datafusion::physical_expr_common::physical_expr::is_volatile;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::{AggregateExec, AggregateInputMode, PhysicalGroupBy};
 use datafusion::physical_plan::filter::{FilterExec, FilterExecBuilder};
@@ -17,7 +20,8 @@ pub(crate) fn is_needed_in(plan: &Arc<dyn ExecutionPlan>) -> bool {
     let mut found = false;
     if is_known {
         let read = plan.apply_expressions(&mut |expression| {
-            found = found || is_needed(expression);
+            let fails = || !is_first(plan) && physical_may_fail(expression);
+            found = found || is_needed(expression) || fails();
             Ok(TreeNodeRecursion::Continue)
         });
         found = found || read.is_err();
@@ -35,15 +39,19 @@ fn is_first(plan: &Arc<dyn ExecutionPlan>) -> bool {
 pub(crate) fn with_short_circuits(plan: &Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     if let Some(filter) = plan.downcast_ref::<FilterExec>() {
         let predicate = short_circuit(Arc::clone(filter.predicate()))?;
+        let predicate = of_first_row(vec![predicate]).swap_remove(0);
         let filter = FilterExecBuilder::from(filter).with_predicate(predicate).build()?;
         return Ok(Arc::new(filter));
     }
     if let Some(projection) = plan.downcast_ref::<ProjectionExec>() {
-        let exprs = projection.expr().iter().map(|named| {
-            let expr = short_circuit(Arc::clone(&named.expr))?;
-            Ok(ProjectionExpr { expr, alias: named.alias.clone() })
+        let exprs = projection.expr().iter();
+        let exprs = exprs.map(|named| short_circuit(Arc::clone(&named.expr)));
+        let exprs = of_first_row(exprs.collect::<Result<_>>()?).into_iter();
+        let exprs = exprs.zip(projection.expr()).map(|(expr, named)| {
+            let alias = named.alias.clone();
+            ProjectionExpr { expr, alias }
         });
-        let exprs = exprs.collect::<Result<Vec<_>>>()?;
+        let exprs: Vec<_> = exprs.collect();
         let projection = ProjectionExec::try_new(exprs, Arc::clone(projection.input()))?;
         return Ok(Arc::new(projection));
     }
@@ -51,6 +59,20 @@ pub(crate) fn with_short_circuits(plan: &Arc<dyn ExecutionPlan>) -> Result<Arc<d
         Some(aggregate) if is_first(plan) => Ok(Arc::new(with_new_arguments(aggregate)?)),
         _ => Ok(Arc::clone(plan)),
     }
+}
+
+/// Expressions that are evaluated for each row, with the errors of the first row in error. Volatile ones are evaluated once.
+fn of_first_row(expressions: Vec<Arc<dyn PhysicalExpr>>) -> Vec<Arc<dyn PhysicalExpr>> {
+    if expressions.iter().any(is_volatile) {
+        return expressions;
+    }
+    let fallible = expressions.iter().filter(|expression| physical_may_fail(expression));
+    let fallible: Arc<[_]> = fallible.cloned().collect();
+    let checked = |expression| match physical_may_fail(&expression) {
+        true => OfFirstRow::new(expression, &fallible),
+        false => expression,
+    };
+    expressions.into_iter().map(checked).collect()
 }
 
 fn with_new_arguments(aggregate: &AggregateExec) -> Result<AggregateExec> {

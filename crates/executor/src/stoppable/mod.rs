@@ -20,6 +20,7 @@ use datafusion::physical_plan::joins::{
     CrossJoinExec, HashJoinExec, NestedLoopJoinExec, PiecewiseMergeJoinExec, SortMergeJoinExec,
 };
 use datafusion::physical_plan::recursive_query::RecursiveQueryExec;
+use datafusion::physical_plan::scalar_subquery::ScalarSubqueryExec;
 use datafusion::physical_plan::unnest::UnnestExec;
 use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
 use operator::Stoppable;
@@ -100,12 +101,13 @@ impl PhysicalOptimizerRule for Checks {
     }
 }
 
-/// Whether an operator that is no join begins a pipeline, may have many more rows than its inputs, or has expressions whose
-/// operands are not evaluated for all rows.
+/// Whether an operator that is no join begins a pipeline, may have many more rows than its inputs, has expressions whose
+/// operands are not evaluated for all rows, or subqueries whose errors may come late.
 fn needs_checks(plan: &Arc<dyn ExecutionPlan>) -> bool {
     plan.children().is_empty()
         || plan.is::<UnnestExec>()
         || plan.is::<RecursiveQueryExec>()
+        || plan.is::<ScalarSubqueryExec>()
         || plan.is::<WindowAggExec>()
         || plan.is::<BoundedWindowAggExec>()
         || short_circuit::is_needed_in(plan)

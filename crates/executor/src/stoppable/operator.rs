@@ -3,6 +3,7 @@
 use super::predicate;
 use super::wide::check_width;
 use crate::held::Held;
+use crate::late::LateSubqueries;
 use crate::scope::check;
 use crate::short_circuit::with_short_circuits;
 use datafusion::arrow::array::RecordBatch;
@@ -15,6 +16,7 @@ use datafusion::physical_plan::distribution_requirements::InputDistributionRequi
 use datafusion::physical_plan::execution_plan::{CardinalityEffect, InvariantLevel};
 use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec};
 use datafusion::physical_plan::metrics::MetricsSet;
+use datafusion::physical_plan::scalar_subquery::ScalarSubqueryExec;
 use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
 use datafusion::physical_plan::{
     ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties,
@@ -75,8 +77,12 @@ impl Stoppable {
     }
 }
 
-/// The operator as it is executed: a join with a check in its predicate, any with short circuits in its expressions.
+/// The operator as it is executed: a join with a check in its predicate, any with short circuits in its expressions, one with
+/// subqueries whose errors may come late.
 fn with_check(operator: &Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    if let Some(subqueries) = operator.downcast_ref::<ScalarSubqueryExec>() {
+        return Ok(Arc::new(LateSubqueries::of(subqueries)?));
+    }
     if let Some(join) = operator.downcast_ref::<NestedLoopJoinExec>()
         && let Some(filter) = join.filter()
     {

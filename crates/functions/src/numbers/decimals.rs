@@ -1,12 +1,12 @@
-//! The summands of `sum`, and `avg` of floating-point numbers and intervals.
+//! The summands of `sum`, and `avg` of intervals.
 
 use crate::datetime::intervals;
 use columnar::{function, hidden};
 use datafusion::arrow::array::{
-    Array, ArrayRef, ArrowPrimitiveType, AsArray, Decimal128Array, Float64Array, PrimitiveArray,
+    Array, ArrayRef, ArrowPrimitiveType, AsArray, Decimal128Array, PrimitiveArray,
 };
 use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::{DataType, Float64Type, Int64Type, UInt32Type, UInt64Type};
+use datafusion::arrow::datatypes::{DataType, Int64Type, UInt32Type, UInt64Type};
 use datafusion::logical_expr::ScalarUDF;
 use std::sync::Arc;
 use values::error::{Error, Result, SqlState};
@@ -83,9 +83,6 @@ fn average_type(types: &[DataType]) -> Result<(Vec<DataType>, DataType)> {
         return Err(Error::new(SqlState::UndefinedFunction, "avg takes one argument"));
     };
     Ok(match sum {
-        DataType::Float16 | DataType::Float32 | DataType::Float64 => {
-            (vec![DataType::Float64, DataType::Int64], DataType::Float64)
-        }
         DataType::Interval(_) | DataType::Duration(_) => {
             (vec![intervals::INTERVAL, DataType::Int64], intervals::INTERVAL)
         }
@@ -99,13 +96,6 @@ fn average_type(types: &[DataType]) -> Result<(Vec<DataType>, DataType)> {
 
 fn mean(args: &[ArrayRef]) -> Result<ArrayRef> {
     match args[0].data_type() {
-        DataType::Float64 => {
-            let counts = cast(&args[1], &DataType::Float64)?;
-            let sums = args[0].as_primitive::<Float64Type>().iter();
-            let values = sums.zip(counts.as_primitive::<Float64Type>());
-            let values = values.map(|(sum, count)| Some(sum? / count.filter(|n| *n != 0.0)?));
-            Ok(Arc::new(values.collect::<Float64Array>()))
-        }
         DataType::Interval(_) => {
             let counts = cast(&args[1], &DataType::Float64)?;
             intervals::quotient(&[Arc::clone(&args[0]), counts])

@@ -10,6 +10,7 @@ pub(crate) mod moments;
 pub mod open;
 pub mod rank;
 mod rounding;
+pub(crate) mod sums;
 pub mod totals;
 
 use datafusion::logical_expr::ScalarUDF;

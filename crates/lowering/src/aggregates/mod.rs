@@ -60,9 +60,8 @@ impl Part {
     pub(crate) fn is_exact(&self) -> bool {
         // A user's aggregate has a name with a schema.
         match self.function.name() {
-            "count" | "min" | "max" => true,
+            "count" | "min" | "max" | "sum" => true,
             name if TOTALS.contains(&name) || Extreme::named(name).is_some() => true,
-            "sum" => !self.data_type.is_floating(),
             _ => false,
         }
     }
@@ -85,9 +84,21 @@ enum Direct {
     Value(Typed),
     /// It is the next column behind those of the parts.
     OfGroup(SqlType, DataType),
+    /// It is computed of keys of grouping sets.
+    OfKeys(Box<analyzer::tree::Expr>),
 }
 
 impl Made {
+    /// Computes what depends on the keys of groups, which are columns now.
+    pub(crate) fn with_keys(mut self, lowering: &mut Lowering<'_>) -> Result<Self> {
+        for direct in &mut self.direct {
+            if let Direct::OfKeys(argument) = direct {
+                *direct = Direct::Value(lowering.expr(argument)?);
+            }
+        }
+        Ok(self)
+    }
+
     /// The value of the aggregate over the columns with the values of its parts.
     pub(crate) fn value(&self, lowering: &Lowering<'_>, columns: Vec<Expr>) -> Result<Typed> {
         let of_part =
@@ -102,6 +113,7 @@ impl Made {
         for direct in &self.direct {
             values.extend(match direct {
                 Direct::Value(value) => Some(value.clone()),
+                Direct::OfKeys(_) => None,
                 Direct::OfGroup(sql_type, data_type) => columns.next().map(|expr| Typed {
                     expr,
                     sql_type: *sql_type,

@@ -10,7 +10,7 @@ use crate::typed::Typed;
 use ::functions::json::gather::SETS;
 use ::functions::numbers::open::SET;
 use analyzer::system::{Oid, SqlType, functions};
-use analyzer::tree::AggregateCall;
+use analyzer::tree::{AggregateCall, Expr as Tree, Kind};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::common::tree_node::TreeNode;
@@ -57,7 +57,6 @@ impl Lowering<'_> {
         let (Some(function), [key]) = (function_of(call.function), &call.order_by[..]) else {
             return missing("this aggregate WITHIN GROUP");
         };
-        let given = self.exprs(&call.arguments[..call.direct_arguments])?;
         let value = self.expr(&key.expr)?;
         let item = value.sql_type;
         let known = value.expr.clone().is_not_null();
@@ -74,14 +73,21 @@ impl Lowering<'_> {
         let plan = Plan::Ordered(function);
         let array = SqlType { oid: array, modifier: item.modifier };
         let mut exprs = vec![expr];
-        let direct = given.into_iter().map(|argument| self.direct(argument, &mut exprs));
-        let direct = direct.collect::<Result<_>>()?;
+        let mut direct = Vec::with_capacity(call.direct_arguments);
+        for argument in &call.arguments[..call.direct_arguments] {
+            let is_key = &mut |part: &Tree| matches!(part.kind, Kind::GroupKey(..));
+            direct.push(match analyzer::contains(argument, is_key) {
+                true => Direct::OfKeys(Box::new(argument.clone())),
+                false => self.direct_argument(argument, &mut exprs)?,
+            });
+        }
         Ok((Made { parts: vec![part], plan, sql_type: call.sql_type, array, direct }, exprs))
     }
 
     /// An argument in front of WITHIN GROUP. Where it depends on rows, it is the same for all rows of a group, and an aggregate
     /// returns it.
-    fn direct(&self, argument: Typed, aggregates: &mut Vec<Expr>) -> Result<Direct> {
+    fn direct_argument(&mut self, argument: &Tree, aggregates: &mut Vec<Expr>) -> Result<Direct> {
+        let argument = self.expr(argument)?;
         if let Some(value) = self.constant(&argument)? {
             return Ok(Direct::Value(Typed::constant(value, argument.sql_type)));
         }

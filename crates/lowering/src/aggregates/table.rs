@@ -70,11 +70,11 @@ const fn deviation(is_sample: bool, is_root: bool) -> Plan {
 
 const TABLE: &[(&str, Plan)] = &[
     ("count() count(any)", Plan::Count),
-    ("sum(int2) sum(int4) sum(int8) sum(float4) sum(float8) sum(numeric) sum(interval)", Plan::Sum),
-    (
-        "avg(int2) avg(int4) avg(int8) avg(float4) avg(float8) avg(numeric) avg(interval)",
-        Plan::Average,
-    ),
+    ("sum(int2) sum(int4) sum(int8) sum(numeric) sum(interval)", Plan::Sum),
+    ("sum(float4)", Plan::Named("real_sum")),
+    ("sum(float8)", Plan::Named("float_sum")),
+    ("avg(int2) avg(int4) avg(int8) avg(numeric) avg(interval)", Plan::Average),
+    ("avg(float4) avg(float8)", Plan::Named("float_avg")),
     (
         "min(int2) min(int4) min(int8) min(numeric) min(text) min(bpchar) min(date) min(time) \
          min(timestamp) min(timestamptz) min(oid) min(anyenum)",
@@ -164,7 +164,7 @@ impl Plan {
     pub(super) fn is_of_distinct_values(self) -> bool {
         // The engine computes these of all values only, or not always.
         let of_all = ["bit_xor", "corr"];
-        let starts = ["stddev_", "var_", "covar_", "regr_"];
+        let starts = ["stddev_", "var_", "covar_", "regr_", "float_", "real_"];
         match self {
             Self::Named(name) => {
                 !of_all.contains(&name) && !starts.iter().any(|start| name.starts_with(start))

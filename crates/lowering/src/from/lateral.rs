@@ -41,7 +41,8 @@ impl Lowering<'_> {
         query: &Query,
     ) -> Result<LogicalPlan> {
         let alias = self.qualifiers.add(&relation.alias);
-        let (plan, outer) = self.in_subquery(|lowering| lowering.query(query))?;
+        let ((plan, errors), outer) = self.in_subquery(|lowering| lowering.readable(query))?;
+        self.unread.relations.insert(relation.id, errors);
         if outer.is_empty() {
             let right = aliased(plan, relation, &alias)?;
             let right = self.register(relation, right, &alias)?;

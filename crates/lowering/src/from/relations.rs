@@ -24,11 +24,14 @@ impl Lowering<'_> {
                 self.table(handle, relation, &alias)?
             }
             Source::Query(query) => {
-                let plan = self.query(query)?;
+                let (plan, errors) = self.readable(query)?;
+                self.unread.relations.insert(relation.id, errors);
                 aliased(plan, relation, &alias)?
             }
             Source::Cte(id) => {
                 let plan = self.cte(*id)?;
+                let errors = self.unread.queries.get(id).cloned().unwrap_or_default();
+                self.unread.relations.insert(relation.id, errors);
                 aliased(plan, relation, &alias)?
             }
             Source::Functions { calls, ordinality } => {

@@ -50,6 +50,8 @@ pub struct Options {
     pub ignore_errors: bool,
     /// The highest number of skipped rows.
     pub reject_limit: Option<u64>,
+    /// The condition for the rows that are taken (WHERE), which the statement gives.
+    pub condition: Option<String>,
 }
 
 impl Options {
@@ -92,6 +94,7 @@ impl Options {
             force_not_null: Vec::new(),
             ignore_errors: false,
             reject_limit: None,
+            condition: None,
         };
         let mut escape = None;
         for Given { name, words, .. } in given {

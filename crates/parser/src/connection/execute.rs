@@ -1,35 +1,41 @@
-//! EXECUTE and EXPLAIN EXECUTE.
+//! EXECUTE, EXPLAIN EXECUTE and CREATE TABLE AS EXECUTE.
 
 use crate::statement::Statement;
-use commands::{Argument, Command};
+use commands::{Argument, Command, Definition};
 use store::catalog::SqlType;
 
-/// EXECUTE or EXPLAIN EXECUTE.
+/// EXECUTE, also in EXPLAIN and CREATE TABLE AS.
 #[derive(Debug, Clone)]
 pub struct Execute {
     /// The name of the prepared statement.
     pub name: String,
     /// The arguments, in order.
     pub arguments: Vec<Argument>,
-    /// The whole statement, if it is EXPLAIN EXECUTE.
-    explain: Option<Statement>,
+    /// The whole statement, if it is EXPLAIN or CREATE TABLE AS.
+    around: Option<Statement>,
 }
 
 impl Execute {
-    /// The EXECUTE in a statement, if it is EXECUTE or EXPLAIN EXECUTE.
+    /// The EXECUTE in a statement, if there is one.
     pub(super) fn of(statement: &Statement) -> Option<Self> {
-        let (execute, explain) = match statement.command()? {
+        let (execute, around) = match statement.command()? {
             Command::Execute(execute) => (execute, None),
             Command::Explain(explain) => (explain.execute.as_ref()?, Some(statement.clone())),
+            Command::Definition(definition) => match &**definition {
+                Definition::CreateTableAs(create) => {
+                    (create.execute.as_ref()?, Some(statement.clone()))
+                }
+                _ => return None,
+            },
             _ => return None,
         };
         let (name, arguments) = (execute.name.clone(), execute.arguments.clone());
-        Some(Self { name, arguments, explain })
+        Some(Self { name, arguments, around })
     }
 
-    /// The EXPLAIN of the prepared statement. `None` if this is a plain EXECUTE.
-    pub fn explained(&self, prepared: &Statement) -> Option<Statement> {
-        Some(self.explain.as_ref()?.of_executed(prepared))
+    /// The EXPLAIN of the prepared statement, or the CREATE TABLE AS of its rows. `None` if this is a plain EXECUTE.
+    pub fn with_prepared(&self, prepared: &Statement) -> Option<Statement> {
+        Some(self.around.as_ref()?.of_executed(prepared))
     }
 
     /// The types of the parameters `$1`, `$2`, ... that the arguments use. `types` are the

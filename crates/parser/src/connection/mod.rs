@@ -25,7 +25,7 @@ pub enum ConnectionStatement {
         /// The statement.
         statement: Box<Statement>,
     },
-    /// EXECUTE, or EXPLAIN EXECUTE.
+    /// EXECUTE, EXPLAIN EXECUTE, or CREATE TABLE AS EXECUTE.
     Execute(Box<Execute>),
     /// DEALLOCATE of a prepared statement; `None` for DEALLOCATE ALL.
     Deallocate(Option<String>),
@@ -80,7 +80,7 @@ impl Statement {
                 let (prepare, statement) = (prepare.clone(), Box::new(statement));
                 ConnectionStatement::Prepare { prepare, statement }
             }
-            Command::Execute(_) | Command::Explain(_) => {
+            Command::Execute(_) | Command::Explain(_) | Command::Definition(_) => {
                 let execute = Execute::of(self)?;
                 ConnectionStatement::Execute(Box::new(execute))
             }

@@ -4,6 +4,7 @@ use super::bind::{Bound, bind};
 use super::domain::{Domain, Rows};
 use super::index::{Found, Index};
 use super::keyed::Keyed;
+use super::late::{Failures, Outcome, carrying};
 use super::members::Members;
 use crate::physical_plan;
 use async_trait::async_trait;
@@ -20,6 +21,7 @@ use datafusion::logical_expr::{
 };
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::{ExecutionPlan, collect};
+use executor::comes_late;
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -47,7 +49,10 @@ pub struct SubqueryFunction {
     plan: Arc<LogicalPlan>,
     columns: Vec<Column>,
     answer: Answer,
+    /// The type of the answer.
     returns: DataType,
+    /// The errors of answers, if they are raised where rows need these.
+    failures: Option<Arc<Failures>>,
     signature: Signature,
     engine: Arc<SessionState>,
     /// Number of executions.
@@ -76,6 +81,7 @@ impl SubqueryFunction {
         plan: Arc<LogicalPlan>,
         columns: Vec<Column>,
         answer: Answer,
+        is_late: bool,
         engine: Arc<SessionState>,
     ) -> Result<Self> {
         let returns = match answer {
@@ -95,6 +101,7 @@ impl SubqueryFunction {
             columns,
             answer,
             returns,
+            failures: is_late.then(Arc::default),
             signature,
             engine,
             runs: AtomicU64::new(0),
@@ -114,6 +121,20 @@ impl SubqueryFunction {
     /// last arguments.
     pub(super) fn keys(&self) -> impl Iterator<Item = &Expr> {
         self.keyed.iter().flat_map(|keyed| keyed.outer.iter().map(|(expr, _)| expr))
+    }
+
+    /// The errors of answers, if they are raised where rows need these.
+    pub(super) fn failures(&self) -> Option<&Arc<Failures>> {
+        self.failures.as_ref()
+    }
+
+    /// What an answer is.
+    pub(super) fn field(&self) -> FieldRef {
+        let field = Field::new(self.name(), self.returns.clone(), true);
+        Arc::new(match self.answer {
+            Answer::Value => field.with_metadata(self.plan.schema().field(0).metadata().clone()),
+            _ => field,
+        })
     }
 
     /// Number of executions.
@@ -223,25 +244,23 @@ impl SubqueryFunction {
         &self,
         arguments: &[ArrayRef],
         values: &[Vec<ScalarValue>],
-    ) -> Result<Vec<ScalarValue>> {
+    ) -> Result<Vec<Outcome>> {
         if let Some(answers) = self.among_all(arguments).await? {
-            return Ok(answers);
+            return Ok(answers.into_iter().map(Ok).collect());
         }
         let mut answers = Vec::with_capacity(values.len());
         let Some((keyed, index)) = self.index(values.len()).await? else {
             let together = self.together(arguments, values.len()).await?;
             let nothing = OnceCell::new();
             for (set, values) in values.iter().enumerate() {
-                let run = || self.rows(values);
-                answers.push(match &together {
-                    None => self.answer(&run().await?, values)?,
+                let answer = match &together {
+                    None => self.answer_of(values).await,
                     Some(rows) => match rows.of(set)? {
-                        Found::Rows(rows) => self.answer(&rows, values)?,
-                        Found::Nothing => {
-                            self.answer(nothing.get_or_try_init(run).await?, values)?
-                        }
+                        Found::Rows(rows) => self.answer(&rows, values),
+                        Found::Nothing => self.answer_of_none(&nothing, values).await,
                     },
-                });
+                };
+                answers.push(self.outcome(answer)?);
             }
             return Ok(answers);
         };
@@ -250,15 +269,38 @@ impl SubqueryFunction {
             .into_iter()
             .zip(values)
         {
-            answers.push(match found {
-                Found::Rows(rows) => self.answer(&rows, values)?,
-                Found::Nothing => {
-                    let run = || self.rows(values);
-                    self.answer(index.nothing().get_or_try_init(run).await?, values)?
-                }
-            });
+            let answer = match found {
+                Found::Rows(rows) => self.answer(&rows, values),
+                Found::Nothing => self.answer_of_none(index.nothing(), values).await,
+            };
+            answers.push(self.outcome(answer)?);
         }
         Ok(answers)
+    }
+
+    /// The answer of the subquery for a set of outer values.
+    async fn answer_of(&self, values: &[ScalarValue]) -> Result<ScalarValue> {
+        self.answer(&self.rows(values).await?, values)
+    }
+
+    /// The answer for outer values without rows, of which `nothing` is what the subquery returns for them.
+    async fn answer_of_none(
+        &self,
+        nothing: &OnceCell<RecordBatch>,
+        values: &[ScalarValue],
+    ) -> Result<ScalarValue> {
+        let run = || self.rows(values);
+        self.answer(nothing.get_or_try_init(run).await?, values)
+    }
+
+    /// An answer, whose error may be raised later.
+    fn outcome(&self, answer: Result<ScalarValue>) -> Result<Outcome> {
+        let error = match answer {
+            Ok(answer) => return Ok(Ok(answer)),
+            Err(error) if self.failures.is_none() => return Err(error),
+            Err(error) => Error::from(error),
+        };
+        if comes_late(&error) { Ok(Err(error)) } else { Err(external(error)) }
     }
 
     fn answer(&self, rows: &RecordBatch, arguments: &[ScalarValue]) -> Result<ScalarValue> {
@@ -350,15 +392,17 @@ impl ScalarUDFImpl for SubqueryFunction {
     }
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(self.returns.clone())
+        Ok(match self.failures {
+            Some(_) => carrying(&self.returns),
+            None => self.returns.clone(),
+        })
     }
 
     fn return_field_from_args(&self, _: ReturnFieldArgs<'_>) -> Result<FieldRef> {
-        let field = Field::new(self.name(), self.returns.clone(), true);
-        Ok(Arc::new(match self.answer {
-            Answer::Value => field.with_metadata(self.plan.schema().field(0).metadata().clone()),
-            _ => field,
-        }))
+        Ok(match self.failures {
+            Some(_) => Arc::new(Field::new(self.name(), carrying(&self.returns), true)),
+            None => self.field(),
+        })
     }
 
     fn invoke_with_args(&self, _: ScalarFunctionArgs) -> Result<ColumnarValue> {
@@ -387,13 +431,23 @@ impl AsyncScalarUDFImpl for SubqueryFunction {
         }
         let firsts = UInt64Array::from(firsts);
         let arrays = arrays.iter().map(|array| Ok(take(array, &firsts, None)?));
-        let answers = self.answers(&arrays.collect::<Result<Vec<_>>>()?, &distinct).await?;
+        let answers = self.answers(&arrays.collect::<Result<Vec<_>>>()?, &distinct).await;
+        let answers = match answers {
+            Ok(answers) => answers,
+            // No set of values has an answer.
+            Err(error) => vec![self.outcome(Err(error))?; distinct.len()],
+        };
+        let answers = places.into_iter().map(|place| answers[place].clone());
+        if let Some(failures) = &self.failures {
+            let answers: Vec<Outcome> = answers.collect();
+            return Ok(ColumnarValue::Array(failures.carried(&answers, &self.returns)?));
+        }
+        let answers: Vec<ScalarValue> =
+            answers.collect::<std::result::Result<_, Error>>().map_err(external)?;
         if answers.is_empty() {
             let none = datafusion::arrow::array::new_empty_array(&self.returns);
             return Ok(ColumnarValue::Array(none));
         }
-        Ok(ColumnarValue::Array(ScalarValue::iter_to_array(
-            places.into_iter().map(|place| answers[place].clone()),
-        )?))
+        Ok(ColumnarValue::Array(ScalarValue::iter_to_array(answers)?))
     }
 }

@@ -55,7 +55,7 @@ fn with_rows(
     engine: &Arc<SessionState>,
 ) -> Result<LogicalPlanBuilder> {
     let left = join.left.schema();
-    let rows = call(subquery, Answer::Rows, None, left, engine)?.alias(ROWS);
+    let rows = call(subquery, Answer::Rows, None, left, false, engine)?.alias(ROWS);
     let left_columns: Vec<Expr> = left.columns().into_iter().map(Expr::Column).collect();
     let with_rows: Vec<Expr> = left_columns.iter().cloned().chain([rows]).collect();
     let options = UnnestOptions { null_handling, ..UnnestOptions::default() };

@@ -9,7 +9,8 @@
 //! costs one planning, so this is used only for plans that DataFusion rejects or misinterprets. If
 //! the outer columns are only compared by equality, the subquery runs once for all values, and its
 //! rows are found by key (`index`). Else it runs for all sets of a batch at once, if it can be joined with
-//! them (`domain`). A subquery without outer columns runs once, too (`members`).
+//! them (`domain`). A subquery without outer columns runs once, too (`members`). Where an expression does not need the value
+//! for every row, an error is a part of the value (`late`).
 //!
 //! DataFusion calls such functions in select lists and filters only. `below` moves them there from
 //! other places. In ON of an outer join a subquery over both sides is not supported.
@@ -22,6 +23,7 @@ mod domain;
 mod function;
 mod index;
 mod keyed;
+mod late;
 mod lateral;
 mod members;
 mod outside;
@@ -63,7 +65,8 @@ pub(super) fn is_in(plan: &LogicalPlan) -> bool {
 
 /// Whether a plan has a subquery that DataFusion misinterprets: an IN where NULL and false differ, an EXISTS whose LIMIT or
 /// OFFSET DataFusion would drop when it turns it into a join (an outermost LIMIT without OFFSET is handled correctly), groups
-/// that DataFusion would make of more columns, or windows that it would not keep apart.
+/// that DataFusion would make of more columns, windows that it would not keep apart, or an expression in CASE or OR that may
+/// fail for rows that do not need it.
 pub(super) fn is_misread(plan: &LogicalPlan) -> bool {
     let is_limit = |node: &LogicalPlan| Ok(matches!(node, LogicalPlan::Limit(_)));
     let forgets = |expr: &Expr| {
@@ -84,8 +87,9 @@ pub(super) fn is_misread(plan: &LogicalPlan) -> bool {
         if let LogicalPlan::Subquery(subquery) = node {
             found = found || is_regrouped(subquery)?;
         }
+        let is_filter = matches!(node, LogicalPlan::Filter(_));
         node.apply_expressions(|expr| {
-            found = found || expr.exists(forgets)?;
+            found = found || expr.exists(forgets)? || late::is_in(expr, is_filter)?;
             Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
         })
     });
@@ -171,11 +175,12 @@ fn of_node(node: LogicalPlan, engine: &Arc<SessionState>) -> Result<Transformed<
     }
     let mut schema = DFSchema::empty();
     node.inputs().into_iter().for_each(|input| schema.merge(input.schema()));
-    let place = Place { schema, is_filter: matches!(node, LogicalPlan::Filter(_)) };
+    let is_filter = matches!(node, LogicalPlan::Filter(_));
+    let mut place = Place { schema, is_filter, chooses: false };
     let names = NamePreserver::new(&node);
-    let is_filter = place.is_filter;
     let replaced = node.map_expressions(|expr| {
         let name = names.save(&expr);
+        place.chooses = late::chooses(&expr, is_filter)?;
         let exact = match is_filter {
             true => three_valued::of_filter(expr, &place, engine)?,
             false => Transformed::no(expr),
@@ -198,6 +203,8 @@ struct Place {
     schema: DFSchema,
     /// Whether the expression is a filter, in which DataFusion accepts subqueries as conditions.
     is_filter: bool,
+    /// Whether not all parts of the expression are needed for every row.
+    chooses: bool,
 }
 
 fn of_expression(
@@ -206,8 +213,10 @@ fn of_expression(
     engine: &Arc<SessionState>,
 ) -> Result<Transformed<Expr>> {
     let schema = &place.schema;
-    let correlated = subquery_of(&expr).is_some_and(|s| !references(s, schema).is_empty());
-    let refused = is_condition(&expr) && !place.is_filter;
+    let Some(subquery) = subquery_of(&expr) else { return Ok(Transformed::no(expr)) };
+    let correlated = !references(subquery, schema).is_empty();
+    let refused = is_condition(&expr)
+        && (!place.is_filter || place.chooses && late::may_fail(&subquery.subquery)?);
     if !correlated && !refused {
         return of_independent(expr, engine);
     }
@@ -235,7 +244,8 @@ fn function_of(expr: Expr, place: &Place, engine: &Arc<SessionState>) -> Result<
     {
         return Ok(Transformed::yes(row.swap_remove(0)));
     }
-    let call = call(&subquery, answer, value, schema, engine)?;
+    let is_late = place.chooses && (answer == Answer::Value || late::may_fail(&subquery.subquery)?);
+    let call = call(&subquery, answer, value, schema, is_late, engine)?;
     Ok(Transformed::yes(call))
 }
 
@@ -256,25 +266,33 @@ fn of_independent(mut expr: Expr, engine: &Arc<SessionState>) -> Result<Transfor
     Ok(Transformed::yes(expr))
 }
 
-/// The call of a subquery as a function of its outer columns. `value` is the left side of IN.
+/// The call of a subquery as a function of its outer columns. `value` is the left side of IN. If `is_late`, errors are raised
+/// where rows need values.
 fn call(
     subquery: &Subquery,
     answer: Answer,
     value: Option<Expr>,
     schema: &DFSchema,
+    is_late: bool,
     engine: &Arc<SessionState>,
 ) -> Result<Expr> {
     let columns = references(subquery, schema);
     let plan = Arc::clone(&subquery.subquery);
-    let function = SubqueryFunction::new(plan, columns.clone(), answer, Arc::clone(engine))?;
+    let function =
+        SubqueryFunction::new(plan, columns.clone(), answer, is_late, Arc::clone(engine))?;
     let function = Arc::new(function);
     if let Some(by_row) = engine.config().get_extension::<ByRow>() {
         by_row.add(&function);
     }
     let keys = function.keys().cloned();
     let arguments = columns.into_iter().map(Expr::Column).chain(value).chain(keys).collect();
+    let late = function.failures().cloned().zip(Some(function.field()));
     let function = Arc::new(AsyncScalarUDF::new(function).into_scalar_udf());
-    Ok(Expr::ScalarFunction(ScalarFunction::new_udf(function, arguments)))
+    let call = Expr::ScalarFunction(ScalarFunction::new_udf(function, arguments));
+    Ok(match late {
+        Some((failures, field)) => late::needed(call, &failures, field),
+        None => call,
+    })
 }
 
 /// The columns of a schema that a subquery refers to.

@@ -282,6 +282,7 @@ fn lowered<'a>(
         kept: &relations.kept,
         parameters: planner.parameters,
         folds: is_executed,
+        is_of_view: planner.is_of_view(),
         text,
     }
 }

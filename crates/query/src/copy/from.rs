@@ -51,7 +51,7 @@ pub(crate) async fn run(
             let schema = Arc::new(plan_schema(&table, &given));
             let format = Arc::new(JsonFormat::default());
             let file = files::listing(frame.engine(), &options.path, format, Some(schema)).await?;
-            engine_file(frame, transaction, &table, &given, file).await?
+            engine_file(frame, transaction, copy, &table, &given, file).await?
         }
         Format::Parquet => {
             let format = Arc::new(ParquetFormat::default());
@@ -59,7 +59,7 @@ pub(crate) async fn run(
             let schema = file.schema();
             let columns = schema.fields().iter().map(|f| declared_column(&table, f.name()));
             let columns: Vec<usize> = columns.collect::<Result<_>>()?;
-            engine_file(frame, transaction, &table, &columns, file).await?
+            engine_file(frame, transaction, copy, &table, &columns, file).await?
         }
     };
     Ok(Outcome::Done(Tag::counted("COPY", rows)))
@@ -69,6 +69,7 @@ pub(crate) async fn run(
 async fn engine_file(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
+    copy: &Copy,
     table: &Arc<Table>,
     given: &[usize],
     file: Arc<dyn TableProvider>,
@@ -77,6 +78,7 @@ async fn engine_file(
     let (physical, assembly) = {
         let planner = frame.planner(transaction);
         let assembly = Assembly::new(&planner, &frame.session.shared.store, table, given)?;
+        let assembly = assembly.with_condition(&planner, copy.condition.as_deref())?;
         (planner.physical(&plan).await?, assembly)
     };
     if let Some(load) = FiringLoad::begin(frame, transaction, table).await? {

@@ -71,6 +71,7 @@ fn rows(copy: &Copy, is_csv_by_extension: bool) -> Result<RowOptions> {
         given.push(Given { name: "format".to_owned(), words, location: -1 });
     }
     let mut options = RowOptions::of(&given)?;
+    options.condition.clone_from(&copy.condition);
     if options.form == Form::Binary {
         return Err(Error::unsupported("COPY in the format binary with a file is not supported"));
     }

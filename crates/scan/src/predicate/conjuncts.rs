@@ -18,7 +18,7 @@ use datafusion::physical_expr::expressions::{Column, LikeExpr};
 use datafusion::physical_expr::utils::{collect_columns, reassign_expr_columns};
 use datafusion::physical_expr::{PhysicalExpr, split_conjunction};
 use datafusion::physical_plan::metrics::{Count, ExecutionPlanMetricsSet, MetricBuilder};
-use executor::{physical_may_fail, short_circuit};
+use executor::{first_error, physical_may_fail, short_circuit};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -72,8 +72,17 @@ impl Conjuncts {
         self
     }
 
-    /// The rows of a batch that match.
+    /// The rows of a batch that match. An error is that of the first row in error.
     pub(crate) fn matching(&self, batch: &RecordBatch) -> Result<BooleanArray> {
+        self.matching_of_all(batch).map_err(|error| {
+            let evaluate = |begin: usize, end: usize| {
+                self.matching_of_all(&batch.slice(begin, end - begin)).map(drop)
+            };
+            first_error(batch.num_rows(), error, evaluate).1
+        })
+    }
+
+    fn matching_of_all(&self, batch: &RecordBatch) -> Result<BooleanArray> {
         let all = batch.num_rows();
         let mut mask: Option<BooleanArray> = None;
         let plain = self.plain.iter().map(|conjunct| (conjunct, all / FEW));

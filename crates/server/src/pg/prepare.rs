@@ -57,7 +57,7 @@ impl<S: Stream> Connection<S> {
         self.statements.get(name).cloned().ok_or_else(|| no_statement(name))
     }
 
-    /// EXECUTE of a prepared statement, or EXPLAIN of one.
+    /// EXECUTE of a prepared statement, EXPLAIN of one, or CREATE TABLE AS of one.
     pub(crate) async fn execute_by_statement(
         &mut self,
         execute: &Execute,
@@ -70,8 +70,8 @@ impl<S: Stream> Connection<S> {
         };
         let description = self.description(&prepared).await?;
         let values = self.session.execute_values(execute, &description.parameters, values).await?;
-        if let Some(explain) = execute.explained(statement) {
-            return self.session.run(&explain, &values).await;
+        if let Some(around) = execute.with_prepared(statement) {
+            return self.session.run(&around, &values).await;
         }
         prepared.listing.iter().for_each(Listing::executed);
         match planned.execute(&values).await? {
@@ -122,10 +122,10 @@ impl<S: Stream> Connection<S> {
         let target = self.statement(&execute.name)?;
         let described = Box::pin(self.description(&target)).await?;
         let parameters = execute.parameters(&described.parameters);
-        let explained =
-            target.statement.as_ref().and_then(|(statement, _)| execute.explained(statement));
-        let fields = match explained {
-            Some(explain) => self.session.prepare_statement(explain).describe(&[]).await?.fields,
+        let target = target.statement.as_ref();
+        let around = target.and_then(|(statement, _)| execute.with_prepared(statement));
+        let fields = match around {
+            Some(around) => self.session.prepare_statement(around).describe(&[]).await?.fields,
             None => described.fields.clone(),
         };
         Ok(Description { parameters, fields })

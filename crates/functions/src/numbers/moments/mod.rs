@@ -1,4 +1,4 @@
-//! Variance, standard deviation, covariance, correlation and linear regression of floating-point numbers.
+//! Averages, variance, standard deviation, covariance, correlation and linear regression of floating-point numbers.
 //!
 //! States of parts can be merged, so owners of rows send the states of their groups only. Rows cannot be taken out of a state:
 //! they would leave their rounding errors, and an infinite number would never leave. Windows compute the moments anew for

@@ -89,6 +89,7 @@ impl Moments {
 /// A statistic of moments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Measure {
+    Avg,
     VarPop,
     VarSamp,
     StddevPop,
@@ -107,7 +108,8 @@ pub(super) enum Measure {
 }
 
 impl Measure {
-    pub(super) const ALL: [Self; 15] = [
+    pub(super) const ALL: [Self; 16] = [
+        Self::Avg,
         Self::VarPop,
         Self::VarSamp,
         Self::StddevPop,
@@ -128,6 +130,8 @@ impl Measure {
     /// The name of the aggregate.
     pub(super) fn name(self) -> &'static str {
         match self {
+            // The average of integers and numerics has no moments.
+            Self::Avg => "float_avg",
             Self::VarPop => "var_pop",
             Self::VarSamp => "var_samp",
             Self::StddevPop => "stddev_pop",
@@ -149,7 +153,7 @@ impl Measure {
     /// How many numbers a row has: one or two.
     pub(super) fn arguments(self) -> usize {
         match self {
-            Self::VarPop | Self::VarSamp | Self::StddevPop | Self::StddevSamp => 1,
+            Self::Avg | Self::VarPop | Self::VarSamp | Self::StddevPop | Self::StddevSamp => 1,
             _ => 2,
         }
     }
@@ -178,7 +182,7 @@ impl Measure {
             Self::CovarSamp => sxy / (count - 1.0),
             Self::Corr => sxy / (sxx * syy).sqrt(),
             Self::RegrAvgx => sum_x / count,
-            Self::RegrAvgy => sum_y / count,
+            Self::Avg | Self::RegrAvgy => sum_y / count,
             Self::RegrIntercept => (sum_y - sum_x * sxy / sxx) / count,
             Self::RegrR2 if syy == 0.0 => 1.0,
             Self::RegrR2 => (sxy * sxy) / (sxx * syy),

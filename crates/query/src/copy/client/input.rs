@@ -17,6 +17,7 @@ use parser::commands::{Command, Copied, RelationName};
 use scan::tables::Tables;
 use std::sync::Arc;
 use store::catalog::{Privileges, SqlType, Table};
+use table_rows::expressions::plan_copied;
 use tokio::sync::mpsc;
 use values::error::{Error, Result, SqlState};
 
@@ -58,6 +59,7 @@ async fn destination(
     statement: &Statement,
     name: &RelationName,
     columns: &[String],
+    condition: Option<&str>,
 ) -> Result<(Arc<Table>, Vec<usize>)> {
     let mut conversation = inner.conversation.lock().await;
     conversation.refuse_if_failed()?;
@@ -70,6 +72,9 @@ async fn destination(
     refuse_view(tables.catalog(), frame.path(), name)?;
     let table = named_target(&frame, tables, name, Privileges::INSERT)?;
     let given = copied_columns(&table, columns)?;
+    if let Some(condition) = condition {
+        plan_copied(&frame.planner(tables), &table, condition)?;
+    }
     Ok((table, given))
 }
 
@@ -85,8 +90,11 @@ impl CopyIn {
         let (Copied::Relation(table, columns), true) = (&copy.what, copy.is_from) else {
             return Err(wrong_direction());
         };
-        let options = Options::of(&copy.options)?;
-        let (definition, given) = destination(inner, statement, table, columns).await?;
+        let mut options = Options::of(&copy.options)?;
+        options.condition.clone_from(&copy.condition);
+        let condition = copy.condition.as_deref();
+        let place = destination(inner, statement, table, columns, condition).await?;
+        let (definition, given) = place;
         let column = |index: &usize| &definition.columns[*index];
         let names: Vec<String> = given.iter().map(|index| column(index).name.clone()).collect();
         options.check_columns(true, |name| names.iter().any(|known| known == name))?;

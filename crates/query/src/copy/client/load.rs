@@ -82,7 +82,11 @@ impl Inner {
         let frame = self.frame(&[], text);
         self.context.see(transaction, &frame);
         let tables: &dyn Tables = transaction;
-        let assembly = Assembly::new(&frame.planner(tables), &self.shared.store, table, given)?;
+        let assembly = {
+            let planner = frame.planner(tables);
+            let assembly = Assembly::new(&planner, &self.shared.store, table, given)?;
+            assembly.with_condition(&planner, options.condition.as_deref())?
+        };
         let mut assembler = Assembler {
             assembly,
             ignore_errors: options.ignore_errors,
