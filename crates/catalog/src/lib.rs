@@ -22,6 +22,7 @@ mod serialized;
 mod sql_type;
 pub mod stable;
 mod stale_types;
+mod system_type;
 mod trigger;
 mod user_type;
 
@@ -43,6 +44,7 @@ pub use role::{Object, PUBLIC, Privileges, Role};
 pub use sql_type::{
     Attribute, Domain, DomainCheck, EnumLabel, SqlType, TypeId, UserType, UserTypeKind,
 };
+pub use system_type::SystemType;
 pub use trigger::{Trigger, TriggerEvent, TriggerEvents, TriggerState, TriggerTime};
 pub use user_type::{LABEL_DISTANCE, labels, order_between};
 
