@@ -2,11 +2,12 @@
 
 use crate::definition::refuse_dependents;
 use crate::lookup::{all_rows, missing};
+use crate::operator_classes::without_order;
 use crate::surroundings::Surroundings;
 use datafusion::arrow::array::{ArrayRef, Int64Array};
 use std::sync::Arc;
 use store::DistributedTransaction;
-use store::catalog::{CatalogChange, Column, ColumnId, Relation, Table, TableId};
+use store::catalog::{CatalogChange, Column, ColumnId, Relation, SqlType, Table, TableId};
 use values::error::{Error, Result, SqlState};
 
 /// Adds a primary key of a name to a table.
@@ -78,6 +79,11 @@ pub fn key_of(
         if key.contains(&column.id) {
             let message = format!("column \"{name}\" appears twice in primary key constraint");
             return Err(Error::new(SqlState::DuplicateColumn, message));
+        }
+        if let SqlType::System(of) = column.sql_type.representation()
+            && !of.is_ordered()
+        {
+            return Err(without_order(of.name()));
         }
         if !store::key::is_key_type(&column.sql_type.arrow()) {
             if column.sql_type.representation().attributes().is_some() {

@@ -40,7 +40,7 @@ mod windows;
 
 pub use optimizer::callable;
 pub use refusal::{Refusal, Result};
-pub use result::{label, with_labels};
+pub use result::{for_client, for_clients};
 pub use rows::{Rows, lower_output, lower_over};
 pub use user_functions::{Shape, UserFunctions};
 
