@@ -1,6 +1,7 @@
 //! Settings: those that exist ([`known`]), and the values that a session has for them
 //! ([`Settings`]), as transactions change them ([`scopes`]).
 
+pub mod byte_size;
 pub mod cluster;
 pub mod isolation;
 pub mod known;

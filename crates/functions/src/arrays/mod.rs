@@ -5,6 +5,7 @@ mod buckets;
 mod elements;
 mod expand;
 pub mod generated;
+pub mod items;
 pub(crate) mod order;
 mod ordered;
 pub mod quantified;

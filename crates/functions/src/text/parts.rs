@@ -7,11 +7,9 @@ use datafusion::arrow::datatypes::{DataType, Int32Type};
 use datafusion::logical_expr::ScalarUDF;
 use std::sync::Arc;
 use values::error::{Error, Result, SqlState};
+use values::input::system::name;
 
 const TEXT: DataType = DataType::Utf8View;
-
-/// The most bytes of a name.
-const NAME_BYTES_MAX: usize = 63;
 
 /// `overlay` of texts.
 pub(super) const OVERLAY: Overload = Overload {
@@ -33,9 +31,7 @@ pub(crate) fn as_name() -> ScalarUDF {
         |_| Ok((vec![TEXT], TEXT)),
         |args| {
             let texts = args[0].as_string_view().iter();
-            let names = texts
-                .map(|text| text.map(|text| &text[..text.floor_char_boundary(NAME_BYTES_MAX)]));
-            Ok(Arc::new(names.collect::<StringViewArray>()))
+            Ok(Arc::new(texts.map(|text| text.map(name)).collect::<StringViewArray>()))
         },
     )
 }

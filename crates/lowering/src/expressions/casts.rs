@@ -3,7 +3,7 @@
 use crate::functions;
 use crate::functions::comparisons::without_blanks;
 use crate::numbers::has_known_scale;
-use crate::refusal::{Result, missing, unsupported};
+use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::Typed;
 use crate::types;
@@ -115,11 +115,8 @@ impl Lowering<'_> {
             // The field of a document says that it is one.
             return self.converted(value, &Held::Text, sql_type);
         }
-        let is_char = |oid| oid == Oid::CHAR;
-        if is_char(sql_type.oid) && !is_char(from)
-            || is_char(from) && types::is_integer(sql_type.oid)
-        {
-            return unsupported(format!("a conversion of {} to {sql_type}", value.sql_type));
+        if let Some(converted) = self.of_system(&value, sql_type)? {
+            return Ok(converted);
         }
         if sql_type.oid == Oid::NAME && from != Oid::NAME && is_textual(value.sql_type) {
             return self.hidden("name_of_text", vec![value], sql_type);
@@ -132,7 +129,7 @@ impl Lowering<'_> {
         {
             return Ok(number.named(sql_type));
         }
-        let held = types::held(sql_type)?;
+        let held = types::read(sql_type)?;
         if value.sql_type.oid == Oid::JSONB {
             // A rule of the engine's analyzer knows the casts of JSON by their types.
             return Typed::of(value.expr, value.data_type, sql_type);
@@ -197,14 +194,8 @@ impl Lowering<'_> {
         if let Some(text) = self.labels(&value)? {
             return self.plain(text, sql_type);
         }
-        if types::is_named_id(value.sql_type.oid) {
-            let name = format!("{}out", value.sql_type.oid.catalog_name());
-            let text = self.registered(&name, vec![value], SqlType::plain(Oid::TEXT))?;
-            return self.relabelled(text, sql_type);
-        }
-        if types::is_named_id(sql_type.oid) {
-            let name = format!("{}in", sql_type.oid.catalog_name());
-            return self.registered(&name, vec![value], sql_type);
+        if let Some(named) = self.by_names(&value, sql_type)? {
+            return Ok(named);
         }
         if value.sql_type.oid == Oid::BOOL && !value.is_null() {
             return self.plain(letter(value)?, sql_type);
@@ -254,9 +245,18 @@ impl Lowering<'_> {
     }
 
     /// The same value under another type. Records have labels of enums.
-    fn relabelled(&self, value: Typed, sql_type: SqlType) -> Result<Typed> {
+    pub(super) fn relabelled(&self, value: Typed, sql_type: SqlType) -> Result<Typed> {
         if value.is_null() {
             return Typed::null(sql_type);
+        }
+        if (types::is_id(value.sql_type.oid) || types::is_id(sql_type.oid))
+            && let Some(converted) = self.of_system(&value, sql_type)?
+        {
+            return Ok(converted);
+        }
+        let is_of_integers = value.sql_type.oid.element() == Some(Oid::INT4);
+        if is_of_integers && sql_type.oid.element().is_some_and(types::is_id) {
+            return self.converted(value, &types::read(sql_type)?, sql_type);
         }
         let is_record = matches!(sql_type.oid, Oid::RECORD | Oid::RECORD_ARRAY);
         let value = match self.labels(&value)? {
@@ -273,6 +273,9 @@ impl Lowering<'_> {
                 _ => self.items(texts, sql_type),
             };
         }
+        if let Some(named) = self.by_names(&value, sql_type)? {
+            return Ok(named);
+        }
         let (from, to) = (value.sql_type.oid.element(), sql_type.oid.element());
         let is_known = match (from, to) {
             (Some(from), Some(to)) => {
@@ -286,7 +289,7 @@ impl Lowering<'_> {
         if value.is_null() {
             return Typed::null(sql_type);
         }
-        let held = types::held(sql_type)?;
+        let held = types::read(sql_type)?;
         self.converted(value, &held, sql_type)
     }
 
@@ -386,6 +389,10 @@ fn is_plain(from: Oid, to: Oid) -> bool {
         (from, to) if is_number(from) && is_number(to) => true,
         (Oid::INT4, Oid::BOOL) | (Oid::BOOL, Oid::INT4) => true,
         (Oid::INT2 | Oid::INT8, to) | (to, Oid::INT8) if types::is_id(to) => true,
+        (from, to) if types::is_id(from) && types::is_id(to) => {
+            types::is_long_id(from) == types::is_long_id(to)
+        }
+        (Oid::CHAR, Oid::INT4) | (Oid::INT4, Oid::CHAR) => true,
         (Oid::DATE | Oid::TIMESTAMPTZ, Oid::TIMESTAMP)
         | (Oid::DATE | Oid::TIMESTAMP, Oid::TIMESTAMPTZ)
         | (Oid::TIMESTAMP | Oid::TIMESTAMPTZ, Oid::DATE)

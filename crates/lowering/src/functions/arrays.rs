@@ -228,7 +228,10 @@ impl Lowering<'_> {
         if types::is_text(item) || types::is_integer(item) {
             return Ok(array);
         }
-        if types::is_named_id(item) || matches!(item, Oid::BPCHAR) {
+        if let Some(names) = self.by_names(&array, Oid::TEXT_ARRAY.into())? {
+            return Ok(names);
+        }
+        if item == Oid::BPCHAR {
             return missing(format!("array_to_string of {}", array.sql_type));
         }
         if types::is_id(item) {

@@ -11,7 +11,7 @@ use datafusion::arrow::datatypes::DataType;
 use datafusion::common::tree_node::TreeNode;
 use datafusion::logical_expr::Expr;
 use std::sync::Arc;
-use store::catalog::SqlType as Held;
+use store::catalog::{SqlType as Held, SystemType};
 use values::error::{Error, SqlState};
 
 pub(super) const TABLE: Table = &[
@@ -132,6 +132,22 @@ impl Lowering<'_> {
     }
 }
 
+impl Lowering<'_> {
+    /// A value that JSON has by itself: as [`for_json`](Self::for_json), but object ids are texts.
+    pub(crate) fn as_json(&self, value: Typed) -> Result<Typed> {
+        let of = types::system(value.sql_type).and_then(|held| held.system_type());
+        if !of.is_some_and(SystemType::is_id) {
+            return self.for_json(value);
+        }
+        let is_array = value.sql_type.oid.element().is_some();
+        let text = SqlType::plain(if is_array { Oid::TEXT_ARRAY } else { Oid::TEXT });
+        match self.by_names(&value, text)? {
+            Some(names) => Ok(names),
+            None => self.plain(value, text),
+        }
+    }
+}
+
 /// A row of a composite type from another one and an object.
 fn populated(
     _: &Lowering<'_>,
@@ -168,7 +184,7 @@ fn written(
     arguments: Vec<Typed>,
     sql_type: SqlType,
 ) -> Result<Typed> {
-    let values = arguments.into_iter().map(|argument| lowering.for_json(argument));
+    let values = arguments.into_iter().map(|argument| lowering.as_json(argument));
     lowering.registered(name, values.collect::<Result<_>>()?, sql_type)
 }
 

@@ -72,6 +72,10 @@ fn attribute(
 ) -> Result<Attribute> {
     let users = frame.types(transaction.catalog());
     let sql_type = types::of_column_definition(&written.data_type, &users, frame.text)?;
+    if sql_type.has_shown_form() {
+        let message = format!("an attribute of type {sql_type} is not supported");
+        return Err(Error::unsupported(message));
+    }
     Ok(Attribute { name: written.name.clone(), sql_type })
 }
 

@@ -127,7 +127,7 @@ impl Running<'_> {
         match &self.statement.tree.main {
             Main::Query(query) => {
                 let (plan, fields) = self.statement.query(query, returned)?;
-                let plan = lowering::with_labels(plan, &fields)?;
+                let plan = lowering::for_clients(plan, &fields, self.planner.functions)?;
                 self.show();
                 let (physical, task) = match self.writer.is_in_turn() {
                     true => self.planner.physical_in_turn(&plan).await?,

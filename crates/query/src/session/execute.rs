@@ -112,7 +112,7 @@ async fn evaluate(
         if let Outcome::Rows(rows) = session.run(statement, parameters).await? {
             let batches: Vec<RecordBatch> = rows.stream.try_collect().await?;
             if let Some(batch) = batches.iter().find(|batch| batch.num_rows() > 0) {
-                return Ok(ScalarValue::try_from_array(batch.column(0), 0)?);
+                return values::shown::scalar(ScalarValue::try_from_array(batch.column(0), 0)?);
             }
         }
     }

@@ -69,9 +69,10 @@ impl Prepared {
         };
         let given = given.iter().chain(std::iter::repeat(&None));
         let types = described.parameters.iter().zip(given);
+        let is_own = |of: &SqlType| of.user_type().is_some() || of.system_type().is_some();
         let types: Vec<Option<SqlType>> =
-            types.map(|(of, given)| given.clone().or(of.user_type().map(|_| of.clone()))).collect();
-        let is_hidden = |of: &SqlType| of.user_type().is_some() || of.is_represented_as_another();
+            types.map(|(of, given)| given.clone().or(is_own(of).then(|| of.clone()))).collect();
+        let is_hidden = |of: &SqlType| is_own(of) || of.is_represented_as_another();
         if types.iter().flatten().any(is_hidden) {
             *self.typed.lock() = Some(self.statement.clone().with_parameter_types(&types));
         }

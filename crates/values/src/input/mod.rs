@@ -5,6 +5,7 @@ pub mod bytea;
 mod error;
 pub mod interval;
 pub mod record;
+pub mod system;
 
 pub use datetimes::datetime::is_of_transaction;
 pub use error::refused;

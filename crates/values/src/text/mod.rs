@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::field::Field;
 use crate::moments::infinity;
 use crate::numbers;
+use crate::shown;
 use crate::style::{BytesStyle, FloatDigits, IntervalStyle, Style};
 use arrow::array::{Array, ArrayAccessor, AsArray, LargeBinaryArray, PrimitiveArray};
 use arrow::buffer::NullBuffer;
@@ -74,6 +75,7 @@ impl<'a> TextColumn<'a> {
     /// # Errors
     /// As [`Self::new`].
     pub fn styled(array: &'a dyn Array, style: Style) -> Result<Self> {
+        let array = shown::parts(array).map_or(array, |(_, texts)| &**texts);
         Ok(Self { nulls: array.logical_nulls(), writer: writer(array, style)? })
     }
 
