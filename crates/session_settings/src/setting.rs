@@ -84,22 +84,8 @@ impl Known {
                     Err(self.outside(&number.to_string(), least, most))
                 }
             }
-            Kind::Real(least, most) => {
-                let number: f64 = value.trim().parse().map_err(|_| self.invalid(value))?;
-                // No number is above the greatest bound, which has 309 digits.
-                match (least..=most).contains(&number) {
-                    true => Ok(number.to_string()),
-                    false => Err(self.outside(value, least, format!("{most:e}"))),
-                }
-            }
-            Kind::Memory(kilobytes, least, most) => {
-                let invalid = || self.invalid(value).with_hint(memory::UNITS);
-                let number = memory::parse(value, kilobytes).ok_or_else(invalid)?;
-                match (least..=most).contains(&number) {
-                    true => Ok(memory::shown(number * kilobytes)),
-                    false => Err(self.outside(&number.to_string(), least, most)),
-                }
-            }
+            Kind::Real(least, most) => self.real(value, least, most),
+            Kind::Memory(kilobytes, least, most) => self.memory(value, kilobytes, least, most),
             Kind::Choice(choices) => match choices.iter().find(|choice| **choice == lower) {
                 Some(choice) => Ok((*choice).to_owned()),
                 None => {
@@ -139,6 +125,24 @@ impl Known {
                 let message = format!("parameter \"{}\" cannot be changed", self.name);
                 Err(Error::new(SqlState::CantChangeRuntimeParameter, message))
             }
+        }
+    }
+
+    fn real(&self, value: &str, least: f64, most: f64) -> Result<String> {
+        let number: f64 = value.trim().parse().map_err(|_| self.invalid(value))?;
+        match (least..=most).contains(&number) {
+            true => Ok(number.to_string()),
+            // The greatest bound has 309 digits.
+            false => Err(self.outside(value, least, format!("{most:e}"))),
+        }
+    }
+
+    fn memory(&self, value: &str, kilobytes: i64, least: i64, most: i64) -> Result<String> {
+        let invalid = || self.invalid(value).with_hint(memory::UNITS);
+        let number = memory::parse(value, kilobytes).ok_or_else(invalid)?;
+        match (least..=most).contains(&number) {
+            true => Ok(memory::shown(number.saturating_mul(kilobytes))),
+            false => Err(self.outside(&number.to_string(), least, most)),
         }
     }
 
