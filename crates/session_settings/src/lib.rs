@@ -6,6 +6,7 @@ mod ignored;
 pub mod isolation;
 pub mod known;
 mod memory;
+mod names;
 pub mod scopes;
 mod setting;
 
@@ -86,7 +87,7 @@ impl Settings {
     pub fn get(&self, name: &str) -> Option<String> {
         let flag = |flag| if flag { "on" } else { "off" }.to_owned();
         Some(match name {
-            "search_path" => self.search_path.join(", "),
+            "search_path" => names::shown(&self.search_path),
             "statement_timeout" => setting::shown(self.statement_timeout),
             "lock_timeout" => setting::shown(self.lock_timeout),
             "idle_in_transaction_session_timeout" => {
@@ -241,10 +242,7 @@ pub fn unknown(name: &str) -> Error {
 /// Splits the text of a setting into its values: several for the search path, one for any other.
 pub fn values_of(name: &str, value: &str) -> Vec<String> {
     match name {
-        "search_path" => {
-            let parts = value.split(',').map(|part| part.trim().trim_matches('"').to_owned());
-            parts.filter(|part| !part.is_empty()).collect()
-        }
+        "search_path" => names::split(value),
         _ => vec![value.to_owned()],
     }
 }
