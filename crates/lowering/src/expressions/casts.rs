@@ -18,6 +18,7 @@ use datafusion::logical_expr::{Operator, binary_expr, lit, not, when};
 use store::catalog::SqlType as Held;
 use values::assign::labels::{texts, texts_type};
 use values::style::Style;
+use values::types::name_without_length;
 
 /// Whether PostgreSQL reads constant texts as values of a type when it plans a statement.
 fn is_read_early(oid: Oid) -> bool {
@@ -129,8 +130,7 @@ impl Lowering<'_> {
         }
         let held = types::held(sql_type)?;
         if value.sql_type.oid == Oid::JSONB {
-            // A rule of the engine's analyzer knows the casts of JSON by their types.
-            return Typed::of(value.expr, value.data_type, sql_type);
+            return self.of_document(value, &held, sql_type);
         }
         if let Some(text) = value.text().filter(|_| !matches!(held, Held::Text)) {
             let text = ScalarValue::Utf8View(Some(text.to_owned()));
@@ -161,14 +161,28 @@ impl Lowering<'_> {
             return Ok(Some(exact(value.clone().converted(&decimal))));
         }
         if from == Oid::JSONB {
-            let name = ScalarValue::Utf8View(Some("numeric".to_owned()));
-            let name = Typed::constant(name, Oid::TEXT.into());
-            let arguments = vec![value.clone(), name];
-            let digits = self.registered("jsonb_number", arguments, Oid::TEXT.into())?;
-            return Ok(Some(digits.opened()));
+            return Ok(Some(self.digits_of(value, "numeric")?));
         }
         let is_read = value.data_type.is_floating() || types::is_text(from) || from == Oid::BPCHAR;
         Ok(is_read.then(|| value.clone().opened()))
+    }
+
+    /// The number that a document is, as a numeric; `target` is what an error says it is cast to.
+    fn digits_of(&self, document: &Typed, target: &str) -> Result<Typed> {
+        let target = ScalarValue::Utf8View(Some(target.to_owned()));
+        let arguments = vec![document.clone(), Typed::constant(target, Oid::TEXT.into())];
+        Ok(self.registered("jsonb_number", arguments, Oid::TEXT.into())?.opened())
+    }
+
+    /// The number or the truth value that a document is.
+    fn of_document(&self, document: Typed, held: &Held, sql_type: SqlType) -> Result<Typed> {
+        let target = name_without_length(held);
+        if sql_type.oid == Oid::BOOL {
+            let target = ScalarValue::Utf8View(Some(target));
+            let arguments = vec![document, Typed::constant(target, Oid::TEXT.into())];
+            return self.registered("jsonb_bool", arguments, sql_type);
+        }
+        self.plain(self.digits_of(&document, &target)?.named(Oid::NUMERIC.into()), sql_type)
     }
 
     /// The output style of the session.
