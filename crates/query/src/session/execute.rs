@@ -4,6 +4,8 @@ use super::Session;
 use crate::context::outcome::Outcome;
 use crate::context::transactions::Conversation;
 use crate::context::{Inner, parameter_of_text};
+use analyzer::resolve::can_coerce;
+use analyzer::system::casts::CastContext;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::ScalarValue;
 use futures::TryStreamExt;
@@ -60,8 +62,17 @@ impl Session {
         }
         let style = self.style();
         let mut values = Vec::with_capacity(types.len());
-        for (argument, sql_type) in execute.arguments.iter().zip(types) {
+        for (index, (argument, sql_type)) in execute.arguments.iter().zip(types).enumerate() {
             values.push(match argument {
+                Argument::Typed(text) if is_same_text(text, sql_type) => {
+                    parameter_of_text(text, sql_type, style)?
+                }
+                Argument::Typed(text) | Argument::Expression(text) => {
+                    if parameters.is_empty() {
+                        self.check_assignable(text, index, sql_type).await?;
+                    }
+                    evaluate(self, text, sql_type, parameters).await?
+                }
                 // Its conditions are those of a cast.
                 Argument::Constant(Some(text)) if is_domain(sql_type) => {
                     let text = format!("'{}'", text.replace('\'', "''"));
@@ -73,10 +84,40 @@ impl Session {
                     let text = format!("${}", number + 1);
                     evaluate(self, &text, sql_type, parameters).await?
                 }
-                Argument::Expression(text) => evaluate(self, text, sql_type, parameters).await?,
             });
         }
         Ok(values)
+    }
+
+    /// Refuses an argument whose type cannot be assigned to that of its parameter.
+    async fn check_assignable(&self, text: &str, index: usize, to: &SqlType) -> Result<()> {
+        for statement in &parser::parse(&format!("SELECT {text}"))? {
+            let fields = self.describe(statement, &[]).await?.fields.unwrap_or_default();
+            let from = fields.first().map(|field| &field.sql_type);
+            let known = from.and_then(types::of_held).zip(types::of_held(to));
+            let Some((from, to)) = known else { continue };
+            if !can_coerce(from.oid, to.oid, CastContext::Assignment) {
+                let number = index + 1;
+                let message = format!(
+                    "parameter ${number} of type {from} cannot be coerced to the expected type {to}"
+                );
+                let hint = "You will need to rewrite or cast the expression.";
+                return Err(Error::new(SqlState::DatatypeMismatch, message).with_hint(hint));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a number or a truth value as text is the value of a type as it is written.
+fn is_same_text(text: &str, sql_type: &SqlType) -> bool {
+    match sql_type {
+        SqlType::SmallInt | SqlType::Integer | SqlType::BigInt => text.parse::<i64>().is_ok(),
+        SqlType::Numeric { .. } | SqlType::Real | SqlType::Double => {
+            text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '.'))
+        }
+        SqlType::Boolean => matches!(text, "true" | "false"),
+        _ => false,
     }
 }
 
