@@ -4,8 +4,7 @@
 use std::hint::black_box;
 
 /// Radians of a degree.
-#[expect(clippy::excessive_precision, reason = "PostgreSQL's constant")]
-pub(super) const RADIANS: f64 = 0.017_453_292_519_943_295_769_2;
+pub(super) const RADIANS: f64 = 0.017_453_292_519_943_295;
 
 /// The sine of up to 30 degrees.
 fn small_sine(degrees: f64) -> f64 {

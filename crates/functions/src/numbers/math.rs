@@ -41,9 +41,7 @@ pub(super) fn all() -> Vec<ScalarUDF> {
         checked("asind", one, |args| each(args, |x| within(x, x.abs() > 1.0, degrees::arc_sine))),
         checked("acosd", one, |args| each(args, |x| within(x, x.abs() > 1.0, degrees::arc_cosine))),
         checked("atand", one, |args| each(args, |x| Ok(degrees::of_arc_tangent(x.atan())))),
-        checked("atan2d", two, |args| {
-            pairs(args, |y, x| Ok(degrees::of_arc_tangent(y.atan2(x))))
-        }),
+        checked("atan2d", two, |args| pairs(args, |y, x| Ok(degrees::of_arc_tangent(y.atan2(x))))),
         checked("degrees", one, |args| each(args, |x| scaled(x, x / degrees::RADIANS))),
         checked("radians", one, |args| each(args, |x| scaled(x, x * degrees::RADIANS))),
     ]
