@@ -6,7 +6,9 @@ use crate::setting::{Kind, Known, known};
 /// All of them, sorted by name.
 #[rustfmt::skip]
 pub(crate) const IGNORED: &[Known] = &[
+    known("array_nulls", "on", Kind::Always, "Enable input of NULL elements in arrays."),
     known("backend_flush_after", "0", Kind::Memory(8, 0, 256), "Number of pages after which previously performed writes are flushed to disk."),
+    known("backslash_quote", "safe_encoding", Kind::Always, "Sets whether \"\\'\" is allowed in string literals."),
     known("commit_delay", "0", Kind::Number(0, 100_000), "Sets the delay in microseconds between transaction commit and flushing WAL to disk."),
     known("commit_siblings", "5", Kind::Number(0, 1000), "Sets the minimum number of concurrent open transactions required before performing commit_delay."),
     known("compute_query_id", "auto", Kind::Choice(&["auto", "regress", "on", "off"]), "Enables in-core computation of query identifiers."),
@@ -80,6 +82,7 @@ pub(crate) const IGNORED: &[Known] = &[
     known("parallel_leader_participation", "on", Kind::Flag, "Controls whether Gather and Gather Merge also run subplans."),
     known("parallel_setup_cost", "1000", Kind::Real(0.0, f64::MAX), "Sets the planner's estimate of the cost of starting up worker processes for parallel query."),
     known("parallel_tuple_cost", "0.1", Kind::Real(0.0, f64::MAX), "Sets the planner's estimate of the cost of passing each tuple (row) from worker to leader backend."),
+    known("quote_all_identifiers", "off", Kind::Always, "When generating SQL fragments, quote all identifiers."),
     known("random_page_cost", "4", Kind::Real(0.0, f64::MAX), "Sets the planner's estimate of the cost of a nonsequentially fetched disk page."),
     known("recursive_worktable_factor", "10", Kind::Real(0.001, 1e6), "Sets the planner's estimate of the average size of a recursive query's working table."),
     known("seq_page_cost", "1", Kind::Real(0.0, f64::MAX), "Sets the planner's estimate of the cost of a sequentially fetched disk page."),
@@ -92,6 +95,7 @@ pub(crate) const IGNORED: &[Known] = &[
     known("track_counts", "on", Kind::Flag, "Collects statistics on database activity."),
     known("track_functions", "none", Kind::Choice(&["none", "pl", "all"]), "Collects function-level statistics on database activity."),
     known("track_io_timing", "off", Kind::Flag, "Collects timing statistics for database I/O activity."),
+    known("transform_null_equals", "off", Kind::Always, "Treats \"expr=NULL\" as \"expr IS NULL\"."),
     known("vacuum_cost_limit", "200", Kind::Number(1, 10_000), "Vacuum cost amount available before napping."),
     known("vacuum_cost_page_dirty", "20", Kind::Number(0, 10_000), "Vacuum cost for a page dirtied by vacuum."),
     known("vacuum_cost_page_hit", "1", Kind::Number(0, 10_000), "Vacuum cost for a page found in the buffer cache."),

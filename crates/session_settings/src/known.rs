@@ -94,6 +94,16 @@ pub fn find(name: &str) -> Option<&'static Known> {
     of(KNOWN).or_else(|| of(IGNORED))
 }
 
+/// The name of a setting as PostgreSQL writes it.
+pub fn shown_name(name: &str) -> &str {
+    match name {
+        "datestyle" => "DateStyle",
+        "intervalstyle" => "IntervalStyle",
+        "timezone" => "TimeZone",
+        name => name,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

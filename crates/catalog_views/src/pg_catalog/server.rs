@@ -119,7 +119,7 @@ pub(super) fn settings(context: &ViewContext<'_>, rows: &mut TableRows) {
         let plain =
             |value: &str| known.map_or_else(|| value.to_owned(), |known| known.plain(value));
         rows.row([
-            ("name", name.as_str().into()),
+            ("name", known::shown_name(name).into()),
             ("setting", plain(value).into()),
             ("unit", unit.into()),
             ("category", "Pando".into()),
