@@ -125,6 +125,8 @@ pub struct Series {
     next: Option<i128>,
     end: i128,
     step: Step,
+    /// In which days begin.
+    zone: Zone,
     /// Of numbers with a scale each.
     scales: Scales,
 }
@@ -184,7 +186,17 @@ impl Series {
         if matches!(item, DataType::Timestamp(..)) && starts.is_ok_and(is_infinite) {
             return Err(Error::unsupported("a series that begins with infinity is not supported"));
         }
-        Ok(Some(Self { item: item.clone(), next, end, step, scales: Scales::default() }))
+        let (item, scales) = (item.clone(), Scales::default());
+        Ok(Some(Self { item, next, end, step, zone: Zone::UTC, scales }))
+    }
+
+    /// The series with the days of a zone, if it is one of timestamps with time zone.
+    #[must_use]
+    pub fn in_zone(self, zone: Zone) -> Self {
+        match self.item {
+            DataType::Timestamp(_, Some(_)) => Self { zone, ..self },
+            _ => self,
+        }
     }
 
     /// The series of numbers with a scale each.
@@ -214,6 +226,7 @@ impl Series {
             next: Some(whole(start)?),
             end: whole(end)?,
             step: Step::Number(whole(step)?),
+            zone: Zone::UTC,
             scales: Scales { all, next: start.1, rest: start.1.max(step.1) },
         })
     }
@@ -273,7 +286,7 @@ impl Series {
 
     /// The value after another; `None` if there is none.
     fn after(&self, value: i128) -> Result<Option<i128>> {
-        let next = self.step.after(value);
+        let next = self.step.after(value, self.zone);
         if next.is_none() && matches!(self.item, DataType::Timestamp(..)) {
             let message = "timestamp out of range";
             return Err(Error::new(SqlState::DatetimeFieldOverflow, message));
@@ -320,12 +333,10 @@ impl Step {
         }
     }
 
-    fn after(self, value: i128) -> Option<i128> {
+    fn after(self, value: i128, zone: Zone) -> Option<i128> {
         match self {
             Self::Number(step) => value.checked_add(step),
-            Self::Interval(step) => {
-                plus(i64::try_from(value).ok()?, step, Zone::UTC).map(i128::from)
-            }
+            Self::Interval(step) => plus(i64::try_from(value).ok()?, step, zone).map(i128::from),
         }
     }
 }
