@@ -68,7 +68,7 @@ impl Session {
                     parameter_of_text(text, sql_type, style)?
                 }
                 Argument::Typed(text) | Argument::Expression(text) => {
-                    if parameters.is_empty() {
+                    if parameters.is_empty() && sql_type.user_type().is_none() {
                         self.check_assignable(text, index, sql_type).await?;
                     }
                     evaluate(self, text, sql_type, parameters).await?
