@@ -112,6 +112,10 @@ impl Lowering<'_> {
     /// A value that is written as JSON: `char` with its blanks, and texts and documents told apart, as columns that the
     /// engine passes on need not be.
     pub(crate) fn for_json(&self, value: Typed) -> Result<Typed> {
+        // Object ids are no numbers in JSON.
+        if types::is_id(value.sql_type.oid) {
+            return self.as_text(value);
+        }
         let value = self.padded(value)?;
         let is_subquery = |part: &Expr| Ok(matches!(part, Expr::ScalarSubquery(_)));
         let marker = match value.sql_type.oid {
