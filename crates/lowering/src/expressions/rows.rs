@@ -95,7 +95,7 @@ impl Lowering<'_> {
         if values.iter().any(|value| types::is_named_id(value.sql_type.oid)) {
             return missing("a row with names of objects");
         }
-        let values = values.into_iter().map(|value| self.for_json(value));
+        let values = values.into_iter().map(|value| self.for_row(value));
         let mut values = values.collect::<Result<Vec<_>>>()?;
         for value in &mut values {
             if value.is_null() && value.data_type == DataType::Null {
