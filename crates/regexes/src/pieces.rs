@@ -237,9 +237,12 @@ fn repetition(node: &Node) -> (&Node, Repetition) {
     }
 }
 
-fn are_mixed(mut preferences: impl Iterator<Item = Option<bool>> + Clone) -> bool {
-    let other = preferences.clone();
-    preferences.any(|long| long == Some(true)) && other.into_iter().any(|long| long == Some(false))
+fn are_mixed(preferences: impl Iterator<Item = Option<bool>>) -> bool {
+    let (mut long, mut short) = (false, false);
+    for preference in preferences.flatten() {
+        (long, short) = (long | preference, short | !preference);
+    }
+    long && short
 }
 
 fn find_group(node: &Node, wanted: usize) -> Option<&Node> {
