@@ -203,6 +203,11 @@ impl Lowering<'_> {
 
     /// A conversion by the text of a value.
     fn through_text(&self, value: Typed, sql_type: SqlType) -> Result<Typed> {
+        // Only system tables have such values, as texts.
+        let is_system = matches!(sql_type.oid.catalog_name(), "inet" | "aclitem" | "pg_node_tree");
+        if is_system && !value.is_null() {
+            return missing(format!("a conversion to {sql_type}"));
+        }
         if let Some(text) = self.labels(&value)? {
             return self.plain(text, sql_type);
         }
