@@ -17,6 +17,7 @@ use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{Operator, binary_expr, lit, not, when};
 use store::catalog::SqlType as Held;
 use values::assign::labels::{texts, texts_type};
+use values::nested_arrays;
 use values::style::Style;
 use values::types::name_without_length;
 
@@ -133,6 +134,9 @@ impl Lowering<'_> {
             return self.of_document(value, &held, sql_type);
         }
         if let Some(text) = value.text().filter(|_| !matches!(held, Held::Text)) {
+            if let Some(nested) = self.nested(text, &held, sql_type)? {
+                return Ok(nested);
+            }
             let text = ScalarValue::Utf8View(Some(text.to_owned()));
             match constants::value_of(&text, &held, self.style()) {
                 Ok(read) => return Ok(Typed::constant(read.cast_to(&held.arrow())?, sql_type)),
@@ -150,6 +154,19 @@ impl Lowering<'_> {
             return Ok(value.converted(&held.arrow()).named(sql_type));
         }
         self.converted(value, &held, sql_type)
+    }
+
+    /// The array of several dimensions that a constant text is; `None` if it is none.
+    fn nested(&self, text: &str, held: &Held, sql_type: SqlType) -> Result<Option<Typed>> {
+        if !matches!(held, Held::Array(_)) || held.user_type().is_some() {
+            return Ok(None);
+        }
+        let Some((dimensions, flat)) = nested_arrays::flattened(text)? else { return Ok(None) };
+        let flat = ScalarValue::Utf8View(Some(flat));
+        let read = constants::value_of(&flat, held, self.style())?.cast_to(&held.arrow())?;
+        let ScalarValue::List(flat) = read else { return Ok(None) };
+        let nested = nested_arrays::nested(flat.value(0), &dimensions)?;
+        Ok(Some(Typed::constant(ScalarValue::List(nested.into()), sql_type)))
     }
 
     /// A value as a numeric without a declaration; `None` for values that are no numbers, texts or JSON.
@@ -314,6 +331,9 @@ impl Lowering<'_> {
         let held = types::held(sql_type)?;
         if value.is_null() {
             return Typed::null(sql_type);
+        }
+        if nested_arrays::is_nested(&value.data_type) {
+            return missing("a length of items in several dimensions");
         }
         let item = if let Held::Array(item) = &held { item } else { &held };
         match held {
