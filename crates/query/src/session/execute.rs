@@ -15,6 +15,7 @@ use parser::errors::of_analyzer;
 use parser::types;
 use store::catalog::SqlType;
 use values::error::{Error, Result, SqlState};
+use values::input::is_written_alike;
 
 impl Session {
     /// The types that PREPARE declares for `$1`, `$2`, ..., as far as they count, in a statement whose text is `text`.
@@ -64,7 +65,7 @@ impl Session {
         let mut values = Vec::with_capacity(types.len());
         for (index, (argument, sql_type)) in execute.arguments.iter().zip(types).enumerate() {
             values.push(match argument {
-                Argument::Typed(text) if is_same_text(text, sql_type) => {
+                Argument::Typed(text) if is_written_alike(text, sql_type) => {
                     parameter_of_text(text, sql_type, style)?
                 }
                 Argument::Typed(text) | Argument::Expression(text) => {
@@ -106,18 +107,6 @@ impl Session {
             }
         }
         Ok(())
-    }
-}
-
-/// Whether a number or a truth value as text is the value of a type as it is written.
-fn is_same_text(text: &str, sql_type: &SqlType) -> bool {
-    match sql_type {
-        SqlType::SmallInt | SqlType::Integer | SqlType::BigInt => text.parse::<i64>().is_ok(),
-        SqlType::Numeric { .. } | SqlType::Real | SqlType::Double => {
-            text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '.'))
-        }
-        SqlType::Boolean => matches!(text, "true" | "false"),
-        _ => false,
     }
 }
 
