@@ -32,6 +32,9 @@ pub const SERIES: &str = "series";
 /// Bytes of a value while an array is made: it is generated, and then converted.
 const VALUE_BYTES: u64 = 24;
 
+/// Values after which a statement that has to end does so.
+const CHECKED: usize = 65_536;
+
 const MICROS_PER_DAY: i128 = 86_400_000_000;
 
 /// The function [`SERIES`].
@@ -263,10 +266,14 @@ impl Series {
     /// The next values, at most `most`; `None` after the last.
     ///
     /// # Errors
-    /// An error of the cast: a value is out of the range of its type.
+    /// An error of the cast: a value is out of the range of its type. 57014: the statement has to end.
     pub fn batch(&mut self, most: usize) -> Result<Option<ArrayRef>> {
-        let mut values = Vec::new();
+        // The bytes that are accounted for are those of a vector that does not grow.
+        let mut values = Vec::with_capacity(most.min(self.count() as usize));
         while let Some(value) = self.next.filter(|_| values.len() < most) {
+            if values.len().is_multiple_of(CHECKED) {
+                check()?;
+            }
             let is_over =
                 if self.step.direction() > 0 { value > self.end } else { value < self.end };
             if is_over {
