@@ -257,16 +257,16 @@ async fn arguments_of_execute_are_assigned_to_parameters() {
         client.simple_query(statement).await.expect("prepared");
     }
     for (execute, expected) in [
-        ("EXECUTE w(2.5)", &["4"][..]),
-        ("EXECUTE w(-2.5)", &["-2"]),
-        ("EXECUTE w('7')", &["8"]),
-        ("EXECUTE w(1 + 1.6)", &["4"]),
+        ("EXECUTE w(2.5)", vec!["4"]),
+        ("EXECUTE w(-2.5)", vec!["-2"]),
+        ("EXECUTE w('7')", vec!["8"]),
+        ("EXECUTE w(1 + 1.6)", vec!["4"]),
         // Lengths and precisions of parameters do not count.
-        ("EXECUTE t(5, 'abc', 1.2345)", &["5", "abc", "1.2345"]),
-        ("EXECUTE t(true, 12345, 1e3)", &["true", "12345", "1000"]),
-        ("EXECUTE t(date '2024-01-31', NULL, '1.50')", &["2024-01-31", "NULL", "1.50"]),
-        ("EXECUTE d('2024-02-29', false)", &["2024-02-29", "f"]),
-        ("EXECUTE d(timestamp '2024-02-29 10:00', 'yes')", &["2024-02-29", "t"]),
+        ("EXECUTE t(5, 'abc', 1.2345)", vec!["5", "abc", "1.2345"]),
+        ("EXECUTE t(true, 12345, 1e3)", vec!["true", "12345", "1000"]),
+        ("EXECUTE t(date '2024-01-31', NULL, '1.50')", vec!["2024-01-31", "NULL", "1.50"]),
+        ("EXECUTE d('2024-02-29', false)", vec!["2024-02-29", "f"]),
+        ("EXECUTE d(timestamp '2024-02-29 10:00', 'yes')", vec!["2024-02-29", "t"]),
     ] {
         assert_eq!(values(&client, execute).await, expected, "{execute}");
     }
