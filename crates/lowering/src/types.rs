@@ -145,7 +145,8 @@ pub(crate) fn is_wide_numeric(sql_type: SqlType) -> bool {
 
 /// The length of a type of texts.
 pub(crate) fn length(sql_type: SqlType) -> Option<u32> {
-    u32::try_from(sql_type.modifier - 4).ok().filter(|length| *length > 0)
+    let length = sql_type.modifier.checked_sub(4)?;
+    u32::try_from(length).ok().filter(|length| *length > 0)
 }
 
 /// Whether values of an Arrow type represent a type: for `numeric` without a modifier, decimals of any scale do.

@@ -180,7 +180,11 @@ pub fn of_written(written: &Written, users: &Visible, text: &str) -> Result<Held
 pub fn of_parameters(prepare: &Prepare, users: &Visible, text: &str) -> Result<Vec<Option<Held>>> {
     let of = |written: &Option<Written>| -> Result<Option<Held>> {
         let Some(written) = written else { return Ok(None) };
-        of_written(written, users, text).map(Some)
+        let given = of_written(written, users, text)?;
+        // Lengths and precisions of parameters do not count.
+        let declared = of_held(&given).filter(|known| known.modifier >= 0);
+        let plain = declared.and_then(|known| held(SqlType::plain(known.oid)));
+        Ok(Some(plain.unwrap_or(given)))
     };
     prepare.types.iter().map(of).collect()
 }

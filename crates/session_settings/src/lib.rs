@@ -3,9 +3,13 @@
 
 pub mod byte_size;
 pub mod cluster;
+mod ignored;
 pub mod isolation;
 pub mod known;
+mod memory;
+mod names;
 pub mod scopes;
+mod setting;
 
 use isolation::Isolation;
 use std::collections::BTreeMap;
@@ -71,7 +75,7 @@ impl Default for Settings {
 impl Settings {
     /// All settings with their values, sorted by name.
     pub fn all(&self) -> Vec<(String, String)> {
-        let known = known::KNOWN.iter().map(|known| known.name);
+        let known = known::KNOWN.iter().chain(ignored::IGNORED).map(|known| known.name);
         let own = self.kept.keys().map(String::as_str).filter(|name| known::find(name).is_none());
         let names = known.chain(own);
         let mut all: Vec<(String, String)> =
@@ -84,11 +88,13 @@ impl Settings {
     pub fn get(&self, name: &str) -> Option<String> {
         let flag = |flag| if flag { "on" } else { "off" }.to_owned();
         Some(match name {
-            "search_path" => self.search_path.join(", "),
-            "statement_timeout" => known::shown(self.statement_timeout),
-            "lock_timeout" => known::shown(self.lock_timeout),
-            "idle_in_transaction_session_timeout" => known::shown(self.idle_in_transaction_timeout),
-            "idle_session_timeout" => known::shown(self.idle_timeout),
+            "search_path" => names::shown(&self.search_path),
+            "statement_timeout" => setting::shown(self.statement_timeout),
+            "lock_timeout" => setting::shown(self.lock_timeout),
+            "idle_in_transaction_session_timeout" => {
+                setting::shown(self.idle_in_transaction_timeout)
+            }
+            "idle_session_timeout" => setting::shown(self.idle_timeout),
             "transaction_read_only" => flag(self.is_read_only()),
             "default_transaction_read_only" => flag(self.read_only_by_default),
             "transaction_isolation" => self.isolation().name().to_owned(),
@@ -237,10 +243,7 @@ pub fn unknown(name: &str) -> Error {
 /// Splits the text of a setting into its values: several for the search path, one for any other.
 pub fn values_of(name: &str, value: &str) -> Vec<String> {
     match name {
-        "search_path" => {
-            let parts = value.split(',').map(|part| part.trim().trim_matches('"').to_owned());
-            parts.filter(|part| !part.is_empty()).collect()
-        }
+        "search_path" => names::split(value),
         _ => vec![value.to_owned()],
     }
 }

@@ -94,7 +94,7 @@ impl Lowering<'_> {
             return missing("a row without fields");
         }
         refuse_names(&values)?;
-        let values = values.into_iter().map(|value| self.for_json(value));
+        let values = values.into_iter().map(|value| self.for_row(value));
         let mut values = values.collect::<Result<Vec<_>>>()?;
         for value in &mut values {
             if value.is_null() && value.data_type == DataType::Null {

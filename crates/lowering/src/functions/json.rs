@@ -109,9 +109,17 @@ pub(super) const TABLE: Table = &[
 ];
 
 impl Lowering<'_> {
-    /// A value that is written as JSON: `char` with its blanks, and texts and documents told apart, as columns that the
-    /// engine passes on need not be.
+    /// A value that is written as JSON, in which object ids are no numbers.
     pub(crate) fn for_json(&self, value: Typed) -> Result<Typed> {
+        match types::is_id(value.sql_type.oid) {
+            true => self.as_text(value),
+            false => self.for_row(value),
+        }
+    }
+
+    /// A value of a row that may be written as JSON: `char` with its blanks, and texts and documents told apart, as columns
+    /// that the engine passes on need not be.
+    pub(crate) fn for_row(&self, value: Typed) -> Result<Typed> {
         let value = self.padded(value)?;
         let is_subquery = |part: &Expr| Ok(matches!(part, Expr::ScalarSubquery(_)));
         let marker = match value.sql_type.oid {

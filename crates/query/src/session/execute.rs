@@ -4,6 +4,8 @@ use super::Session;
 use crate::context::outcome::Outcome;
 use crate::context::transactions::Conversation;
 use crate::context::{Inner, parameter_of_text};
+use analyzer::resolve::can_coerce;
+use analyzer::system::casts::CastContext;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::ScalarValue;
 use futures::TryStreamExt;
@@ -13,6 +15,7 @@ use parser::errors::of_analyzer;
 use parser::types;
 use store::catalog::SqlType;
 use values::error::{Error, Result, SqlState};
+use values::input::is_written_alike;
 
 impl Session {
     /// The types that PREPARE declares for `$1`, `$2`, ..., as far as they count, in a statement whose text is `text`.
@@ -60,8 +63,17 @@ impl Session {
         }
         let style = self.style();
         let mut values = Vec::with_capacity(types.len());
-        for (argument, sql_type) in execute.arguments.iter().zip(types) {
+        for (index, (argument, sql_type)) in execute.arguments.iter().zip(types).enumerate() {
             values.push(match argument {
+                Argument::Typed(text) if is_written_alike(text, sql_type) => {
+                    parameter_of_text(text, sql_type, style)?
+                }
+                Argument::Typed(text) | Argument::Expression(text) => {
+                    if parameters.is_empty() && sql_type.user_type().is_none() {
+                        self.check_assignable(text, index, sql_type).await?;
+                    }
+                    evaluate(self, text, sql_type, parameters).await?
+                }
                 // Its conditions are those of a cast.
                 Argument::Constant(Some(text)) if is_domain(sql_type) => {
                     let text = format!("'{}'", text.replace('\'', "''"));
@@ -73,10 +85,28 @@ impl Session {
                     let text = format!("${}", number + 1);
                     evaluate(self, &text, sql_type, parameters).await?
                 }
-                Argument::Expression(text) => evaluate(self, text, sql_type, parameters).await?,
             });
         }
         Ok(values)
+    }
+
+    /// Refuses an argument whose type cannot be assigned to that of its parameter.
+    async fn check_assignable(&self, text: &str, index: usize, to: &SqlType) -> Result<()> {
+        for statement in &parser::parse(&format!("SELECT {text}"))? {
+            let fields = self.describe(statement, &[]).await?.fields.unwrap_or_default();
+            let from = fields.first().map(|field| &field.sql_type);
+            let known = from.and_then(types::of_held).zip(types::of_held(to));
+            let Some((from, to)) = known else { continue };
+            if !can_coerce(from.oid, to.oid, CastContext::Assignment) {
+                let number = index + 1;
+                let message = format!(
+                    "parameter ${number} of type {from} cannot be coerced to the expected type {to}"
+                );
+                let hint = "You will need to rewrite or cast the expression.";
+                return Err(Error::new(SqlState::DatatypeMismatch, message).with_hint(hint));
+            }
+        }
+        Ok(())
     }
 }
 

@@ -87,10 +87,16 @@ impl Inner {
             }
             name => {
                 let first = self.first_settings.load_full();
-                self.change(conversation, local, |settings| match &values {
+                let set = |settings: &mut Settings| match &values {
                     Some(values) => settings.set(name, values),
                     None => settings.reset(name, &first),
-                })
+                };
+                // The modes of a transaction end with it.
+                let is_mode = name.starts_with("transaction_");
+                if is_mode && !local && conversation.open().is_none() {
+                    return set(&mut Settings::clone(&self.settings.load()));
+                }
+                self.change(conversation, local || is_mode, set)
             }
         }
     }
@@ -216,19 +222,9 @@ impl Inner {
             name => cluster::value(store, name),
         };
         match own.or_else(|| settings.get(name)) {
-            Some(value) => text_rows("SHOW", &[(shown_name(name), vec![value])]),
+            Some(value) => text_rows("SHOW", &[(known::shown_name(name), vec![value])]),
             None => Err(unknown(name)),
         }
-    }
-}
-
-/// The name of a setting as PostgreSQL writes it.
-fn shown_name(name: &str) -> &str {
-    match name {
-        "datestyle" => "DateStyle",
-        "intervalstyle" => "IntervalStyle",
-        "timezone" => "TimeZone",
-        name => name,
     }
 }
 
@@ -236,7 +232,7 @@ fn shown_name(name: &str) -> &str {
 pub(crate) fn show_fields(name: &str) -> Vec<Field> {
     let names = match name {
         "all" => vec!["name", "setting", "description"],
-        name => vec![shown_name(name)],
+        name => vec![known::shown_name(name)],
     };
     names.into_iter().map(|name| Field::new(name, SqlType::Text)).collect()
 }
