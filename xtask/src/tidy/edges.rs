@@ -40,7 +40,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("executor", &["values", "store"]),
     ("regexes", &["executor", "values"]),
     ("jsonpath", &["regexes", "values"]),
-    ("columnar", &["values"]),
+    ("columnar", &["values", "store"]),
     ("formats", &["columnar", "numerics", "values", "store"]),
     (
         "functions",

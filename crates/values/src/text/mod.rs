@@ -6,8 +6,6 @@
 
 mod calendar;
 mod float;
-mod interval;
-mod interval_styles;
 mod nested;
 mod number;
 
@@ -32,6 +30,7 @@ use arrow::datatypes::{
 use arrow::downcast_dictionary_array;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use calendar::Moment;
+use datetimes::output::{interval, interval_styles};
 use std::fmt::{Display, Write};
 use store::catalog::SqlType;
 
@@ -186,15 +185,13 @@ fn time(array: &dyn Array, style: Style) -> Result<Writer<'_>> {
         }
         DataType::Timestamp(unit, zone) => timestamps(array, *unit, zone.is_some(), style),
         DataType::Duration(unit) => match unit {
-            Second => moments::<DurationSecondType>(array, 1, interval::write_duration),
-            Millisecond => {
-                moments::<DurationMillisecondType>(array, 1_000, interval::write_duration)
-            }
+            Second => moments::<DurationSecondType>(array, 1, Moment::write_duration),
+            Millisecond => moments::<DurationMillisecondType>(array, 1_000, Moment::write_duration),
             Microsecond => {
-                moments::<DurationMicrosecondType>(array, 1_000_000, interval::write_duration)
+                moments::<DurationMicrosecondType>(array, 1_000_000, Moment::write_duration)
             }
             Nanosecond => {
-                moments::<DurationNanosecondType>(array, 1_000_000_000, interval::write_duration)
+                moments::<DurationNanosecondType>(array, 1_000_000_000, Moment::write_duration)
             }
         },
         DataType::Interval(unit) => {
