@@ -3,7 +3,7 @@
 //! Some settings of PostgreSQL have no effect here, such as planner options. They exist because
 //! clients set and show them.
 
-use crate::ignored::IGNORED;
+use crate::defaults::DEFAULTS;
 use crate::setting::known;
 
 pub use crate::setting::{Kind, Known};
@@ -88,10 +88,16 @@ pub const KNOWN: &[Known] = &[
 
 /// The setting with a name in lower case.
 pub fn find(name: &str) -> Option<&'static Known> {
-    let of = |all: &'static [Known]| {
-        all.binary_search_by(|known| known.name.cmp(name)).ok().and_then(|index| all.get(index))
-    };
-    of(KNOWN).or_else(|| of(IGNORED))
+    find_in(KNOWN, name).or_else(|| find_in(DEFAULTS, name))
+}
+
+/// Whether a setting changes nothing here, so that sessions can only set it to its default.
+pub(crate) fn has_only_default(name: &str) -> bool {
+    find_in(DEFAULTS, name).is_some()
+}
+
+fn find_in(all: &'static [Known], name: &str) -> Option<&'static Known> {
+    all.binary_search_by(|known| known.name.cmp(name)).ok().and_then(|index| all.get(index))
 }
 
 /// The name of a setting as PostgreSQL writes it.
@@ -116,10 +122,10 @@ mod tests {
 
     #[test]
     fn settings_are_sorted_and_their_defaults_are_canonical() {
-        for all in [KNOWN, IGNORED] {
+        for all in [KNOWN, DEFAULTS] {
             assert!(all.is_sorted_by_key(|known| known.name));
         }
-        for known in KNOWN.iter().chain(IGNORED) {
+        for known in KNOWN.iter().chain(DEFAULTS) {
             assert_eq!(
                 known.canonical(known.default).as_deref(),
                 Ok(known.default),

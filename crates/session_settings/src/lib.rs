@@ -3,7 +3,7 @@
 
 pub mod byte_size;
 pub mod cluster;
-mod ignored;
+mod defaults;
 pub mod isolation;
 pub mod known;
 mod memory;
@@ -75,7 +75,7 @@ impl Default for Settings {
 impl Settings {
     /// All settings with their values, sorted by name.
     pub fn all(&self) -> Vec<(String, String)> {
-        let known = known::KNOWN.iter().chain(ignored::IGNORED).map(|known| known.name);
+        let known = known::KNOWN.iter().chain(defaults::DEFAULTS).map(|known| known.name);
         let own = self.kept.keys().map(String::as_str).filter(|name| known::find(name).is_none());
         let names = known.chain(own);
         let mut all: Vec<(String, String)> =
@@ -155,7 +155,7 @@ impl Settings {
     ///
     /// # Errors
     /// 42704 if there is no such setting, 22023 for an invalid value, 55P02 if sessions cannot set
-    /// it.
+    /// it, 0A000 for a setting that has only its default here.
     pub fn set(&mut self, name: &str, values: &[String]) -> Result<()> {
         let value = values.first().map_or("", String::as_str);
         let Some(known) = known::find(name) else {
@@ -181,6 +181,11 @@ impl Settings {
             }
             _ => known.canonical(value)?,
         };
+        if canonical != known.default && known::has_only_default(name) {
+            let message = format!("setting {name} to {canonical} is not supported");
+            let hint = format!("Pando has no such setting; it is always {}.", known.default);
+            return Err(Error::unsupported(message).with_hint(hint));
+        }
         match name {
             "search_path" => self.search_path = values.to_vec(),
             "statement_timeout" => self.statement_timeout = known.duration(value)?,

@@ -1,11 +1,11 @@
-//! Settings of PostgreSQL that change nothing here: costs and methods of its planner, its workers, its vacuum, its log.
-//! They exist because scripts set them, which is no reason to end.
+//! Settings of PostgreSQL that Pando has not: costs and methods of its planner, its workers, its vacuum, its log. They
+//! exist with their defaults, which scripts and clients read and set again; other values are refused.
 
 use crate::setting::{Kind, Known, known};
 
 /// All of them, sorted by name.
 #[rustfmt::skip]
-pub(crate) const IGNORED: &[Known] = &[
+pub(crate) const DEFAULTS: &[Known] = &[
     known("array_nulls", "on", Kind::Always, "Enable input of NULL elements in arrays."),
     known("backend_flush_after", "0", Kind::Memory(8, 0, 256), "Number of pages after which previously performed writes are flushed to disk."),
     known("backslash_quote", "safe_encoding", Kind::Always, "Sets whether \"\\'\" is allowed in string literals."),
