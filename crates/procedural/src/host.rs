@@ -12,6 +12,7 @@ use crate::known::{Key, Known, Shared, parameters};
 use crate::parts::Parts;
 use crate::program::Program;
 use crate::scalar::{Caller, Scalar};
+use crate::subquery;
 use crate::value::{Value, answer, assignable, named, schema_of, written};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::compute::concat_batches;
@@ -248,7 +249,10 @@ impl<S: Statements> StatementHost<S> {
             return Ok(known.statement.clone());
         }
         let statement = parser::one(&sql.text).map_err(inside)?;
-        self.known.insert(key, Known::new(statement.clone()));
+        let is_expression = matches!(statement.body(), Body::Query)
+            && statement.query().is_some_and(subquery::is_expression);
+        let known = Known { is_expression, ..Known::new(statement.clone()) };
+        self.known.insert(key, known);
         Ok(statement)
     }
 }
@@ -336,11 +340,14 @@ impl<S: Statements> Host for StatementHost<S> {
         variables: &[Variable<Value>],
         limit: Option<usize>,
     ) -> Result<Answer<Value>> {
-        if let Some(current) = current::of(&sql.text) {
+        if let Some(current) = current::of(sql) {
             return Box::pin(self.execute_current(sql, current, variables, limit)).await;
         }
         let statement = self.statement_of(sql)?;
         let (names, values) = parameters(variables, self.conflict);
+        if let Some(answer) = self.answer_of_expression(sql, &names, &values).await? {
+            return Ok(answer);
+        }
         let done = self.run(&statement, &names, &values, limit).await;
         done.map(|(_, answer)| answer).map_err(inside)
     }
@@ -348,7 +355,7 @@ impl<S: Statements> Host for StatementHost<S> {
     async fn parts(&mut self, query: CursorQuery<'_, Value>) -> Result<Parts> {
         let (statement, (names, values)) = match query {
             CursorQuery::Written(sql, variables) => {
-                if let Some(current) = current::of(&sql.text) {
+                if let Some(current) = current::of(sql) {
                     let done = self.execute_current(sql, current, variables, None);
                     return Ok(Parts::from(Box::pin(done).await?));
                 }
