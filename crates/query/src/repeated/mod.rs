@@ -9,11 +9,13 @@ use crate::context::outcome::Outcome;
 use crate::context::{Frame, Inner};
 use crate::short::Given;
 use datafusion::arrow::array::RecordBatch;
+use datafusion::common::ScalarValue;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use futures::{StreamExt, TryStreamExt};
 use parser::Statement;
+use planner::NamedParameter;
 use procedural::Done;
 use std::sync::Arc;
 use store::{DistributedTransaction, Reading};
@@ -29,6 +31,29 @@ pub(crate) async fn begun(
     let first = stream.try_next().await?;
     let all = futures::stream::iter(first.map(Ok)).chain(stream);
     Ok(Box::pin(RecordBatchStreamAdapter::new(schema, all)))
+}
+
+/// The rows of a query of a function that was recognised before as one by key, not more than `limit`. It needs no
+/// surroundings. `None` of other queries, and where rows are on other servers.
+///
+/// # Errors
+/// Those of the query.
+pub(crate) fn rows_again(
+    session: &Inner,
+    reading: &Reading,
+    statement: &Statement,
+    given: (&[NamedParameter], &[ScalarValue]),
+    limit: Option<usize>,
+) -> Result<Option<Done>> {
+    if reading.peers().is_some() || session.borrowed.is_lent() {
+        return Ok(None);
+    }
+    let Some((form, parameters)) = forms::again(session, reading, statement, given)? else {
+        return Ok(None);
+    };
+    let Some((fields, rows)) = form.short.rows_here(reading, &parameters)? else { return Ok(None) };
+    let (fields, schema) = (Some(fields.to_vec()), Some(rows.schema()));
+    Ok(Some(Done { fields, schema, batches: limited(vec![rows], limit), count: 0 }))
 }
 
 /// The rows of a query of a function, not more than `limit`. `None` if it has to be planned.

@@ -219,6 +219,23 @@ impl Short {
         }
     }
 
+    /// As [`Self::rows_at`], where all rows are on this server.
+    pub(crate) fn rows_here(
+        &self,
+        reading: &Reading,
+        parameters: &[ScalarValue],
+    ) -> Result<Option<(&[Field], RecordBatch)>> {
+        let (fields, rows) = match &self.action {
+            Action::Select { read, fields } if self.computed.is_none() => {
+                let Some(view) = reading.table(self.table.id) else { return Ok(None) };
+                (fields, read.rows(&view, parameters)?)
+            }
+            Action::Join(join, fields) => (fields, join.rows(|id| reading.table(id), parameters)?),
+            _ => return Ok(None),
+        };
+        Ok(rows.map(|rows| (&**fields, rows)))
+    }
+
     /// Executes the statement in a transaction; `None` as for [`Self::execute`]. After an error,
     /// the transaction may contain part of the changes.
     pub(crate) async fn execute_in(

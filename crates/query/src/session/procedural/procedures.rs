@@ -1,6 +1,5 @@
 //! CALL of procedures.
 
-use super::call::{null, type_name};
 use super::prepared_call::{PreparedCall, values_of};
 use super::resolved::{Output, held, outputs, resolve};
 use super::statements::InSession;
@@ -21,7 +20,7 @@ use parser::Statement;
 use parser::commands::Call;
 use planner::{Conflict, NamedParameter};
 use plpgsql::{Given, Host};
-use procedural::{Done, StatementHost, Statements, Value, deep, shown};
+use procedural::{Done, StatementHost, Statements, Value, deep, null, shown, type_name};
 use std::sync::Arc;
 use store::catalog::Function;
 use values::error::{Error, Result, SqlState};
@@ -169,7 +168,7 @@ impl InSession<'_> {
             (Some(computed), _) => computed,
             (None, None) => Vec::new(),
             (None, Some(query)) => {
-                let done = self.query(query, names, values, None).await;
+                let done = self.query(reading, query, (names, values), None).await;
                 let batches = done.map_err(Error::without_position)?.batches;
                 let row = batches.iter().find(|batch| batch.num_rows() == 1);
                 values_of(&resolved.function, row)?

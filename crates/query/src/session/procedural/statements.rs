@@ -6,6 +6,7 @@ use crate::context::Inner;
 use crate::context::call_site::CallSite;
 use crate::context::held::Held;
 use crate::context::transactions::Conversation;
+use crate::repeated::rows_again;
 use crate::row_locks;
 use crate::session::run::Write;
 use datafusion::common::ScalarValue;
@@ -79,13 +80,18 @@ impl Statements for InSession<'_> {
         limit: Option<usize>,
     ) -> Result<Done> {
         let write = match statement.body() {
-            Body::Query if row_locks::are_in(statement) => {
-                let frame = self.inner.frame_of(values, statement).with_names(names);
-                let locked = self.inner.read_locking(self.conversation, &frame, statement);
-                return Box::pin(locked).await?.done().await;
-            }
             Body::Query => {
-                let done = self.query(statement, names, values, limit).await?;
+                let reading = self.inner.reading(self.conversation).await?;
+                let given = (names, values);
+                if let Some(done) = rows_again(self.inner, &reading, statement, given, limit)? {
+                    return Ok(done);
+                }
+                if row_locks::are_in(statement) {
+                    let frame = self.inner.frame_of(values, statement).with_names(names);
+                    let locked = self.inner.read_locking(self.conversation, &frame, statement);
+                    return Box::pin(locked).await?.done().await;
+                }
+                let done = self.query(reading, statement, given, limit).await?;
                 self.inner.apply_requested_settings(self.conversation);
                 return Ok(done);
             }
