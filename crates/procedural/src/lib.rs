@@ -39,7 +39,7 @@ pub use check::check_function;
 pub use cursors::{CursorMark, CursorOf, Cursors, Fetched, Held};
 pub use done::Done;
 pub use evaluation::Compiled;
-pub use fired::Fired;
+pub use fired::{Fired, RowPair};
 pub use function_value::{function_value, null, type_name};
 pub use home::Home;
 pub use host::{StatementHost, Statements, termination};
