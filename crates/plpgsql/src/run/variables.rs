@@ -1,6 +1,7 @@
 //! Declarations and assignments.
 
 use super::Machine;
+use super::context::in_text;
 use super::host::{Answer, Host};
 use super::rows::content;
 use super::scope::{Content, Slot, no_field, unassigned};
@@ -163,6 +164,10 @@ impl<H: Host> Machine<'_, H> {
         let (slot, field) = self.scopes.slot(target)?;
         if slot.is_constant {
             return Err(constant(&slot.name));
+        }
+        // PostgreSQL looks for the field before it looks at the expression.
+        if let Some(missing) = field.and_then(|field| slot.without(field)) {
+            return Err(in_text(sql, missing));
         }
         match (&slot.content, field) {
             (Content::Value { of, .. }, _) => {

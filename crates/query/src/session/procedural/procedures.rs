@@ -4,7 +4,7 @@ use super::prepared_call::{PreparedCall, values_of};
 use super::resolved::{Output, held, outputs, resolve};
 use super::statements::InSession;
 use crate::calls::identity;
-use crate::context::call_site::{DEPTH_MAX, STATEMENT_DEPTH};
+use crate::context::call_site::{CALL_DEPTH, DEPTH_MAX};
 use crate::context::kept_functions::KeptFunction;
 use crate::context::outcome::{Outcome, Rows, Tag};
 use crate::context::transactions::Conversation;
@@ -187,10 +187,8 @@ impl InSession<'_> {
         let (inner, control) = (self.inner, self.control);
         let catalog = self.catalog();
         let _identity = identity(inner, inner.borrowed.statement(), &catalog, &function)?;
-        let place = (
-            self.depth + 1 + STATEMENT_DEPTH,
-            self.ends && !procedural::changes_settings(&function),
-        );
+        let place =
+            (self.depth + 1 + CALL_DEPTH, self.ends && !procedural::changes_settings(&function));
         let inside = InSession::new(inner, &mut *self.conversation, control, place);
         let mut parameters: Vec<Given<Value>> = Vec::new();
         let mut host = kept.prepared.resume(inside, kept.memory());
