@@ -12,6 +12,7 @@ use crate::known::{Key, Known, Shared, parameters};
 use crate::parts::Parts;
 use crate::program::Program;
 use crate::scalar::{Caller, Scalar};
+use crate::shapes::Shapes;
 use crate::subquery;
 use crate::value::{Value, answer, assignable, named, schema_of, written};
 use datafusion::arrow::array::RecordBatch;
@@ -64,6 +65,16 @@ pub trait Statements: Send {
         _values: &[ScalarValue],
     ) -> impl Future<Output = Option<Scalar>> + Send {
         std::future::ready(None)
+    }
+
+    /// Whether a statement needs no plan.
+    fn is_short(
+        &mut self,
+        _statement: &Statement,
+        _names: &[NamedParameter],
+        _values: &[ScalarValue],
+    ) -> impl Future<Output = bool> + Send {
+        std::future::ready(false)
     }
 
     /// Who calls the functions of users in expressions of plain values, until the transaction ends. `None` if nobody does.
@@ -136,6 +147,8 @@ pub struct StatementHost<S> {
     pub(crate) shared: Option<Shared>,
     /// Whether texts mean something else than when it began.
     pub(crate) has_moved: bool,
+    /// The shapes of texts that were executed.
+    pub(crate) shapes: Shapes,
 }
 
 impl<S: Statements> StatementHost<S> {
@@ -152,6 +165,7 @@ impl<S: Statements> StatementHost<S> {
             caller: None,
             shared: None,
             has_moved: false,
+            shapes: Shapes::default(),
         }
     }
 
@@ -383,6 +397,11 @@ impl<S: Statements> Host for StatementHost<S> {
         given: &[Value],
         limit: Option<usize>,
     ) -> Result<Answer<Value>> {
+        if given.is_empty()
+            && let Some(answer) = self.answer_of_shape(text, limit).await?
+        {
+            return Ok(answer);
+        }
         let statement = parser::one(text).map_err(inside)?;
         let (names, values) = parameters(&numbered(given), self.conflict);
         let done = self.run(&statement, &names, &values, limit).await;

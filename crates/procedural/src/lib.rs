@@ -26,6 +26,7 @@ mod returned;
 mod running;
 mod scalar;
 mod script;
+mod shapes;
 mod steady;
 mod subquery;
 mod texts;

@@ -88,6 +88,16 @@ pub(crate) async fn rows_of(
     Ok(Some(Done { fields: Some(fields.to_vec()), schema: Some(schema), batches, count: 0 }))
 }
 
+/// Whether a statement of a function needs no plan.
+pub(crate) async fn is_short(
+    session: &Inner,
+    frame: &Frame<'_>,
+    statement: &Statement,
+    reading: &Reading,
+) -> bool {
+    matches!(forms::of_function(session, frame, reading, statement).await, Ok(Some(_)))
+}
+
 /// The outcome of a change of a function by the short path. `None` if it has to be planned.
 ///
 /// # Errors

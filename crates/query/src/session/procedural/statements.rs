@@ -6,7 +6,7 @@ use crate::context::Inner;
 use crate::context::call_site::CallSite;
 use crate::context::held::Held;
 use crate::context::transactions::Conversation;
-use crate::repeated::rows_again;
+use crate::repeated::{is_short, rows_again};
 use crate::row_locks;
 use crate::session::run::Write;
 use datafusion::common::ScalarValue;
@@ -134,6 +134,19 @@ impl Statements for InSession<'_> {
         }
         let tree = Box::pin(analysis::tree_without_values(&frame, &planner, query)).await.ok()?;
         Scalar::calling(&tree, names, &|executed| may_call(reading.catalog(), executed))
+    }
+
+    async fn is_short(
+        &mut self,
+        statement: &Statement,
+        names: &[NamedParameter],
+        values: &[ScalarValue],
+    ) -> bool {
+        let frame = self.inner.frame_of(values, statement).with_names(names);
+        match self.inner.reading(self.conversation).await {
+            Ok(reading) => is_short(self.inner, &frame, statement, &reading).await,
+            Err(_) => false,
+        }
     }
 
     async fn caller(&mut self) -> Option<Arc<dyn Caller>> {
