@@ -1,12 +1,13 @@
 //! Texts of EXECUTE that differ in nothing but their constants.
 //!
-//! The constants of a text become `$1`, `$2`, ..., which is its shape. Where a statement of this shape needs no plan, texts of
-//! it are not parsed again: the statement is executed with the constants as values. A string that stands for a value of
-//! another type than `text`, as `'2024-01-01'` may, is none of a statement without a plan, so that it means what it meant.
+//! The constants of a text become `$1`, `$2`, ..., which is its shape. Texts of a shape that has come before are not parsed:
+//! its statement is executed with the constants as values, where that means the same. A string may stand for a value of
+//! another type than `text`, as `'2024-01-01'` does; but not in a statement that needs no plan. Numbers are what they are.
 
 use crate::host::{StatementHost, Statements, inside};
 use crate::value::Value;
 use datafusion::common::ScalarValue;
+use grammar::tree::NodeEnum;
 use parser::Statement;
 use planner::NamedParameter;
 use plpgsql::Answer;
@@ -35,12 +36,23 @@ struct Shape {
     types: Vec<Of>,
 }
 
+impl Shape {
+    fn is_of_numbers(&self) -> bool {
+        self.types.iter().all(|of| *of != Of::Text)
+    }
+}
+
+/// Whether a statement is an UPDATE or a DELETE.
+fn is_change(statement: &Statement) -> bool {
+    matches!(statement.change(), Some(NodeEnum::UpdateStmt(_) | NodeEnum::DeleteStmt(_)))
+}
+
 /// What is known of the texts of a shape.
 enum Known {
     /// One has come.
     Once,
-    /// They need no plan.
-    Short(Statement),
+    /// They mean the same as a statement with parameters.
+    Same(Statement),
     /// Each is parsed.
     Other,
 }
@@ -64,7 +76,7 @@ impl Shapes {
 }
 
 impl<S: Statements> StatementHost<S> {
-    /// The answer of a text that needs no plan, as others of its shape. `None` of other texts.
+    /// The answer of a text that is executed as others of its shape. `None` of other texts.
     pub(crate) async fn answer_of_shape(
         &mut self,
         text: &str,
@@ -84,7 +96,7 @@ impl<S: Statements> StatementHost<S> {
         };
         let names: Vec<NamedParameter> = (1..).zip(&shape.types).map(name).collect();
         let statement = match self.shapes.0.get(&shape) {
-            Some(Known::Short(statement)) => statement.clone(),
+            Some(Known::Same(statement)) => statement.clone(),
             Some(Known::Other) => return Ok(None),
             None => {
                 self.shapes.put(shape, Known::Once);
@@ -92,17 +104,18 @@ impl<S: Statements> StatementHost<S> {
             }
             Some(Known::Once) => {
                 let parsed = parser::one(&shape.text).ok();
-                let is_short = match &parsed {
+                let is_same = match &parsed {
                     Some(parsed) => {
-                        Box::pin(self.statements.is_short(parsed, &names, &values)).await
+                        shape.is_of_numbers() && is_change(parsed)
+                            || Box::pin(self.statements.is_short(parsed, &names, &values)).await
                     }
                     None => false,
                 };
-                let Some(statement) = parsed.filter(|_| is_short) else {
+                let Some(statement) = parsed.filter(|_| is_same) else {
                     self.shapes.put(shape, Known::Other);
                     return Ok(None);
                 };
-                self.shapes.put(shape, Known::Short(statement.clone()));
+                self.shapes.put(shape, Known::Same(statement.clone()));
                 statement
             }
         };

@@ -2,14 +2,14 @@
 
 use crate::analysis;
 use crate::context::{Frame, Inner};
-use crate::short::{Numbered, Short};
+use crate::short::Short;
 use catalog_views::settings::Settings;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use grammar::tree::{Node, NodeEnum};
 use parser::Statement;
-use plan_cache::Basis;
 use plan_cache::forms::Form as KeptForm;
+use plan_cache::{Basis, Numbered};
 use planner::NamedParameter;
 use procedural::{Scalar, Value};
 use scan::tables::Tables;
@@ -96,7 +96,7 @@ impl Form {
         statement: &Statement,
     ) -> Result<Option<Self>> {
         let numbered =
-            statement.rows().and_then(|rows| Numbered::of(frame, tables, rows, frame.names));
+            statement.rows().and_then(|rows| Numbered::of(frame.path(), tables, rows, frame.names));
         let Some(Numbered { statement: rows, computed }) = numbered else { return Ok(None) };
         let bare = session.frame_of(&[], statement);
         let Some(short) = Short::recognise(&bare, tables, &rows)? else { return Ok(None) };

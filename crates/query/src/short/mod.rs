@@ -15,7 +15,6 @@ mod adjustment;
 mod chosen;
 mod computed;
 mod insertion;
-mod named;
 mod operation;
 mod recognise;
 mod returning;
@@ -23,7 +22,6 @@ mod row_change;
 mod row_update;
 mod writing;
 
-pub(crate) use named::Numbered;
 pub(crate) use operation::{Operations, perform};
 
 use crate::context::outcome::{Outcome, Rows, Tag};
