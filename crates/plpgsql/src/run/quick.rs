@@ -8,7 +8,7 @@ use super::host::{Host, Variable};
 use super::programs::{Compute, Known, PROGRAMS_MAX, Register};
 use super::variables::BOOLEAN;
 use super::{Flow, Machine, Running};
-use crate::tree::{Into, Kind, Rows, Sql, Statement};
+use crate::tree::{Block, Into, Kind, Rows, Sql, Statement};
 use values::error::Result;
 
 /// How far statements came that only compute.
@@ -27,6 +27,8 @@ pub(super) enum Inside<'a, V> {
     Condition(Box<Tried<V>>),
     /// To a place in statements within it.
     Body(&'a [Statement], Box<Quick<'a, V>>),
+    /// To a place in it, which is a block, or to an error that it may handle.
+    Block(&'a Block, Box<Result<Quick<'a, V>>>),
 }
 
 /// The conditions of a statement that have been tried.
@@ -126,6 +128,7 @@ impl<H: Host> Machine<'_, H> {
             Kind::Assign(target, sql) => self.quick_assign(target, sql)?,
             Kind::AssignItem(target, steps, sql) => self.quick_item(target, steps, sql)?,
             Kind::If(..) | Kind::Case(..) => return self.quick_branch(&statement.kind),
+            Kind::Block(block) if block.declarations.is_empty() => return self.quick_block(block),
             Kind::Leave { is_continue, label, when } => {
                 let leaves = match when.as_ref().map(|when| self.quick_truth(when)) {
                     None => true,
@@ -200,6 +203,10 @@ impl<H: Host> Machine<'_, H> {
                     self.noted(done, statement)?
                 }
                 Inside::Body(body, reached) => self.rest(body, *reached).await?,
+                Inside::Block(block, reached) => {
+                    let done = self.rest_of_block(block, *reached).await;
+                    self.noted(done, statement)?
+                }
             };
             match flow {
                 Flow::Next => self.all(&statements[at + 1..]).await,

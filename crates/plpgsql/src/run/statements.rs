@@ -90,9 +90,8 @@ impl<H: Host> Machine<'_, H> {
                 let query = &*self.with_rows(query, false)?;
                 let variables = self.scopes.variables(query);
                 let answer = self.host.execute(query, &variables, None).await;
-                let count = answer.map_err(of_sql(&query.text))?.count;
                 self.learn(query, &variables, None);
-                self.count(count)
+                self.count(answer.map_err(of_sql(&query.text))?.count)
             }
             Kind::Execute(rows, into) => self.execute(rows, into.as_ref()).await,
             Kind::ReturnNext(value) => self.return_next(value.as_ref()).await,
@@ -127,9 +126,9 @@ impl<H: Host> Machine<'_, H> {
             Rows::Query(sql) => {
                 let sql = &*self.with_rows(sql, false)?;
                 let variables = self.scopes.variables(sql);
-                let answer = self.host.execute(sql, &variables, limit).await?;
+                let answer = self.host.execute(sql, &variables, limit).await;
                 self.learn(sql, &variables, None);
-                Ok(answer)
+                answer
             }
             Rows::Dynamic(text, values) => {
                 let (text, values) = self.dynamic(text, values).await?;

@@ -145,9 +145,8 @@ impl<H: Host> Machine<'_, H> {
         let read = &*self.with_rows(sql, true)?;
         let variables = self.scopes.variables(read);
         let value = self.host.evaluate(read, &variables, to).await;
-        let value = value.map_err(|error| self.of_fields(sql, error))?;
         self.learn(read, &variables, to);
-        Ok(value)
+        value.map_err(|error| self.of_fields(sql, error))
     }
 
     /// Whether a condition is true.
