@@ -21,6 +21,7 @@ mod memory;
 mod parts;
 mod program;
 mod purity;
+mod repeated_texts;
 mod results;
 mod returned;
 mod running;

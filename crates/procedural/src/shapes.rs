@@ -4,16 +4,12 @@
 //! its statement is executed with the constants as values, where that means the same. A string may stand for a value of
 //! another type than `text`, as `'2024-01-01'` does; but not in a statement that needs no plan. Numbers are what they are.
 
-use crate::host::{StatementHost, Statements, inside};
-use crate::value::Value;
 use datafusion::common::ScalarValue;
 use grammar::tree::NodeEnum;
 use parser::Statement;
-use planner::NamedParameter;
-use plpgsql::Answer;
+use planner::{Conflict, NamedParameter};
 use std::collections::HashMap;
 use store::catalog::SqlType;
-use values::error::Result;
 
 /// Shapes that a function remembers, at most.
 const SHAPES_MAX: usize = 256;
@@ -31,24 +27,36 @@ enum Of {
 
 /// A text with numbers for its constants, and their types.
 #[derive(Debug, Default, PartialEq, Eq, Hash)]
-struct Shape {
-    text: String,
+pub(crate) struct Shape {
+    pub(crate) text: String,
     types: Vec<Of>,
 }
 
 impl Shape {
-    fn is_of_numbers(&self) -> bool {
+    /// The parameters.
+    pub(crate) fn names(&self, conflict: Conflict) -> Vec<NamedParameter> {
+        let name = |(number, of): (usize, &Of)| NamedParameter {
+            qualifier: None,
+            name: format!("${number}"),
+            sql_type: match of {
+                Of::Integer => SqlType::Integer,
+                Of::BigInt => SqlType::BigInt,
+                Of::Text => SqlType::Text,
+            },
+            conflict,
+        };
+        (1..).zip(&self.types).map(name).collect()
+    }
+
+    /// Whether its statement is an UPDATE or a DELETE with no other constants than numbers.
+    pub(crate) fn is_change_by_numbers(&self, statement: &Statement) -> bool {
         self.types.iter().all(|of| *of != Of::Text)
+            && matches!(statement.change(), Some(NodeEnum::UpdateStmt(_) | NodeEnum::DeleteStmt(_)))
     }
 }
 
-/// Whether a statement is an UPDATE or a DELETE.
-fn is_change(statement: &Statement) -> bool {
-    matches!(statement.change(), Some(NodeEnum::UpdateStmt(_) | NodeEnum::DeleteStmt(_)))
-}
-
 /// What is known of the texts of a shape.
-enum Known {
+pub(crate) enum Known {
     /// One has come.
     Once,
     /// They mean the same as a statement with parameters.
@@ -62,7 +70,13 @@ enum Known {
 pub(crate) struct Shapes(HashMap<Shape, Known>);
 
 impl Shapes {
-    fn put(&mut self, shape: Shape, known: Known) {
+    /// What is known of a shape.
+    pub(crate) fn get(&self, shape: &Shape) -> Option<&Known> {
+        self.0.get(shape)
+    }
+
+    /// Remembers what is known of a shape.
+    pub(crate) fn put(&mut self, shape: Shape, known: Known) {
         if self.0.len() >= SHAPES_MAX {
             self.0.clear();
         }
@@ -72,55 +86,6 @@ impl Shapes {
     /// Forgets them.
     pub(crate) fn clear(&mut self) {
         self.0.clear();
-    }
-}
-
-impl<S: Statements> StatementHost<S> {
-    /// The answer of a text that is executed as others of its shape. `None` of other texts.
-    pub(crate) async fn answer_of_shape(
-        &mut self,
-        text: &str,
-        limit: Option<usize>,
-    ) -> Result<Option<Answer<Value>>> {
-        let Some((shape, values)) = scanned(text) else { return Ok(None) };
-        let conflict = self.conflict;
-        let name = |(number, of): (usize, &Of)| NamedParameter {
-            qualifier: None,
-            name: format!("${number}"),
-            sql_type: match of {
-                Of::Integer => SqlType::Integer,
-                Of::BigInt => SqlType::BigInt,
-                Of::Text => SqlType::Text,
-            },
-            conflict,
-        };
-        let names: Vec<NamedParameter> = (1..).zip(&shape.types).map(name).collect();
-        let statement = match self.shapes.0.get(&shape) {
-            Some(Known::Same(statement)) => statement.clone(),
-            Some(Known::Other) => return Ok(None),
-            None => {
-                self.shapes.put(shape, Known::Once);
-                return Ok(None);
-            }
-            Some(Known::Once) => {
-                let parsed = parser::one(&shape.text).ok();
-                let is_same = match &parsed {
-                    Some(parsed) => {
-                        shape.is_of_numbers() && is_change(parsed)
-                            || Box::pin(self.statements.is_short(parsed, &names, &values)).await
-                    }
-                    None => false,
-                };
-                let Some(statement) = parsed.filter(|_| is_same) else {
-                    self.shapes.put(shape, Known::Other);
-                    return Ok(None);
-                };
-                self.shapes.put(shape, Known::Same(statement.clone()));
-                statement
-            }
-        };
-        let done = self.run(&statement, &names, &values, limit).await;
-        done.map(|(_, answer)| Some(answer)).map_err(inside)
     }
 }
 
@@ -139,7 +104,7 @@ enum Before {
 
 /// The shape of a text, and the values of its constants. `None` of a text without constants, and of what may mean something
 /// else with parameters.
-fn scanned(text: &str) -> Option<(Shape, Vec<ScalarValue>)> {
+pub(crate) fn scanned(text: &str) -> Option<(Shape, Vec<ScalarValue>)> {
     let first = text.trim_start().get(..6)?;
     let is_known = ["select", "insert", "update", "delete"]
         .iter()
@@ -190,10 +155,7 @@ impl Scan<'_> {
                 self.copy(length, Before::Operand);
                 return Some(());
             }
-            first if is_of_name(*first) => {
-                self.word(rest);
-                return Some(());
-            }
+            first if is_of_name(*first) => return self.word(rest),
             // Parameters, casts, subscripts, comments and other operators.
             _ => return None,
         };
@@ -207,11 +169,15 @@ impl Scan<'_> {
         (self.at, self.before) = (end, before);
     }
 
-    fn word(&mut self, rest: &str) {
+    fn word(&mut self, rest: &str) -> Option<()> {
         let is_part = |byte: u8| is_of_name(byte) || byte.is_ascii_digit() || byte == b'$';
         let length = rest.bytes().position(|byte| !is_part(byte)).unwrap_or(rest.len());
         let word = &rest[..length];
         let is = |words: &[&str]| words.iter().any(|of| word.eq_ignore_ascii_case(of));
+        // The numbers of a type, and those of columns.
+        if is(&["cast", "distinct"]) {
+            return None;
+        }
         self.is_sorted |= is(&["by"]);
         let before = match word {
             _ if is(&["limit", "offset"]) => Before::Limit,
@@ -219,6 +185,7 @@ impl Scan<'_> {
             _ => Before::Operand,
         };
         self.copy(length, before);
+        Some(())
     }
 
     fn number(&mut self, rest: &str) -> Option<()> {
@@ -324,6 +291,8 @@ mod tests {
             "SELECT a FROM t WHERE c = 'a'\n'b'",
             "SELECT a FROM t WHERE c = '\\'",
             "SELECT a FROM t WHERE k = 1.5",
+            "UPDATE t SET a = CAST(b AS numeric(5, 2)) WHERE k = 1",
+            "SELECT DISTINCT ON (1) a FROM t",
             "SELECT a FROM t WHERE k = 1e3",
             "SELECT a FROM t WHERE k = .5",
             "SELECT a FROM t WHERE k = - 5",
