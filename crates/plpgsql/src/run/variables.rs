@@ -335,10 +335,22 @@ impl<H: Host> Machine<'_, H> {
                     let null = self.host.of_text(None);
                     let values = values.unwrap_or(&answer.nulls);
                     let value = |at: usize| values.get(at).unwrap_or(&null).clone();
-                    let named = answer.columns.iter().enumerate();
-                    let fields = named.map(|(at, name)| (name.clone(), value(at))).collect();
                     let (slot, _) = self.scopes.slot(target)?;
-                    slot.content = Content::Record(Some(fields));
+                    match &mut slot.content {
+                        // A row of a loop has the columns of the row before.
+                        Content::Record(Some(fields))
+                            if fields.iter().map(|(name, _)| name).eq(&answer.columns) =>
+                        {
+                            for (at, (_, old)) in fields.iter_mut().enumerate() {
+                                *old = value(at);
+                            }
+                        }
+                        content => {
+                            let named = answer.columns.iter().enumerate();
+                            let fields = named.map(|(at, name)| (name.clone(), value(at)));
+                            *content = Content::Record(Some(fields.collect()));
+                        }
+                    }
                     return Ok(());
                 }
                 (Content::Composite { value: like, .. }, None) => {
