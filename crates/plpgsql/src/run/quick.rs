@@ -83,7 +83,7 @@ impl<H: Host> Machine<'_, H> {
         if !self.put_register(at, query) {
             let Some(value) = self.program_value(query) else { return Ok(false) };
             let value = value.map_err(of_sql(&query.text))?;
-            if self.scopes.plain_type_at(at) != Some(&*self.host.type_of(&value)) {
+            if self.scopes.plain_type_at(at) != self.host.written_type(&value).as_deref() {
                 return Ok(false);
             }
             self.put_at(at, value)?;
