@@ -49,10 +49,11 @@ pub async fn function_value<H: Host<Value = Value>>(
             host.convert(value, &of).await.map_err(within)
         }
         Some(value) => host.convert(value, &of).await,
-        None => Err(Error::new(
-            SqlState::FunctionExecutedNoReturnStatement,
-            "control reached end of function without RETURN",
-        )),
+        None => {
+            let message = "control reached end of function without RETURN";
+            let error = Error::new(SqlState::FunctionExecutedNoReturnStatement, message);
+            Err(error.within(format_args!("PL/pgSQL function {}", called.signature)))
+        }
     }
 }
 

@@ -402,10 +402,14 @@ impl<S: Statements> Host for StatementHost<S> {
         {
             return Ok(answer);
         }
-        let statement = parser::one(text).map_err(inside)?;
+        let statements = parser::parse(text).map_err(inside)?;
         let (names, values) = parameters(&numbered(given), self.conflict);
-        let done = self.run(&statement, &names, &values, limit).await;
-        done.map(|(_, answer)| answer).map_err(inside)
+        let (columns, rows, nulls) = Default::default();
+        let mut last = Answer { columns, rows, nulls, count: 0, has_rows: false };
+        for statement in &statements {
+            last = self.run(statement, &names, &values, limit).await.map_err(inside)?.1;
+        }
+        Ok(last)
     }
 
     fn begin_loop(&mut self, query: &str) -> Result<()> {

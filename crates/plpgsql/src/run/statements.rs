@@ -180,8 +180,13 @@ impl<H: Host> Machine<'_, H> {
             return Err(self.with_parameters(error, rows, given).await);
         }
         if found > 1 && (into.is_strict || self.is_change(rows)) {
-            let error = Error::new(SqlState::TooManyRows, "query returned more than one row")
-                .with_hint("Make sure the query returns a single row, or use LIMIT 1.");
+            let error = Error::new(SqlState::TooManyRows, "query returned more than one row");
+            let error = match is_dynamic {
+                true => error,
+                false => {
+                    error.with_hint("Make sure the query returns a single row, or use LIMIT 1.")
+                }
+            };
             return Err(self.with_parameters(error, rows, given).await);
         }
         self.assign_row(&into.targets, &answer, 0).await?;

@@ -3,7 +3,7 @@
 use super::Machine;
 use super::context::in_text;
 use super::host::{Answer, Host};
-use super::rows::content;
+use super::rows::{content, named_fields};
 use super::scope::{Content, Slot, no_field, unassigned};
 use crate::tree::{Declaration, Declared, Sql, Target, TypeName};
 use values::error::{Error, Result, SqlState};
@@ -142,7 +142,7 @@ impl<H: Host> Machine<'_, H> {
         if let Some(value) = self.computed(sql, to) {
             return value;
         }
-        let read = &*self.with_rows(sql, true)?;
+        let read = &*self.with_rows(sql, true).map_err(|error| in_text(sql, error))?;
         let variables = self.scopes.variables(read);
         let value = self.host.evaluate(read, &variables, to).await;
         self.learn(read, &variables, to);
@@ -245,6 +245,12 @@ impl<H: Host> Machine<'_, H> {
         let (slot, field) = self.scopes.slot(target)?;
         if slot.is_constant {
             return Err(constant(&slot.name));
+        }
+        if let (Content::Record(_), None) = (&slot.content, field)
+            && let Some(fields) = named_fields(&*self.host, &value)
+        {
+            slot.content = Content::Record(Some(fields));
+            return Ok(());
         }
         let of = match (&slot.content, field) {
             (Content::Composite { of, value: like, .. }, None) => {
