@@ -15,5 +15,5 @@ pub use check::{Checked, Lookup, check};
 pub use parse::{parse, with_usual_subscripts, with_written_rows};
 pub use run::{
     Answer, Called, Compute, CursorQuery, Ended, Form, Given, Host, ItemPlace, Move, Programs,
-    Raised, Row, Severity, Triggered, Variable, call, run, run_trigger, value,
+    Raised, Register, Row, Severity, Triggered, Variable, call, run, run_trigger, value,
 };

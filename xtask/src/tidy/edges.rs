@@ -122,7 +122,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "store",
         ],
     ),
-    ("plan_cache", &["planner", "catalog_views", "scan", "values", "store"]),
+    ("plan_cache", &["planner", "catalog_views", "scan", "parser", "grammar", "values", "store"]),
     (
         "procedural",
         &[

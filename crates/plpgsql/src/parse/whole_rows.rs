@@ -16,7 +16,36 @@ const OF_ALL: [&str; 4] =
 /// A source or a condition, in which NEW and OLD of a table with these columns are written out. A text that cannot be read
 /// stays as it is.
 pub fn with_written_rows(source: &str, columns: &[&str]) -> String {
-    written_out(source, &["new", "old"], columns, false)
+    written_out(&with_first_rows(source), &["new", "old"], columns, false)
+}
+
+/// What a trigger returns that returns NEW, or OLD if there is no new row.
+pub(crate) const NEW_OR_OLD: &str = "\"new, old\"";
+
+/// The same the other way round.
+pub(crate) const OLD_OR_NEW: &str = "\"old, new\"";
+
+/// A source in which these stand for `coalesce(NEW, OLD)` behind RETURN.
+fn with_first_rows(source: &str) -> String {
+    let Ok(all) = tokens(source) else { return source.to_owned() };
+    let word = |at: usize| match all.get(at).map(|token| &token.kind) {
+        Some(Kind::Word(word)) => word.as_str(),
+        Some(Kind::Symbol(symbol)) => *symbol,
+        _ => "",
+    };
+    let (mut text, mut end) = (String::new(), 0);
+    for at in 0..all.len() {
+        let rows = match [0, 1, 2, 3, 4, 5, 6, 7].map(|behind| word(at + behind)) {
+            ["return", "coalesce", "(", "new", ",", "old", ")", ";"] => NEW_OR_OLD,
+            ["return", "coalesce", "(", "old", ",", "new", ")", ";"] => OLD_OR_NEW,
+            _ => continue,
+        };
+        text.push_str(&source[end..all[at + 1].start]);
+        text.push_str(rows);
+        end = all[at + 6].end;
+    }
+    text.push_str(&source[end..]);
+    text
 }
 
 /// An expression in which a record with these fields is written out. One that was never assigned has no fields, and is NULL.

@@ -3,6 +3,7 @@
 use super::host::Host;
 use super::scope::{Content, Slot};
 use super::{Called, Flow, Given, Machine, within_loops};
+use crate::parse::{NEW_OR_OLD, OLD_OR_NEW};
 use crate::tree::{Block, Sql};
 use values::error::{Error, Result, SqlState};
 
@@ -61,6 +62,8 @@ impl<H: Host> Machine<'_, H> {
         let text = value.text.trim();
         let row = match text.to_lowercase().as_str() {
             "null" => None,
+            NEW_OR_OLD => self.first_row(["new", "old"]),
+            OLD_OR_NEW => self.first_row(["old", "new"]),
             name => {
                 let fields = self.scopes.fields(name).ok_or_else(|| {
                     let what = "RETURN of something else than a record or NULL in a trigger";
@@ -71,5 +74,11 @@ impl<H: Host> Machine<'_, H> {
         };
         self.returned_row = Some(row);
         Ok(Flow::Return(None))
+    }
+
+    /// The first of two rows that there is.
+    fn first_row(&self, names: [&str; 2]) -> Option<Vec<H::Value>> {
+        let row = |name: &str| self.scopes.fields(name)?.filter(|_| !self.scopes.is_unset(name));
+        names.into_iter().find_map(row)
     }
 }

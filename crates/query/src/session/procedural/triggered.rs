@@ -7,17 +7,14 @@ use crate::context::call_site::{DEPTH_MAX, STATEMENT_DEPTH};
 use crate::context::triggered::{Asked, RowValues, TriggerAnswer, TriggerCall};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use plpgsql::tree::{Block, Sql};
-use plpgsql::{Host, Triggered, Variable};
-use procedural::trigger_rows::{NEW, OLD, written_out};
-use procedural::{Fired, StatementHost, deep};
+use plpgsql::Triggered;
+use plpgsql::tree::Block;
+use procedural::trigger_rows::written_out;
+use procedural::{Fired, RowPair, StatementHost, deep};
 use std::sync::Arc;
 use store::DistributedTransaction;
-use store::catalog::{Function, Table};
+use store::catalog::Function;
 use values::error::{Error, Result, SqlState};
-
-/// The number of a condition among the texts of a function.
-const CONDITION: usize = usize::MAX / 2;
 
 /// Runs the function of a trigger.
 pub(crate) fn run_trigger<'a>(
@@ -77,10 +74,8 @@ async fn answer(
     fired: &Fired,
 ) -> Result<Answer> {
     let known = call.memory.function.clone();
-    if let Some(condition) = &call.trigger.condition
-        && call.asked != Asked::Function
-        && !holds(host, condition, call).await?
-    {
+    let rows = RowPair { old: call.old.as_deref(), new: call.new.as_deref() };
+    if call.asked != Asked::Function && !fired.holds(host, rows).await? {
         return Ok((TriggerAnswer::NotCalled, known));
     }
     if call.asked == Asked::Condition {
@@ -110,29 +105,4 @@ async fn answer(
     let of = procedural::called(function, &signature);
     let returned = plpgsql::run_trigger(&tree, of, triggered, host).await?;
     Ok((TriggerAnswer::Row(returned), Some(tree)))
-}
-
-/// Whether the condition of a trigger holds.
-async fn holds(
-    host: &mut StatementHost<InTransaction<'_>>,
-    condition: &str,
-    call: &TriggerCall<'_>,
-) -> Result<bool> {
-    let mut variables = Vec::new();
-    for (name, values) in [(NEW, &call.new), (OLD, &call.old)] {
-        let Some(values) = values else { continue };
-        for (column, value) in shown(call.table).zip(values) {
-            let (qualifier, value) = (Some(name.to_owned()), value.clone());
-            variables.push(Variable { qualifier, name: column.name.clone(), value });
-        }
-    }
-    let text = written_out(call.table, condition);
-    let sql = Sql { id: CONDITION, text, position: 0, names: Vec::new(), assignment: None };
-    let value = host.evaluate(&sql, &variables, Some("boolean")).await;
-    let value = value.map_err(Error::without_position)?;
-    Ok(host.truth(&value) == Some(true))
-}
-
-fn shown(table: &Table) -> impl Iterator<Item = &store::catalog::Column> {
-    table.columns.iter().filter(|column| !column.hidden)
 }
