@@ -40,7 +40,7 @@ mod windows;
 
 pub use optimizer::callable;
 pub use refusal::{Refusal, Result};
-pub use result::{label, with_labels};
+pub use result::{label, with_labels, with_types};
 pub use rows::{Rows, lower_output, lower_over};
 pub use user_functions::{Shape, UserFunctions};
 

@@ -13,7 +13,7 @@ use functions::casts::labels;
 use std::collections::BTreeMap;
 use store::catalog::{SqlType as Held, UserType};
 use values::field::{Field, Origin};
-use values::types::{TYPE_KEY, oids};
+use values::types::{TYPE_KEY, of_field, oids, plan_field};
 
 /// The plan with the columns converted to the types of results, and their description.
 pub(crate) fn described(
@@ -177,6 +177,29 @@ pub fn with_labels(plan: LogicalPlan, fields: &[Field]) -> datafusion::common::R
     });
     let columns: Vec<Engine> = columns.collect();
     LogicalPlanBuilder::from(plan).project(columns)?.build()
+}
+
+/// The plan whose fields name the types of its columns: who reads a view knows only these. A computed column has the field of
+/// its Arrow type otherwise, in which an enum is a number.
+pub fn with_types(plan: LogicalPlan, fields: &[Field]) -> datafusion::common::Result<LogicalPlan> {
+    let mut is_changed = false;
+    let columns = plan.schema().iter().zip(fields).map(|((relation, field), known)| {
+        let column = Engine::Column((relation, field).into());
+        let metadata = plan_field(field.name(), &known.sql_type, true).metadata().clone();
+        let named = of_field(field);
+        // A domain stays one: the description has its base type.
+        if metadata.is_empty() || named == known.sql_type || named.user_type().is_some() {
+            return column;
+        }
+        is_changed = true;
+        let metadata = Some(FieldMetadata::from(metadata));
+        column.alias_qualified_with_metadata(relation.cloned(), field.name(), metadata)
+    });
+    let columns: Vec<Engine> = columns.collect();
+    match is_changed {
+        true => LogicalPlanBuilder::from(plan).project(columns)?.build(),
+        false => Ok(plan),
+    }
 }
 
 /// A column over rows at hand with the labels of an enum.

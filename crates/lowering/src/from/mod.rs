@@ -55,6 +55,15 @@ impl Lowering<'_> {
                 lowering.lateral(left, kind, relation, condition)
             });
         }
+        if kind == JoinKind::Inner
+            && condition.is_none()
+            && let From::Join { kind, left: first, right: others, condition } = right
+            && begins_lateral(right)
+        {
+            // Its first relation refers to the left side, which is joined with it before the others are.
+            let left = self.join(left, JoinKind::Inner, first, None)?;
+            return self.join(left, *kind, others, condition.as_ref());
+        }
         let is_nullable = matches!(kind, JoinKind::Left | JoinKind::Full);
         let right = self.nullable(is_nullable, |lowering| lowering.item(right))?;
         self.joined_on(left, right, kind, condition)
@@ -97,6 +106,15 @@ impl Lowering<'_> {
         let conditions = conditions?;
         let condition = self.logic(conditions, Logic::And)?;
         Ok(builder.join_on(right, join_type(kind), [condition])?.build()?)
+    }
+}
+
+/// Whether an item begins with a relation that refers to those before the item.
+fn begins_lateral(item: &From) -> bool {
+    match item {
+        From::Relation(relation) => relation.is_lateral,
+        From::Join { kind: JoinKind::Inner | JoinKind::Left, left, .. } => begins_lateral(left),
+        From::Join { .. } => false,
     }
 }
 

@@ -63,12 +63,14 @@ pub(super) fn is_in(plan: &LogicalPlan) -> bool {
 
 /// Whether a plan has a subquery that DataFusion misinterprets: an IN where NULL and false differ, an EXISTS whose LIMIT or
 /// OFFSET DataFusion would drop when it turns it into a join (an outermost LIMIT without OFFSET is handled correctly), groups
-/// that DataFusion would make of more columns, or windows that it would not keep apart.
+/// that DataFusion would make of more columns, the only group of no rows, which it would lose, or windows that it would not
+/// keep apart.
 pub(super) fn is_misread(plan: &LogicalPlan) -> bool {
     let is_limit = |node: &LogicalPlan| Ok(matches!(node, LogicalPlan::Limit(_)));
     let forgets = |expr: &Expr| {
         if let Some(subquery) = subquery_of(expr)
-            && is_regrouped(subquery)?
+            && (is_regrouped(subquery)?
+                || is_condition(expr) && has_only_group(&subquery.subquery)?)
         {
             return Ok(true);
         }
@@ -82,7 +84,7 @@ pub(super) fn is_misread(plan: &LogicalPlan) -> bool {
     let mut found = three_valued::is_in(plan);
     let walked = plan.apply_with_subqueries(|node| {
         if let LogicalPlan::Subquery(subquery) = node {
-            found = found || is_regrouped(subquery)?;
+            found = found || is_regrouped(subquery)? || leaves_out_group(&subquery.subquery)?;
         }
         node.apply_expressions(|expr| {
             found = found || expr.exists(forgets)?;
@@ -105,10 +107,34 @@ fn is_regrouped(subquery: &Subquery) -> Result<bool> {
         LogicalPlan::Aggregate(aggregate) if !aggregate.group_expr.is_empty() => {
             compares(&aggregate.input)
         }
-        LogicalPlan::Distinct(distinct) => compares(distinct.input()),
+        LogicalPlan::Distinct(distinct) => {
+            Ok(compares(distinct.input())? || has_only_group(distinct.input())?)
+        }
         LogicalPlan::Window(_) => Ok(!node.all_out_ref_exprs().is_empty()),
         _ => Ok(false),
     })
+}
+
+/// Whether a plan makes one group of rows that depend on the outer row. The group is there without rows, too: `EXISTS (SELECT
+/// count(*) ...)` is true.
+fn has_only_group(plan: &LogicalPlan) -> Result<bool> {
+    plan.exists(|node| match node {
+        LogicalPlan::Aggregate(aggregate) => {
+            let is_only = aggregate.group_expr.is_empty();
+            Ok(is_only && !aggregate.input.all_out_ref_exprs().is_empty())
+        }
+        _ => Ok(false),
+    })
+}
+
+/// Whether the rows of a LATERAL query depend on more than the values of such a group: `HAVING count(*) > 0` leaves it out.
+fn leaves_out_group(plan: &LogicalPlan) -> Result<bool> {
+    match plan {
+        LogicalPlan::Projection(projection) => leaves_out_group(&projection.input),
+        LogicalPlan::SubqueryAlias(alias) => leaves_out_group(&alias.input),
+        LogicalPlan::Aggregate(_) => Ok(false),
+        other => has_only_group(other),
+    }
 }
 
 /// Whether a plan has conditions on outer columns that are no equalities.

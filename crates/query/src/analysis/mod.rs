@@ -206,7 +206,8 @@ pub(crate) fn plan_view<'a>(
     view: &'a View,
 ) -> BoxFuture<'a, Result<LogicalPlan>> {
     Box::pin(async move {
-        let (plan, _) = plan_text(planner, &view.sql).await.map_err(Error::without_position)?;
+        let planned = plan_text(planner, &view.sql).await.map_err(Error::without_position)?;
+        let plan = lowering::with_types(planned.0, &planned.1)?;
         let names = plan.schema().fields().iter().map(|field| field.name().clone());
         let given = view.columns.iter().cloned();
         let names: Vec<String> = given.chain(names.skip(view.columns.len())).collect();
