@@ -6,7 +6,8 @@ use crate::data_type::DataType;
 use crate::names::{incomplete, node};
 use crate::options::constant_text;
 use grammar::expression_text;
-use grammar::tree::{DiscardMode, DiscardStmt, ExecuteStmt, Node, NodeEnum, PrepareStmt};
+use grammar::tree::a_const::Val;
+use grammar::tree::{AConst, DiscardMode, DiscardStmt, ExecuteStmt, Node, NodeEnum, PrepareStmt};
 
 /// PREPARE.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,13 +75,21 @@ impl Execute {
 impl Argument {
     fn of(value: &Node) -> Result<Self> {
         match node(Some(value))? {
-            NodeEnum::AConst(constant) => Ok(Self::Constant(constant_text(constant))),
+            NodeEnum::AConst(constant) if !is_fraction(constant) => {
+                Ok(Self::Constant(constant_text(constant)))
+            }
             NodeEnum::ParamRef(parameter) if parameter.number > 0 => {
                 Ok(Self::Parameter(parameter.number.unsigned_abs() as usize - 1))
             }
             _ => expression_text(value).map(Self::Expression).ok_or_else(too_deep),
         }
     }
+}
+
+/// Whether a constant is a number that is no integer: a parameter of an integer's type gets it rounded, and not its text.
+fn is_fraction(constant: &AConst) -> bool {
+    let is_digit = |c: char| c == '-' || c.is_ascii_digit();
+    matches!(&constant.val, Some(Val::Fval(number)) if !number.fval.chars().all(is_digit))
 }
 
 impl Discard {
