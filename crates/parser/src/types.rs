@@ -10,7 +10,7 @@ use grammar::tree::TypeName;
 use std::sync::Arc;
 use store::catalog::{Attribute, RelationId, SqlType as Held, UserType};
 use user_types::Visible;
-use values::error::{Error, Result};
+use values::error::{Error, Result, SqlState};
 use values::types::{self, SYSTEM_TYPE_KEY};
 
 /// The analyzer's type for a held one. `None` for types that PostgreSQL does not have.
@@ -224,6 +224,20 @@ pub fn refuse_rows(held: &Held) -> Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// Refuses a column of a query whose rows a table or view would have: rows without a type of their own.
+///
+/// # Errors
+/// 42P16.
+pub fn refuse_record(name: &str, held: &Held) -> Result<()> {
+    let pseudo = match held {
+        Held::Array(item) if types::is_record(item) => "record[]",
+        held if types::is_record(held) => "record",
+        _ => return Ok(()),
+    };
+    let message = format!("column \"{name}\" has pseudo-type {pseudo}");
+    Err(Error::new(SqlState::InvalidTableDefinition, message))
 }
 
 fn is_domain(held: &Held) -> bool {
