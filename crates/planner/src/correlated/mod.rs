@@ -95,7 +95,8 @@ pub(super) fn is_misread(plan: &LogicalPlan) -> bool {
 }
 
 /// Whether a subquery has groups that DataFusion makes otherwise when it takes conditions on outer columns out of it: by the
-/// columns of those that are no equalities, too, and without the group that an empty grouping set has of no rows. Or whether it
+/// columns of those that are no equalities, too, and without the group that an empty grouping set, or an aggregation below another
+/// one, has of no rows. Or whether it
 /// has window functions, of which DataFusion would compute one over the rows of all outer rows.
 fn is_regrouped(subquery: &Subquery) -> Result<bool> {
     if subquery.outer_ref_columns.is_empty() {
@@ -104,8 +105,9 @@ fn is_regrouped(subquery: &Subquery) -> Result<bool> {
     let is_set = |key: &Expr| matches!(key, Expr::GroupingSet(_));
     subquery.subquery.exists(|node| match node {
         LogicalPlan::Aggregate(aggregate) if aggregate.group_expr.iter().any(is_set) => Ok(true),
-        LogicalPlan::Aggregate(aggregate) if !aggregate.group_expr.is_empty() => {
-            compares(&aggregate.input)
+        LogicalPlan::Aggregate(aggregate) => {
+            let has_groups = !aggregate.group_expr.is_empty();
+            Ok(has_groups && compares(&aggregate.input)? || has_only_group(&aggregate.input)?)
         }
         LogicalPlan::Distinct(distinct) => {
             Ok(compares(distinct.input())? || has_only_group(distinct.input())?)
