@@ -95,9 +95,9 @@ pub(super) fn is_misread(plan: &LogicalPlan) -> bool {
 }
 
 /// Whether a subquery has groups that DataFusion makes otherwise when it takes conditions on outer columns out of it: by the
-/// columns of those that are no equalities, too, and without the group that an empty grouping set, or an aggregation below another
-/// one, has of no rows. Or whether it
-/// has window functions, of which DataFusion would compute one over the rows of all outer rows.
+/// columns of those that are no equalities, too, and without the group that an empty grouping set has of no rows, or an
+/// aggregation below another one. Or whether it has window functions, of which DataFusion would compute one over the rows of all
+/// outer rows.
 fn is_regrouped(subquery: &Subquery) -> Result<bool> {
     if subquery.outer_ref_columns.is_empty() {
         return Ok(false);
