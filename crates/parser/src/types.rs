@@ -243,6 +243,20 @@ pub fn refuse_rows(held: &Held) -> Result<()> {
     }
 }
 
+/// Refuses a column of a query whose rows a table or view would have: rows without a type of their own.
+///
+/// # Errors
+/// 42P16.
+pub fn refuse_record(name: &str, held: &Held) -> Result<()> {
+    let pseudo = match held {
+        Held::Array(item) if types::is_record(item) => "record[]",
+        held if types::is_record(held) => "record",
+        _ => return Ok(()),
+    };
+    let message = format!("column \"{name}\" has pseudo-type {pseudo}");
+    Err(Error::new(SqlState::InvalidTableDefinition, message))
+}
+
 fn is_domain(held: &Held) -> bool {
     matches!(held, Held::User(user) if user.domain().is_some())
 }

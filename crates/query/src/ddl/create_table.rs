@@ -214,6 +214,7 @@ async fn planned(
     let columns = columns.map(|(of, name)| (name.cloned().unwrap_or(of.name), of.sql_type));
     let columns: Vec<(String, SqlType)> = columns.collect();
     columns.iter().try_for_each(|(name, of)| {
+        parser::types::refuse_record(name, of)?;
         parser::types::refuse_rows(of).and_then(|()| parser::types::refuse_unstorable(name, of))
     })?;
     Ok((columns, physical))

@@ -283,10 +283,14 @@ fn is_number(data_type: &DataType) -> bool {
 }
 
 /// Whether there is an assignment cast. Booleans only convert to and from text, and there is none between numbers and
-/// dates or times.
+/// dates or times, and none of values to arrays.
 pub(super) fn is_assignable(from: &DataType, to: &DataType) -> bool {
     let boolean = |t: &DataType| *t == DataType::Boolean;
     if boolean(from) != boolean(to) && !is_text(from) && !is_text(to) && !from.is_null() {
+        return false;
+    }
+    let list = |t: &DataType| matches!(t, DataType::List(_));
+    if list(to) && !list(from) && !is_text(from) && !from.is_null() {
         return false;
     }
     let number = numbers_of::is_number;
