@@ -69,6 +69,7 @@ variants!(SystemType {
     25 => Cstring,
     26 => Void,
     27 => Jsonpath,
+    28 => Tid,
 });
 
 variants!(Identity {
