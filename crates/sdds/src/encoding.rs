@@ -17,15 +17,17 @@ pub fn integer(big_endian: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// A floating-point number, in IEEE total order.
+/// A floating-point number, in IEEE total order. Both zeros have one form, and all NaNs.
 pub fn float32(value: f32, out: &mut Vec<u8>) {
+    let value = if value.is_nan() { f32::NAN } else { value + 0.0 };
     let bits = value.to_bits();
     let ordered = if bits >> 31 == 0 { bits | 1 << 31 } else { !bits };
     out.extend(ordered.to_be_bytes());
 }
 
-/// A double-precision floating-point number, in IEEE total order.
+/// A double-precision floating-point number, as [`float32`].
 pub fn float64(value: f64, out: &mut Vec<u8>) {
+    let value = if value.is_nan() { f64::NAN } else { value + 0.0 };
     let bits = value.to_bits();
     let ordered = if bits >> 63 == 0 { bits | 1 << 63 } else { !bits };
     out.extend(ordered.to_be_bytes());
@@ -62,6 +64,8 @@ mod tests {
         assert!(wide.is_sorted(), "{wide:?}");
         let narrow = floats.map(|value| written(|out| float32(value as f32, out)));
         assert!(narrow.is_sorted(), "{narrow:?}");
+        assert_eq!((&wide[2], &narrow[2]), (&wide[3], &narrow[3]));
+        assert_eq!(written(|out| float64(-f64::NAN, out)), written(|out| float64(f64::NAN, out)));
     }
 
     #[test]
