@@ -6,6 +6,7 @@ use crate::data_type::DataType;
 use crate::names::{incomplete, node};
 use crate::options::constant_text;
 use grammar::expression_text;
+use grammar::tree::a_const::Val;
 use grammar::tree::{DiscardMode, DiscardStmt, ExecuteStmt, Node, NodeEnum, PrepareStmt};
 
 /// PREPARE.
@@ -31,6 +32,8 @@ pub struct Execute {
 pub enum Argument {
     /// A constant, by its text; `None` for NULL.
     Constant(Option<String>),
+    /// A number that is no integer, by its text.
+    Number(String),
     /// A parameter of the EXECUTE itself, by its number from 0.
     Parameter(usize),
     /// Another expression, by its text.
@@ -74,7 +77,10 @@ impl Execute {
 impl Argument {
     fn of(value: &Node) -> Result<Self> {
         match node(Some(value))? {
-            NodeEnum::AConst(constant) => Ok(Self::Constant(constant_text(constant))),
+            NodeEnum::AConst(constant) => Ok(match (&constant.val, constant_text(constant)) {
+                (Some(Val::Fval(_)), Some(text)) => Self::Number(text),
+                (_, text) => Self::Constant(text),
+            }),
             NodeEnum::ParamRef(parameter) if parameter.number > 0 => {
                 Ok(Self::Parameter(parameter.number.unsigned_abs() as usize - 1))
             }

@@ -317,7 +317,7 @@ async fn add_column_to_rows(
     Ok(Changed::Definition)
 }
 
-/// Drops a column that no view uses.
+/// Drops a column that no view uses; with CASCADE also the columns that are computed from it.
 async fn drop_unused(
     frame: &Frame<'_>,
     transaction: &DistributedTransaction,
@@ -325,13 +325,22 @@ async fn drop_unused(
     name: &str,
     cascade: bool,
 ) -> Result<()> {
+    let mut names = Vec::new();
+    while let Some(computed) = generated::computed_from(table, name).filter(|_| cascade) {
+        let computed = computed.name.clone();
+        drop_column(table, &computed)?;
+        names.push(computed);
+    }
     drop_column(table, name)?;
-    let refused = dependents::refuse_drop(frame, transaction, table, name).await;
-    refused.map_err(|error| match cascade {
-        true => Error::unsupported("DROP COLUMN ... CASCADE to views is not supported")
-            .with_hint("Drop the views first."),
-        false => error,
-    })
+    for name in names.iter().map(String::as_str).chain([name]) {
+        let refused = dependents::refuse_drop(frame, transaction, table, name).await;
+        refused.map_err(|error| match cascade {
+            true => Error::unsupported("DROP COLUMN ... CASCADE to views is not supported")
+                .with_hint("Drop the views first."),
+            false => error,
+        })?;
+    }
+    Ok(())
 }
 
 /// A column that was added.

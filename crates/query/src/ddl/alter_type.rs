@@ -267,6 +267,9 @@ fn refuse_computed(table: &Table, name: &str) -> Result<()> {
 /// Whether ALTER TABLE casts a type without USING: any type to text, between numeric types, and
 /// between temporal types.
 fn is_automatic(from: &SqlType, to: &SqlType) -> bool {
+    if let (SqlType::Array(from), SqlType::Array(to)) = (from, to) {
+        return is_automatic(from, to);
+    }
     let (from, to) = (from.arrow(), to.arrow());
     from == to
         || to.is_string()

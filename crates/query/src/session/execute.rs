@@ -67,7 +67,13 @@ impl Session {
                     let text = format!("'{}'", text.replace('\'', "''"));
                     evaluate(self, &text, sql_type, parameters).await?
                 }
-                Argument::Constant(Some(text)) => parameter_of_text(text, sql_type, style)?,
+                // It is rounded.
+                Argument::Number(text) if is_integer(sql_type) || is_domain(sql_type) => {
+                    evaluate(self, text, sql_type, parameters).await?
+                }
+                Argument::Constant(Some(text)) | Argument::Number(text) => {
+                    parameter_of_text(text, sql_type, style)?
+                }
                 Argument::Constant(None) => ScalarValue::try_from(sql_type.arrow())?,
                 Argument::Parameter(number) => {
                     let text = format!("${}", number + 1);
@@ -95,6 +101,10 @@ impl Inner {
         };
         types::of_parameters(prepare, &users, text)
     }
+}
+
+fn is_integer(sql_type: &SqlType) -> bool {
+    matches!(sql_type, SqlType::SmallInt | SqlType::Integer | SqlType::BigInt)
 }
 
 fn is_domain(sql_type: &SqlType) -> bool {
