@@ -212,7 +212,7 @@ impl Settings {
     /// The settings of users that others do not have. They exist from their first value on, and are empty without one.
     fn missing_in<'a>(&'a self, others: &'a Self) -> impl Iterator<Item = &'a str> {
         let own = self.kept.keys().map(String::as_str).filter(|name| known::find(name).is_none());
-        own.filter(|name| !others.kept.contains_key(*name))
+        own.filter(move |name| !others.kept.contains_key(*name))
     }
 
     /// Resets a setting to its value in `first`.
