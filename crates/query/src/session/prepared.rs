@@ -43,16 +43,8 @@ pub struct Prepared {
     promised: Mutex<Option<Promised>>,
 }
 
-/// A description of a statement.
-#[derive(Clone)]
-struct Promised {
-    /// The catalog under which it was described.
-    catalog: Arc<Catalog>,
-    /// The types of parameters that the client declares.
-    given: Vec<Option<SqlType>>,
-    /// The types of the columns.
-    types: Vec<SqlType>,
-}
+/// The catalog under which a statement was described, the declared types of its parameters, and the types of its columns.
+type Promised = (Arc<Catalog>, Vec<Option<SqlType>>, Vec<SqlType>);
 
 /// Settings, and the columns and the row that are the answer under them.
 type Answer = (Arc<Settings>, Arc<[Field]>, RecordBatch);
@@ -84,7 +76,7 @@ impl Prepared {
         let is_query = matches!(self.statement.rows(), Some(NodeEnum::SelectStmt(_)) | None);
         if let (Some(fields), Some(catalog), false) = (&described.fields, catalog, is_query) {
             let types = fields.iter().map(|field| field.sql_type.clone()).collect();
-            *self.promised.lock() = Some(Promised { catalog, given: given.to_vec(), types });
+            *self.promised.lock() = Some((catalog, given.to_vec(), types));
         }
         let given = given.iter().chain(std::iter::repeat(&None));
         let types = described.parameters.iter().zip(given);
@@ -100,31 +92,24 @@ impl Prepared {
     /// The catalog that the statement would see now. `None` while another statement runs.
     fn catalog(&self) -> Option<Arc<Catalog>> {
         let inner = self.session.inner();
-        let mut conversation = inner.conversation.try_lock()?;
-        Some(match conversation.open() {
-            Some(open) => Arc::clone(open.transaction.catalog()),
-            None => inner.shared.store.catalog(),
-        })
+        Some(inner.conversation.try_lock()?.catalog(&inner.shared.store))
     }
 
-    /// Refuses to change rows and to return other columns than the client was told: it would take the change for one that
-    /// has failed.
+    /// Refuses a change that returns other columns than the client was told: the client would think that it has failed.
     ///
     /// # Errors
     /// 0A000.
     async fn keep_promise(&self) -> Result<()> {
-        let Some(promised) = self.promised.lock().clone() else { return Ok(()) };
-        if self.catalog().is_none_or(|now| Arc::ptr_eq(&now, &promised.catalog)) {
+        let Some((catalog, given, types)) = self.promised.lock().clone() else { return Ok(()) };
+        if self.catalog().is_none_or(|now| Arc::ptr_eq(&now, &catalog)) {
             return Ok(());
         }
-        let described = self.describe(&promised.given).await?;
-        let fields = described.fields.unwrap_or_default();
-        if fields.iter().map(|field| &field.sql_type).eq(&promised.types) {
+        let fields = self.describe(&given).await?.fields.unwrap_or_default();
+        if fields.iter().map(|field| &field.sql_type).eq(&types) {
             return Ok(());
         }
-        *self.promised.lock() = Some(promised);
-        let message = "cached plan must not change result type";
-        Err(Error::new(SqlState::FeatureNotSupported, message))
+        *self.promised.lock() = Some((catalog, given, types));
+        Err(Error::new(SqlState::FeatureNotSupported, "cached plan must not change result type"))
     }
 
     /// The statement as it is run.
