@@ -12,6 +12,7 @@ use procedural::Held as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use store::catalog::Catalog;
 use store::locks::{Owner, Party};
 use store::{DistributedSavepoint, DistributedTransaction, Store};
 use values::error::{Error, Result, SqlState};
@@ -195,6 +196,13 @@ impl Conversation {
         self.shown.0.store(None);
         self.held.end();
         self.open.take()
+    }
+
+    /// The catalog of the open transaction, or the newest one.
+    pub(crate) fn catalog(&self, store: &Store) -> Arc<Catalog> {
+        self.open
+            .as_ref()
+            .map_or_else(|| store.catalog(), |open| open.transaction.catalog().clone())
     }
 
     /// The open transaction, if there is one.

@@ -44,7 +44,9 @@ impl Lowering<'_> {
         let is_numbered =
             limit.with_ties || is_queried(count.as_ref()) || is_queried(offset.as_ref());
         let plan = match is_numbered {
-            true => self.numbered(plan, &order, limit.with_ties, count.clone(), offset.clone())?,
+            true => {
+                self.kept_by_number(plan, &order, limit.with_ties, count.clone(), offset.clone())?
+            }
             false => plan,
         };
         let plan = match order.is_empty() {
@@ -95,7 +97,7 @@ impl Lowering<'_> {
     }
 
     /// The rows behind `offset`, up to `count`; with ties those, too, that the order cannot tell from the last of them.
-    fn numbered(
+    fn kept_by_number(
         &self,
         plan: LogicalPlan,
         order: &[Sort],

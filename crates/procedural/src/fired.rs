@@ -110,7 +110,10 @@ impl Fired {
         // A name with escapes looks like nothing.
         let has_escapes = source.contains("u&");
         let mut variables = variables(trigger, table, operation);
-        variables.retain(|(name, ..)| has_escapes || source.contains(&**name));
+        // Whole rows that are written out ask for these.
+        let may_have_rows = source.contains("json") || source.contains("::");
+        let is_asked = |name: &str| may_have_rows && matches!(name, "tg_op" | "tg_level");
+        variables.retain(|(name, ..)| has_escapes || source.contains(&**name) || is_asked(name));
         let columns = table.columns.iter().filter(|column| !column.hidden);
         let null = |column: &Column| {
             let of = column.sql_type.clone();

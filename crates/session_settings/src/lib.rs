@@ -209,12 +209,22 @@ impl Settings {
     /// Resets all settings to `first`, their values at the start of the session. The session user,
     /// the role and the read-only status of the open transaction stay.
     pub fn reset_all(&mut self, first: &Self) {
-        *self = Self {
+        let mut reset = Self {
             read_only: self.read_only,
             session_user: Arc::clone(&self.session_user),
             role: self.role.clone(),
             ..first.clone()
         };
+        for name in self.missing_in(first) {
+            reset.kept.insert(name.to_owned(), String::new());
+        }
+        *self = reset;
+    }
+
+    /// The settings of users that others do not have. They exist from their first value on, and are empty without one.
+    fn missing_in<'a>(&'a self, others: &'a Self) -> impl Iterator<Item = &'a str> {
+        let own = self.kept.keys().map(String::as_str).filter(|name| known::find(name).is_none());
+        own.filter(move |name| !others.kept.contains_key(*name))
     }
 
     /// Resets a setting to its value in `first`.
@@ -230,7 +240,9 @@ impl Settings {
             _ => match first.get(name) {
                 Some(_) if known.is_some_and(|known| known.is_fixed()) => {}
                 Some(value) => self.set(name, &[value])?,
-                None if name.contains('.') => drop(self.kept.remove(name)),
+                None if name.contains('.') => {
+                    self.kept.get_mut(name).into_iter().for_each(String::clear);
+                }
                 None => return Err(unknown(name)),
             },
         }

@@ -170,6 +170,13 @@ impl Function {
             Some(flag) => cast(flag, &DataType::Boolean)?.as_boolean().value(row),
             None => true,
         };
+        if !(sequence.min..=sequence.max).contains(&value) {
+            let (name, min, max) = (&sequence.name, sequence.min, sequence.max);
+            let message = format!(
+                "setval: value {value} is out of bounds for sequence \"{name}\" ({min}..{max})"
+            );
+            return Err(Error::new(SqlState::NumericValueOutOfRange, message));
+        }
         self.session.database().store().sequence_set(sequence, value, called)?;
         if called {
             self.remember(sequence, value);

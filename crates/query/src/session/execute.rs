@@ -36,12 +36,9 @@ impl Session {
     /// # Errors
     /// 0A000: PostgreSQL has the type, and it does not exist here.
     pub async fn type_of_client(&self, id: u32) -> Result<Option<SqlType>> {
-        let mut conversation = self.inner().conversation.lock().await;
-        let of = match conversation.open() {
-            Some(open) => routines::of_client(open.transaction.catalog(), id),
-            None => routines::of_client(&self.inner().shared.store.catalog(), id),
-        };
-        of.map_err(|error| of_analyzer(error, ""))
+        let conversation = self.inner().conversation.lock().await;
+        let catalog = conversation.catalog(&self.inner().shared.store);
+        routines::of_client(&catalog, id).map_err(|error| of_analyzer(error, ""))
     }
 
     /// The values of the arguments, converted to `types`. `parameters` are the values of the EXECUTE's own `$1`, `$2`, ...
@@ -119,10 +116,7 @@ impl Inner {
         text: &str,
     ) -> Result<Vec<Option<SqlType>>> {
         let frame = self.frame(&[], text);
-        let users = match conversation.open() {
-            Some(open) => frame.types(open.transaction.catalog()),
-            None => frame.types(&self.shared.store.catalog()),
-        };
+        let users = frame.types(&conversation.catalog(&self.shared.store));
         types::of_parameters(prepare, &users, text)
     }
 }

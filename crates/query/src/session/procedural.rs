@@ -77,10 +77,7 @@ impl Inner {
         conversation: &mut Conversation,
         statement: &Statement,
     ) -> bool {
-        let catalog = match conversation.open() {
-            Some(open) => Arc::clone(open.transaction.catalog()),
-            None => self.shared.store.catalog(),
-        };
+        let catalog = conversation.catalog(&self.shared.store);
         let is_called = |name: &str| {
             let mut functions = catalog.functions();
             functions.any(|function| function.name == name && function.language != "sql")

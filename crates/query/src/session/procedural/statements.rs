@@ -50,10 +50,7 @@ impl<'a> InSession<'a> {
 
     /// The catalog of the open transaction.
     pub(super) fn catalog(&mut self) -> Arc<Catalog> {
-        match self.conversation.open() {
-            Some(open) => Arc::clone(open.transaction.catalog()),
-            None => self.inner.shared.store.catalog(),
-        }
+        self.conversation.catalog(&self.inner.shared.store)
     }
 }
 
@@ -61,10 +58,7 @@ impl Inner {
     /// What the meaning of texts depends on.
     fn basis(&self, conversation: &mut Conversation) -> Basis {
         let settings = self.settings.load_full();
-        match conversation.open() {
-            Some(open) => Basis::new(open.transaction.catalog(), &settings),
-            None => Basis::new(&self.shared.store.catalog(), &settings),
-        }
+        Basis::new(&conversation.catalog(&self.shared.store), &settings)
     }
 }
 

@@ -7,9 +7,9 @@ use crate::context::call_site::{DEPTH_MAX, STATEMENT_DEPTH};
 use crate::context::triggered::{Asked, RowValues, TriggerAnswer, TriggerCall};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use plpgsql::Triggered;
 use plpgsql::tree::Block;
-use procedural::trigger_rows::written_out;
+use plpgsql::{TriggerRow, Triggered};
+use procedural::trigger_rows::{NEW, OLD, written_out_in_function};
 use procedural::{Fired, RowPair, StatementHost, deep};
 use std::sync::Arc;
 use store::DistributedTransaction;
@@ -85,20 +85,18 @@ async fn answer(
         Some(tree) => tree,
         None => {
             let source = plpgsql::with_usual_subscripts(&function.body);
-            let source = written_out(call.table, &source);
+            let source = written_out_in_function(call.table, &source);
             Arc::new(plpgsql::parse(&source).map_err(Error::without_position)?)
         }
     };
-    let is_row = call.trigger.is_row;
-    let row = |values: &Option<RowValues>| is_row.then(|| fired.row(values.as_ref()));
-    let (new, old) = (row(&call.new), row(&call.old));
-    let absent = match (&call.new, &call.old) {
-        _ if !is_row => None,
-        (None, _) => Some("new"),
-        (_, None) => Some("old"),
-        _ => None,
+    // A table of changed rows may have the name of a row that a statement has not.
+    let is_table = |name: &str| call.transitions.iter().any(|(known, _)| known == name);
+    let row = |name: &str, values: &Option<RowValues>| TriggerRow {
+        fields: (!is_table(name)).then(|| fired.row(values.as_ref())),
+        is_absent: values.is_none(),
     };
-    let triggered = Triggered { variables: fired.variables(), new, old, absent };
+    let (new, old) = (row(NEW, &call.new), row(OLD, &call.old));
+    let triggered = Triggered { variables: fired.variables(), new, old };
     let inner = host.statements_mut().inner;
     let _around = inner.context.held.running.trigger(call.table.id);
     let signature = procedural::signature(function);
