@@ -199,7 +199,7 @@ impl Conversation {
     }
 
     /// The catalog of the open transaction, or the newest one.
-    pub(crate) fn catalog(&self, store: &Store) -> Arc<Catalog> {
+    pub fn catalog(&self, store: &Store) -> Arc<Catalog> {
         self.open
             .as_ref()
             .map_or_else(|| store.catalog(), |open| open.transaction.catalog().clone())
