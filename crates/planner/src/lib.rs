@@ -17,6 +17,7 @@ mod only_row;
 pub mod origins;
 pub mod over_rows;
 pub mod relations;
+pub mod results;
 mod reusable;
 pub mod scales;
 pub mod unique_names;

@@ -22,7 +22,7 @@ mod texts;
 mod updatable;
 
 use crate::pg_catalog::class::Class;
-use crate::pg_catalog::definitions::quote_ident;
+use crate::pg_catalog::quote_ident;
 use crate::search_path::SearchPath;
 use crate::session_context::SessionContext;
 use datafusion::logical_expr::ScalarUDF;

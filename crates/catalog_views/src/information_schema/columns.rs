@@ -3,9 +3,10 @@
 use super::yes;
 use crate::catalog_tables::declared;
 use crate::names::DATABASE;
-use crate::pg_catalog::{default_texts, definitions, type_catalog, user_types};
+use crate::pg_catalog::{default_texts, type_catalog, user_types};
 use crate::rows::TableRows;
 use crate::view_context::ViewContext;
+use deparse::definitions;
 use store::catalog::{Attribute, Column, Identity, Sequence, SqlType, UserType};
 use values::cells::Cell;
 

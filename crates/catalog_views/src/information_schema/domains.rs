@@ -4,9 +4,9 @@ use super::columns::{set_type, shown, udt};
 use super::yes;
 use crate::catalog_tables::declared;
 use crate::names::DATABASE;
-use crate::pg_catalog::definitions;
 use crate::rows::TableRows;
 use crate::view_context::ViewContext;
+use deparse::definitions;
 use store::catalog::{Domain, DomainCheck, SqlType, UserType};
 use values::cells::Cell;
 

@@ -13,10 +13,11 @@ mod routines;
 mod triggers;
 
 use crate::names::{DATABASE, SYSTEM_SCHEMAS};
-use crate::pg_catalog::{definitions, roles};
+use crate::pg_catalog::roles;
 use crate::rows::TableRows;
 use crate::shape;
 use crate::view_context::ViewContext;
+use deparse::definitions;
 use std::sync::Arc;
 use store::catalog::{CheckOption, Object, Relation, Sequence, SqlType, TableId, TriggerEvents};
 use values::cells::Cell;

@@ -1,9 +1,10 @@
 //! `pg_index` and `pg_constraint`: indexes, primary keys, UNIQUE and check constraints.
 
 use super::{oids, triggers, type_catalog};
-use crate::catalog_tables::{declared, index_numbers, index_parts, key_columns, key_numbers};
+use crate::catalog_tables::{declared, index_numbers, key_numbers};
 use crate::rows::TableRows;
 use crate::view_context::ViewContext;
+use deparse::index_parts::{index_parts, key_columns};
 use store::catalog::{
     Check, ColumnId, ForeignKey, IndexColumn, ReferentialAction, SqlType, SystemType, Table,
     Timing, UserType,

@@ -9,7 +9,6 @@
 pub mod class;
 pub(crate) mod constraints;
 pub(crate) mod default_texts;
-pub(crate) mod definitions;
 mod locks;
 pub mod oids;
 mod relations;
@@ -19,12 +18,12 @@ mod sequences;
 mod server;
 mod sessions;
 mod summaries;
-pub(crate) mod triggers;
+mod triggers;
 pub mod type_catalog;
 pub(crate) mod user_types;
 
 pub(crate) use constraints::check_columns;
-pub use definitions::quote_ident;
+pub use deparse::quote_ident;
 
 use crate::rows::TableRows;
 use crate::shape;

@@ -2,6 +2,7 @@
 
 pub(crate) mod bits;
 mod buckets;
+pub mod common_types;
 pub mod decimals;
 mod degrees;
 pub(crate) mod floats;

@@ -9,6 +9,7 @@ use crate::typed::Typed;
 use crate::types;
 use ::functions::casts::lengths::WITHIN;
 use ::functions::casts::{constants, conversion, labels};
+use ::functions::numbers::common_types;
 use ::functions::numbers::open::WITH_PRECISION;
 use ::functions::system::tid;
 use analyzer::system::{Oid, SqlType, functions as procedures};
@@ -175,7 +176,7 @@ impl Lowering<'_> {
     fn number_of(&self, value: &Typed) -> Result<Option<Typed>> {
         let from = value.sql_type.oid;
         if value.data_type.is_integer() {
-            let (precision, scale) = crate::decimals::digits(&value.data_type);
+            let (precision, scale) = common_types::digits(&value.data_type);
             let decimal = DataType::Decimal128(precision, scale);
             return Ok(Some(exact(value.clone().converted(&decimal))));
         }

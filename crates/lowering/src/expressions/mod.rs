@@ -4,7 +4,6 @@ mod arrays;
 mod casts;
 mod choices;
 mod comparisons;
-mod existence;
 mod folding;
 mod logic;
 mod outer_members;

@@ -2,7 +2,6 @@
 
 use super::logic;
 use crate::functions::called;
-use crate::records::Of;
 use crate::refusal::{Result, missing, unsupported};
 use crate::scope::Lowering;
 use crate::typed::Typed;
@@ -12,6 +11,7 @@ use analyzer::tree::{Expr, FieldValue, Kind, RelationId};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{Expr as Engine, when};
+use records::Of;
 use values::error::{Error, SqlState};
 use values::types::{name_without_length, of_field};
 

@@ -1,7 +1,6 @@
 //! Arithmetic on numbers.
 
 use super::{Make, Table, take};
-use crate::decimals;
 use crate::numbers::has_known_scale;
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
@@ -13,6 +12,7 @@ use datafusion::common::ScalarValue;
 use datafusion::logical_expr::type_coercion::binary::BinaryTypeCoercer;
 use datafusion::logical_expr::{Expr, Operator, binary_expr, cast};
 
+use functions::numbers::common_types;
 use functions::numbers::decimals::is_wide_product;
 
 pub(super) const TABLE: Table = &[
@@ -144,7 +144,7 @@ fn of_numerics(
 /// their types allow.
 fn is_wide(operator: Operator, left: &Typed, right: &Typed) -> bool {
     let digits = |value: &Typed| {
-        let (precision, scale) = decimals::digits(&value.data_type);
+        let (precision, scale) = common_types::digits(&value.data_type);
         (i16::from(precision) - i16::from(scale), i16::from(scale))
     };
     let ((left_whole, left_scale), (right_whole, right_scale)) = (digits(left), digits(right));
@@ -174,7 +174,8 @@ fn rounded(
     let is_usual = match &digits {
         None => true,
         Some(Some(ScalarValue::Int32(Some(digits)))) => {
-            let whole = arguments.first().map_or(0, |value| decimals::digits(&value.data_type).0);
+            let whole =
+                arguments.first().map_or(0, |value| common_types::digits(&value.data_type).0);
             (0..=i32::from(DIGITS_MAX - whole.min(DIGITS_MAX))).contains(digits)
         }
         Some(_) => false,

@@ -7,6 +7,7 @@ use datafusion::logical_expr::LogicalPlan;
 use futures::FutureExt;
 use grammar::tree::NodeEnum;
 use planner::Planner;
+use planner::results::for_clients;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use store::catalog::{Function, RelationId, View};
@@ -146,6 +147,6 @@ impl Calls {
     ) -> Result<(LogicalPlan, Vec<Field>)> {
         let query = &self.bound.query;
         let (plan, fields) = super::lower(planner, query, &self.relations, &[], text, true)?;
-        Ok((lowering::for_clients(plan, &fields, planner.functions)?, fields))
+        Ok((for_clients(plan, &fields, planner.functions)?, fields))
     }
 }

@@ -15,6 +15,7 @@ use lowering::{Rows, lower_output, lower_over};
 use parser::types;
 use planner::origins::field_of;
 use planner::over_rows::{AtHand, OverRows};
+use planner::results::for_client;
 use planner::{Planner, refuse_deep};
 use scan::provider::row_schema;
 use std::sync::Arc;
@@ -442,7 +443,7 @@ impl Part<'_> {
                 }
                 _ => field,
             };
-            Ok((lowering::for_client(logical, &field, functions)?, field))
+            Ok((for_client(logical, &field, functions)?, field))
         });
         columns.collect()
     }

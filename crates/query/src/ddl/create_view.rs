@@ -9,6 +9,7 @@ use catalog_views::updatable_views;
 use datafusion::arrow::datatypes::Schema;
 use parser::commands::{CheckScope, CreateView, ViewOptions as Given};
 use planner::relations::rename_columns;
+use planner::results::with_types;
 use planner::unique_names;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -44,7 +45,7 @@ pub(crate) async fn run(
     let planner = frame.planner(transaction).within(replaced);
     let (plan, fields) = analysis::plan_source(frame, &planner).await?;
     fields.iter().try_for_each(|of| parser::types::refuse_record(&of.name, &of.sql_type))?;
-    let plan = rename_columns(lowering::with_types(plan, &fields)?, &columns)?;
+    let plan = rename_columns(with_types(plan, &fields)?, &columns)?;
     refuse_repeated(plan.schema().as_arrow())?;
     let sql = analysis::without_stars(&planner, &create.query).await?;
     let mut options = with_options(ViewOptions::default(), create.options);

@@ -19,6 +19,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use grammar::tree::NodeEnum;
 use planner::Planner;
+use planner::results::for_clients;
 use store::DistributedTransaction;
 use values::error::{Error, Result, SqlState};
 
@@ -130,7 +131,7 @@ impl Running<'_> {
         match &self.statement.tree.main {
             Main::Query(query) => {
                 let (plan, fields) = self.statement.query(query, returned)?;
-                let plan = lowering::for_clients(plan, &fields, self.planner.functions)?;
+                let plan = for_clients(plan, &fields, self.planner.functions)?;
                 self.show();
                 let (physical, task) = match self.writer.is_in_turn() {
                     true => self.planner.physical_in_turn(&plan).await?,
