@@ -67,9 +67,9 @@ fn pairs(args: &[ArrayRef], compute: impl Fn(f64, f64) -> Result<f64>) -> Result
     Ok(Arc::new(values.collect::<Result<Float64Array>>()?))
 }
 
-/// NaN and zero without a sign, since numbers are ordered by their bits.
+/// NaN without a sign, since numbers are ordered by their bits.
 fn canonical(value: f64) -> f64 {
-    if value.is_nan() { f64::NAN } else { value + 0.0 }
+    if value.is_nan() { f64::NAN } else { value }
 }
 
 fn within(value: f64, is_outside: bool, compute: impl Fn(f64) -> f64) -> Result<f64> {
@@ -146,7 +146,7 @@ fn power(base: f64, exponent: f64) -> Result<f64> {
 fn sine(degrees: f64) -> f64 {
     let turned = degrees % 360.0;
     match turned.abs() {
-        0.0 | 180.0 => 0.0,
+        0.0 | 180.0 => 0.0_f64.copysign(turned),
         30.0 | 150.0 => 0.5_f64.copysign(turned),
         90.0 => 1.0_f64.copysign(turned),
         210.0 | 330.0 => -(0.5_f64.copysign(turned)),
@@ -172,14 +172,15 @@ fn tangent(degrees: f64) -> f64 {
         let sign = if turned.abs() == 45.0 { 1.0 } else { -1.0 };
         return 1.0_f64.copysign(turned) * sign;
     }
-    sine(degrees) / cosine(degrees)
+    // A zero has no sign.
+    sine(degrees) / cosine(degrees) + 0.0
 }
 
 fn cotangent(degrees: f64) -> f64 {
     // The quotient is not exact at 45 degrees.
     match tangent(degrees) {
         exact if exact.abs() == 1.0 => exact,
-        _ => cosine(degrees) / sine(degrees),
+        _ => cosine(degrees) / sine(degrees) + 0.0,
     }
 }
 
