@@ -260,6 +260,9 @@ impl Series {
                 self.next = None;
                 break;
             }
+            if values.len().is_multiple_of(store::CHUNK_ROWS) {
+                check()?;
+            }
             values.push(value);
             self.next = self.after(value)?;
         }
@@ -361,7 +364,7 @@ fn lists(args: &[ArrayRef]) -> Result<ArrayRef> {
         valid.push(series.is_some());
         let values = match series {
             Some(mut series) => {
-                bytes += series.bytes();
+                bytes = u64::saturating_add(bytes, series.bytes());
                 held.grow_to(bytes)?;
                 check()?;
                 series.batch(usize::MAX)?
