@@ -5,6 +5,7 @@ pub mod cluster;
 pub mod isolation;
 pub mod known;
 pub mod modes;
+mod names;
 pub mod scopes;
 
 use isolation::Isolation;
@@ -82,7 +83,7 @@ impl Settings {
     pub fn get(&self, name: &str) -> Option<String> {
         let flag = |flag| if flag { "on" } else { "off" }.to_owned();
         Some(match name {
-            "search_path" => self.search_path.join(", "),
+            "search_path" => names::shown(&self.search_path),
             "statement_timeout" => known::shown(self.statement_timeout),
             "lock_timeout" => known::shown(self.lock_timeout),
             "idle_in_transaction_session_timeout" => known::shown(self.idle_in_transaction_timeout),
@@ -239,12 +240,16 @@ pub fn unknown(name: &str) -> Error {
 }
 
 /// Splits the text of a setting into its values: several for the search path, one for any other.
-pub fn values_of(name: &str, value: &str) -> Vec<String> {
+///
+/// # Errors
+/// 22023: the search path is no list of names.
+pub fn values_of(name: &str, value: &str) -> Result<Vec<String>> {
     match name {
-        "search_path" => {
-            let parts = value.split(',').map(|part| part.trim().trim_matches('"').to_owned());
-            parts.filter(|part| !part.is_empty()).collect()
-        }
-        _ => vec![value.to_owned()],
+        "search_path" => names::of_text(value).ok_or_else(|| {
+            let message = format!("invalid value for parameter \"{name}\": \"{value}\"");
+            let error = Error::new(SqlState::InvalidParameterValue, message);
+            error.with_detail("List syntax is invalid.")
+        }),
+        _ => Ok(vec![value.to_owned()]),
     }
 }

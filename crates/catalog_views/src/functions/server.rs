@@ -172,7 +172,7 @@ fn set_config(session: &Arc<dyn SessionContext>) -> ScalarUDF {
         };
         let (name, value) = (name.to_lowercase(), row.text(1).unwrap_or_default().to_owned());
         let mut settings = Settings::default();
-        settings.set(&name, &values_of(&name, &value))?;
+        settings.set(&name, &values_of(&name, &value)?)?;
         let local = row.flag(2).unwrap_or_default();
         session.request_setting(SettingRequest { name: name.clone(), value, is_local: local });
         Ok(settings.get(&name).into())

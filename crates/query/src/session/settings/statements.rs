@@ -66,7 +66,7 @@ impl Inner {
             SettingValue::Default => None,
             SettingValue::Current => {
                 let value = self.settings.load().get(name).ok_or_else(|| unknown(name))?;
-                Some(values_of(name, &value))
+                Some(values_of(name, &value)?)
             }
         };
         if values.as_ref().is_some_and(|values| values.len() > 1) && !LISTS.contains(&name) {
@@ -163,8 +163,8 @@ impl Inner {
             if local && conversation.open().is_none() {
                 continue;
             }
-            let values = values_of(&name, &value);
             // The function has refused invalid values.
+            let Ok(values) = values_of(&name, &value) else { continue };
             let set = conversation.change_settings(local, |set| set.set(&name, &values));
             debug_assert!(set.is_ok(), "{name} was tried before");
         }
