@@ -177,7 +177,12 @@ impl<'s> Search<'s> {
                 // An empty round brings nothing new.
                 (next > at || done < least) && search.repeat(node, bounds, done + 1, next, then)
             });
-        found || (done >= least && !is_lazy && then(self, at))
+        // The group of a first round that is empty has matched, to which back references may refer.
+        let may_be_empty = done == 0 && least == 0 && goes_on;
+        found
+            || (done >= least && !is_lazy && then(self, at))
+            || (may_be_empty
+                && self.walk(node, at, &mut |search, next| next == at && then(search, next)))
     }
 
     /// Repeats a single character without a level of recursion for each.
