@@ -12,12 +12,15 @@ static ABBREVIATIONS: LazyLock<HashMap<&'static str, Zone>> = LazyLock::new(|| {
         let (name, meaning) = line.split_once('\t')?;
         let zone = match meaning.parse() {
             Ok(seconds) => Zone::Offset(seconds),
-            Err(_) => of_database(meaning)?.0,
+            Err(_) => abbreviated_in(of_database(meaning)?.0, name),
         };
         Some((name, zone))
     });
     entries.collect()
 });
+
+/// 2020-07-01, in microseconds since 1970.
+const MIDDLE_OF_2020: i64 = 1_593_561_600_000_000;
 
 /// The most that an offset may be, in seconds: below a week.
 const OFFSET_MAX: i64 = 167 * 3600;
@@ -61,7 +64,18 @@ impl std::fmt::Display for Zone {
             Self::UTC => f.write_str("UTC"),
             Self::Offset(seconds) => f.write_str(&of_hours(seconds).1),
             Self::Named(tz) => f.write_str(tz.name()),
+            Self::Abbreviated(_, name) => f.write_str(name),
         }
+    }
+}
+
+/// The zone of an abbreviation, which in most zones of the database is none of today.
+fn abbreviated_in(zone: Zone, name: &'static str) -> Zone {
+    match zone {
+        Zone::Named(tz) if zone.abbreviation_at(MIDDLE_OF_2020) == name => {
+            Zone::Abbreviated(tz, name)
+        }
+        zone => zone,
     }
 }
 
