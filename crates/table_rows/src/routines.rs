@@ -107,12 +107,13 @@ impl Routines {
         self.executed = Executed::Volatile(Shown::Everything);
     }
 
-    /// Whether a function is executed, not expanded.
+    /// Whether a function is executed, not expanded. One with other privileges or settings than its caller always is.
     fn is_executed(&self, function: &Function) -> bool {
         let catalog = &self.catalog;
         let is_volatile = function.volatility == Volatility::Volatile;
         function.language == "sql"
             && match &self.executed {
+                _ if procedural::changes_settings(function) => true,
                 Executed::Volatile(Shown::Tables(tables)) => {
                     is_volatile && procedural::may_read(catalog, function, tables)
                 }
