@@ -69,12 +69,6 @@ impl Settings {
         self.modes = other.modes;
         self
     }
-
-    /// Gives back the access mode that a transaction had at a savepoint.
-    pub(crate) fn with_access_of(mut self, other: &Self) -> Self {
-        self.modes.read_only = other.modes.read_only;
-        self
-    }
 }
 
 #[cfg(test)]

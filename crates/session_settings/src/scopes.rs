@@ -89,6 +89,10 @@ pub fn go_back(scope: &mut Option<Scope>, current: &ArcSwap<Settings>, mark: &Ma
 
 /// Ends what lasts until a savepoint is released: the access mode of the transaction.
 pub fn release(current: &ArcSwap<Settings>, mark: &Mark) {
-    let now = Settings::clone(&current.load());
-    current.store(Arc::new(now.with_access_of(&mark.current)));
+    let now = current.load();
+    if now.modes.read_only != mark.current.modes.read_only {
+        let mut changed = Settings::clone(&now);
+        changed.modes.read_only = mark.current.modes.read_only;
+        current.store(Arc::new(changed));
+    }
 }
