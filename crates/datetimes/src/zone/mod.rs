@@ -5,6 +5,7 @@
 //!
 //! An abbreviation such as MSK has had several offsets. It has the one with which its zone used it last.
 
+pub mod listed;
 mod name;
 
 use crate::calendar::{civil, days_of};
