@@ -1,6 +1,6 @@
 //! The function that computes a long expression.
 
-use super::Logic;
+use super::logic::Logic;
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, RecordBatch, RecordBatchOptions, new_null_array,
 };

@@ -8,6 +8,8 @@
 //! how a volatile value that is used several times is computed once ([`Lowering::once`]).
 
 mod computed;
+mod logic;
+mod parts;
 
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
@@ -23,12 +25,14 @@ use datafusion::logical_expr::{
     EmptyRelation, Expr, ExprSchemable, LogicalPlan, Projection, Volatility,
 };
 use datafusion::physical_expr::create_physical_expr;
-use optimizer::{callable, is_argument, is_callable};
+use optimizer::callable;
 use std::collections::HashMap;
 use std::sync::Arc;
 use values::types::plan_field;
 
-pub(crate) use optimizer::{Logic, is_of_join, is_plain, listed};
+pub(crate) use logic::Logic;
+use parts::{is_argument, is_callable};
+pub(crate) use parts::{is_of_join, is_plain, listed};
 
 /// The number of parts from which on an expression is long.
 pub(crate) const LONG: usize = 64;

@@ -1,6 +1,6 @@
-//! What expressions consist of.
+//! What long expressions consist of.
 
-use crate::logic::Logic;
+use super::logic::Logic;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{Column, ScalarValue};
@@ -10,7 +10,7 @@ use datafusion::logical_expr::{BinaryExpr, Expr, Volatility};
 use std::collections::{HashMap, HashSet};
 
 /// Whether an expression is computed from columns and constants alone, and gives the same value for the same ones.
-pub fn is_plain(expr: &Expr) -> bool {
+pub(crate) fn is_plain(expr: &Expr) -> bool {
     consists(expr, |part| match part {
         Expr::Column(_) => true,
         Expr::ScalarFunction(call) => call.func.signature().volatility == Volatility::Immutable,
@@ -19,7 +19,7 @@ pub fn is_plain(expr: &Expr) -> bool {
 }
 
 /// Whether a computation with volatile functions can be one call.
-pub fn is_callable(expr: &Expr) -> bool {
+pub(super) fn is_callable(expr: &Expr) -> bool {
     consists(expr, |part| match part {
         part if is_argument(part) => true,
         Expr::ScalarFunction(call) => {
@@ -31,7 +31,7 @@ pub fn is_callable(expr: &Expr) -> bool {
 }
 
 /// Whether a part of a computation is an argument of its call: it belongs to the plan or to the moment.
-pub fn is_argument(part: &Expr) -> bool {
+pub(super) fn is_argument(part: &Expr) -> bool {
     match part {
         Expr::Column(_) | Expr::OuterReferenceColumn(..) | Expr::ScalarSubquery(_) => true,
         Expr::Placeholder(placeholder) => placeholder.field.is_some(),
@@ -74,14 +74,14 @@ fn consists(expr: &Expr, fits: impl Fn(&Expr) -> bool) -> bool {
 }
 
 /// Whether a condition may be one of a join.
-pub fn is_of_join(condition: &Expr) -> bool {
+pub(crate) fn is_of_join(condition: &Expr) -> bool {
     let columns = condition.column_refs();
     let relations: HashSet<_> = columns.iter().map(|column| &column.relation).collect();
     relations.len() > 1
 }
 
 /// Conditions of which several comparisons of one column with constants became a list, at the place of the first.
-pub fn listed(conditions: Vec<Expr>, logic: Logic) -> Vec<Expr> {
+pub(crate) fn listed(conditions: Vec<Expr>, logic: Logic) -> Vec<Expr> {
     let mut places: HashMap<(Column, DataType), usize> = HashMap::new();
     let mut kept: Vec<Expr> = Vec::new();
     for condition in conditions {
