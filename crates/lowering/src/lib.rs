@@ -42,7 +42,7 @@ mod windows;
 
 pub use optimizer::callable;
 pub use refusal::{Refusal, Result};
-pub use result::{label, with_labels, with_types};
+pub use result::{for_client, for_clients, with_types};
 pub use rows::{Rows, lower_output, lower_over};
 pub use user_functions::{Shape, UserFunctions};
 

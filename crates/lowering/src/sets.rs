@@ -259,7 +259,7 @@ impl Lowering<'_> {
         let of = match item {
             Oid::RECORD if is_of_any => {
                 let attribute = |column: &analyzer::tree::Column| {
-                    let sql_type = types::held(column.sql_type)?;
+                    let sql_type = types::read(column.sql_type)?;
                     Ok(Attribute { name: column.name.clone(), sql_type })
                 };
                 let attributes = set.columns.iter().map(attribute).collect::<Result<_>>()?;

@@ -4,6 +4,9 @@
 //! the aggregation. There it leaves no rows, of which all are counted: there is still one group, as for the set
 //! of ROLLUP that has no keys.
 //!
+//! A condition on a volatile key stays above the aggregation: the engine would compute the key once for the condition and once
+//! for the groups, which then do not fulfil it.
+//!
 //! A subquery in a condition becomes a join, for which columns of the subquery's FROM are added to its rows. The alias around
 //! them does not list these, and the engine's rule fails.
 //!
@@ -37,8 +40,7 @@ pub(crate) fn push_down(
     }
     match input {
         LogicalPlan::Aggregate(aggregate)
-            if aggregate.group_expr.is_empty()
-                || aggregate.group_expr.iter().any(|key| matches!(key, Expr::GroupingSet(_))) =>
+            if aggregate.group_expr.is_empty() || aggregate.group_expr.iter().any(stays_above) =>
         {
             return Ok(Transformed::no(LogicalPlan::Filter(filter)));
         }
@@ -82,6 +84,11 @@ fn push_rest(
     let below = Filter::try_new(rest, Arc::clone(lowest(&filter)))?;
     let below = rule.rewrite(LogicalPlan::Filter(below), config)?;
     below.map_data(|below| above(staying, below))
+}
+
+/// Whether conditions stay above an aggregation with a key.
+fn stays_above(key: &Expr) -> bool {
+    matches!(key, Expr::GroupingSet(_)) || key.is_volatile()
 }
 
 /// What is below a filter and those under it.

@@ -1,5 +1,6 @@
 //! PostgreSQL's syntax of advanced regular expressions, as a tree.
 
+use super::escapes::push;
 use super::flags::Flags;
 use values::error::{Error, Result, SqlState};
 
@@ -104,6 +105,7 @@ pub(super) fn parse(text: &str, mut flags: Flags) -> Result<Parsed> {
         groups: 0,
         closed: Vec::new(),
         depth: 0,
+        looks: 0,
     };
     let node = parser.choice()?;
     if parser.peek().is_some() {
@@ -125,6 +127,8 @@ struct Parser {
     /// Groups that have ended, to which back references are possible.
     closed: Vec<usize>,
     depth: usize,
+    /// How many lookarounds are open. Their groups do not capture.
+    looks: usize,
 }
 
 impl Parser {
@@ -282,11 +286,16 @@ impl Parser {
                 .into_iter()
                 .find(|(sign, ..)| self.take(sign));
         let node = if let Some((_, is_ahead, is_negated)) = look {
-            Node::Look { node: Box::new(self.choice()?), is_ahead, is_negated }
+            self.looks += 1;
+            let node = Box::new(self.choice()?);
+            self.looks -= 1;
+            Node::Look { node, is_ahead, is_negated }
         } else if self.take("?:") {
             Node::Group(Box::new(self.choice()?), None)
         } else if self.peek() == Some('?') {
             return Err(invalid("quantifier operand invalid"));
+        } else if self.looks > 0 {
+            Node::Group(Box::new(self.choice()?), None)
         } else {
             self.groups += 1;
             let number = self.groups;
@@ -327,7 +336,7 @@ impl Parser {
             }
             (number, self.at) = (longer, self.at + 1);
         }
-        if self.closed.contains(&number) {
+        if self.closed.contains(&number) && self.looks == 0 {
             return Ok(Node::Back(number));
         }
         let is_octal = self.text.get(start).is_some_and(|next| next.is_digit(8)) && first < '8';
@@ -431,7 +440,7 @@ impl Parser {
     fn range(&mut self, first: char, members: &mut String) -> Result<()> {
         let is_range =
             self.peek() == Some('-') && self.text.get(self.at + 1).is_some_and(|c| *c != ']');
-        push_member(first, members);
+        push(first, members);
         if !is_range {
             return Ok(());
         }
@@ -452,7 +461,7 @@ impl Parser {
             return Err(invalid("invalid character range"));
         }
         members.push('-');
-        push_member(last, members);
+        push(last, members);
         Ok(())
     }
 
@@ -504,12 +513,4 @@ fn class_escape(letter: char) -> Option<(&'static str, bool)> {
         'W' => (WORD, true),
         _ => return None,
     })
-}
-
-/// Adds a character to the members of a set of `regex`.
-fn push_member(character: char, members: &mut String) {
-    if character.is_ascii_punctuation() {
-        members.push('\\');
-    }
-    members.push(character);
 }

@@ -2,7 +2,8 @@
 
 use crate::mentions::is_regclass;
 use crate::names::{Lookup, Unclear};
-use crate::quoting::{always_quoted, joined, quoted};
+use crate::quoting::{always_quoted, joined};
+use catalog_views::pg_catalog::quote_ident;
 use grammar::written::{Constant, Name, Names, Relation as Written};
 use parser::object_name;
 use store::catalog::Table;
@@ -110,7 +111,7 @@ impl Lookup<'_> {
             }
         };
         let alias = alias.map(|alias| (alias, columns));
-        edits.push(relation.rewritten(text, &parts, alias, quoted).ok_or(Unclear)?);
+        edits.push(relation.rewritten(text, &parts, alias, quote_ident).ok_or(Unclear)?);
         if relation.alias.is_none() {
             self.drop_schemas(text, names, (old.schema(), name), edits)?;
         }

@@ -1,12 +1,16 @@
 //! Settings: those that exist ([`known`]), and the values that a session has for them
 //! ([`Settings`]), as transactions change them ([`scopes`]).
 
+pub mod byte_size;
 pub mod cluster;
+mod defaults;
 pub mod isolation;
 pub mod known;
+mod memory;
 pub mod modes;
 mod names;
 pub mod scopes;
+mod setting;
 
 use isolation::Isolation;
 use modes::Modes;
@@ -70,7 +74,7 @@ impl Default for Settings {
 impl Settings {
     /// All settings with their values, sorted by name.
     pub fn all(&self) -> Vec<(String, String)> {
-        let known = known::KNOWN.iter().map(|known| known.name);
+        let known = known::KNOWN.iter().chain(defaults::DEFAULTS).map(|known| known.name);
         let own = self.kept.keys().map(String::as_str).filter(|name| known::find(name).is_none());
         let names = known.chain(own);
         let mut all: Vec<(String, String)> =
@@ -84,10 +88,12 @@ impl Settings {
         let flag = |flag| if flag { "on" } else { "off" }.to_owned();
         Some(match name {
             "search_path" => names::shown(&self.search_path),
-            "statement_timeout" => known::shown(self.statement_timeout),
-            "lock_timeout" => known::shown(self.lock_timeout),
-            "idle_in_transaction_session_timeout" => known::shown(self.idle_in_transaction_timeout),
-            "idle_session_timeout" => known::shown(self.idle_timeout),
+            "statement_timeout" => setting::shown(self.statement_timeout),
+            "lock_timeout" => setting::shown(self.lock_timeout),
+            "idle_in_transaction_session_timeout" => {
+                setting::shown(self.idle_in_transaction_timeout)
+            }
+            "idle_session_timeout" => setting::shown(self.idle_timeout),
             "transaction_read_only" => flag(self.is_read_only()),
             "default_transaction_read_only" => flag(self.read_only_by_default),
             "transaction_isolation" => self.isolation().name().to_owned(),
@@ -152,7 +158,7 @@ impl Settings {
     ///
     /// # Errors
     /// 42704 if there is no such setting, 22023 for an invalid value, 55P02 if sessions cannot set
-    /// it.
+    /// it, 0A000 for a setting that has only its default here.
     pub fn set(&mut self, name: &str, values: &[String]) -> Result<()> {
         let value = values.first().map_or("", String::as_str);
         let Some(known) = known::find(name) else {
@@ -178,6 +184,11 @@ impl Settings {
             }
             _ => known.canonical(value)?,
         };
+        if canonical != known.default && known::has_only_default(name) {
+            let message = format!("setting {name} to {canonical} is not supported");
+            let hint = format!("Pando has no such setting; it is always {}.", known.default);
+            return Err(Error::unsupported(message).with_hint(hint));
+        }
         match name {
             "search_path" => self.search_path = values.to_vec(),
             "statement_timeout" => self.statement_timeout = known.duration(value)?,
@@ -202,12 +213,22 @@ impl Settings {
     /// Resets all settings to `first`, their values at the start of the session. The session user,
     /// the role and the modes of the open transaction stay.
     pub fn reset_all(&mut self, first: &Self) {
-        *self = Self {
+        let mut reset = Self {
             modes: self.modes,
             session_user: Arc::clone(&self.session_user),
             role: self.role.clone(),
             ..first.clone()
         };
+        for name in self.missing_in(first) {
+            reset.kept.insert(name.to_owned(), String::new());
+        }
+        *self = reset;
+    }
+
+    /// The settings of users that others do not have. They exist from their first value on, and are empty without one.
+    fn missing_in<'a>(&'a self, others: &'a Self) -> impl Iterator<Item = &'a str> {
+        let own = self.kept.keys().map(String::as_str).filter(|name| known::find(name).is_none());
+        own.filter(move |name| !others.kept.contains_key(*name))
     }
 
     /// Resets a setting to its value in `first`.
@@ -224,7 +245,9 @@ impl Settings {
             _ => match first.get(name) {
                 Some(_) if known.is_some_and(|known| known.is_fixed()) => {}
                 Some(value) => self.set(name, &[value])?,
-                None if name.contains('.') => drop(self.kept.remove(name)),
+                None if name.contains('.') => {
+                    self.kept.get_mut(name).into_iter().for_each(String::clear);
+                }
                 None => return Err(unknown(name)),
             },
         }

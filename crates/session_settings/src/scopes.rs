@@ -70,8 +70,20 @@ pub fn change_in(
 /// Ends the scope of a transaction.
 pub fn end(scope: Option<Scope>, current: &ArcSwap<Settings>, committed: bool) {
     if let Some(scope) = scope {
-        current.store(if committed { scope.lasting } else { scope.before });
+        store(current, if committed { scope.lasting } else { scope.before });
     }
+}
+
+/// Stores settings that were before. Those of users that have been made since stay, without values.
+fn store(current: &ArcSwap<Settings>, mut before: Arc<Settings>) {
+    let now = current.load_full();
+    let missing: Vec<&str> = now.missing_in(&before).collect();
+    if !missing.is_empty() {
+        let mut kept = Settings::clone(&before);
+        kept.kept.extend(missing.into_iter().map(|name| (name.to_owned(), String::new())));
+        before = Arc::new(kept);
+    }
+    current.store(before);
 }
 
 /// The settings at a savepoint.
@@ -83,7 +95,7 @@ pub fn mark(scope: &Option<Scope>, current: &ArcSwap<Settings>) -> Mark {
 pub fn go_back(scope: &mut Option<Scope>, current: &ArcSwap<Settings>, mark: &Mark) {
     if scope.is_some() {
         scope.clone_from(&mark.scope);
-        current.store(Arc::clone(&mark.current));
+        store(current, Arc::clone(&mark.current));
     }
 }
 

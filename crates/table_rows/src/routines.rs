@@ -111,9 +111,13 @@ impl Routines {
     fn is_executed(&self, function: &Function) -> bool {
         let catalog = &self.catalog;
         let is_volatile = function.volatility == Volatility::Volatile;
-        function.language == "sql"
-            && match &self.executed {
-                _ if procedural::changes_settings(function) => true,
+        if function.language != "sql" {
+            return false;
+        }
+        // A body in the place of a call has the caller's privileges and settings.
+        let is_apart = procedural::changes_settings(function);
+        is_apart
+            || match &self.executed {
                 Executed::Volatile(Shown::Tables(tables)) => {
                     is_volatile && procedural::may_read(catalog, function, tables)
                 }

@@ -40,7 +40,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("executor", &["values", "store"]),
     ("regexes", &["executor", "values"]),
     ("jsonpath", &["regexes", "values"]),
-    ("columnar", &["values"]),
+    ("columnar", &["values", "store"]),
     ("formats", &["columnar", "numerics", "values", "store"]),
     (
         "functions",
@@ -90,9 +90,11 @@ const EDGES: &[(&str, &[&str])] = &[
         ],
     ),
     ("optimizer", &["executor", "grammar"]),
+    ("long_expressions", &[]),
     (
         "lowering",
         &[
+            "long_expressions",
             "analyzer",
             "grammar",
             "executor",
@@ -120,7 +122,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "store",
         ],
     ),
-    ("plan_cache", &["planner", "catalog_views", "scan", "values", "store"]),
+    ("plan_cache", &["planner", "catalog_views", "scan", "parser", "grammar", "values", "store"]),
     (
         "procedural",
         &[
@@ -158,6 +160,10 @@ const EDGES: &[(&str, &[&str])] = &[
             "user_types",
             "values",
         ],
+    ),
+    (
+        "conversation",
+        &["procedural", "catalog_views", "executor", "notifications", "values", "store"],
     ),
     ("copy_formats", &["parser", "values", "store"]),
     (
@@ -204,6 +210,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "routines",
             "plpgsql",
             "procedural",
+            "conversation",
             "copy_formats",
             "optimizer",
             "lowering",

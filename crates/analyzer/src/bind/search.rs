@@ -77,7 +77,9 @@ impl Binder<'_> {
             }
             None => None,
         };
-        Ok((search.is_some() || cycle.is_some()).then_some(Marks { search, cycle }))
+        let marks = Marks { search, cycle };
+        refuse_known(&marks, columns).map_err(|error| error.at(cte.location))?;
+        Ok((marks.search.is_some() || marks.cycle.is_some()).then_some(marks))
     }
 
     /// The non-recursive term with the first values of the columns.
@@ -218,6 +220,27 @@ fn places(nodes: &[Node], columns: &[Column], clause: &str, location: i32) -> Re
         places.push(place);
     }
     Ok(places)
+}
+
+/// Refuses names of added columns that others have.
+fn refuse_known(marks: &Marks, columns: &[Column]) -> Result<()> {
+    let search = marks.search.iter().map(|of| ("search sequence", &of.name));
+    let cycle = marks.cycle.iter();
+    let cycle = cycle.flat_map(|of| [("cycle mark", &of.mark), ("cycle path", &of.path)]);
+    let mut before: Vec<(&str, &String)> = Vec::new();
+    for (what, name) in search.chain(cycle) {
+        let same = before.iter().find(|(_, known)| *known == name);
+        let message = if columns.iter().any(|column| column.name == *name) {
+            format!("{what} column name \"{name}\" already used in WITH query column list")
+        } else if let Some((other, _)) = same {
+            format!("{other} column name and {what} column name are the same")
+        } else {
+            before.push((what, name));
+            continue;
+        };
+        return Err(Error::new("42601", message));
+    }
+    Ok(())
 }
 
 fn keys(by: &[usize], own: &[Expr]) -> Vec<Expr> {

@@ -127,12 +127,19 @@ fn role(
         None if name == BOOTSTRAP_SUPERUSER => Ok(Some(None)),
         None if row.number(0).is_some() => Ok(Some(Some(PUBLIC.to_owned()))),
         // Nobody is authenticated: the session may have any name.
-        None if !scope.catalog.roles().any(|role| role.administers()) => Ok(Some(None)),
+        None if is_of(session, &name) && !scope.catalog.roles().any(|role| role.administers()) => {
+            Ok(Some(None))
+        }
         None => {
             let message = format!("role \"{name}\" does not exist");
             Err(Error::new(SqlState::UndefinedObject, message))
         }
     }
+}
+
+/// Whether a session has a name.
+fn is_of(session: &dyn SessionContext, name: &str) -> bool {
+    [session.login_user(), session.session_user()].iter().any(|user| user.as_str() == name)
 }
 
 /// Whether a function is found by its name without a schema, and its arguments.

@@ -6,6 +6,7 @@
 
 mod columns;
 mod constraints;
+mod domains;
 mod foreign_keys;
 mod privileges;
 mod routines;
@@ -50,7 +51,14 @@ pub(crate) fn table(context: &ViewContext<'_>, name: &str) -> Option<TableRows> 
             foreign_keys::table_usage(context, out);
         }
         "referential_constraints" => foreign_keys::references(context, out),
-        "check_constraints" => constraints::checks(context, out),
+        "check_constraints" => {
+            constraints::checks(context, out);
+            domains::conditions(context, out);
+        }
+        "domains" => domains::domains(context, out),
+        "domain_constraints" => domains::constraints(context, out),
+        "domain_udt_usage" => domains::types(context, out),
+        "column_domain_usage" => domains::columns(context, out),
         "table_privileges" | "role_table_grants" => privileges::tables(context, out),
         "column_privileges" | "role_column_grants" => privileges::columns(context, out),
         "triggers" => triggers::triggers(context, out),

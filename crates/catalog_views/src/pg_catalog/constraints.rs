@@ -5,7 +5,8 @@ use crate::catalog_tables::{declared, index_numbers, index_parts, key_columns, k
 use crate::rows::TableRows;
 use crate::view_context::ViewContext;
 use store::catalog::{
-    Check, ColumnId, ForeignKey, IndexColumn, ReferentialAction, SqlType, Table, Timing, UserType,
+    Check, ColumnId, ForeignKey, IndexColumn, ReferentialAction, SqlType, SystemType, Table,
+    Timing, UserType,
 };
 
 /// The rows of `pg_opclass`.
@@ -82,6 +83,8 @@ fn operator_class(sql_type: &SqlType) -> i64 {
             None => type_catalog::ANYENUM,
         },
         SqlType::Array(_) => type_catalog::ANYARRAY,
+        // Names of objects are ordered like their ids.
+        SqlType::System(of) if of.is_named_id() => SystemType::Oid.oid().into(),
         // varchar and json are ordered like text.
         other => match type_catalog::of_sql(other).0 {
             type_catalog::VARCHAR | type_catalog::JSON => type_catalog::TEXT,

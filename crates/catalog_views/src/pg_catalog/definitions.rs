@@ -2,7 +2,7 @@
 
 use crate::catalog_tables::{IndexPart, index_parts, key_columns};
 use grammar::tree::NodeEnum;
-use parser::RESERVED;
+use parser::{KEYWORDS, RESERVED};
 use store::catalog::{
     Check, ColumnId, DomainCheck, ForeignKey, Index, IndexColumn, IndexExpression,
     ReferentialAction, Table, Timing, View,
@@ -13,7 +13,8 @@ pub fn quote_ident(name: &str) -> String {
     let plain = !name.is_empty()
         && !name.starts_with(|c: char| c.is_ascii_digit())
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
-        && !RESERVED.contains(&name);
+        && !RESERVED.contains(&name)
+        && KEYWORDS.binary_search(&name).is_err();
     if plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
 

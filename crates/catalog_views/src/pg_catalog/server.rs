@@ -90,6 +90,9 @@ pub(super) fn settings(context: &ViewContext<'_>, rows: &mut TableRows) {
         let (vartype, unit) = match kind {
             Kind::Flag => ("bool", None),
             Kind::Number(..) => ("integer", None),
+            Kind::Real(..) => ("real", None),
+            Kind::Memory(1, ..) => ("integer", Some("kB")),
+            Kind::Memory(..) => ("integer", Some("8kB")),
             Kind::Duration => ("integer", Some("ms")),
             Kind::Choice(_) => ("enum", None),
             Kind::Text
@@ -117,9 +120,11 @@ pub(super) fn settings(context: &ViewContext<'_>, rows: &mut TableRows) {
             }
             _ => Cell::Null,
         };
+        let plain =
+            |value: &str| known.map_or_else(|| value.to_owned(), |known| known.plain(value));
         rows.row([
-            ("name", name.as_str().into()),
-            ("setting", value.as_str().into()),
+            ("name", known::shown_name(name).into()),
+            ("setting", plain(value).into()),
             ("unit", unit.into()),
             ("category", "Pando".into()),
             ("short_desc", known.map_or("", |known| known.meaning).into()),
@@ -127,8 +132,8 @@ pub(super) fn settings(context: &ViewContext<'_>, rows: &mut TableRows) {
             ("vartype", vartype.into()),
             ("source", source.into()),
             ("enumvals", choices),
-            ("boot_val", default.into()),
-            ("reset_val", default.into()),
+            ("boot_val", plain(default).into()),
+            ("reset_val", plain(default).into()),
             ("pending_restart", false.into()),
         ]);
     }

@@ -3,6 +3,7 @@
 pub(crate) mod bits;
 mod buckets;
 pub mod decimals;
+mod degrees;
 pub(crate) mod floats;
 pub(crate) mod integers;
 mod math;

@@ -176,8 +176,7 @@ impl Lowering<'_> {
         if is_list && !has_case && !items.is_empty() && have_bits {
             let (value, list) = comparisons::with_list(self, value, items)?;
             let list = list.into_iter().map(|item| item.expr).collect();
-            let expr = Box::new(value.expr);
-            return Ok(Typed::boolean(Engine::InList(InList { expr, list, negated: is_all })));
+            return Ok(Typed::boolean(in_list(value.expr, list, is_all)));
         }
         let each = items.into_iter().map(|item| {
             let compared = make.build(self, vec![value.clone(), item], Oid::BOOL.into())?;
@@ -295,4 +294,28 @@ fn items_of(value: &ScalarValue, item: Oid) -> Option<Vec<Typed>> {
         Some(Typed::constant(value, item.into()))
     });
     items.collect()
+}
+
+/// Whether a value is one of a list, or is none of it. The engine joins and subtracts lists as if no item were NULL.
+fn in_list(value: Engine, items: Vec<Engine>, negated: bool) -> Engine {
+    let (nulls, list): (Vec<Engine>, Vec<Engine>) = items.into_iter().partition(is_null);
+    let unknown = || Engine::Literal(ScalarValue::Boolean(None), None);
+    if list.is_empty() {
+        return unknown();
+    }
+    let found = Engine::InList(InList { expr: Box::new(value), list, negated });
+    match (nulls.is_empty(), negated) {
+        (true, _) => found,
+        (false, true) => found.and(unknown()),
+        (false, false) => found.or(unknown()),
+    }
+}
+
+/// Whether an expression is the constant NULL.
+fn is_null(expr: &Engine) -> bool {
+    match expr {
+        Engine::Literal(value, _) => value.is_null(),
+        Engine::Cast(cast) => is_null(&cast.expr),
+        _ => false,
+    }
 }

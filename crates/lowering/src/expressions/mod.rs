@@ -10,6 +10,7 @@ mod logic;
 mod outer_members;
 mod rows;
 mod subqueries;
+mod system_casts;
 pub(crate) use subqueries::{outputs_of, subquery_of};
 mod value_functions;
 

@@ -54,10 +54,12 @@ impl Lowering<'_> {
             return Ok(None);
         }
         let arguments = self.exprs(&call.call.arguments)?;
-        self.refuse_local_days(&arguments)?;
         let mut values = Vec::with_capacity(arguments.len());
         for argument in &arguments {
-            let Some(value) = self.constant(argument)? else { return Ok(None) };
+            let Some(value) = self.constant(argument)? else {
+                self.refuse_local_days(&arguments)?;
+                return Ok(None);
+            };
             values.push(decimal(value)?);
         }
         let types: Vec<Option<DataType>> =
@@ -66,7 +68,8 @@ impl Lowering<'_> {
         let arrays = values.iter().zip(argument_types(&item, values.len()));
         let arrays = arrays.map(|(value, to)| Ok(argument(&value.to_array()?, &to)?));
         let arrays: Vec<ArrayRef> = arrays.collect::<Result<_>>()?;
-        let table = generated::table(item.clone(), Series::new(&item, &arrays, 0)?);
+        let series = Series::new(&item, &arrays, 0)?.map(|series| series.in_zone(self.zone()));
+        let table = generated::table(item, series);
         Ok(Some(LogicalPlanBuilder::scan(name, provider_as_source(table), None)?.build()?))
     }
 

@@ -131,12 +131,33 @@ fn of_numerics(
     let of_engine = match operator {
         Operator::Divide => None,
         _ if !has_known_scale(&left) || !has_known_scale(&right) => None,
-        Operator::Multiply if is_wide_product(&left.data_type, &right.data_type) => None,
+        _ if is_wide(operator, &left, &right) => None,
         _ => Some(of_engine(left.clone(), operator, right.clone(), sql_type)?),
     };
     match of_engine.filter(has_known_scale) {
         Some(made) => Ok(made),
         None => lowering.hidden(name, vec![left, right], sql_type),
+    }
+}
+
+/// Whether the result of an operator may have more digits than decimals have. Products of columns rarely have as many as
+/// their types allow.
+fn is_wide(operator: Operator, left: &Typed, right: &Typed) -> bool {
+    let digits = |value: &Typed| {
+        let (precision, scale) = decimals::digits(&value.data_type);
+        (i16::from(precision) - i16::from(scale), i16::from(scale))
+    };
+    let ((left_whole, left_scale), (right_whole, right_scale)) = (digits(left), digits(right));
+    let common = left_whole.max(right_whole) + left_scale.max(right_scale);
+    let most = i16::from(DIGITS_MAX);
+    match operator {
+        Operator::Multiply => {
+            let all = left_whole + left_scale + right_whole + right_scale;
+            let are_constants = left.value().is_some() && right.value().is_some();
+            is_wide_product(&left.data_type, &right.data_type) || are_constants && all > most
+        }
+        Operator::Modulo => common > most,
+        _ => common >= most,
     }
 }
 

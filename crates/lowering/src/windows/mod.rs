@@ -238,7 +238,7 @@ impl Lowering<'_> {
         };
         let start = self.bound(call, start, "starting")?;
         let end = self.bound(call, end, "ending")?;
-        let bounds = start.zip(end);
+        let bounds = start.zip(end).filter(|(start, end)| !is_backwards(start, end));
         Ok(bounds.map(|(start, end)| Frame::new_bounds(engine_units, start, end)))
     }
 
@@ -346,6 +346,16 @@ impl Lowering<'_> {
             },
         };
         Ok((!is_negative).then_some(value))
+    }
+}
+
+/// Whether a frame ends before it begins: it has no rows, and the engine refuses it.
+fn is_backwards(start: &WindowFrameBound, end: &WindowFrameBound) -> bool {
+    use WindowFrameBound::{Following, Preceding};
+    match (start, end) {
+        (Preceding(first), Preceding(last)) => !first.is_null() && first < last,
+        (Following(first), Following(last)) => !last.is_null() && first > last,
+        _ => false,
     }
 }
 

@@ -136,7 +136,10 @@ impl Options {
             },
             "encoding" if word.to_lowercase().replace(['-', '_'], "") == "utf8" => {}
             "encoding" => {
-                return Err(invalid(name, word).with_hint("The only supported encoding is UTF-8."));
+                return Err(Error::unsupported(format!(
+                    "COPY ENCODING \"{word}\" is not supported"
+                ))
+                .with_hint("The only supported encoding is UTF-8."));
             }
             other => {
                 let message = format!("option \"{other}\" not recognized");

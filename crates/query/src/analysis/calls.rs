@@ -144,6 +144,8 @@ impl Calls {
         planner: &Planner<'_>,
         text: &str,
     ) -> Result<(LogicalPlan, Vec<Field>)> {
-        Ok(super::lower(planner, &self.bound.query, &self.relations, &[], text, true)?)
+        let query = &self.bound.query;
+        let (plan, fields) = super::lower(planner, query, &self.relations, &[], text, true)?;
+        Ok((lowering::for_clients(plan, &fields, planner.functions)?, fields))
     }
 }

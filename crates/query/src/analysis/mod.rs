@@ -69,7 +69,7 @@ pub(crate) async fn plan(
     query: &NodeEnum,
 ) -> Result<(LogicalPlan, Vec<Field>)> {
     let (plan, fields) = planned(planner, query, frame.text, true).await?;
-    Ok((lowering::with_labels(plan, &fields)?, fields))
+    Ok((lowering::for_clients(plan, &fields, planner.functions)?, fields))
 }
 
 /// The plan of a query with places for the parameters, whose values are a frame's, and the columns of its result.
@@ -85,7 +85,7 @@ pub(crate) async fn plan_without_values(
     let declared = parameters::declared(frame.parameters, frame.parameter_types());
     let (bound, relations) = bind(planner, query, &declared, frame.text, false).await?;
     let (plan, fields) = lower(planner, &bound.query, &relations, &[], frame.text, true)?;
-    let plan = lowering::with_labels(plan, &fields)?;
+    let plan = lowering::for_clients(plan, &fields, planner.functions)?;
     Ok((refuse_deep(plan).map_err(Error::from)?, fields))
 }
 

@@ -37,7 +37,7 @@ pub(crate) async fn run(frame: &Frame<'_>, tables: &dyn Tables, copy: &Copy) -> 
         }
         Copied::Query => analysis::plan_source(frame, &planner).await?,
     };
-    let plan = lowering::with_labels(plan, &fields)?;
+    let plan = lowering::for_clients(plan, &fields, planner.functions)?;
     let physical = planner.physical(&plan).await?;
     let mut stream = start(frame, physical)?;
     let mut sink = Sink::create(options, &stream.schema(), fields)?;

@@ -320,7 +320,7 @@ async fn add_column_to_rows(
     Ok(Changed::Definition)
 }
 
-/// Drops a column, and with CASCADE the views that use it.
+/// Drops a column; with CASCADE also the columns that are computed from it, and the views that use them.
 async fn drop_used(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
@@ -328,8 +328,17 @@ async fn drop_used(
     name: &str,
     cascade: bool,
 ) -> Result<()> {
+    let mut names = Vec::new();
+    while let Some(computed) = generated::computed_from(table, name).filter(|_| cascade) {
+        let computed = computed.name.clone();
+        drop_column(table, &computed)?;
+        names.push(computed);
+    }
     drop_column(table, name)?;
-    dependents::drop_of_column(frame, transaction, (&*table, name), cascade).await
+    for name in names.iter().map(String::as_str).chain([name]) {
+        dependents::drop_of_column(frame, transaction, (&*table, name), cascade).await?;
+    }
+    Ok(())
 }
 
 /// A column that was added.

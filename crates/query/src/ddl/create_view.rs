@@ -42,8 +42,9 @@ pub(crate) async fn run(
     let columns = create.columns.clone();
     let replaced = existing.filter(|_| create.replaces).map(Relation::id);
     let planner = frame.planner(transaction).within(replaced);
-    let (plan, _) = analysis::plan_source(frame, &planner).await?;
-    let plan = rename_columns(plan, &columns)?;
+    let (plan, fields) = analysis::plan_source(frame, &planner).await?;
+    fields.iter().try_for_each(|of| parser::types::refuse_record(&of.name, &of.sql_type))?;
+    let plan = rename_columns(lowering::with_types(plan, &fields)?, &columns)?;
     refuse_repeated(plan.schema().as_arrow())?;
     let sql = analysis::without_stars(&planner, &create.query).await?;
     let mut options = with_options(ViewOptions::default(), create.options);

@@ -46,7 +46,7 @@ impl Source {
     fn start(self, frame: &Frame<'_>, writer: &Writer<'_>) -> Result<Rows> {
         let rows = match self {
             Self::Constants(rows) => rows,
-            Self::Plan { query, .. } => return Rows::of(frame, writer, query),
+            Self::Plan { query, .. } => return Rows::of(frame, writer, (query, None)),
         };
         let begins = (0..rows.num_rows()).step_by(BATCH_ROWS);
         let batch = |begin| rows.slice(begin, BATCH_ROWS.min(rows.num_rows() - begin));

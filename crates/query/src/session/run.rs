@@ -372,10 +372,7 @@ impl Inner {
         control: &Control,
     ) -> Result<Outcome> {
         if self.settings.load().is_read_only() {
-            let catalog = match conversation.open() {
-                Some(open) => Arc::clone(open.transaction.catalog()),
-                None => self.shared.store.catalog(),
-            };
+            let catalog = conversation.catalog(&self.shared.store);
             if !write.is_lock() && !write.is_temporary(frame, &catalog) {
                 return Err(writes_nothing(&write.command(frame)));
             }

@@ -189,19 +189,9 @@ impl Inner {
             name => cluster::value(store, name),
         };
         match own.or_else(|| settings.get(name)) {
-            Some(value) => text_rows("SHOW", &[(shown_name(name), vec![value])]),
+            Some(value) => text_rows("SHOW", &[(known::shown_name(name), vec![value])]),
             None => Err(unknown(name)),
         }
-    }
-}
-
-/// The name of a setting as PostgreSQL writes it.
-fn shown_name(name: &str) -> &str {
-    match name {
-        "datestyle" => "DateStyle",
-        "intervalstyle" => "IntervalStyle",
-        "timezone" => "TimeZone",
-        name => name,
     }
 }
 
@@ -209,7 +199,7 @@ fn shown_name(name: &str) -> &str {
 pub(crate) fn show_fields(name: &str) -> Vec<Field> {
     let names = match name {
         "all" => vec!["name", "setting", "description"],
-        name => vec![shown_name(name)],
+        name => vec![known::shown_name(name)],
     };
     names.into_iter().map(|name| Field::new(name, SqlType::Text)).collect()
 }
