@@ -280,9 +280,6 @@ impl Series {
                 self.next = None;
                 break;
             }
-            if values.len().is_multiple_of(store::CHUNK_ROWS) {
-                check()?;
-            }
             values.push(value);
             self.next = self.after(value)?;
         }
