@@ -32,22 +32,20 @@ impl Settings {
     /// 25001 if it is too late, 22023 if the value is invalid.
     pub fn refuse_late_mode(&self, name: &str, value: &str, progress: Progress) -> Result<()> {
         let Progress { has_snapshot, has_savepoint } = progress;
-        let mut wanted = self.clone();
+        let wanted = || {
+            let mut wanted = self.clone();
+            wanted.set(name, &[value.to_owned()]).map(|()| wanted)
+        };
         let messages = match name {
-            "transaction_isolation" => {
-                wanted.set(name, &[value.to_owned()])?;
-                (wanted.isolation() != self.isolation()).then_some((
-                    "SET TRANSACTION ISOLATION LEVEL must be called before any query",
-                    "SET TRANSACTION ISOLATION LEVEL must not be called in a subtransaction",
-                ))
-            }
-            "transaction_read_only" => {
-                wanted.set(name, &[value.to_owned()])?;
-                (self.is_read_only() && !wanted.is_read_only()).then_some((
+            "transaction_isolation" => (wanted()?.isolation() != self.isolation()).then_some((
+                "SET TRANSACTION ISOLATION LEVEL must be called before any query",
+                "SET TRANSACTION ISOLATION LEVEL must not be called in a subtransaction",
+            )),
+            "transaction_read_only" => (!wanted()?.is_read_only() && self.is_read_only())
+                .then_some((
                     "transaction read-write mode must be set before any query",
                     "cannot set transaction read-write mode inside a read-only transaction",
-                ))
-            }
+                )),
             "transaction_deferrable" => Some((
                 "SET TRANSACTION [NOT] DEFERRABLE must be called before any query",
                 "SET TRANSACTION [NOT] DEFERRABLE cannot be called within a subtransaction",
