@@ -5,6 +5,7 @@ use crate::held::{Held, HeldMark};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use catalog_views::session_context::TransactionStatus;
 use catalog_views::settings::Settings;
+use catalog_views::settings::modes::Progress;
 use catalog_views::settings::scopes::{self, Mark, Scope};
 use chrono::{DateTime, Utc};
 use executor::Control;
@@ -246,9 +247,10 @@ impl Conversation {
         self.open.as_ref().is_some_and(|open| open.has_snapshot)
     }
 
-    /// Whether the open transaction has a savepoint.
-    pub fn has_savepoint(&self) -> bool {
-        self.open.as_ref().is_some_and(|open| !open.savepoints.is_empty())
+    /// What the open transaction has done.
+    pub fn progress(&self) -> Progress {
+        let has_savepoint = self.open.as_ref().is_some_and(|open| !open.savepoints.is_empty());
+        Progress { has_snapshot: self.has_snapshot(), has_savepoint }
     }
 
     /// Begins a transaction. Returns false if one is open already.
@@ -396,6 +398,7 @@ impl Conversation {
     pub fn release(&mut self, name: &str) -> Result<()> {
         let open = block(&mut self.open).ok_or_else(|| no_transaction("RELEASE SAVEPOINT"))?;
         let index = open.find(name)?;
+        scopes::release(&self.settings, &open.savepoints[index].2);
         open.savepoints.truncate(index);
         Ok(())
     }

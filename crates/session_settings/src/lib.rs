@@ -7,11 +7,13 @@ mod defaults;
 pub mod isolation;
 pub mod known;
 mod memory;
+pub mod modes;
 mod names;
 pub mod scopes;
 mod setting;
 
 use isolation::Isolation;
+use modes::Modes;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,12 +43,10 @@ pub struct Settings {
     pub idle_in_transaction_timeout: Option<Duration>,
     /// A session that is idle outside of a transaction ends after this time.
     pub idle_timeout: Option<Duration>,
-    /// The setting `transaction_read_only`, if the open transaction has set it.
-    read_only: Option<bool>,
+    /// The modes that the open transaction has set.
+    modes: Modes,
     /// The setting `default_transaction_read_only`.
     read_only_by_default: bool,
-    /// The setting `transaction_isolation`, if the open transaction has set it.
-    isolation: Option<Isolation>,
     /// The setting `default_transaction_isolation`.
     isolation_by_default: Isolation,
     /// Other settings that differ from their default, and custom settings (`app.user`).
@@ -63,9 +63,8 @@ impl Default for Settings {
             lock_timeout: None,
             idle_in_transaction_timeout: None,
             idle_timeout: None,
-            read_only: None,
+            modes: Modes::default(),
             read_only_by_default: false,
-            isolation: None,
             isolation_by_default: Isolation::default(),
             kept: BTreeMap::new(),
         }
@@ -98,6 +97,10 @@ impl Settings {
             "transaction_read_only" => flag(self.is_read_only()),
             "default_transaction_read_only" => flag(self.read_only_by_default),
             "transaction_isolation" => self.isolation().name().to_owned(),
+            "transaction_deferrable" => match self.modes.deferrable {
+                Some(is_on) => flag(is_on),
+                None => return self.get("default_transaction_deferrable"),
+            },
             "default_transaction_isolation" => self.isolation_by_default.name().to_owned(),
             other => match self.kept.get(other) {
                 Some(kept) => kept.clone(),
@@ -108,12 +111,12 @@ impl Settings {
 
     /// Whether the open transaction, or the next one, is read-only.
     pub fn is_read_only(&self) -> bool {
-        self.read_only.unwrap_or(self.read_only_by_default)
+        self.modes.read_only.unwrap_or(self.read_only_by_default)
     }
 
     /// The isolation level of the open transaction, or of the next one.
     pub fn isolation(&self) -> Isolation {
-        self.isolation.unwrap_or(self.isolation_by_default)
+        self.modes.isolation.unwrap_or(self.isolation_by_default)
     }
 
     /// Whether the client keeps an image of its own and wants image adjustments.
@@ -194,9 +197,10 @@ impl Settings {
             }
             "idle_session_timeout" => self.idle_timeout = known.duration(value)?,
             "lock_timeout" => self.lock_timeout = known.duration(value)?,
-            "transaction_read_only" => self.read_only = Some(canonical == "on"),
+            "transaction_read_only" => self.modes.read_only = Some(canonical == "on"),
+            "transaction_deferrable" => self.modes.deferrable = Some(canonical == "on"),
             "default_transaction_read_only" => self.read_only_by_default = canonical == "on",
-            "transaction_isolation" => self.isolation = Some(Isolation::of(&canonical)?),
+            "transaction_isolation" => self.modes.isolation = Some(Isolation::of(&canonical)?),
             "default_transaction_isolation" => {
                 self.isolation_by_default = Isolation::of(&canonical)?;
             }
@@ -207,10 +211,10 @@ impl Settings {
     }
 
     /// Resets all settings to `first`, their values at the start of the session. The session user,
-    /// the role and the read-only status of the open transaction stay.
+    /// the role and the modes of the open transaction stay.
     pub fn reset_all(&mut self, first: &Self) {
         let mut reset = Self {
-            read_only: self.read_only,
+            modes: self.modes,
             session_user: Arc::clone(&self.session_user),
             role: self.role.clone(),
             ..first.clone()
@@ -235,8 +239,9 @@ impl Settings {
         let known = known::find(name);
         match name {
             "search_path" => self.search_path.clone_from(&first.search_path),
-            "transaction_read_only" => self.read_only = first.read_only,
-            "transaction_isolation" => self.isolation = first.isolation,
+            "transaction_read_only" => self.modes.read_only = first.modes.read_only,
+            "transaction_isolation" => self.modes.isolation = first.modes.isolation,
+            "transaction_deferrable" => self.modes.deferrable = first.modes.deferrable,
             _ => match first.get(name) {
                 Some(_) if known.is_some_and(|known| known.is_fixed()) => {}
                 Some(value) => self.set(name, &[value])?,
@@ -258,9 +263,16 @@ pub fn unknown(name: &str) -> Error {
 }
 
 /// Splits the text of a setting into its values: several for the search path, one for any other.
-pub fn values_of(name: &str, value: &str) -> Vec<String> {
+///
+/// # Errors
+/// 22023: the search path is no list of names.
+pub fn values_of(name: &str, value: &str) -> Result<Vec<String>> {
     match name {
-        "search_path" => names::split(value),
-        _ => vec![value.to_owned()],
+        "search_path" => names::of_text(value).ok_or_else(|| {
+            let message = format!("invalid value for parameter \"{name}\": \"{value}\"");
+            let error = Error::new(SqlState::InvalidParameterValue, message);
+            error.with_detail("List syntax is invalid.")
+        }),
+        _ => Ok(vec![value.to_owned()]),
     }
 }

@@ -1,55 +1,63 @@
-//! Lists of names, as the setting `search_path` has them.
+//! The setting `search_path` as a text: names between commas, in double quotes where they need them.
 
-/// A list as text: names that are no plain identifiers have quotes.
+/// Names as SHOW displays them.
 pub(crate) fn shown(names: &[String]) -> String {
-    let shown: Vec<String> = names.iter().map(|name| quoted(name)).collect();
-    shown.join(", ")
-}
-
-fn quoted(name: &str) -> String {
-    let follows = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-    let is_plain = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_');
-    match is_plain && name.chars().all(follows) {
-        true => name.to_owned(),
+    let quoted = |name: &String| match is_plain(name) {
+        true => name.clone(),
         false => format!("\"{}\"", name.replace('"', "\"\"")),
-    }
+    };
+    names.iter().map(quoted).collect::<Vec<_>>().join(", ")
 }
 
-/// The names of a list. Those without quotes are in lower case.
-pub(crate) fn split(text: &str) -> Vec<String> {
+fn is_plain(name: &str) -> bool {
+    let is_letter =
+        |letter: char| letter.is_ascii_lowercase() || letter == '_' || !letter.is_ascii();
+    let is_part = |letter: char| is_letter(letter) || letter.is_ascii_digit();
+    name.starts_with(is_letter) && name.chars().all(is_part)
+}
+
+/// The names in a text; those without quotes in lower case. `None` if it is no list of names.
+pub(crate) fn of_text(text: &str) -> Option<Vec<String>> {
     let mut names = Vec::new();
-    let mut rest = text.trim();
-    while !rest.is_empty() {
+    let mut rest = text.trim_start();
+    if rest.is_empty() {
+        return Some(names);
+    }
+    loop {
         let (name, after) = match rest.strip_prefix('"') {
-            Some(quoted) => unquoted(quoted),
+            Some(quoted) => quoted_name(quoted)?,
             None => {
-                let (name, after) = rest.split_at(rest.find(',').unwrap_or(rest.len()));
-                (name.trim().to_lowercase(), after)
+                let end = rest.find(|letter: char| letter == ',' || letter.is_whitespace());
+                let (name, after) = rest.split_at(end.unwrap_or(rest.len()));
+                if name.is_empty() {
+                    return None;
+                }
+                (name.to_lowercase(), after)
             }
         };
-        if !name.is_empty() {
-            names.push(name);
+        names.push(name);
+        let after = after.trim_start();
+        if after.is_empty() {
+            return Some(names);
         }
-        rest = after.trim_start_matches(|c: char| c == ',' || c.is_whitespace());
+        rest = after.strip_prefix(',')?.trim_start();
     }
-    names
 }
 
-/// A name after its opening quote, and what follows its closing quote.
-fn unquoted(text: &str) -> (String, &str) {
-    let mut name = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('"') {
-        name += before;
+/// A name behind its first quote, and what follows its last.
+fn quoted_name(text: &str) -> Option<(String, &str)> {
+    let (mut name, mut rest) = (String::new(), text);
+    loop {
+        let (part, after) = rest.split_once('"')?;
+        name.push_str(part);
         match after.strip_prefix('"') {
-            Some(inner) => {
+            Some(next) => {
                 name.push('"');
-                rest = inner;
+                rest = next;
             }
-            None => return (name, after),
+            None => return Some((name, after)),
         }
     }
-    (name + rest, "")
 }
 
 #[cfg(test)]
@@ -57,12 +65,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_have_quotes_where_they_need_them() {
-        let names = ["public", "Foo Bar", "a,b", "$user", "q\"q", "x1"].map(str::to_owned);
-        let text = r#"public, "Foo Bar", "a,b", "$user", "q""q", x1"#;
-        assert_eq!(shown(&names), text);
-        assert_eq!(split(text), names);
-        assert_eq!(split(" A,b "), ["a", "b"]);
-        assert_eq!(split(""), [""; 0]);
+    fn names_are_read_as_they_are_shown() {
+        let read = |text| of_text(text).map(|names| shown(&names));
+        assert_eq!(read(" ").as_deref(), Some(""));
+        assert_eq!(read(" Abc ,\"B c\",\"D\"\"e\" ").as_deref(), Some("abc, \"B c\", \"D\"\"e\""));
+        assert_eq!(read("\"\", \"$user\", p1").as_deref(), Some("\"\", \"$user\", p1"));
+        assert_eq!(read("\"public\"").as_deref(), Some("public"));
+        for wrong in ["a b", "a,", ",a", "\"a", "\"a\"b"] {
+            assert_eq!(read(wrong), None, "{wrong}");
+        }
     }
 }

@@ -107,7 +107,7 @@ impl Routines {
         self.executed = Executed::Volatile(Shown::Everything);
     }
 
-    /// Whether a function is executed, not expanded.
+    /// Whether a function is executed, not expanded. One with other privileges or settings than its caller always is.
     fn is_executed(&self, function: &Function) -> bool {
         let catalog = &self.catalog;
         let is_volatile = function.volatility == Volatility::Volatile;

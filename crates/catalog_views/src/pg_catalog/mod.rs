@@ -73,6 +73,7 @@ pub(crate) fn table(context: &ViewContext<'_>, name: &str) -> Option<TableRows> 
         "pg_locks" => locks::locks(context, out),
         "pg_stat_database" => server::database_statistics(context, out),
         "pg_timezone_names" => server::time_zones(out),
+        "pg_timezone_abbrevs" => server::zone_abbreviations(out),
         "pg_type" => types(context, out),
         "pg_enum" => user_types::labels(context, out),
         "pg_trigger" => triggers::triggers(context, out),

@@ -6,7 +6,11 @@ use crate::names::DATABASE;
 use crate::rows::TableRows;
 use crate::settings::known::{self, Kind};
 use crate::view_context::ViewContext;
+use std::time::{SystemTime, UNIX_EPOCH};
 use values::cells::Cell;
+use values::zone::listed::{Listed, abbreviations_at, zones_at};
+
+const MICROS_PER_SECOND: i64 = 1_000_000;
 
 /// `pg_database`.
 pub(super) fn databases(rows: &mut TableRows) {
@@ -150,10 +154,31 @@ pub(super) fn database_statistics(context: &ViewContext<'_>, rows: &mut TableRow
 
 /// `pg_timezone_names`: the values of `SET timezone`.
 pub(super) fn time_zones(rows: &mut TableRows) {
-    for name in ["Etc/UTC", "GMT", "UTC"] {
-        let short = if name == "GMT" { "GMT" } else { "UTC" };
-        rows.row([("name", name.into()), ("abbrev", short.into()), ("is_dst", false.into())]);
+    for Listed { name, abbreviation, offset, is_summer } in zones_at(now()) {
+        rows.row([
+            ("name", name.into()),
+            ("abbrev", abbreviation.into()),
+            ("utc_offset", (offset * MICROS_PER_SECOND).into()),
+            ("is_dst", is_summer.into()),
+        ]);
     }
+}
+
+/// `pg_timezone_abbrevs`: the names of zones in texts.
+pub(super) fn zone_abbreviations(rows: &mut TableRows) {
+    for Listed { name, offset, is_summer, .. } in abbreviations_at(now()) {
+        rows.row([
+            ("abbrev", name.into()),
+            ("utc_offset", (offset * MICROS_PER_SECOND).into()),
+            ("is_dst", is_summer.into()),
+        ]);
+    }
+}
+
+/// The time in microseconds since 1970.
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
 }
 
 /// `pg_get_keywords()`: the keywords that are quoted as identifiers.

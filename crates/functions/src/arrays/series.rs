@@ -379,7 +379,7 @@ fn lists(args: &[ArrayRef]) -> Result<ArrayRef> {
         valid.push(series.is_some());
         let values = match series {
             Some(mut series) => {
-                bytes += series.bytes();
+                bytes = u64::saturating_add(bytes, series.bytes());
                 held.grow_to(bytes)?;
                 check()?;
                 series.batch(usize::MAX)?

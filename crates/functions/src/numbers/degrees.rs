@@ -56,7 +56,8 @@ pub(super) fn cotangent(degrees: f64) -> f64 {
 fn quotient(degrees: f64, of: impl Fn(f64) -> f64) -> f64 {
     let (degrees, sign) = turned(degrees);
     let (degrees, sign) = if degrees > 90.0 { (180.0 - degrees, -sign) } else { (degrees, sign) };
-    sign * (of(degrees) / of(45.0))
+    // A zero has no sign.
+    sign * (of(degrees) / of(45.0)) + 0.0
 }
 
 /// The inverse sine of a number that is not negative.

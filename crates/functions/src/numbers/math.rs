@@ -70,9 +70,9 @@ fn pairs(args: &[ArrayRef], compute: impl Fn(f64, f64) -> Result<f64>) -> Result
     Ok(Arc::new(values.collect::<Result<Float64Array>>()?))
 }
 
-/// NaN and zero without a sign, since numbers are ordered by their bits.
+/// NaN without a sign, since numbers are ordered by their bits.
 fn canonical(value: f64) -> f64 {
-    if value.is_nan() { f64::NAN } else { value + 0.0 }
+    if value.is_nan() { f64::NAN } else { value }
 }
 
 fn within(value: f64, is_outside: bool, compute: impl Fn(f64) -> f64) -> Result<f64> {

@@ -81,8 +81,8 @@ pub(crate) async fn run(
         next.version += 1;
         let next = CatalogChange::Replace(Relation::Table(Arc::new(next)));
         match operation {
-            // Aliases of the table name its columns one by one.
-            AlterOperation::DropColumn { .. } => {
+            // Aliases of the table name its columns one by one, and names of views do not mean a new column.
+            AlterOperation::AddColumn { .. } | AlterOperation::DropColumn { .. } => {
                 follow::change(frame, transaction, vec![next], None).await?;
             }
             _ => transaction.change_catalog(next)?,

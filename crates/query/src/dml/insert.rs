@@ -159,8 +159,8 @@ pub(super) fn given(
     let given = |target: &Target| {
         let column = &table.columns[target.column];
         match (column.identity, overriding) {
-            _ if target.is_default => {}
             (Some(_), Overriding::UserValue) => return Ok(table.columns.len()),
+            _ if target.is_default => {}
             (Some(_), Overriding::SystemValue) => {}
             _ if accepts_default_only(column) => return Err(only_default(column)),
             _ => {}

@@ -311,7 +311,7 @@ impl<S: Stream> Connection<S> {
 fn tag_of(command: &str, rows: usize) -> String {
     match command {
         "INSERT" => format!("INSERT 0 {rows}"),
-        "EXPLAIN" | "SHOW" => command.to_owned(),
+        "EXPLAIN" | "SHOW" | "CALL" => command.to_owned(),
         _ => format!("{command} {rows}"),
     }
 }
