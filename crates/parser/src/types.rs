@@ -263,21 +263,24 @@ fn is_domain(held: &Held) -> bool {
 
 /// The type of a name as the definitions of system tables write it.
 pub fn of_system_name(name: &str) -> Option<SqlType> {
-    let name = name.strip_prefix("information_schema.").unwrap_or(name).trim_matches('"');
-    let name = match name {
+    let name = name.strip_prefix("information_schema.").unwrap_or(name);
+    let (name, is_array) = match name.strip_suffix("[]") {
+        Some(item) => (item, true),
+        None => (name, false),
+    };
+    let name = match name.trim_matches('"') {
         "sql_identifier" => "name",
         "character_data" | "yes_or_no" => "varchar",
         "cardinal_number" => "int4",
         "time_stamp" => "timestamptz",
         other => other,
     };
-    let oid = match name.strip_suffix("[]") {
+    let oid = match name {
         // System tables hold the names.
-        Some("regtype") => Oid::TEXT.array()?,
-        Some(item) => Oid::of_type_name(item)?.array()?,
-        None => Oid::of_type_name(name)?,
+        "regtype" if is_array => Oid::TEXT,
+        name => Oid::of_type_name(name)?,
     };
-    Some(SqlType::plain(oid))
+    Some(SqlType::plain(if is_array { oid.array()? } else { oid }))
 }
 
 /// The type of a column of a relation.

@@ -123,7 +123,10 @@ impl Lowering<'_> {
             let function = Arc::new(quantified::compared(operator, is_all));
             return Ok(Typed::boolean(called(&function, vec![value, array])?.0));
         }
-        if Self::has_order_key(value.sql_type, &value.data_type) {
+        // Equal values of `tid` have equal texts.
+        let has_equal_texts =
+            value.sql_type.oid == Oid::TID && matches!(operator, Operator::Eq | Operator::NotEq);
+        if !has_equal_texts && Self::has_order_key(value.sql_type, &value.data_type) {
             return unsupported(format!("ANY and ALL of a computed array of {}", value.sql_type));
         }
         let (value, item) = comparisons::sides(self, value, item(&array, field.data_type()))?;

@@ -134,7 +134,11 @@ impl Lowering<'_> {
         }
         let held = types::read(sql_type)?;
         if value.sql_type.oid == Oid::JSONB {
-            return self.of_document(value, &held, sql_type);
+            return match held == Held::Boolean || held.arrow().is_numeric() {
+                true => self.of_document(value, &held, sql_type),
+                // A rule of the engine's analyzer knows the casts of JSON by their types.
+                false => Typed::of(value.expr, value.data_type, sql_type),
+            };
         }
         if let Some(text) = value.text().filter(|_| !matches!(held, Held::Text)) {
             if let Some(nested) = self.nested(text, &held, sql_type)? {
@@ -160,7 +164,12 @@ impl Lowering<'_> {
     }
 
     /// The array of several dimensions that a constant text is; `None` if it is none.
-    fn nested(&self, text: &str, held: &Held, sql_type: SqlType) -> Result<Option<Typed>> {
+    pub(crate) fn nested(
+        &self,
+        text: &str,
+        held: &Held,
+        sql_type: SqlType,
+    ) -> Result<Option<Typed>> {
         if !matches!(held, Held::Array(_)) || held.user_type().is_some() {
             return Ok(None);
         }

@@ -73,6 +73,13 @@ impl Lowering<'_> {
             let value = ScalarValue::IntervalMonthDayNano(Some(adjusted.unwrap_or(interval)));
             return Ok(Typed::constant(value, sql_type));
         }
+        if let Some(nested) = self.nested(text, &held, sql_type)? {
+            return Ok(nested);
+        }
+        // Only system tables have such values, as texts.
+        if matches!(sql_type.oid.catalog_name(), "inet" | "aclitem" | "pg_node_tree") {
+            return missing(format!("a constant of type {sql_type}"));
+        }
         let value = match &held {
             Held::Text => view(),
             Held::System(of) if of.arrow() == DataType::Utf8View => view(),
