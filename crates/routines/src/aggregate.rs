@@ -1,6 +1,6 @@
 //! The definition of an aggregate from CREATE AGGREGATE.
 
-use crate::define::{parallel, parameters, type_of};
+use crate::define::{parallel, parameters, type_of, undetermined};
 use crate::text::signature_of;
 use crate::types::resolved;
 use analyzer::system::Oid;
@@ -350,16 +350,8 @@ fn result_of(declared: Oid, parameters: &[Oid], types: &[Oid]) -> Oid {
 
 /// Refuses a polymorphic state that no argument decides.
 fn refuse_undetermined_state(state: Oid, types: &[Oid]) -> Result<()> {
-    if !state.is_polymorphic() || types.iter().any(|oid| oid.is_polymorphic()) {
-        return Ok(());
-    }
-    let of = match state.is_polymorphic_exact() {
-        true => "anyelement, anyarray, anynonarray, anyenum, anyrange, or anymultirange",
-        false => {
-            "anycompatible, anycompatiblearray, anycompatiblenonarray, anycompatiblerange, or anycompatiblemultirange"
-        }
+    let refused = |detail| {
+        Err(Error::new("42P13", "cannot determine transition data type").detail(detail))
     };
-    let message = "cannot determine transition data type";
-    let detail = format!("A result of type {state} requires at least one input of type {of}.");
-    Err(Error::new("42P13", message).detail(detail))
+    undetermined(state, types).map_or(Ok(()), refused)
 }

@@ -4,6 +4,7 @@
 pub mod cluster;
 pub mod isolation;
 pub mod known;
+mod missing;
 pub mod scopes;
 
 use isolation::Isolation;
@@ -83,6 +84,8 @@ impl Settings {
     pub fn get(&self, name: &str) -> Option<String> {
         let flag = |flag| if flag { "on" } else { "off" }.to_owned();
         Some(match name {
+            "role" => self.role.as_deref().map_or("none", String::as_str).to_owned(),
+            "session_authorization" => self.session_user.to_string(),
             "search_path" => self.search_path.join(", "),
             "statement_timeout" => known::shown(self.statement_timeout),
             "lock_timeout" => known::shown(self.lock_timeout),
@@ -147,11 +150,18 @@ impl Settings {
     /// Sets a setting. Only the search path has several values.
     ///
     /// # Errors
-    /// 42704 if there is no such setting, 22023 for an invalid value, 55P02 if sessions cannot set
-    /// it.
+    /// 42704 if there is no such setting, 0A000 if only PostgreSQL has it, 22023 for an invalid value,
+    /// 55P02 if sessions cannot set it.
     pub fn set(&mut self, name: &str, values: &[String]) -> Result<()> {
         let value = values.first().map_or("", String::as_str);
         let Some(known) = known::find(name) else {
+            if missing::is_default(name, value) {
+                return Ok(());
+            }
+            if matches!(name, "role" | "session_authorization") {
+                let message = format!("{name} as the setting of a function is not supported");
+                return Err(Error::unsupported(message).with_hint("SET changes it for a session."));
+            }
             if !name.contains('.') {
                 return Err(unknown(name));
             }
@@ -219,6 +229,7 @@ impl Settings {
                 Some(_) if known.is_some_and(|known| known.is_fixed()) => {}
                 Some(value) => self.set(name, &[value])?,
                 None if name.contains('.') => drop(self.kept.remove(name)),
+                None if missing::is_missing(name) => {}
                 None => return Err(unknown(name)),
             },
         }
@@ -226,8 +237,11 @@ impl Settings {
     }
 }
 
-/// The error of a name that is not a setting.
+/// The error of a name that is not a setting: 42704, or 0A000 if PostgreSQL has it.
 pub fn unknown(name: &str) -> Error {
+    if missing::is_missing(name) {
+        return missing::refused(name);
+    }
     let message = format!("unrecognized configuration parameter \"{name}\"");
     Error::new(SqlState::UndefinedObject, message)
         .with_hint("SELECT * FROM pando.settings lists them.")

@@ -203,6 +203,11 @@ impl Oid {
         self.0 >= FIRST_OF_USERS
     }
 
+    /// Whether it is a range or multirange type.
+    pub fn is_range(self) -> bool {
+        self.definition().is_some_and(|known| known.kind == TypeKind::Range)
+    }
+
     /// Whether it is an enum.
     pub fn is_enum(self) -> bool {
         self.is_of_users() && self.definition().is_some_and(|known| known.kind == TypeKind::Enum)
