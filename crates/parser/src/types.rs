@@ -214,6 +214,15 @@ pub fn of_column_definition(written: &Written, users: &Visible, text: &str) -> R
     })
 }
 
+/// The type of a column that a query makes (CREATE TABLE AS): text for what only results have.
+pub fn of_query_column(held: Held) -> Held {
+    match held {
+        other if [types::CHAR, types::REFCURSOR].contains(&other) => Held::Text,
+        Held::Array(item) => Held::Array(Box::new(of_query_column(*item))),
+        other => other,
+    }
+}
+
 /// Refuses a column of the type of a relation's rows: changes of the relation would change its values.
 ///
 /// # Errors

@@ -350,8 +350,7 @@ fn result_of(declared: Oid, parameters: &[Oid], types: &[Oid]) -> Oid {
 
 /// Refuses a polymorphic state that no argument decides.
 fn refuse_undetermined_state(state: Oid, types: &[Oid]) -> Result<()> {
-    let refused = |detail| {
-        Err(Error::new("42P13", "cannot determine transition data type").detail(detail))
-    };
+    let refused =
+        |detail| Err(Error::new("42P13", "cannot determine transition data type").detail(detail));
     undetermined(state, types).map_or(Ok(()), refused)
 }

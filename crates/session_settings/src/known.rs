@@ -4,6 +4,7 @@
 //! clients set and show them.
 
 use std::time::Duration;
+use values::input::unknown_zone;
 use values::zone::Zone;
 use values::{Error, Result, SqlState};
 
@@ -185,7 +186,10 @@ impl Known {
             Kind::DateStyle => self.date_style(&lower, self.default),
             Kind::TimeZone => {
                 let zone = Zone::of_setting(value).map(|(_, name)| name);
-                zone.ok_or_else(|| self.invalid(value))
+                zone.ok_or_else(|| match unknown_zone(value) {
+                    refused if refused.state() == SqlState::FeatureNotSupported => refused,
+                    _ => self.invalid(value),
+                })
             }
             Kind::Always if is_same(self.default, value) => Ok(self.default.to_owned()),
             Kind::Always => Err(self.always(&lower)?),

@@ -42,6 +42,8 @@ impl Lowering<'_> {
         let text = match sql_type.oid {
             Oid::NAME => names::cut(text),
             Oid::CHAR => &single(text)?,
+            Oid::INT2VECTOR => &vector(text, "smallint")?,
+            Oid::OIDVECTOR => &vector(text, "oid")?,
             Oid::TID => &tid::normal(text).ok_or_else(|| refused_text(text, "tid"))?,
             _ => text,
         };
@@ -197,6 +199,15 @@ fn object_id(text: &str, sql_type: SqlType) -> Result<Typed> {
         return Err(Error::new(SqlState::NumericValueOutOfRange, message).into());
     };
     Ok(Typed::constant(ScalarValue::Int64(Some(id.into())), sql_type))
+}
+
+/// The text of an array with the items of a vector, which blanks separate.
+fn vector(text: &str, item: &str) -> Result<String> {
+    let items: Vec<&str> = text.split_ascii_whitespace().collect();
+    match items.iter().find(|one| one.parse::<i64>().is_err()) {
+        Some(wrong) => Err(refused_text(wrong, item).into()),
+        None => Ok(format!("{{{}}}", items.join(","))),
+    }
 }
 
 /// The one byte that a constant of type `"char"` is: the first, or the one whose octal number is written.

@@ -7,4 +7,4 @@ pub mod interval;
 pub mod record;
 
 pub use datetimes::datetime::is_of_transaction;
-pub use error::refused;
+pub use error::{refused, unknown_zone};
