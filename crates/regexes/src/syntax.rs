@@ -104,6 +104,7 @@ pub(super) fn parse(text: &str, mut flags: Flags) -> Result<Parsed> {
         groups: 0,
         closed: Vec::new(),
         depth: 0,
+        looks: 0,
     };
     let node = parser.choice()?;
     if parser.peek().is_some() {
@@ -125,6 +126,8 @@ struct Parser {
     /// Groups that have ended, to which back references are possible.
     closed: Vec<usize>,
     depth: usize,
+    /// In how many conditions on what follows or precedes: their groups do not capture, and they have no references.
+    looks: usize,
 }
 
 impl Parser {
@@ -282,11 +285,16 @@ impl Parser {
                 .into_iter()
                 .find(|(sign, ..)| self.take(sign));
         let node = if let Some((_, is_ahead, is_negated)) = look {
-            Node::Look { node: Box::new(self.choice()?), is_ahead, is_negated }
+            self.looks += 1;
+            let node = Box::new(self.choice()?);
+            self.looks -= 1;
+            Node::Look { node, is_ahead, is_negated }
         } else if self.take("?:") {
             Node::Group(Box::new(self.choice()?), None)
         } else if self.peek() == Some('?') {
             return Err(invalid("quantifier operand invalid"));
+        } else if self.looks > 0 {
+            Node::Group(Box::new(self.choice()?), None)
         } else {
             self.groups += 1;
             let number = self.groups;
@@ -327,7 +335,7 @@ impl Parser {
             }
             (number, self.at) = (longer, self.at + 1);
         }
-        if self.closed.contains(&number) {
+        if self.looks == 0 && self.closed.contains(&number) {
             return Ok(Node::Back(number));
         }
         let is_octal = self.text.get(start).is_some_and(|next| next.is_digit(8)) && first < '8';
