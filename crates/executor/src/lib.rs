@@ -5,8 +5,8 @@
 //! minutes, and no statement can keep another from running, whatever it does between two of its yields. Clients'
 //! connections, HTTP and other servers are served by other threads.
 //!
-//! A statement ends early when its [`Control`] says so: after a cancel request, a time-out, or when its client has gone.
-//! There are three ways to notice it, each for what the one before does not reach:
+//! A statement ends early when its [`Control`] says so: after a cancel request ([`cancel`]), a time-out, or when its client
+//! has gone. There are three ways to notice it, each for what the one before does not reach:
 //!
 //! 1. A task of the statement yields, and finds that it is aborted.
 //! 2. Operators ([`stoppable`]), functions and planner passes that may run long call [`check`] and return its error. The control of the
@@ -21,6 +21,7 @@
 //!
 //! Not here: what a statement does (`query`), and who asks for its end (`server`).
 
+pub mod cancel;
 mod control;
 mod fallible;
 mod first_error;

@@ -90,9 +90,11 @@ const EDGES: &[(&str, &[&str])] = &[
         ],
     ),
     ("optimizer", &["executor", "grammar"]),
+    ("long_expressions", &[]),
     (
         "lowering",
         &[
+            "long_expressions",
             "analyzer",
             "grammar",
             "executor",
@@ -159,6 +161,10 @@ const EDGES: &[(&str, &[&str])] = &[
             "values",
         ],
     ),
+    (
+        "conversation",
+        &["procedural", "catalog_views", "executor", "notifications", "values", "store"],
+    ),
     ("copy_formats", &["parser", "values", "store"]),
     (
         "distributed",
@@ -204,6 +210,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "routines",
             "plpgsql",
             "procedural",
+            "conversation",
             "copy_formats",
             "optimizer",
             "lowering",

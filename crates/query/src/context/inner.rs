@@ -2,21 +2,21 @@
 
 use super::borrowed::Borrowed;
 use super::call_site::CallSite;
-use super::current::Current;
-use super::held::Held;
 use super::kept_functions::{KeptFunction, KeptFunctions};
 use super::outcome::Progress;
 use super::presence::Presence;
 use super::session_context::Context;
 use super::shared::Shared;
 use super::temporary;
-use super::transactions::Waiting;
 use super::triggered::{TriggerAnswer, TriggerCall};
 use advisory::AdvisoryLocks;
 use arc_swap::ArcSwap;
 use catalog_views::session_context::SessionContext;
 use catalog_views::settings::Settings;
 use catalog_views::settings::isolation::Isolation;
+use conversation::current::Current;
+use conversation::held::Held;
+use conversation::transactions::Waiting;
 use executor::Control;
 use futures::future::BoxFuture;
 use lowering::UserFunctions;

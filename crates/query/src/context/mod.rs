@@ -2,16 +2,13 @@
 //!
 //! From the bottom up: [`shared`] is what the sessions of a database share, with the query [`engine`]; [`session_context`]
 //! is what functions and other sessions see of a session; [`inner`] is the state of a session; [`frame`] is the
-//! surroundings of one statement. Executing statements is not here: see `dml`, `ddl`, `copy`, `roles` and `session`.
+//! surroundings of one statement. The transaction of a session is in the crate [`conversation`]. Executing statements is not
+//! here: see `dml`, `ddl`, `copy`, `roles` and `session`.
 
-pub(crate) mod announcements;
 mod borrowed;
 pub(crate) mod call_site;
-pub(crate) mod cancel;
-mod current;
 pub(crate) mod engine;
 mod frame;
-pub(crate) mod held;
 mod inner;
 pub(crate) mod kept_functions;
 mod listed;
@@ -26,10 +23,11 @@ pub(crate) mod session_context;
 mod sessions;
 mod shared;
 pub(crate) mod temporary;
-pub(crate) mod transactions;
 pub(crate) mod triggered;
 
 pub(crate) use borrowed::Loan;
+pub(crate) use conversation::{held, transactions};
+pub(crate) use executor::cancel;
 pub(crate) use frame::{Frame, start};
 pub use inner::ProgressCallback;
 pub(crate) use inner::{Inner, writes_nothing};

@@ -1,7 +1,7 @@
 //! What other sessions see of a session, and what ends it.
 
-use super::cancel::Cancellation;
 use catalog_views::session_context::{Activity, TransactionStatus};
+use executor::cancel::Cancellation;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::SystemTime;

@@ -1,8 +1,8 @@
 //! The statements that run: listed until they end, and ended early on request.
 
-use super::transactions::{Waiting, rolled_back};
 use super::{Frame, Inner};
 use catalog_views::session_context::Running;
+use conversation::transactions::{Waiting, rolled_back};
 use executor::Control;
 use std::sync::Arc;
 use std::time::SystemTime;

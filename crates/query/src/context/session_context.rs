@@ -1,7 +1,5 @@
 //! The part of a session that functions, system tables and other sessions see.
 
-use super::announcements::Announcements;
-use super::held::Held;
 use super::listed::Listed;
 use super::presence::Presence;
 use super::shared::Shared;
@@ -12,6 +10,8 @@ use catalog_views::session_context::{
     Activity, DatabaseContext, Entry, Kind, LastValues, SessionContext, SettingRequest,
 };
 use catalog_views::settings::Settings;
+use conversation::announcements::Announcements;
+use conversation::held::Held;
 use notifications::Notification;
 use parking_lot::Mutex;
 use procedural::CursorOf;

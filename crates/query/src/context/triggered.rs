@@ -2,9 +2,11 @@
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::datasource::TableProvider;
-use procedural::{Fired, Memory, Value};
+use procedural::{Fired, Memory};
 use std::sync::Arc;
 use store::catalog::{ColumnId, Table, Trigger, TriggerEvent};
+
+pub(crate) use conversation::triggers::{RowValues, WaitingTrigger};
 
 /// The rows that a statement has changed, by the names that REFERENCING of a trigger gives them.
 pub(crate) type Transitions = Arc<[(String, Arc<dyn TableProvider>)]>;
@@ -33,9 +35,6 @@ pub(crate) struct ChangedRows {
     pub(crate) new: Option<RecordBatch>,
 }
 
-/// The values of a row that triggers see, in the order of the table's columns.
-pub(crate) type RowValues = Vec<Value>;
-
 /// What has been planned for a trigger.
 #[derive(Default)]
 pub(crate) struct TriggerMemory {
@@ -45,21 +44,6 @@ pub(crate) struct TriggerMemory {
     pub(crate) texts: Memory,
     /// What the function is told for the last kind of change.
     pub(crate) fired: Option<(TriggerEvent, Arc<Fired>)>,
-}
-
-/// A constraint trigger that waits for the end of its transaction. Its condition holds.
-#[derive(Debug)]
-pub(crate) struct WaitingTrigger {
-    /// The trigger.
-    pub(crate) trigger: Arc<Trigger>,
-    /// The table.
-    pub(crate) table: Arc<Table>,
-    /// What has happened.
-    pub(crate) operation: TriggerEvent,
-    /// The old row.
-    pub(crate) old: Option<RowValues>,
-    /// The new row.
-    pub(crate) new: Option<RowValues>,
 }
 
 /// What is asked of a trigger.

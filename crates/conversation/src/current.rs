@@ -3,9 +3,9 @@
 //! An abandoned statement may use its conversation for long. Outside a transaction the session goes on with a new one at
 //! once. In a transaction, which has failed with the statement, it does so when the transaction ends.
 
-use super::announcements::Announcements;
-use super::held::Held;
-use super::transactions::{Conversation, Shown};
+use crate::announcements::Announcements;
+use crate::held::Held;
+use crate::transactions::{Conversation, Shown};
 use arc_swap::ArcSwap;
 use catalog_views::session_context::TransactionStatus;
 use catalog_views::settings::Settings;
@@ -17,7 +17,7 @@ use values::error::Result;
 
 /// The session's current conversation.
 #[derive(Debug)]
-pub(crate) struct Current(ArcSwap<Slot>, Arc<Announcements>, Arc<Held>);
+pub struct Current(ArcSwap<Slot>, Arc<Announcements>, Arc<Held>);
 
 #[derive(Debug)]
 struct Slot {
@@ -28,7 +28,8 @@ struct Slot {
 }
 
 impl Current {
-    pub(crate) fn new(
+    /// A conversation of a session with these settings, without a transaction.
+    pub fn new(
         settings: Arc<ArcSwap<Settings>>,
         announcements: Arc<Announcements>,
         held: Arc<Held>,
@@ -38,7 +39,7 @@ impl Current {
     }
 
     /// The conversation, when no statement uses it.
-    pub(crate) async fn lock(&self) -> OwnedMutexGuard<Conversation> {
+    pub async fn lock(&self) -> OwnedMutexGuard<Conversation> {
         loop {
             let slot = self.0.load_full();
             let guard = Arc::clone(&slot.conversation).lock_owned().await;
@@ -49,32 +50,36 @@ impl Current {
     }
 
     /// The conversation, if no statement uses it.
-    pub(crate) fn try_lock(&self) -> Option<OwnedMutexGuard<Conversation>> {
+    pub fn try_lock(&self) -> Option<OwnedMutexGuard<Conversation>> {
         Arc::clone(&self.0.load().conversation).try_lock_owned().ok()
     }
 
     /// The start of the open transaction.
-    pub(crate) fn started(&self) -> Option<DateTime<Utc>> {
+    pub fn started(&self) -> Option<DateTime<Utc>> {
         self.0.load().shown.started()
     }
 
-    pub(crate) fn status(&self) -> TransactionStatus {
+    /// Whether a transaction is open, and whether it has failed.
+    pub fn status(&self) -> TransactionStatus {
         self.0.load().shown.status()
     }
 
     /// Refuses a statement in a failed transaction.
-    pub(crate) fn refuse_if_failed(&self) -> Result<()> {
+    ///
+    /// # Errors
+    /// 25P02.
+    pub fn refuse_if_failed(&self) -> Result<()> {
         self.0.load().shown.refuse_if_failed()
     }
 
     /// Marks the open transaction, if any, as failed.
-    pub(crate) fn fail(&self) {
+    pub fn fail(&self) {
         self.0.load().shown.fail();
     }
 
     /// Leaves the conversation to a statement that does not end. An open transaction is kept, unless it was begun for the
     /// statement: a statement that needs it waits.
-    pub(crate) fn abandon(&self, settings: &Arc<ArcSwap<Settings>>) {
+    pub fn abandon(&self, settings: &Arc<ArcSwap<Settings>>) {
         let slot = self.0.load();
         slot.is_abandoned.store(true, Ordering::Relaxed);
         let is_of_statement = slot.shown.is_of_statement();
@@ -89,7 +94,7 @@ impl Current {
 
     /// Ends a failed transaction that an abandoned statement still uses: it is rolled back when the statement ends. Returns
     /// false if no statement uses it, or if it has not failed.
-    pub(crate) fn leave_failed(&self, settings: &Arc<ArcSwap<Settings>>) -> bool {
+    pub fn leave_failed(&self, settings: &Arc<ArcSwap<Settings>>) -> bool {
         let slot = self.0.load();
         let is_used = || slot.conversation.try_lock().is_err();
         if !slot.is_abandoned.load(Ordering::Relaxed) || !is_used() {
@@ -106,7 +111,7 @@ impl Current {
     }
 
     /// Whether the open transaction was not begun by BEGIN.
-    pub(crate) fn is_implicit(&self) -> bool {
+    pub fn is_implicit(&self) -> bool {
         self.0.load().shown.is_implicit()
     }
 }

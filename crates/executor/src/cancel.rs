@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 /// The token of a session's running statement.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Cancellation(Arc<Mutex<CancellationToken>>);
+pub struct Cancellation(Arc<Mutex<CancellationToken>>);
 
 /// Cancels the running statement of a session.
 #[derive(Debug, Clone)]
@@ -14,18 +14,19 @@ pub struct CancelHandle(Cancellation);
 
 impl Cancellation {
     /// A token for a new statement.
-    pub(crate) fn begin(&self) -> CancellationToken {
+    pub fn begin(&self) -> CancellationToken {
         let token = CancellationToken::new();
         *self.0.lock() = token.clone();
         token
     }
 
     /// Makes the token of an earlier statement the current one.
-    pub(crate) fn resume(&self, token: CancellationToken) {
+    pub fn resume(&self, token: CancellationToken) {
         *self.0.lock() = token;
     }
 
-    pub(crate) fn handle(&self) -> CancelHandle {
+    /// A handle that cancels the running statement, whichever that is.
+    pub fn handle(&self) -> CancelHandle {
         CancelHandle(self.clone())
     }
 }

@@ -7,16 +7,11 @@
 //! The function computes steps, one after the other. A step reads the value of the step before as a column. That is also
 //! how a volatile value that is used several times is computed once ([`Lowering::once`]).
 
-mod computed;
-mod logic;
-mod parts;
-
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::Typed;
 use analyzer::system::SqlType;
 use analyzer::tree::{Chain, Expr as Tree};
-use computed::{Computed, Step};
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, DFSchema, DFSchemaRef, ScalarValue, not_impl_err};
@@ -25,14 +20,13 @@ use datafusion::logical_expr::{
     EmptyRelation, Expr, ExprSchemable, LogicalPlan, Projection, Volatility,
 };
 use datafusion::physical_expr::create_physical_expr;
+use long_expressions::{Computed, Step, is_argument, is_callable};
 use optimizer::callable;
 use std::collections::HashMap;
 use std::sync::Arc;
 use values::types::plan_field;
 
-pub(crate) use logic::Logic;
-use parts::{is_argument, is_callable};
-pub(crate) use parts::{is_of_join, is_plain, listed};
+pub(crate) use long_expressions::{Logic, is_of_join, is_plain, listed};
 
 /// The number of parts from which on an expression is long.
 pub(crate) const LONG: usize = 64;

@@ -1,6 +1,6 @@
 //! The function that computes a long expression.
 
-use super::logic::Logic;
+use crate::logic::Logic;
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, RecordBatch, RecordBatchOptions, new_null_array,
 };
@@ -17,10 +17,11 @@ use std::sync::Arc;
 
 /// A step of the computation.
 #[derive(Debug, Eq)]
-pub(super) struct Step {
-    pub(super) value: Arc<dyn PhysicalExpr>,
+pub struct Step {
+    /// What is computed.
+    pub value: Arc<dyn PhysicalExpr>,
     /// The column that holds the value for the next step; `None` for the last.
-    pub(super) column: Option<usize>,
+    pub column: Option<usize>,
 }
 
 impl PartialEq for Step {
@@ -38,7 +39,7 @@ impl Hash for Step {
 
 /// A function of columns that computes steps.
 #[derive(Debug)]
-pub(super) struct Computed {
+pub struct Computed {
     /// The arguments, and the values of steps.
     schema: SchemaRef,
     arguments: usize,
@@ -53,7 +54,7 @@ pub(super) struct Computed {
 
 impl Computed {
     /// The function as the engine calls it.
-    pub(super) fn function(
+    pub fn function(
         schema: SchemaRef,
         arguments: usize,
         steps: Vec<Step>,

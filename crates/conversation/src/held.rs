@@ -1,7 +1,7 @@
 //! What a session keeps until its transaction ends, in addition to the changes of the store: cursors that functions have opened,
 //! constraint triggers that wait, and what runs around the statements of functions.
 
-use super::triggered::WaitingTrigger;
+use crate::triggers::WaitingTrigger;
 use arc_swap::ArcSwap;
 use catalog_views::settings::Settings;
 use parking_lot::Mutex;
@@ -11,19 +11,19 @@ use store::catalog::TableId;
 
 /// What a session keeps until its transaction ends.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub struct Held {
     settings: Arc<ArcSwap<Settings>>,
     /// What runs around the statements of functions.
-    pub(crate) running: Running,
+    pub running: Running,
     /// The cursors that functions have opened.
-    pub(crate) cursors: Mutex<Cursors>,
+    pub cursors: Mutex<Cursors>,
     /// The triggers that wait for the end of the transaction, in the order of their events.
     waiting: Mutex<Vec<WaitingTrigger>>,
 }
 
 /// A moment of a transaction.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct HeldMark {
+pub struct HeldMark {
     cursors: CursorMark,
     waiting: usize,
     queries: usize,
@@ -31,36 +31,33 @@ pub(crate) struct HeldMark {
 
 impl Held {
     /// Nothing yet, of a session with these settings.
-    pub(crate) fn new(settings: Arc<ArcSwap<Settings>>) -> Self {
+    pub fn new(settings: Arc<ArcSwap<Settings>>) -> Self {
         let (running, cursors, waiting) = Default::default();
         Self { settings, running, cursors, waiting }
     }
 
     /// Notes that a query calls functions, until the result is dropped.
-    pub(crate) fn calls(&self, query: &str) -> Around<'_> {
+    pub fn calls(&self, query: &str) -> Around<'_> {
         self.running.query(query, self.search_path())
     }
 
     /// Whether a trigger of a table waits.
-    pub(crate) fn waits(&self, table: TableId) -> bool {
+    pub fn waits(&self, table: TableId) -> bool {
         self.waiting.lock().iter().any(|waiting| waiting.table.id == table)
     }
 
     /// Keeps a trigger for the end of the transaction.
-    pub(crate) fn wait(&self, trigger: WaitingTrigger) {
+    pub fn wait(&self, trigger: WaitingTrigger) {
         self.waiting.lock().push(trigger);
     }
 
     /// Whether no trigger waits.
-    pub(crate) fn nothing_waits(&self) -> bool {
+    pub fn nothing_waits(&self) -> bool {
         self.waiting.lock().is_empty()
     }
 
     /// Takes the triggers that wait, and leaves those that are to wait on.
-    pub(crate) fn take(
-        &self,
-        waits_on: impl FnMut(&WaitingTrigger) -> bool,
-    ) -> Vec<WaitingTrigger> {
+    pub fn take(&self, waits_on: impl FnMut(&WaitingTrigger) -> bool) -> Vec<WaitingTrigger> {
         let mut waiting = self.waiting.lock();
         let (left, due) = std::mem::take(&mut *waiting).into_iter().partition(waits_on);
         *waiting = left;
@@ -68,7 +65,7 @@ impl Held {
     }
 
     /// Forgets everything: the transaction has ended.
-    pub(crate) fn end(&self) {
+    pub fn end(&self) {
         self.cursors.lock().close_all();
         self.waiting.lock().clear();
         self.running.end_transaction();

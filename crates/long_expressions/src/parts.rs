@@ -1,6 +1,6 @@
 //! What long expressions consist of.
 
-use super::logic::Logic;
+use crate::logic::Logic;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{Column, ScalarValue};
@@ -10,7 +10,7 @@ use datafusion::logical_expr::{BinaryExpr, Expr, Volatility};
 use std::collections::{HashMap, HashSet};
 
 /// Whether an expression is computed from columns and constants alone, and gives the same value for the same ones.
-pub(crate) fn is_plain(expr: &Expr) -> bool {
+pub fn is_plain(expr: &Expr) -> bool {
     consists(expr, |part| match part {
         Expr::Column(_) => true,
         Expr::ScalarFunction(call) => call.func.signature().volatility == Volatility::Immutable,
@@ -19,7 +19,7 @@ pub(crate) fn is_plain(expr: &Expr) -> bool {
 }
 
 /// Whether a computation with volatile functions can be one call.
-pub(super) fn is_callable(expr: &Expr) -> bool {
+pub fn is_callable(expr: &Expr) -> bool {
     consists(expr, |part| match part {
         part if is_argument(part) => true,
         Expr::ScalarFunction(call) => {
@@ -31,7 +31,7 @@ pub(super) fn is_callable(expr: &Expr) -> bool {
 }
 
 /// Whether a part of a computation is an argument of its call: it belongs to the plan or to the moment.
-pub(super) fn is_argument(part: &Expr) -> bool {
+pub fn is_argument(part: &Expr) -> bool {
     match part {
         Expr::Column(_) | Expr::OuterReferenceColumn(..) | Expr::ScalarSubquery(_) => true,
         Expr::Placeholder(placeholder) => placeholder.field.is_some(),
@@ -74,14 +74,14 @@ fn consists(expr: &Expr, fits: impl Fn(&Expr) -> bool) -> bool {
 }
 
 /// Whether a condition may be one of a join.
-pub(crate) fn is_of_join(condition: &Expr) -> bool {
+pub fn is_of_join(condition: &Expr) -> bool {
     let columns = condition.column_refs();
     let relations: HashSet<_> = columns.iter().map(|column| &column.relation).collect();
     relations.len() > 1
 }
 
 /// Conditions of which several comparisons of one column with constants became a list, at the place of the first.
-pub(crate) fn listed(conditions: Vec<Expr>, logic: Logic) -> Vec<Expr> {
+pub fn listed(conditions: Vec<Expr>, logic: Logic) -> Vec<Expr> {
     let mut places: HashMap<(Column, DataType), usize> = HashMap::new();
     let mut kept: Vec<Expr> = Vec::new();
     for condition in conditions {
@@ -115,4 +115,28 @@ fn comparison(condition: &Expr, logic: Logic) -> Option<(&Column, &ScalarValue)>
     let is_listed =
         data_type.is_integer() || data_type.is_string() || data_type == DataType::Date32;
     (*op == logic.listed() && is_listed && !constant.is_null()).then_some((column, constant))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use datafusion::logical_expr::{col, lit};
+
+    #[test]
+    fn comparisons_of_a_column_become_a_list_where_the_first_was() {
+        let [first, other, second] = [("a", 1_i64), ("b", 1), ("a", 2)];
+        let equal = |(name, value): (&str, i64)| col(name).eq(lit(value));
+        let conditions = vec![equal(first), equal(other), equal(second)];
+        assert_eq!(listed(conditions.clone(), Logic::And), conditions);
+        let list = |name: &str, values: &[i64]| {
+            col(name).in_list(values.iter().map(|value| lit(*value)).collect(), false)
+        };
+        assert_eq!(listed(conditions, Logic::Or), [list("a", &[1, 2]), list("b", &[1])]);
+    }
+
+    #[test]
+    fn conditions_over_two_relations_are_of_a_join() {
+        assert!(is_of_join(&col("t.a").eq(col("u.a"))));
+        assert!(!is_of_join(&col("t.a").eq(col("t.b"))));
+    }
 }

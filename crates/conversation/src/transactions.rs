@@ -1,7 +1,7 @@
 //! The session's transaction: none, open, or failed and waiting for ROLLBACK.
 
-use crate::context::announcements::Announcements;
-use crate::context::held::{Held, HeldMark};
+use crate::announcements::Announcements;
+use crate::held::{Held, HeldMark};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use catalog_views::session_context::TransactionStatus;
 use catalog_views::settings::Settings;
@@ -18,7 +18,7 @@ use values::error::{Error, Result, SqlState};
 
 /// The session's transaction and its savepoints.
 #[derive(Debug)]
-pub(crate) struct Conversation {
+pub struct Conversation {
     open: Option<Open>,
     shown: Shown,
     /// The session's settings, which a rollback restores.
@@ -32,7 +32,7 @@ pub(crate) struct Conversation {
 /// What is known of a conversation while a statement uses it: of the open transaction, if there is one. Clones are of the
 /// same conversation.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Shown(Arc<ArcSwapOption<Known>>);
+pub struct Shown(Arc<ArcSwapOption<Known>>);
 
 /// What is known of an open transaction.
 #[derive(Debug, Clone)]
@@ -58,11 +58,12 @@ enum Begun {
 
 impl Shown {
     /// The start of the open transaction: what `now()` says in it.
-    pub(crate) fn started(&self) -> Option<DateTime<Utc>> {
+    pub fn started(&self) -> Option<DateTime<Utc>> {
         self.0.load().as_ref().map(|known| known.started)
     }
 
-    pub(crate) fn status(&self) -> TransactionStatus {
+    /// Whether a transaction is open, and whether it has failed.
+    pub fn status(&self) -> TransactionStatus {
         match &*self.0.load() {
             None => TransactionStatus::Idle,
             Some(known) if known.failed.is_so() => TransactionStatus::Failed,
@@ -71,7 +72,10 @@ impl Shown {
     }
 
     /// Refuses a statement in a failed transaction.
-    pub(crate) fn refuse_if_failed(&self) -> Result<()> {
+    ///
+    /// # Errors
+    /// 25P02.
+    pub fn refuse_if_failed(&self) -> Result<()> {
         match self.status() {
             TransactionStatus::Failed => Err(Error::new(
                 SqlState::InFailedSqlTransaction,
@@ -83,24 +87,24 @@ impl Shown {
     }
 
     /// Marks the open transaction, if any, as failed.
-    pub(crate) fn fail(&self) {
+    pub fn fail(&self) {
         if let Some(known) = &*self.0.load() {
             known.failed.set();
         }
     }
 
     /// Whether the open transaction was not begun by BEGIN.
-    pub(crate) fn is_implicit(&self) -> bool {
+    pub fn is_implicit(&self) -> bool {
         self.0.load().as_ref().is_some_and(|known| known.begun != Begun::Block)
     }
 
     /// Whether the open transaction ends with the statement that runs.
-    pub(crate) fn is_of_statement(&self) -> bool {
+    pub fn is_of_statement(&self) -> bool {
         self.0.load().as_ref().is_some_and(|known| known.begun == Begun::Statement)
     }
 
     /// The settings that the rollback of a failed transaction restores.
-    pub(crate) fn settings_before_failed(&self) -> Option<Arc<Settings>> {
+    pub fn settings_before_failed(&self) -> Option<Arc<Settings>> {
         self.0
             .load()
             .as_ref()
@@ -111,10 +115,11 @@ impl Shown {
 
 /// Whether a transaction has failed. Clones share the flag.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Failure(Arc<AtomicBool>);
+pub struct Failure(Arc<AtomicBool>);
 
 impl Failure {
-    pub(crate) fn set(&self) {
+    /// Marks the transaction as failed.
+    pub fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
@@ -123,9 +128,11 @@ impl Failure {
     }
 }
 
+/// The open transaction.
 #[derive(Debug)]
-pub(crate) struct Open {
-    pub(crate) transaction: DistributedTransaction,
+pub struct Open {
+    /// The changes of the store.
+    pub transaction: DistributedTransaction,
     known: Known,
     savepoints: Vec<(String, DistributedSavepoint, Mark, (notifications::Mark, HeldMark))>,
     /// Whether a statement has taken its snapshot.
@@ -135,7 +142,8 @@ pub(crate) struct Open {
 }
 
 impl Conversation {
-    pub(crate) fn new(
+    /// A conversation of a session with these settings, without a transaction.
+    pub fn new(
         settings: Arc<ArcSwap<Settings>>,
         announcements: Arc<Announcements>,
         held: Arc<Held>,
@@ -144,7 +152,10 @@ impl Conversation {
     }
 
     /// Changes settings. If `local`, the change ends with the open transaction.
-    pub(crate) fn change_settings(
+    ///
+    /// # Errors
+    /// Those of `change`.
+    pub fn change_settings(
         &mut self,
         local: bool,
         change: impl Fn(&mut Settings) -> Result<()>,
@@ -156,16 +167,18 @@ impl Conversation {
     }
 
     /// Whether the open transaction has changed settings for the time after it.
-    pub(crate) fn changes_session(&self) -> bool {
+    pub fn changes_session(&self) -> bool {
         let scope = self.open.as_ref().and_then(|open| open.scope.as_ref());
         scope.is_some_and(Scope::is_lasting)
     }
 
-    pub(crate) fn shown(&self) -> Shown {
+    /// What is known of the conversation while a statement uses it.
+    pub fn shown(&self) -> Shown {
         self.shown.clone()
     }
 
-    pub(crate) fn status(&self) -> TransactionStatus {
+    /// Whether a transaction is open, and whether it has failed.
+    pub fn status(&self) -> TransactionStatus {
         self.shown.status()
     }
 
@@ -185,13 +198,16 @@ impl Conversation {
     }
 
     /// The open transaction, if there is one.
-    pub(crate) fn open(&mut self) -> Option<&mut Open> {
+    pub fn open(&mut self) -> Option<&mut Open> {
         self.open.as_mut()
     }
 
     /// The open transaction, if there is one, for a statement that begins. In READ COMMITTED the statement has a snapshot of
     /// its own, in REPEATABLE READ the first one takes it for all.
-    pub(crate) async fn statement(&mut self, waiting: Waiting) -> Result<Option<&mut Open>> {
+    ///
+    /// # Errors
+    /// Another server that has rows of the transaction cannot be asked.
+    pub async fn statement(&mut self, waiting: Waiting) -> Result<Option<&mut Open>> {
         let Some(open) = &mut self.open else { return Ok(None) };
         open.transaction.lock_rows(waiting.party, waiting.patience);
         if waiting.repeats || !open.has_snapshot {
@@ -206,29 +222,32 @@ impl Conversation {
     }
 
     /// Whether checks wait for the end of the open transaction.
-    pub(crate) fn has_unchecked(&mut self) -> bool {
+    pub fn has_unchecked(&mut self) -> bool {
         self.open.as_mut().is_some_and(|open| !open.transaction.row_changes().is_empty())
     }
 
     /// The owner of the locks of the open transaction.
-    pub(crate) fn lock_owner(&mut self, waiting: Waiting) -> Option<Owner> {
+    pub fn lock_owner(&mut self, waiting: Waiting) -> Option<Owner> {
         let open = self.open.as_mut()?;
         open.transaction.lock_rows(waiting.party, waiting.patience);
         open.transaction.lock_owner()
     }
 
     /// Whether the open transaction has a snapshot that its statements share.
-    pub(crate) fn has_snapshot(&self) -> bool {
+    pub fn has_snapshot(&self) -> bool {
         self.open.as_ref().is_some_and(|open| open.has_snapshot)
     }
 
     /// Whether the open transaction has a savepoint.
-    pub(crate) fn has_savepoint(&self) -> bool {
+    pub fn has_savepoint(&self) -> bool {
         self.open.as_ref().is_some_and(|open| !open.savepoints.is_empty())
     }
 
     /// Begins a transaction. Returns false if one is open already.
-    pub(crate) fn begin(&mut self, transaction: DistributedTransaction) -> Result<bool> {
+    ///
+    /// # Errors
+    /// 25P02.
+    pub fn begin(&mut self, transaction: DistributedTransaction) -> Result<bool> {
         self.refuse_if_failed()?;
         match &mut self.open {
             Some(open) if open.known.begun != Begun::Block => {
@@ -242,7 +261,10 @@ impl Conversation {
     }
 
     /// Begins a transaction for statements that a client sends together.
-    pub(crate) async fn begin_implicit(&mut self, store: &Arc<Store>) -> Result<()> {
+    ///
+    /// # Errors
+    /// Another server cannot be asked for a snapshot.
+    pub async fn begin_implicit(&mut self, store: &Arc<Store>) -> Result<()> {
         if self.open.is_none() {
             self.set_open(store.begin_distributed().await?, Begun::Together);
         }
@@ -250,19 +272,25 @@ impl Conversation {
     }
 
     /// Begins a transaction that ends with the statement that runs: its failure rolls it back. None is open.
-    pub(crate) async fn begin_for_statement(&mut self, store: &Arc<Store>) -> Result<()> {
+    ///
+    /// # Errors
+    /// Another server cannot be asked for a snapshot.
+    pub async fn begin_for_statement(&mut self, store: &Arc<Store>) -> Result<()> {
         self.set_open(store.begin_distributed().await?, Begun::Statement);
         Ok(())
     }
 
     /// Whether the open transaction was not begun by BEGIN.
-    pub(crate) fn is_implicit(&self) -> bool {
+    pub fn is_implicit(&self) -> bool {
         self.open.as_ref().is_some_and(|open| open.known.begun != Begun::Block)
     }
 
     /// Ends the transaction. Returns true if it was committed, false if it had failed or none was open. `control`, the
     /// statement's, does not interrupt a commit.
-    pub(crate) async fn commit(&mut self, control: &Control) -> Result<bool> {
+    ///
+    /// # Errors
+    /// A conflict with another transaction; 57014 if the statement has to end before the commit begins.
+    pub async fn commit(&mut self, control: &Control) -> Result<bool> {
         let Some(open) = self.take_open() else { return Ok(false) };
         let committed = if open.known.failed.is_so() {
             Ok(false)
@@ -284,7 +312,10 @@ impl Conversation {
     }
 
     /// Commits the transaction of a statement that goes on in another one.
-    pub(crate) async fn commit_and_go_on(&mut self, control: &Control) -> Result<()> {
+    ///
+    /// # Errors
+    /// As [`Self::commit`].
+    pub async fn commit_and_go_on(&mut self, control: &Control) -> Result<()> {
         let Some(open) = self.take_open() else { return Ok(()) };
         let committed = match control.begin_commit() {
             Ok(guard) => {
@@ -303,7 +334,7 @@ impl Conversation {
     }
 
     /// Rolls the transaction back.
-    pub(crate) fn rollback(&mut self) {
+    pub fn rollback(&mut self) {
         if let Some(open) = self.take_open() {
             scopes::end(open.scope, &self.settings, false);
             self.announcements.rolled_back();
@@ -312,7 +343,7 @@ impl Conversation {
 
     /// Marks the open transaction, if any, as failed, and releases its locks: those since its last savepoint, or all. One that
     /// was begun for the statement ends.
-    pub(crate) fn fail(&mut self) {
+    pub fn fail(&mut self) {
         if self.shown.is_of_statement() {
             return self.rollback();
         }
@@ -326,16 +357,23 @@ impl Conversation {
 
     /// The failure flag of the open transaction, for rows that are read after their statement has returned. Outside a
     /// transaction it has no effect.
-    pub(crate) fn failure(&self) -> Failure {
+    pub fn failure(&self) -> Failure {
         self.open.as_ref().map_or_else(Failure::default, |open| open.known.failed.clone())
     }
 
     /// Refuses a statement in a failed transaction.
-    pub(crate) fn refuse_if_failed(&self) -> Result<()> {
+    ///
+    /// # Errors
+    /// 25P02.
+    pub fn refuse_if_failed(&self) -> Result<()> {
         self.shown.refuse_if_failed()
     }
 
-    pub(crate) fn savepoint(&mut self, name: String) -> Result<()> {
+    /// Sets a savepoint.
+    ///
+    /// # Errors
+    /// 25P01 outside a transaction block.
+    pub fn savepoint(&mut self, name: String) -> Result<()> {
         let open = block(&mut self.open).ok_or_else(|| no_transaction("SAVEPOINT"))?;
         let mark = scopes::mark(&open.scope, &self.settings);
         let others = (self.announcements.mark(), self.held.mark());
@@ -343,14 +381,22 @@ impl Conversation {
         Ok(())
     }
 
-    pub(crate) fn release(&mut self, name: &str) -> Result<()> {
+    /// Releases a savepoint and those after it.
+    ///
+    /// # Errors
+    /// 25P01 outside a transaction block; 3B001 if there is no such savepoint.
+    pub fn release(&mut self, name: &str) -> Result<()> {
         let open = block(&mut self.open).ok_or_else(|| no_transaction("RELEASE SAVEPOINT"))?;
         let index = open.find(name)?;
         open.savepoints.truncate(index);
         Ok(())
     }
 
-    pub(crate) async fn rollback_to(&mut self, name: &str) -> Result<()> {
+    /// Rolls back to a savepoint, which remains.
+    ///
+    /// # Errors
+    /// 25P01 outside a transaction block; 3B001 if there is no such savepoint.
+    pub async fn rollback_to(&mut self, name: &str) -> Result<()> {
         let open = block(&mut self.open).ok_or_else(|| no_transaction("ROLLBACK TO SAVEPOINT"))?;
         let index = open.find(name)?;
         open.savepoints.truncate(index + 1);
@@ -383,15 +429,15 @@ impl Open {
 
 /// How a statement waits for other transactions.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Waiting {
+pub struct Waiting {
     /// The session.
-    pub(crate) party: Party,
+    pub party: Party,
     /// How long it waits for a lock.
-    pub(crate) patience: Option<Duration>,
+    pub patience: Option<Duration>,
     /// Whether it is executed again when it meets a row that has changed since its snapshot.
-    pub(crate) repeats: bool,
+    pub repeats: bool,
     /// Whether its transaction is serializable.
-    pub(crate) validates: bool,
+    pub validates: bool,
 }
 
 /// Rolls a statement back that has failed. Returns without an error if it is to be executed again: it has met changes of
@@ -399,7 +445,7 @@ pub(crate) struct Waiting {
 ///
 /// # Errors
 /// The statement's; 55P03 after waiting for too long.
-pub(crate) async fn rolled_back(
+pub async fn rolled_back(
     transaction: &mut DistributedTransaction,
     before: &DistributedSavepoint,
     error: Error,
@@ -418,10 +464,10 @@ pub(crate) async fn rolled_back(
 
 /// Commits a statement's own transaction. A commit that may be repeated, after a conflict, has not begun. It is one, too, that
 /// another transaction has taken a name meanwhile: the statement, executed again, says what that means.
-pub(crate) async fn committed(
-    transaction: DistributedTransaction,
-    control: &Control,
-) -> Result<()> {
+///
+/// # Errors
+/// 40001 after a conflict with another transaction; 57014 if the statement has to end before the commit begins.
+pub async fn committed(transaction: DistributedTransaction, control: &Control) -> Result<()> {
     let guard = control.begin_commit()?;
     transaction.commit().await.map_err(|error| {
         let error = Error::from(error);

@@ -4,14 +4,16 @@ use datafusion::logical_expr::{Expr, Operator};
 
 /// AND or OR.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Logic {
+pub enum Logic {
+    /// AND.
     And,
+    /// OR.
     Or,
 }
 
 impl Logic {
     /// Two conditions joined.
-    pub(crate) fn join(self, left: Expr, right: Expr) -> Expr {
+    pub fn join(self, left: Expr, right: Expr) -> Expr {
         match self {
             Self::And => left.and(right),
             Self::Or => left.or(right),
@@ -19,7 +21,7 @@ impl Logic {
     }
 
     /// The comparison of which several with one column are a list.
-    pub(crate) fn listed(self) -> Operator {
+    pub fn listed(self) -> Operator {
         match self {
             Self::And => Operator::NotEq,
             Self::Or => Operator::Eq,

@@ -7,12 +7,13 @@ use values::error::{Error, Result, SqlState};
 
 /// What a session notifies and listens to.
 #[derive(Debug, Default)]
-pub(crate) struct Announcements {
+pub struct Announcements {
     /// Of the open transaction, or of the running statement.
     staged: Mutex<Staged>,
     /// Of transactions that have committed.
     ready: Mutex<(Vec<Listening>, Vec<Notification>)>,
-    pub(crate) mailbox: Arc<Mailbox>,
+    /// What the session has received.
+    pub mailbox: Arc<Mailbox>,
 }
 
 impl Announcements {
@@ -20,7 +21,7 @@ impl Announcements {
     ///
     /// # Errors
     /// 22023 for a channel or a payload that is too long.
-    pub(crate) fn notify(&self, notification: Notification) -> Result<()> {
+    pub fn notify(&self, notification: Notification) -> Result<()> {
         let refused = |refused: notifications::Refused| {
             Error::new(SqlState::InvalidParameterValue, refused.0)
         };
@@ -28,12 +29,12 @@ impl Announcements {
     }
 
     /// Adds a change of what the session listens to.
-    pub(crate) fn listen(&self, change: Listening) {
+    pub fn listen(&self, change: Listening) {
         self.staged.lock().listen(change);
     }
 
     /// The transaction has committed.
-    pub(crate) fn committed(&self) {
+    pub fn committed(&self) {
         let (listening, notifications) = self.staged.lock().take();
         let mut ready = self.ready.lock();
         ready.0.extend(listening);
@@ -41,20 +42,22 @@ impl Announcements {
     }
 
     /// The transaction was rolled back.
-    pub(crate) fn rolled_back(&self) {
+    pub fn rolled_back(&self) {
         drop(self.staged.lock().take());
     }
 
-    pub(crate) fn mark(&self) -> Mark {
+    /// The state of the transaction, to go back to.
+    pub fn mark(&self) -> Mark {
         self.staged.lock().mark()
     }
 
-    pub(crate) fn go_back(&self, mark: Mark) {
+    /// Forgets what the transaction has notified since a mark.
+    pub fn go_back(&self, mark: Mark) {
         self.staged.lock().go_back(mark);
     }
 
     /// Publishes on this server what has committed. Returns what others have to hear.
-    pub(crate) fn publish(&self, hub: &Hub, process: u32) -> Vec<Notification> {
+    pub fn publish(&self, hub: &Hub, process: u32) -> Vec<Notification> {
         let (listening, notifications) = std::mem::take(&mut *self.ready.lock());
         if !listening.is_empty() {
             hub.listen(process, &self.mailbox, &listening);
@@ -66,10 +69,34 @@ impl Announcements {
     }
 
     /// Whether nothing waits.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.staged.lock().is_empty() && {
             let ready = self.ready.lock();
             ready.0.is_empty() && ready.1.is_empty()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_taken_back_is_not_published() {
+        let announcements = Announcements::default();
+        let of = |channel: &str| {
+            let (channel, payload) = (channel.to_owned(), String::new());
+            Notification { process: 1, channel, payload }
+        };
+        announcements.notify(of("kept")).expect("a short channel");
+        let mark = announcements.mark();
+        announcements.notify(of("undone")).expect("a short channel");
+        announcements.go_back(mark);
+        announcements.committed();
+        announcements.notify(of("undone")).expect("a short channel");
+        announcements.rolled_back();
+        assert!(!announcements.is_empty());
+        assert_eq!(announcements.publish(&Hub::default(), 1), [of("kept")]);
+        assert!(announcements.is_empty());
     }
 }
