@@ -58,7 +58,7 @@ fn has_documents(sql_type: &SqlType) -> bool {
 /// Refuses an operator class with another order than that of the type.
 ///
 /// # Errors
-/// 42704 for one that does not exist, 42804 for one of other types.
+/// 42704 for one that does not exist, 42804 for one of other types; 0A000.
 pub fn require_class(class: &str, sql_type: &SqlType) -> Result<()> {
     let fits = match class {
         "int2_ops" => matches!(sql_type, SqlType::SmallInt),
@@ -77,13 +77,19 @@ pub fn require_class(class: &str, sql_type: &SqlType) -> Result<()> {
         "text_ops" | "varchar_ops" | "text_pattern_ops" | "varchar_pattern_ops" => {
             matches!(sql_type, SqlType::Text | SqlType::Varchar(_))
         }
+        // What holds columns of these types, and has their order.
+        "name_ops" | "char_ops" => matches!(sql_type, SqlType::Text),
+        "oid_ops" => matches!(sql_type, SqlType::BigInt),
+        "bpchar_ops" if *sql_type == SqlType::Text => {
+            let message = format!("the operator class \"{class}\" of {sql_type} is not supported");
+            return Err(Error::unsupported(message));
+        }
         "bpchar_ops" | "bpchar_pattern_ops" => matches!(sql_type, SqlType::Char(_)),
         "jsonb_ops" => matches!(sql_type, SqlType::Jsonb),
         "interval_ops" => matches!(sql_type, SqlType::Interval),
         "array_ops" => matches!(sql_type, SqlType::Array(_)),
-        "bit_ops" | "char_ops" | "cidr_ops" | "inet_ops" | "macaddr_ops" | "money_ops"
-        | "name_ops" | "oid_ops" | "oidvector_ops" | "range_ops" | "record_ops" | "timetz_ops"
-        | "tsvector_ops" | "varbit_ops" => false,
+        "bit_ops" | "cidr_ops" | "inet_ops" | "macaddr_ops" | "money_ops" | "oidvector_ops"
+        | "range_ops" | "record_ops" | "timetz_ops" | "tsvector_ops" | "varbit_ops" => false,
         "enum_ops" => matches!(sql_type, SqlType::User(user) if user.domain().is_none()),
         _ => {
             let message =
