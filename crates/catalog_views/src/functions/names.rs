@@ -110,7 +110,11 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
         let of = Arc::clone(session);
         all.push(id_function(name, CAST_FUNCTIONS[index].type_name, move |row| {
             let scope = Scope::of(&*of);
-            Ok(row.text(0).and_then(|text| lookup(&scope, text)).into())
+            let Some(text) = row.text(0) else { return Ok(Cell::Null) };
+            match lookup(&scope, text) {
+                None if is_split_name(CAST_FUNCTIONS[index].type_name, text) => Err(invalid_name()),
+                found => Ok(found.into()),
+            }
         }));
     }
     all
@@ -131,8 +135,32 @@ fn to_oid(scope: &Scope, row: &Row<'_>, lookup: Lookup, kind: &str) -> Result<Ce
     }
     match lookup(scope, text) {
         Some(oid) => Ok(oid.into()),
-        None => Err(missing(kind, text)),
+        None => Err(absent(scope, kind, text)),
     }
+}
+
+/// The error about a name of no object: its schema may not exist, either.
+fn absent(scope: &Scope, kind: &str, text: &str) -> Error {
+    let name = text.split('(').next().unwrap_or(text);
+    match (kind, split(name)) {
+        ("regoper" | "regoperator" | "regcollation" | "regconfig", _) => {
+            Error::unsupported(format!("names of type {kind} are not supported"))
+        }
+        _ if is_split_name(kind, text) => invalid_name(),
+        (_, Some((Some(schema), _))) if schema_by_name(scope, &quote_ident(&schema)).is_none() => {
+            missing("regnamespace", &schema)
+        }
+        _ => missing(kind, text),
+    }
+}
+
+/// Whether a name that has no schema is written with one.
+fn is_split_name(kind: &str, text: &str) -> bool {
+    matches!(kind, "regrole" | "regnamespace") && split(text).is_some_and(|(of, _)| of.is_some())
+}
+
+fn invalid_name() -> Error {
+    Error::new(SqlState::chosen("42602"), "invalid name syntax")
 }
 
 fn missing(kind: &str, text: &str) -> Error {
