@@ -71,7 +71,7 @@ impl CreateFunction {
             is_procedure: statement.is_procedure,
             parameters: statement.parameters.iter().map(parameter).collect::<Result<_>>()?,
             result: statement.return_type.as_ref().map(FunctionType::of).transpose()?,
-            options: FunctionOptions::of(&statement.options)?,
+            options: FunctionOptions::of(&statement.options, statement.is_procedure)?,
             sql_body: sql_body.transpose()?,
         })
     }
