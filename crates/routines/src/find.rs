@@ -2,7 +2,7 @@
 
 use crate::text::{signature, signature_of};
 use crate::types::resolved;
-use analyzer::system::Oid;
+use analyzer::system::{Oid, functions};
 use analyzer::{Error, Result};
 use commands::{FunctionType, RoutineKind, RoutineName};
 use std::sync::Arc;
@@ -84,6 +84,15 @@ fn all(procedure: &Function) -> Vec<Oid> {
 fn types(routine: &RoutineName) -> Result<Option<Vec<Oid>>> {
     let Some(arguments) = &routine.arguments else { return Ok(None) };
     arguments.iter().map(crate::type_of).collect::<Result<_>>().map(Some)
+}
+
+/// The function of the system that a statement names by the types of its arguments, as messages name it.
+pub fn of_system(routine: &RoutineName) -> Option<String> {
+    let types = types(routine).ok()??;
+    let is_in_path = routine.name.schema.as_deref().is_none_or(|schema| schema == "pg_catalog");
+    let name = &routine.name.name;
+    let is_known = is_in_path && functions::named(name).any(|known| known.arguments == types);
+    is_known.then(|| format!("{} {}", routine.kind.name(), signature_of(name, types.into_iter())))
 }
 
 /// How messages say that there is no such function.

@@ -219,7 +219,7 @@ fn check_settings(frame: &Frame<'_>, function: &Function) -> Result<()> {
 /// Runs a DROP FUNCTION.
 ///
 /// # Errors
-/// 2BP01 if views use it, without CASCADE.
+/// 2BP01 if views use it, without CASCADE, or for a function of the system.
 fn drop_all(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
@@ -230,6 +230,11 @@ fn drop_all(
         let found = find(frame, transaction.catalog(), routine);
         let function = match found {
             Ok(Some(function)) => function,
+            Ok(None) if let Some(shown) = routines::of_system(routine) => {
+                let why = "because it is required by the database system";
+                let message = format!("cannot drop {shown} {why}");
+                return Err(Error::new(SqlState::DependentObjectsStillExist, message));
+            }
             Ok(None) if drop.if_exists => {
                 let message = format!("{}, skipping", routines::absent(routine));
                 frame.session.notice(SqlState::SuccessfulCompletion, message);
