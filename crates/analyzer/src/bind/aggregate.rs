@@ -206,7 +206,10 @@ impl Binder<'_> {
     pub(super) fn grouping(&mut self, function: &GroupingFunc) -> Result<Expr> {
         let arguments =
             self.in_clause(Clause::AggregateArgument, |binder| binder.expressions(&function.args))?;
-        let Some(scope) = self.scopes.last_mut() else {
+        // It belongs to the query level of its arguments.
+        let here = self.scopes.len().saturating_sub(1);
+        let depth = arguments.iter().filter_map(|argument| self.deepest(argument)).max();
+        let Some(scope) = self.scopes.get_mut(depth.unwrap_or(here)) else {
             return Err(Error::missing("GROUPING here").at(function.location));
         };
         let select = scope.select;
