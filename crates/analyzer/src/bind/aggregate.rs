@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::system::Oid;
 use crate::system::functions::{AggregateKind, Function, FunctionKind};
 use crate::tree::walk::{children, contains};
-use crate::tree::{AggregateCall, Expr, Kind, SortKey};
+use crate::tree::{AggregateCall, Cast, Expr, Kind, SortKey};
 use grammar::tree::{FuncCall, GroupingFunc};
 
 impl Binder<'_> {
@@ -235,9 +235,10 @@ impl Binder<'_> {
     }
 }
 
-/// Whether an argument is an expression with a conversion around it.
+/// Whether an argument is an expression with a conversion around it that is not written.
 fn is_converted(argument: &Expr, expr: &Expr) -> bool {
-    argument == expr || matches!(&argument.kind, Kind::Cast(cast) if *cast.value == *expr)
+    let is_hidden = |cast: &Cast| !cast.is_explicit && *cast.value == *expr;
+    argument == expr || matches!(&argument.kind, Kind::Cast(cast) if is_hidden(cast))
 }
 
 fn is_volatile(aggregate: &AggregateCall) -> bool {
