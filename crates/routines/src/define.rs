@@ -40,6 +40,10 @@ pub fn define(create: &CreateFunction, new: NewFunction<'_>) -> Result<Function>
         return Err(wrong(format!("only one AS item needed for language \"{language}\"")));
     }
     let parameters = parameters(&create.parameters, &language)?;
+    if is_sql_body && parameters.iter().any(|of| Oid(of.type_id).is_polymorphic()) {
+        let message = "SQL function with unquoted function body cannot have polymorphic arguments";
+        return Err(wrong(message));
+    }
     let (result_id, result_relation) = result(create, &parameters, &language, &new)?;
     let returns_set = create.result.as_ref().is_some_and(|result| result.is_set);
     if let (Some((_, _)), false) = (&create.options.rows, returns_set) {

@@ -117,7 +117,10 @@ impl Options {
                     "match" => Header::Match,
                     "" | "true" | "on" | "1" => Header::Skip,
                     "false" | "off" | "0" => Header::None,
-                    _ => return Err(invalid(name, word)),
+                    _ => {
+                        let message = "header requires a Boolean value or \"match\"";
+                        return Err(Error::new(SqlState::SyntaxError, message));
+                    }
                 };
             }
             "quote" => self.quote = byte(name, word)?,
@@ -156,6 +159,10 @@ impl Options {
             ("force null", &self.force_null, true),
             ("force not null", &self.force_not_null, true),
         ];
+        if self.header == Header::Match && !is_from {
+            let message = "cannot use \"match\" with HEADER in COPY TO";
+            return Err(Error::unsupported(message));
+        }
         for (option, columns, of_from) in all {
             if !columns.is_empty() && of_from != is_from {
                 let direction = if of_from { "FROM" } else { "TO" };
