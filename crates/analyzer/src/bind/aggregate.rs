@@ -108,12 +108,11 @@ impl Binder<'_> {
         aggregate: AggregateCall,
         location: i32,
     ) -> Result<Expr> {
-        let here = self.scopes.len().saturating_sub(1);
         let parts = || {
             let keys = aggregate.order_by.iter().map(|key| &key.expr);
             aggregate.arguments.iter().chain(&aggregate.filter).chain(keys)
         };
-        let depth = parts().filter_map(|expr| self.deepest(expr)).max().unwrap_or(here);
+        let depth = self.level_of(&aggregate)?;
         let Some(scope) = self.scopes.get_mut(depth) else {
             return Err(Error::missing("an aggregate here").at(location));
         };
@@ -169,6 +168,23 @@ impl Binder<'_> {
             }
         };
         Ok(Expr::new(Kind::Aggregate(select, place), sql_type, location))
+    }
+
+    /// The query level that the rows of an aggregate belong to.
+    fn level_of(&self, aggregate: &AggregateCall) -> Result<usize> {
+        let count = aggregate.direct_arguments.min(aggregate.arguments.len());
+        let (direct, of_rows) = aggregate.arguments.split_at(count);
+        let keys = aggregate.order_by.iter().map(|key| &key.expr);
+        let parts = of_rows.iter().chain(&aggregate.filter).chain(keys);
+        let depth = parts.filter_map(|expr| self.deepest(expr)).max();
+        let depth = depth.unwrap_or_else(|| self.scopes.len().saturating_sub(1));
+        match direct.iter().find(|expr| self.deepest(expr) > Some(depth)) {
+            Some(deeper) => {
+                let message = "outer-level aggregate cannot contain a lower-level variable in its direct arguments";
+                Err(Error::new("42803", message).at(deeper.location.0))
+            }
+            None => Ok(depth),
+        }
     }
 
     /// The deepest query level that an expression refers to, among those that are open.
