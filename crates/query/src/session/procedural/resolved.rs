@@ -61,6 +61,10 @@ impl Signature for Candidate<'_> {
     fn named(&self, name: &str) -> Option<usize> {
         self.function.parameters.iter().position(|parameter| parameter.name == name)
     }
+
+    fn schema(&self) -> &str {
+        &self.function.schema
+    }
 }
 
 /// The procedure that a CALL means.
