@@ -57,9 +57,7 @@ impl Binder<'_> {
             && order_by.is_empty()
             && function.aggregate == AggregateKind::Normal
         {
-            let message =
-                format!("{name}(*) must be used to call a parameterless aggregate function");
-            return Err(Error::new("42809", message).at(location));
+            return Err(no_star(name).at(location));
         }
         let mut order_by: Vec<SortKey> = order_by;
         if call.agg_distinct && !call.agg_within_group {
@@ -249,6 +247,12 @@ impl Binder<'_> {
         let kind = Kind::Grouping(select, vec![scope.groupings.len() - 1]);
         Ok(Expr::new(kind, Oid::INT4, function.location))
     }
+}
+
+/// The error of an aggregate without arguments that is called without a star.
+pub(super) fn no_star(name: &str) -> Error {
+    let message = format!("{name}(*) must be used to call a parameterless aggregate function");
+    Error::new("42809", message)
 }
 
 /// Whether an argument is an expression with a conversion around it that is not written.

@@ -118,6 +118,12 @@ impl Binder<'_> {
         if SYSTEM_COLUMNS.contains(&name) && clause.is_some_and(Clause::is_of_one_row) {
             return Error::missing(format!("the system column {name} here")).at(location);
         }
+        let ctes = self.named_scopes().flat_map(|scope| &scope.ctes);
+        let mut hidden = ctes.flat_map(|cte| cte.columns.iter().rev().take(cte.hidden));
+        if hidden.any(|column| column.name == name) {
+            let what = "a column of SEARCH or CYCLE in the recursive term";
+            return Error::missing(what).at(location);
+        }
         let message = format!("column \"{name}\" does not exist");
         let error = Error::new("42703", message).at(location);
         let items = || self.named_scopes().flat_map(|scope| &scope.items);

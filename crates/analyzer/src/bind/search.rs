@@ -7,7 +7,7 @@ use crate::tree::{
     Body, Column, CteId, Expr, FieldValue, From, Kind, Literal, Output, Query, Relation,
     RelationId, Select, Source,
 };
-use grammar::tree::{CommonTableExpr, Node};
+use grammar::tree::{CommonTableExpr, Node, NodeEnum, SetOperation};
 
 /// The columns that are added to a recursive query, behind its own.
 pub(super) struct Marks {
@@ -46,6 +46,41 @@ impl Marks {
         }
         columns
     }
+
+    /// Refuses names that the query has, and those that are the same.
+    fn refuse_names(&self, columns: &[Column]) -> Result<()> {
+        let mut named = Vec::new();
+        named.extend(self.search.as_ref().map(|search| ("search sequence", &search.name)));
+        if let Some(cycle) = &self.cycle {
+            named.extend([("cycle mark", &cycle.mark), ("cycle path", &cycle.path)]);
+        }
+        let is_taken = |name: &String| columns.iter().any(|column| column.name == *name);
+        if let Some((what, name)) = named.iter().find(|(_, name)| is_taken(name)) {
+            let list = "already used in WITH query column list";
+            return Err(Error::new("42601", format!("{what} column name \"{name}\" {list}")));
+        }
+        for (at, (what, name)) in named.iter().enumerate() {
+            if let Some((other, _)) = named[at + 1..].iter().find(|(_, other)| other == name) {
+                let message = format!("{what} column name and {other} column name are the same");
+                return Err(Error::new("42601", message));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Refuses a UNION as a side of the recursive query.
+fn refuse_nested(cte: &CommonTableExpr) -> Result<()> {
+    let query = cte.ctequery.as_deref().and_then(|node| node.node.as_ref());
+    let Some(NodeEnum::SelectStmt(select)) = query else { return Ok(()) };
+    for (side, which) in [(&select.larg, "left"), (&select.rarg, "right")] {
+        if side.as_ref().is_some_and(|side| side.op() != SetOperation::SetopNone) {
+            let clause = "with a SEARCH or CYCLE clause";
+            let message = format!("{clause}, the {which} side of the UNION must be a SELECT");
+            return Err(Error::new("0A000", message));
+        }
+    }
+    Ok(())
 }
 
 impl Binder<'_> {
@@ -77,7 +112,17 @@ impl Binder<'_> {
             }
             None => None,
         };
-        Ok((search.is_some() || cycle.is_some()).then_some(Marks { search, cycle }))
+        if search.is_none() && cycle.is_none() {
+            return Ok(None);
+        }
+        let marks = Marks { search, cycle };
+        marks.refuse_names(columns).map_err(|error| {
+            let of_search = cte.search_clause.as_ref().map(|clause| clause.location);
+            let of_cycle = cte.cycle_clause.as_ref().map(|clause| clause.location);
+            error.at(of_search.or(of_cycle).unwrap_or(-1))
+        })?;
+        refuse_nested(cte)?;
+        Ok(Some(marks))
     }
 
     /// The non-recursive term with the first values of the columns.
