@@ -165,11 +165,7 @@ impl Settings {
             if !name.contains('.') {
                 return Err(unknown(name));
             }
-            if name.starts_with("plpgsql.") {
-                let message = format!("invalid configuration parameter name \"{name}\"");
-                let error = Error::new(SqlState::chosen("42602"), message);
-                return Err(error.with_detail("\"plpgsql\" is a reserved prefix."));
-            }
+            refuse_custom(name)?;
             self.kept.insert(name.to_owned(), value.to_owned());
             return Ok(());
         };
@@ -235,6 +231,23 @@ impl Settings {
         }
         Ok(())
     }
+}
+
+/// Refuses a custom setting that cannot be.
+///
+/// # Errors
+/// 42602.
+fn refuse_custom(name: &str) -> Result<()> {
+    let is_start = |c: char| c.is_ascii_alphabetic() || c == '_' || !c.is_ascii();
+    let is_part = |c: char| is_start(c) || c.is_ascii_digit() || c == '$';
+    let is_simple = |part: &str| part.starts_with(is_start) && part.chars().all(is_part);
+    let detail = match name.split('.').all(is_simple) {
+        true if name.starts_with("plpgsql.") => "\"plpgsql\" is a reserved prefix.",
+        true => return Ok(()),
+        false => "Custom parameter names must be two or more simple identifiers separated by dots.",
+    };
+    let message = format!("invalid configuration parameter name \"{name}\"");
+    Err(Error::new(SqlState::chosen("42602"), message).with_detail(detail))
 }
 
 /// The error of a name that is not a setting: 42704, or 0A000 if PostgreSQL has it.

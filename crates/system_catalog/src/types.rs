@@ -275,6 +275,17 @@ impl Oid {
         self.is_polymorphic_exact() || self.is_polymorphic_common()
     }
 
+    /// Whether arguments of this pseudo-type are ranges or multiranges.
+    pub fn is_polymorphic_range(self) -> bool {
+        matches!(
+            self,
+            Self::ANYRANGE
+                | Self::ANYMULTIRANGE
+                | Self::ANYCOMPATIBLERANGE
+                | Self::ANYCOMPATIBLEMULTIRANGE
+        )
+    }
+
     /// Whether all arguments of this pseudo-type must have the same type (`anyelement` and its family).
     pub fn is_polymorphic_exact(self) -> bool {
         matches!(

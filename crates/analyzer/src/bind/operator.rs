@@ -216,6 +216,11 @@ pub(super) fn polymorphic(declared: &[Oid], given: &[Oid], location: i32) -> Res
     if declared.iter().any(|oid| oid.is_polymorphic()) && given.iter().any(|oid| oid.is_range()) {
         return Err(Error::missing("a value of a range type").at(location));
     }
+    if let Some(open) = declared.iter().find(|oid| oid.is_polymorphic_range()) {
+        let why = "because input has type unknown";
+        let message = format!("could not determine polymorphic type {open} {why}");
+        return Err(Error::new("42804", message).at(location));
+    }
     let found = Polymorphic::of(declared, given)
         .map_err(|message| Error::new("42804", message).at(location))?;
     let needs = declared.iter().any(|oid| oid.is_polymorphic_exact());
