@@ -4,6 +4,7 @@ use catalog_views::relation_names::find_named;
 use grammar::tree::NodeEnum;
 use parser::types;
 use planner::Planner;
+use plpgsql::tree::Block;
 use plpgsql::{Checked, Lookup};
 use store::catalog::{Function, Relation};
 use user_types::Visible;
@@ -27,6 +28,23 @@ pub fn check_function(planner: &Planner<'_>, function: &Function) -> Result<()> 
     };
     let block = plpgsql::parse(&function.body)?;
     plpgsql::check(&block, &of, &Names { planner })
+}
+
+/// Checks the source of a DO block, which is one of a function without a result.
+///
+/// # Errors
+/// As of [`check_function`].
+pub fn check_block(planner: &Planner<'_>, name: &str, block: &Block) -> Result<()> {
+    let of = Checked {
+        name,
+        parameters: &[],
+        returns_set: false,
+        is_void: true,
+        has_outputs: false,
+        is_procedure: false,
+        is_trigger: false,
+    };
+    plpgsql::check(block, &of, &Names { planner })
 }
 
 /// The names that a planner finds.

@@ -34,7 +34,7 @@ mod waiting;
 
 pub use body::Prepared;
 pub use call_form::{CallForm, called, signature};
-pub use check::check_function;
+pub use check::{check_block, check_function};
 pub use cursors::{CursorMark, CursorOf, Cursors, Fetched, Held};
 pub use done::Done;
 pub use evaluation::Compiled;

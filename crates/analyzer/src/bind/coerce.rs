@@ -222,5 +222,8 @@ pub(super) fn common_modifier<'b>(all: impl Iterator<Item = &'b Expr>, oid: Oid)
 }
 
 pub(super) fn cannot_cast(from: Oid, to: Oid) -> Error {
+    if from == Oid::RECORD && to.category() == 'S' {
+        return Error::missing(format!("a cast of a row to {to}"));
+    }
     Error::new("42846", format!("cannot cast type {from} to {to}"))
 }

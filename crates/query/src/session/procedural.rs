@@ -21,7 +21,8 @@ use executor::Control;
 use grammar::tree::NodeEnum;
 use parser::Statement;
 use parser::commands::{Command, Do};
-use procedural::{StatementHost, calls_any};
+use procedural::{StatementHost, calls_any, check_block};
+use scan::tables::Tables;
 use statements::InSession;
 use std::sync::Arc;
 use values::error::{Error, Result};
@@ -57,6 +58,15 @@ impl Inner {
     ) -> Result<Outcome> {
         let tree = plpgsql::parse(&block.source)
             .map_err(|error| in_statement(error, frame.text, &block.source))?;
+        {
+            let snapshot = self.shared.store.snapshot();
+            let tables: &dyn Tables = match conversation.open() {
+                Some(open) => &open.transaction,
+                None => &snapshot,
+            };
+            check_block(&frame.planner(tables), INLINE, &tree)
+                .map_err(|error| in_statement(error, frame.text, &block.source))?;
+        }
         let is_own = self.begin_own(conversation).await?;
         let inside = InSession::new(self, conversation, control, (0, is_own));
         let mut host = StatementHost::new(inside);
