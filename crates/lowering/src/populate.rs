@@ -162,6 +162,10 @@ impl Populate {
                 let value = object.map(|object| access::field(object, &attribute.name));
                 column.push(match value.transpose()?.flatten() {
                     Some(value) => literal(value, &attribute.sql_type, &attribute.name)?,
+                    None if object.is_some() && base.is_none_or(|base| base.is_null(row)) => {
+                        admit(true, &attribute.sql_type)?;
+                        None
+                    }
                     None => given
                         .filter(|given| given.is_valid(row))
                         .map(|given| given.value(row).to_owned()),
@@ -195,13 +199,37 @@ fn require_object(document: &str) -> Result<()> {
     Err(invalid(format!("cannot call populate_composite on {what}")))
 }
 
+/// Words of conditions that may be false for NULL.
+const OF_NULL: [&str; 5] = ["null", "coalesce", "case", "distinct", " is "];
+
+/// Refuses values that a domain does not have, and those for which its conditions would have to be computed.
+fn admit(is_null: bool, of: &SqlType) -> Result<()> {
+    let SqlType::User(user) = of else { return Ok(()) };
+    let Some(domain) = user.domain() else { return Ok(()) };
+    if is_null && !domain.nullable {
+        let message = format!("domain {} does not allow null values", user.name);
+        return Err(Error::new(SqlState::NotNullViolation, message));
+    }
+    let is_computed = domain.checks.iter().any(|check| {
+        let condition = check.expression.to_lowercase();
+        !is_null || OF_NULL.iter().any(|word| condition.contains(word))
+    });
+    if is_computed {
+        let what = format!("a value of the domain \"{}\", which has conditions", user.name);
+        return Err(Error::unsupported(format!("{what}, from JSON is not supported")));
+    }
+    admit(is_null, &domain.base)
+}
+
 /// The text that the input function of a type reads for a value; `None` for NULL.
 fn literal(json: &str, sql_type: &SqlType, key: &str) -> Result<Option<String>> {
     let value = Value::of(json);
     if let SqlType::User(user) = sql_type
         && let Some(domain) = user.domain()
     {
-        return literal(json, &domain.base, key);
+        let text = literal(json, &domain.base, key)?;
+        admit(text.is_none(), sql_type)?;
+        return Ok(text);
     }
     let is_text = matches!(value, Value::Text(_));
     if matches!(sql_type, SqlType::Json | SqlType::Jsonb) {
