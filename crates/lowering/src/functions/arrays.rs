@@ -2,7 +2,7 @@
 
 use super::{Make, Table, called, take};
 use crate::numbers::holds_open;
-use crate::refusal::{Result, missing};
+use crate::refusal::{Result, missing, unsupported};
 use crate::scope::Lowering;
 use crate::typed::{Typed, unify};
 use crate::types;
@@ -15,6 +15,7 @@ use datafusion::common::ScalarValue;
 use datafusion::functions_nested::array_has::{array_has_all_udf, array_has_any_udf};
 use datafusion::logical_expr::{lit, when};
 use std::sync::Arc;
+use values::error::{Error, SqlState};
 
 pub(super) const TABLE: Table = &[
     ("||(anycompatiblearray,anycompatiblearray)", Make::Own(concatenated)),
@@ -41,11 +42,11 @@ pub(super) const TABLE: Table = &[
     ),
     (
         "array_position(anycompatiblearray,anycompatible) array_position(anycompatiblearray,anycompatible,int4)",
-        Make::Own(|of, args, to| of_items(of, "array_position", args, to)),
+        Make::Own(|of, args, to| searched(of, "array_position", args, to)),
     ),
     (
         "array_positions(anycompatiblearray,anycompatible)",
-        Make::Own(|of, args, to| of_items(of, "array_places", args, to)),
+        Make::Own(|of, args, to| searched(of, "array_places", args, to)),
     ),
     ("width_bucket(anycompatible,anycompatiblearray)", Make::Own(bucket)),
     ("@>(anyarray,anyarray)", Make::Own(contains)),
@@ -54,7 +55,7 @@ pub(super) const TABLE: Table = &[
     ("array_length(anyarray,int4)", Make::Own(length)),
     ("array_lower(anyarray,int4)", Make::Own(lower_bound)),
     ("array_upper(anyarray,int4)", Make::Own(upper_bound)),
-    ("array_fill(anyelement,_int4)", Make::Named("array_filled")),
+    ("array_fill(anyelement,_int4)", Make::Own(filled)),
     ("array_to_string(anyarray,text) array_to_string(anyarray,text,text)", Make::Own(joined)),
 ];
 
@@ -97,7 +98,38 @@ fn bucket(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> 
     if of.oid.is_row() || matches!(of.oid, Oid::JSONB | Oid::BPCHAR) {
         return missing(format!("width_bucket of {of}"));
     }
+    if arguments.get(1).is_some_and(is_deep) {
+        let message = "thresholds must be one-dimensional array";
+        return Err(Error::new(SqlState::ArraySubscriptError, message).into());
+    }
     of_items(lowering, "array_bucket", arguments, sql_type)
+}
+
+/// The place of an item in an array.
+fn searched(
+    lowering: &Lowering<'_>,
+    name: &str,
+    arguments: Vec<Typed>,
+    sql_type: SqlType,
+) -> Result<Typed> {
+    if arguments.first().is_some_and(is_deep) {
+        return unsupported("searching for elements in multidimensional arrays");
+    }
+    of_items(lowering, name, arguments, sql_type)
+}
+
+/// An array of some dimensions with one value.
+fn filled(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
+    if arguments.get(1).is_some_and(is_deep) {
+        let error = Error::new(SqlState::ArraySubscriptError, "wrong number of array subscripts");
+        return Err(error.with_detail("Dimension array must be one dimensional.").into());
+    }
+    lowering.registered("array_filled", arguments, sql_type)
+}
+
+/// Whether an array has more than one dimension.
+fn is_deep(array: &Typed) -> bool {
+    dimensions(&array.data_type) > 1
 }
 
 /// Numerics, and arrays of them, with a scale each.
