@@ -119,4 +119,8 @@ impl Signature for &Routine {
     fn named(&self, name: &str) -> Option<usize> {
         self.argument_names.iter().position(|known| known == name)
     }
+
+    fn schema(&self) -> &str {
+        &self.schema
+    }
 }

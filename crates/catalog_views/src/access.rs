@@ -131,6 +131,14 @@ impl<'a> Access<'a> {
         found
     }
 
+    /// The refusal of a change of a system table, which nobody makes here: 0A000 for superusers, else 42501.
+    pub fn no_change_of_system(self, name: &str) -> Error {
+        match self.is_superuser() {
+            true => Error::unsupported(format!("a change of the table {name} is not supported")),
+            false => denied("table", name),
+        }
+    }
+
     /// Checks the privileges on a relation, and USAGE on its schema.
     ///
     /// # Errors

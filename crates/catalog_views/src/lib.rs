@@ -41,7 +41,7 @@ mod view_context;
 
 pub use all_servers::own_part;
 pub use errors::not_in_cluster;
-pub use origin::{Origin, install, setting, settings};
+pub use origin::{Origin, install, named_settings, setting};
 pub use session_settings as settings;
 pub use system_tables::{cluster_table, is_implicit, lists_view_columns, sequence_table, table};
 pub use view_context::ViewColumns;

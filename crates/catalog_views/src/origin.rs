@@ -37,7 +37,7 @@ pub(crate) fn of(engine: &SessionState) -> Option<(Arc<Origin>, Arc<dyn Database
 }
 
 /// The settings that a statement runs with: names and values, sorted by name.
-pub fn settings(engine: &SessionState) -> Vec<(String, String)> {
+pub(crate) fn settings(engine: &SessionState) -> Vec<(String, String)> {
     let origin = engine.config().get_extension::<Origin>();
     origin.map_or_else(Vec::new, |origin| {
         let mut settings = origin.settings.all();
@@ -46,6 +46,17 @@ pub fn settings(engine: &SessionState) -> Vec<(String, String)> {
         }
         settings
     })
+}
+
+/// What `current_setting` knows: the settings, and the roles, which are none of the listed ones.
+pub fn named_settings(engine: &SessionState) -> Vec<(String, String)> {
+    let mut settings = settings(engine);
+    if let Some(origin) = engine.config().get_extension::<Origin>() {
+        for name in ["role", "session_authorization"] {
+            settings.extend(origin.settings.get(name).map(|value| (name.to_owned(), value)));
+        }
+    }
+    settings
 }
 
 /// The value of one setting that a statement runs with.

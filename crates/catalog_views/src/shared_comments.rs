@@ -1,7 +1,7 @@
 //! COMMENT ON DATABASE and COMMENT ON ROLE: who may make a comment.
 
 use crate::access::{Access, must_own};
-use crate::names::{BOOTSTRAP_SUPERUSER, DATABASE};
+use crate::names::{BOOTSTRAP_SUPERUSER, DATABASE, unknown_role};
 use store::catalog::{CatalogChange, Shared};
 use values::error::{Error, Result, SqlState};
 
@@ -30,8 +30,7 @@ pub fn on_database(
 pub fn on_role(access: Access<'_>, name: &str, comment: Option<String>) -> Result<CatalogChange> {
     let role = access.known(name);
     if role.is_none() && name != BOOTSTRAP_SUPERUSER {
-        let message = format!("role \"{name}\" does not exist");
-        return Err(Error::new(SqlState::UndefinedObject, message));
+        return Err(unknown_role(name));
     }
     let needed = match role.is_none_or(|role| role.superuser) {
         true if !access.is_superuser() => Some("must be superuser"),

@@ -171,8 +171,41 @@ fn of_session(statement: &NodeEnum) -> Result<Command> {
     })
 }
 
+/// The options of VACUUM.
+const OF_VACUUM: &[&str] = &[
+    "analyze",
+    "buffer_usage_limit",
+    "disable_page_skipping",
+    "freeze",
+    "full",
+    "index_cleanup",
+    "only_database_stats",
+    "parallel",
+    "process_main",
+    "process_toast",
+    "skip_database_stats",
+    "skip_locked",
+    "truncate",
+    "verbose",
+];
+
+/// The options of ANALYZE.
+const OF_ANALYZE: &[&str] = &["buffer_usage_limit", "skip_locked", "verbose"];
+
 /// VACUUM and ANALYZE. Their options say how to do what need not be done.
 fn maintenance(statement: &VacuumStmt) -> Result<Maintenance> {
+    let (what, known) = match statement.is_vacuumcmd {
+        true => ("VACUUM", OF_VACUUM),
+        false => ("ANALYZE", OF_ANALYZE),
+    };
+    for option in &statement.options {
+        if let Some(NodeEnum::DefElem(option)) = &option.node
+            && !known.contains(&option.defname.as_str())
+        {
+            let message = format!("unrecognized {what} option \"{}\"", option.defname);
+            return Err(Error::new("42601", message).at(option.location));
+        }
+    }
     let relation = |node: &Node| match &node.node {
         Some(NodeEnum::VacuumRelation(vacuumed)) => {
             let name = RelationName::of(vacuumed.relation.as_ref())?;

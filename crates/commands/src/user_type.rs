@@ -245,6 +245,10 @@ impl AlterType {
                     if constraint.contype() == ConstrType::ConstrCheck =>
                 {
                     missing_attributes(constraint)?;
+                    if constraint.skip_validation {
+                        let what = "NOT VALID of a domain's constraint";
+                        return Err(Error::missing(what).at(constraint.location));
+                    }
                     let name = some(&constraint.conname);
                     let condition = expression(constraint)?;
                     TypeChange::AddCheck(Check { name, condition, is_valid: true })

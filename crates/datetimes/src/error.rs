@@ -17,4 +17,6 @@ pub enum DatetimeError {
     Interval,
     /// An interval has more time than the caller can hold.
     Unheld,
+    /// A timestamp is later than the last one that can be counted, but not than PostgreSQL's last one.
+    UnheldMoment,
 }

@@ -20,6 +20,14 @@ const DATES: std::ops::Range<i64> = -2_440_588..2_145_042_906;
 /// The finite timestamps: from 4714-11-24 BC on, as many as the type can count.
 const TIMESTAMPS: std::ops::Range<i64> = DATES.start * MICROS_PER_DAY..LAST_TIMESTAMP;
 
+/// The end of PostgreSQL's timestamps: 294277-01-01.
+const END_OF_POSTGRESQL: i128 = 9_224_318_016_000_000_000;
+
+/// Whether PostgreSQL has a timestamp of a number of microseconds, which the type cannot count.
+pub(crate) fn is_unheld(micros: i128) -> bool {
+    (i128::from(LAST_TIMESTAMP)..END_OF_POSTGRESQL).contains(&micros)
+}
+
 /// Whether a date is `infinity` or `-infinity`.
 pub fn is_infinite_date(days: i32) -> bool {
     days == LAST_DATE || days == FIRST_DATE
@@ -100,6 +108,8 @@ mod tests {
         assert_eq!(date(2_145_042_906), None);
         assert_eq!(on_day(-2_440_588, -1), None);
         assert_eq!(midnight(2_145_042_905), None, "timestamps end before dates");
+        assert!(is_unheld(106_762_940 * 86_400_000_000 - 1));
+        assert!(!is_unheld(106_762_940 * 86_400_000_000), "294277-01-01");
         assert_eq!(time_of(-1), Some(MICROS_PER_DAY - 1));
         assert_eq!(date_of(-1), -1);
     }

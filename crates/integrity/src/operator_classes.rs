@@ -63,7 +63,7 @@ fn has_documents(sql_type: &SqlType) -> bool {
 /// Refuses an operator class with another order than that of the type.
 ///
 /// # Errors
-/// 42704 for one that does not exist, 42804 for one of other types.
+/// 42704 for one that does not exist, 42804 for one of other types; 0A000.
 pub fn require_class(class: &str, sql_type: &SqlType) -> Result<()> {
     let fits = match class {
         "int2_ops" => matches!(sql_type, SqlType::SmallInt),
@@ -81,6 +81,10 @@ pub fn require_class(class: &str, sql_type: &SqlType) -> Result<()> {
         "uuid_ops" => matches!(sql_type, SqlType::Uuid),
         "text_ops" | "varchar_ops" | "text_pattern_ops" | "varchar_pattern_ops" => {
             matches!(sql_type, SqlType::Text | SqlType::Varchar(_))
+        }
+        "bpchar_ops" if *sql_type == SqlType::Text => {
+            let message = format!("the operator class \"{class}\" of {sql_type} is not supported");
+            return Err(Error::unsupported(message));
         }
         "bpchar_ops" | "bpchar_pattern_ops" => matches!(sql_type, SqlType::Char(_)),
         "jsonb_ops" => matches!(sql_type, SqlType::Jsonb),

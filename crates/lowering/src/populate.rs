@@ -163,6 +163,10 @@ impl Populate {
                 let inner = base.and_then(|base| row_at(base.column(at), row));
                 column.push(match value.transpose()?.flatten() {
                     Some(value) => literal(value, &attribute.sql_type, &attribute.name, inner)?,
+                    None if object.is_some() && base.is_none_or(|base| base.is_null(row)) => {
+                        admit(true, &attribute.sql_type)?;
+                        None
+                    }
                     None => given
                         .filter(|given| given.is_valid(row))
                         .map(|given| given.value(row).to_owned()),
@@ -212,6 +216,28 @@ fn given_text(given: Given<'_>, at: usize, sql_type: &SqlType) -> Result<Option<
     Ok(text.is_valid(0).then(|| text.value(0).to_owned()))
 }
 
+/// Words of conditions that may be false for NULL.
+const OF_NULL: [&str; 5] = ["null", "coalesce", "case", "distinct", " is "];
+
+/// Refuses values that a domain does not have, and those for which its conditions would have to be computed.
+fn admit(is_null: bool, of: &SqlType) -> Result<()> {
+    let SqlType::User(user) = of else { return Ok(()) };
+    let Some(domain) = user.domain() else { return Ok(()) };
+    if is_null && !domain.nullable {
+        let message = format!("domain {} does not allow null values", user.name);
+        return Err(Error::new(SqlState::NotNullViolation, message));
+    }
+    let is_computed = domain.checks.iter().any(|check| {
+        let condition = check.expression.to_lowercase();
+        !is_null || OF_NULL.iter().any(|word| condition.contains(word))
+    });
+    if is_computed {
+        let what = format!("a value of the domain \"{}\", which has conditions", user.name);
+        return Err(Error::unsupported(format!("{what}, from JSON is not supported")));
+    }
+    admit(is_null, &domain.base)
+}
+
 /// The text that the input function of a type reads for a value; `None` for NULL. A row has the fields of `given` which the
 /// object lacks.
 fn literal(json: &str, sql_type: &SqlType, key: &str, given: Given<'_>) -> Result<Option<String>> {
@@ -219,7 +245,9 @@ fn literal(json: &str, sql_type: &SqlType, key: &str, given: Given<'_>) -> Resul
     if let SqlType::User(user) = sql_type
         && let Some(domain) = user.domain()
     {
-        return literal(json, &domain.base, key, given);
+        let text = literal(json, &domain.base, key, given)?;
+        admit(text.is_none(), sql_type)?;
+        return Ok(text);
     }
     let is_text = matches!(value, Value::Text(_));
     if matches!(sql_type, SqlType::Json | SqlType::Jsonb) {
@@ -255,6 +283,10 @@ fn literal(json: &str, sql_type: &SqlType, key: &str, given: Given<'_>) -> Resul
                     Some(value) => {
                         let inner = given.and_then(|(rows, row)| row_at(rows.column(at), row));
                         literal(value, &attribute.sql_type, &attribute.name, inner)?
+                    }
+                    None if given.is_none() => {
+                        admit(true, &attribute.sql_type)?;
+                        None
                     }
                     None => given_text(given, at, &attribute.sql_type)?,
                 };

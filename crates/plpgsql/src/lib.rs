@@ -5,6 +5,7 @@
 //!
 //! Not here: what expressions and statements mean, and transactions (`query`).
 
+mod bound;
 mod check;
 mod parse;
 mod run;

@@ -1,12 +1,13 @@
 //! The definition of an aggregate from CREATE AGGREGATE.
 
-use crate::define::{parallel, parameters, type_of};
+use crate::define::{parallel, parameters, type_of, undetermined};
 use crate::text::signature_of;
 use crate::types::resolved;
 use analyzer::system::Oid;
+use analyzer::system::casts::CastContext;
 use analyzer::system::functions::{self, FunctionKind};
 use analyzer::system::operators;
-use analyzer::{Error, Result};
+use analyzer::{Error, Result, resolve};
 use commands::{CreateAggregate, FinalModify, FunctionParameter, MovingSteps, RelationName};
 use store::catalog::{
     Aggregate, AggregateDetails, AggregateKind, Catalog, Extension, Function, FunctionId, Modifies,
@@ -295,9 +296,14 @@ fn found(new: &NewAggregate<'_>, name: &RelationName, types: &[Oid]) -> Result<S
                 return Err(Error::new("42804", message));
             }
             let declared: Vec<Oid> = function.inputs().map(|input| Oid(input.type_id)).collect();
+            refuse_conversion(name, &declared, types)?;
             let result = result_of(Oid(function.result_id), &declared, types);
             let (id, is_strict) = (FunctionId::User(function.id), function.is_strict);
             return Ok(Step { id, result, is_strict });
+        }
+        for function in named.iter().filter(|function| function.inputs().count() == types.len()) {
+            let declared: Vec<Oid> = function.inputs().map(|input| Oid(input.type_id)).collect();
+            refuse_conversion(name, &declared, types)?;
         }
     }
     let is_of_system = matches!(name.schema.as_deref(), None | Some("pg_catalog"));
@@ -315,18 +321,55 @@ fn found(new: &NewAggregate<'_>, name: &RelationName, types: &[Oid]) -> Result<S
             Ok(Step { id, result, is_strict })
         }
         None => {
+            let named = functions::named(&name.name).filter(|_| is_of_system);
+            let named = named.filter(|known| known.kind == FunctionKind::Scalar);
+            for function in named.filter(|known| known.arguments.len() == types.len()) {
+                refuse_conversion(name, &function.arguments, types)?;
+            }
             let shown = signature_of(&name.to_string(), types.iter().copied());
             Err(Error::new("42883", format!("function {shown} does not exist")))
         }
     }
 }
 
+/// Refuses a function that takes values of these types after an implicit conversion of some.
+fn refuse_conversion(name: &RelationName, declared: &[Oid], types: &[Oid]) -> Result<()> {
+    let common = |(of, given): (&Oid, &Oid)| (*of == Oid::ANYCOMPATIBLE).then_some(*given);
+    let given: Vec<Oid> = declared.iter().zip(types).filter_map(common).collect();
+    let common = resolve::common_type(&given).ok();
+    let actual = |of: &Oid| if *of == Oid::ANYCOMPATIBLE { common.unwrap_or(*of) } else { *of };
+    let actual: Vec<Oid> = declared.iter().map(actual).collect();
+    let mut pairs = actual.iter().zip(types);
+    let is_polymorphic = |of: Oid, given: Oid| of.is_polymorphic() || given.is_polymorphic();
+    let differs = |(of, given): (&Oid, &Oid)| {
+        !is_polymorphic(*of, *given) && of != given && !is_same(*of, *given)
+    };
+    let is_converted = pairs.clone().any(differs);
+    if is_converted
+        && pairs.all(|(of, given)| resolve::can_coerce(*given, *of, CastContext::Implicit))
+    {
+        let shown = signature_of(&name.to_string(), actual.into_iter());
+        let message = format!("function {shown} requires run-time type coercion");
+        return Err(Error::new("42804", message));
+    }
+    Ok(())
+}
+
 /// Whether a parameter takes values of a type as they are.
 fn accepts(declared: Oid, of: Oid) -> bool {
     let is_plain = !of.is_polymorphic();
     declared == of
+        || is_same(declared, of)
         || matches!(declared, Oid::ANYELEMENT | Oid::ANYCOMPATIBLE) && is_plain && !is_array(of)
         || matches!(declared, Oid::ANYARRAY | Oid::ANYCOMPATIBLEARRAY) && is_plain && is_array(of)
+}
+
+/// Whether values of a type are those of another one, without a conversion: texts, and those of domains.
+fn is_same(declared: Oid, of: Oid) -> bool {
+    let is_plain =
+        !of.is_polymorphic() && !declared.is_polymorphic() && declared.base() == declared;
+    let path = || resolve::pathway(of.base(), declared, CastContext::Implicit);
+    is_plain && (of.base() == declared || path() == Some(resolve::Path::Relabel))
 }
 
 fn is_array(of: Oid) -> bool {
@@ -350,16 +393,7 @@ fn result_of(declared: Oid, parameters: &[Oid], types: &[Oid]) -> Oid {
 
 /// Refuses a polymorphic state that no argument decides.
 fn refuse_undetermined_state(state: Oid, types: &[Oid]) -> Result<()> {
-    if !state.is_polymorphic() || types.iter().any(|oid| oid.is_polymorphic()) {
-        return Ok(());
-    }
-    let of = match state.is_polymorphic_exact() {
-        true => "anyelement, anyarray, anynonarray, anyenum, anyrange, or anymultirange",
-        false => {
-            "anycompatible, anycompatiblearray, anycompatiblenonarray, anycompatiblerange, or anycompatiblemultirange"
-        }
-    };
-    let message = "cannot determine transition data type";
-    let detail = format!("A result of type {state} requires at least one input of type {of}.");
-    Err(Error::new("42P13", message).detail(detail))
+    let refused =
+        |detail| Err(Error::new("42P13", "cannot determine transition data type").detail(detail));
+    undetermined(state, types).map_or(Ok(()), refused)
 }

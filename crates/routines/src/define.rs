@@ -40,6 +40,10 @@ pub fn define(create: &CreateFunction, new: NewFunction<'_>) -> Result<Function>
         return Err(wrong(format!("only one AS item needed for language \"{language}\"")));
     }
     let parameters = parameters(&create.parameters, &language)?;
+    if is_sql_body && parameters.iter().any(|of| Oid(of.type_id).is_polymorphic()) {
+        let message = "SQL function with unquoted function body cannot have polymorphic arguments";
+        return Err(wrong(message));
+    }
     let (result_id, result_relation) = result(create, &parameters, &language, &new)?;
     let returns_set = create.result.as_ref().is_some_and(|result| result.is_set);
     if let (Some((_, _)), false) = (&create.options.rows, returns_set) {
@@ -324,26 +328,37 @@ pub fn is_foreign(language: &str) -> bool {
 
 /// Refuses a polymorphic result that no argument decides.
 fn refuse_undetermined(parameters: &[Parameter], result: u32) -> Result<()> {
-    let inputs = || parameters.iter().filter(|parameter| parameter.mode.is_input());
-    let exact = inputs().any(|input| Oid(input.type_id).is_polymorphic_exact());
-    let common = inputs().any(|input| Oid(input.type_id).is_polymorphic_common());
+    let inputs = parameters.iter().filter(|parameter| parameter.mode.is_input());
+    let inputs: Vec<Oid> = inputs.map(|input| Oid(input.type_id)).collect();
     let outputs = parameters.iter().filter(|parameter| parameter.mode.is_output());
-    for oid in outputs.map(|output| Oid(output.type_id)).chain([Oid(result)]) {
-        let (is_decided, inputs) = match oid {
-            oid if oid.is_polymorphic_exact() => {
-                (exact, "anyelement, anyarray, anynonarray, anyenum, anyrange, or anymultirange")
-            }
-            oid if oid.is_polymorphic_common() => (
-                common,
-                "anycompatible, anycompatiblearray, anycompatiblenonarray, anycompatiblerange, or anycompatiblemultirange",
-            ),
-            _ => continue,
-        };
-        if !is_decided {
-            return Err(wrong("cannot determine result data type").detail(format!(
-                "A result of type {oid} requires at least one input of type {inputs}."
-            )));
-        }
+    let mut results = outputs.map(|output| Oid(output.type_id)).chain([Oid(result)]);
+    match results.find_map(|of| undetermined(of, &inputs)) {
+        Some(detail) => Err(wrong("cannot determine result data type").detail(detail)),
+        None => Ok(()),
     }
-    Ok(())
+}
+
+/// Why types of arguments do not decide what a polymorphic type stands for; `None` if they do.
+pub(crate) fn undetermined(of: Oid, inputs: &[Oid]) -> Option<String> {
+    let is_range = |oid: &Oid| matches!(*oid, Oid::ANYRANGE | Oid::ANYMULTIRANGE);
+    let is_common_range =
+        |oid: &Oid| matches!(*oid, Oid::ANYCOMPATIBLERANGE | Oid::ANYCOMPATIBLEMULTIRANGE);
+    let (is_decided, needed) = match of {
+        of if is_range(&of) => (inputs.iter().any(is_range), "anyrange or anymultirange"),
+        of if is_common_range(&of) => {
+            let needed = "anycompatiblerange or anycompatiblemultirange";
+            (inputs.iter().any(is_common_range), needed)
+        }
+        of if of.is_polymorphic_exact() => (
+            inputs.iter().any(|input| input.is_polymorphic_exact()),
+            "anyelement, anyarray, anynonarray, anyenum, anyrange, or anymultirange",
+        ),
+        of if of.is_polymorphic_common() => (
+            inputs.iter().any(|input| input.is_polymorphic_common()),
+            "anycompatible, anycompatiblearray, anycompatiblenonarray, anycompatiblerange, or anycompatiblemultirange",
+        ),
+        _ => return None,
+    };
+    let detail = format!("A result of type {of} requires at least one input of type {needed}.");
+    (!is_decided).then_some(detail)
 }

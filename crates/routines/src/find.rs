@@ -2,7 +2,7 @@
 
 use crate::text::{signature, signature_of};
 use crate::types::resolved;
-use analyzer::system::Oid;
+use analyzer::system::{Oid, functions};
 use analyzer::{Error, Result};
 use commands::{FunctionType, RoutineKind, RoutineName};
 use std::sync::Arc;
@@ -25,12 +25,17 @@ pub fn find(
         RoutineKind::Routine => true,
     };
     let types = types(routine)?;
+    let is_for_procedures = matches!(routine.kind, RoutineKind::Procedure | RoutineKind::Routine);
+    let has_all = is_for_procedures && !routine.has_modes;
     let mut found: Vec<Arc<Function>> = Vec::new();
     for schema in schemas {
         for function in catalog.functions_named(schema, name) {
             let function = resolved(catalog, function).into_owned();
             let inputs = || function.inputs().map(|input| Oid(input.type_id));
-            let fits = types.as_ref().is_none_or(|types| inputs().eq(types.iter().copied()));
+            let fits = types.as_ref().is_none_or(|types| {
+                inputs().eq(types.iter().copied())
+                    || has_all && function.is_procedure && all(&function) == *types
+            });
             // A function of an earlier schema hides one with the same arguments.
             let is_hidden = found
                 .iter()
@@ -61,15 +66,33 @@ pub fn find(
         _ => {
             let kind = routine.kind.name();
             let message = format!("{kind} name \"{}\" is not unique", routine.name);
-            Err(Error::new("42725", message)
-                .hint(format!("Specify the argument list to select the {kind} unambiguously.")))
+            let error = Error::new("42725", message);
+            Err(match types {
+                Some(_) => error,
+                None => error
+                    .hint(format!("Specify the argument list to select the {kind} unambiguously.")),
+            })
         }
     }
+}
+
+/// The types of all parameters of a procedure.
+fn all(procedure: &Function) -> Vec<Oid> {
+    procedure.parameters.iter().map(|parameter| Oid(parameter.type_id)).collect()
 }
 
 fn types(routine: &RoutineName) -> Result<Option<Vec<Oid>>> {
     let Some(arguments) = &routine.arguments else { return Ok(None) };
     arguments.iter().map(crate::type_of).collect::<Result<_>>().map(Some)
+}
+
+/// The function of the system that a statement names by the types of its arguments, as messages name it.
+pub fn of_system(routine: &RoutineName) -> Option<String> {
+    let types = types(routine).ok()??;
+    let is_in_path = routine.name.schema.as_deref().is_none_or(|schema| schema == "pg_catalog");
+    let name = &routine.name.name;
+    let is_known = is_in_path && functions::named(name).any(|known| known.arguments == types);
+    is_known.then(|| format!("{} {}", routine.kind.name(), signature_of(name, types.into_iter())))
 }
 
 /// How messages say that there is no such function.

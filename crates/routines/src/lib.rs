@@ -13,7 +13,7 @@ mod types;
 
 pub use aggregate::{NewAggregate, define_aggregate};
 pub use define::{NewFunction, apply, define, is_foreign, type_of};
-pub use find::{absent, find, missing, takes};
+pub use find::{absent, find, missing, of_system, takes};
 pub use replace::refuse_change;
 pub use signature::{aggregate, columns, routine};
 pub use text::{

@@ -2,15 +2,27 @@
 
 use crate::text::signature;
 use analyzer::{Error, Result};
-use store::catalog::{Function, Parameter};
+use store::catalog::{AggregateKind, Function, Parameter};
 
 /// Refuses changes that would break what uses the function.
 ///
 /// # Errors
 /// 42809 for another kind, 42P13 for others.
 pub fn refuse_change(old: &Function, new: &Function) -> Result<()> {
-    if old.is_procedure != new.is_procedure {
-        let detail = format!("\"{}\" is a {}.", old.name, old.kind());
+    let kind = |of: &Function| {
+        let aggregate = of.extension.aggregate.as_ref().map(|_| of.extension.details.kind);
+        (of.is_procedure, aggregate)
+    };
+    if kind(old) != kind(new) {
+        let is_aggregate = |of: &Function| of.extension.aggregate.is_some();
+        let what = match old.extension.details.kind {
+            _ if !is_aggregate(old) => format!("a {}", old.kind()),
+            _ if !is_aggregate(new) => "an aggregate function".to_owned(),
+            AggregateKind::Normal => "an ordinary aggregate function".to_owned(),
+            AggregateKind::OrderedSet => "an ordered-set aggregate".to_owned(),
+            AggregateKind::Hypothetical => "a hypothetical-set aggregate".to_owned(),
+        };
+        let detail = format!("\"{}\" is {what}.", old.name);
         return Err(Error::new("42809", "cannot change routine kind").detail(detail));
     }
     let hint = format!("Use DROP {} {} first.", old.kind().to_uppercase(), signature(old));

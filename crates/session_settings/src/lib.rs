@@ -7,6 +7,7 @@ mod defaults;
 pub mod isolation;
 pub mod known;
 mod memory;
+mod missing;
 pub mod modes;
 mod names;
 pub mod scopes;
@@ -87,6 +88,8 @@ impl Settings {
     pub fn get(&self, name: &str) -> Option<String> {
         let flag = |flag| if flag { "on" } else { "off" }.to_owned();
         Some(match name {
+            "role" => self.role.as_deref().map_or("none", String::as_str).to_owned(),
+            "session_authorization" => self.session_user.to_string(),
             "search_path" => names::shown(&self.search_path),
             "statement_timeout" => setting::shown(self.statement_timeout),
             "lock_timeout" => setting::shown(self.lock_timeout),
@@ -158,18 +161,21 @@ impl Settings {
     ///
     /// # Errors
     /// 42704 if there is no such setting, 22023 for an invalid value, 55P02 if sessions cannot set
-    /// it, 0A000 for a setting that has only its default here.
+    /// it, 0A000 for a setting that only PostgreSQL has, or that has only its default here.
     pub fn set(&mut self, name: &str, values: &[String]) -> Result<()> {
         let value = values.first().map_or("", String::as_str);
         let Some(known) = known::find(name) else {
+            if missing::is_default(name, value) {
+                return Ok(());
+            }
+            if matches!(name, "role" | "session_authorization") {
+                let message = format!("{name} as the setting of a function is not supported");
+                return Err(Error::unsupported(message).with_hint("SET changes it for a session."));
+            }
             if !name.contains('.') {
                 return Err(unknown(name));
             }
-            if name.starts_with("plpgsql.") {
-                let message = format!("invalid configuration parameter name \"{name}\"");
-                let error = Error::new(SqlState::chosen("42602"), message);
-                return Err(error.with_detail("\"plpgsql\" is a reserved prefix."));
-            }
+            refuse_custom(name)?;
             self.kept.insert(name.to_owned(), value.to_owned());
             return Ok(());
         };
@@ -248,6 +254,7 @@ impl Settings {
                 None if name.contains('.') => {
                     self.kept.get_mut(name).into_iter().for_each(String::clear);
                 }
+                None if missing::is_missing(name) => {}
                 None => return Err(unknown(name)),
             },
         }
@@ -255,8 +262,28 @@ impl Settings {
     }
 }
 
-/// The error of a name that is not a setting.
+/// Refuses a custom setting that cannot be.
+///
+/// # Errors
+/// 42602.
+fn refuse_custom(name: &str) -> Result<()> {
+    let is_start = |c: char| c.is_ascii_alphabetic() || c == '_' || !c.is_ascii();
+    let is_part = |c: char| is_start(c) || c.is_ascii_digit() || c == '$';
+    let is_simple = |part: &str| part.starts_with(is_start) && part.chars().all(is_part);
+    let detail = match name.split('.').all(is_simple) {
+        true if name.starts_with("plpgsql.") => "\"plpgsql\" is a reserved prefix.",
+        true => return Ok(()),
+        false => "Custom parameter names must be two or more simple identifiers separated by dots.",
+    };
+    let message = format!("invalid configuration parameter name \"{name}\"");
+    Err(Error::new(SqlState::chosen("42602"), message).with_detail(detail))
+}
+
+/// The error of a name that is not a setting: 42704, or 0A000 if PostgreSQL has it.
 pub fn unknown(name: &str) -> Error {
+    if missing::is_missing(name) {
+        return missing::refused(name);
+    }
     let message = format!("unrecognized configuration parameter \"{name}\"");
     Error::new(SqlState::UndefinedObject, message)
         .with_hint("SELECT * FROM pando.settings lists them.")

@@ -3,6 +3,7 @@
 use crate::memory;
 use std::fmt::Display;
 use std::time::Duration;
+use values::input::unknown_zone;
 use values::zone::Zone;
 use values::{Error, Result, SqlState};
 
@@ -107,12 +108,13 @@ impl Known {
             Kind::DateStyle => self.date_style(&lower, self.default),
             Kind::TimeZone => {
                 let zone = Zone::of_setting(value).map(|(_, name)| name);
-                zone.ok_or_else(|| self.invalid(value))
+                zone.ok_or_else(|| match unknown_zone(value) {
+                    refused if refused.state() == SqlState::FeatureNotSupported => refused,
+                    _ => self.invalid(value),
+                })
             }
-            Kind::Always if is_same(self, value) => Ok(self.default.to_owned()),
-            Kind::Always => {
-                Err(self.invalid(value).with_hint(format!("It is always {}.", self.default)))
-            }
+            Kind::Always if is_same(self.default, value) => Ok(self.default.to_owned()),
+            Kind::Always => Err(self.always(&lower)?),
             Kind::Internal | Kind::System if lower == self.default.to_lowercase() => {
                 Ok(self.default.to_owned())
             }
@@ -235,6 +237,18 @@ impl Known {
         Ok((millis > 0).then(|| Duration::from_millis(millis.unsigned_abs())))
     }
 
+    /// The refusal of another value than the only one: 0A000 where PostgreSQL takes it.
+    fn always(&self, value: &str) -> Result<Error> {
+        let hint = format!("It is always {}.", self.default);
+        if matches!(self.default, "on" | "off") {
+            flag(self.name, value)?;
+        } else if self.name == "default_table_access_method" {
+            return Ok(self.invalid(value).with_hint(hint));
+        }
+        let message = format!("{} = {value} is not supported", self.name);
+        Ok(Error::unsupported(message).with_hint(hint))
+    }
+
     fn invalid(&self, value: &str) -> Error {
         let message = format!("invalid value for parameter \"{}\": \"{value}\"", self.name);
         Error::new(SqlState::InvalidParameterValue, message)
@@ -273,8 +287,11 @@ pub(crate) fn shown(limit: Option<Duration>) -> String {
 }
 
 /// Whether a value is another spelling of the default.
-fn is_same(known: &Known, value: &str) -> bool {
+pub(crate) fn is_same(default: &str, value: &str) -> bool {
     let plain = |text: &str| text.to_lowercase().replace(['-', '_', ' '], "");
-    let value = plain(value);
-    plain(known.default) == value
+    match default {
+        "on" | "off" => flag("", &value.to_lowercase()) == Ok(default == "on"),
+        _ if default.starts_with('-') => value.trim() == default,
+        _ => plain(default) == plain(value),
+    }
 }

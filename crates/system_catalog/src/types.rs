@@ -203,6 +203,11 @@ impl Oid {
         self.0 >= FIRST_OF_USERS
     }
 
+    /// Whether it is a range or multirange type.
+    pub fn is_range(self) -> bool {
+        self.definition().is_some_and(|known| known.kind == TypeKind::Range)
+    }
+
     /// Whether it is an enum.
     pub fn is_enum(self) -> bool {
         self.is_of_users() && self.definition().is_some_and(|known| known.kind == TypeKind::Enum)
@@ -268,6 +273,17 @@ impl Oid {
     /// Whether it is a polymorphic pseudo-type.
     pub fn is_polymorphic(self) -> bool {
         self.is_polymorphic_exact() || self.is_polymorphic_common()
+    }
+
+    /// Whether arguments of this pseudo-type are ranges or multiranges.
+    pub fn is_polymorphic_range(self) -> bool {
+        matches!(
+            self,
+            Self::ANYRANGE
+                | Self::ANYMULTIRANGE
+                | Self::ANYCOMPATIBLERANGE
+                | Self::ANYCOMPATIBLEMULTIRANGE
+        )
     }
 
     /// Whether all arguments of this pseudo-type must have the same type (`anyelement` and its family).

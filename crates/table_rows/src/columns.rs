@@ -1,6 +1,6 @@
 //! Columns as they are defined.
 
-use parser::commands::{self, ColumnDefinition};
+use parser::commands::{self, ColumnDefinition, DataType};
 use parser::types;
 use store::catalog::{Column, ColumnId, Identity, SqlType};
 use user_types::Visible;
@@ -17,13 +17,21 @@ pub fn define(
     users: &Visible,
     text: &str,
 ) -> Result<Column> {
-    if definition.data_type.is_pseudo() {
-        let (name, of) = (&definition.name, definition.data_type.sql_type.oid);
-        let message = format!("column \"{name}\" has pseudo-type {of}");
-        return Err(Error::new(SqlState::InvalidTableDefinition, message));
-    }
+    refuse_pseudo(&definition.name, &definition.data_type)?;
     let sql_type = types::of_column_definition(&definition.data_type, users, text)?;
     of_type(id, definition, sql_type)
+}
+
+/// Refuses a column or attribute of a pseudo-type.
+///
+/// # Errors
+/// 42P16.
+pub fn refuse_pseudo(name: &str, written: &DataType) -> Result<()> {
+    if !written.is_pseudo() {
+        return Ok(());
+    }
+    let message = format!("column \"{name}\" has pseudo-type {}", written.sql_type.oid);
+    Err(Error::new(SqlState::InvalidTableDefinition, message))
 }
 
 /// The column of a definition, whatever type that says.

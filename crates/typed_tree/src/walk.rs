@@ -1,6 +1,8 @@
 //! Walks over expressions.
 
-use crate::{Body, Distinct, Expr, From, Kind, Query, RelationId, Select, Source, SubqueryKind};
+use crate::{
+    Body, Distinct, Expr, FrameBound, From, Kind, Query, RelationId, Select, Source, SubqueryKind,
+};
 use std::collections::HashSet;
 
 /// The walks over a tree, written once for shared parts and for mutable ones.
@@ -139,6 +141,12 @@ macro_rules! walks {
                 }
                 for key in &$($mutable)? window.order_by {
                     visit(&$($mutable)? key.expr);
+                }
+                let frame = &$($mutable)? window.frame;
+                for bound in [&$($mutable)? frame.start, &$($mutable)? frame.end] {
+                    if let FrameBound::Preceding(offset) | FrameBound::Following(offset) = bound {
+                        visit(&$($mutable)? **offset);
+                    }
                 }
             }
             for set in &$($mutable)? select.sets {

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::system::Oid;
 use crate::system::functions::{AggregateKind, Function, FunctionKind};
 use crate::tree::walk::{children, contains};
-use crate::tree::{AggregateCall, Expr, Kind, SortKey};
+use crate::tree::{AggregateCall, Cast, Expr, Kind, SortKey};
 use grammar::tree::{FuncCall, GroupingFunc};
 
 impl Binder<'_> {
@@ -57,9 +57,7 @@ impl Binder<'_> {
             && order_by.is_empty()
             && function.aggregate == AggregateKind::Normal
         {
-            let message =
-                format!("{name}(*) must be used to call a parameterless aggregate function");
-            return Err(Error::new("42809", message).at(location));
+            return Err(no_star(name).at(location));
         }
         let mut order_by: Vec<SortKey> = order_by;
         if call.agg_distinct && !call.agg_within_group {
@@ -108,12 +106,11 @@ impl Binder<'_> {
         aggregate: AggregateCall,
         location: i32,
     ) -> Result<Expr> {
-        let here = self.scopes.len().saturating_sub(1);
         let parts = || {
             let keys = aggregate.order_by.iter().map(|key| &key.expr);
             aggregate.arguments.iter().chain(&aggregate.filter).chain(keys)
         };
-        let depth = parts().filter_map(|expr| self.deepest(expr)).max().unwrap_or(here);
+        let depth = self.level_of(&aggregate)?;
         let Some(scope) = self.scopes.get_mut(depth) else {
             return Err(Error::missing("an aggregate here").at(location));
         };
@@ -171,6 +168,23 @@ impl Binder<'_> {
         Ok(Expr::new(Kind::Aggregate(select, place), sql_type, location))
     }
 
+    /// The query level that the rows of an aggregate belong to.
+    fn level_of(&self, aggregate: &AggregateCall) -> Result<usize> {
+        let count = aggregate.direct_arguments.min(aggregate.arguments.len());
+        let (direct, of_rows) = aggregate.arguments.split_at(count);
+        let keys = aggregate.order_by.iter().map(|key| &key.expr);
+        let parts = of_rows.iter().chain(&aggregate.filter).chain(keys);
+        let depth = parts.filter_map(|expr| self.deepest(expr)).max();
+        let depth = depth.unwrap_or_else(|| self.scopes.len().saturating_sub(1));
+        match direct.iter().find(|expr| self.deepest(expr) > Some(depth)) {
+            Some(deeper) => {
+                let message = "outer-level aggregate cannot contain a lower-level variable in its direct arguments";
+                Err(Error::new("42803", message).at(deeper.location.0))
+            }
+            None => Ok(depth),
+        }
+    }
+
     /// The deepest query level that an expression refers to, among those that are open.
     pub(super) fn deepest(&self, expr: &Expr) -> Option<usize> {
         let mut deepest = None;
@@ -206,7 +220,10 @@ impl Binder<'_> {
     pub(super) fn grouping(&mut self, function: &GroupingFunc) -> Result<Expr> {
         let arguments =
             self.in_clause(Clause::AggregateArgument, |binder| binder.expressions(&function.args))?;
-        let Some(scope) = self.scopes.last_mut() else {
+        // It belongs to the query level of its arguments.
+        let here = self.scopes.len().saturating_sub(1);
+        let depth = arguments.iter().filter_map(|argument| self.deepest(argument)).max();
+        let Some(scope) = self.scopes.get_mut(depth.unwrap_or(here)) else {
             return Err(Error::missing("GROUPING here").at(function.location));
         };
         let select = scope.select;
@@ -232,9 +249,16 @@ impl Binder<'_> {
     }
 }
 
-/// Whether an argument is an expression with a conversion around it.
+/// The error of an aggregate without arguments that is called without a star.
+pub(super) fn no_star(name: &str) -> Error {
+    let message = format!("{name}(*) must be used to call a parameterless aggregate function");
+    Error::new("42809", message)
+}
+
+/// Whether an argument is an expression with a conversion around it that is not written.
 fn is_converted(argument: &Expr, expr: &Expr) -> bool {
-    argument == expr || matches!(&argument.kind, Kind::Cast(cast) if *cast.value == *expr)
+    let is_hidden = |cast: &Cast| !cast.is_explicit && *cast.value == *expr;
+    argument == expr || matches!(&argument.kind, Kind::Cast(cast) if is_hidden(cast))
 }
 
 fn is_volatile(aggregate: &AggregateCall) -> bool {

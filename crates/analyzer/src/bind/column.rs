@@ -114,6 +114,16 @@ impl Binder<'_> {
     }
 
     fn no_column(&self, name: &str, location: i32) -> Error {
+        let clause = self.scopes.last().map(|scope| scope.clause);
+        if SYSTEM_COLUMNS.contains(&name) && clause.is_some_and(Clause::is_of_one_row) {
+            return Error::missing(format!("the system column {name} here")).at(location);
+        }
+        let ctes = self.named_scopes().flat_map(|scope| &scope.ctes);
+        let mut hidden = ctes.flat_map(|cte| cte.columns.iter().rev().take(cte.hidden));
+        if hidden.any(|column| column.name == name) {
+            let what = "a column of SEARCH or CYCLE in the recursive term";
+            return Error::missing(what).at(location);
+        }
         let message = format!("column \"{name}\" does not exist");
         let error = Error::new("42703", message).at(location);
         let items = || self.named_scopes().flat_map(|scope| &scope.items);
@@ -174,6 +184,10 @@ impl Binder<'_> {
                     let columns = item.columns.clone();
                     if let Some(value) = self.computed_column((schema, table), name, location)? {
                         return Ok(value);
+                    }
+                    if SYSTEM_COLUMNS.contains(&name) && matches!(table, "new" | "old") {
+                        let what = format!("the system column {name} of {table}");
+                        return Err(Error::missing(what).at(location));
                     }
                     let message = format!("column {table}.{name} does not exist");
                     let error = Error::new("42703", message).at(location);

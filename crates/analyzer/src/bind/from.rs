@@ -61,17 +61,22 @@ impl Binder<'_> {
 
     /// Adds names to the level; until FROM ends, only LATERAL sees them.
     pub(super) fn add_items(&mut self, items: Vec<Item>, allows_lateral: bool) -> Result<()> {
-        let Some(scope) = self.scopes.last_mut() else { return Ok(()) };
-        for mut item in items {
-            if scope.items.iter().any(|known| known.conflicts(&item)) {
+        let known = self.scopes.last().map_or(&[][..], |scope| scope.items.as_slice());
+        for item in &items {
+            if known.iter().any(|known| known.conflicts(item)) {
                 let message = format!("table name \"{}\" specified more than once", item.name);
                 return Err(Error::new("42712", message));
             }
-            item.is_lateral_only = true;
-            item.allows_lateral = allows_lateral;
-            scope.items.push(item);
         }
+        self.show_items(items, allows_lateral);
         Ok(())
+    }
+
+    /// As [`Self::add_items`], for names that may stand there already: only a reference to such a name is ambiguous.
+    pub(super) fn show_items(&mut self, items: Vec<Item>, allows_lateral: bool) {
+        let Some(scope) = self.scopes.last_mut() else { return };
+        let shown = |item| Item { is_lateral_only: true, allows_lateral, ..item };
+        scope.items.extend(items.into_iter().map(shown));
     }
 
     pub(super) fn bind_from_item(&mut self, node: &NodeEnum) -> Result<Part> {

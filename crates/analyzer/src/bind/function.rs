@@ -459,6 +459,9 @@ pub(super) fn no_function(name: &str, types: &[Oid], names: &[&str], failure: No
         .collect();
     let shown = format!("{name}({})", shown.join(", "));
     match failure {
+        NoFunction::Ambiguous if types.iter().any(|oid| oid.is_range()) => {
+            Error::missing("a value of a range type")
+        }
         NoFunction::Unknown => Error::new("42883", format!("function {shown} does not exist"))
             .hint("No function matches the given name and argument types. You might need to add explicit type casts."),
         NoFunction::Ambiguous => Error::new("42725", format!("function {shown} is not unique"))

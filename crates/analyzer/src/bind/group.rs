@@ -210,10 +210,10 @@ impl Binder<'_> {
         }
         let (keys, places): (Vec<Expr>, Vec<Option<usize>>) =
             grouping.keys.into_iter().map(|key| (key.expr, key.output)).unzip();
-        let dependent = match grouping.sets {
-            None => dependent(&scope.keys, &keys),
-            Some(_) => Vec::new(),
-        };
+        let in_all = |key: &usize| grouping.sets.iter().flatten().all(|set| set.contains(key));
+        let shared: Vec<&Expr> = (0..keys.len()).filter(in_all).map(|key| &keys[key]).collect();
+        let dependent = dependent(&scope.keys, &shared);
+        let given = keys.len();
         let mut replacer = Replacer {
             select: scope.select,
             keys,
@@ -236,14 +236,18 @@ impl Binder<'_> {
         }
         replacer.replace_clauses(select)?;
         replacer.check_direct(select, grouping.sets.is_some())?;
+        // Columns that depend on keys of all sets have their values in all sets.
+        for set in grouping.sets.iter_mut().flatten() {
+            set.extend(given..replacer.keys.len());
+        }
         select.group_by = replacer.keys;
         select.grouping_sets = grouping.sets;
         Ok(())
     }
 }
 
-/// The relations whose primary keys are among the keys of GROUP BY: their other columns depend on these.
-fn dependent(primary: &[(RelationId, Vec<usize>)], keys: &[Expr]) -> Vec<RelationId> {
+/// The relations whose primary keys are among the keys of all sets of GROUP BY: their other columns depend on these.
+fn dependent(primary: &[(RelationId, Vec<usize>)], keys: &[&Expr]) -> Vec<RelationId> {
     let has = |relation: RelationId, column: usize| {
         keys.iter()
             .any(|key| matches!(key.kind, Kind::Column(of, at) if of == relation && at == column))

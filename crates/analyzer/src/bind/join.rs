@@ -21,7 +21,8 @@ impl Binder<'_> {
         };
         let left = self.bind_from_item(names::node(join.larg.as_deref())?)?;
         let before = self.scopes.last().map_or(0, |scope| scope.items.len());
-        self.add_items(left.items.clone(), matches!(kind, JoinKind::Inner | JoinKind::Left))?;
+        // The names of a join may hide those within it.
+        self.show_items(left.items.clone(), matches!(kind, JoinKind::Inner | JoinKind::Left));
         let right = self.bind_from_item(names::node(join.rarg.as_deref())?)?;
         if let Some(scope) = self.scopes.last_mut() {
             scope.items.truncate(before);

@@ -197,7 +197,12 @@ pub(super) fn find(name: &str, operands: Operands, location: i32) -> Result<&'st
             Operands::Both(left, right) => format!("{left} {name} {right}"),
         };
         use crate::resolve::NoOperator;
+        let is_range = match operands {
+            Operands::Right(right) => right.is_range(),
+            Operands::Both(left, right) => left.is_range() || right.is_range(),
+        };
         match failure {
+            NoOperator::Ambiguous if is_range => Error::missing("a value of a range type"),
             NoOperator::Unknown => Error::new("42883", format!("operator does not exist: {shown}"))
                 .hint("No operator matches the given name and argument types. You might need to add explicit type casts."),
             NoOperator::Ambiguous => Error::new("42725", format!("operator is not unique: {shown}"))
@@ -208,6 +213,14 @@ pub(super) fn find(name: &str, operands: Operands, location: i32) -> Result<&'st
 }
 
 pub(super) fn polymorphic(declared: &[Oid], given: &[Oid], location: i32) -> Result<Polymorphic> {
+    if declared.iter().any(|oid| oid.is_polymorphic()) && given.iter().any(|oid| oid.is_range()) {
+        return Err(Error::missing("a value of a range type").at(location));
+    }
+    if let Some(open) = declared.iter().find(|oid| oid.is_polymorphic_range()) {
+        let why = "because input has type unknown";
+        let message = format!("could not determine polymorphic type {open} {why}");
+        return Err(Error::new("42804", message).at(location));
+    }
     let found = Polymorphic::of(declared, given)
         .map_err(|message| Error::new("42804", message).at(location))?;
     let needs = declared.iter().any(|oid| oid.is_polymorphic_exact());

@@ -3,8 +3,10 @@
 use super::Binder;
 use super::comparable::comparable;
 use super::names;
+use super::operator::find;
 use super::target::is_star;
 use crate::error::{Error, Result};
+use crate::resolve::Operands;
 use crate::system::Oid;
 use crate::tree::{Column, Expr, Kind, Output, SortKey};
 use grammar::tree::{Node, NodeEnum, SortBy, SortByDir, SortByNulls, a_const::Val};
@@ -114,19 +116,11 @@ impl Binder<'_> {
         comparable("<", expr.sql_type.oid, expr.location.0)?;
         let descending = match sort.sortby_dir() {
             SortByDir::SortbyDesc => true,
-            SortByDir::SortbyUsing => match names::parts(&sort.use_op).last() {
-                Some(&"<") => false,
-                Some(&">") => true,
-                other => {
-                    let message = format!(
-                        "operator {} is not a valid ordering operator",
-                        other.unwrap_or(&"")
-                    );
-                    return Err(Error::new("42809", message)
-                        .hint("Ordering operators must be \"<\" or \">\" members of btree operator families.")
-                        .at(sort.location));
-                }
-            },
+            SortByDir::SortbyUsing => {
+                let parts = names::parts(&sort.use_op);
+                let name = parts.last().copied().unwrap_or_default();
+                is_downwards(name, expr.sql_type.oid, sort.location)?
+            }
             _ => false,
         };
         let nulls_first = match sort.sortby_nulls() {
@@ -221,6 +215,25 @@ fn position(
         None => {
             let message = format!("{clause} position {number} is not in select list");
             Err(Error::new("42P10", message).at(constant.location))
+        }
+    }
+}
+
+/// Whether the order USING an operator begins with the largest value.
+fn is_downwards(name: &str, oid: Oid, location: i32) -> Result<bool> {
+    let is_text = matches!(oid.base(), Oid::TEXT | Oid::VARCHAR | Oid::BPCHAR);
+    match name {
+        "<" => Ok(false),
+        ">" => Ok(true),
+        // Texts have one order, that of their bytes.
+        "~<~" if is_text => Ok(false),
+        "~>~" if is_text => Ok(true),
+        name => {
+            find(name, Operands::Both(oid, oid), location)?;
+            let message = format!("operator {name} is not a valid ordering operator");
+            let hint =
+                "Ordering operators must be \"<\" or \">\" members of btree operator families.";
+            Err(Error::new("42809", message).hint(hint).at(location))
         }
     }
 }

@@ -41,6 +41,20 @@ pub(super) enum Clause {
 }
 
 impl Clause {
+    /// Whether an expression is one of a row of a table.
+    pub(super) fn is_of_one_row(self) -> bool {
+        matches!(
+            self,
+            Self::Check
+                | Self::Generated
+                | Self::IndexExpression
+                | Self::IndexPredicate
+                | Self::Transform
+                | Self::CopyWhere
+                | Self::Returning
+        )
+    }
+
     /// How messages call it.
     pub(super) fn name(self) -> &'static str {
         match self {

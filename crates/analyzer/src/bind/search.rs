@@ -7,7 +7,7 @@ use crate::tree::{
     Body, Column, CteId, Expr, FieldValue, From, Kind, Literal, Output, Query, Relation,
     RelationId, Select, Source,
 };
-use grammar::tree::{CommonTableExpr, Node};
+use grammar::tree::{CommonTableExpr, Node, NodeEnum, SetOperation};
 
 /// The columns that are added to a recursive query, behind its own.
 pub(super) struct Marks {
@@ -48,6 +48,20 @@ impl Marks {
     }
 }
 
+/// Refuses a UNION as a side of the recursive query.
+fn refuse_nested(cte: &CommonTableExpr) -> Result<()> {
+    let query = cte.ctequery.as_deref().and_then(|node| node.node.as_ref());
+    let Some(NodeEnum::SelectStmt(select)) = query else { return Ok(()) };
+    for (side, which) in [(&select.larg, "left"), (&select.rarg, "right")] {
+        if side.as_ref().is_some_and(|side| side.op() != SetOperation::SetopNone) {
+            let clause = "with a SEARCH or CYCLE clause";
+            let message = format!("{clause}, the {which} side of the UNION must be a SELECT");
+            return Err(Error::new("0A000", message));
+        }
+    }
+    Ok(())
+}
+
 impl Binder<'_> {
     /// The columns that SEARCH and CYCLE add to a query of these columns; `None` without them.
     pub(super) fn marks(
@@ -77,9 +91,17 @@ impl Binder<'_> {
             }
             None => None,
         };
+        if search.is_none() && cycle.is_none() {
+            return Ok(None);
+        }
         let marks = Marks { search, cycle };
-        refuse_known(&marks, columns).map_err(|error| error.at(cte.location))?;
-        Ok((marks.search.is_some() || marks.cycle.is_some()).then_some(marks))
+        refuse_known(&marks, columns).map_err(|error| {
+            let of_search = cte.search_clause.as_ref().map(|clause| clause.location);
+            let of_cycle = cte.cycle_clause.as_ref().map(|clause| clause.location);
+            error.at(of_search.or(of_cycle).unwrap_or(-1))
+        })?;
+        refuse_nested(cte)?;
+        Ok(Some(marks))
     }
 
     /// The non-recursive term with the first values of the columns.

@@ -1,5 +1,6 @@
 //! Window functions and windows.
 
+use super::aggregate::no_star;
 use super::scope::Clause;
 use super::{Binder, names};
 use crate::error::{Error, Result};
@@ -60,6 +61,10 @@ impl Binder<'_> {
                 "OVER specified, but {name} is not a window function nor an aggregate function"
             );
             return Err(Error::new("42809", message).at(location));
+        }
+        let is_aggregate = function.kind == FunctionKind::Aggregate;
+        if is_aggregate && call.args.is_empty() && !call.agg_star {
+            return Err(no_star(name).at(location));
         }
         let filter = match &call.agg_filter {
             Some(_) if function.kind == FunctionKind::Window => {

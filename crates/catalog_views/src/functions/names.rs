@@ -121,7 +121,11 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
         let of = Arc::clone(session);
         all.push(id_function(name, CAST_FUNCTIONS[index].type_name, move |row| {
             let scope = Scope::of(&*of);
-            Ok(row.text(0).and_then(|text| lookup(&scope, text)).into())
+            let Some(text) = row.text(0) else { return Ok(Cell::Null) };
+            match lookup(&scope, text) {
+                None if is_split_name(CAST_FUNCTIONS[index].type_name, text) => Err(invalid_name()),
+                found => Ok(found.into()),
+            }
         }));
     }
     all
@@ -192,12 +196,24 @@ fn id_of(scope: &Scope, text: &str, lookup: Lookup, kind: &str) -> Result<i64> {
     }
 }
 
+/// Whether a name that has no schema is written with one.
+fn is_split_name(kind: &str, text: &str) -> bool {
+    matches!(kind, "regrole" | "regnamespace") && split(text).is_some_and(|(of, _)| of.is_some())
+}
+
+fn invalid_name() -> Error {
+    Error::new(SqlState::chosen("42602"), "invalid name syntax")
+}
+
 /// The error for a name that no object has, or several.
 fn missing(scope: &Scope, kind: &str, text: &str) -> Error {
     let absent =
         |state, what, name: &str| Error::new(state, format!("{what} \"{name}\" does not exist"));
     if matches!(kind, "regoper" | "regoperator" | "regcollation" | "regconfig") {
         return Error::unsupported(format!("a name as a value of type {kind} is not supported"));
+    }
+    if is_split_name(kind, text) {
+        return invalid_name();
     }
     let has_signature = matches!(kind, "regtype" | "regprocedure");
     let named = match object_name(text) {

@@ -2,7 +2,7 @@
 
 use super::{Scope, names};
 use crate::access::Access;
-use crate::names::{BOOTSTRAP_SUPERUSER, SYSTEM_SCHEMAS, closed_kind};
+use crate::names::{BOOTSTRAP_SUPERUSER, SYSTEM_SCHEMAS, closed_kind, unknown_role};
 use crate::pg_catalog::class::Class;
 use crate::pg_catalog::{oids, roles, routines, user_types};
 use crate::session_context::SessionContext;
@@ -14,13 +14,25 @@ use values::cells::Cell;
 use values::cells::Form;
 use values::{Error, Result, SqlState};
 
+/// The privileges that the functions about a kind of object know. RULE is nobody's.
+type Known = &'static [&'static str];
+
+const OF_TABLES: Known =
+    &["SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER", RULE];
+const OF_COLUMNS: Known = &["SELECT", "INSERT", "UPDATE", "REFERENCES"];
+const OF_SEQUENCES: Known = &["USAGE", "SELECT", "UPDATE"];
+const OF_SCHEMAS: Known = &["CREATE", "USAGE"];
+const OF_DATABASES: Known = &["CREATE", "TEMPORARY", "TEMP", "CONNECT"];
+const OF_ROUTINES: Known = &["EXECUTE"];
+const RULE: &str = "RULE";
+
 /// Functions about objects that everyone may use.
-const FREE: [&str; 5] = [
-    "has_type_privilege",
-    "has_language_privilege",
-    "has_tablespace_privilege",
-    "has_foreign_data_wrapper_privilege",
-    "has_server_privilege",
+const FREE: [(&str, Known); 5] = [
+    ("has_type_privilege", &["USAGE"]),
+    ("has_language_privilege", &["USAGE"]),
+    ("has_tablespace_privilege", &["CREATE"]),
+    ("has_foreign_data_wrapper_privilege", &["USAGE"]),
+    ("has_server_privilege", &["USAGE"]),
 ];
 
 /// Functions about objects that are all in `pg_catalog`, and so always visible.
@@ -40,20 +52,24 @@ const VISIBLE: [&str; 10] = [
 /// The functions.
 pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     let mut all = Vec::new();
-    let of_relations =
-        ["has_table_privilege", "has_any_column_privilege", "has_sequence_privilege"];
-    for name in of_relations {
+    let of_relations = [
+        ("has_table_privilege", OF_TABLES),
+        ("has_any_column_privilege", OF_COLUMNS),
+        ("has_sequence_privilege", OF_SEQUENCES),
+    ];
+    for (name, known) in of_relations {
         let session = Arc::clone(session);
         all.push(function(name, 2..=3, Form::Flag, move |row| {
-            Ok(relation(&*session, row, row.count() - 2)?.into())
+            Ok(relation(&*session, row, row.count() - 2, known)?.into())
         }));
     }
     let of = Arc::clone(session);
     all.push(function("has_column_privilege", 3..=4, Form::Flag, move |row| {
         let position = row.count() - 3;
-        let held = relation(&*of, row, position)?;
-        let Some(held) = held else { return Ok(None::<bool>.into()) };
-        Ok(has_column(&*of, row, position)?.map(|_| held).into())
+        if has_column(&*of, row, position)?.is_none() {
+            return Ok(None::<bool>.into());
+        }
+        Ok(relation(&*of, row, position, OF_COLUMNS)?.into())
     }));
     let of = Arc::clone(session);
     all.push(function("has_schema_privilege", 2..=3, Form::Flag, move |row| {
@@ -67,8 +83,10 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     all.push(function("has_function_privilege", 2..=3, Form::Flag, move |row| {
         Ok(routine(&*of, row, row.count() - 2)?.into())
     }));
-    for name in FREE {
-        all.push(function(name, 2..=3, Form::Flag, |row| {
+    for (name, known) in FREE {
+        all.push(function(name, 2..=3, Form::Flag, move |row| {
+            let Some(asked) = row.text(row.count() - 1) else { return Ok(Cell::Null) };
+            any(all_privileges(), asked, known)?;
             Ok(row.text(row.count() - 2).map(|_| true).into())
         }));
     }
@@ -130,10 +148,7 @@ fn role(
         None if is_of(session, &name) && !scope.catalog.roles().any(|role| role.administers()) => {
             Ok(Some(None))
         }
-        None => {
-            let message = format!("role \"{name}\" does not exist");
-            Err(Error::new(SqlState::UndefinedObject, message))
-        }
+        None => Err(unknown_role(&name)),
     }
 }
 
@@ -154,12 +169,27 @@ fn is_visible(scope: &Scope, oid: i64) -> bool {
 
 /// `has_table_privilege`: whether a role has one of the privileges of the last argument on a
 /// relation. `None` if there is no relation with the id.
-fn relation(session: &dyn SessionContext, row: &Row<'_>, position: usize) -> Result<Option<bool>> {
+fn relation(
+    session: &dyn SessionContext,
+    row: &Row<'_>,
+    position: usize,
+    known: Known,
+) -> Result<Option<bool>> {
     let scope = Scope::of(session);
     let Some(role) = role(session, &scope, row, position)? else { return Ok(None) };
     let Some(asked) = row.text(row.count() - 1) else { return Ok(None) };
     let access = Access::new(&scope.catalog, role.as_deref());
-    let relation = match scope.class(row, position) {
+    let class = scope.class(row, position);
+    // A query that asks for all relations by their ids may do so before it looks at their kinds.
+    if let Some(class) = &class
+        && known == OF_SEQUENCES
+        && row.number(position).is_none()
+        && !matches!(class, Class::Relation(Relation::Sequence(_)))
+    {
+        let name = row.text(position).unwrap_or_default();
+        return Err(Error::new(SqlState::WrongObjectType, format!("\"{name}\" is not a sequence")));
+    }
+    let relation = match class {
         Some(Class::System(shape)) => {
             let is_closed = shape.schema == "pg_catalog" && closed_kind(shape.name).is_some();
             let held = match access.is_superuser() {
@@ -167,14 +197,14 @@ fn relation(session: &dyn SessionContext, row: &Row<'_>, position: usize) -> Res
                 false if is_closed => Privileges::default(),
                 false => Privileges::SELECT,
             };
-            return any(held, asked).map(Some);
+            return any(held, asked, known).map(Some);
         }
         Some(Class::Relation(relation)) => relation.id(),
         Some(Class::KeyIndex(table)) => table.id.relation(),
         Some(Class::Composite(user)) => user.id.object(),
         None => return missing(row, position, SqlState::UndefinedTable, "relation"),
     };
-    any(access.privileges(&Object::Relation(relation)), asked).map(Some)
+    any(access.privileges(&Object::Relation(relation)), asked, known).map(Some)
 }
 
 /// Whether a relation has the column of the argument behind it: a name, or a number from 1. `None` for a number that is no
@@ -221,12 +251,6 @@ fn routine(session: &dyn SessionContext, row: &Row<'_>, position: usize) -> Resu
         (None, Some(text)) => names::function_by_signature(&scope, text)?,
         (None, None) => return Ok(None),
     };
-    for one in asked.split(',') {
-        if !matches!(one.trim().to_uppercase().as_str(), "EXECUTE" | "EXECUTE WITH GRANT OPTION") {
-            let message = format!("unrecognized privilege type: \"{}\"", one.trim());
-            return Err(Error::new(SqlState::InvalidParameterValue, message));
-        }
-    }
     let access = Access::new(&scope.catalog, role.as_deref());
     let held = match routines::of_user(&scope.catalog, oid) {
         Some(function) => access.privileges(&Object::Relation(function.id)),
@@ -234,7 +258,7 @@ fn routine(session: &dyn SessionContext, row: &Row<'_>, position: usize) -> Resu
         None if access.is_superuser() => all_privileges(),
         None => Privileges::EXECUTE,
     };
-    any(held, asked).map(Some)
+    any(held, asked, OF_ROUTINES).map(Some)
 }
 
 /// `has_schema_privilege`.
@@ -256,7 +280,7 @@ fn schema(session: &dyn SessionContext, row: &Row<'_>, position: usize) -> Resul
     if SYSTEM_SCHEMAS.contains(&name) {
         held = held.union(Privileges::USAGE);
     }
-    any(held, asked).map(Some)
+    any(held, asked, OF_SCHEMAS).map(Some)
 }
 
 /// `has_database_privilege`. The name of the database is ignored, because there is only one.
@@ -266,12 +290,9 @@ fn database(session: &dyn SessionContext, row: &Row<'_>, position: usize) -> Res
     let Some(role) = role(session, &scope, row, position)? else { return Ok(None) };
     let Some(asked) = row.text(row.count() - 1) else { return Ok(None) };
     let free = |name: &str| matches!(name.trim(), "CONNECT" | "TEMP" | "TEMPORARY");
-    let asked = asked.to_uppercase();
-    if asked.split(',').any(free) {
-        return Ok(Some(true));
-    }
     let access = Access::new(&scope.catalog, role.as_deref());
-    any(access.privileges(&Object::Database), &asked).map(Some)
+    let is_held = any(access.privileges(&Object::Database), asked, OF_DATABASES)?;
+    Ok(Some(is_held || asked.to_uppercase().split(',').any(free)))
 }
 
 /// The result for an argument that refers to no object: NULL for an id, an error for a name.
@@ -288,7 +309,10 @@ fn all_privileges() -> Privileges {
 
 /// Whether `held` contains one of the privileges in a text such as `SELECT, INSERT WITH GRANT
 /// OPTION`.
-fn any(held: Privileges, asked: &str) -> Result<bool> {
+///
+/// # Errors
+/// 22023 for others than the known ones.
+fn any(held: Privileges, asked: &str, known: Known) -> Result<bool> {
     let mut found = false;
     for asked in asked.split(',') {
         let upper = asked.trim().to_uppercase();
@@ -296,11 +320,12 @@ fn any(held: Privileges, asked: &str) -> Result<bool> {
             Some(name) => (name, held.grantable()),
             None => (upper.as_str(), held),
         };
-        let one = Privileges::named(name).ok_or_else(|| {
+        if !known.contains(&name) {
             let message = format!("unrecognized privilege type: \"{}\"", asked.trim());
-            Error::new(SqlState::InvalidParameterValue, message)
-        })?;
-        found |= held.contains(one);
+            return Err(Error::new(SqlState::InvalidParameterValue, message));
+        }
+        // A privilege that nobody can have is not held.
+        found |= Privileges::named(name).is_some_and(|one| held.contains(one));
     }
     Ok(found)
 }

@@ -13,7 +13,7 @@ use datafusion::logical_expr::{
 use parser::object_name;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-use store::catalog::{Catalog, Object, Privileges, Relation, Sequence};
+use store::catalog::{Catalog, Object, Privileges, Relation, Sequence, is_temporary_schema};
 use values::translate::external;
 use values::{Error, Result, SqlState};
 
@@ -105,9 +105,10 @@ impl Function {
         }
     }
 
-    /// Checks that the transaction may change sequences.
-    fn may_write(&self, call: &str) -> Result<()> {
-        if self.session.settings().is_read_only() {
+    /// Checks that the transaction may change a sequence.
+    fn may_write(&self, sequence: &Sequence, call: &str) -> Result<()> {
+        let is_temporary = is_temporary_schema(&sequence.schema);
+        if self.session.settings().is_read_only() && !is_temporary {
             let message = format!("cannot execute {call}() in a read-only transaction");
             return Err(Error::new(SqlState::ReadOnlySqlTransaction, message));
         }
@@ -140,7 +141,7 @@ impl Function {
     }
 
     fn next(&self, sequence: &Sequence) -> Result<i64> {
-        self.may_write("nextval")?;
+        self.may_write(sequence, "nextval")?;
         let value = self.session.database().store().sequence_next(sequence, 1)?;
         self.remember(sequence, value);
         Ok(value)
@@ -155,7 +156,7 @@ impl Function {
     }
 
     fn set(&self, sequence: &Sequence, arrays: &[ArrayRef], row: usize) -> Result<i64> {
-        self.may_write("setval")?;
+        self.may_write(sequence, "setval")?;
         let value = arrays.get(1).ok_or_else(|| wrong_arguments(self.action))?;
         let value = cast(value, &DataType::Int64)?;
         let value = value.as_primitive::<Int64Type>().value(row);

@@ -4,7 +4,7 @@ use crate::pg_catalog::class::Class;
 use crate::pg_catalog::oids;
 use crate::search_path::SearchPath;
 use crate::session_context::{SessionContext, SettingRequest};
-use crate::settings::{Settings, values_of};
+use crate::settings::{Settings, unknown, values_of};
 use datafusion::logical_expr::ScalarUDF;
 use functions::row_function::{Row, function, volatile};
 use std::sync::{Arc, LazyLock};
@@ -152,11 +152,12 @@ pub fn current_setting(settings: Vec<(String, String)>) -> ScalarUDF {
         let wanted = name.to_lowercase();
         match settings.iter().find(|(known, _)| *known == wanted) {
             Some((_, value)) => Ok(value.as_str().into()),
-            None if row.flag(1) == Some(true) => Ok(Cell::Null),
-            None => {
-                let message = format!("unrecognized configuration parameter \"{name}\"");
-                Err(Error::new(SqlState::UndefinedObject, message))
-            }
+            // What PostgreSQL has is not missing, but refused.
+            None => match unknown(&wanted) {
+                error if error.state() == SqlState::FeatureNotSupported => Err(error),
+                _ if row.flag(1) == Some(true) => Ok(Cell::Null),
+                _ => Err(unknown(name)),
+            },
         }
     })
 }

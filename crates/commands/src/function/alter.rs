@@ -34,7 +34,7 @@ impl AlterFunction {
         let routine = statement.func.as_ref().ok_or_else(incomplete)?;
         Ok(Self {
             routine: RoutineName::of(kind, routine)?,
-            options: FunctionOptions::of(&statement.actions)?,
+            options: FunctionOptions::of(&statement.actions, kind == RoutineKind::Procedure)?,
         })
     }
 }

@@ -1,6 +1,7 @@
 //! CREATE FUNCTION and CREATE PROCEDURE.
 
 use super::{FunctionOptions, FunctionType};
+use crate::kinds;
 use crate::names::{RelationName, incomplete, node, texts};
 use crate::{Error, Result};
 use grammar::tree::{
@@ -71,7 +72,7 @@ impl CreateFunction {
             is_procedure: statement.is_procedure,
             parameters: statement.parameters.iter().map(parameter).collect::<Result<_>>()?,
             result: statement.return_type.as_ref().map(FunctionType::of).transpose()?,
-            options: FunctionOptions::of(&statement.options)?,
+            options: FunctionOptions::of(&statement.options, statement.is_procedure)?,
             sql_body: sql_body.transpose()?,
         })
     }
@@ -124,8 +125,26 @@ fn statements(list: &List) -> Result<Vec<String>> {
     for item in &list.items {
         match node(Some(item))? {
             NodeEnum::List(inner) => texts.extend(statements(inner)?),
+            statement if !is_query(statement) => {
+                let what = kinds::tag(statement);
+                let message = format!("{what} is not yet supported in unquoted SQL function body");
+                return Err(Error::new("0A000", message));
+            }
             statement => texts.push(statement_text(statement).ok_or_else(incomplete)?),
         }
     }
     Ok(texts)
+}
+
+/// Whether a statement of a body reads or changes rows.
+fn is_query(statement: &NodeEnum) -> bool {
+    matches!(
+        statement,
+        NodeEnum::SelectStmt(_)
+            | NodeEnum::InsertStmt(_)
+            | NodeEnum::UpdateStmt(_)
+            | NodeEnum::DeleteStmt(_)
+            | NodeEnum::MergeStmt(_)
+            | NodeEnum::ReturnStmt(_)
+    )
 }

@@ -4,7 +4,7 @@ use crate::names::{RelationName, incomplete, texts};
 use crate::{Error, Result};
 use analyzer::declared_type;
 use analyzer::system::Oid;
-use grammar::tree::{Node, NodeEnum, ObjectType, ObjectWithArgs, TypeName};
+use grammar::tree::{FunctionParameterMode, Node, NodeEnum, ObjectType, ObjectWithArgs, TypeName};
 
 /// What a statement says that a function is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +82,8 @@ pub struct RoutineName {
     pub name: RelationName,
     /// The types of the input parameters, if they are written.
     pub arguments: Option<Vec<FunctionType>>,
+    /// Whether modes are written with the types. Without them, those of a procedure may be of all its parameters.
+    pub has_modes: bool,
 }
 
 impl RoutineName {
@@ -95,7 +97,14 @@ impl RoutineName {
             true => None,
             false => Some(object.objargs.iter().map(argument).collect::<Result<_>>()?),
         };
-        Ok(Self { kind, name, arguments })
+        let is_marked = |node: &Node| match &node.node {
+            Some(NodeEnum::FunctionParameter(parameter)) => {
+                parameter.mode() != FunctionParameterMode::FuncParamDefault
+            }
+            _ => false,
+        };
+        let has_modes = object.objfuncargs.iter().any(is_marked);
+        Ok(Self { kind, name, arguments, has_modes })
     }
 
     pub(crate) fn of_node(kind: RoutineKind, node: Option<&Node>) -> Result<Self> {

@@ -54,11 +54,22 @@ pub struct FunctionOptions {
     pub settings: Vec<(String, Vec<String>)>,
 }
 
+/// The options that procedures do not have.
+const OF_FUNCTIONS: [&str; 8] =
+    ["volatility", "strict", "leakproof", "parallel", "cost", "rows", "support", "window"];
+
 impl FunctionOptions {
-    pub(super) fn of(nodes: &[Node]) -> Result<Self> {
+    /// The options of a function, or of a procedure, which has fewer.
+    pub(super) fn of(nodes: &[Node], is_procedure: bool) -> Result<Self> {
         let is_setting = |node: &Node| matches!(&node.node, Some(NodeEnum::DefElem(element)) if element.defname == "set");
         let others: Vec<Node> = nodes.iter().filter(|node| !is_setting(node)).cloned().collect();
         refuse_repeated(&others)?;
+        let of_functions = elements(nodes)
+            .find(|element| is_procedure && OF_FUNCTIONS.contains(&element.defname.as_str()));
+        if let Some(element) = of_functions {
+            let message = "invalid attribute in procedure definition";
+            return Err(Error::new("42P13", message).at(element.location));
+        }
         let mut options = Self::default();
         elements(nodes).try_for_each(|element| options.set(element))?;
         Ok(options)

@@ -15,7 +15,8 @@ impl RoleStatement {
         let routines = RoutineKind::of(statement.objtype());
         let kind = match routines {
             Some(_) => Some(ObjectKind::Function),
-            None => ObjectKind::of(statement.objtype()),
+            None => ObjectKind::of(statement.objtype())
+                .filter(|kind| !matches!(kind, ObjectKind::Type | ObjectKind::Domain)),
         };
         let Some(kind) = kind else {
             let kind = words_of(statement.objtype()).to_lowercase();

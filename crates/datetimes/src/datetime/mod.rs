@@ -59,8 +59,11 @@ pub fn timestamp(text: &str, with_zone: bool, reading: Reading) -> Result<i64, D
         Some(Moment::Now(now)) => return reading.zone.local(now).ok_or(DatetimeError::Range),
         None => {}
     }
-    let local = fields.days()?.checked_mul(MICROS_PER_DAY);
-    let local = local.and_then(|midnight| midnight.checked_add(fields.time()));
+    let local = i128::from(fields.days()?) * i128::from(MICROS_PER_DAY) + i128::from(fields.time());
+    if moments::is_unheld(local) {
+        return Err(DatetimeError::UnheldMoment);
+    }
+    let local = i64::try_from(local).ok();
     let moment = match with_zone {
         false => local.and_then(moments::timestamp),
         true => local.and_then(|local| fields.zone_or_session().instant(local)),

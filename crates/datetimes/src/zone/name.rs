@@ -46,6 +46,17 @@ impl Zone {
         of_database(name).map(|(zone, _)| zone).or_else(|| posix(name))
     }
 
+    /// Whether a text is a zone with summer time in POSIX notation: `CST6CDT,M3.2.0,M11.1.0`. It is none of ours.
+    pub fn has_summer_time(text: &str) -> bool {
+        let after_standard = after_name(text.trim()).trim_start_matches(['+', '-']);
+        let is_offset = after_standard.starts_with(|c: char| c.is_ascii_digit());
+        let summer = after_standard.trim_start_matches(|c: char| c.is_ascii_digit() || c == ':');
+        let after_summer = after_name(summer);
+        is_offset
+            && after_summer.len() < summer.len()
+            && after_summer.chars().next().is_none_or(|c| !c.is_alphabetic())
+    }
+
     /// The zone of the setting `TimeZone`, and its name as SHOW displays it. A number is an offset in hours, east of
     /// Greenwich.
     pub fn of_setting(name: &str) -> Option<(Self, String)> {
@@ -106,12 +117,17 @@ fn of_database(name: &str) -> Option<(Zone, &'static str)> {
     Some((zone, found.name()))
 }
 
+/// What is behind the name at the beginning of POSIX notation, which is of letters, or of anything in brackets.
+fn after_name(text: &str) -> &str {
+    match text.strip_prefix('<').and_then(|quoted| quoted.split_once('>')) {
+        Some((_, rest)) => rest,
+        None => text.trim_start_matches(|c: char| c.is_ascii_alphabetic()),
+    }
+}
+
 /// An offset in POSIX notation, after a name or without one: `UTC+3` and `<-03>3` are three hours west of Greenwich.
 fn posix(text: &str) -> Option<Zone> {
-    let rest = match text.strip_prefix('<') {
-        Some(quoted) => quoted.split_once('>')?.1,
-        None => text.trim_start_matches(|c: char| c.is_ascii_alphabetic()),
-    };
+    let rest = after_name(text);
     let (is_west, digits) = match rest.split_at_checked(1)? {
         ("+", digits) => (true, digits),
         ("-", digits) => (false, digits),
@@ -144,6 +160,9 @@ mod tests {
         assert_eq!(Zone::named("+05:30"), Some(Zone::Offset(-19_800)));
         assert_eq!(Zone::named("europe/paris"), Some(Zone::Named(Tz::Europe__Paris)));
         assert_eq!(Zone::named("Mars/Olympus"), None);
+        assert!(Zone::has_summer_time("CST7CDT,M4.1.0,M10.5.0"));
+        assert!(Zone::has_summer_time("FOO8BAR"));
+        assert!(!Zone::has_summer_time("FOO8") && !Zone::has_summer_time("Mars/Olympus8"));
         assert_eq!(Zone::named(""), None);
     }
 

@@ -132,8 +132,9 @@ pub(crate) fn plus(micros: i64, interval: IntervalMonthDayNano, zone: Zone) -> O
         micros = zone.instant(on_day(days, time)?)?;
     }
     if interval.days != 0 {
-        let days = i64::from(interval.days).checked_mul(MICROS_PER_DAY)?;
-        micros = zone.instant(timestamp(zone.local(micros)?.checked_add(days)?)?)?;
+        let local = zone.local(micros)?;
+        let day = local.div_euclid(MICROS_PER_DAY) + i64::from(interval.days);
+        micros = zone.instant(on_day(day, local.rem_euclid(MICROS_PER_DAY))?)?;
     }
     timestamp(micros.checked_add(interval.nanoseconds / NANOS_PER_MICRO)?)
 }

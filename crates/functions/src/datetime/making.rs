@@ -185,6 +185,7 @@ fn offsets_east(zones: &ArrayRef) -> Result<ArrayRef> {
 
 /// The hours and minutes of an offset, which may have no colon between them.
 fn checked_offset(zone: &str, digits: &str) -> Result<String> {
+    let digits = digits.strip_suffix(':').unwrap_or(digits);
     let (first, rest) = match digits.split_once(':') {
         Some((hours, rest)) => (hours, format!(":{rest}")),
         None if digits.len() > 2 && digits.is_ascii() => {

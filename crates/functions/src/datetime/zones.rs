@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use values::error::{Error, Result, SqlState};
+use values::input::unknown_zone;
 use values::zone::Zone;
 
 /// The name of the function. Its arguments are a zone and a timestamp with or without time zone.
@@ -84,8 +85,5 @@ pub(super) fn out_of_range() -> Error {
 
 /// A zone by its name or abbreviation, or by its offset in POSIX notation: `+02` is two hours west of Greenwich.
 pub(super) fn named(name: &str) -> Result<Zone> {
-    Zone::named(name).ok_or_else(|| {
-        let message = format!("time zone \"{name}\" not recognized");
-        Error::new(SqlState::InvalidParameterValue, message)
-    })
+    Zone::named(name).ok_or_else(|| unknown_zone(name))
 }

@@ -88,6 +88,10 @@ impl Lowering<'_> {
     /// returns it.
     fn direct_argument(&mut self, argument: &Tree, aggregates: &mut Vec<Expr>) -> Result<Direct> {
         let argument = self.expr(argument)?;
+        let is_list = |of: &DataType| matches!(of, DataType::List(_));
+        if matches!(&argument.data_type, DataType::List(item) if is_list(item.data_type())) {
+            return missing("an array of several dimensions in front of WITHIN GROUP");
+        }
         if let Some(value) = self.constant(&argument)? {
             return Ok(Direct::Value(Typed::constant(value, argument.sql_type)));
         }

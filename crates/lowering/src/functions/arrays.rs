@@ -55,7 +55,7 @@ pub(super) const TABLE: Table = &[
     ("array_length(anyarray,int4)", Make::Own(length)),
     ("array_lower(anyarray,int4)", Make::Own(lower_bound)),
     ("array_upper(anyarray,int4)", Make::Own(upper_bound)),
-    ("array_fill(anyelement,_int4)", Make::Named("array_filled")),
+    ("array_fill(anyelement,_int4)", Make::Own(filled)),
     ("array_to_string(anyarray,text) array_to_string(anyarray,text,text)", Make::Own(joined)),
 ];
 
@@ -69,7 +69,7 @@ fn extended(
     sql_type: SqlType,
 ) -> Result<Typed> {
     let mut arguments = with_own_scales(arguments);
-    if arguments.get(place).is_some_and(|array| dimensions(&array.data_type) > 1) {
+    if arguments.get(place).is_some_and(is_deep) {
         let message = "argument must be empty or one-dimensional array";
         return Err(Error::new(SqlState::DataException, message).into());
     }
@@ -93,7 +93,7 @@ fn of_items(
     arguments: Vec<Typed>,
     sql_type: SqlType,
 ) -> Result<Typed> {
-    if arguments.first().is_some_and(|array| dimensions(&array.data_type) > 1) {
+    if arguments.first().is_some_and(is_deep) {
         return missing(match name {
             "array_remove_all" => "removing elements from multidimensional arrays".to_owned(),
             "array_position" | "array_places" => {
@@ -111,7 +111,25 @@ fn bucket(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> 
     if of.oid.is_row() || matches!(of.oid, Oid::JSONB | Oid::BPCHAR) {
         return missing(format!("width_bucket of {of}"));
     }
+    if arguments.get(1).is_some_and(is_deep) {
+        let message = "thresholds must be one-dimensional array";
+        return Err(Error::new(SqlState::ArraySubscriptError, message).into());
+    }
     of_items(lowering, "array_bucket", arguments, sql_type)
+}
+
+/// An array of some dimensions with one value.
+fn filled(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
+    if arguments.get(1).is_some_and(is_deep) {
+        let error = Error::new(SqlState::ArraySubscriptError, "wrong number of array subscripts");
+        return Err(error.with_detail("Dimension array must be one dimensional.").into());
+    }
+    lowering.registered("array_filled", arguments, sql_type)
+}
+
+/// Whether an array has more than one dimension.
+fn is_deep(array: &Typed) -> bool {
+    dimensions(&array.data_type) > 1
 }
 
 /// Numerics, and arrays of them, with a scale each.

@@ -96,7 +96,7 @@ fn of_sequence(
 
 /// A setting of the statement.
 fn setting(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
-    let settings = catalog_views::settings(lowering.around.engine);
+    let settings = catalog_views::named_settings(lowering.around.engine);
     let (expr, data_type) = called(&Arc::new(current_setting(settings)), arguments)?;
     Typed::of(expr, data_type, sql_type)
 }

@@ -117,7 +117,10 @@ impl Options {
                     "match" => Header::Match,
                     "" | "true" | "on" | "1" => Header::Skip,
                     "false" | "off" | "0" => Header::None,
-                    _ => return Err(invalid(name, word)),
+                    _ => {
+                        let message = "header requires a Boolean value or \"match\"";
+                        return Err(Error::new(SqlState::SyntaxError, message));
+                    }
                 };
             }
             "quote" => self.quote = byte(name, word)?,
@@ -134,13 +137,7 @@ impl Options {
                 Ok(limit) if limit > 0 => self.reject_limit = Some(limit),
                 _ => return Err(invalid(name, word)),
             },
-            "encoding" if word.to_lowercase().replace(['-', '_'], "") == "utf8" => {}
-            "encoding" => {
-                return Err(Error::unsupported(format!(
-                    "COPY ENCODING \"{word}\" is not supported"
-                ))
-                .with_hint("The only supported encoding is UTF-8."));
-            }
+            "encoding" => check_encoding(word)?,
             other => {
                 let message = format!("option \"{other}\" not recognized");
                 return Err(Error::new(SqlState::SyntaxError, message));
@@ -159,6 +156,10 @@ impl Options {
             ("force null", &self.force_null, true),
             ("force not null", &self.force_not_null, true),
         ];
+        if self.header == Header::Match && !is_from {
+            let message = "cannot use \"match\" with HEADER in COPY TO";
+            return Err(Error::unsupported(message));
+        }
         for (option, columns, of_from) in all {
             if !columns.is_empty() && of_from != is_from {
                 let direction = if of_from { "FROM" } else { "TO" };
@@ -197,6 +198,26 @@ impl Options {
         }
         Ok(())
     }
+}
+
+/// How the names of PostgreSQL's other encodings begin.
+const ENCODINGS: [&str; 13] = [
+    "big5", "euc", "gb18030", "gbk", "iso8859", "johab", "koi8", "latin", "mule", "shiftjis",
+    "sjis", "uhc", "win",
+];
+
+/// Checks ENCODING. Text is not converted, so it is UTF-8 for SQL_ASCII, too.
+fn check_encoding(word: &str) -> Result<()> {
+    let name = word.to_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "");
+    if matches!(name.as_str(), "utf8" | "unicode" | "sqlascii") {
+        return Ok(());
+    }
+    if ENCODINGS.iter().any(|start| name.starts_with(start)) {
+        let message = format!("the encoding \"{word}\" of COPY is not supported");
+        return Err(Error::unsupported(message).with_hint("The only supported encoding is UTF-8."));
+    }
+    let message = "argument to option \"encoding\" must be a valid encoding name";
+    Err(Error::new(SqlState::InvalidParameterValue, message))
 }
 
 fn invalid(name: &str, word: &str) -> Error {

@@ -5,7 +5,9 @@
 mod scopes;
 mod texts;
 
-use crate::tree::{Block, Declared, Into, Kind, Statement, Target, TypeName};
+use crate::tree::{
+    Argument, Block, BoundCursor, Declared, Into, Kind, Opened, Statement, Target, TypeName,
+};
 use scopes::{Known, Scopes};
 use values::error::{Error, Result, SqlState};
 
@@ -75,7 +77,7 @@ pub fn check(block: &Block, of: &Checked<'_>, lookup: &impl Lookup) -> Result<()
     let trigger = if of.is_trigger { &trigger[..] } else { &[] };
     let others: Vec<&str> = trigger.iter().copied().chain(["found"]).collect();
     let scopes = Scopes::new(of.name, of.parameters, &others);
-    Checker { of, lookup, scopes }.block(block)
+    Checker { of, lookup, scopes, cursors: Vec::new() }.block(block)
 }
 
 /// The first of some names that is one of those before; parameters without a name have none.
@@ -89,6 +91,8 @@ struct Checker<'a, L> {
     of: &'a Checked<'a>,
     lookup: &'a L,
     scopes: Scopes,
+    /// The cursors that are declared with their queries.
+    cursors: Vec<BoundCursor>,
 }
 
 fn wrong(message: impl std::convert::Into<String>, position: usize) -> Error {
@@ -108,7 +112,8 @@ impl<L: Lookup> Checker<'_, L> {
                 }
                 Declared::Cursor(bound) => {
                     self.statement_text(&bound.query)?;
-                    Known::Variable
+                    self.cursors.push(bound.clone());
+                    Known::Bound(self.cursors.len() - 1)
                 }
                 Declared::Variable { of, is_constant, default, .. } => {
                     let known =
@@ -209,14 +214,6 @@ impl<L: Lookup> Checker<'_, L> {
                 self.targets(targets, position + "FOR ".len())?;
                 self.inside(label.as_ref(), body)
             }
-            Kind::ForCursor(looped) => {
-                self.cursor(&looped.cursor, position)?;
-                self.scopes.open(looped.label.as_ref(), true);
-                self.scopes.declare(&looped.variable, Known::NoCursor);
-                self.all(&looped.body)?;
-                self.scopes.close();
-                Ok(())
-            }
             Kind::Foreach(looped) => {
                 if looped.targets.iter().any(|target| self.scopes.of(target).is_none()) {
                     let message = "loop variable of FOREACH must be a known variable or list of \
@@ -233,18 +230,47 @@ impl<L: Lookup> Checker<'_, L> {
             Kind::Diagnostics { items, .. } => {
                 items.iter().try_for_each(|(target, _)| self.target(target, position))
             }
-            Kind::Open(open) => self.cursor(&open.cursor, position + "OPEN ".len()),
-            Kind::Fetch(fetch) => {
-                self.cursor(&fetch.cursor, position)?;
-                self.targets(&fetch.into, position)
+            Kind::ForCursor(_) | Kind::Open(_) | Kind::Fetch(_) | Kind::Close(_) => {
+                self.of_cursor(&statement.kind, position)
             }
-            Kind::Close(target) => self.cursor(target, position + "CLOSE ".len()),
             Kind::Leave { is_continue, label, .. } => {
                 self.leave(*is_continue, label.as_deref(), position)
             }
             Kind::Return(_) | Kind::ReturnNext(_) | Kind::ReturnQuery(_) => {
                 self.returned(&statement.kind, position)
             }
+            _ => Ok(()),
+        }
+    }
+
+    /// A statement about a cursor.
+    fn of_cursor(&mut self, kind: &Kind, position: usize) -> Result<()> {
+        match kind {
+            Kind::ForCursor(looped) => {
+                self.cursor(&looped.cursor, position)?;
+                if !matches!(self.scopes.of(&looped.cursor), Some(Known::Bound(_))) {
+                    let message = "cursor FOR loop must use a bound cursor variable";
+                    return Err(wrong(message, position));
+                }
+                self.arguments(&looped.cursor, &looped.arguments, position)?;
+                self.scopes.open(looped.label.as_ref(), true);
+                self.scopes.declare(&looped.variable, Known::NoCursor);
+                self.all(&looped.body)?;
+                self.scopes.close();
+                Ok(())
+            }
+            Kind::Open(open) => {
+                self.cursor(&open.cursor, position + "OPEN ".len())?;
+                match &open.of {
+                    Opened::Bound(arguments) => self.arguments(&open.cursor, arguments, position),
+                    Opened::Rows(_) => Ok(()),
+                }
+            }
+            Kind::Fetch(fetch) => {
+                self.cursor(&fetch.cursor, position)?;
+                self.targets(&fetch.into, position)
+            }
+            Kind::Close(target) => self.cursor(target, position + "CLOSE ".len()),
             _ => Ok(()),
         }
     }
@@ -276,6 +302,14 @@ impl<L: Lookup> Checker<'_, L> {
             Some(_) => Ok(()),
             None => Err(wrong(format!("\"{}\" is not a known variable", shown()), position)),
         }
+    }
+
+    /// The arguments of a cursor that is declared with its query.
+    fn arguments(&self, target: &Target, arguments: &[Argument], position: usize) -> Result<()> {
+        let Some(Known::Bound(number)) = self.scopes.of(target) else { return Ok(()) };
+        let Some(bound) = self.cursors.get(number) else { return Ok(()) };
+        let given = bound.given(&target.parts.join("."), arguments);
+        given.map(drop).map_err(|error| error.at(position))
     }
 
     fn leave(&self, is_continue: bool, label: Option<&str>, position: usize) -> Result<()> {

@@ -11,6 +11,8 @@ pub(super) enum Known {
     NoCursor,
     /// A constant.
     Constant,
+    /// A cursor that is declared with its query, with its number.
+    Bound(usize),
 }
 
 /// A block or loop.

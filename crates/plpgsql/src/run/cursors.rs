@@ -128,41 +128,9 @@ impl<H: Host> Machine<'_, H> {
         bound: &BoundCursor,
         arguments: &[Argument],
     ) -> Result<Vec<(String, H::Value)>> {
-        let cursor = target.parts.join(".");
-        let wrong = |message: String| Error::new(SqlState::SyntaxError, message);
-        let parameters = &bound.parameters;
-        if parameters.is_empty() && !arguments.is_empty() {
-            return Err(wrong(format!("cursor \"{cursor}\" has no arguments")));
-        }
-        if arguments.is_empty() && !parameters.is_empty() {
-            return Err(wrong(format!("cursor \"{cursor}\" has arguments")));
-        }
-        let mut places: Vec<Option<&Sql>> = vec![None; parameters.len()];
-        for (at, argument) in arguments.iter().enumerate() {
-            let at = match &argument.name {
-                None => at,
-                Some(name) => {
-                    let found = parameters.iter().position(|(known, _)| known == name);
-                    found.ok_or_else(|| {
-                        wrong(format!("cursor \"{cursor}\" has no argument named \"{name}\""))
-                    })?
-                }
-            };
-            let too_many = || wrong(format!("too many arguments for cursor \"{cursor}\""));
-            let place = places.get_mut(at).ok_or_else(too_many)?;
-            if place.is_some() {
-                let name = &parameters[at].0;
-                let message = "specified more than once";
-                return Err(wrong(format!(
-                    "value for parameter \"{name}\" of cursor \"{cursor}\" {message}"
-                )));
-            }
-            *place = Some(&argument.value);
-        }
-        let mut values = Vec::with_capacity(places.len());
-        for ((_, of), place) in parameters.iter().zip(places) {
-            let value = place
-                .ok_or_else(|| wrong(format!("not enough arguments for cursor \"{cursor}\"")))?;
+        let given = bound.given(&target.parts.join("."), arguments)?;
+        let mut values = Vec::with_capacity(given.len());
+        for ((_, of), value) in bound.parameters.iter().zip(given) {
             let of = match of {
                 TypeName::Plain(of) => of.clone(),
                 TypeName::TypeOf(parts) => self.type_of(parts).await?,

@@ -121,10 +121,12 @@ impl<H: Host> Machine<'_, H> {
             let part = array.clone();
             return Ok((Around::Json(array, path, is_array), part, "jsonb".to_owned()));
         }
+        // A domain has the items of its arrays.
+        let below = self.host.type_of(&array);
+        let of = if self.host.item_type(of).is_some() { of } else { &below };
         let item = self.host.item_type(of).ok_or_else(|| {
-            let of = self.host.type_of(&array);
             let message =
-                format!("cannot subscript type {of} because it does not support subscripting");
+                format!("cannot subscript type {below} because it does not support subscripting");
             Error::new(SqlState::DatatypeMismatch, message)
         })?;
         let mut places = Vec::with_capacity(subscripts.len());

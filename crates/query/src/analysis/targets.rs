@@ -187,12 +187,9 @@ pub(super) fn resolved(
             Some(schema) => RESERVED_SCHEMAS.contains(&schema),
             None => catalog_views::is_implicit(name),
         };
-        return match (is_system, schema) {
-            (false, _) => Ok(None),
-            (true, None) => wrong(format!("\"{name}\" is a system table and cannot be changed")),
-            (true, Some(schema)) => {
-                wrong(format!("\"{schema}.{name}\" is a system table and cannot be changed"))
-            }
+        return match is_system {
+            true => Err(frame.access(catalog).no_change_of_system(name)),
+            false => Ok(None),
         };
     };
     let access = frame.access(catalog);

@@ -22,15 +22,18 @@ pub(crate) fn find(
     found.map_err(|error| of_analyzer(error, frame.text))
 }
 
-/// The error for a function that does not exist: 42883.
+/// The error for a function that does not exist: 42883; 0A000 for one of the system.
 pub(crate) fn undefined(routine: &RoutineName) -> Error {
+    if let Some(shown) = routines::of_system(routine) {
+        return Error::unsupported(format!("a change of the system's {shown} is not supported"));
+    }
     Error::new(SqlState::UndefinedFunction, routines::missing(routine))
 }
 
 /// The function that a statement names, of which the user is the owner.
 ///
 /// # Errors
-/// 42883 if there is none; 42501 if it is another's.
+/// 42883 if there is none, 0A000 for one of the system; 42501 if it is another's.
 pub(crate) fn owned(
     frame: &Frame<'_>,
     catalog: &Arc<Catalog>,

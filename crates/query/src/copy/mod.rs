@@ -10,14 +10,14 @@ use catalog_views::pg_catalog::quote_ident;
 use catalog_views::relation_names::find_named;
 use catalog_views::search_path::SearchPath;
 use parser::commands::RelationName;
-use store::catalog::{Catalog, Relation, Table};
+use store::catalog::{Catalog, Relation, Table, TableId};
 use values::error::{Error, Result, SqlState};
 
 /// The copied columns of a table: the named ones; without names, all except hidden and
 /// generated columns.
 ///
 /// # Errors
-/// 42703 if a named column does not exist; 42P10 if it is a generated column.
+/// 42703 if a named column does not exist; 42P10 if it is a generated column; 42701 if it is named twice.
 fn copied_columns(table: &Table, named: &[String]) -> Result<Vec<usize>> {
     if named.is_empty() {
         let given = |index: &usize| {
@@ -38,15 +38,25 @@ fn copied_columns(table: &Table, named: &[String]) -> Result<Vec<usize>> {
             }
         }
     };
+    for (at, name) in named.iter().enumerate() {
+        if named[..at].contains(name) {
+            let message = format!("column \"{name}\" specified more than once");
+            return Err(Error::new(SqlState::DuplicateColumn, message));
+        }
+    }
     named.iter().map(find).collect()
 }
 
 /// Refuses COPY FROM into a view.
 ///
 /// # Errors
-/// 42809.
+/// 42809; 0A000 for a view with triggers that fire instead.
 fn refuse_view(catalog: &Catalog, path: SearchPath<'_>, name: &RelationName) -> Result<()> {
     let Some(Relation::View(view)) = find_named(catalog, path, name)? else { return Ok(()) };
+    if catalog.triggers_of(TableId(view.id.0)).iter().any(|trigger| trigger.is_instead) {
+        let message = format!("COPY to the view \"{}\" with triggers is not supported", view.name);
+        return Err(Error::unsupported(message));
+    }
     let message = format!("cannot copy to view \"{}\"", view.name);
     let hint = "To enable copying to a view, provide an INSTEAD OF INSERT trigger.";
     Err(Error::new(SqlState::WrongObjectType, message).with_hint(hint))

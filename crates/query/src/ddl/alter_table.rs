@@ -19,6 +19,7 @@ use crate::context::Frame;
 use crate::dml::{declared_column, named_target};
 use catalog_views::relation_names::{a_kind, find_named, undefined};
 use datafusion::arrow::array::Array;
+use grammar::written::Names;
 use parser::commands::{AlterOperation, AlterTable, ColumnDefinition, ObjectKind, TableConstraint};
 use std::sync::Arc;
 use store::DistributedTransaction;
@@ -67,6 +68,7 @@ pub(crate) async fn run(
     let table = named_target(frame, transaction, &alter.name, Privileges::OWNER)?;
     let id = table.id;
     refuse_in_use(frame, transaction, &Relation::Table(table), "ALTER TABLE")?;
+    refuse_changed(&alter.operations)?;
     for operation in &alter.operations {
         refuse_typed(transaction, id, operation)?;
         if changes_keys(frame, transaction, id, operation).await? {
@@ -96,6 +98,29 @@ pub(crate) async fn run(
         }
         if let AlterOperation::AddColumn { column, .. } = operation {
             add_keys_of(frame, transaction, id, column).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Refuses USING of a column that is changed before in the same statement: it would see the new column.
+fn refuse_changed(operations: &[AlterOperation]) -> Result<()> {
+    for (at, operation) in operations.iter().enumerate() {
+        let AlterOperation::SetType { using: Some(using), .. } = operation else { continue };
+        let Some(names) = Names::of(&format!("SELECT {using}")) else { continue };
+        let is_named = |column: &String| {
+            let mut named = names.columns.iter();
+            named.any(|(name, is_all)| *is_all || name.parts.contains(column))
+        };
+        let mut changed = operations[..at].iter().filter_map(|before| match before {
+            AlterOperation::SetType { column: name, .. }
+            | AlterOperation::DropColumn { name, .. } => Some(name),
+            _ => None,
+        });
+        if let Some(column) = changed.find(|column| is_named(column)) {
+            let message = format!("USING of the column \"{column}\", which the statement changes");
+            return Err(Error::unsupported(format!("{message}, is not supported"))
+                .with_hint("Change the columns in statements of their own."));
         }
     }
     Ok(())

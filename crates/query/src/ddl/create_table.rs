@@ -102,6 +102,11 @@ pub(crate) async fn run_as(
     let tag = if is_view { "CREATE MATERIALIZED VIEW" } else { "CREATE TABLE AS" };
     let done = Outcome::Done(Tag::plain(tag));
     let Some(mut builder) = begun(frame, transaction, &create.table)? else { return Ok(done) };
+    let (schema, name) = (&builder.table.schema, &builder.table.name);
+    if transaction.catalog().relation(schema, name).is_some() {
+        let message = format!("relation \"{name}\" already exists");
+        return Err(Error::new(SqlState::DuplicateTable, message));
+    }
     let (columns, physical) = planned(frame, transaction, create).await?;
     builder.add_query_columns(&columns)?;
     if let Some((query, relations)) = &create.materialized {

@@ -123,6 +123,19 @@ fn may_use(
     Ok(())
 }
 
+/// Only superusers make leakproof functions.
+fn may_be_leakproof(
+    frame: &Frame<'_>,
+    transaction: &DistributedTransaction,
+    is_leakproof: bool,
+) -> Result<()> {
+    if is_leakproof && !frame.access(transaction.catalog()).is_superuser() {
+        let message = "only superuser can define a leakproof function";
+        return Err(Error::new(SqlState::InsufficientPrivilege, message));
+    }
+    Ok(())
+}
+
 /// Puts a new function into the catalog, after a check.
 async fn keep(
     frame: &Frame<'_>,
@@ -130,6 +143,7 @@ async fn keep(
     defined: Function,
     replaces: bool,
 ) -> Result<()> {
+    may_be_leakproof(frame, transaction, defined.is_leakproof)?;
     let catalog = Arc::clone(transaction.catalog());
     let mut same = catalog.functions_named(&defined.schema, &defined.name).iter();
     let kept = routines::kept(defined.clone());
@@ -180,6 +194,7 @@ fn alter(
         let message = "ROWS is not applicable when function does not return a set";
         return Err(Error::new(SqlState::InvalidParameterValue, message));
     }
+    may_be_leakproof(frame, transaction, alter.options.leakproof == Some(true))?;
     let function = routines::apply(&alter.options, Function::clone(&function));
     check_settings(frame, &function)?;
     put(transaction, function)
@@ -204,7 +219,7 @@ fn check_settings(frame: &Frame<'_>, function: &Function) -> Result<()> {
 /// Runs a DROP FUNCTION.
 ///
 /// # Errors
-/// 2BP01 if views use it, without CASCADE.
+/// 2BP01 if views use it, without CASCADE, or for a function of the system.
 fn drop_all(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
@@ -215,6 +230,11 @@ fn drop_all(
         let found = find(frame, transaction.catalog(), routine);
         let function = match found {
             Ok(Some(function)) => function,
+            Ok(None) if let Some(shown) = routines::of_system(routine) => {
+                let why = "because it is required by the database system";
+                let message = format!("cannot drop {shown} {why}");
+                return Err(Error::new(SqlState::DependentObjectsStillExist, message));
+            }
             Ok(None) if drop.if_exists => {
                 let message = format!("{}, skipping", routines::absent(routine));
                 frame.session.notice(SqlState::SuccessfulCompletion, message);

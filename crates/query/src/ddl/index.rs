@@ -164,6 +164,9 @@ pub(super) fn planned_predicate(
 fn column_named<'a>(table: &'a Table, name: &str) -> Result<&'a Column> {
     let column = table.columns.iter().find(|column| column.name == name && !column.hidden);
     column.ok_or_else(|| {
+        if ["ctid", "tableoid", "xmin", "xmax", "cmin", "cmax"].contains(&name) {
+            return Error::unsupported("index creation on system columns is not supported");
+        }
         let message = format!("column \"{name}\" does not exist");
         Error::new(SqlState::UndefinedColumn, message)
     })

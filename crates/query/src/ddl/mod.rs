@@ -95,6 +95,13 @@ fn maintain(
 ) -> Result<()> {
     for (name, columns) in &maintenance.relations {
         let found = find_named(transaction.catalog(), frame.path(), name)?;
+        let is_system = match &name.schema {
+            Some(schema) => schema == "pg_catalog",
+            None => true,
+        };
+        if found.is_none() && is_system && catalog_views::is_implicit(&name.name) {
+            continue;
+        }
         let relation = found.ok_or_else(|| undefined(name))?;
         let Relation::Table(table) = relation else { continue };
         for column in columns {

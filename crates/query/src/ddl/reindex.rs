@@ -21,6 +21,10 @@ pub(super) async fn run(
     let Some(relation) = relation else {
         let key = primary_key::named(frame, transaction, &reindex.name);
         let Some(table) = key.filter(|_| !reindex.is_table) else {
+            if reindex.name.name.starts_with("pg_") {
+                let message = format!("REINDEX of \"{}\" is not supported", reindex.name);
+                return Err(Error::unsupported(message));
+            }
             return Err(undefined(&reindex.name));
         };
         // A table is ordered by its primary key: there are no entries to be made.

@@ -19,6 +19,7 @@ use store::catalog::{
     Attribute, Catalog, CatalogChange, Domain, DomainCheck, Object, Relation, Table, TypeId,
     UserType, UserTypeKind,
 };
+use table_rows::columns::refuse_pseudo;
 use user_types::{
     AttributeChange, Place, add_label, changed_attributes, direct_users_of, domain_condition,
     new_attributes, new_labels, refuse_mentions, refuse_stored, rename_label, replacements,
@@ -43,6 +44,11 @@ pub(super) async fn create(
             UserTypeKind::Composite(new_attributes(attributes.collect::<Result<_>>()?)?)
         }
         NewType::Domain { base, is_nullable, default, checks } => {
+            if base.is_pseudo() {
+                let of = base.sql_type.oid;
+                let message = format!("\"{of}\" is not a valid base type for a domain");
+                return Err(Error::new(SqlState::DatatypeMismatch, message));
+            }
             let users = frame.types(transaction.catalog());
             let base = Box::new(types::of_column_definition(base, &users, frame.text)?);
             if base.user_type().is_some_and(|user| user.attributes().is_some()) {
@@ -70,6 +76,7 @@ fn attribute(
     transaction: &DistributedTransaction,
     written: &commands::Attribute,
 ) -> Result<Attribute> {
+    refuse_pseudo(&written.name, &written.data_type)?;
     let users = frame.types(transaction.catalog());
     let sql_type = types::of_column_definition(&written.data_type, &users, frame.text)?;
     if sql_type.has_shown_form() {

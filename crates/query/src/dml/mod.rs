@@ -60,8 +60,10 @@ pub(crate) fn named_target(
         )),
         None => match &name.schema {
             Some(schema) if store::catalog::RESERVED_SCHEMAS.contains(&schema.as_str()) => {
-                let message = format!("\"{name}\" is a system table and cannot be changed");
-                Err(Error::new(SqlState::WrongObjectType, message))
+                Err(frame.access(tables.catalog()).no_change_of_system(&name.name))
+            }
+            None if catalog_views::is_implicit(&name.name) => {
+                Err(frame.access(tables.catalog()).no_change_of_system(&name.name))
             }
             _ => Err(undefined(name)),
         },

@@ -1,8 +1,9 @@
 //! ALTER ROLE and DROP ROLE.
 
 use super::define::{configure, refuse_reserved, require_create_role};
-use super::lookup::{known, undefined};
+use super::lookup::known;
 use crate::context::Frame;
+use catalog_views::names::unknown_role;
 use parser::commands::{RoleName, RoleOption};
 use std::sync::Arc;
 use store::DistributedTransaction;
@@ -95,7 +96,7 @@ pub(super) fn drop_roles(
                 frame.skip_missing("role", name);
                 continue;
             }
-            None => return Err(undefined(name)),
+            None => return Err(unknown_role(name)),
         };
         if frame.is_me(name) {
             let message = "current user cannot be dropped";

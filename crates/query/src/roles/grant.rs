@@ -5,7 +5,7 @@ use super::objects::{GrantTarget, database, of_function, of_relation, relation, 
 use crate::context::Frame;
 use crate::context::named_functions;
 use catalog_views::access::{Access, denied};
-use parser::commands::{Grant, GrantedOn, ObjectKind, RoleName, RoutineName};
+use parser::commands::{Grant, GrantedOn, ObjectKind, RoleName, RoutineKind, RoutineName};
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{Catalog, CatalogChange, Object, PUBLIC, Privileges, Relation};
@@ -108,7 +108,15 @@ fn targets(frame: &Frame<'_>, catalog: &Arc<Catalog>, grant: &Grant) -> Result<V
         GrantedOn::Named(names) => names,
         GrantedOn::Routines(routines) => {
             let target = |routine: &RoutineName| {
-                let function = named_functions::find(frame, catalog, routine)?;
+                let function = match named_functions::find(frame, catalog, routine) {
+                    // An aggregate is a function here.
+                    Err(error) if routine.kind == RoutineKind::Function => {
+                        let kind = RoutineKind::Aggregate;
+                        let aggregate = RoutineName { kind, ..routine.clone() };
+                        named_functions::find(frame, catalog, &aggregate).map_err(|_| error)?
+                    }
+                    found => found?,
+                };
                 let function = function.ok_or_else(|| named_functions::undefined(routine))?;
                 Ok(of_function(&function))
             };

@@ -1,8 +1,9 @@
 //! GRANT and REVOKE of roles.
 
-use super::lookup::{known, undefined};
+use super::lookup::known;
 use crate::context::Frame;
 use catalog_views::access::Access;
+use catalog_views::names::unknown_role;
 use parser::commands::RoleName;
 use std::sync::Arc;
 use store::DistributedTransaction;
@@ -55,7 +56,7 @@ pub(super) fn grant(
 /// # Errors
 /// 42704 if the role does not exist; 42501.
 pub(super) fn require_admin_option(access: Access<'_>, role: &str) -> Result<()> {
-    let group = access.known(role).ok_or_else(|| undefined(role))?;
+    let group = access.known(role).ok_or_else(|| unknown_role(role))?;
     if access.admits_to(group) {
         return Ok(());
     }

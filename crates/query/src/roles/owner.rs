@@ -1,10 +1,10 @@
 //! ALTER ... OWNER TO.
 
-use super::lookup::undefined;
 use super::objects::{relation, schema};
 use crate::context::Frame;
 use crate::context::{named_functions, own, owned_type};
 use catalog_views::access;
+use catalog_views::names::unknown_role;
 use parser::commands::{ObjectKind, RelationName, RoleName, RoutineName};
 use std::sync::Arc;
 use store::DistributedTransaction;
@@ -77,7 +77,7 @@ fn give(
     }
     let is_known = catalog.role(&name).is_some();
     if !is_known && name != catalog_views::names::BOOTSTRAP_SUPERUSER && !frame.is_me(&name) {
-        return Err(undefined(&name));
+        return Err(unknown_role(&name));
     }
     if let Some(old) = access::owner(&catalog, &object) {
         let (role, object) = (old.name.clone(), object.clone());

@@ -25,7 +25,12 @@ pub trait Signature: Copy {
     fn defaults(&self) -> usize;
     /// The argument of a name.
     fn named(&self, name: &str) -> Option<usize>;
+    /// The schema.
+    fn schema(&self) -> &str;
 }
+
+/// The schema of the system.
+const SYSTEM: &str = "pg_catalog";
 
 impl Signature for &'static Function {
     fn arguments(&self) -> &[Oid] {
@@ -42,6 +47,10 @@ impl Signature for &'static Function {
 
     fn named(&self, name: &str) -> Option<usize> {
         self.argument_names.iter().position(|known| *known == name)
+    }
+
+    fn schema(&self) -> &str {
+        SYSTEM
     }
 }
 
@@ -75,7 +84,11 @@ pub fn function(name: &str, arguments: &Arguments) -> Result<Chosen, NoFunction>
     among(functions::named(name), arguments)
 }
 
-/// The one of several functions that is meant with these arguments. Of two with the same arguments, the first.
+/// A function that may be meant, and whether another one takes the same arguments and is no worse.
+type Known<F> = Candidate<(Chosen<F>, bool)>;
+
+/// The one of several functions that is meant with these arguments. Those of schemas that come first hide others with the
+/// same arguments.
 ///
 /// # Errors
 /// None fits, or several fit equally well.
@@ -83,28 +96,29 @@ pub fn among<F: Signature>(
     all: impl Iterator<Item = F>,
     arguments: &Arguments,
 ) -> Result<Chosen<F>, NoFunction> {
-    let mut candidates: Vec<Candidate<Chosen<F>>> = Vec::new();
-    for function in all {
-        if let Some(candidate) = candidate(function, arguments) {
-            candidates.push(candidate);
-        }
+    let mut candidates: Vec<Known<F>> = Vec::new();
+    for candidate in all.filter_map(|function| candidate(function, arguments)) {
+        add(&mut candidates, candidate);
     }
-    prefer_fixed(&mut candidates);
     let given = arguments.types;
-    let exact = |candidate: &Candidate<Chosen<F>>| candidate.arguments == given;
+    let only = |known: Known<F>| match known.what {
+        (_, true) => Err(NoFunction::Ambiguous),
+        (chosen, false) => Ok(chosen),
+    };
+    let exact = |candidate: &Known<F>| candidate.arguments == given;
     if let Some(at) = candidates.iter().position(exact) {
-        return Ok(candidates.swap_remove(at).what);
+        return only(candidates.swap_remove(at));
     }
     let mut found = matching(candidates, given);
     match found.len() {
         0 => Err(NoFunction::Unknown),
-        1 => Ok(found.remove(0).what),
-        _ => best(found, given).map(|best| best.what).ok_or(NoFunction::Ambiguous),
+        1 => only(found.remove(0)),
+        _ => best(found, given).ok_or(NoFunction::Ambiguous).and_then(only),
     }
 }
 
 /// A function as a candidate, with argument types in the order of the call.
-fn candidate<F: Signature>(function: F, call: &Arguments) -> Option<Candidate<Chosen<F>>> {
+fn candidate<F: Signature>(function: F, call: &Arguments) -> Option<Known<F>> {
     let count = call.types.len();
     let declared = function.arguments().len();
     let mut arguments = function.arguments().to_vec();
@@ -147,20 +161,27 @@ fn candidate<F: Signature>(function: F, call: &Arguments) -> Option<Candidate<Ch
             in_call[*place] = arguments[argument];
         }
     }
-    Some(Candidate { what: Chosen { function, arguments, places, variadic }, arguments: in_call })
+    let chosen = Chosen { function, arguments, places, variadic };
+    Some(Candidate { what: (chosen, false), arguments: in_call })
 }
 
-/// Of functions with the same argument types, those without variadic arguments and defaults win.
-fn prefer_fixed<F: Signature>(candidates: &mut Vec<Candidate<Chosen<F>>>) {
-    let weight = |chosen: &Chosen<F>| {
-        (chosen.variadic, chosen.places.iter().filter(|place| place.is_none()).count())
-    };
-    candidates.sort_by_key(|candidate| weight(&candidate.what));
-    let mut kept: Vec<Candidate<Chosen<F>>> = Vec::new();
-    for candidate in candidates.drain(..) {
-        if !kept.iter().any(|other| other.arguments == candidate.arguments) {
-            kept.push(candidate);
-        }
+/// Adds a candidate. Of two with the same arguments, one without variadic arguments wins; if the defaults of both of them
+/// fit the call, neither does.
+fn add<F: Signature>(candidates: &mut Vec<Known<F>>, new: Known<F>) {
+    let same = candidates.iter_mut().find(|known| known.arguments == new.arguments);
+    let Some(known) = same else { return candidates.push(new) };
+    let ((old, is_ambiguous), added) = (&mut known.what, &new.what.0);
+    let schema = old.function.schema();
+    if schema != added.function.schema() {
+        return;
     }
-    *candidates = kept;
+    let defaults =
+        |chosen: &Chosen<F>| chosen.places.iter().filter(|place| place.is_none()).count();
+    match (old.variadic > 0, added.variadic > 0) {
+        (false, true) => {}
+        (true, false) => *known = new,
+        _ if schema != SYSTEM => *is_ambiguous = true,
+        _ if defaults(added) < defaults(old) => *known = new,
+        _ => {}
+    }
 }

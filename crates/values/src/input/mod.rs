@@ -8,7 +8,7 @@ pub mod record;
 pub mod system;
 
 pub use datetimes::datetime::is_of_transaction;
-pub use error::refused;
+pub use error::{refused, unknown_zone};
 
 use store::catalog::SqlType;
 

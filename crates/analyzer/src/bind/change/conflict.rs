@@ -77,8 +77,16 @@ impl Binder<'_> {
         if let Some(node) = condition {
             self.in_clause(Clause::IndexPredicate, |binder| binder.required(Some(node)))?;
         }
+        // They name the table as the statement does.
+        let mut table = target.table.clone();
+        let mut items = self.scopes.last().into_iter().flat_map(|scope| &scope.items);
+        if let Some(item) = items.find(|item| item.relation == Some(target.relation))
+            && item.name != table.name
+        {
+            (table.name, table.schema) = (item.name.clone(), None);
+        }
         let (expressions, condition) =
-            bind_inferred(self.catalog, &target.table, &expressions, condition)?;
+            bind_inferred(self.catalog, &table, &expressions, condition)?;
         Ok(ConflictTarget::Keys(ConflictKeys { columns, expressions, condition }))
     }
 

@@ -18,6 +18,10 @@ impl Binder<'_> {
         if statement.returning_clause.is_some() {
             return Err(Error::missing("RETURNING of MERGE"));
         }
+        if let Some(clause) = statement.with_clause.as_ref().filter(|clause| clause.recursive) {
+            let message = "WITH RECURSIVE is not supported for MERGE statement";
+            return Err(Error::new("42601", message).at(clause.location));
+        }
         let with = self.with_of_change(statement.with_clause.as_ref())?;
         let clauses =
             statement.merge_when_clauses.iter().map(clause).collect::<Result<Vec<_>>>()?;

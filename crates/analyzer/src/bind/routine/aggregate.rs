@@ -2,7 +2,7 @@
 
 use super::Expansion;
 use super::choice::Called;
-use crate::bind::aggregate::order_by_arguments;
+use crate::bind::aggregate::{no_star, order_by_arguments};
 use crate::bind::operator::polymorphic;
 use crate::bind::scope::Clause;
 use crate::bind::{Binder, Catalog, contains};
@@ -221,11 +221,7 @@ fn refuse_group(routine: &Routine, call: &FuncCall) -> Result<()> {
             let message = format!("OVER is not supported for ordered-set aggregate {name}");
             Err(Error::new("0A000", message))
         }
-        (false, false) if call.args.is_empty() && !call.agg_star => {
-            let message =
-                format!("{name}(*) must be used to call a parameterless aggregate function");
-            Err(Error::new("42809", message))
-        }
+        (false, false) if call.args.is_empty() && !call.agg_star => Err(no_star(name)),
         _ => Ok(()),
     }
 }

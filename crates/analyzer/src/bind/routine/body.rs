@@ -101,6 +101,12 @@ impl Binder<'_> {
         {
             return Ok(query);
         }
+        if declared.len() > 1
+            && matches!(query.columns.as_slice(), [only] if only.sql_type.oid == Oid::RECORD)
+        {
+            let message = "a row as the result of a function with several columns";
+            return Err(Error::new("0A000", format!("{message} is not supported")));
+        }
         if query.columns.len() != declared.len() {
             let detail = match (declared.len(), query.columns.len()) {
                 (1, _) if called.columns.is_empty() => {

@@ -72,6 +72,13 @@ impl Signature for Candidate<'_> {
             Self::Routine(routine) => (&***routine).named(name),
         }
     }
+
+    fn schema(&self) -> &str {
+        match self {
+            Self::BuiltIn(function) => function.schema(),
+            Self::Routine(routine) => &routine.schema,
+        }
+    }
 }
 
 impl Binder<'_> {

@@ -60,6 +60,10 @@ impl Signature for Candidate<'_> {
     fn named(&self, name: &str) -> Option<usize> {
         self.function.parameters.iter().position(|parameter| parameter.name == name)
     }
+
+    fn schema(&self) -> &str {
+        &self.function.schema
+    }
 }
 
 /// The procedure that a CALL means.
@@ -105,6 +109,10 @@ pub(super) async fn resolve(
     let chosen = among(candidates, &arguments).map_err(|failure| {
         let shown: Vec<String> = types.iter().map(ToString::to_string).collect();
         let shown = format!("{name}({})", shown.join(", "));
+        let is_in_path = name.schema.as_deref().is_none_or(|schema| schema == "pg_catalog");
+        if is_in_path && analyzer::resolve::function(&name.name, &arguments).is_ok() {
+            return no_function(&shown);
+        }
         no_procedure(&shown, failure)
     });
     let at_name = |error: Error| match usize::try_from(call.location) {
@@ -117,9 +125,7 @@ pub(super) async fn resolve(
     let chosen = chosen.map_err(at_name)?;
     let function = Arc::clone(chosen.function.function);
     if !function.is_procedure {
-        let message = format!("{} is not a procedure", routines::signature(&function));
-        let error = Error::new(SqlState::WrongObjectType, message);
-        return Err(at_name(error.with_hint("To call a function, use SELECT.")));
+        return Err(at_name(no_function(&routines::signature(&function))));
     }
     let held = frame.access(catalog).privileges(&Object::Relation(function.id));
     if !held.contains(Privileges::EXECUTE) {
@@ -136,6 +142,13 @@ pub(super) async fn resolve(
         item: chosen.function.variadic,
         function,
     })
+}
+
+/// The refusal of a function.
+fn no_function(shown: &str) -> Error {
+    let message = format!("{shown} is not a procedure");
+    let error = Error::new(SqlState::WrongObjectType, message);
+    error.with_hint("To call a function, use SELECT.")
 }
 
 /// Why no procedure is meant.

@@ -184,8 +184,6 @@ impl Inner {
         }
         let own = match name {
             "is_superuser" if !self.context.is_superuser() => Some("off".to_owned()),
-            "role" => Some(settings.role.as_deref().map_or("none", String::as_str).to_owned()),
-            "session_authorization" => Some(settings.session_user.to_string()),
             name => cluster::value(store, name),
         };
         match own.or_else(|| settings.get(name)) {
