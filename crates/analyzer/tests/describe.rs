@@ -37,6 +37,7 @@ impl Tables {
             key: Vec::new(),
             hidden: Vec::new(),
             defaults: HashMap::new(),
+            identities: Vec::new(),
             rows_of: None,
         };
         for node in &create.table_elts {

@@ -2,7 +2,7 @@
 //! as `arrow` and Arrow's text.
 
 use std::sync::Arc;
-use store::catalog::{Catalog, SqlType};
+use store::catalog::{Catalog, SqlType, SystemType};
 
 /// Begins the text of a type without an SQL name.
 const ARROW: &str = "arrow ";
@@ -65,6 +65,7 @@ pub(crate) fn parse(text: &str, catalog: &Catalog) -> Option<SqlType> {
         ("uuid", None) => SqlType::Uuid,
         ("json", None) => SqlType::Json,
         ("jsonb", None) => SqlType::Jsonb,
+        (system, None) => SqlType::System(SystemType::of_name(system)?),
         _ => return None,
     })
 }
@@ -157,6 +158,8 @@ mod tests {
             SqlType::Jsonb,
             SqlType::Other(DataType::UInt64),
             SqlType::Other(DataType::Float16),
+            SqlType::System(SystemType::Oid),
+            SqlType::System(SystemType::Char),
         ];
         let catalog = Catalog::new();
         for one in plain {

@@ -61,7 +61,8 @@ fn is_more_than_arrow(sql_type: &SqlType) -> bool {
         | SqlType::Jsonb
         | SqlType::Varchar(_)
         | SqlType::Char(_)
-        | SqlType::Precise(..) => true,
+        | SqlType::Precise(..)
+        | SqlType::System(_) => true,
         SqlType::Numeric { .. } => *sql_type != SqlType::NUMERIC,
         SqlType::Array(item) => is_more_than_arrow(item),
         _ => false,

@@ -23,6 +23,7 @@ mod shared_comments;
 mod sql_type;
 pub mod stable;
 mod stale_types;
+mod system_type;
 mod trigger;
 mod user_type;
 
@@ -45,6 +46,7 @@ pub use shared_comments::Shared;
 pub use sql_type::{
     Attribute, Domain, DomainCheck, EnumLabel, SqlType, TypeId, UserType, UserTypeKind,
 };
+pub use system_type::SystemType;
 pub use trigger::{Trigger, TriggerEvent, TriggerEvents, TriggerState, TriggerTime};
 pub use user_type::{LABEL_DISTANCE, labels, order_between};
 

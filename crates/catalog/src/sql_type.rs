@@ -1,5 +1,6 @@
 //! Column types with PostgreSQL names, and the Arrow types that represent them.
 
+use crate::system_type::SystemType;
 use arrow::datatypes::{DataType, Field, IntervalUnit, TimeUnit};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -60,6 +61,8 @@ pub enum SqlType {
     User(#[serde(with = "crate::arrow_serde::shared")] Arc<UserType>),
     /// A type without an SQL name, by its Arrow type.
     Other(#[serde(with = "crate::arrow_serde::data_type")] DataType),
+    /// A type of the system catalogs.
+    System(SystemType),
 }
 
 /// Id of a type that a user has defined, or of arrays of one. No relation has the number of one.
@@ -170,6 +173,7 @@ impl SqlType {
             Self::Precise(of, _) => of.arrow(),
             Self::User(user) => user.arrow(),
             Self::Other(data_type) => data_type.clone(),
+            Self::System(of) => of.arrow(),
         }
     }
 
@@ -198,9 +202,25 @@ impl SqlType {
         match self {
             Self::Text => false,
             Self::Array(item) => item.arrow().is_string() || item.is_represented_as_another(),
-            Self::Other(_) => true,
+            Self::Other(_) | Self::System(_) => true,
             other => other.arrow().is_string(),
         }
+    }
+
+    /// The type of the system catalogs that it is, or that its items are.
+    pub fn system_type(&self) -> Option<SystemType> {
+        match self {
+            Self::System(of) => Some(*of),
+            Self::Array(item) => item.system_type(),
+            Self::User(user) => user.domain()?.base.system_type(),
+            _ => None,
+        }
+    }
+
+    /// Whether clients get its values in a form of their own, which the values alone do not show: names for object ids, and
+    /// vectors with blanks between their items.
+    pub fn has_shown_form(&self) -> bool {
+        self.system_type().is_some_and(|of| of.is_named_id() || of.is_vector())
     }
 
     /// The type without a declared precision of times or wide numerics.
@@ -249,8 +269,8 @@ impl fmt::Display for SqlType {
             }
             Self::User(user) => f.write_str(&user.name),
             Self::Other(DataType::Struct(_)) => f.write_str("record"),
-            Self::Other(DataType::Duration(TimeUnit::Second)) => f.write_str("refcursor"),
             Self::Other(data_type) => write!(f, "{data_type}"),
+            Self::System(of) => f.write_str(of.name()),
         }
     }
 }

@@ -4,7 +4,8 @@
 //! does not contain it, it is searched first, so a temporary table hides another table of the same
 //! name.
 
-use store::catalog::{OWN_TEMPORARY_SCHEMA, is_temporary_schema};
+use crate::names::SYSTEM_SCHEMAS;
+use store::catalog::{Catalog, OWN_TEMPORARY_SCHEMA, is_temporary_schema};
 use values::{Error, Result};
 
 /// A search path.
@@ -46,6 +47,20 @@ impl<'a> SearchPath<'a> {
     pub fn schemas(self) -> impl Iterator<Item = &'a str> {
         let implicit = !self.named.iter().any(|schema| schema == OWN_TEMPORARY_SCHEMA);
         implicit.then_some(self.own).into_iter().chain(self.named())
+    }
+
+    /// The schemas of the setting that exist, each once; with `implicit` also those that are searched before them.
+    pub fn existing(self, catalog: &Catalog, implicit: bool) -> Vec<&'a str> {
+        let unnamed = |schema: &&str| implicit && !self.named().any(|named| named == *schema);
+        let before = [self.own, "pg_catalog"].into_iter().filter(unnamed);
+        let mut all = Vec::new();
+        for schema in before.chain(self.named()) {
+            let is_there = SYSTEM_SCHEMAS.contains(&schema) || catalog.schema(schema).is_some();
+            if is_there && !all.contains(&schema) {
+                all.push(schema);
+            }
+        }
+        all
     }
 
     /// The schemas in which names of functions are looked up, in order: temporary functions are called with their schema only.

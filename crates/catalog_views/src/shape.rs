@@ -50,7 +50,9 @@ impl Shape {
             columns.split(", ").filter_map(ShapeColumn::parse).collect();
         let field = |column: &ShapeColumn| {
             let field = Field::new(column.name, column.form.arrow(), true);
-            with_system_type(field, column.type_name)
+            // A domain over `name`.
+            let is_identifier = column.type_name == "sql_identifier";
+            with_system_type(field, if is_identifier { "name" } else { column.type_name })
         };
         let arrow = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
         Some(Self { schema, name, oid, kind, columns, arrow })

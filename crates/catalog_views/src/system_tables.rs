@@ -4,6 +4,7 @@ use crate::access::{Access, denied};
 use crate::columns::Columns;
 use crate::errors::not_in_cluster;
 use crate::functions::Functions;
+use crate::names::closed_kind;
 use crate::origin::{self, settings};
 use crate::view_context::{ViewColumns, ViewContext};
 use crate::{all_servers, information_schema, pando, pg_catalog, shape};
@@ -58,8 +59,10 @@ pub fn table(
         functions: &|name| functions.has(name),
         access,
     };
-    if !access.is_superuser() && has_secrets(schema, name) {
-        let kind = if name == "pg_shadow" { "view" } else { "table" };
+    if let None | Some("pg_catalog") = schema
+        && let Some(kind) = closed_kind(name)
+        && !access.is_superuser()
+    {
         return Err(denied(kind, name));
     }
     let batch = match schema {
@@ -132,11 +135,6 @@ fn totals(shares: &RecordBatch) -> pando::Totals {
         }
     }
     totals
-}
-
-/// Whether a system table contains password verifiers.
-fn has_secrets(schema: Option<&str>, name: &str) -> bool {
-    matches!(schema, None | Some("pg_catalog")) && matches!(name, "pg_authid" | "pg_shadow")
 }
 
 /// A sequence as a table with one row.

@@ -1,5 +1,13 @@
-//! Functions of the engine that compute whole columns at a time.
+//! How functions are given to the engine.
+//!
+//! - Most functions compute whole columns at a time ([`function`]); those of [`zoned`] depend on the time zone.
+//! - [`row_function`]: functions that compute one row at a time.
+//! - [`text_function`]: functions that return text and receive the engine's arguments unchanged.
+//! - [`overload`]: functions of the engine with more argument types, or with other results for some.
 
+pub mod overload;
+pub mod row_function;
+pub mod text_function;
 pub mod zoned;
 
 use datafusion::arrow::array::{Array, ArrayRef, new_null_array};

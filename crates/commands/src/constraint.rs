@@ -179,7 +179,14 @@ pub(crate) fn missing_attributes(constraint: &Constraint) -> Result<()> {
     ];
     match attributes.into_iter().find(|(used, _)| *used) {
         Some((_, what)) => Err(Error::missing(what).at(constraint.location)),
-        None => storage_options::check(&constraint.options, Stored::Index { is_hash: false }),
+        None if matches!(
+            constraint.contype(),
+            ConstrType::ConstrPrimary | ConstrType::ConstrUnique
+        ) =>
+        {
+            storage_options::check(&constraint.options, Stored::Index { is_hash: false })
+        }
+        None => Ok(()),
     }
 }
 

@@ -6,6 +6,7 @@ use crate::data_type::DataType;
 use crate::names::{incomplete, node};
 use crate::options::constant_text;
 use grammar::expression_text;
+use grammar::tree::a_const::Val;
 use grammar::tree::{DiscardMode, DiscardStmt, ExecuteStmt, Node, NodeEnum, PrepareStmt};
 
 /// PREPARE.
@@ -29,8 +30,10 @@ pub struct Execute {
 /// An argument of EXECUTE.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Argument {
-    /// A constant, by its text; `None` for NULL.
+    /// A quoted constant, by its text; `None` for NULL.
     Constant(Option<String>),
+    /// A number or a truth value, by its text.
+    Typed(String),
     /// A parameter of the EXECUTE itself, by its number from 0.
     Parameter(usize),
     /// Another expression, by its text.
@@ -74,7 +77,12 @@ impl Execute {
 impl Argument {
     fn of(value: &Node) -> Result<Self> {
         match node(Some(value))? {
-            NodeEnum::AConst(constant) => Ok(Self::Constant(constant_text(constant))),
+            NodeEnum::AConst(constant) => Ok(match (constant_text(constant), &constant.val) {
+                (Some(text), Some(Val::Ival(_) | Val::Fval(_) | Val::Boolval(_))) => {
+                    Self::Typed(text)
+                }
+                (text, _) => Self::Constant(text),
+            }),
             NodeEnum::ParamRef(parameter) if parameter.number > 0 => {
                 Ok(Self::Parameter(parameter.number.unsigned_abs() as usize - 1))
             }

@@ -5,6 +5,7 @@ use crate::held::{Held, HeldMark};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use catalog_views::session_context::TransactionStatus;
 use catalog_views::settings::Settings;
+use catalog_views::settings::modes::Progress;
 use catalog_views::settings::scopes::{self, Mark, Scope};
 use chrono::{DateTime, Utc};
 use executor::Control;
@@ -12,6 +13,7 @@ use procedural::Held as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use store::catalog::Catalog;
 use store::locks::{Owner, Party};
 use store::{DistributedSavepoint, DistributedTransaction, Store};
 use values::error::{Error, Result, SqlState};
@@ -197,6 +199,13 @@ impl Conversation {
         self.open.take()
     }
 
+    /// The catalog of the open transaction, or the newest one.
+    pub fn catalog(&self, store: &Store) -> Arc<Catalog> {
+        self.open
+            .as_ref()
+            .map_or_else(|| store.catalog(), |open| open.transaction.catalog().clone())
+    }
+
     /// The open transaction, if there is one.
     pub fn open(&mut self) -> Option<&mut Open> {
         self.open.as_mut()
@@ -238,9 +247,10 @@ impl Conversation {
         self.open.as_ref().is_some_and(|open| open.has_snapshot)
     }
 
-    /// Whether the open transaction has a savepoint.
-    pub fn has_savepoint(&self) -> bool {
-        self.open.as_ref().is_some_and(|open| !open.savepoints.is_empty())
+    /// What the open transaction has done.
+    pub fn progress(&self) -> Progress {
+        let has_savepoint = self.open.as_ref().is_some_and(|open| !open.savepoints.is_empty());
+        Progress { has_snapshot: self.has_snapshot(), has_savepoint }
     }
 
     /// Begins a transaction. Returns false if one is open already.
@@ -388,6 +398,7 @@ impl Conversation {
     pub fn release(&mut self, name: &str) -> Result<()> {
         let open = block(&mut self.open).ok_or_else(|| no_transaction("RELEASE SAVEPOINT"))?;
         let index = open.find(name)?;
+        scopes::release(&self.settings, &open.savepoints[index].2);
         open.savepoints.truncate(index);
         Ok(())
     }

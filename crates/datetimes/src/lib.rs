@@ -2,8 +2,9 @@
 //!
 //! - [`datetime`] and [`interval`] read texts, [`calendar`] counts days, [`moments`] knows the ranges of dates and
 //!   timestamps and their infinities, [`zone`] the time zones, [`fields`] what EXTRACT gives.
+//! - [`output`] writes times of day and intervals.
 //!
-//! Not here: arrays of values, their output, and errors with SQLSTATEs (`values`).
+//! Not here: arrays of values, the output of dates and timestamps, and errors with SQLSTATEs (`values`).
 
 pub mod calendar;
 mod clock;
@@ -17,6 +18,7 @@ mod interval_parts;
 mod iso_interval;
 pub mod moments;
 mod order;
+pub mod output;
 mod tokens;
 mod words;
 pub mod zone;

@@ -1,7 +1,14 @@
-//! Typed expressions over a table's row as SQL text, as PostgreSQL writes them (`pg_get_expr`).
+//! Texts of PostgreSQL's catalogs in SQL: definitions of objects, and typed expressions over a table's row (`pg_get_expr`).
 //!
-//! The text is for people and catalogs. An operator stands in parentheses, a constant has its type, and conversions that the
-//! statement did not ask for are written where PostgreSQL writes them: in operands and arguments.
+//! The texts are for people and catalogs. In the text of an expression an operator stands in parentheses, a constant has its
+//! type, and conversions that the statement did not ask for are written where PostgreSQL writes them: in operands and
+//! arguments.
+
+pub mod definitions;
+pub mod index_parts;
+pub mod triggers;
+
+pub use definitions::quote_ident;
 
 use analyzer::system::{Oid, SqlType, functions, operators};
 use analyzer::tree::{Call, Cast, Chain, Conversion, Expr, Kind, Literal, Quantified, TruthTest};

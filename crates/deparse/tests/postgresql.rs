@@ -38,6 +38,7 @@ fn shown(text: &str) -> String {
         key: Vec::new(),
         hidden: Default::default(),
         defaults: Default::default(),
+        identities: Vec::new(),
         rows_of: None,
     };
     let (_, bound) = bind_row(&Nothing, &table, &[RowExpression::IndexKey(text)]).expect("bound");

@@ -1,4 +1,5 @@
-//! `to_char`, `to_date`, `to_timestamp` and `to_number`: values written and read by a pattern.
+//! `to_char`, `to_date`, `to_timestamp` and `to_number`: values written and read by a pattern. `pg_size_pretty` and
+//! `pg_size_bytes`: numbers of bytes written and read with units (`sizes`).
 //!
 //! A pattern is cut into parts once for each distinct text (`pattern`). Moments (dates, times, intervals) and numbers
 //! have their own fields. What a field means follows PostgreSQL to the letter, odd cases included; the locale is C.
@@ -12,6 +13,7 @@ mod pattern;
 mod read_moment;
 mod read_number;
 mod resolve;
+mod sizes;
 mod write_moment;
 mod write_number;
 
@@ -20,5 +22,7 @@ use datafusion::logical_expr::ScalarUDF;
 
 /// The functions that are the same for every session.
 pub fn all() -> Vec<ScalarUDF> {
-    calls::all()
+    let mut all = calls::all();
+    all.extend(sizes::all());
+    all
 }

@@ -2,11 +2,12 @@
 
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, make_comparator};
 use datafusion::arrow::compute::{SortOptions, partition};
-use datafusion::arrow::datatypes::Int64Type;
+use datafusion::arrow::datatypes::{DataType, Float32Type, Float64Type, Int64Type};
 use std::cmp::Ordering;
 use std::fmt;
 use std::ops::Range;
 use values::error::{Error, Result, SqlState};
+use values::numbers::is_key_of_nan;
 
 /// A frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -182,6 +183,16 @@ impl Frames {
         // Rows without a key are in the frames of each other alone.
         let limit = |row: usize| match key.is_null(row) {
             true => at_peers(row),
+            // An infinity less itself: all numbers are within it, but not NaN, which comes last, or first downwards.
+            false if is_nan(limits, row) && !is_nan(key, row) => match is_start == frame.descending
+            {
+                false if is_start => known.start,
+                false => known.end,
+                true => {
+                    let is_before = |at: usize| is_nan(key, known.start + at) == is_start;
+                    known.start + partition_point(known.len(), is_before)
+                }
+            },
             false => {
                 let is_before = |at: usize| match compare(row, at) {
                     Ordering::Greater => true,
@@ -215,6 +226,16 @@ impl Frames {
     /// Whether frames leave rows out.
     pub(crate) fn have_parts(&self) -> bool {
         self.exclusion != Exclusion::Nothing
+    }
+}
+
+/// Whether a key, or one at a bound, is NaN.
+fn is_nan(keys: &ArrayRef, row: usize) -> bool {
+    match keys.data_type() {
+        DataType::Float32 => keys.as_primitive::<Float32Type>().value(row).is_nan(),
+        DataType::Float64 => keys.as_primitive::<Float64Type>().value(row).is_nan(),
+        DataType::BinaryView => is_key_of_nan(keys.as_binary_view().value(row)),
+        _ => false,
     }
 }
 

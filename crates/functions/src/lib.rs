@@ -3,7 +3,7 @@
 //! Each folder holds the functions on one kind of value. To add a SQL function:
 //!
 //! 1. Write it in its own file in the folder of its kind, with `columnar::function` (whole columns,
-//!    fast), `row_function::function` (row by row, short) or the engine's `ScalarUDFImpl`.
+//!    fast), `columnar::row_function::function` (row by row, short) or the engine's `ScalarUDFImpl`.
 //! 2. Add it to `all()` in the folder's `mod.rs`: [`register_shared`] registers it in all sessions.
 //! 3. Test it with a statement in `crates/query/tests`, with PostgreSQL's output as expected output.
 //! 4. If it replaces an operator, add it to [`operators`] instead of `all()`; `lowering` inserts it.
@@ -18,19 +18,17 @@ pub mod json;
 mod limits;
 pub mod numbers;
 pub mod operators;
-mod overload;
 mod regexes;
 mod replaced;
-pub mod row_function;
 pub mod system;
 pub mod text;
-pub mod text_function;
 
+use columnar::overload;
 use datafusion::execution::{FunctionRegistry, SessionState};
 use std::sync::Arc;
 use values::error::Result;
 
-pub use columnar::zoned;
+pub use columnar::{row_function, text_function, zoned};
 pub use formats;
 pub use limits::{folding, limited_copies};
 

@@ -2,7 +2,7 @@
 //! them, but plan fragments can: every server knows them by name.
 
 use crate::arrays::order;
-use crate::casts::sent;
+use crate::casts::{sent, shown, system};
 use crate::datetime::{bounds, extract, intervals, moments, precision};
 use crate::numbers::{bits, decimals, floats, integers, open, rank};
 use crate::regexes;
@@ -48,6 +48,7 @@ pub fn named(name: &str) -> Option<Arc<ScalarUDF>> {
             .chain([Arc::new(order::key()), Arc::new(parts::as_name())]);
         let all = all.chain(domains::all().map(Arc::new)).chain(tid::all().map(Arc::new));
         let all = all.chain([Arc::new(bits::exclusive_or()), Arc::new(sent::sent())]);
+        let all = all.chain(shown::all().map(Arc::new)).chain(system::all().map(Arc::new));
         let all =
             all.chain(["year", "second", "milliseconds"].map(extract::of_field).map(Arc::new));
         let all = all.chain(rank::all().map(Arc::new));

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{
-    Catalog, ColumnId, ForeignKey, Index, ReferentialAction, SqlType, Table, TableId,
+    Catalog, ColumnId, ForeignKey, Index, ReferentialAction, SqlType, SystemType, Table, TableId,
 };
 use values::error::{Error, Result, SqlState};
 use values::numbers;
@@ -197,9 +197,18 @@ fn unmodified(of: &SqlType) -> String {
 fn is_comparable(from: &SqlType, to: &SqlType) -> bool {
     let (from, to) = (unrestricted(from), unrestricted(to));
     // Types that are held as others are, and have operators of their own only.
-    let is_own = |of: &SqlType| matches!(of, SqlType::User(_) | SqlType::Uuid);
+    let is_own = |of: &SqlType| matches!(of, SqlType::User(_) | SqlType::Uuid | SqlType::System(_));
     if is_own(from) || is_own(to) {
         return match (from, to) {
+            (SqlType::System(from), SqlType::System(to)) => {
+                from == to || from.is_id() && to.is_id() && from.is_ordered() && to.is_ordered()
+            }
+            // Integers become object ids, and names and texts are compared.
+            (SqlType::SmallInt | SqlType::Integer | SqlType::BigInt, SqlType::System(to)) => {
+                to.is_id() && to.is_ordered()
+            }
+            (SqlType::Text | SqlType::Varchar(_), SqlType::System(to)) => *to == SystemType::Name,
+            (SqlType::System(from), SqlType::Text) => *from == SystemType::Name,
             (SqlType::User(from), SqlType::User(to)) => from.id == to.id,
             (from, to) => from == to,
         };

@@ -17,6 +17,11 @@ pub fn chosen<'a>(
     free(catalog, table, (&columns, label))
 }
 
+/// The name of a foreign key without one. A column that is written twice is twice in it.
+pub fn of_foreign_key(catalog: &Catalog, table: &Table, columns: &[String]) -> String {
+    free(catalog, table, (&columns.join("_"), "fkey"))
+}
+
 /// The name of the sequence of a column: one that is free, and none of `others`.
 pub fn of_sequence(catalog: &Catalog, table: &Table, column: &str, others: &[String]) -> String {
     let is_free = |name: &String| {

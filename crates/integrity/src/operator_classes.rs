@@ -1,6 +1,6 @@
 //! The orders of indexes: types that have one, and operator classes that mean it.
 
-use store::catalog::SqlType;
+use store::catalog::{SqlType, SystemType};
 use values::error::{Error, Result, SqlState};
 
 /// The error for a type that PostgreSQL cannot order.
@@ -21,6 +21,11 @@ pub fn require_order(sql_type: &SqlType) -> Result<()> {
     let sql_type = sql_type.representation();
     if *sql_type == SqlType::Json {
         return Err(without_order("json"));
+    }
+    if let SqlType::System(of) = sql_type
+        && !of.is_ordered()
+    {
+        return Err(without_order(of.name()));
     }
     if has_documents(sql_type) || !store::key::is_key_type(&sql_type.arrow()) {
         let message = format!("an index on a column of type {sql_type} is not supported");
@@ -77,9 +82,6 @@ pub fn require_class(class: &str, sql_type: &SqlType) -> Result<()> {
         "text_ops" | "varchar_ops" | "text_pattern_ops" | "varchar_pattern_ops" => {
             matches!(sql_type, SqlType::Text | SqlType::Varchar(_))
         }
-        // What holds columns of these types, and has their order.
-        "name_ops" | "char_ops" => matches!(sql_type, SqlType::Text),
-        "oid_ops" => matches!(sql_type, SqlType::BigInt),
         "bpchar_ops" if *sql_type == SqlType::Text => {
             let message = format!("the operator class \"{class}\" of {sql_type} is not supported");
             return Err(Error::unsupported(message));
@@ -88,8 +90,12 @@ pub fn require_class(class: &str, sql_type: &SqlType) -> Result<()> {
         "jsonb_ops" => matches!(sql_type, SqlType::Jsonb),
         "interval_ops" => matches!(sql_type, SqlType::Interval),
         "array_ops" => matches!(sql_type, SqlType::Array(_)),
-        "bit_ops" | "cidr_ops" | "inet_ops" | "macaddr_ops" | "money_ops" | "oidvector_ops"
-        | "range_ops" | "record_ops" | "timetz_ops" | "tsvector_ops" | "varbit_ops" => false,
+        "oid_ops" => matches!(sql_type, SqlType::System(of) if of.is_id() && of.is_ordered()),
+        "name_ops" => *sql_type == SqlType::System(SystemType::Name),
+        "char_ops" => *sql_type == SqlType::System(SystemType::Char),
+        "oidvector_ops" => *sql_type == SqlType::System(SystemType::OidVector),
+        "bit_ops" | "cidr_ops" | "inet_ops" | "macaddr_ops" | "money_ops" | "range_ops"
+        | "record_ops" | "timetz_ops" | "tsvector_ops" | "varbit_ops" => false,
         "enum_ops" => matches!(sql_type, SqlType::User(user) if user.domain().is_none()),
         _ => {
             let message =

@@ -198,6 +198,7 @@ impl<'a> Evaluation<'a> {
             Step::AnyElement => match value {
                 Value::Array(array) => elements(array).try_for_each(next),
                 _ if self.is_lax() => next(item),
+                _ if at.is_lenient => Ok(()),
                 _ => Err(failed(
                     SqlState::SqlJsonArrayNotFound,
                     "jsonpath wildcard array accessor can only be applied to an array",
@@ -243,6 +244,7 @@ impl<'a> Evaluation<'a> {
         let items: Vec<&str> = match Value::of(item) {
             Value::Array(array) => elements(array).collect(),
             _ if self.is_lax() => vec![item],
+            _ if at.is_lenient => return Ok(()),
             _ => {
                 return Err(failed(
                     SqlState::SqlJsonArrayNotFound,

@@ -7,7 +7,6 @@
 
 mod aggregates;
 mod ctes;
-mod decimals;
 mod distinct;
 mod expressions;
 mod folding;
@@ -24,7 +23,6 @@ mod populate;
 mod query;
 mod readable;
 mod record_fields;
-mod records;
 mod refusal;
 mod result;
 mod rows;
@@ -42,7 +40,6 @@ mod windows;
 
 pub use optimizer::callable;
 pub use refusal::{Refusal, Result};
-pub use result::{label, with_labels, with_types};
 pub use rows::{Rows, lower_output, lower_over};
 pub use user_functions::{Shape, UserFunctions};
 

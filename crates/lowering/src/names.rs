@@ -35,14 +35,6 @@ impl Qualifiers {
     }
 }
 
-/// The most bytes of a name.
-const NAME_BYTES_MAX: usize = 63;
-
-/// A text as a value of type `name`, which has at most 63 bytes.
-pub(crate) fn cut(text: &str) -> &str {
-    &text[..text.floor_char_boundary(NAME_BYTES_MAX)]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

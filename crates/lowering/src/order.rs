@@ -5,6 +5,7 @@ use crate::scope::Lowering;
 use crate::typed::Typed;
 use analyzer::tree::{Limit, SortKey};
 use datafusion::arrow::datatypes::DataType;
+use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{Column, ScalarValue};
 use datafusion::logical_expr::expr::{Sort, WindowFunction, WindowFunctionParams};
 use datafusion::logical_expr::{
@@ -38,8 +39,14 @@ impl Lowering<'_> {
         width: usize,
     ) -> Result<LogicalPlan> {
         let columns = plan.schema().columns();
-        let plan = match limit.count.is_some() && limit.with_ties {
-            true => self.with_ties(plan, &order, limit)?,
+        let (count, offset) = self.row_counts(limit)?;
+        // The engine cuts by numbers that it knows before it runs the plan.
+        let is_numbered =
+            limit.with_ties || is_queried(count.as_ref()) || is_queried(offset.as_ref());
+        let plan = match is_numbered {
+            true => {
+                self.kept_by_number(plan, &order, limit.with_ties, count.clone(), offset.clone())?
+            }
             false => plan,
         };
         let plan = match order.is_empty() {
@@ -53,11 +60,7 @@ impl Lowering<'_> {
                 LogicalPlanBuilder::from(plan).project(own.collect::<Vec<_>>())?.build()?
             }
         };
-        if limit.with_ties {
-            return Ok(plan);
-        }
-        let (count, offset) = self.row_counts(limit)?;
-        if count.is_none() && offset.is_none() {
+        if is_numbered || (count.is_none() && offset.is_none()) {
             return Ok(plan);
         }
         Ok(LogicalPlanBuilder::from(plan).limit_by_expr(offset, count)?.build()?)
@@ -93,25 +96,30 @@ impl Lowering<'_> {
         Ok(Expr::WindowFunction(Box::new(call)))
     }
 
-    /// The rows up to a number, and those that the order cannot tell from the last of them.
-    fn with_ties(
-        &mut self,
+    /// The rows behind `offset`, up to `count`; with ties those, too, that the order cannot tell from the last of them.
+    fn kept_by_number(
+        &self,
         plan: LogicalPlan,
         order: &[Sort],
-        limit: &Limit,
+        with_ties: bool,
+        count: Option<Expr>,
+        offset: Option<Expr>,
     ) -> Result<LogicalPlan> {
-        let (count, offset) = self.row_counts(limit)?;
         let number = |rows: Expr| cast(rows, NUMBER);
         let none = lit(ScalarValue::Decimal128(Some(0), 20, 0));
         let offset = match offset.map(number) {
             Some(offset) => when(offset.clone().is_null(), none.clone()).otherwise(offset)?,
             None => none.clone(),
         };
-        let numbers = [self.counting("rank", order)?, self.counting("row_number", order)?];
-        let numbers = numbers.to_vec();
-        let [rank, row] = [0, 1].map(|at: usize| {
-            number(Expr::Column(Column::new_unqualified(numbers[at].schema_name().to_string())))
+        let mut numbers = vec![self.counting("row_number", order)?];
+        if with_ties {
+            numbers.push(self.counting("rank", order)?);
+        }
+        let mut columns = numbers.iter().map(|call| {
+            number(Expr::Column(Column::new_unqualified(call.schema_name().to_string())))
         });
+        let Some(row) = columns.next() else { return missing("row_number") };
+        let rank = columns.next().unwrap_or_else(|| row.clone());
         let plan = LogicalPlanBuilder::window_plan(plan, numbers)?;
         let is_behind = row.gt(offset.clone());
         let kept = match count.map(number) {
@@ -151,4 +159,10 @@ impl Lowering<'_> {
             _ => Ok(Some(rows.expr)),
         }
     }
+}
+
+/// Whether a number of rows is a query's value.
+fn is_queried(rows: Option<&Expr>) -> bool {
+    let is_query = |part: &Expr| Ok(matches!(part, Expr::ScalarSubquery(_)));
+    rows.is_some_and(|rows| rows.exists(is_query).unwrap_or(true))
 }

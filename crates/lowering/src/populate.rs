@@ -160,8 +160,9 @@ impl Populate {
             let mut column: Vec<Option<String>> = Vec::with_capacity(objects.len());
             for (row, object) in objects.iter().enumerate() {
                 let value = object.map(|object| access::field(object, &attribute.name));
+                let inner = base.and_then(|base| row_at(base.column(at), row));
                 column.push(match value.transpose()?.flatten() {
-                    Some(value) => literal(value, &attribute.sql_type, &attribute.name)?,
+                    Some(value) => literal(value, &attribute.sql_type, &attribute.name, inner)?,
                     None if object.is_some() && base.is_none_or(|base| base.is_null(row)) => {
                         admit(true, &attribute.sql_type)?;
                         None
@@ -221,13 +222,30 @@ fn admit(is_null: bool, of: &SqlType) -> Result<()> {
     admit(is_null, &domain.base)
 }
 
-/// The text that the input function of a type reads for a value; `None` for NULL.
-fn literal(json: &str, sql_type: &SqlType, key: &str) -> Result<Option<String>> {
+/// A row that is given: an array of rows, and a place in it. `None` if it is NULL, or if none is given.
+type Given<'a> = Option<(&'a StructArray, usize)>;
+
+/// The row at a place, if the values are rows.
+fn row_at(values: &ArrayRef, row: usize) -> Given<'_> {
+    values.as_struct_opt().filter(|rows| rows.is_valid(row)).map(|rows| (rows, row))
+}
+
+/// The text of a field of a row that is given.
+fn given_text(given: Given<'_>, at: usize, sql_type: &SqlType) -> Result<Option<String>> {
+    let Some((rows, row)) = given else { return Ok(None) };
+    let text = written(&rows.column(at).slice(row, 1), sql_type)?;
+    let text = text.as_string_view();
+    Ok(text.is_valid(0).then(|| text.value(0).to_owned()))
+}
+
+/// The text that the input function of a type reads for a value; `None` for NULL. A row has the fields of `given` which the
+/// object lacks.
+fn literal(json: &str, sql_type: &SqlType, key: &str, given: Given<'_>) -> Result<Option<String>> {
     let value = Value::of(json);
     if let SqlType::User(user) = sql_type
         && let Some(domain) = user.domain()
     {
-        let text = literal(json, &domain.base, key)?;
+        let text = literal(json, &domain.base, key, given)?;
         admit(text.is_none(), sql_type)?;
         return Ok(text);
     }
@@ -246,7 +264,7 @@ fn literal(json: &str, sql_type: &SqlType, key: &str) -> Result<Option<String>> 
                     let what = "an array of several dimensions from JSON is not supported";
                     return Err(Error::unsupported(what));
                 }
-                Ok(match literal(element, item, key)? {
+                Ok(match literal(element, item, key, None)? {
                     Some(text) if is_array && is_list(item) => text,
                     Some(text) => quoted(&text),
                     None => "NULL".to_owned(),
@@ -260,14 +278,21 @@ fn literal(json: &str, sql_type: &SqlType, key: &str) -> Result<Option<String>> 
         }
         (of, _) if let (Some(attributes), false) = (of.attributes(), is_text) => {
             require_object(json)?;
-            let field = |attribute: &Attribute| {
-                let Some(value) = access::field(json, &attribute.name)? else {
-                    return Ok(String::new());
+            let field = |(at, attribute): (usize, &Attribute)| {
+                let text = match access::field(json, &attribute.name)? {
+                    Some(value) => {
+                        let inner = given.and_then(|(rows, row)| row_at(rows.column(at), row));
+                        literal(value, &attribute.sql_type, &attribute.name, inner)?
+                    }
+                    None if given.is_none() => {
+                        admit(true, &attribute.sql_type)?;
+                        None
+                    }
+                    None => given_text(given, at, &attribute.sql_type)?,
                 };
-                let text = literal(value, &attribute.sql_type, &attribute.name)?;
                 Ok(text.map_or_else(String::new, |text| quoted(&text)))
             };
-            let fields = attributes.iter().map(field).collect::<Result<Vec<_>>>()?;
+            let fields = attributes.iter().enumerate().map(field).collect::<Result<Vec<_>>>()?;
             Ok(Some(format!("({})", fields.join(","))))
         }
         _ => Ok(access::text(json)?.map(|text| text.into_owned())),

@@ -1,10 +1,10 @@
 //! The fields of a record as values of their own.
 
-use crate::records::Of;
 use crate::refusal::{Result, missing};
 use crate::typed::Typed;
 use analyzer::system::SqlType;
 use datafusion::arrow::datatypes::{DataType, FieldRef};
+use records::Of;
 
 /// The fields of a record.
 pub(crate) fn fields_of(record: &Typed, types: &[SqlType]) -> Result<Vec<Typed>> {

@@ -3,25 +3,24 @@
 use crate::Surroundings;
 use crate::refusal::Result;
 use crate::scope::Lowering;
-use crate::types::{self, is_id, is_long_id, is_named_id};
-use analyzer::system::{Oid, SqlType};
+use crate::types;
+use analyzer::system::SqlType;
 use analyzer::tree::{Body, Cte, Expr, From, Kind, Output, Query, Relation, RelationId, Source};
-use datafusion::arrow::datatypes::DataType;
+use datafusion::arrow::datatypes::FieldRef;
 use datafusion::common::metadata::FieldMetadata;
-use datafusion::logical_expr::{Expr as Engine, LogicalPlan, LogicalPlanBuilder, cast};
-use functions::casts::labels;
+use datafusion::logical_expr::{Expr as Engine, LogicalPlan, LogicalPlanBuilder};
 use std::collections::BTreeMap;
-use store::catalog::{SqlType as Held, UserType};
+use store::catalog::SystemType;
 use values::field::{Field, Origin};
-use values::types::{TYPE_KEY, of_field, oids, plan_field};
+use values::types::{SYSTEM_TYPE_KEY, TYPE_KEY, plan_field};
 
-/// The plan with the columns converted to the types of results, and their description.
+/// The plan with columns that name their types, and their description.
 pub(crate) fn described(
     lowering: &Lowering<'_>,
     query: &Query,
     plan: LogicalPlan,
 ) -> Result<(LogicalPlan, Vec<Field>)> {
-    let plan = converted(lowering, query, plan)?;
+    let plan = with_type_names(query, plan)?;
     let fields = query.columns.iter().zip(plan.schema().fields()).enumerate();
     let fields = fields.map(|(index, (column, field))| {
         let sql_type = types::shown(column.sql_type, field.data_type());
@@ -43,73 +42,62 @@ pub(crate) fn column(lowering: &mut Lowering<'_>, output: &Output) -> Result<(En
         declared: sql_type.modifier >= 0,
         ..Field::new(output.name.clone(), types::shown(sql_type, &value.data_type))
     };
-    if !is_converted(sql_type) {
-        return Ok((value.expr.alias(&output.name), field));
-    }
-    let (value, name) = result_value(lowering, value.expr, sql_type)?;
-    let metadata: BTreeMap<String, String> =
-        name.map(|name| (TYPE_KEY.to_owned(), name)).into_iter().collect();
-    let metadata = Some(FieldMetadata::from(metadata));
-    Ok((value.alias_with_metadata(&output.name, metadata), field))
+    let names = type_name(sql_type)?.map(|name| BTreeMap::from([(TYPE_KEY.to_owned(), name)]));
+    Ok((value.expr.alias_with_metadata(&output.name, names.map(FieldMetadata::from)), field))
 }
 
-fn converted(lowering: &Lowering<'_>, query: &Query, plan: LogicalPlan) -> Result<LogicalPlan> {
-    if !query.columns.iter().any(|column| is_converted(column.sql_type)) {
+/// The plan whose columns name their types where the Arrow types do not imply them.
+fn with_type_names(query: &Query, plan: LogicalPlan) -> Result<LogicalPlan> {
+    let columns = plan.schema().fields().iter().zip(&query.columns);
+    let names = columns.map(|(field, column)| names_of(field, column.sql_type));
+    let names = names.collect::<Result<Vec<_>>>()?;
+    if names.iter().all(BTreeMap::is_empty) {
         return Ok(plan);
     }
-    let columns = plan.schema().iter().zip(&query.columns).map(|((relation, field), known)| {
+    let columns = plan.schema().iter().zip(names).map(|((relation, field), names)| {
         let column = Engine::Column((relation, field).into());
-        if !is_converted(known.sql_type) {
-            return Ok(column);
+        if names.is_empty() {
+            return column;
         }
-        let (value, name) = result_value(lowering, column, known.sql_type)?;
-        let metadata: BTreeMap<String, String> =
-            name.map(|name| (TYPE_KEY.to_owned(), name)).into_iter().collect();
-        let metadata = Some(FieldMetadata::from(metadata));
-        Ok(value.alias_qualified_with_metadata(relation.cloned(), field.name(), metadata))
+        let names = Some(FieldMetadata::from(names));
+        column.alias_qualified_with_metadata(relation.cloned(), field.name(), names)
     });
-    let columns: Vec<Engine> = columns.collect::<Result<_>>()?;
+    let columns: Vec<Engine> = columns.collect();
     Ok(LogicalPlanBuilder::from(plan).project(columns)?.build()?)
 }
 
-/// Whether results hold the values of a type otherwise than plans do.
-fn is_converted(sql_type: SqlType) -> bool {
-    let oid = sql_type.oid;
-    let is_vector = matches!(oid, Oid::NAME | Oid::CHAR | Oid::INT2VECTOR | Oid::OIDVECTOR);
-    (is_id(oid) && !is_long_id(oid)) || is_vector || oid.element() == Some(Oid::OID) || is_path(oid)
-}
-
-/// Whether values are JSON paths, which have a form of their own in results.
-fn is_path(oid: Oid) -> bool {
-    oid == Oid::JSONPATH || oid.element() == Some(Oid::JSONPATH)
-}
-
-/// The value in a result, and the name of its type if the Arrow type does not imply it.
-fn result_value(
-    lowering: &Lowering<'_>,
-    column: Engine,
-    sql_type: SqlType,
-) -> Result<(Engine, Option<String>)> {
-    let call = |name: &str, arguments: Vec<Engine>| match lowering.around.functions.scalar(name) {
-        Some(function) => Ok(function.call(arguments)),
-        None => crate::refusal::missing(format!("function {name}")),
-    };
-    let oid = sql_type.oid;
-    if is_path(oid) {
-        return crate::refusal::missing("a result of type jsonpath");
-    }
-    let name = oid.catalog_name();
-    Ok(match oid {
-        Oid::NAME => (column, Some("name".to_owned())),
-        Oid::CHAR => (column, Some("\"char\"".to_owned())),
-        Oid::INT2VECTOR | Oid::OIDVECTOR => {
-            let blank = datafusion::logical_expr::lit(" ");
-            (call("array_to_string", vec![column, blank])?, None)
+/// What the field of a column has to say of its type. A value that is only taken for one of another type has the field of
+/// the column that it comes from.
+fn names_of(field: &FieldRef, sql_type: SqlType) -> Result<BTreeMap<String, String>> {
+    let mut names = BTreeMap::new();
+    let known = |key: &str| field.metadata().get(key);
+    let is_of_system = |name: &String| SystemType::of_name(name.trim_end_matches("[]")).is_some();
+    match type_name(sql_type)? {
+        Some(name) => names.insert(TYPE_KEY.to_owned(), name),
+        None if known(TYPE_KEY).is_some_and(is_of_system) => {
+            names.insert(TYPE_KEY.to_owned(), String::new())
         }
-        oid if is_named_id(oid) => (call(&format!("{name}out"), vec![column])?, None),
-        oid if is_id(oid) => (cast(column, DataType::UInt32), Some("oid".to_owned())),
-        _ => (cast(column, oids()), Some("oid[]".to_owned())),
-    })
+        None => None,
+    };
+    if known(SYSTEM_TYPE_KEY).is_some() && !sql_type.oid.is_of_users() {
+        names.insert(SYSTEM_TYPE_KEY.to_owned(), sql_type.oid.catalog_name().to_owned());
+    }
+    names.retain(|key, name| known(key) != Some(&*name));
+    Ok(names)
+}
+
+/// The name of a type of the system catalogs, as fields of plans have it; `None` for other types, also for domains and `char`.
+///
+/// # Errors
+/// Missing for JSON paths, which have a form of their own in results.
+fn type_name(sql_type: SqlType) -> Result<Option<String>> {
+    let held = types::system(sql_type).filter(|_| !sql_type.oid.is_of_users());
+    let Some(held) = held else { return Ok(None) };
+    match held.system_type() {
+        Some(SystemType::Jsonpath) => crate::refusal::missing("a result of type jsonpath"),
+        Some(SystemType::Void | SystemType::Cstring | SystemType::Bpchar) => Ok(None),
+        _ => Ok(plan_field("", &held, true).metadata().get(TYPE_KEY).cloned()),
+    }
 }
 
 /// The column of a table that a result column returns unchanged. `ctes` are the queries in WITH around the query.
@@ -154,80 +142,4 @@ fn relation_in(item: &From, id: RelationId) -> Option<&Relation> {
         From::Relation(relation) => (relation.id == id).then_some(relation),
         From::Join { left, right, .. } => relation_in(left, id).or_else(|| relation_in(right, id)),
     }
-}
-
-/// A plan whose columns of enums have their labels, as clients get them. `fields` describe the columns.
-///
-/// # Errors
-/// The engine refuses the plan.
-pub fn with_labels(plan: LogicalPlan, fields: &[Field]) -> datafusion::common::Result<LogicalPlan> {
-    let is_enum = |field: &Field| labels_of(&field.sql_type).is_some();
-    if !fields.iter().any(is_enum) {
-        return Ok(plan);
-    }
-    let columns = plan.schema().iter().zip(fields).map(|((relation, field), known)| {
-        let column = Engine::Column((relation, field).into());
-        match labels_of(&known.sql_type) {
-            Some(user) => {
-                let label = labels::of(user).call(vec![column]);
-                label.alias_qualified(relation.cloned(), field.name())
-            }
-            None => column,
-        }
-    });
-    let columns: Vec<Engine> = columns.collect();
-    LogicalPlanBuilder::from(plan).project(columns)?.build()
-}
-
-/// A plan whose columns name their types, where computed values do not say of which type they are. `fields` describe the
-/// columns.
-///
-/// # Errors
-/// The engine refuses the plan.
-pub fn with_types(plan: LogicalPlan, fields: &[Field]) -> datafusion::common::Result<LogicalPlan> {
-    let is_named = |of: &Held| {
-        let item = match of {
-            Held::Array(item) => item.as_ref(),
-            of => of,
-        };
-        item.user_type().is_some() || matches!(item, Held::Uuid | Held::Json | Held::Jsonb)
-    };
-    let mut is_changed = false;
-    let columns = plan.schema().iter().zip(fields).map(|((relation, field), known)| {
-        let column = Engine::Column((relation, field).into());
-        let (wanted, has) = (&known.sql_type, of_field(field));
-        let is_unknown = has != *wanted && has.user_type().is_none();
-        let fits = match (wanted.arrow(), field.data_type()) {
-            (DataType::List(wanted), DataType::List(has)) => wanted.data_type() == has.data_type(),
-            (wanted, has) => wanted == *has,
-        };
-        if !is_unknown || !is_named(wanted) || !fits {
-            return column;
-        }
-        is_changed = true;
-        let column = match wanted.arrow() == *field.data_type() {
-            true => column,
-            false => cast(column, wanted.arrow()),
-        };
-        let metadata = plan_field("", wanted, true).metadata().clone();
-        let metadata = Some(FieldMetadata::from(metadata));
-        column.alias_qualified_with_metadata(relation.cloned(), field.name(), metadata)
-    });
-    let columns: Vec<Engine> = columns.collect();
-    match is_changed {
-        true => LogicalPlanBuilder::from(plan).project(columns)?.build(),
-        false => Ok(plan),
-    }
-}
-
-/// A column over rows at hand with the labels of an enum.
-pub fn label(column: Engine, field: &Field) -> Engine {
-    match labels_of(&field.sql_type) {
-        Some(user) => labels::of(user).call(vec![column.unalias()]).alias(&field.name),
-        None => column,
-    }
-}
-
-fn labels_of(sql_type: &Held) -> Option<&std::sync::Arc<UserType>> {
-    sql_type.user_type().filter(|user| user.has_labels())
 }

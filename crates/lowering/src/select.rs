@@ -206,6 +206,18 @@ impl Lowering<'_> {
         on: &[Expr],
         keys: &[SortKey],
     ) -> Result<(LogicalPlan, Vec<Sort>)> {
+        let is_sorted_set = |key: &SortKey| {
+            let output = match key.expr.kind {
+                Kind::Output(place) => select.output.get(place),
+                _ => None,
+            };
+            let expr = output.map_or(&key.expr, |output| &output.expr);
+            analyzer::contains(expr, &mut |part| matches!(part.kind, Kind::Set(..)))
+        };
+        // PostgreSQL computes these sets for the first rows.
+        if !select.sets.is_empty() && !keys.is_empty() && !keys.iter().any(is_sorted_set) {
+            return missing("DISTINCT ON with a set by which the rows are not ordered");
+        }
         let same = on.iter();
         let same =
             same.map(|on| SortKey { expr: on.clone(), descending: false, nulls_first: false });

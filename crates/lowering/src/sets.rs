@@ -14,7 +14,9 @@ use datafusion::common::{
     Column, DFSchema, FunctionalDependencies, NullHandling, ScalarValue, UnnestOptions,
 };
 use datafusion::logical_expr::expr::Sort;
-use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Unnest, lit, when};
+use datafusion::logical_expr::{
+    EmptyRelation, Expr, LogicalPlan, LogicalPlanBuilder, Unnest, lit, when,
+};
 use functions::arrays::series::SERIES;
 use functions::json::rows::ROWS_FUNCTIONS;
 use optimizer::Carried;
@@ -100,6 +102,14 @@ impl Lowering<'_> {
         sets: &[(usize, &SetCall)],
         order: Option<&mut Vec<Sort>>,
     ) -> Result<LogicalPlan> {
+        if let (LogicalPlan::EmptyRelation(EmptyRelation { produce_one_row: true, .. }), None) =
+            (&plan, &order)
+            && let [(index, set)] = sets
+            && let Some((plan, value)) = self.lone_series(set, SET)?
+        {
+            self.add_slot(select.id, Slot::Set(*index), value, plan.schema());
+            return Ok(plan);
+        }
         let (mut columns, mut counts) = (Vec::new(), Vec::with_capacity(sets.len()));
         for (_, set) in sets {
             let of_set = self.set_columns(set)?;
@@ -249,7 +259,7 @@ impl Lowering<'_> {
         let of = match item {
             Oid::RECORD if is_of_any => {
                 let attribute = |column: &analyzer::tree::Column| {
-                    let sql_type = types::held(column.sql_type)?;
+                    let sql_type = types::read(column.sql_type)?;
                     Ok(Attribute { name: column.name.clone(), sql_type })
                 };
                 let attributes = set.columns.iter().map(attribute).collect::<Result<_>>()?;

@@ -1,6 +1,5 @@
 //! Expressions of the engine with their types.
 
-use crate::decimals;
 use crate::refusal::Result;
 use crate::types;
 use analyzer::system::{Oid, SqlType};
@@ -9,6 +8,7 @@ use datafusion::common::ScalarValue;
 use datafusion::common::metadata::FieldMetadata;
 use datafusion::logical_expr::expr::Cast;
 use datafusion::logical_expr::{Expr, cast};
+use functions::numbers::common_types;
 use std::collections::HashMap;
 use std::sync::Arc;
 use store::catalog::SqlType as Held;
@@ -37,7 +37,7 @@ impl Typed {
             return Ok(given.opened());
         }
         if sql_type == SqlType::plain(Oid::NUMERIC) {
-            let (precision, scale) = decimals::digits(&given.data_type);
+            let (precision, scale) = common_types::digits(&given.data_type);
             return Ok(given.converted(&DataType::Decimal128(precision, scale)));
         }
         let field = types::held(sql_type)?;
@@ -161,7 +161,7 @@ pub(crate) fn unify(values: &mut [Typed]) {
         return;
     }
     let known = values.iter().filter(|value| !value.is_null()).map(|value| &value.data_type);
-    let together = known.cloned().reduce(|left, right| decimals::of_both(&left, &right));
+    let together = known.cloned().reduce(|left, right| common_types::of_both(&left, &right));
     let Some(together) = together.or_else(|| Some(values.first()?.data_type.clone())) else {
         return;
     };

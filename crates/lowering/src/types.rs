@@ -1,16 +1,16 @@
 //! The types of the tree, as the engine holds their values.
 //!
-//! Within plans, object ids are 64-bit integers and names are texts, as in the system tables; [`shown`] has the types of
-//! results.
+//! Within plans, types of the system catalogs are those that hold their values: object ids are 64-bit integers and names are
+//! texts. [`shown`] has the types of results.
 
 use crate::refusal::{Result, missing};
 use analyzer::system::types::numeric_digits;
 use analyzer::system::{Oid, SqlType};
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
 use std::sync::Arc;
-use store::catalog::SqlType as Held;
+use store::catalog::{SqlType as Held, SystemType};
 use values::numbers::is_open;
-use values::types::{self, BPCHAR, CHAR, NAME, OID, REFCURSOR};
+use values::types;
 
 /// The maximum precision of a `numeric`.
 pub(crate) const DIGITS_MAX: u8 = 38;
@@ -20,14 +20,10 @@ mod oids {
     use analyzer::system::Oid;
 
     pub(super) const XID8: Oid = Oid(5069);
-    pub(super) const CSTRING: Oid = Oid(2275);
     pub(super) const NODE_TREE: Oid = Oid(194);
     pub(super) const ACL_ITEM: Oid = Oid(1033);
     pub(super) const INET: Oid = Oid(869);
     pub(super) const PG_LSN: Oid = Oid(3220);
-    /// `regprocedure`, `regoper`, `regoperator`, `regnamespace`, `regrole`, `regcollation`, `regconfig`, `regdictionary`.
-    pub(super) const NAMED: [Oid; 8] =
-        [Oid(2202), Oid(2203), Oid(2204), Oid(4089), Oid(4096), Oid(4191), Oid(3734), Oid(3769)];
 }
 
 /// The type that holds the values of a type.
@@ -44,7 +40,7 @@ pub(crate) fn held(sql_type: SqlType) -> Result<Held> {
         Oid::FLOAT8 => Held::Double,
         Oid::NUMERIC => numeric(sql_type)?,
         Oid::TEXT | Oid::NAME | Oid::CHAR | Oid::UNKNOWN | Oid::VOID => Held::Text,
-        Oid::JSONPATH | oids::CSTRING | oids::NODE_TREE | oids::ACL_ITEM | Oid::ANYARRAY => {
+        Oid::JSONPATH | Oid::CSTRING | oids::NODE_TREE | oids::ACL_ITEM | Oid::ANYARRAY => {
             Held::Text
         }
         // Of system tables.
@@ -90,14 +86,37 @@ pub(crate) fn is_id(oid: Oid) -> bool {
 
 /// Whether the values of a type are object ids that are written as names.
 pub(crate) fn is_named_id(oid: Oid) -> bool {
-    matches!(oid, Oid::REGPROC | Oid::REGCLASS | Oid::REGTYPE) || oids::NAMED.contains(&oid)
+    SystemType::of_oid(oid.0).is_some_and(SystemType::is_named_id)
+}
+
+/// Whether values are ids of objects that are written as names, or arrays of them.
+pub(crate) fn has_names(sql_type: SqlType) -> bool {
+    let of = system(sql_type).and_then(|held| held.system_type());
+    of.is_some_and(SystemType::is_named_id)
+}
+
+/// The type of the system catalogs that a type is, or that the items of arrays are; `None` for other types.
+pub(crate) fn system(sql_type: SqlType) -> Option<Held> {
+    let sql_type = sql_type.base();
+    if let Some(of) = SystemType::of_oid(sql_type.oid.0) {
+        let has_length = of == SystemType::Bpchar && sql_type.modifier >= 0;
+        return (!has_length).then_some(Held::System(of));
+    }
+    let item = SqlType { oid: sql_type.oid.element()?, modifier: sql_type.modifier };
+    Some(Held::Array(Box::new(system(item)?)))
+}
+
+/// The type as which values of other types are read.
+pub(crate) fn read(sql_type: SqlType) -> Result<Held> {
+    let of_system = system(sql_type).filter(|of| of.system_type() != Some(SystemType::Bpchar));
+    of_system.map_or_else(|| held(sql_type), Ok)
 }
 
 /// Whether the values of a type are texts of any length, without a form of their own.
 pub(crate) fn is_text(oid: Oid) -> bool {
     matches!(oid, Oid::TEXT | Oid::VARCHAR | Oid::NAME | Oid::CHAR | Oid::UNKNOWN)
         || oid == Oid::REFCURSOR
-        || matches!(oid, oids::CSTRING | oids::ACL_ITEM | oids::NODE_TREE)
+        || matches!(oid, Oid::CSTRING | oids::ACL_ITEM | oids::NODE_TREE)
 }
 
 /// Whether the values of a type are 16, 32 or 64 bit integers.
@@ -128,7 +147,8 @@ pub(crate) fn is_wide_numeric(sql_type: SqlType) -> bool {
 
 /// The length of a type of texts.
 pub(crate) fn length(sql_type: SqlType) -> Option<u32> {
-    u32::try_from(sql_type.modifier - 4).ok().filter(|length| *length > 0)
+    let length = sql_type.modifier.checked_sub(4)?;
+    u32::try_from(length).ok().filter(|length| *length > 0)
 }
 
 /// Whether values of an Arrow type represent a type: for `numeric` without a modifier, decimals of any scale do.
@@ -158,6 +178,11 @@ pub(crate) fn field(sql_type: SqlType, data_type: &DataType) -> FieldRef {
     }
 }
 
+/// Whether values are arrays of several dimensions.
+fn is_nested(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::List(item) if item.data_type().is_list())
+}
+
 /// The type of a result column.
 pub(crate) fn shown(sql_type: SqlType, data_type: &DataType) -> Held {
     // Clients see the base types of domains.
@@ -167,16 +192,8 @@ pub(crate) fn shown(sql_type: SqlType, data_type: &DataType) -> Held {
         (Oid::NUMERIC, _) if is_wide_numeric(sql_type) => {
             Held::Precise(Box::new(Held::NUMERIC), sql_type.modifier.unsigned_abs())
         }
-        (Oid::OID | Oid::XID | Oid::CID, _) => OID,
-        (Oid::NAME, _) => NAME,
-        (Oid::BPCHAR, _) if sql_type.modifier < 0 => BPCHAR,
-        (Oid::CHAR, _) => CHAR,
-        (Oid::REFCURSOR, _) => REFCURSOR,
-        (oid, _) => match held(sql_type) {
-            Ok(Held::Array(_)) if oid.element().is_some_and(is_id) => Held::Array(Box::new(OID)),
-            // Drivers read arrays by their type: those of names as text.
-            Ok(Held::Array(_)) if oid.element() == Some(Oid::NAME) => Held::Array(Box::new(NAME)),
-            Ok(Held::Array(_)) if oid.element() == Some(Oid::CHAR) => Held::Array(Box::new(CHAR)),
+        _ if let Some(held) = system(sql_type).filter(|_| !is_nested(data_type)) => held,
+        _ => match held(sql_type) {
             Ok(held) if held.arrow() == *data_type => held,
             _ => types::of_arrow(data_type),
         },

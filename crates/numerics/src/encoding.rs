@@ -91,6 +91,11 @@ impl Numeric {
         &bytes[..bytes.len().saturating_sub(SCALE_BYTES)]
     }
 
+    /// Whether a key is that of NaN.
+    pub fn is_key_of_nan(key: &[u8]) -> bool {
+        key == [NAN]
+    }
+
     /// How long the key at the start of `bytes` is, whatever follows it; none where no key is.
     pub fn key_length(bytes: &[u8]) -> Option<usize> {
         let first = *bytes.first()?;

@@ -1,8 +1,11 @@
-//! Moves conditions down, with four cases that the engine's rule gets wrong.
+//! Moves conditions down, with five cases that the engine's rule gets wrong.
 //!
 //! `SELECT count(*) FROM t HAVING false`: the engine takes a condition without columns for one of a key, and moves it below
 //! the aggregation. There it leaves no rows, of which all are counted: there is still one group, as for the set
 //! of ROLLUP that has no keys.
+//!
+//! A condition on a volatile key stays above the aggregation: the engine would compute the key once for the condition and once
+//! for the groups, which then do not fulfil it.
 //!
 //! A subquery in a condition becomes a join, for which columns of the subquery's FROM are added to its rows. The alias around
 //! them does not list these, and the engine's rule fails.
@@ -12,6 +15,9 @@
 //!
 //! A condition over both sides of a join that calls a subquery stays above the join: the engine awaits such calls in filters,
 //! and not in conditions of joins.
+//!
+//! A volatile condition above groups, distinct rows, window functions or functions of sets is computed once for each of their
+//! rows. The engine's rule moves it below, where it is computed for other rows.
 
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode};
@@ -34,8 +40,7 @@ pub(crate) fn push_down(
     }
     match input {
         LogicalPlan::Aggregate(aggregate)
-            if aggregate.group_expr.is_empty()
-                || aggregate.group_expr.iter().any(|key| matches!(key, Expr::GroupingSet(_))) =>
+            if aggregate.group_expr.is_empty() || aggregate.group_expr.iter().any(stays_above) =>
         {
             return Ok(Transformed::no(LogicalPlan::Filter(filter)));
         }
@@ -48,20 +53,42 @@ pub(crate) fn push_down(
             filter.input = Arc::new(LogicalPlan::SubqueryAlias(whole));
         }
         LogicalPlan::Join(join) => {
-            let (waiting, rest) = parted(&filter, join)?;
-            if waiting.is_empty() {
-                return rule.rewrite(LogicalPlan::Filter(filter), config);
-            }
-            let Some(rest) = conjunction(rest) else {
-                return Ok(Transformed::no(LogicalPlan::Filter(filter)));
-            };
-            let below = Filter::try_new(rest, Arc::clone(lowest(&filter)))?;
-            let below = rule.rewrite(LogicalPlan::Filter(below), config)?;
-            return below.map_data(|below| above(waiting, below));
+            let parts = parted(&filter, |condition| waits_above(condition, join))?;
+            return push_rest(rule, filter, parts, config);
+        }
+        LogicalPlan::Aggregate(_)
+        | LogicalPlan::Distinct(_)
+        | LogicalPlan::Window(_)
+        | LogicalPlan::Unnest(_) => {
+            let parts = parted(&filter, |condition| Ok(condition.is_volatile()))?;
+            return push_rest(rule, filter, parts, config);
         }
         _ => {}
     }
     rule.rewrite(LogicalPlan::Filter(filter), config)
+}
+
+/// Moves a filter's conditions down but those that stay above.
+fn push_rest(
+    rule: &dyn OptimizerRule,
+    filter: Filter,
+    (staying, rest): (Vec<Expr>, Vec<Expr>),
+    config: &dyn OptimizerConfig,
+) -> Result<Transformed<LogicalPlan>> {
+    if staying.is_empty() {
+        return rule.rewrite(LogicalPlan::Filter(filter), config);
+    }
+    let Some(rest) = conjunction(rest) else {
+        return Ok(Transformed::no(LogicalPlan::Filter(filter)));
+    };
+    let below = Filter::try_new(rest, Arc::clone(lowest(&filter)))?;
+    let below = rule.rewrite(LogicalPlan::Filter(below), config)?;
+    below.map_data(|below| above(staying, below))
+}
+
+/// Whether conditions stay above an aggregation with a key.
+fn stays_above(key: &Expr) -> bool {
+    matches!(key, Expr::GroupingSet(_)) || key.is_volatile()
 }
 
 /// What is below a filter and those under it.
@@ -80,25 +107,32 @@ fn above(conditions: Vec<Expr>, plan: LogicalPlan) -> Result<LogicalPlan> {
     })
 }
 
-/// The conditions of a filter, and of those under it, over a join: those that must stay above it, and the rest.
-fn parted(filter: &Filter, join: &Join) -> Result<(Vec<Expr>, Vec<Expr>)> {
+/// The conditions of a filter, and of those under it: those that stay above its input, and the rest.
+fn parted(
+    filter: &Filter,
+    stays: impl Fn(&Expr) -> Result<bool>,
+) -> Result<(Vec<Expr>, Vec<Expr>)> {
     let mut conditions = split_conjunction_owned(filter.predicate.clone());
     let mut below = &*filter.input;
     while let LogicalPlan::Filter(filter) = below {
         conditions.extend(split_conjunction_owned(filter.predicate.clone()));
         below = &filter.input;
     }
+    let (mut staying, mut rest) = (Vec::new(), Vec::new());
+    for condition in conditions {
+        if stays(&condition)? { staying.push(condition) } else { rest.push(condition) }
+    }
+    Ok((staying, rest))
+}
+
+/// Whether a condition is over both sides of a join and calls a subquery.
+fn waits_above(condition: &Expr, join: &Join) -> Result<bool> {
+    let columns = condition.column_refs();
+    let has_all =
+        |side: &LogicalPlan| columns.iter().all(|column| side.schema().has_column(column));
+    let is_of_both = !has_all(&join.left) && !has_all(&join.right);
     let is_awaited = |part: &Expr| {
         Ok(matches!(part, Expr::ScalarFunction(call) if call.func.as_async().is_some()))
     };
-    let (mut waiting, mut rest) = (Vec::new(), Vec::new());
-    for condition in conditions {
-        let columns = condition.column_refs();
-        let has_all =
-            |side: &LogicalPlan| columns.iter().all(|column| side.schema().has_column(column));
-        let is_of_both = !has_all(&join.left) && !has_all(&join.right);
-        let stays = is_of_both && condition.exists(is_awaited)?;
-        if stays { waiting.push(condition) } else { rest.push(condition) }
-    }
-    Ok((waiting, rest))
+    Ok(is_of_both && condition.exists(is_awaited)?)
 }

@@ -17,5 +17,5 @@ pub mod types;
 pub use commands;
 pub use names::object_name;
 pub use parse::{one, parse};
-pub use reserved::RESERVED;
+pub use reserved::{KEYWORDS, RESERVED};
 pub use statement::{Body, Statement};

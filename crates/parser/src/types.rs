@@ -8,9 +8,9 @@ use commands::{DataType as Written, Prepare};
 use datafusion::arrow::datatypes::{DataType, Field};
 use grammar::tree::TypeName;
 use std::sync::Arc;
-use store::catalog::{Attribute, RelationId, SqlType as Held, UserType};
+use store::catalog::{Attribute, RelationId, SqlType as Held, SystemType, UserType};
 use user_types::Visible;
-use values::error::{Error, Result};
+use values::error::{Error, Result, SqlState};
 use values::types::{self, SYSTEM_TYPE_KEY};
 
 /// The analyzer's type for a held one. `None` for types that PostgreSQL does not have.
@@ -52,11 +52,12 @@ pub fn of_held(held: &Held) -> Option<SqlType> {
             return Some(SqlType { modifier, ..of_held(of)? });
         }
         Held::User(user) => user_types::oid_of(user, of_held)?,
-        other if *other == types::OID => Oid::OID,
-        other if *other == types::BPCHAR => Oid::BPCHAR,
-        other if *other == types::NAME => Oid::NAME,
-        other if *other == types::CHAR => Oid::CHAR,
-        other if *other == types::REFCURSOR => Oid::REFCURSOR,
+        Held::System(of) => Oid(of.oid()),
+        // Columns that CREATE TABLE AS made before types of the system catalogs had definitions.
+        Held::Other(DataType::UInt32) => Oid::OID,
+        Held::Other(DataType::LargeUtf8) => Oid::NAME,
+        Held::Other(DataType::UInt8) => Oid::CHAR,
+        Held::Other(DataType::Utf8) => Oid::BPCHAR,
         Held::Other(_) => return None,
     };
     Some(SqlType::plain(oid))
@@ -67,7 +68,7 @@ pub fn of_rows(rows: &RowsOf, users: &Visible) -> Option<Oid> {
     let relation = RelationId(rows.number);
     let of_view = || {
         let attribute = |column: &Column| {
-            let sql_type = held(column.sql_type).filter(|of| !matches!(of, Held::Other(_)))?;
+            let sql_type = held(column.sql_type).filter(|of| of.system_type().is_none())?;
             Some(Attribute { name: column.name.clone(), sql_type })
         };
         let columns = rows.columns.iter().map(attribute).collect::<Option<Vec<_>>>()?;
@@ -84,13 +85,6 @@ pub fn of_rows(rows: &RowsOf, users: &Visible) -> Option<Oid> {
 
 /// The largest length of `char`, for a parameter without a length.
 const CHAR_MAX: u32 = 10_485_760;
-
-/// Whether clients send values of a type as texts: names of what the catalog has, JSON paths, `tid`, and what only system
-/// tables have.
-pub fn is_sent_as_text(oid: Oid) -> bool {
-    let name = oid.catalog_name();
-    name.starts_with("reg") || matches!(name, "aclitem" | "pg_lsn" | "jsonpath" | "tid")
-}
 
 /// The held type for an analyzer's. `None` for types without values here.
 pub fn held(sql_type: SqlType) -> Option<Held> {
@@ -130,11 +124,9 @@ pub fn held(sql_type: SqlType) -> Option<Held> {
         Oid::UUID => Held::Uuid,
         Oid::JSON => Held::Json,
         Oid::JSONB => Held::Jsonb,
-        Oid::OID => types::OID,
-        Oid::NAME => types::NAME,
-        Oid::CHAR => types::CHAR,
-        Oid::REFCURSOR => types::REFCURSOR,
-        oid if oid.catalog_name() == "xid8" => Held::BigInt,
+        // Of what functions without a value return, there are no values.
+        Oid::VOID | Oid::CSTRING => return None,
+        oid if let Some(system) = SystemType::of_oid(oid.0) => Held::System(system),
         oid if let Some(user) = user_types::definition_of(oid) => Held::User(user),
         oid => {
             let item = SqlType { oid: oid.element()?, modifier: sql_type.modifier };
@@ -188,24 +180,27 @@ pub fn of_written(written: &Written, users: &Visible, text: &str) -> Result<Held
 pub fn of_parameters(prepare: &Prepare, users: &Visible, text: &str) -> Result<Vec<Option<Held>>> {
     let of = |written: &Option<Written>| -> Result<Option<Held>> {
         let Some(written) = written else { return Ok(None) };
-        of_written(written, users, text).map(Some)
+        let given = of_written(written, users, text)?;
+        // Lengths and precisions of parameters do not count.
+        let declared = of_held(&given).filter(|known| known.modifier >= 0);
+        let plain = declared.and_then(|known| held(SqlType::plain(known.oid)));
+        Ok(Some(plain.unwrap_or(given)))
     };
     prepare.types.iter().map(of).collect()
 }
 
-/// As [`of_written`], for a column. Types of the catalog are stored as what holds their values.
+/// As [`of_written`], for a column.
 ///
 /// # Errors
-/// As [`of_written`].
+/// As [`of_written`]; 0A000 for types of system tables whose values cannot be stored.
 pub fn of_column_definition(written: &Written, users: &Visible, text: &str) -> Result<Held> {
     let sql_type = of_written(written, users, text)?;
     refuse_rows(&sql_type)?;
     Ok(match sql_type {
-        other if other == types::OID => Held::BigInt,
-        other if [types::NAME, types::CHAR, types::BPCHAR, types::REFCURSOR].contains(&other) => {
-            Held::Text
-        }
         Held::Char(CHAR_MAX) => Held::Text,
+        other if let Some(of) = other.system_type().filter(|of| !of.is_storable()) => {
+            return Err(unstorable(of));
+        }
         Held::Array(item) if is_domain(&item) => {
             return Err(Error::unsupported("an array of a domain is not supported")
                 .with_hint("Make a domain over the array instead."));
@@ -214,13 +209,23 @@ pub fn of_column_definition(written: &Written, users: &Visible, text: &str) -> R
     })
 }
 
-/// The type of a column that a query makes (CREATE TABLE AS): text for what only results have.
-pub fn of_query_column(held: Held) -> Held {
-    match held {
-        other if [types::CHAR, types::REFCURSOR].contains(&other) => Held::Text,
-        Held::Array(item) => Held::Array(Box::new(of_query_column(*item))),
-        other => other,
+/// Refuses a column that a query gives a type whose values cannot be stored.
+///
+/// # Errors
+/// 42P16 for pseudo-types; 0A000 for types of system tables.
+pub fn refuse_unstorable(column: &str, held: &Held) -> Result<()> {
+    match held.system_type().filter(|of| !of.is_storable()) {
+        Some(of @ (SystemType::Void | SystemType::Cstring)) => {
+            let message = format!("column \"{column}\" has pseudo-type {}", of.name());
+            Err(Error::new(SqlState::InvalidTableDefinition, message))
+        }
+        Some(of) => Err(unstorable(of)),
+        None => Ok(()),
     }
+}
+
+fn unstorable(of: SystemType) -> Error {
+    Error::unsupported(format!("a column of type {} is not supported", of.name()))
 }
 
 /// Refuses a column of the type of a relation's rows: changes of the relation would change its values.
@@ -238,27 +243,44 @@ pub fn refuse_rows(held: &Held) -> Result<()> {
     }
 }
 
+/// Refuses a column of a query whose rows a table or view would have: rows without a type of their own.
+///
+/// # Errors
+/// 42P16.
+pub fn refuse_record(name: &str, held: &Held) -> Result<()> {
+    let pseudo = match held {
+        Held::Array(item) if types::is_record(item) => "record[]",
+        held if types::is_record(held) => "record",
+        _ => return Ok(()),
+    };
+    let message = format!("column \"{name}\" has pseudo-type {pseudo}");
+    Err(Error::new(SqlState::InvalidTableDefinition, message))
+}
+
 fn is_domain(held: &Held) -> bool {
     matches!(held, Held::User(user) if user.domain().is_some())
 }
 
 /// The type of a name as the definitions of system tables write it.
 pub fn of_system_name(name: &str) -> Option<SqlType> {
-    let name = name.strip_prefix("information_schema.").unwrap_or(name).trim_matches('"');
-    let name = match name {
+    let name = name.strip_prefix("information_schema.").unwrap_or(name);
+    let (name, is_array) = match name.strip_suffix("[]") {
+        Some(item) => (item, true),
+        None => (name, false),
+    };
+    let name = match name.trim_matches('"') {
         "sql_identifier" => "name",
         "character_data" | "yes_or_no" => "varchar",
         "cardinal_number" => "int4",
         "time_stamp" => "timestamptz",
         other => other,
     };
-    let oid = match name.strip_suffix("[]") {
+    let oid = match name {
         // System tables hold the names.
-        Some("regtype") => Oid::TEXT.array()?,
-        Some(item) => Oid::of_type_name(item)?.array()?,
-        None => Oid::of_type_name(name)?,
+        "regtype" if is_array => Oid::TEXT,
+        name => Oid::of_type_name(name)?,
     };
-    Some(SqlType::plain(oid))
+    Some(SqlType::plain(if is_array { oid.array()? } else { oid }))
 }
 
 /// The type of a column of a relation.

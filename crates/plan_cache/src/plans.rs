@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use planner::NamedParameter;
 use scan::parameters::Parameters;
 use scan::renewal::Emptied;
+use std::any::Any;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use store::catalog::SqlType;
@@ -64,6 +65,8 @@ pub struct KeptPlan {
     pub task: Arc<TaskContext>,
     /// Whether a join may turn out to be too large for the memory.
     pub has_joins: bool,
+    /// What is done with its rows, of a type that is known where statements are executed; `None` of a query.
+    pub change: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 /// The queries that a session remembers, the last used first.

@@ -71,6 +71,54 @@ pub(super) fn has_volatile_filter(plan: &LogicalPlan) -> Result<bool> {
     })
 }
 
+/// The calls of functions of sequences for one row.
+#[derive(Default)]
+struct SequenceCalls {
+    /// Those that change what others return.
+    moves: usize,
+    reads: usize,
+}
+
+impl SequenceCalls {
+    fn add(&mut self, expr: &Expr) -> Result<TreeNodeRecursion> {
+        expr.apply(|part| {
+            if let Expr::ScalarFunction(call) = part {
+                match call.name() {
+                    "nextval" | "setval" => self.moves += 1,
+                    "currval" | "lastval" => self.reads += 1,
+                    _ => {}
+                }
+            }
+            Ok(TreeNodeRecursion::Continue)
+        })
+    }
+
+    fn depend_on_order(&self) -> bool {
+        self.moves > 1 || self.moves == 1 && self.reads > 0
+    }
+}
+
+/// Whether a row has several values of sequences, which depend on one another.
+pub(super) fn mixes_sequences(plan: &LogicalPlan) -> Result<bool> {
+    plan.exists(|plan| {
+        let LogicalPlan::Values(values) = plan else {
+            let mut calls = SequenceCalls::default();
+            plan.apply_expressions(|expr| calls.add(expr))?;
+            return Ok(calls.depend_on_order());
+        };
+        for row in &values.values {
+            let mut calls = SequenceCalls::default();
+            for cell in row {
+                calls.add(cell)?;
+            }
+            if calls.depend_on_order() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    })
+}
+
 /// A plan with one row at a time below all volatile functions, and with one partition.
 pub(super) fn in_turn(
     plan: Arc<dyn ExecutionPlan>,

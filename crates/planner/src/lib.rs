@@ -17,6 +17,7 @@ mod only_row;
 pub mod origins;
 pub mod over_rows;
 pub mod relations;
+pub mod results;
 mod reusable;
 pub mod scales;
 pub mod unique_names;
@@ -252,6 +253,9 @@ impl<'a> Planner<'a> {
     /// # Errors
     /// Errors of the engine.
     pub async fn physical(&self, plan: &LogicalPlan) -> Result<Arc<dyn ExecutionPlan>> {
+        if deep::growing(|| in_turn::mixes_sequences(plan))? {
+            return Ok(self.physical_in_turn(plan).await?.0);
+        }
         self.physical_in(self.engine, plan).await
     }
 

@@ -173,18 +173,18 @@ pub fn endless(view: &str) -> Error {
     Error::new(SqlState::InvalidObjectDefinition, message)
 }
 
-/// Renames the first columns of a plan.
+/// Renames the first columns of a view's plan.
 ///
 /// # Errors
-/// 42P16 if there are more names than columns.
+/// 42601 if there are more names than columns.
 pub fn rename_columns(plan: LogicalPlan, names: &[String]) -> Result<LogicalPlan> {
     if names.is_empty() {
         return Ok(plan);
     }
     let columns = plan.schema().columns();
     if names.len() > columns.len() {
-        let message = format!("{} column names for {} columns", names.len(), columns.len());
-        return Err(Error::new(SqlState::InvalidTableDefinition, message));
+        let message = "CREATE VIEW specifies more column names than columns";
+        return Err(Error::new(SqlState::SyntaxError, message));
     }
     let renamed = columns.into_iter().enumerate().map(|(index, column)| {
         let expr = datafusion::logical_expr::Expr::Column(column.clone());

@@ -13,8 +13,9 @@ mod tokens;
 pub mod tree;
 
 pub use check::{Checked, Lookup, check};
-pub use parse::{parse, with_usual_subscripts, with_written_rows};
+pub use parse::{WrittenRows, parse, with_usual_subscripts};
 pub use run::{
     Answer, Called, Compute, CursorQuery, Ended, Form, Given, Host, ItemPlace, Move, Programs,
-    Raised, Row, Severity, Triggered, Variable, call, run, run_trigger, value,
+    Raised, Register, Row, Severity, TriggerRow, Triggered, Variable, call, run, run_trigger,
+    value,
 };

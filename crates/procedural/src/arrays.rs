@@ -7,11 +7,11 @@ use datafusion::arrow::buffer::OffsetBuffer;
 use datafusion::arrow::compute::concat;
 use datafusion::arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::ScalarValue;
+use functions::arrays::items::{place_of, too_long};
 use plpgsql::ItemPlace;
 use std::ops::Range;
 use std::sync::Arc;
 use store::catalog::SqlType;
-use values::array_items::{place_of, too_long};
 use values::error::{Error, Result, SqlState};
 
 /// The most bytes of an array that is assigned to, as of any value in PostgreSQL.

@@ -276,7 +276,8 @@ impl Prepared {
             last = Some(done.map_err(place)?);
         }
         if self.is_void() {
-            return Ok(vec![vec![host.of_text(None)]]);
+            let rows = if shape.is_set { Vec::new() } else { vec![vec![host.of_text(None)]] };
+            return Ok(rows);
         }
         let mismatch = |detail: String| {
             let oid = Oid(self.function.result_id);

@@ -6,7 +6,7 @@ use crate::value::{Value, base, unbounded, written_id};
 use datafusion::common::ScalarValue;
 use lowering::Shape;
 use plpgsql::{Called, Form, Given};
-use store::catalog::{Function, Parameter, SqlType};
+use store::catalog::{Function, Parameter, SqlType, SystemType};
 use system_catalog::Oid;
 use values::error::Result;
 use values::types::BPCHAR;
@@ -178,8 +178,7 @@ fn type_name(parameter: &Parameter) -> String {
 
 /// Whether the values of a type, or the items of an array, are held as those of another one.
 fn is_held_as_another(oid: Oid) -> bool {
-    let held = [Oid::BPCHAR, Oid::NAME, Oid::CHAR, Oid::OID, Oid::REFCURSOR];
-    held.contains(&oid.element().unwrap_or(oid))
+    SystemType::of_oid(oid.element().unwrap_or(oid).0).is_some()
 }
 
 /// The type of a parameter's variable, which has no length or digits. That of a polymorphic one is what is given.
@@ -191,8 +190,17 @@ fn variable_type(parameter: &Parameter, given: &SqlType) -> String {
     }
 }
 
+/// The type of the system catalogs, or of arrays of one, that a parameter has; `None` for other types.
+fn system_type(parameter: &Parameter) -> Option<SqlType> {
+    let held = parser::types::held(Oid(parameter.type_id).into())?;
+    (held.user_type().is_none() && held.system_type().is_some()).then_some(held)
+}
+
 /// An argument as the value of a parameter, without the length or the digits of its own type.
 fn of_parameter(parameter: &Parameter, scalar: ScalarValue, of: &SqlType) -> Value {
+    if let Some(of) = system_type(parameter).filter(|system| system.arrow() == of.arrow()) {
+        return Value { scalar, of };
+    }
     match of {
         SqlType::Numeric { precision: 1.., .. } => {
             Value { scalar: steady_value(&scalar).into_owned(), of: SqlType::NUMERIC }

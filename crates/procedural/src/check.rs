@@ -1,12 +1,14 @@
 //! What is wrong with a source in PL/pgSQL, as far as it is found when the function is made.
 
 use catalog_views::relation_names::find_named;
+use catalog_views::search_path::SearchPath;
 use grammar::tree::NodeEnum;
 use parser::types;
 use planner::Planner;
 use plpgsql::tree::Block;
 use plpgsql::{Checked, Lookup};
-use store::catalog::{Function, Relation};
+use std::sync::Arc;
+use store::catalog::{Catalog, Function, Relation};
 use user_types::Visible;
 use values::error::{Error, Result, SqlState};
 
@@ -27,14 +29,20 @@ pub fn check_function(planner: &Planner<'_>, function: &Function) -> Result<()> 
         is_trigger: result == system_catalog::Oid::TRIGGER,
     };
     let block = plpgsql::parse(&function.body)?;
-    plpgsql::check(&block, &of, &Names { planner })
+    let (catalog, path) = (planner.tables.catalog(), planner.search_path);
+    plpgsql::check(&block, &of, &Names { catalog, path })
 }
 
-/// Checks the source of a DO block, which is one of a function without a result.
+/// Checks the source of a DO block, which has a name in errors.
 ///
 /// # Errors
 /// As of [`check_function`].
-pub fn check_block(planner: &Planner<'_>, name: &str, block: &Block) -> Result<()> {
+pub fn check_block(
+    catalog: &Arc<Catalog>,
+    path: SearchPath<'_>,
+    block: &Block,
+    name: &str,
+) -> Result<()> {
     let of = Checked {
         name,
         parameters: &[],
@@ -44,15 +52,16 @@ pub fn check_block(planner: &Planner<'_>, name: &str, block: &Block) -> Result<(
         is_procedure: false,
         is_trigger: false,
     };
-    plpgsql::check(block, &of, &Names { planner })
+    plpgsql::check(block, &of, &Names { catalog, path })
 }
 
-/// The names that a planner finds.
-struct Names<'a, 'p> {
-    planner: &'a Planner<'p>,
+/// The names of a catalog.
+struct Names<'a> {
+    catalog: &'a Arc<Catalog>,
+    path: SearchPath<'a>,
 }
 
-impl Lookup for Names<'_, '_> {
+impl Lookup for Names<'_> {
     fn syntax(&self, text: &str) -> Result<()> {
         parser::parse(text).map(drop)
     }
@@ -77,13 +86,10 @@ impl Lookup for Names<'_, '_> {
         }
         let text = name.split(['(', '[']).next().unwrap_or(name).trim();
         let Ok(known) = parser::object_name(text) else { return Ok(()) };
-        let catalog = self.planner.tables.catalog();
-        let types = Visible::new(catalog, self.planner.search_path.schemas());
+        let catalog = self.catalog;
+        let types = Visible::new(catalog, self.path.schemas());
         let is_known = types.find(known.schema.as_deref(), &known.name).is_some()
-            || matches!(
-                find_named(catalog, self.planner.search_path, &known),
-                Ok(Some(_)) | Err(_)
-            );
+            || matches!(find_named(catalog, self.path, &known), Ok(Some(_)) | Err(_));
         match is_known {
             true => Ok(()),
             false => {
@@ -100,8 +106,7 @@ impl Lookup for Names<'_, '_> {
         {
             return Ok(());
         }
-        let catalog = self.planner.tables.catalog();
-        let found = find_named(catalog, self.planner.search_path, &named)?;
+        let found = find_named(self.catalog, self.path, &named)?;
         let Some(relation) = found else {
             let message = format!("relation \"{name}\" does not exist");
             return Err(Error::new(SqlState::UndefinedTable, message));

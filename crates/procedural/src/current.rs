@@ -4,6 +4,7 @@
 //! query of the cursor must select the columns of the primary key.
 
 use grammar::tree::{NodeEnum, RangeVar, SelectStmt};
+use plpgsql::tree::Sql;
 use values::error::Error;
 
 /// UPDATE or DELETE of a cursor's row.
@@ -21,12 +22,13 @@ pub(crate) struct Current {
     name: String,
 }
 
-/// The statement that a text is, if it has such a condition.
-pub(crate) fn of(text: &str) -> Option<Current> {
+/// A statement of a function, if it has such a condition.
+pub(crate) fn of(sql: &Sql) -> Option<Current> {
+    sql.names.iter().any(|name| name == "current").then(|| of_text(&sql.text))?
+}
+
+fn of_text(text: &str) -> Option<Current> {
     let lower = text.to_ascii_lowercase();
-    if !lower.contains("current") {
-        return None;
-    }
     let script = grammar::parse(text).ok()?;
     let [statement] = script.statements() else { return None };
     let (relation, condition) = match statement.stmt.as_ref()?.node.as_ref()? {

@@ -4,14 +4,14 @@ use crate::assignment::assigned;
 use crate::host::{StatementHost, Statements, text_value};
 use crate::known::{Key, Known, parameters};
 use crate::scalar::{Caller, Scalar};
-use crate::steady::steady;
+use crate::steady::all_steady;
 use crate::subquery;
 use crate::value::Value;
 use datafusion::common::ScalarValue;
 use parser::Statement;
 use planner::NamedParameter;
-use plpgsql::Variable;
 use plpgsql::tree::Sql;
+use plpgsql::{Answer, Variable};
 use std::sync::Arc;
 use store::catalog::SqlType;
 use values::error::{Error, Result, SqlState};
@@ -103,6 +103,54 @@ impl<S: Statements> StatementHost<S> {
         }
     }
 
+    /// The answer of a statement that consists of one expression of plain values. `None` of others.
+    pub(crate) async fn answer_of_expression(
+        &mut self,
+        sql: &Sql,
+        names: &[NamedParameter],
+        values: &[ScalarValue],
+    ) -> Result<Option<Answer<Value>>> {
+        let key = (sql.id, None);
+        if !self.known.get(&key).is_some_and(|known| known.is_expression) {
+            return Ok(None);
+        }
+        let (names, values) = all_steady(names, values);
+        let Some((scalar, value)) = self.plain_value(&key, &names, &values).await? else {
+            return Ok(None);
+        };
+        let (columns, rows) = (vec![scalar.name().to_owned()], vec![vec![value]]);
+        Ok(Some(Answer { columns, rows, nulls: Vec::new(), count: 1, has_rows: true }))
+    }
+
+    /// The value of an expression of plain values, and the expression. `None` of others.
+    async fn plain_value(
+        &mut self,
+        key: &Key,
+        names: &[NamedParameter],
+        values: &[ScalarValue],
+    ) -> Result<Option<(Arc<Scalar>, Value)>> {
+        let Some(known) = self.known.get_mut(key) else { return Err(unknown()) };
+        if known.scalar.is_none() {
+            let statement = known.statement.clone();
+            let scalar =
+                Box::pin(self.statements.scalar(&statement, names, values)).await.map(Arc::new);
+            let Some(known) = self.known.get_mut(key) else { return Err(unknown()) };
+            known.scalar = Some((names.to_vec(), scalar));
+            self.share(key);
+        }
+        let Some(known) = self.known.get(key) else { return Err(unknown()) };
+        let Some((of, Some(scalar))) = &known.scalar else { return Ok(None) };
+        if *of != names {
+            return Ok(None);
+        }
+        let scalar = Arc::clone(scalar);
+        let caller = self.caller_of(&scalar).await;
+        match scalar.of_values_calling(names, values, caller.as_deref()) {
+            Some(value) => Ok(Some((scalar, value?))),
+            None => Ok(None),
+        }
+    }
+
     /// The value of an expression that is planned once. `None` of others.
     async fn kept_value(
         &mut self,
@@ -110,26 +158,9 @@ impl<S: Statements> StatementHost<S> {
         names: &[NamedParameter],
         values: &[ScalarValue],
     ) -> Result<Option<Value>> {
-        let steady = names.iter().zip(values).map(|(name, value)| steady(name, value));
-        let (names, values): (Vec<_>, Vec<_>) = steady.unzip();
-        let Some(known) = self.known.get_mut(key) else { return Err(unknown()) };
-        if known.scalar.is_none() {
-            let statement = known.statement.clone();
-            let scalar =
-                Box::pin(self.statements.scalar(&statement, &names, &values)).await.map(Arc::new);
-            let Some(known) = self.known.get_mut(key) else { return Err(unknown()) };
-            known.scalar = Some((names.clone(), scalar));
-            self.share(key);
-        }
-        let Some(known) = self.known.get(key) else { return Err(unknown()) };
-        if let Some((of, Some(scalar))) = &known.scalar
-            && *of == names
-        {
-            let scalar = Arc::clone(scalar);
-            let caller = self.caller_of(&scalar).await;
-            if let Some(value) = scalar.of_values_calling(&names, &values, caller.as_deref()) {
-                return value.map(Some);
-            }
+        let (names, values) = all_steady(names, values);
+        if let Some((_, value)) = self.plain_value(key, &names, &values).await? {
+            return Ok(Some(value));
         }
         let Some(known) = self.known.get(key) else { return Err(unknown()) };
         if let Some(compiled) = &known.compiled

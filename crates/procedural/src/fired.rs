@@ -1,9 +1,18 @@
-//! What the function of a trigger is told: `TG_OP` and the like, and the rows NEW and OLD.
+//! What the function of a trigger is told: `TG_OP` and the like, and the rows NEW and OLD; and the condition of the trigger.
 
+use crate::host::{StatementHost, Statements};
+use crate::program::Program;
+use crate::trigger_rows::{NEW, OLD, written_out};
 use crate::value::Value;
 use datafusion::common::ScalarValue;
-use plpgsql::{Given, Row};
+use plpgsql::tree::Sql;
+use plpgsql::{Compute, Given, Host, Row, Variable};
+use std::sync::{Arc, OnceLock};
 use store::catalog::{Column, SqlType, Table, Trigger, TriggerEvent};
+use values::error::{Error, Result};
+
+/// The number of a condition among the texts of a function.
+const CONDITION: usize = usize::MAX / 2;
 
 /// What a trigger tells its function whenever changes of one kind fire it.
 pub struct Fired {
@@ -11,6 +20,87 @@ pub struct Fired {
     variables: Vec<Given<Value>>,
     /// The row with NULL in all columns.
     nulls: Row<Value>,
+    /// The condition of WHEN.
+    condition: Option<Condition>,
+}
+
+/// A condition of a trigger.
+struct Condition {
+    sql: Sql,
+    /// The columns that it may name.
+    columns: Vec<(Place, String)>,
+    /// What computes it for columns at some places, if it is an expression of plain values.
+    program: OnceLock<(Vec<Place>, Arc<Program>)>,
+}
+
+/// A column of one of the rows.
+#[derive(Clone, Copy)]
+struct Place {
+    is_old: bool,
+    column: usize,
+}
+
+/// The rows of a change: the old one and the new one, as far as it has them.
+#[derive(Clone, Copy)]
+pub struct RowPair<'a> {
+    /// The row before the change.
+    pub old: Option<&'a [Value]>,
+    /// The row behind it.
+    pub new: Option<&'a [Value]>,
+}
+
+impl<'a> RowPair<'a> {
+    fn at(self, place: Place) -> Option<&'a Value> {
+        let row = if place.is_old { self.old } else { self.new };
+        row?.get(place.column)
+    }
+}
+
+impl Condition {
+    fn of(table: &Table, text: &str) -> Self {
+        let text = written_out(table, text);
+        let lower = text.to_lowercase();
+        // A name with escapes or quotes looks like nothing.
+        let is_any = |name: &str| lower.contains("u&") || name.contains('"');
+        let shown = table.columns.iter().filter(|column| !column.hidden).enumerate();
+        let named = shown.filter(|(_, column)| {
+            is_any(&column.name) || lower.contains(&column.name.to_lowercase())
+        });
+        let of_rows = |(at, column): (usize, &Column)| {
+            [false, true].map(|is_old| (Place { is_old, column: at }, column.name.clone()))
+        };
+        let columns = named.flat_map(of_rows).collect();
+        let sql = Sql { id: CONDITION, text, position: 0, names: Vec::new(), assignment: None };
+        Self { sql, columns, program: OnceLock::new() }
+    }
+
+    async fn holds<S: Statements>(
+        &self,
+        host: &mut StatementHost<S>,
+        rows: RowPair<'_>,
+    ) -> Result<bool> {
+        if let Some((places, program)) = self.program.get()
+            && let Some(value) = program.compute(&|number| rows.at(*places.get(number)?))
+        {
+            return Ok(host.truth(&value?) == Some(true));
+        }
+        let (mut variables, mut places) = (Vec::new(), Vec::new());
+        for (place, name) in &self.columns {
+            let Some(value) = rows.at(*place) else { continue };
+            let qualifier = Some(if place.is_old { OLD } else { NEW }.to_owned());
+            variables.push(Variable { qualifier, name: name.clone(), value: value.clone() });
+            places.push(*place);
+        }
+        let value = host.evaluate(&self.sql, &variables, Some("boolean")).await;
+        let value = value.map_err(Error::without_position)?;
+        let program = host.program(&self.sql, &variables, Some("boolean"));
+        // Others may have another value in the next statement.
+        if let Some(program) = program.filter(|program| matches!(**program, Program::Scalar(_))) {
+            // Another call may have found it first.
+            let _ = self.program.set((places, program));
+        }
+        Ok(host.truth(&value) == Some(true))
+    }
 }
 
 impl Fired {
@@ -20,7 +110,10 @@ impl Fired {
         // A name with escapes looks like nothing.
         let has_escapes = source.contains("u&");
         let mut variables = variables(trigger, table, operation);
-        variables.retain(|(name, ..)| has_escapes || source.contains(&**name));
+        // Whole rows that are written out ask for these.
+        let may_have_rows = source.contains("json") || source.contains("::");
+        let is_asked = |name: &str| may_have_rows && matches!(name, "tg_op" | "tg_level");
+        variables.retain(|(name, ..)| has_escapes || source.contains(&**name) || is_asked(name));
         let columns = table.columns.iter().filter(|column| !column.hidden);
         let null = |column: &Column| {
             let of = column.sql_type.clone();
@@ -32,7 +125,23 @@ impl Fired {
             let scalar = ScalarValue::try_from(&of.arrow()).unwrap_or(ScalarValue::Null);
             (column.name.clone(), name, Value { scalar, of })
         };
-        Self { variables, nulls: columns.map(null).collect() }
+        let condition = trigger.condition.as_deref().map(|text| Condition::of(table, text));
+        Self { variables, nulls: columns.map(null).collect(), condition }
+    }
+
+    /// Whether the condition of the trigger holds for rows, if it has one.
+    ///
+    /// # Errors
+    /// Those of the condition.
+    pub async fn holds<S: Statements>(
+        &self,
+        host: &mut StatementHost<S>,
+        rows: RowPair<'_>,
+    ) -> Result<bool> {
+        match &self.condition {
+            Some(condition) => condition.holds(host, rows).await,
+            None => Ok(true),
+        }
     }
 
     /// The variables of a call.

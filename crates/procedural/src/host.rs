@@ -12,6 +12,8 @@ use crate::known::{Key, Known, Shared, parameters};
 use crate::parts::Parts;
 use crate::program::Program;
 use crate::scalar::{Caller, Scalar};
+use crate::shapes::Shapes;
+use crate::subquery;
 use crate::value::{Value, answer, assignable, named, schema_of, written};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::compute::concat_batches;
@@ -63,6 +65,16 @@ pub trait Statements: Send {
         _values: &[ScalarValue],
     ) -> impl Future<Output = Option<Scalar>> + Send {
         std::future::ready(None)
+    }
+
+    /// Whether a statement needs no plan.
+    fn is_short(
+        &mut self,
+        _statement: &Statement,
+        _names: &[NamedParameter],
+        _values: &[ScalarValue],
+    ) -> impl Future<Output = bool> + Send {
+        std::future::ready(false)
     }
 
     /// Who calls the functions of users in expressions of plain values, until the transaction ends. `None` if nobody does.
@@ -135,6 +147,8 @@ pub struct StatementHost<S> {
     pub(crate) shared: Option<Shared>,
     /// Whether texts mean something else than when it began.
     pub(crate) has_moved: bool,
+    /// The shapes of texts that were executed.
+    pub(crate) shapes: Shapes,
 }
 
 impl<S: Statements> StatementHost<S> {
@@ -151,6 +165,7 @@ impl<S: Statements> StatementHost<S> {
             caller: None,
             shared: None,
             has_moved: false,
+            shapes: Shapes::default(),
         }
     }
 
@@ -248,7 +263,10 @@ impl<S: Statements> StatementHost<S> {
             return Ok(known.statement.clone());
         }
         let statement = parser::one(&sql.text).map_err(inside)?;
-        self.known.insert(key, Known::new(statement.clone()));
+        let is_expression = matches!(statement.body(), Body::Query)
+            && statement.query().is_some_and(subquery::is_expression);
+        let known = Known { is_expression, ..Known::new(statement.clone()) };
+        self.known.insert(key, known);
         Ok(statement)
     }
 }
@@ -336,11 +354,14 @@ impl<S: Statements> Host for StatementHost<S> {
         variables: &[Variable<Value>],
         limit: Option<usize>,
     ) -> Result<Answer<Value>> {
-        if let Some(current) = current::of(&sql.text) {
+        if let Some(current) = current::of(sql) {
             return Box::pin(self.execute_current(sql, current, variables, limit)).await;
         }
         let statement = self.statement_of(sql)?;
         let (names, values) = parameters(variables, self.conflict);
+        if let Some(answer) = self.answer_of_expression(sql, &names, &values).await? {
+            return Ok(answer);
+        }
         let done = self.run(&statement, &names, &values, limit).await;
         done.map(|(_, answer)| answer).map_err(inside)
     }
@@ -348,7 +369,7 @@ impl<S: Statements> Host for StatementHost<S> {
     async fn parts(&mut self, query: CursorQuery<'_, Value>) -> Result<Parts> {
         let (statement, (names, values)) = match query {
             CursorQuery::Written(sql, variables) => {
-                if let Some(current) = current::of(&sql.text) {
+                if let Some(current) = current::of(sql) {
                     let done = self.execute_current(sql, current, variables, None);
                     return Ok(Parts::from(Box::pin(done).await?));
                 }
@@ -376,10 +397,19 @@ impl<S: Statements> Host for StatementHost<S> {
         given: &[Value],
         limit: Option<usize>,
     ) -> Result<Answer<Value>> {
-        let statement = parser::one(text).map_err(inside)?;
+        if given.is_empty()
+            && let Some(answer) = self.answer_of_shape(text, limit).await?
+        {
+            return Ok(answer);
+        }
+        let statements = parser::parse(text).map_err(inside)?;
         let (names, values) = parameters(&numbered(given), self.conflict);
-        let done = self.run(&statement, &names, &values, limit).await;
-        done.map(|(_, answer)| answer).map_err(inside)
+        let (columns, rows, nulls) = Default::default();
+        let mut last = Answer { columns, rows, nulls, count: 0, has_rows: false };
+        for statement in &statements {
+            last = self.run(statement, &names, &values, limit).await.map_err(inside)?.1;
+        }
+        Ok(last)
     }
 
     fn begin_loop(&mut self, query: &str) -> Result<()> {

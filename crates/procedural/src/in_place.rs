@@ -10,8 +10,8 @@ use datafusion::arrow::datatypes::{
     Int64Type, TimestampMicrosecondType,
 };
 use datafusion::common::ScalarValue;
+use functions::arrays::items::ITEMS_MAX;
 use std::sync::Arc;
-use values::array_items::ITEMS_MAX;
 use values::error::Result;
 
 /// The most bytes of an array that grows here.

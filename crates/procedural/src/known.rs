@@ -31,12 +31,15 @@ pub(crate) struct Known {
     pub(crate) is_planned: bool,
     /// What it is, if it consists of one subquery: the statement.
     pub(crate) subquery: Option<subquery::Form>,
+    /// Whether it is a statement of the function that consists of one expression.
+    pub(crate) is_expression: bool,
 }
 
 impl Known {
     pub(crate) fn new(statement: Statement) -> Self {
         let (compiled, scalar, subquery) = (None, None, None);
-        Self { statement, converts: false, compiled, scalar, is_planned: false, subquery }
+        let (converts, is_planned, is_expression) = (false, false, false);
+        Self { statement, converts, compiled, scalar, is_planned, subquery, is_expression }
     }
 
     /// Forgets what may have another value in the next statement.

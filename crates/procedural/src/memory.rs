@@ -3,6 +3,7 @@
 use crate::host::{StatementHost, Statements};
 use crate::known::{Key, Known, Shared};
 use crate::program::Program;
+use crate::shapes::Shapes;
 use planner::Conflict;
 use plpgsql::Programs;
 use std::collections::HashMap;
@@ -12,6 +13,7 @@ use std::collections::HashMap;
 pub struct Memory {
     known: HashMap<Key, Known>,
     programs: Programs<Program>,
+    shapes: Shapes,
 }
 
 impl Memory {
@@ -29,6 +31,7 @@ impl<S: Statements> StatementHost<S> {
     pub fn resume(statements: S, memory: Memory) -> Self {
         let mut host = Self::new(statements);
         (host.known, host.programs) = (memory.known, memory.programs);
+        host.shapes = memory.shapes;
         host
     }
 
@@ -57,6 +60,7 @@ impl<S: Statements> StatementHost<S> {
             (known.compiled, known.scalar, known.is_planned) = (None, None, false);
         }
         self.nulls.clear();
+        self.shapes.clear();
         (self.programs, self.caller, self.shared) = (Programs::default(), None, None);
     }
 
@@ -72,6 +76,6 @@ impl<S: Statements> StatementHost<S> {
         }
         // Who calls functions for one statement does not for the next one.
         self.programs.retain(|program| !matches!(program, Program::Calling(..)));
-        Memory { known: self.known, programs: self.programs }
+        Memory { known: self.known, programs: self.programs, shapes: self.shapes }
     }
 }

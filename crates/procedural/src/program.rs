@@ -3,7 +3,7 @@
 use crate::evaluation::Compiled;
 use crate::scalar::{Caller, Scalar};
 use crate::value::Value;
-use plpgsql::Compute;
+use plpgsql::{Compute, Register};
 use std::sync::Arc;
 use values::error::Result;
 
@@ -37,6 +37,23 @@ impl Compute<Value> for Program {
             Self::Scalar(scalar) => scalar.value(variable),
             Self::Calling(scalar, caller) => scalar.value_calling(variable, &**caller),
             Self::Compiled(compiled) => compiled.value_of(variable).transpose(),
+        }
+    }
+
+    fn register<'v>(&self, variable: &dyn Fn(usize) -> Option<&'v Value>) -> Option<Register>
+    where
+        Value: 'v,
+    {
+        match self {
+            Self::Scalar(scalar) => scalar.register(variable),
+            Self::Calling(..) | Self::Compiled(_) => None,
+        }
+    }
+
+    fn put(&self, new: Register, value: &mut Value) -> bool {
+        match self {
+            Self::Scalar(scalar) => scalar.put(new, value),
+            Self::Calling(..) | Self::Compiled(_) => false,
         }
     }
 

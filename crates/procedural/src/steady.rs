@@ -6,8 +6,16 @@ use std::borrow::Cow;
 use store::catalog::SqlType;
 use values::numbers;
 
+/// Parameters whose types do not change with their values.
+pub(crate) fn all_steady(
+    names: &[NamedParameter],
+    values: &[ScalarValue],
+) -> (Vec<NamedParameter>, Vec<ScalarValue>) {
+    names.iter().zip(values).map(|(name, value)| steady(name, value)).unzip()
+}
+
 /// A parameter whose type does not change with its values: a number has a scale of its own.
-pub(crate) fn steady(name: &NamedParameter, value: &ScalarValue) -> (NamedParameter, ScalarValue) {
+fn steady(name: &NamedParameter, value: &ScalarValue) -> (NamedParameter, ScalarValue) {
     let mut name = name.clone();
     if is_number(&name.sql_type) {
         name.sql_type = SqlType::NUMERIC;

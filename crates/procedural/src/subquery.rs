@@ -52,6 +52,14 @@ fn form_of(value: &Node) -> Option<Form> {
     }
 }
 
+/// Whether a query consists of one expression, without FROM and the like.
+pub(crate) fn is_expression(query: &NodeEnum) -> bool {
+    match query {
+        NodeEnum::SelectStmt(select) => select.target_list.len() == 1 && has_only_targets(select),
+        _ => false,
+    }
+}
+
 fn has_only_targets(select: &SelectStmt) -> bool {
     let plain = SelectStmt {
         target_list: select.target_list.clone(),

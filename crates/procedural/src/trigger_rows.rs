@@ -2,6 +2,7 @@
 
 use crate::value::Value;
 use datafusion::arrow::array::ArrayRef;
+use datafusion::common::ScalarValue;
 use planner::{Conflict, NamedParameter};
 use store::catalog::{Column, Table};
 use values::assign::assign;
@@ -32,10 +33,32 @@ pub fn named_columns(table: &Table) -> Vec<NamedParameter> {
     of(NEW).chain(of(OLD)).collect()
 }
 
-/// A source or condition, in which NEW and OLD as whole rows are written out.
-pub fn written_out(table: &Table, source: &str) -> String {
+/// A condition, in which NEW and OLD as whole rows are written out.
+pub fn written_out(table: &Table, condition: &str) -> String {
+    written(table, condition, false)
+}
+
+/// As [`written_out`], for the source of a function, which also runs for changes that have only one of the rows, or none.
+pub fn written_out_in_function(table: &Table, source: &str) -> String {
+    written(table, source, true)
+}
+
+fn written(table: &Table, text: &str, may_be_absent: bool) -> String {
     let columns: Vec<&str> = shown(table).map(|(_, column)| column.name.as_str()).collect();
-    plpgsql::with_written_rows(source, &columns)
+    plpgsql::WrittenRows { columns: &columns, may_be_absent }.in_text(text)
+}
+
+/// Makes the generated columns of a row NULL: they are computed behind the triggers before it.
+///
+/// # Errors
+/// A column has an unknown type.
+pub fn without_generated(table: &Table, row: &mut [Value]) -> Result<()> {
+    for ((_, column), value) in shown(table).zip(row) {
+        if column.generated.is_some() {
+            value.scalar = ScalarValue::try_from(&value.scalar.data_type())?;
+        }
+    }
+    Ok(())
 }
 
 /// The values of a row of a table's columns.

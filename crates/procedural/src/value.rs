@@ -5,12 +5,12 @@ use datafusion::arrow::datatypes::{DataType, Field as ArrowField, Schema, Schema
 use datafusion::common::ScalarValue;
 use plpgsql::Answer;
 use std::sync::Arc;
-use store::catalog::{SqlType, UserType};
+use store::catalog::{SqlType, SystemType, UserType};
 use system_catalog::Oid;
 use values::assign::labels::{numbers, texts};
-use values::error::Result;
+use values::error::{Error, Result};
 use values::field::Field;
-use values::types::{BPCHAR, CHAR, NAME, OID, REFCURSOR};
+use values::types::BPCHAR;
 
 /// A value with its type.
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ impl Value {
     /// # Errors
     /// The array is of an unknown type.
     pub fn at(array: &dyn Array, row: usize, of: &SqlType) -> Result<Self> {
-        let scalar = ScalarValue::try_from_array(array, row)?;
+        let scalar = values::shown::scalar(ScalarValue::try_from_array(array, row)?)?;
         let scalar = match of.user_type() {
             Some(user) => of_labels(scalar, user)?,
             None => scalar,
@@ -49,24 +49,25 @@ impl Value {
     }
 }
 
-/// Arrays of several dimensions are of the type of those of one.
+/// Arrays of several dimensions are of the type of those of one, and what functions without a value return is a text.
 fn of_one_dimension(mut of: &SqlType) -> &SqlType {
     while let SqlType::Array(item) = of
         && matches!(**item, SqlType::Array(_))
     {
         of = item;
     }
-    of
+    match of {
+        SqlType::System(SystemType::Void | SystemType::Cstring) => &SqlType::Text,
+        of => of,
+    }
 }
 
-/// The Arrow type of the values of a type. Those of types of the system catalogs are texts and numbers.
+/// The Arrow type of the values of a type.
 pub(crate) fn representation(of: &SqlType) -> DataType {
     match of {
         SqlType::Array(item) => {
             DataType::List(Arc::new(ArrowField::new_list_field(representation(item), true)))
         }
-        of if *of == OID => SqlType::BigInt.arrow(),
-        of if [NAME, CHAR, BPCHAR, REFCURSOR].contains(of) => SqlType::Text.arrow(),
         of => of.arrow(),
     }
 }
@@ -83,8 +84,12 @@ fn of_labels(scalar: ScalarValue, user: &UserType) -> Result<ScalarValue> {
 /// A value as clients get it.
 ///
 /// # Errors
-/// None, unless a list cannot be made.
+/// 0A000 for names of objects, which only statements make of their ids.
 pub fn shown(value: &Value) -> Result<ScalarValue> {
+    if value.of.has_shown_form() {
+        let message = format!("an output parameter of type {} is not supported", named(&value.of));
+        return Err(Error::unsupported(message).with_hint("Cast the value to text."));
+    }
     match value.of.user_type().filter(|user| user.has_labels()) {
         Some(user) => Ok(ScalarValue::try_from_array(&texts(&value.scalar.to_array()?, user)?, 0)?),
         None => Ok(value.scalar.clone()),
@@ -133,7 +138,7 @@ pub(crate) fn assignable(of: &SqlType) -> Option<String> {
     match of {
         SqlType::Array(item) => Some(format!("{}[]", assignable(item)?)),
         SqlType::Numeric { precision: COMPUTED_DIGITS, .. } => Some("numeric".to_owned()),
-        SqlType::Other(_) if ![OID, NAME, CHAR, BPCHAR, REFCURSOR].contains(of) => None,
+        SqlType::Other(_) => None,
         of => Some(written(of)),
     }
 }
@@ -143,9 +148,6 @@ pub(crate) fn named(of: &SqlType) -> String {
     match of {
         SqlType::Array(item) => format!("{}[]", named(item)),
         of if *of == BPCHAR => "character".to_owned(),
-        of if *of == NAME => "name".to_owned(),
-        of if *of == CHAR => "\"char\"".to_owned(),
-        of if *of == OID => "oid".to_owned(),
         of => of.to_string(),
     }
 }

@@ -32,6 +32,7 @@ pub use crate::context::outcome::{Outcome, Progress, Rows, Tag};
 pub use crate::context::session_context::Notice;
 pub use crate::context::{ProgressCallback, parameter_of_text};
 pub use catalog_views::session_context::TransactionStatus;
+pub use catalog_views::settings::byte_size::bytes_of;
 pub use copy::client::{CopyIn, CopyOut};
 pub use database::{DataDirectory, Database, Options, TableSize};
 pub use executor::{Control, Executors};
@@ -41,7 +42,6 @@ pub use parser::connection::{ConnectionStatement, Declare, Direction, Execute, F
 pub use parser::{Statement, parse};
 pub use session::{Description, Listing, Prepared, Session, SettingsSeen, activity_text};
 pub use values::assign::as_texts;
-pub use values::byte_size::bytes_of;
 pub use values::error::{Error, Result, SqlState, Subject};
 pub use values::field::{Field, Origin};
 pub use values::style::Style;
@@ -53,7 +53,7 @@ pub use datafusion::common::ScalarValue;
 pub use datafusion::execution::SendableRecordBatchStream;
 pub use parser::statement_kind::StatementKind;
 pub use store;
-pub use store::catalog::SqlType;
+pub use store::catalog::{SqlType, SystemType};
 pub use store::journal::Durability;
 
 /// The object id of a type that a user has defined, or of the type of arrays of it.

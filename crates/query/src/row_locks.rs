@@ -367,8 +367,8 @@ async fn lock(
     for target in targets {
         let columns = target.table.key_indices();
         let of = |(place, column): (usize, &usize)| -> Result<ArrayRef> {
-            let values = rows.column(at + place);
-            Ok(cast(values, &target.table.columns[*column].sql_type.arrow())?)
+            let values = values::shown::sent(rows.column(at + place));
+            Ok(cast(&values, &target.table.columns[*column].sql_type.arrow())?)
         };
         let values: Vec<ArrayRef> = columns.iter().enumerate().map(of).collect::<Result<_>>()?;
         at += columns.len();

@@ -1,6 +1,6 @@
 //! Compiled patterns, and their matches.
 
-use super::backtrack::{Backtracker, Spans};
+use super::dissect::{Dissector, Spans};
 use super::flags::Flags;
 use super::syntax::{self, Parsed, invalid};
 use super::translate::{has_preferences, prefers_long, translate};
@@ -11,7 +11,7 @@ use regex_automata::util::syntax::Config;
 use regex_automata::{Anchored, Input, MatchKind};
 use std::collections::HashMap;
 use std::panic::{RefUnwindSafe, UnwindSafe};
-use std::sync::{Arc, LazyLock, Mutex, OnceLock};
+use std::sync::{Arc, LazyLock, Mutex};
 use values::error::Result;
 
 /// Patterns that are kept compiled.
@@ -31,7 +31,7 @@ enum Engine {
     Plain(Regex),
     /// The match begins where one is found, and ends elsewhere.
     Measured(Box<Measured>),
-    Trial(Backtracker),
+    Trial(Box<Dissector>),
 }
 
 /// Makes what a search of an automaton needs.
@@ -44,9 +44,10 @@ struct Measured {
     ends: Arc<DFA>,
     caches: Pool<Cache, NewCache>,
     is_longest: bool,
-    text: String,
-    /// The expression for a text that ends with the match.
-    whole: OnceLock<Option<Regex>>,
+    /// Tells the groups, and the end where the automaton cannot.
+    dissector: Option<Dissector>,
+    /// Whether those that `regex` prefers may be others, though the match is the same.
+    has_other_groups: bool,
 }
 
 impl Pattern {
@@ -75,11 +76,11 @@ impl Pattern {
         let Parsed { node, groups, flags } = syntax::parse(text, flags)?;
         let too_complex = || invalid("regular expression is too complex");
         let Some(text) = translate(&node, flags) else {
-            let trial = Backtracker::new(node, groups, flags).ok_or_else(too_complex)?;
-            return Ok(Self { engine: Engine::Trial(trial), groups });
+            let trial = Dissector::new(&node, groups, flags).ok_or_else(too_complex)?;
+            return Ok(Self { engine: Engine::Trial(Box::new(trial)), groups });
         };
         let regex = Regex::new(&text).map_err(|_| too_complex())?;
-        if !has_preferences(&node) {
+        if !has_preferences(&node, false) {
             return Ok(Self { engine: Engine::Plain(regex), groups });
         }
         let config = DFA::config().match_kind(MatchKind::All).unicode_word_boundary(true);
@@ -89,7 +90,9 @@ impl Pattern {
         let ends = Arc::new(ends);
         let of = Arc::clone(&ends);
         let caches = Pool::new(Box::new(move || Cache::new(&of)) as NewCache);
-        let measured = Measured { regex, ends, caches, is_longest, text, whole: OnceLock::new() };
+        let has_other_groups = groups > 0 && has_preferences(&node, true);
+        let dissector = Dissector::new(&node, groups, flags);
+        let measured = Measured { regex, ends, caches, is_longest, dissector, has_other_groups };
         Ok(Self { engine: Engine::Measured(Box::new(measured)), groups })
     }
 
@@ -139,15 +142,17 @@ impl Pattern {
 impl Measured {
     fn find_at(&self, text: &str, from: usize) -> Option<Spans> {
         let preferred = spans(&self.regex, text, from)?;
-        let (start, end) = preferred[0]?;
-        let Some(measured) = self.end(text, start).filter(|measured| *measured != end) else {
+        let (start, preferred_end) = preferred[0]?;
+        let dissector = self.dissector.as_ref();
+        let end = self.end(text, start).or_else(|| dissector?.end_at(text, start));
+        let end = end.unwrap_or(preferred_end);
+        if end == preferred_end && !self.has_other_groups {
             return Some(preferred);
-        };
-        let whole = self.whole.get_or_init(|| Regex::new(&format!(r"(?:{})\z", self.text)).ok());
-        let groups = whole.as_ref().and_then(|whole| spans(whole, &text[..measured], start));
-        let mut groups =
-            groups.filter(|spans| spans[0] == Some((start, measured))).unwrap_or(preferred);
-        groups[0] = Some((start, measured));
+        }
+        let dissector = dissector.filter(|_| preferred.len() > 1);
+        let groups = dissector.and_then(|dissector| dissector.groups_of(text, (start, end)));
+        let mut groups = groups.unwrap_or(preferred);
+        groups[0] = Some((start, end));
         Some(groups)
     }
 

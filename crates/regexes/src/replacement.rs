@@ -1,6 +1,6 @@
 //! What matches are replaced by.
 
-use super::backtrack::Spans;
+use super::dissect::Spans;
 
 /// A part of a replacement.
 enum Part {

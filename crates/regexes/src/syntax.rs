@@ -1,5 +1,6 @@
 //! PostgreSQL's syntax of advanced regular expressions, as a tree.
 
+use super::escapes::push;
 use super::flags::Flags;
 use values::error::{Error, Result, SqlState};
 
@@ -126,7 +127,7 @@ struct Parser {
     /// Groups that have ended, to which back references are possible.
     closed: Vec<usize>,
     depth: usize,
-    /// In how many conditions on what follows or precedes: their groups do not capture, and they have no references.
+    /// How many lookarounds are open. Their groups do not capture.
     looks: usize,
 }
 
@@ -335,7 +336,7 @@ impl Parser {
             }
             (number, self.at) = (longer, self.at + 1);
         }
-        if self.looks == 0 && self.closed.contains(&number) {
+        if self.closed.contains(&number) && self.looks == 0 {
             return Ok(Node::Back(number));
         }
         let is_octal = self.text.get(start).is_some_and(|next| next.is_digit(8)) && first < '8';
@@ -439,7 +440,7 @@ impl Parser {
     fn range(&mut self, first: char, members: &mut String) -> Result<()> {
         let is_range =
             self.peek() == Some('-') && self.text.get(self.at + 1).is_some_and(|c| *c != ']');
-        push_member(first, members);
+        push(first, members);
         if !is_range {
             return Ok(());
         }
@@ -460,7 +461,7 @@ impl Parser {
             return Err(invalid("invalid character range"));
         }
         members.push('-');
-        push_member(last, members);
+        push(last, members);
         Ok(())
     }
 
@@ -512,12 +513,4 @@ fn class_escape(letter: char) -> Option<(&'static str, bool)> {
         'W' => (WORD, true),
         _ => return None,
     })
-}
-
-/// Adds a character to the members of a set of `regex`.
-fn push_member(character: char, members: &mut String) {
-    if character.is_ascii_punctuation() {
-        members.push('\\');
-    }
-    members.push(character);
 }

@@ -1,5 +1,6 @@
 //! Trees as the syntax of the crate `regex`.
 
+use super::escapes::push;
 use super::flags::Flags;
 use super::syntax::{Node, Place};
 
@@ -27,12 +28,7 @@ pub(super) fn any(flags: Flags) -> &'static str {
 fn write(node: &Node, flags: Flags, out: &mut String) -> bool {
     match node {
         Node::Empty => out.push_str("(?:)"),
-        Node::Character(character) => {
-            if character.is_ascii_punctuation() {
-                out.push('\\');
-            }
-            out.push(*character);
-        }
+        Node::Character(character) => push(*character, out),
         Node::Any => out.push_str(any(flags)),
         Node::Set { members, is_negated } => out.push_str(&set(members, *is_negated, flags)),
         Node::Place(place) => out.push_str(match place {
@@ -98,15 +94,18 @@ fn shortest(node: &Node) -> Node {
     }
 }
 
-/// Whether the longest match may be another than the one that alternatives and repetitions prefer.
-pub(super) fn has_preferences(node: &Node) -> bool {
+/// Whether the longest match may be another than the one that alternatives and repetitions prefer, or, if `of_groups`,
+/// whether its groups may be others.
+pub(super) fn has_preferences(node: &Node, of_groups: bool) -> bool {
     match node {
         Node::Choice(_) => true,
-        Node::Repeat { node, is_lazy, .. } => {
-            *is_lazy || !matches!(**node, Node::Character(_) | Node::Any | Node::Set { .. })
+        Node::Repeat { node, is_lazy, most, .. } => {
+            let is_single = matches!(**node, Node::Character(_) | Node::Any | Node::Set { .. });
+            let has_groups = *most != Some(1) || may_be_empty(node) || has_preferences(node, true);
+            *is_lazy || !is_single && (!of_groups || has_groups)
         }
-        Node::Sequence(nodes) => nodes.iter().any(has_preferences),
-        Node::Group(node, _) => has_preferences(node),
+        Node::Sequence(nodes) => nodes.iter().any(|node| has_preferences(node, of_groups)),
+        Node::Group(node, _) => has_preferences(node, of_groups),
         _ => false,
     }
 }
@@ -120,5 +119,17 @@ pub(super) fn prefers_long(node: &Node) -> Option<bool> {
         Node::Sequence(nodes) => nodes.iter().find_map(prefers_long),
         Node::Group(node, _) => prefers_long(node),
         _ => None,
+    }
+}
+
+/// Whether a node may match no character.
+fn may_be_empty(node: &Node) -> bool {
+    match node {
+        Node::Character(_) | Node::Any | Node::Set { .. } => false,
+        Node::Empty | Node::Place(_) | Node::Look { .. } | Node::Back(_) => true,
+        Node::Sequence(nodes) => nodes.iter().all(may_be_empty),
+        Node::Choice(nodes) => nodes.iter().any(may_be_empty),
+        Node::Repeat { node, least, .. } => *least == 0 || may_be_empty(node),
+        Node::Group(node, _) => may_be_empty(node),
     }
 }

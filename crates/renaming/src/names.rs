@@ -107,13 +107,13 @@ impl Lookup<'_> {
         }))
     }
 
-    /// The names that a text has for the columns of a relation, where some have others now; `given` are those of its alias.
-    /// `None` if all columns are called as before.
+    /// The names that a text has for the columns of a relation, where some have others now; `given` are those of its alias, and
+    /// `added` names columns that it did not have. `None` if all columns are called as before.
     pub(crate) fn columns(
         &self,
-        old: &Relation,
-        new: &Relation,
+        (old, new): (&Relation, &Relation),
         given: &[String],
+        added: impl Fn(&str) -> String,
     ) -> Option<Vec<String>> {
         let (before, now) = self.columns_of(old, new)?;
         let is_same = before.len() == now.len()
@@ -126,7 +126,7 @@ impl Lookup<'_> {
         let known = |was: usize| given.get(was).or_else(|| before.get(was)).cloned();
         let mut names: Vec<String> = now
             .iter()
-            .map(|(name, was)| was.and_then(known).unwrap_or_else(|| name.clone()))
+            .map(|(name, was)| was.and_then(known).unwrap_or_else(|| added(name)))
             .collect();
         let last = names.iter().zip(&now).rposition(|(name, (own, _))| name != own);
         names.truncate(last.map_or(0, |last| last + 1));

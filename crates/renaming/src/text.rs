@@ -1,9 +1,11 @@
 //! A text that follows new names.
 
+use crate::Caller;
 use crate::mentions::is_regclass;
 use crate::names::{Lookup, Unclear};
-use crate::quoting::{always_quoted, joined, quoted};
-use grammar::written::{Constant, Name, Names, Relation as Written};
+use crate::quoting::{always_quoted, joined};
+use catalog_views::pg_catalog::quote_ident;
+use grammar::written::{Constant, Name, Names};
 use parser::object_name;
 use store::catalog::Table;
 
@@ -46,8 +48,8 @@ impl Lookup<'_> {
         let Some(names) = Names::of(text) else { return Ok(Followed::Same) };
         let mut is_unsure = false;
         let mut edits: Vec<Edit> = Vec::new();
-        for relation in &names.relations {
-            is_unsure |= self.follow_relation(text, &names, relation, &mut edits)?;
+        for at in 0..names.relations.len() {
+            is_unsure |= self.follow_relation(text, &names, at, &mut edits)?;
         }
         for call in &names.calls {
             let Some((schema, name)) = call.name.split() else { continue };
@@ -74,19 +76,27 @@ impl Lookup<'_> {
         })
     }
 
-    /// A relation in FROM, or one that is changed. Returns whether a name of WITH may hide it.
+    /// A relation in FROM, or one that is changed, by its place. Returns whether a name of WITH may hide it.
     fn follow_relation(
         &self,
         text: &str,
         names: &Names,
-        relation: &Written,
+        at: usize,
         edits: &mut Vec<Edit>,
     ) -> Result<bool, Unclear> {
+        let Some(relation) = names.relations.get(at) else { return Ok(false) };
         let Some((schema, name)) = relation.name.split() else { return Ok(false) };
         let Some((old, new)) = self.relation(schema, name) else { return Ok(false) };
         let parts = self.name_of(schema, new);
         let given = relation.alias.as_ref().map_or(&[][..], |(_, columns)| columns.as_slice());
-        let columns = self.columns(old, new, given);
+        let is_alone = names.relations.len() == 1 && matches!(self.caller, Some(Caller::View(_)));
+        let columns = self.columns((old, new), given, |column| {
+            match relation.is_target || is_alone || !may_have(text, column) {
+                true => column.to_owned(),
+                // No other name of the text means the new column, and no join by names takes it.
+                false => unused(text, column, at + 1),
+            }
+        });
         let columns = columns.as_deref().unwrap_or(given);
         let is_renamed = !relation.name.parts.ends_with(&parts);
         if !is_renamed && columns == given {
@@ -110,7 +120,7 @@ impl Lookup<'_> {
             }
         };
         let alias = alias.map(|alias| (alias, columns));
-        edits.push(relation.rewritten(text, &parts, alias, quoted).ok_or(Unclear)?);
+        edits.push(relation.rewritten(text, &parts, alias, quote_ident).ok_or(Unclear)?);
         if relation.alias.is_none() {
             self.drop_schemas(text, names, (old.schema(), name), edits)?;
         }
@@ -160,6 +170,28 @@ impl Lookup<'_> {
         };
         let value = format!("'{}'", value.replace('\'', "''"));
         Ok(Some((constant.start, constant.end(text).ok_or(Unclear)?, value)))
+    }
+}
+
+/// Whether a text may have the name of a column, or joins by names that it does not write.
+fn may_have(text: &str, column: &str) -> bool {
+    let text = text.to_lowercase();
+    let is_there = |word: &str| text.contains(word);
+    is_there("natural")
+        || is_there("u&")
+        || column.contains('"')
+        || is_there(&column.to_lowercase())
+}
+
+/// A name with a number, from this one on, that a text does not have.
+fn unused(text: &str, column: &str, mut number: usize) -> String {
+    let text = text.to_lowercase();
+    loop {
+        let name = format!("{column}_{number}");
+        if !text.contains(&name.to_lowercase()) {
+            return name;
+        }
+        number += 1;
     }
 }
 

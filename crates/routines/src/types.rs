@@ -6,7 +6,7 @@
 use analyzer::system::{self, Oid};
 use analyzer::{Error, Result};
 use commands::{FunctionType, RoutineName};
-use parser::types::{held, is_sent_as_text};
+use parser::types::held;
 use std::borrow::Cow;
 use std::sync::Arc;
 use store::catalog::{Catalog, Function, RelationId, SqlType, TypeId, UserType};
@@ -24,9 +24,9 @@ pub fn of_client(catalog: &Catalog, id: u32) -> Result<Option<SqlType>> {
         let of = if is_array { SqlType::Array(Box::new(user)) } else { user };
         return Ok(Some(of).filter(|_| !is_domain));
     }
-    let (oid, item) = (Oid(id), Oid(id).element().unwrap_or(Oid(id)));
+    let oid = Oid(id);
     let is_pseudo = matches!(oid.category(), 'P' | 'X');
-    if is_pseudo || is_sent_as_text(item) || held(system::SqlType::plain(oid)).is_some() {
+    if is_pseudo || held(system::SqlType::plain(oid)).is_some() {
         return Ok(None);
     }
     Err(Error::missing(format!("a parameter of type {}", oid.catalog_name())))

@@ -63,8 +63,8 @@ mod tests {
         assert!(wide.is_sorted(), "{wide:?}");
         let narrow = floats.map(|value| written(|out| float32(value as f32, out)));
         assert!(narrow.is_sorted(), "{narrow:?}");
-        let is_same = |a: usize, b: usize| wide[a] == wide[b] && narrow[a] == narrow[b];
-        assert!(is_same(2, 3) && !is_same(1, 2));
+        assert_eq!((&wide[2], &narrow[2]), (&wide[3], &narrow[3]));
+        assert_eq!(written(|out| float64(-f64::NAN, out)), written(|out| float64(f64::NAN, out)));
     }
 
     #[test]

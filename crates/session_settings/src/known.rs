@@ -3,59 +3,10 @@
 //! Some settings of PostgreSQL have no effect here, such as planner options. They exist because
 //! clients set and show them.
 
-use std::time::Duration;
-use values::input::unknown_zone;
-use values::zone::Zone;
-use values::{Error, Result, SqlState};
+use crate::defaults::DEFAULTS;
+use crate::setting::known;
 
-/// A setting.
-#[derive(Debug)]
-pub struct Known {
-    /// Its name, in lower case.
-    pub name: &'static str,
-    /// Its default, as SHOW displays it.
-    pub default: &'static str,
-    /// Its valid values.
-    pub kind: Kind,
-    /// A description of one line, for users.
-    pub meaning: &'static str,
-}
-
-/// The type and the valid values of a setting.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// Any text.
-    Text,
-    /// `on` or `off`.
-    Flag,
-    /// An integer between a minimum and a maximum, both included.
-    Number(i64, i64),
-    /// One of these values.
-    Choice(&'static [&'static str]),
-    /// Milliseconds; 0 means no limit.
-    Duration,
-    /// The encoding of text in the protocol: a name of UTF-8 or SQL_ASCII.
-    Encoding,
-    /// The style `ISO` and the order of the fields of dates.
-    DateStyle,
-    /// The name of a time zone, or its offset from UTC in hours.
-    TimeZone,
-    /// Only the default, or another spelling of it.
-    Always,
-    /// Cannot be set.
-    Internal,
-    /// Set with ALTER SYSTEM for all servers.
-    System,
-}
-
-const fn known(
-    name: &'static str,
-    default: &'static str,
-    kind: Kind,
-    meaning: &'static str,
-) -> Known {
-    Known { name, default, kind, meaning }
-}
+pub use crate::setting::{Kind, Known};
 
 const MESSAGES: Kind = Kind::Choice(&[
     "debug5", "debug4", "debug3", "debug2", "debug1", "log", "notice", "warning", "error",
@@ -131,218 +82,38 @@ pub const KNOWN: &[Known] = &[
     known("transaction_isolation", "read committed", ISOLATION, "Sets the current transaction's isolation level."),
     known("transaction_read_only", "off", Kind::Flag, "Sets the current transaction's read-only status."),
     known("wal_level", "minimal", Kind::Internal, "Sets the level of information written to the WAL."),
-    known("work_mem", "4MB", Kind::Text, "Sets the maximum memory to be used for query workspaces."),
+    known("work_mem", "4MB", Kind::Memory(1, 64, 2_147_483_647), "Sets the maximum memory to be used for query workspaces."),
     known("xmloption", "content", Kind::Choice(&["content", "document"]), "Sets whether XML data is a document or a fragment."),
 ];
 
 /// The setting with a name in lower case.
 pub fn find(name: &str) -> Option<&'static Known> {
-    KNOWN.binary_search_by(|known| known.name.cmp(name)).ok().map(|index| &KNOWN[index])
+    find_in(KNOWN, name).or_else(|| find_in(DEFAULTS, name))
 }
 
-impl Known {
-    /// Whether sessions cannot set it.
-    pub fn is_fixed(&self) -> bool {
-        matches!(self.kind, Kind::Internal | Kind::System)
-    }
-
-    /// A value in canonical form, as it is stored and displayed.
-    ///
-    /// # Errors
-    /// 22023 for an invalid value, 55P02 if sessions cannot set it.
-    pub fn canonical(&self, value: &str) -> Result<String> {
-        let lower = value.to_lowercase();
-        match self.kind {
-            Kind::Text => Ok(value.to_owned()),
-            Kind::Flag => {
-                flag(self.name, &lower).map(|flag| if flag { "on" } else { "off" }.to_owned())
-            }
-            Kind::Number(least, most) => {
-                let number: i64 = value.trim().parse().map_err(|_| self.invalid(value))?;
-                if (least..=most).contains(&number) {
-                    Ok(number.to_string())
-                } else {
-                    Err(self.outside(&number.to_string(), least, most))
-                }
-            }
-            Kind::Choice(choices) => match choices.iter().find(|choice| **choice == lower) {
-                Some(choice) => Ok((*choice).to_owned()),
-                None => {
-                    let hint = format!("Available values: {}.", choices.join(", "));
-                    Err(self.invalid(value).with_hint(hint))
-                }
-            },
-            Kind::Duration => Ok(shown(self.duration(value)?)),
-            Kind::Encoding => {
-                match lower.replace(|c: char| !c.is_ascii_alphanumeric(), "").as_str() {
-                    "utf8" | "unicode" => Ok("UTF8".to_owned()),
-                    // Text is not converted, so it is UTF-8 for SQL_ASCII, too.
-                    "sqlascii" => Ok("SQL_ASCII".to_owned()),
-                    _ => {
-                        Err(self.invalid(value).with_hint("Text is always sent and taken in UTF8."))
-                    }
-                }
-            }
-            Kind::DateStyle => self.date_style(&lower, self.default),
-            Kind::TimeZone => {
-                let zone = Zone::of_setting(value).map(|(_, name)| name);
-                zone.ok_or_else(|| match unknown_zone(value) {
-                    refused if refused.state() == SqlState::FeatureNotSupported => refused,
-                    _ => self.invalid(value),
-                })
-            }
-            Kind::Always if is_same(self.default, value) => Ok(self.default.to_owned()),
-            Kind::Always => Err(self.always(&lower)?),
-            Kind::Internal | Kind::System if lower == self.default.to_lowercase() => {
-                Ok(self.default.to_owned())
-            }
-            Kind::System => {
-                let message = format!("parameter \"{}\" cannot be changed now", self.name);
-                let error = Error::new(SqlState::CantChangeRuntimeParameter, message);
-                Err(error.with_hint("ALTER SYSTEM SET changes it, for all servers."))
-            }
-            Kind::Internal => {
-                let message = format!("parameter \"{}\" cannot be changed", self.name);
-                Err(Error::new(SqlState::CantChangeRuntimeParameter, message))
-            }
-        }
-    }
-
-    /// A `datestyle`: an output format, an order, or both; what is not given is as in a style before. Two formats or two
-    /// orders are a conflict.
-    ///
-    /// # Errors
-    /// 22023: unknown words, or a conflict.
-    pub(super) fn date_style(&self, value: &str, before: &str) -> Result<String> {
-        let (mut format, mut order): (Option<&str>, Option<&str>) = (None, None);
-        let set = |of: &mut Option<&'static str>, to: &'static str| {
-            let is_conflict = of.is_some_and(|known| known != to);
-            *of = Some(to);
-            let conflict = "Conflicting \"datestyle\" specifications.";
-            if is_conflict { Err(self.invalid(value).with_detail(conflict)) } else { Ok(()) }
-        };
-        let before = before.split_once(", ").unwrap_or(("ISO", "MDY"));
-        for word in value.split([',', ' ']).filter(|word| !word.is_empty()) {
-            let begins = |start: &str| word.starts_with(start);
-            match word {
-                "iso" => set(&mut format, "ISO")?,
-                "sql" => set(&mut format, "SQL")?,
-                _ if begins("postgres") => set(&mut format, "Postgres")?,
-                // The German format implies its order, which another word may change.
-                _ if begins("german") => set(&mut format, "German")?,
-                "ymd" => set(&mut order, "YMD")?,
-                "dmy" => set(&mut order, "DMY")?,
-                "mdy" | "us" => set(&mut order, "MDY")?,
-                _ if begins("euro") => set(&mut order, "DMY")?,
-                _ if begins("noneuro") => set(&mut order, "MDY")?,
-                "default" => {
-                    format = format.or(Some("ISO"));
-                    order = order.or(Some("MDY"));
-                }
-                word => {
-                    let detail = format!("Unrecognized key word: \"{word}\".");
-                    return Err(self.invalid(value).with_detail(detail));
-                }
-            }
-        }
-        let order = match (format, order) {
-            (Some("German"), None) => "DMY",
-            (_, order) => order.unwrap_or(before.1),
-        };
-        Ok(format!("{}, {order}", format.unwrap_or(before.0)))
-    }
-
-    /// Parses a duration: milliseconds, or a number with a unit. `None` (0) means no limit.
-    ///
-    /// # Errors
-    /// 22023 for an invalid duration.
-    pub(super) fn duration(&self, text: &str) -> Result<Option<Duration>> {
-        const MOST: i64 = i32::MAX as i64;
-        let text = text.trim();
-        let digits = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+');
-        let (number, unit) = text.split_at(text.len() - text.trim_start_matches(digits).len());
-        let millis = match unit.trim() {
-            "us" => Some(0.001),
-            "" | "ms" => Some(1.0),
-            "s" => Some(1e3),
-            "min" => Some(60e3),
-            "h" => Some(3600e3),
-            "d" => Some(86_400e3),
-            _ => None,
-        };
-        let number: Option<f64> = number.parse().ok();
-        let Some(millis) = number.zip(millis).map(|(number, unit)| (number * unit).round()) else {
-            let hint = "Valid units for this parameter are \"us\", \"ms\", \"s\", \"min\", \"h\", and \"d\".";
-            return Err(self.invalid(text).with_hint(hint));
-        };
-        let millis = millis as i64;
-        if !(0..=MOST).contains(&millis) {
-            return Err(self.outside(&format!("{millis} ms"), 0, MOST));
-        }
-        Ok((millis > 0).then(|| Duration::from_millis(millis.unsigned_abs())))
-    }
-
-    /// The refusal of another value than the only one: 0A000 where PostgreSQL takes it.
-    fn always(&self, value: &str) -> Result<Error> {
-        let hint = format!("It is always {}.", self.default);
-        if matches!(self.default, "on" | "off") {
-            flag(self.name, value)?;
-        } else if self.name == "default_table_access_method" {
-            return Ok(self.invalid(value).with_hint(hint));
-        }
-        let message = format!("{} = {value} is not supported", self.name);
-        Ok(Error::unsupported(message).with_hint(hint))
-    }
-
-    fn invalid(&self, value: &str) -> Error {
-        let message = format!("invalid value for parameter \"{}\": \"{value}\"", self.name);
-        Error::new(SqlState::InvalidParameterValue, message)
-    }
-
-    fn outside(&self, number: &str, least: i64, most: i64) -> Error {
-        let name = self.name;
-        let message = format!(
-            "{number} is outside the valid range for parameter \"{name}\" ({least} .. {most})"
-        );
-        Error::new(SqlState::InvalidParameterValue, message)
-    }
+/// Whether a setting changes nothing here, so that sessions can only set it to its default.
+pub(crate) fn has_only_default(name: &str) -> bool {
+    find_in(DEFAULTS, name).is_some()
 }
 
-/// Parses a Boolean value, which may be abbreviated.
-fn flag(name: &str, value: &str) -> Result<bool> {
-    let is = |word: &str| !value.is_empty() && word.starts_with(value);
-    match value {
-        "1" | "on" => Ok(true),
-        "0" => Ok(false),
-        _ if is("true") || is("yes") => Ok(true),
-        _ if is("false") || is("no") || value == "of" || value == "off" => Ok(false),
-        _ => {
-            let message = format!("parameter \"{name}\" requires a Boolean value");
-            Err(Error::new(SqlState::InvalidParameterValue, message))
-        }
-    }
+fn find_in(all: &'static [Known], name: &str) -> Option<&'static Known> {
+    all.binary_search_by(|known| known.name.cmp(name)).ok().and_then(|index| all.get(index))
 }
 
-/// A duration as text, in the largest unit that gives a whole number.
-pub(super) fn shown(limit: Option<Duration>) -> String {
-    let millis = limit.map_or(0, |limit| limit.as_millis());
-    let units = [("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1000), ("ms", 1)];
-    let whole = units.iter().find(|(_, unit)| millis > 0 && millis.is_multiple_of(*unit));
-    whole.map_or("0".to_owned(), |(name, unit)| format!("{}{name}", millis / unit))
-}
-
-/// Whether a value is another spelling of the default.
-pub(super) fn is_same(default: &str, value: &str) -> bool {
-    let plain = |text: &str| text.to_lowercase().replace(['-', '_', ' '], "");
-    match default {
-        "on" | "off" => flag("", &value.to_lowercase()) == Ok(default == "on"),
-        _ => plain(default) == plain(value),
+/// The name of a setting as PostgreSQL writes it.
+pub fn shown_name(name: &str) -> &str {
+    match name {
+        "datestyle" => "DateStyle",
+        "intervalstyle" => "IntervalStyle",
+        "timezone" => "TimeZone",
+        name => name,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use values::Result;
 
     fn canonical(name: &str, value: &str) -> Result<String, String> {
         let known = find(name).expect("is known");
@@ -351,8 +122,10 @@ mod tests {
 
     #[test]
     fn settings_are_sorted_and_their_defaults_are_canonical() {
-        assert!(KNOWN.is_sorted_by_key(|known| known.name));
-        for known in KNOWN {
+        for all in [KNOWN, DEFAULTS] {
+            assert!(all.is_sorted_by_key(|known| known.name));
+        }
+        for known in KNOWN.iter().chain(DEFAULTS) {
             assert_eq!(
                 known.canonical(known.default).as_deref(),
                 Ok(known.default),
@@ -381,6 +154,32 @@ mod tests {
         );
         let message = canonical("lock_timeout", "5 parsecs").expect_err("refused");
         assert_eq!(message, "invalid value for parameter \"lock_timeout\": \"5 parsecs\"");
+    }
+
+    #[test]
+    fn amounts_have_units_and_are_shown_in_the_largest() {
+        for (name, given, expected) in [
+            ("work_mem", "65536", "64MB"),
+            ("work_mem", "1.5MB", "1536kB"),
+            ("effective_cache_size", "1000", "8000kB"),
+            ("effective_cache_size", " 2 GB ", "2GB"),
+            ("min_parallel_table_scan_size", "0", "0"),
+            ("random_page_cost", "1.10", "1.1"),
+            ("parallel_setup_cost", "0", "0"),
+        ] {
+            assert_eq!(canonical(name, given).as_deref(), Ok(expected), "{given}");
+        }
+        for (name, given) in [
+            ("work_mem", "1kB"),
+            ("work_mem", "1 XB"),
+            ("work_mem", ""),
+            ("geqo_seed", "2"),
+            ("geqo_seed", "NaN"),
+        ] {
+            assert!(canonical(name, given).is_err(), "{given}");
+        }
+        let known = find("work_mem").expect("is known");
+        assert_eq!(known.plain("64MB"), "65536");
     }
 
     #[test]

@@ -1,13 +1,20 @@
 //! Settings: those that exist ([`known`]), and the values that a session has for them
 //! ([`Settings`]), as transactions change them ([`scopes`]).
 
+pub mod byte_size;
 pub mod cluster;
+mod defaults;
 pub mod isolation;
 pub mod known;
+mod memory;
 mod missing;
+pub mod modes;
+mod names;
 pub mod scopes;
+mod setting;
 
 use isolation::Isolation;
+use modes::Modes;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,12 +44,10 @@ pub struct Settings {
     pub idle_in_transaction_timeout: Option<Duration>,
     /// A session that is idle outside of a transaction ends after this time.
     pub idle_timeout: Option<Duration>,
-    /// The setting `transaction_read_only`, if the open transaction has set it.
-    read_only: Option<bool>,
+    /// The modes that the open transaction has set.
+    modes: Modes,
     /// The setting `default_transaction_read_only`.
     read_only_by_default: bool,
-    /// The setting `transaction_isolation`, if the open transaction has set it.
-    isolation: Option<Isolation>,
     /// The setting `default_transaction_isolation`.
     isolation_by_default: Isolation,
     /// Other settings that differ from their default, and custom settings (`app.user`).
@@ -59,9 +64,8 @@ impl Default for Settings {
             lock_timeout: None,
             idle_in_transaction_timeout: None,
             idle_timeout: None,
-            read_only: None,
+            modes: Modes::default(),
             read_only_by_default: false,
-            isolation: None,
             isolation_by_default: Isolation::default(),
             kept: BTreeMap::new(),
         }
@@ -71,7 +75,7 @@ impl Default for Settings {
 impl Settings {
     /// All settings with their values, sorted by name.
     pub fn all(&self) -> Vec<(String, String)> {
-        let known = known::KNOWN.iter().map(|known| known.name);
+        let known = known::KNOWN.iter().chain(defaults::DEFAULTS).map(|known| known.name);
         let own = self.kept.keys().map(String::as_str).filter(|name| known::find(name).is_none());
         let names = known.chain(own);
         let mut all: Vec<(String, String)> =
@@ -86,14 +90,20 @@ impl Settings {
         Some(match name {
             "role" => self.role.as_deref().map_or("none", String::as_str).to_owned(),
             "session_authorization" => self.session_user.to_string(),
-            "search_path" => self.search_path.join(", "),
-            "statement_timeout" => known::shown(self.statement_timeout),
-            "lock_timeout" => known::shown(self.lock_timeout),
-            "idle_in_transaction_session_timeout" => known::shown(self.idle_in_transaction_timeout),
-            "idle_session_timeout" => known::shown(self.idle_timeout),
+            "search_path" => names::shown(&self.search_path),
+            "statement_timeout" => setting::shown(self.statement_timeout),
+            "lock_timeout" => setting::shown(self.lock_timeout),
+            "idle_in_transaction_session_timeout" => {
+                setting::shown(self.idle_in_transaction_timeout)
+            }
+            "idle_session_timeout" => setting::shown(self.idle_timeout),
             "transaction_read_only" => flag(self.is_read_only()),
             "default_transaction_read_only" => flag(self.read_only_by_default),
             "transaction_isolation" => self.isolation().name().to_owned(),
+            "transaction_deferrable" => match self.modes.deferrable {
+                Some(is_on) => flag(is_on),
+                None => return self.get("default_transaction_deferrable"),
+            },
             "default_transaction_isolation" => self.isolation_by_default.name().to_owned(),
             other => match self.kept.get(other) {
                 Some(kept) => kept.clone(),
@@ -104,12 +114,12 @@ impl Settings {
 
     /// Whether the open transaction, or the next one, is read-only.
     pub fn is_read_only(&self) -> bool {
-        self.read_only.unwrap_or(self.read_only_by_default)
+        self.modes.read_only.unwrap_or(self.read_only_by_default)
     }
 
     /// The isolation level of the open transaction, or of the next one.
     pub fn isolation(&self) -> Isolation {
-        self.isolation.unwrap_or(self.isolation_by_default)
+        self.modes.isolation.unwrap_or(self.isolation_by_default)
     }
 
     /// Whether the client keeps an image of its own and wants image adjustments.
@@ -150,14 +160,11 @@ impl Settings {
     /// Sets a setting. Only the search path has several values.
     ///
     /// # Errors
-    /// 42704 if there is no such setting, 0A000 if only PostgreSQL has it, 22023 for an invalid value,
-    /// 55P02 if sessions cannot set it.
+    /// 42704 if there is no such setting, 22023 for an invalid value, 55P02 if sessions cannot set it, 0A000 for one that
+    /// only PostgreSQL has, and for other values than the default of one that has only this here.
     pub fn set(&mut self, name: &str, values: &[String]) -> Result<()> {
         let value = values.first().map_or("", String::as_str);
         let Some(known) = known::find(name) else {
-            if missing::is_default(name, value) {
-                return Ok(());
-            }
             if matches!(name, "role" | "session_authorization") {
                 let message = format!("{name} as the setting of a function is not supported");
                 return Err(Error::unsupported(message).with_hint("SET changes it for a session."));
@@ -180,6 +187,11 @@ impl Settings {
             }
             _ => known.canonical(value)?,
         };
+        if canonical != known.default && known::has_only_default(name) {
+            let message = format!("setting {name} to {canonical} is not supported");
+            let hint = format!("Pando has no such setting; it is always {}.", known.default);
+            return Err(Error::unsupported(message).with_hint(hint));
+        }
         match name {
             "search_path" => self.search_path = values.to_vec(),
             "statement_timeout" => self.statement_timeout = known.duration(value)?,
@@ -188,9 +200,10 @@ impl Settings {
             }
             "idle_session_timeout" => self.idle_timeout = known.duration(value)?,
             "lock_timeout" => self.lock_timeout = known.duration(value)?,
-            "transaction_read_only" => self.read_only = Some(canonical == "on"),
+            "transaction_read_only" => self.modes.read_only = Some(canonical == "on"),
+            "transaction_deferrable" => self.modes.deferrable = Some(canonical == "on"),
             "default_transaction_read_only" => self.read_only_by_default = canonical == "on",
-            "transaction_isolation" => self.isolation = Some(Isolation::of(&canonical)?),
+            "transaction_isolation" => self.modes.isolation = Some(Isolation::of(&canonical)?),
             "default_transaction_isolation" => {
                 self.isolation_by_default = Isolation::of(&canonical)?;
             }
@@ -201,14 +214,24 @@ impl Settings {
     }
 
     /// Resets all settings to `first`, their values at the start of the session. The session user,
-    /// the role and the read-only status of the open transaction stay.
+    /// the role and the modes of the open transaction stay.
     pub fn reset_all(&mut self, first: &Self) {
-        *self = Self {
-            read_only: self.read_only,
+        let mut reset = Self {
+            modes: self.modes,
             session_user: Arc::clone(&self.session_user),
             role: self.role.clone(),
             ..first.clone()
         };
+        for name in self.missing_in(first) {
+            reset.kept.insert(name.to_owned(), String::new());
+        }
+        *self = reset;
+    }
+
+    /// The settings of users that others do not have. They exist from their first value on, and are empty without one.
+    fn missing_in<'a>(&'a self, others: &'a Self) -> impl Iterator<Item = &'a str> {
+        let own = self.kept.keys().map(String::as_str).filter(|name| known::find(name).is_none());
+        own.filter(move |name| !others.kept.contains_key(*name))
     }
 
     /// Resets a setting to its value in `first`.
@@ -219,12 +242,15 @@ impl Settings {
         let known = known::find(name);
         match name {
             "search_path" => self.search_path.clone_from(&first.search_path),
-            "transaction_read_only" => self.read_only = first.read_only,
-            "transaction_isolation" => self.isolation = first.isolation,
+            "transaction_read_only" => self.modes.read_only = first.modes.read_only,
+            "transaction_isolation" => self.modes.isolation = first.modes.isolation,
+            "transaction_deferrable" => self.modes.deferrable = first.modes.deferrable,
             _ => match first.get(name) {
                 Some(_) if known.is_some_and(|known| known.is_fixed()) => {}
                 Some(value) => self.set(name, &[value])?,
-                None if name.contains('.') => drop(self.kept.remove(name)),
+                None if name.contains('.') => {
+                    self.kept.get_mut(name).into_iter().for_each(String::clear);
+                }
                 None if missing::is_missing(name) => {}
                 None => return Err(unknown(name)),
             },
@@ -261,12 +287,16 @@ pub fn unknown(name: &str) -> Error {
 }
 
 /// Splits the text of a setting into its values: several for the search path, one for any other.
-pub fn values_of(name: &str, value: &str) -> Vec<String> {
+///
+/// # Errors
+/// 22023: the search path is no list of names.
+pub fn values_of(name: &str, value: &str) -> Result<Vec<String>> {
     match name {
-        "search_path" => {
-            let parts = value.split(',').map(|part| part.trim().trim_matches('"').to_owned());
-            parts.filter(|part| !part.is_empty()).collect()
-        }
-        _ => vec![value.to_owned()],
+        "search_path" => names::of_text(value).ok_or_else(|| {
+            let message = format!("invalid value for parameter \"{name}\": \"{value}\"");
+            let error = Error::new(SqlState::InvalidParameterValue, message);
+            error.with_detail("List syntax is invalid.")
+        }),
+        _ => Ok(vec![value.to_owned()]),
     }
 }

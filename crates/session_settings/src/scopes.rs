@@ -1,5 +1,5 @@
 //! The lifetime of a setting's value: SET outlives its transaction if that commits, SET LOCAL never does, and a rollback
-//! undoes both.
+//! undoes both. The modes of a transaction end with it in all cases.
 
 use crate::Settings;
 use arc_swap::ArcSwap;
@@ -37,9 +37,10 @@ pub fn change(
     current: &ArcSwap<Settings>,
     change: impl FnOnce(&mut Settings) -> Result<()>,
 ) -> Result<()> {
-    let mut changed = Settings::clone(&current.load());
+    let now = current.load();
+    let mut changed = Settings::clone(&now);
     change(&mut changed)?;
-    current.store(Arc::new(changed));
+    current.store(Arc::new(changed.with_modes_of(&now)));
     Ok(())
 }
 
@@ -60,7 +61,7 @@ pub fn change_in(
     if !local {
         let mut lasting = Settings::clone(&scope.lasting);
         change(&mut lasting)?;
-        scope.lasting = Arc::new(lasting);
+        scope.lasting = Arc::new(lasting.with_modes_of(&scope.before));
     }
     current.store(Arc::new(changed));
     Ok(())
@@ -69,8 +70,20 @@ pub fn change_in(
 /// Ends the scope of a transaction.
 pub fn end(scope: Option<Scope>, current: &ArcSwap<Settings>, committed: bool) {
     if let Some(scope) = scope {
-        current.store(if committed { scope.lasting } else { scope.before });
+        store(current, if committed { scope.lasting } else { scope.before });
     }
+}
+
+/// Stores settings that were before. Those of users that have been made since stay, without values.
+fn store(current: &ArcSwap<Settings>, mut before: Arc<Settings>) {
+    let now = current.load_full();
+    let missing: Vec<&str> = now.missing_in(&before).collect();
+    if !missing.is_empty() {
+        let mut kept = Settings::clone(&before);
+        kept.kept.extend(missing.into_iter().map(|name| (name.to_owned(), String::new())));
+        before = Arc::new(kept);
+    }
+    current.store(before);
 }
 
 /// The settings at a savepoint.
@@ -82,6 +95,16 @@ pub fn mark(scope: &Option<Scope>, current: &ArcSwap<Settings>) -> Mark {
 pub fn go_back(scope: &mut Option<Scope>, current: &ArcSwap<Settings>, mark: &Mark) {
     if scope.is_some() {
         scope.clone_from(&mark.scope);
-        current.store(Arc::clone(&mark.current));
+        store(current, Arc::clone(&mark.current));
+    }
+}
+
+/// Ends what lasts until a savepoint is released: the access mode of the transaction.
+pub fn release(current: &ArcSwap<Settings>, mark: &Mark) {
+    let now = current.load();
+    if now.modes.read_only != mark.current.modes.read_only {
+        let mut changed = Settings::clone(&now);
+        changed.modes.read_only = mark.current.modes.read_only;
+        current.store(Arc::new(changed));
     }
 }

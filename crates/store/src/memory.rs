@@ -7,6 +7,9 @@ use crate::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+/// Bytes that no computer has.
+const ALL_BYTES: u64 = 1 << 56;
+
 /// Bytes in use by tables and by queries, under one limit.
 #[derive(Debug)]
 pub struct Memory {
@@ -56,13 +59,15 @@ impl Memory {
     }
 
     fn try_grow(&self, part: &AtomicU64, bytes: u64) -> Result<(), Error> {
-        part.fetch_add(bytes, Ordering::Relaxed);
+        // The sum of more than there can be would begin again at zero.
+        let added = bytes.min(ALL_BYTES);
+        part.fetch_add(added, Ordering::Relaxed);
         let used = self.table_bytes() + self.query_bytes();
-        if used <= self.limit {
+        if used <= self.limit && added == bytes {
             return Ok(());
         }
-        part.fetch_sub(bytes, Ordering::Relaxed);
-        Err(Error::OutOfMemory { requested: bytes, used: used - bytes, limit: self.limit })
+        part.fetch_sub(added, Ordering::Relaxed);
+        Err(Error::OutOfMemory { requested: bytes, used: used - added, limit: self.limit })
     }
 
     /// Replaces an amount of table memory by another, regardless of the limit.

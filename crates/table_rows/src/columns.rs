@@ -5,6 +5,7 @@ use parser::types;
 use store::catalog::{Column, ColumnId, Identity, SqlType};
 use user_types::Visible;
 use values::error::{Error, Result, SqlState};
+use values::numbers;
 
 /// The column of a definition. `id` is the id of the column, `text` the text of the statement.
 ///
@@ -93,4 +94,17 @@ pub fn has_sequence(definition: &ColumnDefinition) -> bool {
 /// Whether a type is one of sequences.
 pub fn is_integer(sql_type: &SqlType) -> bool {
     matches!(sql_type, SqlType::SmallInt | SqlType::Integer | SqlType::BigInt)
+}
+
+/// Whether ALTER TABLE casts a type without USING: any type to text, between numeric types, and
+/// between temporal types.
+pub fn is_automatic(from: &SqlType, to: &SqlType) -> bool {
+    if let (SqlType::Array(from), SqlType::Array(to)) = (from, to) {
+        return is_automatic(from, to);
+    }
+    let (from, to) = (from.arrow(), to.arrow());
+    from == to
+        || to.is_string()
+        || numbers::is_number(&from) && numbers::is_number(&to)
+        || from.is_temporal() && to.is_temporal()
 }

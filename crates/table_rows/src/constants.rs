@@ -7,7 +7,7 @@ use grammar::tree::a_const::Val;
 use grammar::tree::{Node, NodeEnum};
 use std::borrow::Cow;
 use std::sync::Arc;
-use store::catalog::{SqlType, Table};
+use store::catalog::{SqlType, SystemType, Table};
 use values::input::is_of_transaction;
 
 /// Digits that every number of a plan can have.
@@ -79,6 +79,10 @@ fn number_of(text: &str) -> Option<&str> {
 
 /// The cells of a column; `None` if they are not of its kind.
 fn array(cells: &[Cell<'_>], to: &SqlType) -> Option<ArrayRef> {
+    if to.system_type().is_some_and(SystemType::is_named_id) {
+        // The catalog knows the names of objects.
+        return None;
+    }
     if cells.iter().all(|cell| matches!(cell, Cell::Null | Cell::Text(_))) {
         let texts = cells.iter().map(|cell| match cell {
             Cell::Text(text) => Some(*text),

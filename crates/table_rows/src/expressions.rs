@@ -238,10 +238,20 @@ pub fn check_default(
     let missing = || Error::unsupported(format!("a default of type {sql_type} is not supported"));
     let column = Column { name: name.to_owned(), sql_type: known.ok_or_else(missing)? };
     let (handle, schema, is_view) = (0, None, true);
-    let (key, hidden, defaults) = Default::default();
+    let (key, hidden, defaults, identities) = Default::default();
     let (name, columns, rows_of) = (String::new(), vec![column], None);
-    let row =
-        analyzer::Table { handle, schema, name, is_view, columns, key, hidden, defaults, rows_of };
+    let row = analyzer::Table {
+        handle,
+        schema,
+        name,
+        is_view,
+        columns,
+        key,
+        hidden,
+        defaults,
+        identities,
+        rows_of,
+    };
     let bound = analyzer::bind_row(&Types::of(planner), &row, &[RowExpression::Default(text, 0)]);
     let (relation, bound) = bound.map_err(|error| refused(error, ""))?;
     let schema = Arc::new(DFSchema::empty());

@@ -107,12 +107,17 @@ impl Routines {
         self.executed = Executed::Volatile(Shown::Everything);
     }
 
-    /// Whether a function is executed, not expanded.
+    /// Whether a function is executed, not expanded. One with other privileges or settings than its caller always is.
     fn is_executed(&self, function: &Function) -> bool {
         let catalog = &self.catalog;
         let is_volatile = function.volatility == Volatility::Volatile;
-        function.language == "sql"
-            && match &self.executed {
+        if function.language != "sql" {
+            return false;
+        }
+        // A body in the place of a call has the caller's privileges and settings.
+        let is_apart = procedural::changes_settings(function);
+        is_apart
+            || match &self.executed {
                 Executed::Volatile(Shown::Tables(tables)) => {
                     is_volatile && procedural::may_read(catalog, function, tables)
                 }

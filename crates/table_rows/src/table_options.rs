@@ -3,10 +3,10 @@
 
 use catalog_views::relation_names::{find_named, undefined};
 use catalog_views::search_path::SearchPath;
+use catalog_views::settings::byte_size::bytes_of;
 use parser::commands::{Given, RelationName};
 use parser::object_name;
 use store::catalog::{BUCKET_SIZE_MAX, BUCKET_SIZE_MIN, Catalog, Relation, Table};
-use values::byte_size::bytes_of;
 use values::error::{Error, Result, SqlState};
 
 /// The options of a table.

@@ -107,6 +107,10 @@ pub fn table_of(table: &store::catalog::Table, handle: u32) -> Result<Table, Ref
         key: if table.has_hidden_key() { Vec::new() } else { table.key_indices() },
         hidden: all().filter(|(_, column)| column.hidden).map(|(at, _)| at).collect(),
         defaults: defaults.collect(),
+        identities: all()
+            .filter(|(_, column)| column.identity.is_some())
+            .map(|(at, _)| at)
+            .collect(),
         rows_of: Some(table.id.0),
     })
 }

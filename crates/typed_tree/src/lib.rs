@@ -1,6 +1,7 @@
 //! The typed tree of a statement: every name is resolved, every expression has a type, every conversion is written out.
 
 mod change;
+pub mod existence;
 mod expr;
 pub mod places;
 mod query;

@@ -162,7 +162,8 @@ macro_rules! walks {
             }
         }
 
-        fn $from$(<$life>)?(
+        /// Calls `visit` for each expression of an item of FROM, also of its queries.
+        pub fn $from$(<$life>)?(
             from: &$($life)? $($mutable)? From,
             visit: &mut dyn FnMut(&$($life)? $($mutable)? Expr),
         ) {

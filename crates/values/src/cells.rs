@@ -2,10 +2,12 @@
 
 use datafusion::arrow::array::{
     ArrayRef, ArrowPrimitiveType, BooleanArray, Float32Array, Float64Array, Int16Array, Int32Array,
-    Int64Array, ListBuilder, PrimitiveBuilder, StringViewArray, StringViewBuilder,
-    TimestampMicrosecondArray, new_null_array,
+    Int64Array, IntervalMonthDayNanoArray, ListBuilder, PrimitiveBuilder, StringViewArray,
+    StringViewBuilder, TimestampMicrosecondArray,
 };
-use datafusion::arrow::datatypes::{DataType, Field, Int16Type, Int32Type, Int64Type, TimeUnit};
+use datafusion::arrow::datatypes::{
+    DataType, Field, Int16Type, Int32Type, Int64Type, IntervalMonthDayNano, TimeUnit,
+};
 use std::sync::Arc;
 
 /// The representation of a column's values.
@@ -27,7 +29,7 @@ pub enum Form {
     Text,
     /// Timestamp in UTC, in microseconds
     Moment,
-    /// Interval; always NULL
+    /// Interval, in microseconds
     Interval,
     /// Array of 16-bit integers
     Smalls,
@@ -88,7 +90,7 @@ pub enum Cell {
     Null,
     /// A Boolean
     Flag(bool),
-    /// An integer, an object id, or a timestamp in microseconds since 1970
+    /// An integer, an object id, a timestamp in microseconds since 1970, or an interval in microseconds
     Number(i64),
     /// A floating-point number
     Double(f64),
@@ -236,7 +238,11 @@ pub fn array<'a>(form: Form, cells: impl Iterator<Item = &'a Cell> + Clone) -> A
             let moments = numbers().collect::<TimestampMicrosecondArray>();
             Arc::new(moments.with_timezone("+00:00"))
         }
-        Form::Interval => new_null_array(&form.arrow(), cells().count()),
+        Form::Interval => {
+            let of = |micros: i64| IntervalMonthDayNano::new(0, 0, micros.saturating_mul(1000));
+            let intervals = numbers().map(|micros| micros.map(of));
+            Arc::new(intervals.collect::<IntervalMonthDayNanoArray>())
+        }
         Form::Smalls => lists::<Int16Type>(cells(), |item| i16::try_from(item).ok()),
         Form::Integers => lists::<Int32Type>(cells(), |item| i32::try_from(item).ok()),
         Form::Numbers => lists::<Int64Type>(cells(), Some),

@@ -5,21 +5,22 @@
 //! - [`text`] and [`binary`] write the forms that clients read, [`style`] holds the settings that
 //!   change them, [`zone`] the time zones. [`json`] works on the text of JSON values,
 //!   [`precision`] rounds times, [`moments`] knows the ranges of dates and timestamps, [`numbers`] reads and makes columns of exact numbers.
-//! - [`array_items`]: where assigned items of arrays are. [`cells`]: values of system tables and of functions that compute one row at a time.
+//! - [`nested_arrays`]: arrays of several dimensions. [`cells`]: values of system tables and of functions that compute one row
+//!   at a time. [`shown`]: values with texts that do not follow from them.
 //! - [`error`] is the error of all crates above the store. [`translate`] converts errors of the
 //!   engine and of the store.
 
-pub mod array_items;
 pub mod assign;
 pub mod binary;
-pub mod byte_size;
 pub mod cells;
 pub mod error;
 pub mod field;
 pub mod input;
 pub mod json;
+pub mod nested_arrays;
 pub mod numbers;
 pub mod precision;
+pub mod shown;
 pub mod style;
 pub mod text;
 pub mod translate;

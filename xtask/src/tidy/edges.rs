@@ -40,12 +40,13 @@ const EDGES: &[(&str, &[&str])] = &[
     ("executor", &["values", "store"]),
     ("regexes", &["executor", "values"]),
     ("jsonpath", &["regexes", "values"]),
-    ("columnar", &["values"]),
+    ("columnar", &["values", "store"]),
     ("formats", &["columnar", "numerics", "values", "store"]),
     (
         "functions",
         &["columnar", "formats", "jsonpath", "numerics", "regexes", "executor", "values", "store"],
     ),
+    ("records", &["functions", "values", "store"]),
     ("foreign", &["executor", "values", "store"]),
     ("notifications", &[]),
     ("advisory", &["values", "store"]),
@@ -53,7 +54,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("user_types", &["analyzer", "grammar", "values", "store"]),
     ("parser", &["user_types", "commands", "analyzer", "grammar", "values", "store"]),
     ("routines", &["commands", "analyzer", "parser", "store", "user_types"]),
-    ("deparse", &["parser", "analyzer", "grammar"]),
+    ("deparse", &["parser", "analyzer", "grammar", "store"]),
     ("frames", &["executor", "foreign", "values", "store"]),
     ("scan", &["executor", "foreign", "frames", "functions", "values", "store", "sdds"]),
     ("integrity", &["scan", "parser", "values", "store", "sdds"]),
@@ -63,6 +64,7 @@ const EDGES: &[(&str, &[&str])] = &[
         &[
             "advisory",
             "backup",
+            "deparse",
             "executor",
             "scan",
             "parser",
@@ -104,6 +106,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "datetimes",
             "functions",
             "optimizer",
+            "records",
             "user_types",
             "values",
             "store",
@@ -122,7 +125,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "store",
         ],
     ),
-    ("plan_cache", &["planner", "catalog_views", "scan", "values", "store"]),
+    ("plan_cache", &["planner", "catalog_views", "scan", "parser", "grammar", "values", "store"]),
     (
         "procedural",
         &[

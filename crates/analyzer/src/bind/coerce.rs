@@ -117,11 +117,7 @@ impl Binder<'_> {
                 let known = self.parameters.get_mut(number - 1);
                 match known {
                     Some(Some(known)) if known.oid != to => {
-                        let message = format!("inconsistent types deduced for parameter ${number}");
-                        let detail = format!("{} versus {to}", known.oid);
-                        return Err(Error::new("42P08", message)
-                            .detail(detail)
-                            .at(expr.location.0));
+                        return Err(inconsistent(number, known.oid, to).at(expr.location.0));
                     }
                     Some(known) => *known = Some(SqlType::plain(to)),
                     None => {}
@@ -143,8 +139,20 @@ impl Binder<'_> {
     /// Converts an argument or operand to the type that is declared for it. The caller has found that it can be.
     pub(super) fn coerce_implicitly(&mut self, expr: Expr, to: Oid) -> Result<Expr> {
         let (from, location) = (expr.sql_type.oid, expr.location.0);
+        let parameter = match expr.kind {
+            Kind::Parameter(number) if from == Oid::UNKNOWN => Some(number as usize),
+            _ => None,
+        };
         let converted = self.coerce(expr, SqlType::plain(to), CastContext::Implicit)?;
-        converted.ok_or_else(|| cannot_cast(from, to).at(location))
+        converted.ok_or_else(|| {
+            let known =
+                parameter.and_then(|number| *self.parameters.get(number.wrapping_sub(1))?);
+            let error = match parameter.zip(known) {
+                Some((number, known)) => inconsistent(number, known.oid, to),
+                None => cannot_cast(from, to),
+            };
+            error.at(location)
+        })
     }
 
     /// A condition.
@@ -219,6 +227,12 @@ pub(super) fn common_modifier<'b>(all: impl Iterator<Item = &'b Expr>, oid: Oid)
         shared = Some(expr.sql_type.modifier);
     }
     shared.unwrap_or(-1)
+}
+
+/// The error for a parameter that has a type, and needs another one elsewhere.
+fn inconsistent(number: usize, known: Oid, to: Oid) -> Error {
+    let message = format!("inconsistent types deduced for parameter ${number}");
+    Error::new("42P08", message).detail(format!("{known} versus {to}"))
 }
 
 pub(super) fn cannot_cast(from: Oid, to: Oid) -> Error {

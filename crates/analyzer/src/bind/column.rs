@@ -205,6 +205,7 @@ impl Binder<'_> {
         if schema.is_none() {
             for scope in self.named_scopes() {
                 if let Some(row) = scope.column(table, location)?
+                    && row.sql_type.oid.is_row()
                     && !row.sql_type.oid.is_composite()
                 {
                     return self.field(row, name, location);

@@ -39,8 +39,8 @@ impl Binder<'_> {
             }
             let left = side(&left.columns, name, "left")?;
             let right = side(&right.columns, name, "right")?;
-            conditions.push(self.apply("=", Some(left.clone()), right.clone(), -1)?);
-            merged.push((name.clone(), self.merged(kind, left, right)?));
+            merged.push((name.clone(), self.merged(kind, left.clone(), right.clone())?));
+            conditions.push(self.apply("=", Some(left), right, -1)?);
         }
         let mut items: Vec<Item> = left.items.into_iter().chain(right.items).collect();
         if let Some(on) = join.quals.as_deref() {

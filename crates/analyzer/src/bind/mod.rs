@@ -82,6 +82,8 @@ pub struct Table {
     pub hidden: Vec<usize>,
     /// The expressions of DEFAULT, by the positions of their columns.
     pub defaults: HashMap<usize, String>,
+    /// The positions of identity columns.
+    pub identities: Vec<usize>,
     /// The number in the catalog of a relation whose rows are of a type of their own.
     pub rows_of: Option<u32>,
 }

@@ -46,27 +46,6 @@ impl Marks {
         }
         columns
     }
-
-    /// Refuses names that the query has, and those that are the same.
-    fn refuse_names(&self, columns: &[Column]) -> Result<()> {
-        let mut named = Vec::new();
-        named.extend(self.search.as_ref().map(|search| ("search sequence", &search.name)));
-        if let Some(cycle) = &self.cycle {
-            named.extend([("cycle mark", &cycle.mark), ("cycle path", &cycle.path)]);
-        }
-        let is_taken = |name: &String| columns.iter().any(|column| column.name == *name);
-        if let Some((what, name)) = named.iter().find(|(_, name)| is_taken(name)) {
-            let list = "already used in WITH query column list";
-            return Err(Error::new("42601", format!("{what} column name \"{name}\" {list}")));
-        }
-        for (at, (what, name)) in named.iter().enumerate() {
-            if let Some((other, _)) = named[at + 1..].iter().find(|(_, other)| other == name) {
-                let message = format!("{what} column name and {other} column name are the same");
-                return Err(Error::new("42601", message));
-            }
-        }
-        Ok(())
-    }
 }
 
 /// Refuses a UNION as a side of the recursive query.
@@ -116,11 +95,7 @@ impl Binder<'_> {
             return Ok(None);
         }
         let marks = Marks { search, cycle };
-        marks.refuse_names(columns).map_err(|error| {
-            let of_search = cte.search_clause.as_ref().map(|clause| clause.location);
-            let of_cycle = cte.cycle_clause.as_ref().map(|clause| clause.location);
-            error.at(of_search.or(of_cycle).unwrap_or(-1))
-        })?;
+        refuse_known(&marks, columns).map_err(|error| error.at(cte.location))?;
         refuse_nested(cte)?;
         Ok(Some(marks))
     }
@@ -263,6 +238,27 @@ fn places(nodes: &[Node], columns: &[Column], clause: &str, location: i32) -> Re
         places.push(place);
     }
     Ok(places)
+}
+
+/// Refuses names of added columns that others have.
+fn refuse_known(marks: &Marks, columns: &[Column]) -> Result<()> {
+    let search = marks.search.iter().map(|of| ("search sequence", &of.name));
+    let cycle = marks.cycle.iter();
+    let cycle = cycle.flat_map(|of| [("cycle mark", &of.mark), ("cycle path", &of.path)]);
+    let mut before: Vec<(&str, &String)> = Vec::new();
+    for (what, name) in search.chain(cycle) {
+        let same = before.iter().find(|(_, known)| *known == name);
+        let message = if columns.iter().any(|column| column.name == *name) {
+            format!("{what} column name \"{name}\" already used in WITH query column list")
+        } else if let Some((other, _)) = same {
+            format!("{other} column name and {what} column name are the same")
+        } else {
+            before.push((what, name));
+            continue;
+        };
+        return Err(Error::new("42601", message));
+    }
+    Ok(())
 }
 
 fn keys(by: &[usize], own: &[Expr]) -> Vec<Expr> {

@@ -100,6 +100,7 @@ fn modifier(oid: Oid, name: &TypeName) -> Result<i32> {
         (_, []) => Ok(-1),
         (Oid::VARCHAR, [length]) => Ok(bounded(*length, 1, LENGTH_MAX, "varchar")? + 4),
         (Oid::BPCHAR, [length]) => Ok(bounded(*length, 1, LENGTH_MAX, "char")? + 4),
+        (Oid::BIT | Oid::VARBIT, [length]) => bounded(*length, 1, i32::MAX, oid.catalog_name()),
         (Oid::NUMERIC, [precision]) => numeric(*precision, 0, name),
         (Oid::NUMERIC, [precision, scale]) => numeric(*precision, *scale, name),
         (Oid::TIME | Oid::TIMETZ | Oid::TIMESTAMP | Oid::TIMESTAMPTZ, [precision]) => {
@@ -109,6 +110,9 @@ fn modifier(oid: Oid, name: &TypeName) -> Result<i32> {
                 7.. => Ok(6),
                 _ => Err(invalid(oid, name)),
             }
+        }
+        (Oid::BIT | Oid::VARBIT, [_]) => {
+            Err(Error::missing(format!("type {oid}")).at(name.location))
         }
         _ => Err(invalid(oid, name)),
     }

@@ -7,7 +7,7 @@ use crate::{
     Column, Domain, DomainCheck, EnumLabel, Extension, Function, FunctionId, Identity, Index,
     IndexColumn, IndexExpression, IndexKey, Modifies, MovingAggregate, Object, OnCommit, Parallel,
     Parameter, ParameterMode, Privileges, Relation, Role, Schema, Sequence, Shared, SqlType,
-    Timing, Trigger, TriggerEvents, TriggerState, TypeId, UserType, UserTypeKind, View,
+    SystemType, Timing, Trigger, TriggerEvents, TriggerState, TypeId, UserType, UserTypeKind, View,
     ViewOptions, Volatility,
 };
 
@@ -37,6 +37,39 @@ variants!(SqlType {
     20 => Other(data_type),
     21 => Precise(of, modifier),
     55 => User(user),
+    56 => System(of),
+});
+
+variants!(SystemType {
+    0 => Oid,
+    1 => Xid,
+    2 => Cid,
+    3 => Xid8,
+    4 => Regproc,
+    5 => Regprocedure,
+    6 => Regoper,
+    7 => Regoperator,
+    8 => Regclass,
+    9 => Regcollation,
+    10 => Regtype,
+    11 => Regrole,
+    12 => Regnamespace,
+    13 => Regconfig,
+    14 => Regdictionary,
+    15 => Name,
+    16 => Char,
+    17 => Bpchar,
+    18 => Refcursor,
+    19 => Int2Vector,
+    20 => OidVector,
+    21 => PgLsn,
+    22 => Inet,
+    23 => AclItem,
+    24 => NodeTree,
+    25 => Cstring,
+    26 => Void,
+    27 => Jsonpath,
+    28 => Tid,
 });
 
 variants!(Identity {

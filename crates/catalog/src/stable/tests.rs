@@ -84,6 +84,11 @@ fn types_have_their_bytes() {
         (SqlType::Jsonb, "12"),
         (SqlType::Array(Box::new(SqlType::Integer)), "1302"),
         (SqlType::Precise(Box::new(SqlType::Timestamp), 300), "150dac02"),
+        (SqlType::System(SystemType::Oid), "3800"),
+        (SqlType::System(SystemType::Regclass), "3808"),
+        (SqlType::System(SystemType::Name), "380f"),
+        (SqlType::System(SystemType::Jsonpath), "381b"),
+        (SqlType::System(SystemType::Tid), "381c"),
     ];
     types.iter().for_each(|(value, expected)| golden(value, expected));
     round_trip(&SqlType::Other(DataType::UInt64));

@@ -13,9 +13,8 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     vec![function("current_schema", Signature::nullary(Volatility::Stable), move |_| {
         let named = session.search_path();
         let path = SearchPath::new(&named, session.temporary_schema());
-        let catalog = session.catalog();
-        let schema = path.named().find(|schema| catalog.schema(schema).is_some());
-        let schema = schema.map(str::to_owned);
+        let existing = path.existing(&session.catalog(), false);
+        let schema = existing.first().map(|schema| (*schema).to_owned());
         Ok(ColumnarValue::Scalar(ScalarValue::Utf8View(schema)))
     })]
 }

@@ -2,16 +2,16 @@
 //! SQL text.
 
 use super::Scope;
-use crate::catalog_tables::{index_parts, key_columns, tables};
+use crate::catalog_tables::tables;
 use crate::pg_catalog::class::Class;
-use crate::pg_catalog::{
-    constraints, definitions, oids, quote_ident, triggers, type_catalog, user_types,
-};
+use crate::pg_catalog::{constraints, oids, quote_ident, type_catalog, user_types};
 use crate::session_context::SessionContext;
 use datafusion::arrow::array::AsArray;
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Int64Type};
 use datafusion::logical_expr::ScalarUDF;
+use deparse::index_parts::{index_parts, key_columns};
+use deparse::{definitions, triggers};
 use functions::row_function::{Row, function};
 use std::sync::Arc;
 use store::catalog::{DEFAULT_SCHEMA, Relation, Table, UserType, View};

@@ -97,7 +97,13 @@ fn place(
             }
             let place = arguments.take(of_width)?;
             // NULL is no width, a negative one is for the left side.
-            let given = arguments.row.number(place).unwrap_or(0);
+            let given = match (arguments.row.number(place), arguments.row.text(place)) {
+                (None, Some(text)) => {
+                    let message = format!("invalid input syntax for type integer: \"{text}\"");
+                    return Err(Error::new(SqlState::InvalidTextRepresentation, message));
+                }
+                (given, _) => given.unwrap_or(0),
+            };
             is_left |= given < 0;
             width = usize::try_from(given.unsigned_abs()).ok();
         } else {

@@ -1,10 +1,10 @@
 //! `pg_index_has_property` and `pg_index_column_has_property`: what an index, or one of its columns, is able to do.
 
 use super::Scope;
-use crate::catalog_tables::{index_parts, key_columns};
 use crate::pg_catalog::class::Class;
 use crate::session_context::SessionContext;
 use datafusion::logical_expr::ScalarUDF;
+use deparse::index_parts::{index_parts, key_columns};
 use functions::row_function::{Row, function};
 use std::sync::Arc;
 use store::catalog::Relation;

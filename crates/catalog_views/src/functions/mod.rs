@@ -22,11 +22,12 @@ mod texts;
 mod updatable;
 
 use crate::pg_catalog::class::Class;
-use crate::pg_catalog::definitions::quote_ident;
+use crate::pg_catalog::quote_ident;
 use crate::search_path::SearchPath;
 use crate::session_context::SessionContext;
 use datafusion::logical_expr::ScalarUDF;
 use functions::row_function::Row;
+pub use names::{OBJECT_IDS, OBJECT_NAMES};
 pub use partitions::PARTITIONS;
 pub use registry::Functions;
 pub use server::current_setting;

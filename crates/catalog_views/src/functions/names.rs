@@ -8,13 +8,18 @@ use crate::names::SYSTEM_SCHEMAS;
 use crate::pg_catalog::class::Class;
 use crate::pg_catalog::{oids, quote_ident, roles, routines, type_catalog, user_types};
 use crate::session_context::SessionContext;
+use datafusion::arrow::array::AsArray;
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::{DataType, Int64Type};
 use datafusion::logical_expr::ScalarUDF;
 use functions::row_function::{Row, function, id_function};
+use parser::commands::RelationName;
 use parser::object_name;
 use std::sync::Arc;
 use store::catalog::Function;
 use values::cells::Cell;
 use values::cells::Form;
+use values::input::system::object_id;
 use values::{Error, Result, SqlState};
 
 /// The two functions that cast to one of PostgreSQL's types for object names.
@@ -28,7 +33,7 @@ struct CastFunctions {
     to_text: &'static str,
 }
 
-const fn cast(
+const fn casts(
     type_name: &'static str,
     to_oid: &'static str,
     to_text: &'static str,
@@ -38,22 +43,27 @@ const fn cast(
 
 /// The types for object names with their functions.
 const CAST_FUNCTIONS: [CastFunctions; 10] = [
-    cast("regclass", "regclassin", "regclassout"),
-    cast("regtype", "regtypein", "regtypeout"),
-    cast("regproc", "regprocin", "regprocout"),
-    cast("regprocedure", "regprocedurein", "regprocedureout"),
-    cast("regnamespace", "regnamespacein", "regnamespaceout"),
-    cast("regrole", "regrolein", "regroleout"),
-    cast("regoper", "regoperin", "regoperout"),
-    cast("regoperator", "regoperatorin", "regoperatorout"),
-    cast("regcollation", "regcollationin", "regcollationout"),
-    cast("regconfig", "regconfigin", "regconfigout"),
+    casts("regclass", "regclassin", "regclassout"),
+    casts("regtype", "regtypein", "regtypeout"),
+    casts("regproc", "regprocin", "regprocout"),
+    casts("regprocedure", "regprocedurein", "regprocedureout"),
+    casts("regnamespace", "regnamespacein", "regnamespaceout"),
+    casts("regrole", "regrolein", "regroleout"),
+    casts("regoper", "regoperin", "regoperout"),
+    casts("regoperator", "regoperatorin", "regoperatorout"),
+    casts("regcollation", "regcollationin", "regcollationout"),
+    casts("regconfig", "regconfigin", "regconfigout"),
 ];
 
 /// Splits an SQL name into schema and name.
 pub(super) fn split(text: &str) -> Option<(Option<String>, String)> {
     object_name(text).ok().map(|name| (name.schema, name.name))
 }
+
+/// The function that returns the names of the objects whose ids are in an array, for the name of their type.
+pub const OBJECT_NAMES: &str = "object_names";
+/// The function that returns the ids of the objects whose names are in an array, for the name of their type.
+pub const OBJECT_IDS: &str = "object_ids";
 
 type Lookup = fn(&Scope, &str) -> Option<i64>;
 type Show = fn(&Scope, i64) -> Option<String>;
@@ -62,8 +72,8 @@ type Show = fn(&Scope, i64) -> Option<String>;
 const LOOKUPS: [(Lookup, Show); 10] = [
     (class_by_name, show_class),
     (type_by_name, show_type),
-    (procedure, show_procedure),
-    (procedure, show_procedure),
+    (function_by_name, show_function),
+    (|scope, text| function_by_signature(scope, text).ok(), show_signature),
     (schema_by_name, show_schema),
     (role_by_name, show_role),
     (nothing_by_name, show_nothing),
@@ -93,11 +103,12 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
             let scope = Scope::of(&*of);
             let oid = to_oid(&scope, row, lookup, kind)?;
             Ok(match oid {
-                Cell::Number(oid) => show(&scope, oid).unwrap_or_else(|| unknown_id(oid)).into(),
+                Cell::Number(oid) => shown(&scope, oid, show).into(),
                 other => other,
             })
         }));
     }
+    all.extend(of_arrays(session));
     let null_if_missing = [
         ("to_regclass", 0),
         ("to_regtype", 1),
@@ -112,7 +123,9 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
             let scope = Scope::of(&*of);
             let Some(text) = row.text(0) else { return Ok(Cell::Null) };
             match lookup(&scope, text) {
-                None if is_split_name(CAST_FUNCTIONS[index].type_name, text) => Err(invalid_name()),
+                None if has_wrong_schema(CAST_FUNCTIONS[index].type_name, text) => {
+                    Err(invalid_name())
+                }
                 found => Ok(found.into()),
             }
         }));
@@ -120,58 +133,117 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     all
 }
 
-/// The text of an id that no object has.
-fn unknown_id(oid: i64) -> String {
-    if oid == 0 { "-".to_owned() } else { oid.to_string() }
+/// The functions of names and ids in arrays.
+fn of_arrays(session: &Arc<dyn SessionContext>) -> [ScalarUDF; 2] {
+    let of = Arc::clone(session);
+    let names = function(OBJECT_NAMES, 2..=2, Form::Texts, move |row| {
+        let (_, _, show) = of_kind(row)?;
+        let Some(ids) = row.list(1) else { return Ok(Cell::Null) };
+        let (scope, ids) = (Scope::of(&*of), cast(&ids, &DataType::Int64)?);
+        let names = ids.as_primitive::<Int64Type>().iter();
+        let names = names.map(|id| id.map(|id| shown(&scope, id, show)));
+        Ok(Cell::Texts(names.collect()))
+    });
+    let of = Arc::clone(session);
+    let ids = function(OBJECT_IDS, 2..=2, Form::Numbers, move |row| {
+        let (kind, lookup, _) = of_kind(row)?;
+        let Some(names) = row.list(1) else { return Ok(Cell::Null) };
+        let (scope, names) = (Scope::of(&*of), cast(&names, &DataType::Utf8View)?);
+        let ids = names.as_string_view().iter().map(|name| match name {
+            Some(name) => id_of(&scope, name, lookup, kind),
+            None => Err(Error::unsupported("NULL in an array of names is not supported")),
+        });
+        Ok(Cell::Numbers(ids.collect::<Result<_>>()?))
+    });
+    [names, ids]
+}
+
+/// The type that the first argument names, with its functions.
+fn of_kind(row: &Row<'_>) -> Result<(&'static str, Lookup, Show)> {
+    let kind = row.text(0).unwrap_or_default();
+    let mut all = CAST_FUNCTIONS.iter().zip(LOOKUPS);
+    let known = all.find(|(of, _)| of.type_name == kind);
+    let known = known.map(|(of, (lookup, show))| (of.type_name, lookup, show));
+    known.ok_or_else(|| Error::unsupported(format!("the type {kind} is not supported")))
+}
+
+/// The displayed name of an object; its id if there is none.
+fn shown(scope: &Scope, oid: i64, show: Show) -> String {
+    let name = show(scope, oid).filter(|_| oid != 0);
+    name.unwrap_or_else(|| if oid == 0 { "-".to_owned() } else { oid.to_string() })
 }
 
 fn to_oid(scope: &Scope, row: &Row<'_>, lookup: Lookup, kind: &str) -> Result<Cell> {
-    if let Some(oid) = row.number(0) {
-        return Ok(oid.into());
+    if row.value(0).is_some_and(|(_, ids, _)| ids.data_type().is_integer()) {
+        return Ok(row.number(0).into());
     }
     let Some(text) = row.text(0) else { return Ok(Cell::Null) };
+    id_of(scope, text, lookup, kind).map(Cell::Number)
+}
+
+/// The id of the object with a name. An id may be written in its place.
+fn id_of(scope: &Scope, text: &str, lookup: Lookup, kind: &str) -> Result<i64> {
     if text == "-" {
-        return Ok(Cell::Number(0));
+        return Ok(0);
+    }
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return object_id(text, "oid").map(i64::from);
+    }
+    if kind == "regprocedure" {
+        return function_by_signature(scope, text);
     }
     match lookup(scope, text) {
-        Some(oid) => Ok(oid.into()),
-        None => Err(absent(scope, kind, text)),
+        Some(oid) => Ok(oid),
+        None => Err(missing(scope, kind, text)),
     }
 }
 
-/// The error about a name of no object: its schema may not exist, either.
-fn absent(scope: &Scope, kind: &str, text: &str) -> Error {
-    let name = text.split('(').next().unwrap_or(text);
-    match (kind, split(name)) {
-        ("regoper" | "regoperator" | "regcollation" | "regconfig", _) => {
-            Error::unsupported(format!("names of type {kind} are not supported"))
+/// The error for a name that no object has, or several.
+fn missing(scope: &Scope, kind: &str, text: &str) -> Error {
+    let absent =
+        |state, what, name: &str| Error::new(state, format!("{what} \"{name}\" does not exist"));
+    if matches!(kind, "regoper" | "regoperator" | "regcollation" | "regconfig") {
+        return Error::unsupported(format!("a name as a value of type {kind} is not supported"));
+    }
+    let has_signature = matches!(kind, "regtype" | "regprocedure");
+    let named = match object_name(text) {
+        Ok(named) => named,
+        Err(error) if !has_signature => return error,
+        Err(_) => RelationName { schema: None, name: text.to_owned() },
+    };
+    if has_wrong_schema(kind, text) {
+        return invalid_name();
+    }
+    let schema = named.schema.as_deref().filter(|_| kind != "regprocedure");
+    if let Some(schema) = schema
+        && schema_by_name(scope, &quote_ident(schema)).is_none()
+    {
+        return absent(SqlState::InvalidSchemaName, "schema", schema);
+    }
+    let name = match schema {
+        Some(schema) => format!("{schema}.{}", named.name),
+        None => named.name.clone(),
+    };
+    match kind {
+        "regclass" => absent(SqlState::UndefinedTable, "relation", &name),
+        "regtype" => absent(SqlState::UndefinedObject, "type", text),
+        "regnamespace" => absent(SqlState::InvalidSchemaName, "schema", &name),
+        "regrole" => absent(SqlState::UndefinedObject, "role", &name),
+        "regproc" if !functions_named(scope, schema, &named.name).is_empty() => {
+            let message = format!("more than one function named \"{text}\"");
+            Error::new(SqlState::AmbiguousFunction, message)
         }
-        _ if is_split_name(kind, text) => invalid_name(),
-        (_, Some((Some(schema), _))) if schema_by_name(scope, &quote_ident(&schema)).is_none() => {
-            missing("regnamespace", &schema)
-        }
-        _ => missing(kind, text),
+        _ => absent(SqlState::UndefinedFunction, "function", text),
     }
 }
 
 /// Whether a name that has no schema is written with one.
-fn is_split_name(kind: &str, text: &str) -> bool {
+fn has_wrong_schema(kind: &str, text: &str) -> bool {
     matches!(kind, "regrole" | "regnamespace") && split(text).is_some_and(|(of, _)| of.is_some())
 }
 
 fn invalid_name() -> Error {
     Error::new(SqlState::chosen("42602"), "invalid name syntax")
-}
-
-fn missing(kind: &str, text: &str) -> Error {
-    let (state, what) = match kind {
-        "regclass" => (SqlState::UndefinedTable, "relation"),
-        "regtype" => (SqlState::UndefinedObject, "type"),
-        "regnamespace" => (SqlState::InvalidSchemaName, "schema"),
-        "regrole" => (SqlState::UndefinedObject, "role"),
-        _ => (SqlState::UndefinedFunction, "function"),
-    };
-    Error::new(state, format!("{what} \"{text}\" does not exist"))
 }
 
 fn class_by_name(scope: &Scope, text: &str) -> Option<i64> {
@@ -197,12 +269,23 @@ fn show_type(scope: &Scope, oid: i64) -> Option<String> {
     type_catalog::by_oid(oid).map(|entry| type_catalog::format(entry.oid, None))
 }
 
-fn procedure(scope: &Scope, text: &str) -> Option<i64> {
-    if let Some(function) = function_of_user(scope, text) {
-        return Some(oids::relation(function.id));
+/// The id of the only function with a name.
+fn function_by_name(scope: &Scope, text: &str) -> Option<i64> {
+    let (schema, name) = split(text)?;
+    match functions_named(scope, schema.as_deref(), &name)[..] {
+        [only] => Some(only),
+        _ => None,
     }
-    let text = text.split('(').next().unwrap_or(text);
-    routines::by_name(text.strip_prefix("pg_catalog.").unwrap_or(text))
+}
+
+/// The ids of the functions that a name may mean.
+fn functions_named(scope: &Scope, schema: Option<&str>, name: &str) -> Vec<i64> {
+    let schemas = scope.path().of_function(schema);
+    let own = schemas.iter().flat_map(|schema| scope.catalog.functions_named(schema, name));
+    let own = own.map(|function| oids::relation(function.id));
+    let is_of_system = schema.is_none_or(|schema| schema == "pg_catalog");
+    let of_system = if is_of_system { routines::named(name) } else { &[] };
+    own.chain(of_system.iter().copied()).collect()
 }
 
 /// The id of the function that a text names with the types of its arguments: `f(integer)`.
@@ -219,15 +302,15 @@ pub(super) fn function_by_signature(scope: &Scope, text: &str) -> Result<i64> {
     let types = types.split(',').filter(|name| !types.is_empty() || !name.is_empty());
     let types = types.map(|name| {
         let name = name.trim();
-        type_by_name(scope, name).ok_or_else(|| missing("regtype", name))
+        type_by_name(scope, name).ok_or_else(|| missing(scope, "regtype", name))
     });
     let types = types.collect::<Result<Vec<i64>>>()?;
-    let unknown = || missing("regprocedure", text);
+    let unknown = || missing(scope, "regprocedure", text);
     let (schema, name) = split(name.trim()).ok_or_else(unknown)?;
     if let Some(schema) = &schema
         && schema_by_name(scope, &quote_ident(schema)).is_none()
     {
-        return Err(missing("regnamespace", schema));
+        return Err(missing(scope, "regnamespace", &quote_ident(schema)));
     }
     if let Some(function) = function_of_user(scope, text) {
         return Ok(oids::relation(function.id));
@@ -262,11 +345,39 @@ fn function_of_user(scope: &Scope, text: &str) -> Option<Arc<Function>> {
     named.find(fits).cloned()
 }
 
-fn show_procedure(scope: &Scope, oid: i64) -> Option<String> {
-    if let Some(function) = routines::of_user(&scope.catalog, oid) {
-        return Some(function.name.clone());
+/// The schema and the name of a function.
+fn name_of_function(scope: &Scope, oid: i64) -> Option<(String, String)> {
+    match routines::of_user(&scope.catalog, oid) {
+        Some(function) => Some((function.schema.clone(), function.name.clone())),
+        None => Some(("pg_catalog".to_owned(), routines::name_of(oid)?.to_owned())),
     }
-    routines::name_of(oid).map(str::to_owned)
+}
+
+/// A name of a function, with its schema unless the name alone `is_enough`.
+fn qualified(schema: &str, name: &str, is_enough: bool) -> String {
+    match is_enough {
+        true => quote_ident(name),
+        false => format!("{}.{}", quote_ident(schema), quote_ident(name)),
+    }
+}
+
+fn show_function(scope: &Scope, oid: i64) -> Option<String> {
+    let (schema, name) = name_of_function(scope, oid)?;
+    let is_only = functions_named(scope, None, &name) == [oid];
+    Some(qualified(&schema, &name, is_only))
+}
+
+/// A function with the types of its arguments.
+fn show_signature(scope: &Scope, oid: i64) -> Option<String> {
+    let (schema, name) = name_of_function(scope, oid)?;
+    let types: Vec<i64> = match routines::of_user(&scope.catalog, oid) {
+        Some(function) => function.inputs().map(|input| i64::from(input.type_id)).collect(),
+        None => routines::by_oid(oid)?.arguments.clone(),
+    };
+    let types = types.into_iter().map(|id| shown(scope, id, show_type));
+    let types = types.collect::<Vec<_>>().join(",");
+    let is_visible = functions_named(scope, None, &name).contains(&oid);
+    Some(format!("{}({types})", qualified(&schema, &name, is_visible)))
 }
 
 fn schema_by_name(scope: &Scope, text: &str) -> Option<i64> {

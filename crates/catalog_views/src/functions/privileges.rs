@@ -2,7 +2,7 @@
 
 use super::{Scope, names};
 use crate::access::Access;
-use crate::names::{BOOTSTRAP_SUPERUSER, SYSTEM_SCHEMAS, unknown_role};
+use crate::names::{BOOTSTRAP_SUPERUSER, SYSTEM_SCHEMAS, closed_kind, unknown_role};
 use crate::pg_catalog::class::Class;
 use crate::pg_catalog::{oids, roles, routines, user_types};
 use crate::session_context::SessionContext;
@@ -120,8 +120,8 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
 }
 
 /// The role that a function is about: its first argument if `position` is not 0, otherwise the
-/// session's role. `Some(None)` has all privileges. `None` if the argument is NULL or an id without
-/// a role.
+/// session's role. `Some(None)` has all privileges. An id without a role has those of `PUBLIC`. `None` if the argument is
+/// NULL.
 ///
 /// # Errors
 /// 42704 for a name without a role.
@@ -143,11 +143,18 @@ fn role(
         Some(_) => Ok(Some(Some(name))),
         None if name == PUBLIC => Ok(Some(Some(name))),
         None if name == BOOTSTRAP_SUPERUSER => Ok(Some(None)),
+        None if row.number(0).is_some() => Ok(Some(Some(PUBLIC.to_owned()))),
         // Nobody is authenticated: the session may have any name.
-        None if !scope.catalog.roles().any(|role| role.administers()) => Ok(Some(None)),
-        None if row.number(0).is_some() => Ok(None),
+        None if is_of(session, &name) && !scope.catalog.roles().any(|role| role.administers()) => {
+            Ok(Some(None))
+        }
         None => Err(unknown_role(&name)),
     }
+}
+
+/// Whether a session has a name.
+fn is_of(session: &dyn SessionContext, name: &str) -> bool {
+    [session.login_user(), session.session_user()].iter().any(|user| user.as_str() == name)
 }
 
 /// Whether a function is found by its name without a schema, and its arguments.
@@ -183,8 +190,13 @@ fn relation(
         return Err(Error::new(SqlState::WrongObjectType, format!("\"{name}\" is not a sequence")));
     }
     let relation = match class {
-        Some(Class::System(_)) => {
-            let held = if access.is_superuser() { all_privileges() } else { Privileges::SELECT };
+        Some(Class::System(shape)) => {
+            let is_closed = shape.schema == "pg_catalog" && closed_kind(shape.name).is_some();
+            let held = match access.is_superuser() {
+                true => all_privileges(),
+                false if is_closed => Privileges::default(),
+                false => Privileges::SELECT,
+            };
             return any(held, asked, known).map(Some);
         }
         Some(Class::Relation(relation)) => relation.id(),

@@ -161,9 +161,9 @@ impl Function {
         let value = cast(value, &DataType::Int64)?;
         let value = value.as_primitive::<Int64Type>().value(row);
         if !(sequence.min..=sequence.max).contains(&value) {
-            let Sequence { name, min, max, .. } = sequence;
+            let (name, least, most) = (&sequence.name, sequence.min, sequence.max);
             let message = format!(
-                "setval: value {value} is out of bounds for sequence \"{name}\" ({min}..{max})"
+                "setval: value {value} is out of bounds for sequence \"{name}\" ({least}..{most})"
             );
             return Err(Error::new(SqlState::NumericValueOutOfRange, message));
         }
@@ -171,6 +171,13 @@ impl Function {
             Some(flag) => cast(flag, &DataType::Boolean)?.as_boolean().value(row),
             None => true,
         };
+        if !(sequence.min..=sequence.max).contains(&value) {
+            let (name, min, max) = (&sequence.name, sequence.min, sequence.max);
+            let message = format!(
+                "setval: value {value} is out of bounds for sequence \"{name}\" ({min}..{max})"
+            );
+            return Err(Error::new(SqlState::NumericValueOutOfRange, message));
+        }
         self.session.database().store().sequence_set(sequence, value, called)?;
         if called {
             self.remember(sequence, value);

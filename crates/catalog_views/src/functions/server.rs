@@ -102,14 +102,10 @@ fn of_session(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     let of = Arc::clone(session);
     all.push(function("current_schemas", 1..=1, Form::Texts, move |row| {
         let implicit = row.flag(0).unwrap_or_default();
-        let catalog = of.catalog();
         let named = of.search_path();
         let path = SearchPath::new(&named, of.temporary_schema());
-        let is_there = |schema: &&str| catalog.schema(schema).is_some();
-        let own = path.schemas().next().filter(|first| implicit && *first == path.own());
-        let first = own.filter(is_there).into_iter().chain(implicit.then_some("pg_catalog"));
-        let named = path.named().filter(is_there);
-        Ok(first.chain(named).map(str::to_owned).collect::<Vec<String>>().into())
+        let schemas = path.existing(&of.catalog(), implicit).into_iter();
+        Ok(schemas.map(str::to_owned).collect::<Vec<String>>().into())
     }));
     all
 }
@@ -177,7 +173,7 @@ fn set_config(session: &Arc<dyn SessionContext>) -> ScalarUDF {
         };
         let (name, value) = (name.to_lowercase(), row.text(1).unwrap_or_default().to_owned());
         let mut settings = Settings::default();
-        settings.set(&name, &values_of(&name, &value))?;
+        settings.set(&name, &values_of(&name, &value)?)?;
         let local = row.flag(2).unwrap_or_default();
         session.request_setting(SettingRequest { name: name.clone(), value, is_local: local });
         Ok(settings.get(&name).into())

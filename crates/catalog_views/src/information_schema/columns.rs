@@ -3,9 +3,10 @@
 use super::yes;
 use crate::catalog_tables::declared;
 use crate::names::DATABASE;
-use crate::pg_catalog::{default_texts, definitions, type_catalog, user_types};
+use crate::pg_catalog::{default_texts, type_catalog, user_types};
 use crate::rows::TableRows;
 use crate::view_context::ViewContext;
+use deparse::definitions;
 use store::catalog::{Attribute, Column, Identity, Sequence, SqlType, UserType};
 use values::cells::Cell;
 
@@ -51,7 +52,11 @@ pub(super) fn columns(context: &ViewContext<'_>, rows: &mut TableRows) {
 }
 
 /// The text of a default; `None` if it is NULL.
-fn shown(context: &ViewContext<'_>, default: &str, sql_type: &SqlType) -> Option<String> {
+pub(super) fn shown(
+    context: &ViewContext<'_>,
+    default: &str,
+    sql_type: &SqlType,
+) -> Option<String> {
     if default_texts::is_null(default) {
         return None;
     }
@@ -86,10 +91,6 @@ fn attribute_row(user: &UserType, number: i64, attribute: &Attribute, rows: &mut
         SqlType::User(of) if of.domain().is_some() => attribute.sql_type.representation(),
         other => other,
     };
-    let (precision, radix, scale) = numeric(sql_type);
-    let length = length(sql_type);
-    let text = matches!(sql_type, SqlType::Text | SqlType::Varchar(_) | SqlType::Char(_));
-    let octets = text.then(|| length.map_or(TEXT_BYTES, |n| n.saturating_mul(CHARACTER_BYTES)));
     let schema = sql_type.user_type().map_or("pg_catalog", |of| &of.schema);
     rows.row([
         ("udt_catalog", DATABASE.into()),
@@ -98,6 +99,22 @@ fn attribute_row(user: &UserType, number: i64, attribute: &Attribute, rows: &mut
         ("attribute_name", attribute.name.as_str().into()),
         ("ordinal_position", number.into()),
         ("is_nullable", yes(true)),
+        ("attribute_udt_catalog", DATABASE.into()),
+        ("attribute_udt_schema", schema.into()),
+        ("attribute_udt_name", udt(sql_type).into()),
+        ("dtd_identifier", number.to_string().into()),
+        ("is_derived_reference_attribute", yes(false)),
+    ]);
+    set_type(sql_type, rows);
+}
+
+/// Sets the cells about a type in the last row.
+pub(super) fn set_type(sql_type: &SqlType, rows: &mut TableRows) {
+    let (precision, radix, scale) = numeric(sql_type);
+    let length = length(sql_type);
+    let text = matches!(sql_type, SqlType::Text | SqlType::Varchar(_) | SqlType::Char(_));
+    let octets = text.then(|| length.map_or(TEXT_BYTES, |n| n.saturating_mul(CHARACTER_BYTES)));
+    let cells: [(&str, Cell); 7] = [
         ("data_type", data_type(sql_type).into()),
         ("character_maximum_length", length.into()),
         ("character_octet_length", octets.into()),
@@ -105,12 +122,10 @@ fn attribute_row(user: &UserType, number: i64, attribute: &Attribute, rows: &mut
         ("numeric_precision_radix", radix.into()),
         ("numeric_scale", scale.into()),
         ("datetime_precision", time_digits(sql_type).into()),
-        ("attribute_udt_catalog", DATABASE.into()),
-        ("attribute_udt_schema", schema.into()),
-        ("attribute_udt_name", udt(sql_type).into()),
-        ("dtd_identifier", number.to_string().into()),
-        ("is_derived_reference_attribute", yes(false)),
-    ]);
+    ];
+    for (name, cell) in cells {
+        rows.set_last(name, cell);
+    }
 }
 
 /// Adds a row to `columns`. `name` is the schema, the relation and the column.
@@ -127,10 +142,6 @@ fn column_row(
         SqlType::User(user) if user.domain().is_some() => sql_type.representation(),
         other => other,
     };
-    let (precision, radix, scale) = numeric(sql_type);
-    let length = length(sql_type);
-    let text = matches!(sql_type, SqlType::Text | SqlType::Varchar(_) | SqlType::Char(_));
-    let octets = text.then(|| length.map_or(TEXT_BYTES, |n| n.saturating_mul(CHARACTER_BYTES)));
     rows.row([
         ("table_catalog", DATABASE.into()),
         ("table_schema", schema.into()),
@@ -138,13 +149,6 @@ fn column_row(
         ("column_name", column.into()),
         ("ordinal_position", number.into()),
         ("is_nullable", yes(true)),
-        ("data_type", data_type(sql_type).into()),
-        ("character_maximum_length", length.into()),
-        ("character_octet_length", octets.into()),
-        ("numeric_precision", precision.into()),
-        ("numeric_precision_radix", radix.into()),
-        ("numeric_scale", scale.into()),
-        ("datetime_precision", time_digits(sql_type).into()),
         ("udt_catalog", DATABASE.into()),
         ("udt_schema", "pg_catalog".into()),
         ("udt_name", udt(sql_type).into()),
@@ -155,6 +159,7 @@ fn column_row(
         ("is_generated", "NEVER".into()),
         ("is_updatable", yes(updatable)),
     ]);
+    set_type(sql_type, rows);
     if let SqlType::User(user) = written
         && user.domain().is_some()
     {
@@ -195,7 +200,7 @@ fn data_type(sql_type: &SqlType) -> String {
 }
 
 /// The name of a type in `pg_type`.
-fn udt(sql_type: &SqlType) -> String {
+pub(super) fn udt(sql_type: &SqlType) -> String {
     match (sql_type.user_type(), sql_type) {
         (Some(user), SqlType::Array(_)) => format!("_{}", user.name),
         (Some(user), _) => user.name.clone(),

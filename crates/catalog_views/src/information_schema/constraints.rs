@@ -1,13 +1,12 @@
 //! The views about constraints.
 
 use super::yes;
-use crate::catalog_tables::{
-    declared, index_numbers, index_parts, key_columns as columns_of_key, key_numbers,
-};
+use crate::catalog_tables::{declared, index_numbers, key_numbers};
 use crate::names::DATABASE;
 use crate::pg_catalog::check_columns;
 use crate::rows::TableRows;
 use crate::view_context::ViewContext;
+use deparse::index_parts::{index_parts, key_columns as columns_of_key};
 use store::catalog::Timing;
 
 /// The view `table_constraints`.

@@ -1,11 +1,11 @@
 //! Foreign keys in the views about constraints.
 
 use super::yes;
-use crate::catalog_tables::key_columns as columns_of_key;
 use crate::names::DATABASE;
-use crate::pg_catalog::definitions::action_words;
 use crate::rows::TableRows;
 use crate::view_context::ViewContext;
+use deparse::definitions::action_words;
+use deparse::index_parts::key_columns as columns_of_key;
 use std::sync::Arc;
 use store::catalog::{Column, ColumnId, ForeignKey, Table, Timing};
 use values::cells::Cell;

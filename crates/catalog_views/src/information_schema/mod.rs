@@ -6,16 +6,18 @@
 
 mod columns;
 mod constraints;
+mod domains;
 mod foreign_keys;
 mod privileges;
 mod routines;
 mod triggers;
 
 use crate::names::{DATABASE, SYSTEM_SCHEMAS};
-use crate::pg_catalog::{definitions, roles};
+use crate::pg_catalog::roles;
 use crate::rows::TableRows;
 use crate::shape;
 use crate::view_context::ViewContext;
+use deparse::definitions;
 use std::sync::Arc;
 use store::catalog::{CheckOption, Object, Relation, Sequence, SqlType, TableId, TriggerEvents};
 use values::cells::Cell;
@@ -50,7 +52,14 @@ pub(crate) fn table(context: &ViewContext<'_>, name: &str) -> Option<TableRows> 
             foreign_keys::table_usage(context, out);
         }
         "referential_constraints" => foreign_keys::references(context, out),
-        "check_constraints" => constraints::checks(context, out),
+        "check_constraints" => {
+            constraints::checks(context, out);
+            domains::conditions(context, out);
+        }
+        "domains" => domains::domains(context, out),
+        "domain_constraints" => domains::constraints(context, out),
+        "domain_udt_usage" => domains::types(context, out),
+        "column_domain_usage" => domains::columns(context, out),
         "table_privileges" | "role_table_grants" => privileges::tables(context, out),
         "column_privileges" | "role_column_grants" => privileges::columns(context, out),
         "triggers" => triggers::triggers(context, out),

@@ -1,9 +1,9 @@
 //! `triggers` and `triggered_update_columns`.
 
 use crate::names::DATABASE;
-use crate::pg_catalog::triggers;
 use crate::rows::TableRows;
 use crate::view_context::ViewContext;
+use deparse::triggers;
 use std::sync::Arc;
 use store::catalog::{DEFAULT_SCHEMA, Object, Privileges, Relation, Trigger};
 

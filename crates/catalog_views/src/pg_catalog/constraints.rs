@@ -1,11 +1,13 @@
 //! `pg_index` and `pg_constraint`: indexes, primary keys, UNIQUE and check constraints.
 
 use super::{oids, triggers, type_catalog};
-use crate::catalog_tables::{declared, index_numbers, index_parts, key_columns, key_numbers};
+use crate::catalog_tables::{declared, index_numbers, key_numbers};
 use crate::rows::TableRows;
 use crate::view_context::ViewContext;
+use deparse::index_parts::{index_parts, key_columns};
 use store::catalog::{
-    Check, ColumnId, ForeignKey, IndexColumn, ReferentialAction, SqlType, Table, Timing, UserType,
+    Check, ColumnId, ForeignKey, IndexColumn, ReferentialAction, SqlType, SystemType, Table,
+    Timing, UserType,
 };
 
 /// The rows of `pg_opclass`.
@@ -82,6 +84,8 @@ fn operator_class(sql_type: &SqlType) -> i64 {
             None => type_catalog::ANYENUM,
         },
         SqlType::Array(_) => type_catalog::ANYARRAY,
+        // Names of objects are ordered like their ids.
+        SqlType::System(of) if of.is_named_id() => SystemType::Oid.oid().into(),
         // varchar and json are ordered like text.
         other => match type_catalog::of_sql(other).0 {
             type_catalog::VARCHAR | type_catalog::JSON => type_catalog::TEXT,

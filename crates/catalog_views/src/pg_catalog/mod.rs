@@ -9,7 +9,6 @@
 pub mod class;
 pub(crate) mod constraints;
 pub(crate) mod default_texts;
-pub(crate) mod definitions;
 mod locks;
 pub mod oids;
 mod relations;
@@ -19,12 +18,12 @@ mod sequences;
 mod server;
 mod sessions;
 mod summaries;
-pub(crate) mod triggers;
+mod triggers;
 pub mod type_catalog;
 pub(crate) mod user_types;
 
 pub(crate) use constraints::check_columns;
-pub use definitions::quote_ident;
+pub use deparse::quote_ident;
 
 use crate::rows::TableRows;
 use crate::shape;
@@ -74,6 +73,7 @@ pub(crate) fn table(context: &ViewContext<'_>, name: &str) -> Option<TableRows> 
         "pg_locks" => locks::locks(context, out),
         "pg_stat_database" => server::database_statistics(context, out),
         "pg_timezone_names" => server::time_zones(out),
+        "pg_timezone_abbrevs" => server::zone_abbreviations(out),
         "pg_type" => types(context, out),
         "pg_enum" => user_types::labels(context, out),
         "pg_trigger" => triggers::triggers(context, out),

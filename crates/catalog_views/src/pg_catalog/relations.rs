@@ -2,10 +2,11 @@
 //! columns.
 
 use super::{default_texts, oids, roles, type_catalog, user_types};
-use crate::catalog_tables::{declared, index_parts, key_columns};
+use crate::catalog_tables::declared;
 use crate::rows::TableRows;
 use crate::shape::{self, Shape};
 use crate::view_context::ViewContext;
+use deparse::index_parts::{index_parts, key_columns};
 use std::sync::Arc;
 use store::catalog::{
     CheckOption, Column, Identity, Object, Privileges, Relation, SqlType, Table, TableId, TypeId,

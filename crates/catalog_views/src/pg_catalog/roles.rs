@@ -34,8 +34,8 @@ pub(crate) fn all(catalog: &Catalog) -> Vec<RoleEntry> {
         name: role.name.clone(),
         superuser: role.superuser,
         can_log_in: role.login,
-        create_role: role.superuser || role.create_role,
-        create_database: role.superuser || role.create_database,
+        create_role: role.create_role,
+        create_database: role.create_database,
         inherit: role.inherit,
         connection_limit: role.connection_limit,
         valid_until: role.valid_until,
@@ -191,19 +191,24 @@ pub(super) fn roles(catalog: &Catalog, shows_verifiers: bool, rows: &mut TableRo
     for role in all(catalog) {
         rows.row([
             ("oid", role.oid.into()),
-            ("rolname", role.name.into()),
+            ("rolname", role.name.as_str().into()),
             ("rolsuper", role.superuser.into()),
             ("rolinherit", role.inherit.into()),
             ("rolcreaterole", role.create_role.into()),
             ("rolcreatedb", role.create_database.into()),
             ("rolcanlogin", role.can_log_in.into()),
-            ("rolbypassrls", role.superuser.into()),
-            ("rolreplication", role.superuser.into()),
+            ("rolbypassrls", is_first(&role).into()),
+            ("rolreplication", is_first(&role).into()),
             ("rolconnlimit", role.connection_limit.map_or(-1, i64::from).into()),
             ("rolpassword", password(role.verifier, shows_verifiers)),
             ("rolvaliduntil", role.valid_until.into()),
         ]);
     }
+}
+
+/// Whether a role is the bootstrap superuser, which has the attributes that no other role can have here.
+fn is_first(role: &RoleEntry) -> bool {
+    role.name == BOOTSTRAP_SUPERUSER
 }
 
 fn password(verifier: Option<String>, shows_verifiers: bool) -> Cell {
@@ -215,11 +220,11 @@ pub(super) fn users(catalog: &Catalog, shows_verifiers: bool, rows: &mut TableRo
     for role in all(catalog).into_iter().filter(|role| role.can_log_in) {
         rows.row([
             ("usesysid", role.oid.into()),
-            ("usename", role.name.into()),
+            ("usename", role.name.as_str().into()),
             ("usecreatedb", role.create_database.into()),
             ("usesuper", role.superuser.into()),
-            ("userepl", false.into()),
-            ("usebypassrls", role.superuser.into()),
+            ("userepl", is_first(&role).into()),
+            ("usebypassrls", is_first(&role).into()),
             ("passwd", password(role.verifier, shows_verifiers)),
             ("valuntil", role.valid_until.into()),
         ]);

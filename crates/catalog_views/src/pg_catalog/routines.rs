@@ -188,8 +188,13 @@ pub(crate) fn by_signature(name: &str, arguments: &[i64]) -> Option<i64> {
     found.map(|(oid, _)| *oid)
 }
 
-/// The least id of the functions with a name.
-pub(crate) fn by_name(name: &str) -> Option<i64> {
-    let named = ROUTINES.iter().filter(|(_, routine)| routine.name == name);
-    named.map(|(oid, _)| *oid).min()
+static BY_NAME: LazyLock<HashMap<&'static str, Vec<i64>>> = LazyLock::new(|| {
+    let mut all: HashMap<&'static str, Vec<i64>> = HashMap::new();
+    ROUTINES.iter().for_each(|(oid, routine)| all.entry(routine.name).or_default().push(*oid));
+    all
+});
+
+/// The ids of the functions with a name.
+pub(crate) fn named(name: &str) -> &'static [i64] {
+    BY_NAME.get(name).map(Vec::as_slice).unwrap_or_default()
 }

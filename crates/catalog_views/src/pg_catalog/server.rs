@@ -6,7 +6,11 @@ use crate::names::DATABASE;
 use crate::rows::TableRows;
 use crate::settings::known::{self, Kind};
 use crate::view_context::ViewContext;
+use std::time::{SystemTime, UNIX_EPOCH};
 use values::cells::Cell;
+use values::zone::listed::{Listed, abbreviations_at, zones_at};
+
+const MICROS_PER_SECOND: i64 = 1_000_000;
 
 /// `pg_database`.
 pub(super) fn databases(rows: &mut TableRows) {
@@ -86,6 +90,9 @@ pub(super) fn settings(context: &ViewContext<'_>, rows: &mut TableRows) {
         let (vartype, unit) = match kind {
             Kind::Flag => ("bool", None),
             Kind::Number(..) => ("integer", None),
+            Kind::Real(..) => ("real", None),
+            Kind::Memory(1, ..) => ("integer", Some("kB")),
+            Kind::Memory(..) => ("integer", Some("8kB")),
             Kind::Duration => ("integer", Some("ms")),
             Kind::Choice(_) => ("enum", None),
             Kind::Text
@@ -113,9 +120,11 @@ pub(super) fn settings(context: &ViewContext<'_>, rows: &mut TableRows) {
             }
             _ => Cell::Null,
         };
+        let plain =
+            |value: &str| known.map_or_else(|| value.to_owned(), |known| known.plain(value));
         rows.row([
-            ("name", name.as_str().into()),
-            ("setting", value.as_str().into()),
+            ("name", known::shown_name(name).into()),
+            ("setting", plain(value).into()),
             ("unit", unit.into()),
             ("category", "Pando".into()),
             ("short_desc", known.map_or("", |known| known.meaning).into()),
@@ -123,8 +132,8 @@ pub(super) fn settings(context: &ViewContext<'_>, rows: &mut TableRows) {
             ("vartype", vartype.into()),
             ("source", source.into()),
             ("enumvals", choices),
-            ("boot_val", default.into()),
-            ("reset_val", default.into()),
+            ("boot_val", plain(default).into()),
+            ("reset_val", plain(default).into()),
             ("pending_restart", false.into()),
         ]);
     }
@@ -145,10 +154,31 @@ pub(super) fn database_statistics(context: &ViewContext<'_>, rows: &mut TableRow
 
 /// `pg_timezone_names`: the values of `SET timezone`.
 pub(super) fn time_zones(rows: &mut TableRows) {
-    for name in ["Etc/UTC", "GMT", "UTC"] {
-        let short = if name == "GMT" { "GMT" } else { "UTC" };
-        rows.row([("name", name.into()), ("abbrev", short.into()), ("is_dst", false.into())]);
+    for Listed { name, abbreviation, offset, is_summer } in zones_at(now()) {
+        rows.row([
+            ("name", name.into()),
+            ("abbrev", abbreviation.into()),
+            ("utc_offset", (offset * MICROS_PER_SECOND).into()),
+            ("is_dst", is_summer.into()),
+        ]);
     }
+}
+
+/// `pg_timezone_abbrevs`: the names of zones in texts.
+pub(super) fn zone_abbreviations(rows: &mut TableRows) {
+    for Listed { name, offset, is_summer, .. } in abbreviations_at(now()) {
+        rows.row([
+            ("abbrev", name.into()),
+            ("utc_offset", (offset * MICROS_PER_SECOND).into()),
+            ("is_dst", is_summer.into()),
+        ]);
+    }
+}
+
+/// The time in microseconds since 1970.
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
 }
 
 /// `pg_get_keywords()`: the keywords that are quoted as identifiers.

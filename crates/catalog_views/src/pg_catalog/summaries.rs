@@ -1,12 +1,13 @@
 //! `pg_namespace`, `pg_description`, `pg_rewrite` and the views `pg_tables`, `pg_views`,
 //! `pg_matviews`, `pg_indexes` and `pg_stat_*`.
 
-use super::{constraints, definitions, oids, roles};
+use super::{constraints, oids, roles};
 use crate::catalog_tables::declared;
 use crate::names::BOOTSTRAP_SUPERUSER;
 use crate::rows::TableRows;
 use crate::shape;
 use crate::view_context::ViewContext;
+use deparse::definitions;
 use store::catalog::{Object, Privileges, Relation};
 
 /// `pg_namespace`.

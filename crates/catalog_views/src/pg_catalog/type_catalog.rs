@@ -198,6 +198,7 @@ pub(crate) fn of_sql(sql_type: &SqlType) -> (i64, i64) {
             (NUMERIC, ((i64::from(*precision) << 16) | (i64::from(*scale) & 0x7ff)) + HEADER)
         }
         row if is_record(row) => (RECORD, -1),
+        SqlType::System(of) => (of.oid().into(), -1),
         SqlType::Text | SqlType::Other(_) => (TEXT, -1),
         SqlType::Varchar(None) => (VARCHAR, -1),
         SqlType::Varchar(Some(n)) => (VARCHAR, i64::from(*n) + HEADER),

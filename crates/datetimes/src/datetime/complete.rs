@@ -31,7 +31,8 @@ impl Fields {
             return Err(DatetimeError::Syntax);
         }
         // The offset of a zone with rules depends on the day.
-        if self.is_time && matches!(self.zone, Some(Zone::Named(_))) && !self.has(field::DATE) {
+        let has_rules = matches!(self.zone, Some(Zone::Named(_) | Zone::Abbreviated(..)));
+        if self.is_time && has_rules && !self.has(field::DATE) {
             return Err(DatetimeError::Syntax);
         }
         Ok(())

@@ -2,7 +2,10 @@
 //!
 //! A local time that a zone skips is told by the offset before the gap; one that it has twice is the second. Beyond the
 //! years of the database a zone follows its last rules.
+//!
+//! An abbreviation such as MSK has had several offsets. It has the one with which its zone used it last.
 
+pub mod listed;
 mod name;
 
 use crate::calendar::{civil, days_of};
@@ -20,6 +23,8 @@ const LAST_CALENDARS: std::ops::RangeInclusive<i64> = 2072..=LAST_YEAR;
 
 /// A time before which no zone has rules: 1800-01-01.
 const FIRST_SECOND: i64 = -5_364_662_400;
+/// A time after which no zone has new rules: 2100-01-01.
+const LAST_SECOND: i64 = 4_102_444_800;
 
 /// A time zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -29,6 +34,8 @@ pub enum Zone {
     Offset(i32),
     /// A zone of the database.
     Named(Tz),
+    /// The times of a zone of the database that have this abbreviation.
+    Abbreviated(Tz, &'static str),
 }
 
 /// A time zone as other servers read it.
@@ -43,6 +50,7 @@ impl From<Zone> for Written {
         match zone {
             Zone::Offset(seconds) => Self::Offset(seconds),
             Zone::Named(zone) => Self::Named(zone.name().to_owned()),
+            Zone::Abbreviated(_, name) => Self::Named(name.to_owned()),
         }
     }
 }
@@ -53,7 +61,10 @@ impl TryFrom<Written> for Zone {
     fn try_from(written: Written) -> Result<Self, Self::Error> {
         match written {
             Written::Offset(seconds) => Ok(Self::Offset(seconds)),
-            Written::Named(name) => name.parse().map(Self::Named),
+            Written::Named(name) => {
+                let zone = name.parse().map(Self::Named);
+                zone.or_else(|error| Self::abbreviated(&name).ok_or(error))
+            }
         }
     }
 }
@@ -81,6 +92,10 @@ impl Zone {
                 let utc = within_rules(micros.div_euclid(MICROS_PER_SECOND));
                 tz.offset_from_utc_datetime(&utc).fix().local_minus_utc().into()
             }
+            Self::Abbreviated(tz, name) => {
+                let seconds = micros.div_euclid(MICROS_PER_SECOND);
+                last_use(tz, name, seconds).unwrap_or_else(|| Self::Named(tz).offset_at(micros))
+            }
         }
     }
 
@@ -103,7 +118,14 @@ impl Zone {
     }
 
     fn offset_of_local(self, local: i64) -> i64 {
-        let Self::Named(tz) = self else { return self.offset_at(local) };
+        let tz = match self {
+            Self::Offset(_) => return self.offset_at(local),
+            Self::Named(tz) => tz,
+            Self::Abbreviated(tz, _) => {
+                let offset = Self::Named(tz).offset_of_local(local);
+                return self.offset_at(local.saturating_sub(offset * MICROS_PER_SECOND));
+            }
+        };
         let seconds = local.div_euclid(MICROS_PER_SECOND);
         let offset = match tz.offset_from_local_datetime(&within_rules(seconds)) {
             MappedLocalTime::Single(offset) => offset,
@@ -131,8 +153,26 @@ impl Zone {
                 let name = chrono_tz::OffsetName::abbreviation(&offset);
                 name.map_or_else(|| offset.fix().to_string(), str::to_owned)
             }
+            Self::Abbreviated(_, name) => name.to_owned(),
         }
     }
+}
+
+/// The offset that a zone had when it last used an abbreviation, at or before a number of seconds since 1970; if it had not
+/// yet, when it first did.
+fn last_use(tz: Tz, name: &str, seconds: i64) -> Option<i64> {
+    let used = |seconds: i64| {
+        let offset = tz.offset_from_utc_datetime(&within_rules(seconds));
+        let is_used = chrono_tz::OffsetName::abbreviation(&offset) == Some(name);
+        is_used.then(|| i64::from(offset.fix().local_minus_utc()))
+    };
+    let days = |step: i64| {
+        let first = seconds.clamp(FIRST_SECOND, LAST_SECOND);
+        let next = move |second: &i64| Some(second + step * SECONDS_PER_DAY);
+        let all = std::iter::successors(Some(first), next);
+        all.take_while(|second| (FIRST_SECOND..=LAST_SECOND).contains(second))
+    };
+    used(seconds).or_else(|| days(-1).find_map(used)).or_else(|| days(1).find_map(used))
 }
 
 /// Appends an offset as timestamps have it: `+02`, `-03:30`, `+00:19:32`.
@@ -195,6 +235,18 @@ mod tests {
         assert_eq!(paris().offset_at(micros(2300, 6, 1, 0)), 7200);
         assert_eq!(paris().offset_at(micros(290_000, 12, 1, 0)), 3600);
         assert_eq!(paris().offset_at(micros(-4000, 1, 1, 0)), 561);
+    }
+
+    #[test]
+    fn an_abbreviation_has_the_offset_of_its_last_use() {
+        let moscow = Zone::named("MSK").expect("an abbreviation");
+        let hours = |year, month| moscow.offset_at(micros(year, month, 5, 0)) / 3600;
+        // In summer 2005 the zone had MSD, from 2011 to 2014 another MSK.
+        let of = [hours(1900, 1), hours(2005, 1), hours(2005, 7), hours(2012, 7), hours(2300, 7)];
+        assert_eq!(of, [3, 3, 3, 4, 3]);
+        // The hour from two to three on 2011-03-27 has the offset of the next.
+        assert_eq!(moscow.instant(micros(2011, 3, 27, 2)), Some(micros(2011, 3, 26, 22)));
+        assert_eq!(Zone::try_from(Written::from(moscow)).ok(), Some(moscow));
     }
 
     #[test]

@@ -5,19 +5,26 @@ use chrono_tz::{TZ_VARIANTS, Tz};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// The abbreviations of PostgreSQL's set `Default`: for an offset in seconds, or for the times of a zone.
-static ABBREVIATIONS: LazyLock<HashMap<&'static str, Zone>> = LazyLock::new(|| {
-    let lines = include_str!("../../data/zone_abbreviations.tsv").lines();
-    let entries = lines.filter_map(|line| {
-        let (name, meaning) = line.split_once('\t')?;
-        let zone = match meaning.parse() {
-            Ok(seconds) => Zone::Offset(seconds),
-            Err(_) => of_database(meaning)?.0,
-        };
-        Some((name, zone))
+/// The abbreviations of PostgreSQL's set `Default`: for an offset in seconds, or for the times of a zone; and whether an offset
+/// is that of summer.
+pub(super) static ABBREVIATIONS: LazyLock<HashMap<&'static str, (Zone, bool)>> =
+    LazyLock::new(|| {
+        let lines = include_str!("../../data/zone_abbreviations.tsv").lines();
+        let entries = lines.filter_map(|line| {
+            let (name, meaning) = line.split_once('\t')?;
+            let (meaning, is_of_summer) =
+                meaning.split_once('\t').map_or((meaning, false), |(meaning, _)| (meaning, true));
+            let zone = match meaning.parse() {
+                Ok(seconds) => Zone::Offset(seconds),
+                Err(_) => abbreviated_in(of_database(meaning)?.0, name),
+            };
+            Some((name, (zone, is_of_summer)))
+        });
+        entries.collect()
     });
-    entries.collect()
-});
+
+/// 2020-07-01, in microseconds since 1970.
+const MIDDLE_OF_2020: i64 = 1_593_561_600_000_000;
 
 /// The most that an offset may be, in seconds: below a week.
 const OFFSET_MAX: i64 = 167 * 3600;
@@ -31,7 +38,7 @@ impl Zone {
 
     /// The zone of an abbreviation.
     pub(crate) fn abbreviated(name: &str) -> Option<Self> {
-        ABBREVIATIONS.get(&*name.to_ascii_uppercase()).copied()
+        ABBREVIATIONS.get(&*name.to_ascii_uppercase()).map(|(zone, _)| *zone)
     }
 
     /// The zone of a name of the database, or of POSIX notation.
@@ -72,7 +79,18 @@ impl std::fmt::Display for Zone {
             Self::UTC => f.write_str("UTC"),
             Self::Offset(seconds) => f.write_str(&of_hours(seconds).1),
             Self::Named(tz) => f.write_str(tz.name()),
+            Self::Abbreviated(_, name) => f.write_str(name),
         }
+    }
+}
+
+/// The zone of an abbreviation, which in most zones of the database is none of today.
+fn abbreviated_in(zone: Zone, name: &'static str) -> Zone {
+    match zone {
+        Zone::Named(tz) if zone.abbreviation_at(MIDDLE_OF_2020) == name => {
+            Zone::Abbreviated(tz, name)
+        }
+        zone => zone,
     }
 }
 

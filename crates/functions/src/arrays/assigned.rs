@@ -1,5 +1,6 @@
 //! Assignments to items of arrays.
 
+use super::items::place_of;
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, Int32Array, ListArray, MutableArrayData, make_array,
 };
@@ -7,7 +8,6 @@ use datafusion::arrow::buffer::OffsetBuffer;
 use datafusion::arrow::datatypes::{DataType, Int32Type};
 use datafusion::logical_expr::ScalarUDF;
 use std::sync::Arc;
-use values::array_items;
 use values::error::{Error, Result, SqlState};
 
 /// `array_assigned`: an array with another item at an index, longer by NULLs if it does not reach that far.
@@ -56,5 +56,5 @@ fn place(indexes: &Int32Array, row: usize, length: usize) -> Result<usize> {
         let message = "array subscript in assignment must not be null";
         return Err(Error::new(SqlState::NullValueNotAllowed, message));
     }
-    array_items::place_of(i64::from(indexes.value(row)), length)
+    place_of(i64::from(indexes.value(row)), length)
 }

@@ -2,12 +2,13 @@
 //!
 //! An array begins at 1. NULL is equal to no element, and to all NULLs only where PostgreSQL says so.
 
+use super::dimensions::levels;
 use crate::numbers::open::comparable;
 use crate::overload::{Overload, overloaded};
 use columnar::function;
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, Int32Array, Int32Builder, ListArray, ListBuilder,
-    StringViewArray, UInt32Array, UInt64Array, make_comparator,
+    UInt32Array, UInt64Array, make_comparator,
 };
 use datafusion::arrow::buffer::{NullBuffer, OffsetBuffer};
 use datafusion::arrow::compute::{SortOptions, take};
@@ -20,14 +21,6 @@ use values::error::{Error, Result, SqlState};
 /// The functions of this file that statements can call.
 pub(super) fn all() -> Vec<ScalarUDF> {
     vec![
-        function(
-            "array_dims",
-            |types| Ok((types.get(..1).unwrap_or_default().to_vec(), DataType::Utf8View)),
-            |args| {
-                let lengths = lengths(&args[0]).map(|length| Some(format!("[1:{}]", length?)));
-                Ok(Arc::new(lengths.collect::<StringViewArray>()))
-            },
-        ),
         function(
             "trim_array",
             |types| match types {
@@ -73,14 +66,6 @@ pub(super) fn all() -> Vec<ScalarUDF> {
 
 fn list_of(item: DataType) -> DataType {
     DataType::List(Arc::new(Field::new_list_field(item, true)))
-}
-
-/// The number of dimensions of arrays of a type.
-fn levels(data_type: &DataType) -> i32 {
-    match data_type {
-        DataType::List(item) => 1 + levels(item.data_type()),
-        _ => 0,
-    }
 }
 
 /// The functions that replace the engine's of the same name.

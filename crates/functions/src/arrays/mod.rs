@@ -2,9 +2,11 @@
 
 mod assigned;
 mod buckets;
+mod dimensions;
 mod elements;
 mod expand;
 pub mod generated;
+pub mod items;
 pub(crate) mod order;
 mod ordered;
 pub mod quantified;
@@ -17,6 +19,7 @@ use datafusion::logical_expr::ScalarUDF;
 /// The functions of this folder.
 pub(crate) fn all() -> Vec<ScalarUDF> {
     let mut all = elements::all();
+    all.extend(dimensions::all());
     all.extend([assigned::function(), buckets::bucket()]);
     all.extend(elements::replacements());
     all.extend(ordered::all());

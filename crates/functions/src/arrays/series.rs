@@ -32,6 +32,9 @@ pub const SERIES: &str = "series";
 /// Bytes of a value while an array is made: it is generated, and then converted.
 const VALUE_BYTES: u64 = 24;
 
+/// Values after which a statement that has to end does so.
+const CHECKED: usize = 65_536;
+
 const MICROS_PER_DAY: i128 = 86_400_000_000;
 
 /// The function [`SERIES`].
@@ -125,6 +128,8 @@ pub struct Series {
     next: Option<i128>,
     end: i128,
     step: Step,
+    /// In which days begin.
+    zone: Zone,
     /// Of numbers with a scale each.
     scales: Scales,
 }
@@ -184,7 +189,17 @@ impl Series {
         if matches!(item, DataType::Timestamp(..)) && starts.is_ok_and(is_infinite) {
             return Err(Error::unsupported("a series that begins with infinity is not supported"));
         }
-        Ok(Some(Self { item: item.clone(), next, end, step, scales: Scales::default() }))
+        let (item, scales) = (item.clone(), Scales::default());
+        Ok(Some(Self { item, next, end, step, zone: Zone::UTC, scales }))
+    }
+
+    /// The series with the days of a zone, if it is one of timestamps with time zone.
+    #[must_use]
+    pub fn in_zone(self, zone: Zone) -> Self {
+        match self.item {
+            DataType::Timestamp(_, Some(_)) => Self { zone, ..self },
+            _ => self,
+        }
     }
 
     /// The series of numbers with a scale each.
@@ -214,6 +229,7 @@ impl Series {
             next: Some(whole(start)?),
             end: whole(end)?,
             step: Step::Number(whole(step)?),
+            zone: Zone::UTC,
             scales: Scales { all, next: start.1, rest: start.1.max(step.1) },
         })
     }
@@ -250,10 +266,14 @@ impl Series {
     /// The next values, at most `most`; `None` after the last.
     ///
     /// # Errors
-    /// An error of the cast: a value is out of the range of its type.
+    /// An error of the cast: a value is out of the range of its type. 57014: the statement has to end.
     pub fn batch(&mut self, most: usize) -> Result<Option<ArrayRef>> {
-        let mut values = Vec::new();
+        // The bytes that are accounted for are those of a vector that does not grow.
+        let mut values = Vec::with_capacity(most.min(self.count() as usize));
         while let Some(value) = self.next.filter(|_| values.len() < most) {
+            if values.len().is_multiple_of(CHECKED) {
+                check()?;
+            }
             let is_over =
                 if self.step.direction() > 0 { value > self.end } else { value < self.end };
             if is_over {
@@ -273,7 +293,7 @@ impl Series {
 
     /// The value after another; `None` if there is none.
     fn after(&self, value: i128) -> Result<Option<i128>> {
-        let next = self.step.after(value);
+        let next = self.step.after(value, self.zone);
         if next.is_none() && matches!(self.item, DataType::Timestamp(..)) {
             let message = "timestamp out of range";
             return Err(Error::new(SqlState::DatetimeFieldOverflow, message));
@@ -320,12 +340,10 @@ impl Step {
         }
     }
 
-    fn after(self, value: i128) -> Option<i128> {
+    fn after(self, value: i128, zone: Zone) -> Option<i128> {
         match self {
             Self::Number(step) => value.checked_add(step),
-            Self::Interval(step) => {
-                plus(i64::try_from(value).ok()?, step, Zone::UTC).map(i128::from)
-            }
+            Self::Interval(step) => plus(i64::try_from(value).ok()?, step, zone).map(i128::from),
         }
     }
 }
@@ -361,7 +379,7 @@ fn lists(args: &[ArrayRef]) -> Result<ArrayRef> {
         valid.push(series.is_some());
         let values = match series {
             Some(mut series) => {
-                bytes += series.bytes();
+                bytes = u64::saturating_add(bytes, series.bytes());
                 held.grow_to(bytes)?;
                 check()?;
                 series.batch(usize::MAX)?

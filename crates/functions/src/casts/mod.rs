@@ -7,6 +7,8 @@ pub mod labels;
 pub mod lengths;
 pub mod output;
 pub(crate) mod sent;
+pub mod shown;
+pub mod system;
 
 use datafusion::logical_expr::ScalarUDF;
 

@@ -6,10 +6,10 @@ use datafusion::arrow::array::{Array, AsArray, BinaryViewBuilder};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::logical_expr::ScalarUDF;
 use std::sync::Arc;
-use store::catalog::SqlType;
+use store::catalog::{SqlType, SystemType};
 use values::binary::BinaryColumn;
 use values::error::{Error, Result};
-use values::types::OID;
+use values::types::CHAR;
 
 /// The function of a value and of the name that its type has in the catalog.
 pub(crate) fn sent() -> ScalarUDF {
@@ -44,7 +44,6 @@ fn named(name: &str) -> Result<SqlType> {
         "float4" => SqlType::Real,
         "float8" => SqlType::Double,
         "numeric" => SqlType::NUMERIC,
-        "oid" => OID,
         "text" | "varchar" | "bpchar" | "name" => SqlType::Text,
         "bytea" => SqlType::Bytea,
         "json" => SqlType::Json,
@@ -55,6 +54,8 @@ fn named(name: &str) -> Result<SqlType> {
         "timestamp" => SqlType::Timestamp,
         "timestamptz" => SqlType::TimestampTz,
         "interval" => SqlType::Interval,
+        "char" => CHAR,
+        other if let Some(of) = SystemType::of_name(other) => SqlType::System(of),
         _ => {
             let message = format!("the binary format of {name} is not supported");
             return Err(Error::unsupported(message));

@@ -92,11 +92,8 @@ fn times(args: &[ArrayRef], moved: fn(i64, i64) -> i64) -> ArrayRef {
 
 fn numbers(args: &[ArrayRef], sign: f64) -> ArrayRef {
     let keys = args[0].as_primitive::<Float64Type>().iter();
-    let bounds = keys.zip(args[1].as_primitive::<Float64Type>()).map(|(key, offset)| {
-        let (key, far) = (key?, sign * offset?);
-        let bound = key + far;
-        Some(if bound.is_nan() && !key.is_nan() { far } else { bound })
-    });
+    let offsets = args[1].as_primitive::<Float64Type>();
+    let bounds = keys.zip(offsets).map(|(key, offset)| Some(key? + sign * offset?));
     Arc::new(bounds.collect::<Float64Array>())
 }
 

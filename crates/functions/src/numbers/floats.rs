@@ -1,6 +1,6 @@
 //! Arithmetic on floating-point numbers: errors where the engine returns infinity, zero or NaN for finite numbers.
 //!
-//! NaN is always the positive one and zero never negative, since they are ordered by their bits.
+//! NaN is always the positive one, since numbers are ordered by their bits.
 
 use datafusion::arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, PrimitiveArray};
 use datafusion::arrow::compute::{binary, unary};
@@ -134,15 +134,9 @@ pub(super) fn out_of_range(how: &str) -> Error {
     Error::new(SqlState::NumericValueOutOfRange, format!("value out of range: {how}"))
 }
 
-/// The number that stands for all NaNs and both zeros.
+/// The number that stands for all NaNs, or the number itself: a zero keeps its sign.
 fn canonical<F: Float>(value: F) -> F {
-    if value.is_nan() {
-        F::NAN
-    } else if value == F::ZERO {
-        F::ZERO
-    } else {
-        value
-    }
+    if value.is_nan() { F::NAN } else { value }
 }
 
 fn compute<T>(operation: Operation, args: &[ArrayRef]) -> Result<ArrayRef>

@@ -1,5 +1,6 @@
 //! Functions of floating-point numbers, with PostgreSQL's errors.
 
+use super::degrees;
 use super::floats::out_of_range;
 use crate::overload::{Overload, overloaded};
 use columnar::{Types, checked};
@@ -33,14 +34,16 @@ pub(super) fn all() -> Vec<ScalarUDF> {
         checked("cos", one, |args| each(args, |x| within(x, x.is_infinite(), f64::cos))),
         checked("tan", one, |args| each(args, |x| within(x, x.is_infinite(), f64::tan))),
         checked("cot", one, |args| each(args, |x| within(x, x.is_infinite(), |x| 1.0 / x.tan()))),
-        checked("sind", one, |args| each(args, |x| within(x, x.is_infinite(), sine))),
-        checked("cosd", one, |args| each(args, |x| within(x, x.is_infinite(), cosine))),
-        checked("tand", one, |args| each(args, |x| within(x, x.is_infinite(), tangent))),
-        checked("cotd", one, |args| each(args, |x| within(x, x.is_infinite(), cotangent))),
-        checked("asind", one, |args| each(args, |x| within(x, x.abs() > 1.0, arc(f64::asin)))),
-        checked("acosd", one, |args| each(args, |x| within(x, x.abs() > 1.0, arc(f64::acos)))),
-        checked("atand", one, |args| each(args, |x| Ok(arc(f64::atan)(x)))),
-        checked("atan2d", two, |args| pairs(args, |y, x| Ok(in_degrees(y.atan2(x))))),
+        checked("sind", one, |args| each(args, |x| within(x, x.is_infinite(), degrees::sine))),
+        checked("cosd", one, |args| each(args, |x| within(x, x.is_infinite(), degrees::cosine))),
+        checked("tand", one, |args| each(args, |x| within(x, x.is_infinite(), degrees::tangent))),
+        checked("cotd", one, |args| each(args, |x| within(x, x.is_infinite(), degrees::cotangent))),
+        checked("asind", one, |args| each(args, |x| within(x, x.abs() > 1.0, degrees::arc_sine))),
+        checked("acosd", one, |args| each(args, |x| within(x, x.abs() > 1.0, degrees::arc_cosine))),
+        checked("atand", one, |args| each(args, |x| Ok(degrees::of_arc_tangent(x.atan())))),
+        checked("atan2d", two, |args| pairs(args, |y, x| Ok(degrees::of_arc_tangent(y.atan2(x))))),
+        checked("degrees", one, |args| each(args, |x| scaled(x, x / degrees::RADIANS))),
+        checked("radians", one, |args| each(args, |x| scaled(x, x * degrees::RADIANS))),
     ]
 }
 
@@ -67,9 +70,9 @@ fn pairs(args: &[ArrayRef], compute: impl Fn(f64, f64) -> Result<f64>) -> Result
     Ok(Arc::new(values.collect::<Result<Float64Array>>()?))
 }
 
-/// NaN and zero without a sign, since numbers are ordered by their bits.
+/// NaN without a sign, since numbers are ordered by their bits.
 fn canonical(value: f64) -> f64 {
-    if value.is_nan() { f64::NAN } else { value + 0.0 }
+    if value.is_nan() { f64::NAN } else { value }
 }
 
 fn within(value: f64, is_outside: bool, compute: impl Fn(f64) -> f64) -> Result<f64> {
@@ -77,6 +80,15 @@ fn within(value: f64, is_outside: bool, compute: impl Fn(f64) -> f64) -> Result<
         return Err(Error::new(SqlState::NumericValueOutOfRange, "input is out of range"));
     }
     Ok(compute(value))
+}
+
+/// A number in another unit.
+fn scaled(value: f64, result: f64) -> Result<f64> {
+    match result {
+        _ if result.is_infinite() && value.is_finite() => Err(out_of_range("overflow")),
+        0.0 if value != 0.0 => Err(out_of_range("underflow")),
+        _ => Ok(result),
+    }
 }
 
 fn logarithm(value: f64, compute: impl Fn(f64) -> f64) -> Result<f64> {
@@ -140,57 +152,4 @@ fn power(base: f64, exponent: f64) -> Result<f64> {
         0.0 if were_finite && base != 0.0 => Err(out_of_range("underflow")),
         _ => Ok(result),
     }
-}
-
-/// Exact where degrees have exact sines.
-fn sine(degrees: f64) -> f64 {
-    let turned = degrees % 360.0;
-    match turned.abs() {
-        0.0 | 180.0 => 0.0,
-        30.0 | 150.0 => 0.5_f64.copysign(turned),
-        90.0 => 1.0_f64.copysign(turned),
-        210.0 | 330.0 => -(0.5_f64.copysign(turned)),
-        270.0 => -(1.0_f64.copysign(turned)),
-        _ => turned.to_radians().sin(),
-    }
-}
-
-fn cosine(degrees: f64) -> f64 {
-    match (degrees % 360.0).abs() {
-        0.0 => 1.0,
-        60.0 | 300.0 => 0.5,
-        90.0 | 270.0 => 0.0,
-        120.0 | 240.0 => -0.5,
-        180.0 => -1.0,
-        turned => turned.to_radians().cos(),
-    }
-}
-
-fn tangent(degrees: f64) -> f64 {
-    let turned = degrees % 180.0;
-    if turned.abs() == 45.0 || turned.abs() == 135.0 {
-        let sign = if turned.abs() == 45.0 { 1.0 } else { -1.0 };
-        return 1.0_f64.copysign(turned) * sign;
-    }
-    sine(degrees) / cosine(degrees)
-}
-
-fn cotangent(degrees: f64) -> f64 {
-    // The quotient is not exact at 45 degrees.
-    match tangent(degrees) {
-        exact if exact.abs() == 1.0 => exact,
-        _ => cosine(degrees) / sine(degrees),
-    }
-}
-
-/// An inverse function in degrees.
-fn arc(function: fn(f64) -> f64) -> impl Fn(f64) -> f64 {
-    move |value| in_degrees(function(value))
-}
-
-/// Degrees, whole where they differ from whole ones by rounding only.
-fn in_degrees(radians: f64) -> f64 {
-    let degrees = radians.to_degrees();
-    let whole = degrees.round();
-    if (degrees - whole).abs() < 1e-13 * whole.abs().max(1.0) { whole } else { degrees }
 }

@@ -2,7 +2,9 @@
 
 pub(crate) mod bits;
 mod buckets;
+pub mod common_types;
 pub mod decimals;
+mod degrees;
 pub(crate) mod floats;
 pub(crate) mod integers;
 mod math;

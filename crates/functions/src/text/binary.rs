@@ -9,7 +9,7 @@ use datafusion::arrow::array::{
 };
 use datafusion::arrow::datatypes::{DataType, Int32Type, Int64Type};
 use datafusion::functions::core::overlay;
-use datafusion::functions::string::{btrim, ltrim, rtrim};
+use datafusion::functions::string::{btrim, ltrim, rtrim, split_part};
 use datafusion::functions::unicode::{character_length, strpos, substr};
 use datafusion::logical_expr::ScalarUDF;
 use std::sync::Arc;
@@ -42,6 +42,7 @@ pub(super) fn replacements() -> Vec<ScalarUDF> {
             &[Overload { types: |types| two_bytes(types, INTEGER), body: position }],
         ),
         overloaded(overlay(), OVERLAYS),
+        overloaded(split_part(), parts::SPLIT_PART),
         overloaded(
             btrim(),
             &[Overload {

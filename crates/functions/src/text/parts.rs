@@ -3,15 +3,13 @@
 use crate::overload::Overload;
 use columnar::function;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, StringViewArray};
-use datafusion::arrow::datatypes::{DataType, Int32Type};
+use datafusion::arrow::datatypes::{DataType, Int32Type, Int64Type};
 use datafusion::logical_expr::ScalarUDF;
 use std::sync::Arc;
 use values::error::{Error, Result, SqlState};
+use values::input::system::name;
 
 const TEXT: DataType = DataType::Utf8View;
-
-/// The most bytes of a name.
-const NAME_BYTES_MAX: usize = 63;
 
 /// `overlay` of texts.
 pub(super) const OVERLAY: Overload = Overload {
@@ -26,6 +24,19 @@ pub(super) const OVERLAY: Overload = Overload {
     body: overlay,
 };
 
+/// `split_part`: fields are found from the start of the text, also those that are counted from its end.
+pub(super) const SPLIT_PART: &[Overload] = &[Overload {
+    types: |types| match types {
+        [text, delimiter, place]
+            if text.is_string() && delimiter.is_string() && place.is_integer() =>
+        {
+            Some((vec![TEXT, TEXT, DataType::Int64], TEXT))
+        }
+        _ => None,
+    },
+    body: split_part,
+}];
+
 /// The function that cuts a text to the length of a name.
 pub(crate) fn as_name() -> ScalarUDF {
     function(
@@ -33,9 +44,7 @@ pub(crate) fn as_name() -> ScalarUDF {
         |_| Ok((vec![TEXT], TEXT)),
         |args| {
             let texts = args[0].as_string_view().iter();
-            let names = texts
-                .map(|text| text.map(|text| &text[..text.floor_char_boundary(NAME_BYTES_MAX)]));
-            Ok(Arc::new(names.collect::<StringViewArray>()))
+            Ok(Arc::new(texts.map(|text| text.map(name)).collect::<StringViewArray>()))
         },
     )
 }
@@ -57,8 +66,36 @@ fn overlay(args: &[ArrayRef]) -> Result<ArrayRef> {
             let message = "negative substring length not allowed";
             return Err(Error::new(SqlState::SubstringError, message));
         }
+        if i32::try_from(from + length).is_err() {
+            return Err(Error::new(SqlState::NumericValueOutOfRange, "integer out of range"));
+        }
         let (before, after) = (place_of(text, from), place_of(text, from + length));
         Ok(Some([&text[..before], new, &text[after..]].concat()))
+    });
+    Ok(Arc::new(rows.collect::<Result<StringViewArray>>()?))
+}
+
+fn split_part(args: &[ArrayRef]) -> Result<ArrayRef> {
+    let pairs = args[0].as_string_view().iter().zip(args[1].as_string_view());
+    let rows = pairs.zip(args[2].as_primitive::<Int64Type>()).map(|row| {
+        let ((Some(text), Some(delimiter)), Some(place)) = row else { return Ok(None) };
+        let count = usize::try_from(place.unsigned_abs()).unwrap_or(usize::MAX);
+        let mut fields: Box<dyn Iterator<Item = &str>> = match delimiter {
+            "" => Box::new(std::iter::once(text)),
+            _ => Box::new(text.split(delimiter)),
+        };
+        let found = match place {
+            0 => {
+                let message = "field position must not be zero";
+                return Err(Error::new(SqlState::InvalidParameterValue, message));
+            }
+            1.. => fields.nth(count - 1),
+            _ => {
+                let fields: Vec<&str> = fields.collect();
+                fields.len().checked_sub(count).and_then(|index| fields.get(index).copied())
+            }
+        };
+        Ok(Some(found.unwrap_or_default()))
     });
     Ok(Arc::new(rows.collect::<Result<StringViewArray>>()?))
 }

@@ -3,7 +3,6 @@
 use super::{Made, Part};
 use crate::aggregates::table::Plan;
 use crate::functions::{called, comparisons};
-use crate::records::Of;
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::Typed;
@@ -12,6 +11,7 @@ use analyzer::tree::AggregateCall;
 use datafusion::logical_expr::expr::AggregateFunction;
 use datafusion::logical_expr::{Expr, Operator, binary_expr, lit};
 use optimizer::where_filtered;
+use records::Of;
 use std::sync::Arc;
 
 impl Lowering<'_> {

@@ -152,7 +152,7 @@ impl Lowering<'_> {
                 let values = self.exprs(arguments)?.into_iter();
                 let is_json = matches!(plan, Plan::Gathered(..));
                 let given = |value| {
-                    let value = if is_json { self.for_json(value) } else { self.padded(value) }?;
+                    let value = if is_json { self.as_json(value) } else { self.padded(value) }?;
                     Ok(if distinct { with_one_zero(value) } else { value })
                 };
                 values.map(given).collect::<Result<Vec<_>>>()?

@@ -123,7 +123,10 @@ impl Lowering<'_> {
             let function = Arc::new(quantified::compared(operator, is_all));
             return Ok(Typed::boolean(called(&function, vec![value, array])?.0));
         }
-        if Self::has_order_key(value.sql_type, &value.data_type) {
+        // Equal values of `tid` have equal texts.
+        let has_equal_texts =
+            value.sql_type.oid == Oid::TID && matches!(operator, Operator::Eq | Operator::NotEq);
+        if !has_equal_texts && Self::has_order_key(value.sql_type, &value.data_type) {
             return unsupported(format!("ANY and ALL of a computed array of {}", value.sql_type));
         }
         let (value, item) = comparisons::sides(self, value, item(&array, field.data_type()))?;
@@ -176,8 +179,7 @@ impl Lowering<'_> {
         if is_list && !has_case && !items.is_empty() && have_bits {
             let (value, list) = comparisons::with_list(self, value, items)?;
             let list = list.into_iter().map(|item| item.expr).collect();
-            let expr = Box::new(value.expr);
-            return Ok(Typed::boolean(Engine::InList(InList { expr, list, negated: is_all })));
+            return Ok(Typed::boolean(in_list(value.expr, list, is_all)));
         }
         let each = items.into_iter().map(|item| {
             let compared = make.build(self, vec![value.clone(), item], Oid::BOOL.into())?;
@@ -295,4 +297,28 @@ fn items_of(value: &ScalarValue, item: Oid) -> Option<Vec<Typed>> {
         Some(Typed::constant(value, item.into()))
     });
     items.collect()
+}
+
+/// Whether a value is one of a list, or is none of it. The engine joins and subtracts lists as if no item were NULL.
+fn in_list(value: Engine, items: Vec<Engine>, negated: bool) -> Engine {
+    let (nulls, list): (Vec<Engine>, Vec<Engine>) = items.into_iter().partition(is_null);
+    let unknown = || Engine::Literal(ScalarValue::Boolean(None), None);
+    if list.is_empty() {
+        return unknown();
+    }
+    let found = Engine::InList(InList { expr: Box::new(value), list, negated });
+    match (nulls.is_empty(), negated) {
+        (true, _) => found,
+        (false, true) => found.and(unknown()),
+        (false, false) => found.or(unknown()),
+    }
+}
+
+/// Whether an expression is the constant NULL.
+fn is_null(expr: &Engine) -> bool {
+    match expr {
+        Engine::Literal(value, _) => value.is_null(),
+        Engine::Cast(cast) => is_null(&cast.expr),
+        _ => false,
+    }
 }

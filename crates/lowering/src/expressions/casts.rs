@@ -3,12 +3,13 @@
 use crate::functions;
 use crate::functions::comparisons::without_blanks;
 use crate::numbers::has_known_scale;
-use crate::refusal::{Result, missing, unsupported};
+use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::Typed;
 use crate::types;
 use ::functions::casts::lengths::WITHIN;
 use ::functions::casts::{constants, conversion, labels};
+use ::functions::numbers::common_types;
 use ::functions::numbers::open::WITH_PRECISION;
 use ::functions::system::tid;
 use analyzer::system::{Oid, SqlType, functions as procedures};
@@ -18,7 +19,9 @@ use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{Operator, binary_expr, lit, not, when};
 use store::catalog::SqlType as Held;
 use values::assign::labels::{texts, texts_type};
+use values::nested_arrays;
 use values::style::Style;
+use values::types::name_without_length;
 
 /// Whether PostgreSQL reads constant texts as values of a type when it plans a statement.
 fn is_read_early(oid: Oid) -> bool {
@@ -115,11 +118,8 @@ impl Lowering<'_> {
             // The field of a document says that it is one.
             return self.converted(value, &Held::Text, sql_type);
         }
-        let is_char = |oid| oid == Oid::CHAR;
-        if is_char(sql_type.oid) && !is_char(from)
-            || is_char(from) && types::is_integer(sql_type.oid)
-        {
-            return unsupported(format!("a conversion of {} to {sql_type}", value.sql_type));
+        if let Some(converted) = self.of_system(&value, sql_type)? {
+            return Ok(converted);
         }
         if sql_type.oid == Oid::NAME && from != Oid::NAME && is_textual(value.sql_type) {
             return self.hidden("name_of_text", vec![value], sql_type);
@@ -132,12 +132,18 @@ impl Lowering<'_> {
         {
             return Ok(number.named(sql_type));
         }
-        let held = types::held(sql_type)?;
+        let held = types::read(sql_type)?;
         if value.sql_type.oid == Oid::JSONB {
-            // A rule of the engine's analyzer knows the casts of JSON by their types.
-            return Typed::of(value.expr, value.data_type, sql_type);
+            return match held == Held::Boolean || held.arrow().is_numeric() {
+                true => self.of_document(value, &held, sql_type),
+                // A rule of the engine's analyzer knows the casts of JSON by their types.
+                false => Typed::of(value.expr, value.data_type, sql_type),
+            };
         }
         if let Some(text) = value.text().filter(|_| !matches!(held, Held::Text)) {
+            if let Some(nested) = self.nested(text, &held, sql_type)? {
+                return Ok(nested);
+            }
             let text = ScalarValue::Utf8View(Some(text.to_owned()));
             match constants::value_of(&text, &held, self.style()) {
                 Ok(read) => return Ok(Typed::constant(read.cast_to(&held.arrow())?, sql_type)),
@@ -157,23 +163,55 @@ impl Lowering<'_> {
         self.converted(value, &held, sql_type)
     }
 
+    /// The array of several dimensions that a constant text is; `None` if it is none.
+    pub(crate) fn nested(
+        &self,
+        text: &str,
+        held: &Held,
+        sql_type: SqlType,
+    ) -> Result<Option<Typed>> {
+        if !matches!(held, Held::Array(_)) || held.user_type().is_some() {
+            return Ok(None);
+        }
+        let Some((dimensions, flat)) = nested_arrays::flattened(text)? else { return Ok(None) };
+        let flat = ScalarValue::Utf8View(Some(flat));
+        let read = constants::value_of(&flat, held, self.style())?.cast_to(&held.arrow())?;
+        let ScalarValue::List(flat) = read else { return Ok(None) };
+        let nested = nested_arrays::nested(flat.value(0), &dimensions)?;
+        Ok(Some(Typed::constant(ScalarValue::List(nested.into()), sql_type)))
+    }
+
     /// A value as a numeric without a declaration; `None` for values that are no numbers, texts or JSON.
     fn number_of(&self, value: &Typed) -> Result<Option<Typed>> {
         let from = value.sql_type.oid;
         if value.data_type.is_integer() {
-            let (precision, scale) = crate::decimals::digits(&value.data_type);
+            let (precision, scale) = common_types::digits(&value.data_type);
             let decimal = DataType::Decimal128(precision, scale);
             return Ok(Some(exact(value.clone().converted(&decimal))));
         }
         if from == Oid::JSONB {
-            let name = ScalarValue::Utf8View(Some("numeric".to_owned()));
-            let name = Typed::constant(name, Oid::TEXT.into());
-            let arguments = vec![value.clone(), name];
-            let digits = self.registered("jsonb_number", arguments, Oid::TEXT.into())?;
-            return Ok(Some(digits.opened()));
+            return Ok(Some(self.digits_of(value, "numeric")?));
         }
         let is_read = value.data_type.is_floating() || types::is_text(from) || from == Oid::BPCHAR;
         Ok(is_read.then(|| value.clone().opened()))
+    }
+
+    /// The number that a document is, as a numeric; `target` is what an error says it is cast to.
+    fn digits_of(&self, document: &Typed, target: &str) -> Result<Typed> {
+        let target = ScalarValue::Utf8View(Some(target.to_owned()));
+        let arguments = vec![document.clone(), Typed::constant(target, Oid::TEXT.into())];
+        Ok(self.registered("jsonb_number", arguments, Oid::TEXT.into())?.opened())
+    }
+
+    /// The number or the truth value that a document is.
+    fn of_document(&self, document: Typed, held: &Held, sql_type: SqlType) -> Result<Typed> {
+        let target = name_without_length(held);
+        if sql_type.oid == Oid::BOOL {
+            let target = ScalarValue::Utf8View(Some(target));
+            let arguments = vec![document, Typed::constant(target, Oid::TEXT.into())];
+            return self.registered("jsonb_bool", arguments, sql_type);
+        }
+        self.plain(self.digits_of(&document, &target)?.named(Oid::NUMERIC.into()), sql_type)
     }
 
     /// The output style of the session.
@@ -194,17 +232,16 @@ impl Lowering<'_> {
 
     /// A conversion by the text of a value.
     fn through_text(&self, value: Typed, sql_type: SqlType) -> Result<Typed> {
+        // Only system tables have such values, as texts.
+        let is_system = matches!(sql_type.oid.catalog_name(), "inet" | "aclitem" | "pg_node_tree");
+        if is_system && !value.is_null() {
+            return missing(format!("a conversion to {sql_type}"));
+        }
         if let Some(text) = self.labels(&value)? {
             return self.plain(text, sql_type);
         }
-        if types::is_named_id(value.sql_type.oid) {
-            let name = format!("{}out", value.sql_type.oid.catalog_name());
-            let text = self.registered(&name, vec![value], SqlType::plain(Oid::TEXT))?;
-            return self.relabelled(text, sql_type);
-        }
-        if types::is_named_id(sql_type.oid) {
-            let name = format!("{}in", sql_type.oid.catalog_name());
-            return self.registered(&name, vec![value], sql_type);
+        if let Some(named) = self.by_names(&value, sql_type)? {
+            return Ok(named);
         }
         if value.sql_type.oid == Oid::BOOL && !value.is_null() {
             return self.plain(letter(value)?, sql_type);
@@ -254,9 +291,18 @@ impl Lowering<'_> {
     }
 
     /// The same value under another type. Records have labels of enums.
-    fn relabelled(&self, value: Typed, sql_type: SqlType) -> Result<Typed> {
+    pub(super) fn relabelled(&self, value: Typed, sql_type: SqlType) -> Result<Typed> {
         if value.is_null() {
             return Typed::null(sql_type);
+        }
+        if (types::is_id(value.sql_type.oid) || types::is_id(sql_type.oid))
+            && let Some(converted) = self.of_system(&value, sql_type)?
+        {
+            return Ok(converted);
+        }
+        let is_of_integers = value.sql_type.oid.element() == Some(Oid::INT4);
+        if is_of_integers && sql_type.oid.element().is_some_and(types::is_id) {
+            return self.converted(value, &types::read(sql_type)?, sql_type);
         }
         let is_record = matches!(sql_type.oid, Oid::RECORD | Oid::RECORD_ARRAY);
         let value = match self.labels(&value)? {
@@ -273,6 +319,9 @@ impl Lowering<'_> {
                 _ => self.items(texts, sql_type),
             };
         }
+        if let Some(named) = self.by_names(&value, sql_type)? {
+            return Ok(named);
+        }
         let (from, to) = (value.sql_type.oid.element(), sql_type.oid.element());
         let is_known = match (from, to) {
             (Some(from), Some(to)) => {
@@ -286,7 +335,7 @@ impl Lowering<'_> {
         if value.is_null() {
             return Typed::null(sql_type);
         }
-        let held = types::held(sql_type)?;
+        let held = types::read(sql_type)?;
         self.converted(value, &held, sql_type)
     }
 
@@ -300,6 +349,9 @@ impl Lowering<'_> {
         let held = types::held(sql_type)?;
         if value.is_null() {
             return Typed::null(sql_type);
+        }
+        if nested_arrays::is_nested(&value.data_type) {
+            return missing("a length of items in several dimensions");
         }
         let item = if let Held::Array(item) = &held { item } else { &held };
         match held {
@@ -386,6 +438,10 @@ fn is_plain(from: Oid, to: Oid) -> bool {
         (from, to) if is_number(from) && is_number(to) => true,
         (Oid::INT4, Oid::BOOL) | (Oid::BOOL, Oid::INT4) => true,
         (Oid::INT2 | Oid::INT8, to) | (to, Oid::INT8) if types::is_id(to) => true,
+        (from, to) if types::is_id(from) && types::is_id(to) => {
+            types::is_long_id(from) == types::is_long_id(to)
+        }
+        (Oid::CHAR, Oid::INT4) | (Oid::INT4, Oid::CHAR) => true,
         (Oid::DATE | Oid::TIMESTAMPTZ, Oid::TIMESTAMP)
         | (Oid::DATE | Oid::TIMESTAMP, Oid::TIMESTAMPTZ)
         | (Oid::TIMESTAMP | Oid::TIMESTAMPTZ, Oid::DATE)

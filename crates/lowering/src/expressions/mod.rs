@@ -4,12 +4,12 @@ mod arrays;
 mod casts;
 mod choices;
 mod comparisons;
-mod existence;
 mod folding;
 mod logic;
 mod outer_members;
 mod rows;
 mod subqueries;
+mod system_casts;
 pub(crate) use subqueries::{outputs_of, subquery_of};
 mod value_functions;
 

@@ -2,7 +2,6 @@
 
 use super::logic;
 use crate::functions::called;
-use crate::records::Of;
 use crate::refusal::{Result, missing, unsupported};
 use crate::scope::Lowering;
 use crate::typed::Typed;
@@ -12,6 +11,7 @@ use analyzer::tree::{Expr, FieldValue, Kind, RelationId};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{Expr as Engine, when};
+use records::Of;
 use values::error::{Error, SqlState};
 use values::types::{name_without_length, of_field};
 
@@ -52,6 +52,7 @@ impl Lowering<'_> {
         if fields.is_empty() || fields.len() != values.len() {
             return missing(format!("a row of {sql_type} with these columns"));
         }
+        refuse_names(&values)?;
         let mut values = values;
         for (value, field) in values.iter_mut().zip(&fields) {
             if value.is_null() || value.data_type == DataType::Null {
@@ -92,10 +93,8 @@ impl Lowering<'_> {
         if names.is_empty() {
             return missing("a row without fields");
         }
-        if values.iter().any(|value| types::is_named_id(value.sql_type.oid)) {
-            return missing("a row with names of objects");
-        }
-        let values = values.into_iter().map(|value| self.for_json(value));
+        refuse_names(&values)?;
+        let values = values.into_iter().map(|value| self.for_row(value));
         let mut values = values.collect::<Result<Vec<_>>>()?;
         for value in &mut values {
             if value.is_null() && value.data_type == DataType::Null {
@@ -195,5 +194,13 @@ impl Lowering<'_> {
             }
         }
         Ok((self.record_key(left)?, self.record_key(right)?))
+    }
+}
+
+/// Refuses rows with names of objects: the texts of rows do not have them.
+fn refuse_names(values: &[Typed]) -> Result<()> {
+    match values.iter().any(|value| types::has_names(value.sql_type)) {
+        true => missing("a row with names of objects"),
+        false => Ok(()),
     }
 }

@@ -1,6 +1,6 @@
 //! Subqueries as values.
 
-use super::{existence, folding, logic::negated};
+use super::{folding, logic::negated};
 use crate::functions::{self, Make, comparisons};
 use crate::long::Logic;
 use crate::refusal::{Result, missing};
@@ -8,7 +8,7 @@ use crate::scope::{Lowering, OuterReferences};
 use crate::typed::Typed;
 use ::functions::casts::conversion::UNDECLARED;
 use analyzer::system::{Oid, SqlType};
-use analyzer::tree::{Expr, Kind, Query, Subquery, SubqueryKind};
+use analyzer::tree::{Expr, Kind, Query, Subquery, SubqueryKind, existence};
 use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{Column, ScalarValue, Spans};
 use datafusion::logical_expr::expr::{AggregateFunction, Exists, InSubquery, SetQuantifier};

@@ -8,24 +8,40 @@ mod series;
 use crate::long::Logic;
 use crate::refusal::Result;
 use crate::scope::Lowering;
-use analyzer::tree::{Expr, From, JoinKind, Kind};
+use analyzer::tree::walk::{contains, from_expressions};
+use analyzer::tree::{Expr, From, JoinKind, Kind, RelationId};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{Expr as Engine, JoinType, LogicalPlan, LogicalPlanBuilder};
 use grammar::growing;
+use std::collections::HashSet;
 
 impl Lowering<'_> {
     /// The rows of the items of FROM; one row without columns if there are none.
     pub(crate) fn from(&mut self, items: &[From]) -> Result<LogicalPlan> {
         let mut plan = None;
-        for item in items {
+        for (at, item) in items.iter().enumerate() {
             plan = Some(match plan {
                 None => self.item(item)?,
+                Some(left) if refers_to(item, &items[..at]) => self.along(left, item)?,
                 Some(left) => self.join(left, JoinKind::Inner, item, None)?,
             });
         }
         match plan {
             Some(plan) => Ok(plan),
             None => Ok(LogicalPlanBuilder::empty(true).build()?),
+        }
+    }
+
+    /// The join of a plan with a join whose relations refer to it: it is joined with one after the other.
+    fn along(&mut self, left: LogicalPlan, item: &From) -> Result<LogicalPlan> {
+        match item {
+            From::Join { kind, left: first, right, condition }
+                if matches!(kind, JoinKind::Inner | JoinKind::Left) =>
+            {
+                let left = growing(|| self.along(left, first))?;
+                self.join(left, *kind, right, condition.as_ref())
+            }
+            item => self.join(left, JoinKind::Inner, item, None),
         }
     }
 
@@ -54,6 +70,9 @@ impl Lowering<'_> {
             return self.nullable(is_nullable, |lowering| {
                 lowering.lateral(left, kind, relation, condition)
             });
+        }
+        if kind == JoinKind::Inner && condition.is_none() && begins_lateral(right) {
+            return self.along(left, right);
         }
         let is_nullable = matches!(kind, JoinKind::Left | JoinKind::Full);
         let right = self.nullable(is_nullable, |lowering| lowering.item(right))?;
@@ -97,6 +116,42 @@ impl Lowering<'_> {
         let conditions = conditions?;
         let condition = self.logic(conditions, Logic::And)?;
         Ok(builder.join_on(right, join_type(kind), [condition])?.build()?)
+    }
+}
+
+/// Whether an item begins with a relation that refers to those before the item.
+fn begins_lateral(item: &From) -> bool {
+    match item {
+        From::Relation(relation) => relation.is_lateral,
+        From::Join { kind: JoinKind::Inner | JoinKind::Left, left, .. } => begins_lateral(left),
+        From::Join { .. } => false,
+    }
+}
+
+/// Whether a join refers to items before it.
+fn refers_to(join: &From, before: &[From]) -> bool {
+    if matches!(join, From::Relation(_)) {
+        return false;
+    }
+    let mut known = HashSet::new();
+    before.iter().for_each(|item| add_relations(item, &mut known));
+    let is_known = |part: &Expr| matches!(&part.kind, Kind::Column(id, _) | Kind::WholeRow(id) if known.contains(id));
+    let mut found = false;
+    from_expressions(join, &mut |expr| {
+        found = found || contains(expr, &mut |part| is_known(part));
+    });
+    found
+}
+
+fn add_relations(item: &From, relations: &mut HashSet<RelationId>) {
+    match item {
+        From::Relation(relation) => {
+            relations.insert(relation.id);
+        }
+        From::Join { left, right, .. } => {
+            add_relations(left, relations);
+            add_relations(right, relations);
+        }
     }
 }
 

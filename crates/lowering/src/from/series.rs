@@ -1,4 +1,5 @@
-//! `generate_series` of constants in FROM: a table whose rows are generated as they are read.
+//! `generate_series` of constants: a table whose rows are generated as they are read. It is in FROM, or the one set in the
+//! select list of a SELECT without FROM.
 
 use super::relations::aliased;
 use crate::refusal::Result;
@@ -11,7 +12,7 @@ use analyzer::tree::{Relation, SetCall};
 use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{DataType, Schema};
 use datafusion::common::tree_node::TreeNode;
-use datafusion::common::{DFSchema, ScalarValue};
+use datafusion::common::{Column, DFSchema, ScalarValue};
 use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{ColumnarValue, Expr, LogicalPlan, LogicalPlanBuilder, Volatility};
 use std::sync::Arc;
@@ -25,15 +26,40 @@ impl Lowering<'_> {
         relation: &Relation,
         alias: &str,
     ) -> Result<Option<LogicalPlan>> {
+        let scan = self.scan_of_series(call)?;
+        scan.map(|scan| aliased(scan, relation, alias)).transpose()
+    }
+
+    /// The rows of a series without others, in a column of this name, and its values.
+    pub(crate) fn lone_series(
+        &mut self,
+        call: &SetCall,
+        name: &str,
+    ) -> Result<Option<(LogicalPlan, Typed)>> {
+        let (Some(scan), [column]) = (self.scan_of_series(call)?, &call.columns[..]) else {
+            return Ok(None);
+        };
+        let data_type = scan.schema().field(0).data_type().clone();
+        let values =
+            scan.schema().columns().into_iter().map(|values| Expr::Column(values).alias(name));
+        let plan =
+            LogicalPlanBuilder::from(scan.clone()).project(values.collect::<Vec<_>>())?.build()?;
+        let value = Typed::of(Expr::Column(Column::from_name(name)), data_type, column.sql_type)?;
+        Ok(Some((plan, value)))
+    }
+
+    fn scan_of_series(&mut self, call: &SetCall) -> Result<Option<LogicalPlan>> {
         let name = functions::of(call.call.function).map_or("?", |function| function.name);
         if name != generated::NAME {
             return Ok(None);
         }
         let arguments = self.exprs(&call.call.arguments)?;
-        self.refuse_local_days(&arguments)?;
         let mut values = Vec::with_capacity(arguments.len());
         for argument in &arguments {
-            let Some(value) = self.constant(argument)? else { return Ok(None) };
+            let Some(value) = self.constant(argument)? else {
+                self.refuse_local_days(&arguments)?;
+                return Ok(None);
+            };
             values.push(decimal(value)?);
         }
         let types: Vec<Option<DataType>> =
@@ -42,9 +68,9 @@ impl Lowering<'_> {
         let arrays = values.iter().zip(argument_types(&item, values.len()));
         let arrays = arrays.map(|(value, to)| Ok(argument(&value.to_array()?, &to)?));
         let arrays: Vec<ArrayRef> = arrays.collect::<Result<_>>()?;
-        let table = generated::table(item.clone(), Series::new(&item, &arrays, 0)?);
-        let scan = LogicalPlanBuilder::scan(name, provider_as_source(table), None)?.build()?;
-        aliased(scan, relation, alias).map(Some)
+        let series = Series::new(&item, &arrays, 0)?.map(|series| series.in_zone(self.zone()));
+        let table = generated::table(item, series);
+        Ok(Some(LogicalPlanBuilder::scan(name, provider_as_source(table), None)?.build()?))
     }
 
     /// The value of an expression that depends on nothing.

@@ -1,7 +1,6 @@
 //! Arithmetic on numbers.
 
 use super::{Make, Table, take};
-use crate::decimals;
 use crate::numbers::has_known_scale;
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
@@ -13,6 +12,7 @@ use datafusion::common::ScalarValue;
 use datafusion::logical_expr::type_coercion::binary::BinaryTypeCoercer;
 use datafusion::logical_expr::{Expr, Operator, binary_expr, cast};
 
+use functions::numbers::common_types;
 use functions::numbers::decimals::is_wide_product;
 
 pub(super) const TABLE: Table = &[
@@ -131,12 +131,33 @@ fn of_numerics(
     let of_engine = match operator {
         Operator::Divide => None,
         _ if !has_known_scale(&left) || !has_known_scale(&right) => None,
-        Operator::Multiply if is_wide_product(&left.data_type, &right.data_type) => None,
+        _ if is_wide(operator, &left, &right) => None,
         _ => Some(of_engine(left.clone(), operator, right.clone(), sql_type)?),
     };
     match of_engine.filter(has_known_scale) {
         Some(made) => Ok(made),
         None => lowering.hidden(name, vec![left, right], sql_type),
+    }
+}
+
+/// Whether the result of an operator may have more digits than decimals have. Products of columns rarely have as many as
+/// their types allow.
+fn is_wide(operator: Operator, left: &Typed, right: &Typed) -> bool {
+    let digits = |value: &Typed| {
+        let (precision, scale) = common_types::digits(&value.data_type);
+        (i16::from(precision) - i16::from(scale), i16::from(scale))
+    };
+    let ((left_whole, left_scale), (right_whole, right_scale)) = (digits(left), digits(right));
+    let common = left_whole.max(right_whole) + left_scale.max(right_scale);
+    let most = i16::from(DIGITS_MAX);
+    match operator {
+        Operator::Multiply => {
+            let all = left_whole + left_scale + right_whole + right_scale;
+            let are_constants = left.value().is_some() && right.value().is_some();
+            is_wide_product(&left.data_type, &right.data_type) || are_constants && all > most
+        }
+        Operator::Modulo => common > most,
+        _ => common >= most,
     }
 }
 
@@ -153,7 +174,8 @@ fn rounded(
     let is_usual = match &digits {
         None => true,
         Some(Some(ScalarValue::Int32(Some(digits)))) => {
-            let whole = arguments.first().map_or(0, |value| decimals::digits(&value.data_type).0);
+            let whole =
+                arguments.first().map_or(0, |value| common_types::digits(&value.data_type).0);
             (0..=i32::from(DIGITS_MAX - whole.min(DIGITS_MAX))).contains(digits)
         }
         Some(_) => false,

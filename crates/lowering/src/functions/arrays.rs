@@ -69,6 +69,10 @@ fn extended(
     sql_type: SqlType,
 ) -> Result<Typed> {
     let mut arguments = with_own_scales(arguments);
+    if arguments.get(place).is_some_and(|array| dimensions(&array.data_type) > 1) {
+        let message = "argument must be empty or one-dimensional array";
+        return Err(Error::new(SqlState::DataException, message).into());
+    }
     if let Some(array) = arguments.get_mut(place)
         && let DataType::List(field) = &array.data_type
         && array.value().is_none()
@@ -89,6 +93,15 @@ fn of_items(
     arguments: Vec<Typed>,
     sql_type: SqlType,
 ) -> Result<Typed> {
+    if arguments.first().is_some_and(|array| dimensions(&array.data_type) > 1) {
+        return missing(match name {
+            "array_remove_all" => "removing elements from multidimensional arrays".to_owned(),
+            "array_position" | "array_places" => {
+                "searching for elements in multidimensional arrays".to_owned()
+            }
+            _ => format!("{name} of an array of several dimensions"),
+        });
+    }
     lowering.registered(name, with_own_scales(arguments), sql_type)
 }
 
@@ -147,14 +160,13 @@ fn concatenated(
     sql_type: SqlType,
 ) -> Result<Typed> {
     if let [left, right] = &arguments[..] {
-        match (dimensions(&left.data_type), dimensions(&right.data_type)) {
-            (of_left, of_right) if of_left == of_right + 1 => {
-                return extended(lowering, "array_append", 0, arguments, sql_type);
-            }
-            (of_left, of_right) if of_right == of_left + 1 => {
-                return extended(lowering, "array_prepend", 1, arguments, sql_type);
-            }
-            _ => {}
+        let (left, right) = (dimensions(&left.data_type), dimensions(&right.data_type));
+        if left.abs_diff(right) > 1 {
+            let message = "cannot concatenate incompatible arrays";
+            return Err(Error::new(SqlState::ArraySubscriptError, message).into());
+        }
+        if left > 1 || right > 1 {
+            return lowering.registered("array_joined", with_own_scales(arguments), sql_type);
         }
     }
     unify(&mut arguments);
@@ -169,8 +181,18 @@ fn dimensions(data_type: &DataType) -> usize {
     }
 }
 
-fn contains(_: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
-    let mut sides: [Typed; 2] = take(arguments)?;
+/// An array with its items in one dimension.
+fn flat(lowering: &Lowering<'_>, array: Typed) -> Result<Typed> {
+    let sql_type = array.sql_type;
+    match dimensions(&array.data_type) {
+        0 | 1 => Ok(array),
+        _ => lowering.registered("array_flat", vec![array], sql_type),
+    }
+}
+
+fn contains(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
+    let [array, items] = take(arguments)?;
+    let mut sides = [flat(lowering, array)?, flat(lowering, items)?];
     unify(&mut sides);
     let sides = comparable(sides);
     let (expr, data_type) = called(&array_has_all_udf(), sides.into())?;
@@ -194,8 +216,9 @@ fn contained(
     contains(lowering, arguments, sql_type)
 }
 
-fn overlaps(_: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
-    let mut sides: [Typed; 2] = take(arguments)?;
+fn overlaps(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
+    let [array, other] = take(arguments)?;
+    let mut sides = [flat(lowering, array)?, flat(lowering, other)?];
     unify(&mut sides);
     let sides = comparable(sides);
     let (expr, data_type) = called(&array_has_any_udf(), sides.into())?;
@@ -260,7 +283,10 @@ impl Lowering<'_> {
         if types::is_text(item) || types::is_integer(item) {
             return Ok(array);
         }
-        if types::is_named_id(item) || matches!(item, Oid::BPCHAR) {
+        if let Some(names) = self.by_names(&array, Oid::TEXT_ARRAY.into())? {
+            return Ok(names);
+        }
+        if item == Oid::BPCHAR {
             return missing(format!("array_to_string of {}", array.sql_type));
         }
         if types::is_id(item) {

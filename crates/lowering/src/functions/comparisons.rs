@@ -1,7 +1,6 @@
 //! Comparisons.
 
 use super::{Make, Table, take};
-use crate::decimals;
 use crate::numbers::holds_open;
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
@@ -13,6 +12,7 @@ use datafusion::functions::string::rtrim;
 use datafusion::logical_expr::{Operator, binary_expr, lit, when};
 use datetimes::moments;
 use functions::datetime::intervals;
+use functions::numbers::common_types;
 use store::catalog::SqlType as Held;
 
 pub(super) const TABLE: Table = &[
@@ -249,7 +249,7 @@ fn together(left: &DataType, right: &DataType) -> Option<DataType> {
     use DataType as D;
     Some(match (left, right) {
         (left, right) if left == right => left.clone(),
-        (D::Decimal128(..), D::Decimal128(..)) => decimals::common(left, right),
+        (D::Decimal128(..), D::Decimal128(..)) => common_types::common(left, right),
         (left, right) if left.is_integer() && right.is_integer() => {
             let is_wider = left.primitive_width() > right.primitive_width();
             if is_wider { left.clone() } else { right.clone() }

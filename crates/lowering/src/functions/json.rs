@@ -11,7 +11,7 @@ use datafusion::arrow::datatypes::DataType;
 use datafusion::common::tree_node::TreeNode;
 use datafusion::logical_expr::Expr;
 use std::sync::Arc;
-use store::catalog::SqlType as Held;
+use store::catalog::{SqlType as Held, SystemType};
 use values::error::{Error, SqlState};
 
 pub(super) const TABLE: Table = &[
@@ -109,9 +109,17 @@ pub(super) const TABLE: Table = &[
 ];
 
 impl Lowering<'_> {
-    /// A value that is written as JSON: `char` with its blanks, and texts and documents told apart, as columns that the
-    /// engine passes on need not be.
+    /// A value that is written as JSON, in which object ids are no numbers.
     pub(crate) fn for_json(&self, value: Typed) -> Result<Typed> {
+        match types::is_id(value.sql_type.oid) {
+            true => self.as_text(value),
+            false => self.for_row(value),
+        }
+    }
+
+    /// A value of a row that may be written as JSON: `char` with its blanks, and texts and documents told apart, as columns
+    /// that the engine passes on need not be.
+    pub(crate) fn for_row(&self, value: Typed) -> Result<Typed> {
         let value = self.padded(value)?;
         let is_subquery = |part: &Expr| Ok(matches!(part, Expr::ScalarSubquery(_)));
         let marker = match value.sql_type.oid {
@@ -129,6 +137,22 @@ impl Lowering<'_> {
         let is_held_as_text = matches!(value.sql_type.oid, Oid::JSON | Oid::JSONB)
             || types::is_text(value.sql_type.oid);
         if is_held_as_text && value.value().is_none() { value.declared() } else { Ok(value) }
+    }
+}
+
+impl Lowering<'_> {
+    /// A value that JSON has by itself: as [`for_json`](Self::for_json), but object ids are texts.
+    pub(crate) fn as_json(&self, value: Typed) -> Result<Typed> {
+        let of = types::system(value.sql_type).and_then(|held| held.system_type());
+        if !of.is_some_and(SystemType::is_id) {
+            return self.for_json(value);
+        }
+        let is_array = value.sql_type.oid.element().is_some();
+        let text = SqlType::plain(if is_array { Oid::TEXT_ARRAY } else { Oid::TEXT });
+        match self.by_names(&value, text)? {
+            Some(names) => Ok(names),
+            None => self.plain(value, text),
+        }
     }
 }
 
@@ -168,7 +192,7 @@ fn written(
     arguments: Vec<Typed>,
     sql_type: SqlType,
 ) -> Result<Typed> {
-    let values = arguments.into_iter().map(|argument| lowering.for_json(argument));
+    let values = arguments.into_iter().map(|argument| lowering.as_json(argument));
     lowering.registered(name, values.collect::<Result<_>>()?, sql_type)
 }
 

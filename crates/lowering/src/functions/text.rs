@@ -78,11 +78,10 @@ impl Lowering<'_> {
         if is_text || matches!(value.sql_type.oid, Oid::JSON | Oid::JSONB | Oid::UUID) {
             return Ok(value.named(Oid::TEXT.into()));
         }
-        if types::is_named_id(value.sql_type.oid) {
-            let name = format!("{}out", value.sql_type.oid.catalog_name());
-            return self.registered(&name, vec![value], Oid::TEXT.into());
+        match self.by_names(&value, Oid::TEXT.into())? {
+            Some(names) => Ok(names),
+            None => self.plain(value, Oid::TEXT.into()),
         }
-        self.plain(value, Oid::TEXT.into())
     }
 
     /// A value as its output is: as [`as_text`](Self::as_text), but `t` for true, and `char` with its blanks.

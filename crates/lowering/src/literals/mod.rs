@@ -1,7 +1,6 @@
 //! Constants.
 
-use crate::names;
-use crate::refusal::{Result, missing, unsupported};
+use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::Typed;
 use crate::types;
@@ -15,8 +14,7 @@ use datafusion::logical_expr::{Expr, Operator, binary_expr, cast};
 use functions::casts::{constants, conversion};
 use functions::system::tid;
 use store::catalog::SqlType as Held;
-use values::error::{Error, SqlState};
-use values::input::{interval, refused};
+use values::input::{interval, refused, system};
 use values::numbers;
 use values::precision;
 use values::translate::refused_text;
@@ -40,10 +38,8 @@ impl Lowering<'_> {
         let is_trimmed = sql_type.oid == Oid::BPCHAR && sql_type.modifier >= 0;
         let text = if is_trimmed { text.trim_end_matches(' ') } else { text };
         let text = match sql_type.oid {
-            Oid::NAME => names::cut(text),
-            Oid::CHAR => &single(text)?,
-            Oid::INT2VECTOR => &vector(text, "smallint")?,
-            Oid::OIDVECTOR => &vector(text, "oid")?,
+            Oid::NAME => system::name(text),
+            Oid::CHAR => &system::letter(text)?,
             Oid::TID => &tid::normal(text).ok_or_else(|| refused_text(text, "tid"))?,
             _ => text,
         };
@@ -58,7 +54,8 @@ impl Lowering<'_> {
             return self.named_ids(text, item, sql_type);
         }
         if types::is_id(sql_type.oid) && !types::is_long_id(sql_type.oid) {
-            return object_id(text, sql_type);
+            let id = system::object_id(text, sql_type.oid.catalog_name())?;
+            return Ok(Typed::constant(ScalarValue::Int64(Some(id.into())), sql_type));
         }
         if sql_type == SqlType::plain(Oid::NUMERIC)
             && let Some(value) = numbers::of_text(text)
@@ -68,7 +65,7 @@ impl Lowering<'_> {
         if let Some(moment) = self.moment_word(text, sql_type)? {
             return Ok(moment);
         }
-        let held = types::held(sql_type)?;
+        let held = types::read(sql_type)?;
         if held == Held::Interval {
             let interval = interval::parse(text, sql_type.modifier, self.style().interval);
             let interval = interval.map_err(|error| refused(error, text, "interval"))?;
@@ -76,8 +73,16 @@ impl Lowering<'_> {
             let value = ScalarValue::IntervalMonthDayNano(Some(adjusted.unwrap_or(interval)));
             return Ok(Typed::constant(value, sql_type));
         }
+        if let Some(nested) = self.nested(text, &held, sql_type)? {
+            return Ok(nested);
+        }
+        // Only system tables have such values, as texts.
+        if matches!(sql_type.oid.catalog_name(), "inet" | "aclitem" | "pg_node_tree") {
+            return missing(format!("a constant of type {sql_type}"));
+        }
         let value = match &held {
             Held::Text => view(),
+            Held::System(of) if of.arrow() == DataType::Utf8View => view(),
             Held::Array(_) if sql_type.oid.element().is_none() => {
                 return missing(format!("constants of type {sql_type}"));
             }
@@ -114,7 +119,8 @@ impl Lowering<'_> {
 
     /// The id of the object that has a name.
     fn named_id(&self, text: &str, sql_type: SqlType) -> Result<Typed> {
-        if let Ok(id) = text.parse::<u32>() {
+        if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+            let id = system::object_id(text, Oid::OID.catalog_name())?;
             return Ok(Typed::constant(ScalarValue::Int64(Some(id.into())), sql_type));
         }
         let name = format!("{}in", sql_type.oid.catalog_name());
@@ -168,7 +174,8 @@ impl Lowering<'_> {
             return Ok(Typed::constant(value, sql_type));
         }
         let held = types::held(sql_type)?;
-        if self.around.folds && held.user_type().is_some() {
+        let is_of_catalog = held.user_type().is_some() || types::has_names(sql_type);
+        if self.around.folds && is_of_catalog {
             return missing("a plan for any value of this parameter");
         }
         let data_type = held.arrow();
@@ -182,44 +189,4 @@ fn integer(value: i64, sql_type: SqlType) -> Result<Typed> {
     let held = types::held(sql_type)?.arrow();
     let value = ScalarValue::Int64(Some(value)).cast_to(&held)?;
     Ok(Typed::constant(value, sql_type))
-}
-
-/// An object id, which may be written as a negative number of 32 bits.
-fn object_id(text: &str, sql_type: SqlType) -> Result<Typed> {
-    let name = sql_type.to_string();
-    let Ok(number) = text.trim().parse::<i64>() else {
-        return Err(refused_text(text, &name).into());
-    };
-    let id = match number {
-        0.. => u32::try_from(number).ok(),
-        _ => i32::try_from(number).ok().map(i32::cast_unsigned),
-    };
-    let Some(id) = id else {
-        let message = format!("value \"{text}\" is out of range for type {name}");
-        return Err(Error::new(SqlState::NumericValueOutOfRange, message).into());
-    };
-    Ok(Typed::constant(ScalarValue::Int64(Some(id.into())), sql_type))
-}
-
-/// The text of an array with the items of a vector, which blanks separate.
-fn vector(text: &str, item: &str) -> Result<String> {
-    let items: Vec<&str> = text.split_ascii_whitespace().collect();
-    match items.iter().find(|one| one.parse::<i64>().is_err()) {
-        Some(wrong) => Err(refused_text(wrong, item).into()),
-        None => Ok(format!("{{{}}}", items.join(","))),
-    }
-}
-
-/// The one byte that a constant of type `"char"` is: the first, or the one whose octal number is written.
-fn single(text: &str) -> Result<String> {
-    let octal = text.strip_prefix('\\').filter(|digits| digits.len() == 3);
-    let byte = match octal.map(|digits| u8::from_str_radix(digits, 8)) {
-        Some(Ok(byte)) => Some(byte),
-        _ => text.bytes().next(),
-    };
-    match byte {
-        None | Some(0) => Ok(String::new()),
-        Some(byte) if byte.is_ascii() => Ok(char::from(byte).to_string()),
-        Some(_) => unsupported("a \"char\" beyond ASCII"),
-    }
 }

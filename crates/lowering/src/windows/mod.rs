@@ -238,7 +238,7 @@ impl Lowering<'_> {
         };
         let start = self.bound(call, start, "starting")?;
         let end = self.bound(call, end, "ending")?;
-        let bounds = start.zip(end).filter(|(start, end)| !ends_before(start, end));
+        let bounds = start.zip(end).filter(|(start, end)| !is_backwards(start, end));
         Ok(bounds.map(|(start, end)| Frame::new_bounds(engine_units, start, end)))
     }
 
@@ -349,20 +349,12 @@ impl Lowering<'_> {
     }
 }
 
-/// Whether a frame ends before it begins, which the engine refuses.
-fn ends_before(start: &WindowFrameBound, end: &WindowFrameBound) -> bool {
+/// Whether a frame ends before it begins: it has no rows, and the engine refuses it.
+fn is_backwards(start: &WindowFrameBound, end: &WindowFrameBound) -> bool {
     use WindowFrameBound::{Following, Preceding};
-    let rows = |offset: &ScalarValue| match offset {
-        ScalarValue::UInt64(rows) => *rows,
-        _ => None,
-    };
     match (start, end) {
-        (Following(start), Following(end)) => {
-            rows(start).zip(rows(end)).is_some_and(|(start, end)| start > end)
-        }
-        (Preceding(start), Preceding(end)) => {
-            rows(start).zip(rows(end)).is_some_and(|(start, end)| start < end)
-        }
+        (Preceding(first), Preceding(last)) => !first.is_null() && first < last,
+        (Following(first), Following(last)) => !last.is_null() && first > last,
         _ => false,
     }
 }

@@ -149,7 +149,8 @@ fn is_alike(source: &SqlType, target: &Type) -> bool {
         | SqlType::Jsonb
         | SqlType::Array(_)
         | SqlType::User(_)
-        | SqlType::Other(_) => false,
+        | SqlType::Other(_)
+        | SqlType::System(_) => false,
     }
 }
 

@@ -20,6 +20,7 @@ mod sql_seeds;
 mod stopped;
 mod stopping;
 mod stored;
+mod system_types;
 mod triggers;
 mod wire;
 

@@ -247,6 +247,43 @@ async fn a_named_prepared_statement_takes_values() {
 }
 
 #[tokio::test]
+async fn arguments_of_execute_are_assigned_to_parameters() {
+    let served = serve(&[]);
+    let client = connect(&served, "u", None).await.expect("connected");
+    let prepare = "PREPARE w (int) AS SELECT $1 + 1;
+        PREPARE t (text, varchar(2), numeric(5, 2)) AS SELECT $1, $2, $3;
+        PREPARE d (date, bool) AS SELECT $1, $2";
+    for statement in prepare.split(';') {
+        client.simple_query(statement).await.expect("prepared");
+    }
+    for (execute, expected) in [
+        ("EXECUTE w(2.5)", vec!["4"]),
+        ("EXECUTE w(-2.5)", vec!["-2"]),
+        ("EXECUTE w('7')", vec!["8"]),
+        ("EXECUTE w(1 + 1.6)", vec!["4"]),
+        // Lengths and precisions of parameters do not count.
+        ("EXECUTE t(5, 'abc', 1.2345)", vec!["5", "abc", "1.2345"]),
+        ("EXECUTE t(true, 12345, 1e3)", vec!["true", "12345", "1000"]),
+        ("EXECUTE t(date '2024-01-31', NULL, '1.50')", vec!["2024-01-31", "NULL", "1.50"]),
+        ("EXECUTE d('2024-02-29', false)", vec!["2024-02-29", "f"]),
+        ("EXECUTE d(timestamp '2024-02-29 10:00', 'yes')", vec!["2024-02-29", "t"]),
+    ] {
+        assert_eq!(values(&client, execute).await, expected, "{execute}");
+    }
+    let wrong = "42804 parameter $1 of type";
+    for (execute, of, to) in [
+        ("EXECUTE w(true)", "boolean", "integer"),
+        ("EXECUTE w('5'::text)", "text", "integer"),
+        ("EXECUTE d(5, true)", "integer", "date"),
+    ] {
+        let expected = format!("{wrong} {of} cannot be coerced to the expected type {to}");
+        assert_eq!(refusal(&client, execute).await, expected, "{execute}");
+    }
+    let syntax = "22P02 invalid input syntax for type integer: \"2.5\"";
+    assert_eq!(refusal(&client, "EXECUTE w('2.5')").await, syntax);
+}
+
+#[tokio::test]
 async fn parameters_have_types_of_users() {
     let served = serve(&[]);
     let client = connect(&served, "u", None).await.expect("connected");

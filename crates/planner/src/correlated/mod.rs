@@ -65,13 +65,14 @@ pub(super) fn is_in(plan: &LogicalPlan) -> bool {
 
 /// Whether a plan has a subquery that DataFusion misinterprets: an IN where NULL and false differ, an EXISTS whose LIMIT or
 /// OFFSET DataFusion would drop when it turns it into a join (an outermost LIMIT without OFFSET is handled correctly), groups
-/// that DataFusion would make of more columns, windows that it would not keep apart, or an expression in CASE or OR that may
-/// fail for rows that do not need it.
+/// that DataFusion would make of more columns, the only group of no rows, which it would lose, windows that it would not keep
+/// apart, or an expression in CASE or OR that may fail for rows that do not need it.
 pub(super) fn is_misread(plan: &LogicalPlan) -> bool {
     let is_limit = |node: &LogicalPlan| Ok(matches!(node, LogicalPlan::Limit(_)));
     let forgets = |expr: &Expr| {
         if let Some(subquery) = subquery_of(expr)
-            && is_regrouped(subquery)?
+            && (is_regrouped(subquery)?
+                || is_condition(expr) && has_only_group(&subquery.subquery)?)
         {
             return Ok(true);
         }
@@ -85,7 +86,7 @@ pub(super) fn is_misread(plan: &LogicalPlan) -> bool {
     let mut found = three_valued::is_in(plan);
     let walked = plan.apply_with_subqueries(|node| {
         if let LogicalPlan::Subquery(subquery) = node {
-            found = found || is_regrouped(subquery)?;
+            found = found || is_regrouped(subquery)? || leaves_out_group(&subquery.subquery)?;
         }
         let is_filter = matches!(node, LogicalPlan::Filter(_));
         node.apply_expressions(|expr| {
@@ -97,8 +98,9 @@ pub(super) fn is_misread(plan: &LogicalPlan) -> bool {
 }
 
 /// Whether a subquery has groups that DataFusion makes otherwise when it takes conditions on outer columns out of it: by the
-/// columns of those that are no equalities, too, and without the group that an empty grouping set has of no rows. Or whether it
-/// has window functions, of which DataFusion would compute one over the rows of all outer rows.
+/// columns of those that are no equalities, too, and without the group that an empty grouping set has of no rows, or an
+/// aggregation below another one. Or whether it has window functions, of which DataFusion would compute one over the rows of all
+/// outer rows.
 fn is_regrouped(subquery: &Subquery) -> Result<bool> {
     if subquery.outer_ref_columns.is_empty() {
         return Ok(false);
@@ -106,13 +108,38 @@ fn is_regrouped(subquery: &Subquery) -> Result<bool> {
     let is_set = |key: &Expr| matches!(key, Expr::GroupingSet(_));
     subquery.subquery.exists(|node| match node {
         LogicalPlan::Aggregate(aggregate) if aggregate.group_expr.iter().any(is_set) => Ok(true),
-        LogicalPlan::Aggregate(aggregate) if !aggregate.group_expr.is_empty() => {
-            compares(&aggregate.input)
+        LogicalPlan::Aggregate(aggregate) => {
+            let has_groups = !aggregate.group_expr.is_empty();
+            Ok(has_groups && compares(&aggregate.input)? || has_only_group(&aggregate.input)?)
         }
-        LogicalPlan::Distinct(distinct) => compares(distinct.input()),
+        LogicalPlan::Distinct(distinct) => {
+            Ok(compares(distinct.input())? || has_only_group(distinct.input())?)
+        }
         LogicalPlan::Window(_) => Ok(!node.all_out_ref_exprs().is_empty()),
         _ => Ok(false),
     })
+}
+
+/// Whether a plan makes one group of rows that depend on the outer row. The group is there without rows, too: `EXISTS (SELECT
+/// count(*) ...)` is true.
+fn has_only_group(plan: &LogicalPlan) -> Result<bool> {
+    plan.exists(|node| match node {
+        LogicalPlan::Aggregate(aggregate) => {
+            let is_only = aggregate.group_expr.is_empty();
+            Ok(is_only && !aggregate.input.all_out_ref_exprs().is_empty())
+        }
+        _ => Ok(false),
+    })
+}
+
+/// Whether the rows of a LATERAL query depend on more than the values of such a group: `HAVING count(*) > 0` leaves it out.
+fn leaves_out_group(plan: &LogicalPlan) -> Result<bool> {
+    match plan {
+        LogicalPlan::Projection(projection) => leaves_out_group(&projection.input),
+        LogicalPlan::SubqueryAlias(alias) => leaves_out_group(&alias.input),
+        LogicalPlan::Aggregate(_) => Ok(false),
+        other => has_only_group(other),
+    }
 }
 
 /// Whether a plan has conditions on outer columns that are no equalities.

@@ -19,7 +19,7 @@ use cursor::Cursor;
 use values::error::Result;
 
 pub use subscripts::with_usual_subscripts;
-pub use whole_rows::with_written_rows;
+pub use whole_rows::WrittenRows;
 pub(crate) use whole_rows::{fields_of, with_stars, with_whole_row};
 
 /// The block that a source is.

@@ -13,10 +13,20 @@ const OF_ROW: [&str; 3] = ["row_to_json", "to_json", "to_jsonb"];
 const OF_ALL: [&str; 4] =
     ["json_build_array", "json_build_object", "jsonb_build_array", "jsonb_build_object"];
 
-/// A source or a condition, in which NEW and OLD of a table with these columns are written out. A text that cannot be read
-/// stays as it is.
-pub fn with_written_rows(source: &str, columns: &[&str]) -> String {
-    written_out(source, &["new", "old"], columns, false)
+/// What NEW and OLD of a table with these columns are in a text.
+pub struct WrittenRows<'a> {
+    /// The names of the columns.
+    pub columns: &'a [&'a str],
+    /// Whether the text is the source of a function, where one of the rows may not exist and is NULL then.
+    pub may_be_absent: bool,
+}
+
+impl WrittenRows<'_> {
+    /// The text, in which the rows are written out. One that cannot be read stays as it is.
+    pub fn in_text(&self, source: &str) -> String {
+        let of = Row { columns: self.columns, may_be_absent: self.may_be_absent, ..Row::default() };
+        written_out(source, &["new", "old"], of)
+    }
 }
 
 /// An expression in which a record with these fields is written out. One that was never assigned has no fields, and is NULL.
@@ -26,9 +36,12 @@ pub(crate) fn with_whole_row(text: &str, name: &str, columns: &[&str], is_null: 
     match tokens(text) {
         Ok(all) if matches!(all.as_slice(), [only] if is_name(&only.kind)) => match is_null {
             true => "NULL".to_owned(),
-            false => format!("ROW({})", Row { name, columns, is_unset: false }.list()),
+            false => format!("ROW({})", Row { name, columns, ..Row::default() }.list()),
         },
-        _ => written_out(text, &[name], columns, columns.is_empty()),
+        _ => {
+            let is_unset = columns.is_empty();
+            written_out(text, &[name], Row { columns, is_unset, ..Row::default() })
+        }
     }
 }
 
@@ -63,14 +76,15 @@ pub(crate) fn with_stars(text: &str, name: &str, columns: &[&str]) -> String {
     let (mut result, mut copied) = (String::with_capacity(text.len()), 0);
     for at in named.into_iter().filter(|at| is(at + 2, "*") && (*at == 0 || !is(at - 1, "."))) {
         result.push_str(&text[copied..all[at].start]);
-        result.push_str(&Row { name, columns, is_unset: false }.list());
+        result.push_str(&Row { name, columns, ..Row::default() }.list());
         copied = all[at + 2].end;
     }
     result.push_str(&text[copied..]);
     result
 }
 
-fn written_out(source: &str, rows: &[&str], columns: &[&str], is_unset: bool) -> String {
+/// A text in which rows of some names, which are alike otherwise, are written out.
+fn written_out(source: &str, rows: &[&str], of: Row<'_>) -> String {
     let Ok(all) = tokens(source) else { return source.to_owned() };
     let mut result = String::with_capacity(source.len());
     let (mut copied, mut around) = (0, Vec::new());
@@ -80,7 +94,7 @@ fn written_out(source: &str, rows: &[&str], columns: &[&str], is_unset: bool) ->
             Kind::Symbol(")") => drop(around.pop()),
             Kind::Word(row) if rows.contains(&row.as_str()) && token.start >= copied => {
                 let place = Place { all: &all, at, function: around.last().copied().flatten() };
-                let row = Row { name: row, columns, is_unset };
+                let row = Row { name: row, ..of };
                 if let Some((from, to, text)) = place.written(&row) {
                     let start = all[from].start.max(copied);
                     result.push_str(&source[copied..start]);
@@ -104,11 +118,14 @@ fn word(all: &[Token], at: usize) -> Option<&str> {
 }
 
 /// A row by its columns.
+#[derive(Clone, Copy, Default)]
 struct Row<'a> {
     name: &'a str,
     columns: &'a [&'a str],
     /// Whether it is a record that was never assigned.
     is_unset: bool,
+    /// Whether it is NEW or OLD of a function, and NULL where a change has no such row.
+    may_be_absent: bool,
 }
 
 impl Row<'_> {
@@ -119,7 +136,19 @@ impl Row<'_> {
 
     /// What a function makes of it.
     fn in_function(&self, function: &str) -> String {
-        format!("(SELECT {function}(r_) FROM (SELECT {}) AS r_)", self.list())
+        self.as_value(&format!("{function}(r_)"))
+    }
+
+    /// A value of the row, which the value calls `r_`.
+    fn as_value(&self, value: &str) -> String {
+        let value = format!("(SELECT {value} FROM (SELECT {}) AS r_)", self.list());
+        let without = if self.name == "new" { "DELETE" } else { "INSERT" };
+        match self.may_be_absent {
+            true => {
+                format!("(CASE WHEN tg_level = 'ROW' AND tg_op <> '{without}' THEN {value} END)")
+            }
+            false => value,
+        }
     }
 }
 
@@ -170,6 +199,9 @@ impl Place<'_> {
         if has_star {
             return Some((self.at, last, row.list()));
         }
+        if row.may_be_absent && self.is(last + 1, "::") && self.is(last + 2, "text") {
+            return Some((self.at, last + 2, row.as_value("r_::text")));
+        }
         let is_argument = (self.is_before("(") || self.is_before(","))
             && (self.is(last + 1, ")") || self.is(last + 1, ","));
         let function = self.function.filter(|_| is_argument)?;
@@ -190,10 +222,10 @@ impl Place<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{fields_of, with_whole_row, with_written_rows};
+    use super::{WrittenRows, fields_of, with_whole_row};
 
     fn written(source: &str) -> String {
-        with_written_rows(source, &["a", "b"])
+        WrittenRows { columns: &["a", "b"], may_be_absent: false }.in_text(source)
     }
 
     #[test]
@@ -221,6 +253,19 @@ mod tests {
                 json("to_jsonb", &new)
             )
         );
+    }
+
+    #[test]
+    fn rows_of_functions_are_null_where_a_change_has_none() {
+        let rows = WrittenRows { columns: &["a"], may_be_absent: true };
+        for (source, operation, value) in [
+            ("to_jsonb(OLD)", "INSERT", "(SELECT to_jsonb(r_) FROM (SELECT old.\"a\") AS r_)"),
+            ("NEW::text", "DELETE", "(SELECT r_::text FROM (SELECT new.\"a\") AS r_)"),
+        ] {
+            let wanted =
+                format!("(CASE WHEN tg_level = 'ROW' AND tg_op <> '{operation}' THEN {value} END)");
+            assert_eq!(rows.in_text(source), wanted);
+        }
     }
 
     #[test]

@@ -21,7 +21,7 @@ impl<H: Host> Machine<'_, H> {
         let Some(at) = self.target_place(target, sql, false) else {
             return self.quick_field(target, sql);
         };
-        if self.extended(at, sql)? {
+        if self.put_register(at, sql) || self.extended(at, sql)? {
             return Ok(true);
         }
         let Some(value) = self.computed_as_known(sql) else { return Ok(false) };
@@ -107,8 +107,18 @@ impl<H: Host> Machine<'_, H> {
         }
     }
 
+    /// Gives a variable the value of an expression, if that is computed in a register. `false` if nothing was done.
+    pub(super) fn put_register(&mut self, at: (usize, usize), sql: &Sql) -> bool {
+        let Some(new) = self.register(sql) else { return false };
+        let Some(known) = self.host.programs().get(sql.id) else { return false };
+        match self.scopes.slot_at(at).map(|slot| &mut slot.content) {
+            Some(Content::Value { value, .. }) => known.program.put(new, value),
+            _ => false,
+        }
+    }
+
     /// Puts a value of the right type into a plain variable.
-    fn put_at(&mut self, at: (usize, usize), new: H::Value) -> Result<()> {
+    pub(super) fn put_at(&mut self, at: (usize, usize), new: H::Value) -> Result<()> {
         let Some(slot) = self.scopes.slot_at(at) else { return Ok(()) };
         if slot.not_null && self.host.is_null(&new) {
             return Err(null_refused(&slot.name));

@@ -1,7 +1,7 @@
 //! Blocks and their handlers.
 
 use super::host::Host;
-use super::quick::Quick;
+use super::quick::{Inside, Quick};
 use super::scope::{Content, Slot};
 use super::{Flow, Machine, Running};
 use crate::tree::{Block, Condition, Handler, Statement};
@@ -14,10 +14,7 @@ impl<H: Host> Machine<'_, H> {
         self.scopes.open(block.label.clone());
         let flow = self.opened(block).await;
         self.scopes.close_to(depth);
-        Ok(match flow? {
-            Flow::Exit(Some(label)) if block.label.as_ref() == Some(&label) => Flow::Next,
-            flow => flow,
-        })
+        flow.map(|flow| behind(block, flow))
     }
 
     async fn opened(&mut self, block: &Block) -> Result<Flow<H::Value>> {
@@ -25,17 +22,58 @@ impl<H: Host> Machine<'_, H> {
             let declared = self.declare(declaration).await;
             self.noted_at(declared, declaration.line)?;
         }
-        if block.handlers.is_empty() {
-            return match self.quickly(&block.body)? {
-                Quick::Flow(flow) => Ok(flow),
-                reached => self.rest(&block.body, reached).await,
-            };
-        }
+        let reached = self.quickly(&block.body);
+        self.body(block, reached).await
+    }
+
+    /// A block without declarations, for as long as it only computes.
+    pub(super) fn quick_block<'a>(&mut self, block: &'a Block) -> Result<Quick<'a, H::Value>> {
         let depth = self.scopes.depth();
-        let savepoint = self.host.savepoint().await?;
-        self.protected += 1;
-        let done = self.all(&block.body).await;
-        self.protected -= 1;
+        self.scopes.open(block.label.clone());
+        let reached = self.quickly(&block.body);
+        self.scopes.close_to(depth);
+        match reached {
+            Ok(Quick::Flow(flow)) => Ok(Quick::Flow(behind(block, flow))),
+            Err(error) if block.handlers.is_empty() => Err(error),
+            reached => Ok(Quick::At(0, Inside::Block(block, Box::new(reached)))),
+        }
+    }
+
+    /// Runs the rest of a block without declarations that came so far.
+    pub(super) async fn rest_of_block<'a>(
+        &mut self,
+        block: &'a Block,
+        reached: Result<Quick<'a, H::Value>>,
+    ) -> Result<Flow<H::Value>> {
+        let depth = self.scopes.depth();
+        self.scopes.open(block.label.clone());
+        let flow = self.body(block, reached).await;
+        self.scopes.close_to(depth);
+        flow.map(|flow| behind(block, flow))
+    }
+
+    /// Runs the rest of the statements of a block, and its handlers.
+    async fn body<'a>(
+        &mut self,
+        block: &'a Block,
+        reached: Result<Quick<'a, H::Value>>,
+    ) -> Result<Flow<H::Value>> {
+        let depth = self.scopes.depth();
+        let (done, savepoint) = match reached {
+            Ok(Quick::Flow(flow)) => return Ok(flow),
+            Ok(reached) if block.handlers.is_empty() => {
+                return self.rest(&block.body, reached).await;
+            }
+            // What only computes has changed nothing that is to be rolled back.
+            Err(error) => (Err(error), None),
+            Ok(reached) => {
+                let savepoint = self.host.savepoint().await?;
+                self.protected += 1;
+                let done = self.rest(&block.body, reached).await;
+                self.protected -= 1;
+                (done, Some(savepoint))
+            }
+        };
         let error = match done {
             Ok(flow) => return Ok(flow),
             Err(error) => error,
@@ -46,7 +84,9 @@ impl<H: Host> Machine<'_, H> {
         };
         let Some(handler) = block.handlers.iter().find(handles) else { return Err(error) };
         let error = self.located(error);
-        self.host.roll_back(savepoint).await?;
+        if let Some(savepoint) = savepoint {
+            self.host.roll_back(savepoint).await?;
+        }
         self.handle(handler, error).await
     }
 
@@ -73,6 +113,14 @@ impl<H: Host> Machine<'_, H> {
                 reached => self.rest(statements, reached).await,
             }
         })
+    }
+}
+
+/// Where a block leads.
+fn behind<V>(block: &Block, flow: Flow<V>) -> Flow<V> {
+    match flow {
+        Flow::Exit(Some(label)) if block.label.as_ref() == Some(&label) => Flow::Next,
+        flow => flow,
     }
 }
 

@@ -101,7 +101,7 @@ impl<H: Host> Machine<'_, H> {
 }
 
 /// An error of an expression that PostgreSQL shows.
-fn in_text(sql: &Sql, error: Error) -> Error {
+pub(super) fn in_text(sql: &Sql, error: Error) -> Error {
     match &sql.assignment {
         Some(text) => error.within(format_args!("PL/pgSQL assignment \"{text}\"")),
         None => error.within(format_args!("SQL expression \"{}\"", sql.text)),

@@ -1,6 +1,7 @@
 //! Assignments to parts of values: items and slices of arrays, parts of `jsonb`, and fields of rows within them.
 
 use super::Machine;
+use super::context::in_text;
 use super::host::{Host, Place};
 use crate::tree::{Sql, Step, Target};
 use values::error::{Error, Result, SqlState};
@@ -26,7 +27,7 @@ impl<H: Host> Machine<'_, H> {
         steps: &[Step],
         value: &Sql,
     ) -> Result<()> {
-        let whole = self.scopes.whole(target)?;
+        let whole = self.scopes.whole(target).map_err(|error| in_text(value, error))?;
         let fields = whole.names.iter().cloned().map(Step::Field);
         let steps: Vec<Step> = fields.chain(steps.iter().cloned()).collect();
         let (target, of) = (whole.target, whole.of);

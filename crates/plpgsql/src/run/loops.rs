@@ -213,9 +213,16 @@ impl<H: Host> Machine<'_, H> {
         for item in items {
             match looped.targets.as_slice() {
                 [target] => self.assign(target, item).await?,
-                _ => {
-                    let message = "FOREACH with several variables is not supported";
-                    return Err(Error::unsupported(message));
+                targets => {
+                    let row = self.host.fields(&item);
+                    if row.is_none() && !self.host.is_null(&item) {
+                        let message = "cannot assign non-composite value to a row variable";
+                        return Err(Error::new(SqlState::DatatypeMismatch, message));
+                    }
+                    let (columns, nulls) = (Vec::new(), Vec::new());
+                    let rows = row.into_iter().collect();
+                    let answer = Answer { columns, rows, nulls, count: 1, has_rows: true };
+                    self.assign_row(targets, &answer, 0).await?;
                 }
             }
             match self.turn(looped.label.as_ref(), &looped.body).await? {

@@ -22,9 +22,9 @@ mod variables;
 
 pub use context::Called;
 pub use host::{Answer, CursorQuery, Host, Move, Place as ItemPlace, Raised, Severity, Variable};
-pub use programs::{Compute, Programs};
+pub use programs::{Compute, Programs, Register};
 pub use returned::{Form, call, value};
-pub use trigger::{Row, Triggered, run_trigger};
+pub use trigger::{Row, TriggerRow, Triggered, run_trigger};
 
 use crate::tree::Block;
 use context::Place;

@@ -6,12 +6,34 @@ use values::error::Result;
 /// Expressions with greater numbers have no program.
 pub(super) const PROGRAMS_MAX: usize = 100_000;
 
+/// A value that needs no memory of its own.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Register {
+    /// NULL.
+    Null,
+    /// A truth value.
+    Truth(bool),
+    /// An integer.
+    Integer(i64),
+    /// A double precision number.
+    Double(f64),
+}
+
 /// A program that computes an expression.
 pub trait Compute<V>: Send + Sync {
     /// The value for variables by their places among those of the expression. `None` if it must be evaluated otherwise.
     fn compute<'v>(&self, variable: &dyn Fn(usize) -> Option<&'v V>) -> Option<Result<V>>
     where
         V: 'v;
+
+    /// The value, if it and all parts of the expression fit into registers. `None` if it must be computed by [`Self::compute`],
+    /// also because it is an error.
+    fn register<'v>(&self, variable: &dyn Fn(usize) -> Option<&'v V>) -> Option<Register>
+    where
+        V: 'v;
+
+    /// Puts such a value in the place of another one. `false` if that is of another type than the expression, and for NULL.
+    fn put(&self, new: Register, value: &mut V) -> bool;
 
     /// The places of the variables that it reads.
     fn variables(&self) -> Vec<usize>;

@@ -3,11 +3,12 @@
 //! A host may have a program for an expression ([`Compute`](super::Compute)). The places of the variables that it reads are looked up
 //! once: an expression stands in the same blocks whenever it is reached.
 
+use super::context::of_sql;
 use super::host::{Host, Variable};
-use super::programs::{Compute, Known, PROGRAMS_MAX};
+use super::programs::{Compute, Known, PROGRAMS_MAX, Register};
 use super::variables::BOOLEAN;
 use super::{Flow, Machine, Running};
-use crate::tree::{Kind, Sql, Statement};
+use crate::tree::{Block, Into, Kind, Rows, Sql, Statement};
 use values::error::Result;
 
 /// How far statements came that only compute.
@@ -26,6 +27,8 @@ pub(super) enum Inside<'a, V> {
     Condition(Box<Tried<V>>),
     /// To a place in statements within it.
     Body(&'a [Statement], Box<Quick<'a, V>>),
+    /// To a place in it, which is a block, or to an error that it may handle.
+    Block(&'a Block, Box<Result<Quick<'a, V>>>),
 }
 
 /// The conditions of a statement that have been tried.
@@ -53,11 +56,40 @@ impl<H: Host> Machine<'_, H> {
 
     /// As [`Self::computed`], as a value of the type to which the program converts.
     pub(super) fn computed_as_known(&mut self, sql: &Sql) -> Option<Result<H::Value>> {
+        let value = self.program_value(sql)?;
+        Some(value.map_err(|error| self.of_expression(sql, error)))
+    }
+
+    /// The value of an expression or statement that has a program. `None` of others.
+    fn program_value(&mut self, sql: &Sql) -> Option<Result<H::Value>> {
         let scopes = &self.scopes;
         let known = self.host.programs().get(sql.id)?;
         let place = |number: usize| known.places.get(number)?.as_ref();
-        let value = known.program.compute(&|number| scopes.at_place(place(number)?))?;
-        Some(value.map_err(|error| self.of_expression(sql, error)))
+        known.program.compute(&|number| scopes.at_place(place(number)?))
+    }
+
+    /// Gives a plain variable the value of a query that consists of one expression. `false` if nothing was done.
+    fn quick_into(&mut self, query: &Sql, into: &Into) -> Result<bool> {
+        // It is computed again if its value has to be converted.
+        let is_pure = |known: &Known<H::Program>| known.program.is_pure();
+        let [target] = into.targets.as_slice() else { return Ok(false) };
+        if !self.host.programs().get(query.id).is_some_and(is_pure) {
+            return Ok(false);
+        }
+        let Some(at) = self.scopes.plain_place(target) else { return Ok(false) };
+        if self.scopes.plain_type_at(at).is_none() {
+            return Ok(false);
+        }
+        if !self.put_register(at, query) {
+            let Some(value) = self.program_value(query) else { return Ok(false) };
+            let value = value.map_err(of_sql(&query.text))?;
+            if self.scopes.plain_type_at(at) != self.host.written_type(&value).as_deref() {
+                return Ok(false);
+            }
+            self.put_at(at, value)?;
+        }
+        self.count(1)?;
+        Ok(true)
     }
 
     /// Keeps the program of an expression, if the host has one by now.
@@ -96,6 +128,7 @@ impl<H: Host> Machine<'_, H> {
             Kind::Assign(target, sql) => self.quick_assign(target, sql)?,
             Kind::AssignItem(target, steps, sql) => self.quick_item(target, steps, sql)?,
             Kind::If(..) | Kind::Case(..) => return self.quick_branch(&statement.kind),
+            Kind::Block(block) if block.declarations.is_empty() => return self.quick_block(block),
             Kind::Leave { is_continue, label, when } => {
                 let leaves = match when.as_ref().map(|when| self.quick_truth(when)) {
                     None => true,
@@ -108,6 +141,15 @@ impl<H: Host> Machine<'_, H> {
                     (true, false) => Flow::Exit(label.clone()),
                 }));
             }
+            Kind::Perform(query) => match self.program_value(query) {
+                Some(value) => {
+                    value.map_err(of_sql(&query.text))?;
+                    self.count(1)?;
+                    true
+                }
+                None => false,
+            },
+            Kind::Execute(Rows::Query(query), Some(into)) => self.quick_into(query, into)?,
             Kind::Return(value) if self.returned_row.is_some() => {
                 return self.return_changed_row(value.as_ref()).map(Quick::Flow);
             }
@@ -123,8 +165,21 @@ impl<H: Host> Machine<'_, H> {
         Ok(if is_done { Quick::Flow(Flow::Next) } else { Quick::At(0, Inside::Nothing) })
     }
 
+    /// The value of an expression whose program computes it in a register. `None` of others, and of errors.
+    pub(super) fn register(&mut self, sql: &Sql) -> Option<Register> {
+        let scopes = &self.scopes;
+        let known = self.host.programs().get(sql.id)?;
+        let place = |number: usize| known.places.get(number)?.as_ref();
+        known.program.register(&|number| scopes.at_place(place(number)?))
+    }
+
     /// Whether a condition is true, if it has a program. `None` for others.
     pub(super) fn quick_truth(&mut self, condition: &Sql) -> Option<Result<bool>> {
+        match self.register(condition) {
+            Some(Register::Truth(truth)) => return Some(Ok(truth)),
+            Some(Register::Null) => return Some(Ok(false)),
+            _ => {}
+        }
         let value = self.computed(condition, Some(BOOLEAN))?;
         Some(value.map(|value| self.host.truth(&value) == Some(true)))
     }
@@ -148,6 +203,10 @@ impl<H: Host> Machine<'_, H> {
                     self.noted(done, statement)?
                 }
                 Inside::Body(body, reached) => self.rest(body, *reached).await?,
+                Inside::Block(block, reached) => {
+                    let done = self.rest_of_block(block, *reached).await;
+                    self.noted(done, statement)?
+                }
             };
             match flow {
                 Flow::Next => self.all(&statements[at + 1..]).await,

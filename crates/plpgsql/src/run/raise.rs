@@ -3,7 +3,11 @@
 use super::Machine;
 use super::host::{Host, Raised, Severity};
 use crate::tree::{Level, Raise, Sql};
+use std::pin::Pin;
 use values::error::{Error, Result, SqlState};
+
+/// The text of a row, which may have others in it.
+type RowText<'a> = Pin<Box<dyn Future<Output = Result<String>> + Send + 'a>>;
 
 impl<H: Host> Machine<'_, H> {
     /// Says a message, or fails with it.
@@ -86,30 +90,37 @@ impl<H: Host> Machine<'_, H> {
         let name = sql.text.trim().to_lowercase();
         if let Some(fields) = self.scopes.row_named(&name) {
             let fields = fields.unwrap_or_default();
-            let values = fields.into_iter().map(|(_, value)| value.clone()).collect();
-            return self.text_of_row(values).await;
+            let values: Vec<H::Value> =
+                fields.into_iter().map(|(_, value)| value.clone()).collect();
+            return match values.iter().all(|value| self.host.is_null(value)) {
+                true => Ok(None),
+                false => self.text_of_row(values).await.map(Some),
+            };
         }
         let value = self.value(sql, None).await?;
         self.text_of_value(value).await
     }
 
-    /// A row as text; `None` if it has nothing but NULL.
-    async fn text_of_row(&mut self, values: Vec<H::Value>) -> Result<Option<String>> {
-        if values.iter().all(|value| self.host.is_null(value)) {
-            return Ok(None);
-        }
-        let mut texts = Vec::with_capacity(values.len());
-        for value in values {
-            let text = self.text_of_value(value).await?;
-            texts.push(text.map_or_else(String::new, |text| field(&text)));
-        }
-        Ok(Some(format!("({})", texts.join(","))))
+    /// A row as text.
+    fn text_of_row<'a>(&'a mut self, values: Vec<H::Value>) -> RowText<'a> {
+        Box::pin(async move {
+            let mut texts = Vec::with_capacity(values.len());
+            for value in values {
+                let text = self.text_of_value(value).await?;
+                texts.push(text.map_or_else(String::new, |text| field(&text)));
+            }
+            Ok(format!("({})", texts.join(",")))
+        })
     }
 
     pub(super) async fn text_of_value(&mut self, value: H::Value) -> Result<Option<String>> {
         // The output of a truth value is not its text.
         if let Some(truth) = self.host.truth(&value) {
             return Ok(Some(if truth { "t" } else { "f" }.to_owned()));
+        }
+        // A row without a type has no conversion.
+        if let (None, Some(fields)) = (self.host.attributes(&value), self.host.fields(&value)) {
+            return self.text_of_row(fields).await.map(Some);
         }
         let value = self.host.convert(value, "text").await?;
         Ok(self.host.text(&value))

@@ -23,6 +23,20 @@ pub(super) fn content<H: Host>(
     }
 }
 
+/// The fields of a row for a record; those of a row without a type are `f1`, `f2`, ... `None` of other values.
+pub(super) fn named_fields<H: Host>(host: &H, value: &H::Value) -> Option<Vec<(String, H::Value)>> {
+    let attributes = host.attributes(value);
+    let fields = match (&attributes, host.is_null(value)) {
+        (Some(_), true) => host.fields(&host.row_like(value, Some(Vec::new())).ok()?)?,
+        _ => host.fields(value)?,
+    };
+    let name = |at: usize| match &attributes {
+        Some(attributes) => attributes.get(at).map_or_else(String::new, |(name, _)| name.clone()),
+        None => format!("f{}", at + 1),
+    };
+    Some(fields.into_iter().enumerate().map(|(at, field)| (name(at), field)).collect())
+}
+
 impl<H: Host> Machine<'_, H> {
     /// A value as a row of the type of another one. Fields that are missing are NULL, and others are left out.
     pub(super) async fn row_of_value(

@@ -25,6 +25,20 @@ impl<V> Slot<V> {
         let (name, bound) = (name.into(), None);
         Self { name, content, is_constant: false, not_null: false, is_unset: false, bound }
     }
+
+    /// The error for a field that the variable does not have. `None` of others.
+    pub(super) fn without(&self, field: &str) -> Option<Error> {
+        let is_known = match &self.content {
+            Content::Record(None) => return Some(unassigned(&self.name)),
+            Content::Record(Some(fields)) => fields.iter().any(|(name, _)| name == field),
+            Content::Row(fields) => fields.iter().any(|(name, ..)| name == field),
+            Content::Composite { attributes, .. } => {
+                attributes.iter().any(|(name, _)| name == field)
+            }
+            Content::Value { .. } | Content::Alias(_) => true,
+        };
+        (!is_known).then(|| no_field(&self.name, field))
+    }
 }
 
 /// What a variable holds.

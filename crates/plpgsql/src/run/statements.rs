@@ -90,6 +90,7 @@ impl<H: Host> Machine<'_, H> {
                 let query = &*self.with_rows(query, false)?;
                 let variables = self.scopes.variables(query);
                 let answer = self.host.execute(query, &variables, None).await;
+                self.learn(query, &variables, None);
                 self.count(answer.map_err(of_sql(&query.text))?.count)
             }
             Kind::Execute(rows, into) => self.execute(rows, into.as_ref()).await,
@@ -110,7 +111,7 @@ impl<H: Host> Machine<'_, H> {
         }
     }
 
-    fn count(&mut self, rows: u64) -> Result<()> {
+    pub(super) fn count(&mut self, rows: u64) -> Result<()> {
         self.row_count = rows;
         self.found(rows > 0)
     }
@@ -125,7 +126,9 @@ impl<H: Host> Machine<'_, H> {
             Rows::Query(sql) => {
                 let sql = &*self.with_rows(sql, false)?;
                 let variables = self.scopes.variables(sql);
-                self.host.execute(sql, &variables, limit).await
+                let answer = self.host.execute(sql, &variables, limit).await;
+                self.learn(sql, &variables, None);
+                answer
             }
             Rows::Dynamic(text, values) => {
                 let (text, values) = self.dynamic(text, values).await?;
@@ -177,8 +180,13 @@ impl<H: Host> Machine<'_, H> {
             return Err(self.with_parameters(error, rows, given).await);
         }
         if found > 1 && (into.is_strict || self.is_change(rows)) {
-            let error = Error::new(SqlState::TooManyRows, "query returned more than one row")
-                .with_hint("Make sure the query returns a single row, or use LIMIT 1.");
+            let error = Error::new(SqlState::TooManyRows, "query returned more than one row");
+            let error = match is_dynamic {
+                true => error,
+                false => {
+                    error.with_hint("Make sure the query returns a single row, or use LIMIT 1.")
+                }
+            };
             return Err(self.with_parameters(error, rows, given).await);
         }
         self.assign_row(&into.targets, &answer, 0).await?;

@@ -14,12 +14,19 @@ pub type Row<V> = Vec<(String, String, V)>;
 pub struct Triggered<V> {
     /// TG_OP and the like.
     pub variables: Vec<Given<V>>,
-    /// NEW; `None` for a statement.
-    pub new: Option<Row<V>>,
-    /// OLD; `None` for a statement.
-    pub old: Option<Row<V>>,
-    /// `new` or `old`, if the change has no such row: it reads as NULL in all columns, and is NULL when it is returned.
-    pub absent: Option<&'static str>,
+    /// NEW.
+    pub new: TriggerRow<V>,
+    /// OLD.
+    pub old: TriggerRow<V>,
+}
+
+/// NEW or OLD.
+#[derive(Debug, Clone)]
+pub struct TriggerRow<V> {
+    /// Its fields; `None` if its name is that of something else.
+    pub fields: Option<Row<V>>,
+    /// Whether the change has no such row: it reads as NULL in all columns, and is NULL when it is returned.
+    pub is_absent: bool,
 }
 
 /// Runs a function of a trigger. Returns the values of the row that it returns; `None` for NULL.
@@ -37,9 +44,9 @@ pub async fn run_trigger<H: Host>(
     let prints_strict = block.prints_strict;
     let mut machine = Machine { returned_row: Some(None), prints_strict, ..machine };
     for (name, row) in [("new", triggered.new), ("old", triggered.old)] {
-        let content = row.map_or(Content::Record(None), Content::Row);
-        let is_unset = triggered.absent == Some(name);
-        machine.scopes.declare(Slot { is_unset, ..Slot::new(name.to_owned(), content) });
+        let content = row.fields.map_or(Content::Record(None), Content::Row);
+        let slot = Slot::new(name.to_owned(), content);
+        machine.scopes.declare(Slot { is_unset: row.is_absent, ..slot });
     }
     let flow = machine.block(block).await.and_then(within_loops);
     match flow.map_err(|error| machine.located(error))? {
@@ -61,15 +68,30 @@ impl<H: Host> Machine<'_, H> {
         let text = value.text.trim();
         let row = match text.to_lowercase().as_str() {
             "null" => None,
-            name => {
-                let fields = self.scopes.fields(name).ok_or_else(|| {
-                    let what = "RETURN of something else than a record or NULL in a trigger";
-                    Error::unsupported(format!("{what} is not supported"))
-                })?;
-                fields.filter(|_| !self.scopes.is_unset(name))
-            }
+            name => self.first_row(&alternatives(name))?,
         };
         self.returned_row = Some(row);
         Ok(Flow::Return(None))
     }
+
+    /// The first of some records that is a row.
+    fn first_row(&self, names: &[&str]) -> Result<Option<Vec<H::Value>>> {
+        for name in names {
+            let fields = self.scopes.fields(name).ok_or_else(|| {
+                let what = "RETURN of something else than a record or NULL in a trigger";
+                Error::unsupported(format!("{what} is not supported"))
+            })?;
+            if fields.is_some() && !self.scopes.is_unset(name) {
+                return Ok(fields);
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The names in `coalesce(new, old)`; a text of another form as it is.
+fn alternatives(text: &str) -> Vec<&str> {
+    let arguments = text.strip_prefix("coalesce").map(str::trim);
+    let arguments = arguments.and_then(|text| text.strip_prefix('(')?.strip_suffix(')'));
+    arguments.map_or_else(|| vec![text], |all| all.split(',').map(str::trim).collect())
 }

@@ -1,8 +1,9 @@
 //! Declarations and assignments.
 
 use super::Machine;
+use super::context::in_text;
 use super::host::{Answer, Host};
-use super::rows::content;
+use super::rows::{content, named_fields};
 use super::scope::{Content, Slot, no_field, unassigned};
 use crate::tree::{Declaration, Declared, Sql, Target, TypeName};
 use values::error::{Error, Result, SqlState};
@@ -141,12 +142,11 @@ impl<H: Host> Machine<'_, H> {
         if let Some(value) = self.computed(sql, to) {
             return value;
         }
-        let read = &*self.with_rows(sql, true)?;
+        let read = &*self.with_rows(sql, true).map_err(|error| in_text(sql, error))?;
         let variables = self.scopes.variables(read);
         let value = self.host.evaluate(read, &variables, to).await;
-        let value = value.map_err(|error| self.of_fields(sql, error))?;
         self.learn(read, &variables, to);
-        Ok(value)
+        value.map_err(|error| self.of_fields(sql, error))
     }
 
     /// Whether a condition is true.
@@ -163,6 +163,10 @@ impl<H: Host> Machine<'_, H> {
         let (slot, field) = self.scopes.slot(target)?;
         if slot.is_constant {
             return Err(constant(&slot.name));
+        }
+        // PostgreSQL looks for the field before it looks at the expression.
+        if let Some(missing) = field.and_then(|field| slot.without(field)) {
+            return Err(in_text(sql, missing));
         }
         match (&slot.content, field) {
             (Content::Value { of, .. }, _) => {
@@ -241,6 +245,12 @@ impl<H: Host> Machine<'_, H> {
         let (slot, field) = self.scopes.slot(target)?;
         if slot.is_constant {
             return Err(constant(&slot.name));
+        }
+        if let (Content::Record(_), None) = (&slot.content, field)
+            && let Some(fields) = named_fields(&*self.host, &value)
+        {
+            slot.content = Content::Record(Some(fields));
+            return Ok(());
         }
         let of = match (&slot.content, field) {
             (Content::Composite { of, value: like, .. }, None) => {
@@ -352,10 +362,22 @@ impl<H: Host> Machine<'_, H> {
                     let null = self.host.of_text(None);
                     let values = values.unwrap_or(&answer.nulls);
                     let value = |at: usize| values.get(at).unwrap_or(&null).clone();
-                    let named = answer.columns.iter().enumerate();
-                    let fields = named.map(|(at, name)| (name.clone(), value(at))).collect();
                     let (slot, _) = self.scopes.slot(target)?;
-                    slot.content = Content::Record(Some(fields));
+                    match &mut slot.content {
+                        // A row of a loop has the columns of the row before.
+                        Content::Record(Some(fields))
+                            if fields.iter().map(|(name, _)| name).eq(&answer.columns) =>
+                        {
+                            for (at, (_, old)) in fields.iter_mut().enumerate() {
+                                *old = value(at);
+                            }
+                        }
+                        content => {
+                            let named = answer.columns.iter().enumerate();
+                            let fields = named.map(|(at, name)| (name.clone(), value(at)));
+                            *content = Content::Record(Some(fields.collect()));
+                        }
+                    }
                     return Ok(());
                 }
                 (Content::Composite { value: like, .. }, None) => {

@@ -54,6 +54,11 @@ pub(super) struct Calls {
 }
 
 impl Calls {
+    /// Whether nothing is called.
+    pub(super) fn are_none(&self) -> bool {
+        self.all.is_empty()
+    }
+
     /// Adds the places of the variables in the arguments, and removes those of the calls.
     pub(super) fn note(&self, places: &mut Vec<usize>) {
         let arguments = self.all.iter().flat_map(|call| &call.arguments);
@@ -139,7 +144,7 @@ impl<'a> Found<'a> {
 impl Scalar {
     /// Whether it calls functions of users.
     pub(crate) fn has_calls(&self) -> bool {
-        !self.calls.all.is_empty()
+        !self.calls.are_none()
     }
 
     /// As [`Self::of_values`], where somebody calls its functions.

@@ -41,7 +41,8 @@ impl Scalar {
             && select.windows.is_empty()
             && select.sets.is_empty()
             && select.distinct.is_none();
-        if is_alone { Self::of_expression(&output.expr, names, may_call) } else { None }
+        let scalar = is_alone.then(|| Self::of_expression(&output.expr, names, may_call))??;
+        Some(Self { name: output.name.clone(), ..scalar })
     }
 
     /// As [`Self::calling`], of an expression.
@@ -98,7 +99,8 @@ impl Compile<'_> {
             None => self.appended(expr)?,
         };
         let calls = self.found.calls(&root, self.names)?;
-        Some(Scalar { root, of, calls })
+        let is_of_registers = calls.are_none() && root.is_of_registers(&of);
+        Some(Scalar { root, of, calls, is_of_registers, name: String::new() })
     }
 
     fn all<'e>(&self, parts: impl IntoIterator<Item = &'e Expr>) -> Option<Vec<Node>> {

@@ -18,6 +18,7 @@ mod lists;
 mod moments;
 mod numbers;
 mod operation;
+mod registers;
 mod texts;
 
 #[cfg(test)]
@@ -45,6 +46,10 @@ pub struct Scalar {
     of: SqlType,
     /// The functions of users that it calls.
     calls: Calls,
+    /// Whether it can be computed in registers.
+    is_of_registers: bool,
+    /// The column that it is in its query.
+    name: String,
 }
 
 /// What an expression is as a whole.
@@ -164,6 +169,11 @@ impl Scalar {
             }
             (array, item) => in_place::put(array, None, &item),
         }
+    }
+
+    /// The name of the column that it is in its query.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
     }
 
     /// The type of its values.

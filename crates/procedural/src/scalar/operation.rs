@@ -34,7 +34,7 @@ pub(super) enum Comparison {
 }
 
 impl Comparison {
-    fn holds(self, order: Ordering) -> bool {
+    pub(super) fn holds(self, order: Ordering) -> bool {
         match self {
             Self::Equal => order.is_eq(),
             Self::Unequal => order.is_ne(),

@@ -7,6 +7,7 @@ use datafusion::arrow::buffer::OffsetBuffer;
 use datafusion::arrow::datatypes::{DataType, Field};
 use datafusion::common::ScalarValue;
 use planner::{Conflict, NamedParameter};
+use plpgsql::Register;
 use std::sync::Arc;
 use store::catalog::SqlType;
 use system_catalog::{Oid, functions};
@@ -75,7 +76,14 @@ fn calling(expr: &Expr, variables: &[Value], may_call: bool) -> Option<Scalar> {
 /// The text of a value; `left` if the engine has to compute it, and the SQLSTATE of an error.
 fn shown(expr: &Expr, variables: &[Value]) -> String {
     let scalar = compiled(expr, variables).expect("an expression of plain values");
-    match scalar.value(&|place| variables.get(place)) {
+    let value = scalar.value(&|place| variables.get(place));
+    if let Some(new) = scalar.register(&|place| variables.get(place)) {
+        let usual = value.as_ref().and_then(|value| value.as_ref().ok()).expect("a value");
+        let mut same = Value::null(&usual.of);
+        assert!(scalar.put(new, &mut same) || new == Register::Null, "{new:?}");
+        assert_eq!(same.scalar, usual.scalar, "in a register");
+    }
+    match value {
         None => "left".to_owned(),
         Some(Ok(value)) if value.scalar.is_null() => "NULL".to_owned(),
         Some(Ok(value)) => value.scalar.to_string(),

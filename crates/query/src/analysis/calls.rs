@@ -7,6 +7,7 @@ use datafusion::logical_expr::LogicalPlan;
 use futures::FutureExt;
 use grammar::tree::NodeEnum;
 use planner::Planner;
+use planner::results::for_clients;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use store::catalog::{Function, RelationId, View};
@@ -144,6 +145,8 @@ impl Calls {
         planner: &Planner<'_>,
         text: &str,
     ) -> Result<(LogicalPlan, Vec<Field>)> {
-        Ok(super::lower(planner, &self.bound.query, &self.relations, &[], text, true)?)
+        let query = &self.bound.query;
+        let (plan, fields) = super::lower(planner, query, &self.relations, &[], text, true)?;
+        Ok((for_clients(plan, &fields, planner.functions)?, fields))
     }
 }

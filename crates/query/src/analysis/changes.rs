@@ -15,6 +15,7 @@ use lowering::{Rows, lower_output, lower_over};
 use parser::types;
 use planner::origins::field_of;
 use planner::over_rows::{AtHand, OverRows};
+use planner::results::for_client;
 use planner::{Planner, refuse_deep};
 use scan::provider::row_schema;
 use std::sync::Arc;
@@ -433,14 +434,18 @@ impl Part<'_> {
         }
         let columns = lower_output(output, &rows, &surroundings).map_err(Refused::from)?;
         let columns = columns.into_iter().zip(output);
-        let columns = columns.map(|((logical, field), output)| match output.expr.kind {
-            _ if field.sql_type.user_type().is_some() => (lowering::label(logical, &field), field),
-            Kind::Column(_, at) if at < self.table.columns.len() => {
-                (logical, Field { name: field.name, ..field_of(self.table, at) })
-            }
-            _ => (logical, field),
+        let functions = self.statement.planner.functions;
+        let columns = columns.map(|((logical, field), output)| {
+            let is_of_user = field.sql_type.user_type().is_some();
+            let field = match output.expr.kind {
+                Kind::Column(_, at) if at < self.table.columns.len() && !is_of_user => {
+                    Field { name: field.name, ..field_of(self.table, at) }
+                }
+                _ => field,
+            };
+            Ok((for_client(logical, &field, functions)?, field))
         });
-        Ok(columns.collect())
+        columns.collect()
     }
 
     /// Plans expressions over rows at hand.

@@ -21,6 +21,7 @@ use lowering::Surroundings;
 use parser::commands::{Command, Definition};
 use parser::{Statement, nesting, types};
 use planner::relations::rename_columns;
+use planner::results::{for_clients, with_types};
 use planner::{Planner, refuse_deep};
 use relations::Relations;
 use std::sync::Arc;
@@ -69,7 +70,7 @@ pub(crate) async fn plan(
     query: &NodeEnum,
 ) -> Result<(LogicalPlan, Vec<Field>)> {
     let (plan, fields) = planned(planner, query, frame.text, true).await?;
-    Ok((lowering::with_labels(plan, &fields)?, fields))
+    Ok((for_clients(plan, &fields, planner.functions)?, fields))
 }
 
 /// The plan of a query with places for the parameters, whose values are a frame's, and the columns of its result.
@@ -85,7 +86,7 @@ pub(crate) async fn plan_without_values(
     let declared = parameters::declared(frame.parameters, frame.parameter_types());
     let (bound, relations) = bind(planner, query, &declared, frame.text, false).await?;
     let (plan, fields) = lower(planner, &bound.query, &relations, &[], frame.text, true)?;
-    let plan = lowering::with_labels(plan, &fields)?;
+    let plan = for_clients(plan, &fields, planner.functions)?;
     Ok((refuse_deep(plan).map_err(Error::from)?, fields))
 }
 
@@ -208,7 +209,7 @@ pub(crate) fn plan_view<'a>(
     Box::pin(async move {
         let found = plan_text(planner, &view.sql).await;
         let (plan, fields) = found.map_err(Error::without_position)?;
-        let plan = lowering::with_types(plan, &fields)?;
+        let plan = with_types(plan, &fields)?;
         let names = plan.schema().fields().iter().map(|field| field.name().clone());
         let given = view.columns.iter().cloned();
         let names: Vec<String> = given.chain(names.skip(view.columns.len())).collect();

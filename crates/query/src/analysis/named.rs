@@ -148,7 +148,7 @@ impl Named {
             || matches!(known, Some(Relation::View(_)));
         let schema = known.map(Relation::schema).or(schema).map(str::to_owned);
         let hidden = has_row_id.then(|| columns.len() - 1).into_iter().collect();
-        let defaults = Default::default();
+        let (defaults, identities) = Default::default();
         let name_shown = relation.to_owned();
         let rows_of = known.map(|known| known.id().0);
         let table = Table {
@@ -160,6 +160,7 @@ impl Named {
             key,
             hidden,
             defaults,
+            identities,
             rows_of,
         };
         self.tables.insert(name, table);

@@ -45,7 +45,6 @@ pub(super) fn described(
         let given = given.get(number).cloned().flatten();
         parameters.push(match (given, found) {
             (Some(given), _) => given,
-            (None, Some(found)) if types::is_sent_as_text(found.oid) => catalog::SqlType::Text,
             (None, Some(found)) => types::held(*found)
                 .ok_or_else(|| Refused::Missing(Error::unsupported(found.to_string())))?,
             (None, None) => return Err(undetermined(number + 1).into()),

@@ -26,9 +26,13 @@ pub(crate) fn identity<'a>(
     for (name, value) in &function.settings {
         settings.set(name, &routines::setting_values(name, value))?;
     }
-    if function.is_security_definer && session.context.role().is_some() {
+    let is_limited = session.context.role().is_some();
+    let owner = owner(catalog, &Object::Relation(function.id));
+    // A caller who may do everything stays who it is, if the owner may, too.
+    let changes = is_limited || owner.is_some_and(|owner| !owner.superuser);
+    if function.is_security_definer && changes {
         let login = Arc::clone(&settings.session_user);
-        settings.role = match owner(catalog, &Object::Relation(function.id)) {
+        settings.role = match owner {
             Some(owner) => Some(Arc::new(owner.name.clone())),
             // The first user owns it, who may do everything.
             None if session.context.limited(login).is_none() => None,

@@ -97,9 +97,11 @@ impl fmt::Debug for Driver {
 /// The most functions within each other. Each runs on a stack with enough room.
 pub(crate) const DEPTH_MAX: usize = 1_000;
 
-/// For how many functions a query of a function counts, a change that fires a trigger, and a CALL: the first two take a thread
-/// while they run, and a CALL is polled anew, with all around it, whenever it has waited.
+/// For how many functions a query of a function counts, and a change that fires a trigger: they take a thread while they run.
 pub(crate) const STATEMENT_DEPTH: usize = 9;
+
+/// For how many functions a CALL counts: it is polled anew, with all around it, whenever it has waited.
+pub(crate) const CALL_DEPTH: usize = 1;
 
 /// What a function asks for.
 pub(crate) enum Request {

@@ -9,8 +9,8 @@ use distributed::{Exchanges, ShipFragments, read_everywhere};
 use executor::Checks;
 use executor::QueryMemory;
 use optimizer::{
-    AllRows, ByUniqueNames, ComputedKeys, FewGroups, FloatGroups, MissingOrders, OuterConstants,
-    ReadOrders, RepeatedOrders, Rule, SkippedRows, WholeOrders,
+    AllRows, ByUniqueNames, ComputedKeys, FewGroups, FloatGroups, LimitedGroups, MissingOrders,
+    OuterConstants, ReadOrders, RepeatedOrders, Rule, SkippedRows, WholeOrders,
 };
 use planner::casts::Casts;
 use planner::kept::PlansKept;
@@ -118,6 +118,7 @@ fn physical_rules(rules: &[PhysicalRule]) -> Vec<PhysicalRule> {
     rules.insert(last, Arc::new(ReadOrders));
     rules.insert(last, Arc::new(AllRows));
     rules.insert(last, Arc::new(FewGroups));
+    rules.insert(last, Arc::new(LimitedGroups));
     let pushdown = rules.iter_mut().filter(|rule| rule.name() == "PushdownSort");
     pushdown.for_each(|rule| *rule = Arc::new(ReadInOrder));
     let check = rules.iter().position(|rule| rule.name() == "SanityCheckPlan");

@@ -2,10 +2,9 @@
 
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
-use store::catalog::SqlType;
+use store::catalog::{SqlType, SystemType};
 use values::error::Result;
 use values::style::Style;
-use values::types::CHAR;
 
 /// The value of a parameter of some type, from the text that a client sent, which is read in the session's style.
 ///
@@ -16,8 +15,9 @@ pub fn parameter_of_text(text: &str, sql_type: &SqlType, style: Style) -> Result
     if let (SqlType::Numeric { .. }, Some(number)) = (sql_type, values::numbers::of_text(text)) {
         return Ok(number);
     }
-    if *sql_type == CHAR {
-        return Ok(ScalarValue::Utf8View(Some(text.chars().take(1).collect())));
+    if sql_type.system_type().is_some_and(SystemType::is_named_id) {
+        // The catalog knows the names.
+        return Ok(ScalarValue::Utf8View(Some(text.to_owned())));
     }
     let array: ArrayRef = Arc::new(StringViewArray::from_iter_values([text]));
     let array = values::assign::input(&array, sql_type, style)?;

@@ -16,6 +16,7 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parser::commands::{Copied, Copy};
+use planner::results::for_clients;
 use scan::tables::Tables;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -37,7 +38,7 @@ pub(crate) async fn run(frame: &Frame<'_>, tables: &dyn Tables, copy: &Copy) -> 
         }
         Copied::Query => analysis::plan_source(frame, &planner).await?,
     };
-    let plan = lowering::with_labels(plan, &fields)?;
+    let plan = for_clients(plan, &fields, planner.functions)?;
     let physical = planner.physical(&plan).await?;
     let mut stream = start(frame, physical)?;
     let mut sink = Sink::create(options, &stream.schema(), fields)?;

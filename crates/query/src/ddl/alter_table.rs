@@ -83,8 +83,8 @@ pub(crate) async fn run(
         next.version += 1;
         let next = CatalogChange::Replace(Relation::Table(Arc::new(next)));
         match operation {
-            // Aliases of the table name its columns one by one.
-            AlterOperation::DropColumn { .. } => {
+            // Aliases of the table name its columns one by one, and names of views do not mean a new column.
+            AlterOperation::AddColumn { .. } | AlterOperation::DropColumn { .. } => {
                 follow::change(frame, transaction, vec![next], None).await?;
             }
             _ => transaction.change_catalog(next)?,
@@ -345,7 +345,7 @@ async fn add_column_to_rows(
     Ok(Changed::Definition)
 }
 
-/// Drops a column, and with CASCADE the views that use it.
+/// Drops a column; with CASCADE also the columns that are computed from it, and the views that use them.
 async fn drop_used(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
@@ -353,8 +353,17 @@ async fn drop_used(
     name: &str,
     cascade: bool,
 ) -> Result<()> {
+    let mut names = Vec::new();
+    while let Some(computed) = generated::computed_from(table, name).filter(|_| cascade) {
+        let computed = computed.name.clone();
+        drop_column(table, &computed)?;
+        names.push(computed);
+    }
     drop_column(table, name)?;
-    dependents::drop_of_column(frame, transaction, (&*table, name), cascade).await
+    for name in names.iter().map(String::as_str).chain([name]) {
+        dependents::drop_of_column(frame, transaction, (&*table, name), cascade).await?;
+    }
+    Ok(())
 }
 
 /// A column that was added.

@@ -18,13 +18,12 @@ use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{CatalogChange, ColumnId, Relation, Sequence, SqlType, Table, TableId};
 use table_rows::Constraints;
-use table_rows::columns::is_integer;
+use table_rows::columns::{is_automatic, is_integer};
 use table_rows::default_values::DefaultValue;
 use table_rows::expressions;
 use table_rows::generated;
 use values::assign::assign;
 use values::error::{Error, Result, SqlState};
-use values::numbers;
 
 /// The rows of a table under its new definition.
 pub(super) struct Rewritten {
@@ -261,16 +260,6 @@ fn refuse_computed(table: &Table, name: &str) -> Result<()> {
         "Column \"{name}\" is used by generated column \"{}\".",
         computed.name
     )))
-}
-
-/// Whether ALTER TABLE casts a type without USING: any type to text, between numeric types, and
-/// between temporal types.
-fn is_automatic(from: &SqlType, to: &SqlType) -> bool {
-    let (from, to) = (from.arrow(), to.arrow());
-    from == to
-        || to.is_string()
-        || numbers::is_number(&from) && numbers::is_number(&to)
-        || from.is_temporal() && to.is_temporal()
 }
 
 /// The name of the rows in plans.

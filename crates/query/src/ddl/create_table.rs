@@ -216,11 +216,12 @@ async fn planned(
     }
     let names = create.columns.iter().map(Some).chain(std::iter::repeat(None));
     let columns = fields.into_iter().zip(names);
-    let columns = columns.map(|(of, name)| {
-        (name.cloned().unwrap_or(of.name), parser::types::of_query_column(of.sql_type))
-    });
+    let columns = columns.map(|(of, name)| (name.cloned().unwrap_or(of.name), of.sql_type));
     let columns: Vec<(String, SqlType)> = columns.collect();
-    columns.iter().try_for_each(|(_, of)| parser::types::refuse_rows(of))?;
+    columns.iter().try_for_each(|(name, of)| {
+        parser::types::refuse_record(name, of)?;
+        parser::types::refuse_rows(of).and_then(|()| parser::types::refuse_unstorable(name, of))
+    })?;
     Ok((columns, physical))
 }
 

@@ -196,11 +196,7 @@ fn drop_schema(
         }
     }
     let types = catalog.user_types().filter(|user| drop.cascade && user.schema == name);
-    for user in types {
-        if transaction.catalog().user_type_by_id(user.id).is_some() {
-            user_type::drop_one(frame, transaction, user, true)?;
-        }
-    }
+    user_type::drop_all(frame, transaction, types.cloned().collect(), true)?;
     transaction.change_catalog(CatalogChange::DropSchema(name.to_owned()))?;
     Ok(())
 }

@@ -4,7 +4,7 @@ use crate::context::Frame;
 use crate::triggers;
 use catalog_views::relation_names::{find_named, undefined};
 use integrity::Wanted;
-use integrity::names::{chosen, refuse_taken};
+use integrity::names::{of_foreign_key, refuse_taken};
 use parser::commands::{ForeignKeyDefinition, RelationName, SetConstraints};
 use std::sync::Arc;
 use store::DistributedTransaction;
@@ -31,10 +31,9 @@ pub(super) async fn add(
         return Err(Error::new(SqlState::WrongObjectType, message));
     };
     frame.access(&catalog).require(relation, Privileges::REFERENCES)?;
-    let names = written.columns.iter().map(String::as_str);
     let name = match &written.name {
         Some(name) => name.clone(),
-        None => chosen(&catalog, table, names, "fkey"),
+        None => of_foreign_key(&catalog, table, &written.columns),
     };
     refuse_taken(&catalog, table, &name, false)?;
     let mut key = integrity::define(&catalog, &Wanted { table, referenced, written, name })?;

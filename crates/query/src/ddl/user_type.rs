@@ -79,6 +79,10 @@ fn attribute(
     refuse_pseudo(&written.name, &written.data_type)?;
     let users = frame.types(transaction.catalog());
     let sql_type = types::of_column_definition(&written.data_type, &users, frame.text)?;
+    if sql_type.has_shown_form() {
+        let message = format!("an attribute of type {sql_type} is not supported");
+        return Err(Error::unsupported(message));
+    }
     Ok(Attribute { name: written.name.clone(), sql_type })
 }
 
@@ -330,12 +334,26 @@ pub(super) fn drop(
             found.push(user);
         }
     }
+    drop_all(frame, transaction, found, drop.cascade)
+}
+
+/// Drops types, those that contain others first.
+///
+/// # Errors
+/// As of [`drop_one`].
+pub(super) fn drop_all(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    found: Vec<Arc<UserType>>,
+    cascade: bool,
+) -> Result<()> {
+    let catalog = Arc::clone(transaction.catalog());
     let contains = |other: &Arc<UserType>, one: &Arc<UserType>| {
         direct_users_of(&catalog, one).any(|of| of.id == other.id)
     };
     for user in dependents::ordered(found, contains) {
         if let Some(now) = transaction.catalog().user_type_by_id(user.id).cloned() {
-            drop_one(frame, transaction, &now, drop.cascade)?;
+            drop_one(frame, transaction, &now, cascade)?;
         }
     }
     Ok(())
@@ -388,7 +406,7 @@ fn named(
 }
 
 /// Drops a type, and with CASCADE the columns of it.
-pub(super) fn drop_one(
+fn drop_one(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
     user: &UserType,

@@ -112,7 +112,7 @@ impl Ready {
                 let id = view.table().id;
                 let is_watched =
                     DistributedTransaction::watches_deletion(planner.tables.catalog(), id);
-                Kind::Delete(Delete { view, query, joins, is_watched })
+                Kind::Delete(Delete { view, query, task: None, joins, is_watched })
             }
             PlannedAction::Merge(whens) => {
                 let query = physical(planner, site, &rows).await?;

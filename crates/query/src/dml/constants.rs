@@ -10,6 +10,7 @@ use crate::context::outcome::{Outcome, Tag};
 use catalog_views::relation_names::find_named;
 use datafusion::arrow::record_batch::RecordBatch;
 use grammar::tree::{InsertStmt, Node, NodeEnum, OverridingKind, SelectStmt};
+use plan_cache::Basis;
 use scan::BATCH_ROWS;
 use std::sync::Arc;
 use store::DistributedTransaction;
@@ -45,13 +46,9 @@ impl Constants {
         frame: &Frame<'_>,
         transaction: &mut DistributedTransaction,
     ) -> Result<Result<Outcome, RecordBatch>> {
-        let Self { table, columns, rows, .. } = self;
-        let planner = frame.planner(transaction);
-        let assembly = Assembly::new(&planner, &frame.session.shared.store, &table, &columns)?;
-        drop(planner);
-        if frame.site.needs_driver() {
-            return Ok(Err(rows));
-        }
+        let assembly = self.assembly(frame, transaction)?;
+        let Self { table, rows, .. } = self;
+        let Some(assembly) = assembly else { return Ok(Err(rows)) };
         let count = rows.num_rows();
         for begin in (0..count).step_by(BATCH_ROWS) {
             let rows = rows.slice(begin, BATCH_ROWS.min(count - begin));
@@ -60,6 +57,33 @@ impl Constants {
             error.map_or(Ok(()), Err)?;
         }
         Ok(Ok(Outcome::Done(Tag::counted("INSERT", count as u64))))
+    }
+
+    /// What makes rows of the table, which the session keeps. `None` if functions see what has been inserted.
+    fn assembly(
+        &self,
+        frame: &Frame<'_>,
+        transaction: &DistributedTransaction,
+    ) -> Result<Option<Arc<Assembly>>> {
+        let session = frame.session;
+        let basis = Basis::new(transaction.catalog(), &frame.settings);
+        // No statement has such a text.
+        let text = format!("\0{} {:?}", self.table.id.0, self.columns);
+        let known = session.forms.find(&basis, &text, &[]).flatten();
+        if let Some(known) = known.and_then(|known| known.downcast().ok()) {
+            return Ok(Some(known));
+        }
+        let planner = frame.planner(transaction);
+        let assembly = Assembly::new(&planner, &session.shared.store, &self.table, &self.columns)?;
+        if frame.site.needs_driver() {
+            return Ok(None);
+        }
+        let assembly = Arc::new(assembly);
+        // Settings of a call are not those of the next one.
+        if assembly.is_lasting() && !session.borrowed.is_lent() {
+            session.forms.keep(&basis, &text, &[], Some(Arc::clone(&assembly) as _));
+        }
+        Ok(Some(assembly))
     }
 }
 

@@ -8,6 +8,7 @@ use super::writer::{Changed, Writer};
 use crate::context::Frame;
 use crate::triggers::Firing;
 use datafusion::arrow::array::RecordBatch;
+use datafusion::execution::TaskContext;
 use datafusion::physical_plan::ExecutionPlan;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -19,6 +20,8 @@ pub(super) struct Delete {
     pub(super) view: TableView,
     /// Returns the rows to delete, each followed by columns of other tables.
     pub(super) query: Arc<dyn ExecutionPlan>,
+    /// What the query is executed in, if it was planned before.
+    pub(super) task: Option<Arc<TaskContext>>,
     /// Whether the query joins other tables, so that it may return a row several times.
     pub(super) joins: bool,
     /// Whether foreign keys refer to the table.
@@ -44,9 +47,9 @@ impl Delete {
         if let Some(firing) = of_rows(firing) {
             return self.run_firing(frame, writer, returns, firing).await;
         }
-        let Self { view, query, joins, .. } = self;
+        let Self { view, query, task, joins, .. } = self;
         let width = view.table().columns.len();
-        let mut stream = Rows::of(frame, writer, query)?;
+        let mut stream = Rows::of(frame, writer, (query, task))?;
         let mut seen = joins.then(HashSet::new);
         let mut changed = Changed::default();
         let mut all = Vec::new();
@@ -86,8 +89,8 @@ impl Delete {
         returns: bool,
         firing: &mut Firing,
     ) -> Result<Changed> {
-        let Self { view, query, joins, .. } = self;
-        let mut stream = Rows::of(frame, writer, query)?;
+        let Self { view, query, task, joins, .. } = self;
+        let mut stream = Rows::of(frame, writer, (query, task))?;
         let mut seen = joins.then(HashSet::new);
         let (mut chosen, mut changed) = (Vec::new(), Changed::default());
         while let Some(batch) = stream.next(writer).await? {

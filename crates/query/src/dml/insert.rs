@@ -46,7 +46,7 @@ impl Source {
     fn start(self, frame: &Frame<'_>, writer: &Writer<'_>) -> Result<Rows> {
         let rows = match self {
             Self::Constants(rows) => rows,
-            Self::Plan { query, .. } => return Rows::of(frame, writer, query),
+            Self::Plan { query, .. } => return Rows::of(frame, writer, (query, None)),
         };
         let begins = (0..rows.num_rows()).step_by(BATCH_ROWS);
         let batch = |begin| rows.slice(begin, BATCH_ROWS.min(rows.num_rows() - begin));
@@ -159,8 +159,8 @@ pub(super) fn given(
     let given = |target: &Target| {
         let column = &table.columns[target.column];
         match (column.identity, overriding) {
-            _ if target.is_default => {}
             (Some(_), Overriding::UserValue) => return Ok(table.columns.len()),
+            _ if target.is_default => {}
             (Some(_), Overriding::SystemValue) => {}
             _ if accepts_default_only(column) => return Err(only_default(column)),
             _ => {}

@@ -94,7 +94,7 @@ impl Instead {
         let Self { view, query, kind } = self;
         let width = view.columns.len();
         // Functions see what earlier rows have changed, but the rows are those of the beginning.
-        let (mut stream, mut batches) = (Rows::of(frame, writer, query)?, Vec::new());
+        let (mut stream, mut batches) = (Rows::of(frame, writer, (query, None))?, Vec::new());
         while let Some(batch) = stream.next(writer).await? {
             batches.push(batch);
         }

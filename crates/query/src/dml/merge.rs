@@ -133,7 +133,7 @@ impl Merge {
         writer: &mut Writer<'_>,
         firings: &mut Firings,
     ) -> Result<Changed> {
-        let mut stream = Rows::of(frame, writer, Arc::clone(&self.query))?;
+        let mut stream = Rows::of(frame, writer, (Arc::clone(&self.query), None))?;
         let (mut effects, mut count) = (Effects::default(), 0);
         let key = self.view.table().key_indices()[0];
         while let Some(batch) = stream.next(writer).await? {

@@ -18,6 +18,7 @@ pub(crate) mod firing_load;
 mod ingest;
 mod insert;
 mod instead;
+mod kept;
 pub(crate) mod load;
 mod merge;
 pub(crate) mod pushdown;

@@ -4,9 +4,9 @@ use super::writer::Writer;
 use crate::context::call_site::CallSite;
 use crate::context::{Frame, start};
 use datafusion::arrow::array::RecordBatch;
-use datafusion::execution::SendableRecordBatchStream;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::LogicalPlan;
-use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use futures::TryStreamExt;
 use planner::Planner;
 use std::sync::Arc;
@@ -33,21 +33,24 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// The rows of a plan.
+    /// The rows of a plan, which is executed in the frame's surroundings if it has none of its own.
     ///
     /// # Errors
     /// The plan cannot be started.
     pub(super) fn of(
         frame: &Frame<'_>,
         writer: &Writer<'_>,
-        query: Arc<dyn ExecutionPlan>,
+        (query, task): (Arc<dyn ExecutionPlan>, Option<Arc<TaskContext>>),
     ) -> Result<Self> {
         let is_spread = frame.session.shared.store.peers().is_some();
         let query = match writer.is_in_turn() && is_spread {
             true => planner::drained(query)?,
             false => query,
         };
-        Ok(Self::from(start(frame, query)?))
+        Ok(Self::from(match task {
+            Some(task) => execute_stream(query, task)?,
+            None => start(frame, query)?,
+        }))
     }
 
     /// The next rows.

@@ -2,8 +2,8 @@
 
 use super::called::Calls;
 use super::change::Ready;
-use super::constants;
 use super::writer::Writer;
+use super::{constants, kept};
 use crate::analysis::Returned;
 use crate::analysis::changes::{self, Planned, Statement};
 use crate::analysis::targets;
@@ -19,6 +19,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use grammar::tree::NodeEnum;
 use planner::Planner;
+use planner::results::for_clients;
 use store::DistributedTransaction;
 use values::error::{Error, Result, SqlState};
 
@@ -36,6 +37,9 @@ pub(crate) async fn run(
         false => None,
     };
     let node = plain.as_ref().unwrap_or(node);
+    if let Some(outcome) = kept::run(frame, transaction, node).await? {
+        return Ok(outcome);
+    }
     let constants = constants::of(frame, transaction, node);
     let constants = match constants {
         Some(constants) if constants.is_plain(transaction.catalog()) => {
@@ -127,7 +131,7 @@ impl Running<'_> {
         match &self.statement.tree.main {
             Main::Query(query) => {
                 let (plan, fields) = self.statement.query(query, returned)?;
-                let plan = lowering::with_labels(plan, &fields)?;
+                let plan = for_clients(plan, &fields, self.planner.functions)?;
                 self.show();
                 let (physical, task) = match self.writer.is_in_turn() {
                     true => self.planner.physical_in_turn(&plan).await?,

@@ -10,6 +10,7 @@ use crate::triggers::Firing;
 use analyzer::tree::Target;
 use datafusion::arrow::array::{RecordBatch, UInt32Array};
 use datafusion::arrow::compute::{concat_batches, take_record_batch};
+use datafusion::execution::TaskContext;
 use datafusion::physical_plan::ExecutionPlan;
 use planner::Planner;
 use sdds::Key;
@@ -25,6 +26,8 @@ pub(super) struct Update {
     view: TableView,
     /// Returns the old rows, each followed by the new values of `targets`, and by columns of other tables.
     pub(super) query: Arc<dyn ExecutionPlan>,
+    /// What the query is executed in, if it was planned before.
+    task: Option<Arc<TaskContext>>,
     /// The assigned columns.
     targets: Vec<usize>,
     constraints: Arc<Constraints>,
@@ -45,7 +48,16 @@ impl Update {
         let constraints = Arc::new(Constraints::new(planner, view.table())?);
         let (catalog, id) = (planner.tables.catalog(), view.table().id);
         let is_watched = DistributedTransaction::watches(catalog, id, &targets);
-        Ok(Self { view, query, targets, constraints, joins, is_watched })
+        Ok(Self { view, query, task: None, targets, constraints, joins, is_watched })
+    }
+
+    /// One that was planned before: its query, and the columns that are assigned. It joins nothing, and is executed here.
+    pub(super) fn again(
+        view: TableView,
+        (query, task): (Arc<dyn ExecutionPlan>, Option<Arc<TaskContext>>),
+        (targets, constraints): (Vec<usize>, Arc<Constraints>),
+    ) -> Self {
+        Self { view, query, task, targets, constraints, joins: false, is_watched: false }
     }
 
     /// The UPDATE as a DML pushdown, if the owners of the rows can execute it.
@@ -72,10 +84,10 @@ impl Update {
         if let Some(firing) = of_rows(firing) {
             return self.run_firing(frame, writer, returns, firing).await;
         }
-        let Self { view, query, targets, constraints, joins, .. } = &self;
+        let Self { view, query, task, targets, constraints, joins, .. } = &self;
         let table = view.table();
         let width = table.columns.len();
-        let mut stream = Rows::of(frame, writer, Arc::clone(query))?;
+        let mut stream = Rows::of(frame, writer, (Arc::clone(query), task.clone()))?;
         let mut seen = joins.then(HashSet::new);
         let (mut old_keys, mut written, mut changed) = (Vec::new(), Vec::new(), Changed::default());
         let mut refused = None;
@@ -143,8 +155,8 @@ impl Update {
         returns: bool,
         firing: &mut Firing,
     ) -> Result<Changed> {
-        let Self { view, query, joins, .. } = &self;
-        let mut stream = Rows::of(frame, writer, Arc::clone(query))?;
+        let Self { view, query, task, joins, .. } = &self;
+        let mut stream = Rows::of(frame, writer, (Arc::clone(query), task.clone()))?;
         let mut seen = joins.then(HashSet::new);
         let (mut chosen, mut changed) = (Vec::new(), Changed::default());
         while let Some(batch) = stream.next(writer).await? {

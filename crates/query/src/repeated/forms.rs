@@ -2,13 +2,15 @@
 
 use crate::analysis;
 use crate::context::{Frame, Inner};
-use crate::short::{Numbered, Short};
+use crate::short::Short;
 use catalog_views::settings::Settings;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use grammar::tree::{Node, NodeEnum};
 use parser::Statement;
-use plan_cache::Basis;
+use plan_cache::forms::Form as KeptForm;
+use plan_cache::{Basis, Numbered};
+use planner::NamedParameter;
 use procedural::{Scalar, Value};
 use scan::tables::Tables;
 use std::sync::Arc;
@@ -61,8 +63,29 @@ pub(super) async fn of_function(
             form
         }
     };
-    let Some(form) = known.and_then(|form| form.downcast::<Form>().ok()) else { return Ok(None) };
-    Ok(form.parameters(frame)?.map(|parameters| (form, parameters)))
+    with_parameters(known, (frame.names, frame.parameters))
+}
+
+/// As [`of_function`], of a statement that was recognised before.
+///
+/// # Errors
+/// Those of the expressions of its variables.
+pub(super) fn again(
+    session: &Inner,
+    tables: &dyn Tables,
+    statement: &Statement,
+    given: (&[NamedParameter], &[ScalarValue]),
+) -> Result<Option<(Arc<Form>, Vec<ScalarValue>)>> {
+    let basis = Basis::new(tables.catalog(), &session.settings.load_full());
+    with_parameters(session.forms.find(&basis, &statement.text, given.0).flatten(), given)
+}
+
+fn with_parameters(
+    form: KeptForm,
+    given: (&[NamedParameter], &[ScalarValue]),
+) -> Result<Option<(Arc<Form>, Vec<ScalarValue>)>> {
+    let Some(form) = form.and_then(|form| form.downcast::<Form>().ok()) else { return Ok(None) };
+    Ok(form.parameters(given)?.map(|parameters| (form, parameters)))
 }
 
 impl Form {
@@ -73,7 +96,7 @@ impl Form {
         statement: &Statement,
     ) -> Result<Option<Self>> {
         let numbered =
-            statement.rows().and_then(|rows| Numbered::of(frame, tables, rows, frame.names));
+            statement.rows().and_then(|rows| Numbered::of(frame.path(), tables, rows, frame.names));
         let Some(Numbered { statement: rows, computed }) = numbered else { return Ok(None) };
         let bare = session.frame_of(&[], statement);
         let Some(short) = Short::recognise(&bare, tables, &rows)? else { return Ok(None) };
@@ -100,10 +123,13 @@ impl Form {
     }
 
     /// The values of variables, and of expressions of variables. `None` if one has another type than before.
-    fn parameters(&self, frame: &Frame<'_>) -> Result<Option<Vec<ScalarValue>>> {
-        let mut parameters = frame.parameters.to_vec();
+    fn parameters(
+        &self,
+        (names, values): (&[NamedParameter], &[ScalarValue]),
+    ) -> Result<Option<Vec<ScalarValue>>> {
+        let mut parameters = values.to_vec();
         for scalar in &self.computed {
-            match scalar.of_values(frame.names, frame.parameters).transpose()? {
+            match scalar.of_values(names, values).transpose()? {
                 Some(Value { scalar, .. }) => parameters.push(scalar),
                 None => return Ok(None),
             }

@@ -9,11 +9,13 @@ use crate::context::outcome::Outcome;
 use crate::context::{Frame, Inner};
 use crate::short::Given;
 use datafusion::arrow::array::RecordBatch;
+use datafusion::common::ScalarValue;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use futures::{StreamExt, TryStreamExt};
 use parser::Statement;
+use planner::NamedParameter;
 use procedural::Done;
 use std::sync::Arc;
 use store::{DistributedTransaction, Reading};
@@ -29,6 +31,29 @@ pub(crate) async fn begun(
     let first = stream.try_next().await?;
     let all = futures::stream::iter(first.map(Ok)).chain(stream);
     Ok(Box::pin(RecordBatchStreamAdapter::new(schema, all)))
+}
+
+/// The rows of a query of a function that was recognised before as one by key, not more than `limit`. It needs no
+/// surroundings. `None` of other queries, and where rows are on other servers.
+///
+/// # Errors
+/// Those of the query.
+pub(crate) fn rows_again(
+    session: &Inner,
+    reading: &Reading,
+    statement: &Statement,
+    given: (&[NamedParameter], &[ScalarValue]),
+    limit: Option<usize>,
+) -> Result<Option<Done>> {
+    if reading.peers().is_some() || session.borrowed.is_lent() {
+        return Ok(None);
+    }
+    let Some((form, parameters)) = forms::again(session, reading, statement, given)? else {
+        return Ok(None);
+    };
+    let Some((fields, rows)) = form.short.rows_here(reading, &parameters)? else { return Ok(None) };
+    let (fields, schema) = (Some(fields.to_vec()), Some(rows.schema()));
+    Ok(Some(Done { fields, schema, batches: limited(vec![rows], limit), count: 0 }))
 }
 
 /// The rows of a query of a function, not more than `limit`. `None` if it has to be planned.
@@ -61,6 +86,16 @@ pub(crate) async fn rows_of(
     let schema = rows.schema();
     let batches = first_of(rows, limit).await?;
     Ok(Some(Done { fields: Some(fields.to_vec()), schema: Some(schema), batches, count: 0 }))
+}
+
+/// Whether a statement of a function needs no plan.
+pub(crate) async fn is_short(
+    session: &Inner,
+    frame: &Frame<'_>,
+    statement: &Statement,
+    reading: &Reading,
+) -> bool {
+    matches!(forms::of_function(session, frame, reading, statement).await, Ok(Some(_)))
 }
 
 /// The outcome of a change of a function by the short path. `None` if it has to be planned.

@@ -95,7 +95,8 @@ impl Inner {
         let limit = self.shared.store.memory().limit();
         let has_joins = limit.is_some_and(|limit| large_joins::are_possible(&physical, limit));
         let (fields, task) = (fields.into(), frame.engine().task_ctx());
-        Ok(Some(Box::new(KeptPlan { emptied, parameters, fields, task, has_joins })))
+        let change = None;
+        Ok(Some(Box::new(KeptPlan { emptied, parameters, fields, task, has_joins, change })))
     }
 }
 

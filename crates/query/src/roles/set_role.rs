@@ -73,10 +73,7 @@ impl Inner {
         denied: &str,
         allowed: impl Fn(Access<'_>) -> bool,
     ) -> Result<()> {
-        let catalog = match conversation.open() {
-            Some(open) => Arc::clone(open.transaction.catalog()),
-            None => self.shared.store.catalog(),
-        };
+        let catalog = conversation.catalog(&self.shared.store);
         known(&catalog, role)
             .map_err(|error| Error::new(SqlState::InvalidParameterValue, error.message()))?;
         if allowed(Access::new(&catalog, own.as_deref().map(String::as_str))) {

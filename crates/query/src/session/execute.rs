@@ -4,6 +4,8 @@ use super::Session;
 use crate::context::outcome::Outcome;
 use crate::context::transactions::Conversation;
 use crate::context::{Inner, parameter_of_text};
+use analyzer::resolve::can_coerce;
+use analyzer::system::casts::CastContext;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::ScalarValue;
 use futures::TryStreamExt;
@@ -13,6 +15,7 @@ use parser::errors::of_analyzer;
 use parser::types;
 use store::catalog::SqlType;
 use values::error::{Error, Result, SqlState};
+use values::input::is_written_alike;
 
 impl Session {
     /// The types that PREPARE declares for `$1`, `$2`, ..., as far as they count, in a statement whose text is `text`.
@@ -33,12 +36,9 @@ impl Session {
     /// # Errors
     /// 0A000: PostgreSQL has the type, and it does not exist here.
     pub async fn type_of_client(&self, id: u32) -> Result<Option<SqlType>> {
-        let mut conversation = self.inner().conversation.lock().await;
-        let of = match conversation.open() {
-            Some(open) => routines::of_client(open.transaction.catalog(), id),
-            None => routines::of_client(&self.inner().shared.store.catalog(), id),
-        };
-        of.map_err(|error| of_analyzer(error, ""))
+        let conversation = self.inner().conversation.lock().await;
+        let catalog = conversation.catalog(&self.inner().shared.store);
+        routines::of_client(&catalog, id).map_err(|error| of_analyzer(error, ""))
     }
 
     /// The values of the arguments, converted to `types`. `parameters` are the values of the EXECUTE's own `$1`, `$2`, ...
@@ -60,8 +60,17 @@ impl Session {
         }
         let style = self.style();
         let mut values = Vec::with_capacity(types.len());
-        for (argument, sql_type) in execute.arguments.iter().zip(types) {
+        for (index, (argument, sql_type)) in execute.arguments.iter().zip(types).enumerate() {
             values.push(match argument {
+                Argument::Typed(text) if is_written_alike(text, sql_type) => {
+                    parameter_of_text(text, sql_type, style)?
+                }
+                Argument::Typed(text) | Argument::Expression(text) => {
+                    if parameters.is_empty() && sql_type.user_type().is_none() {
+                        self.check_assignable(text, index, sql_type).await?;
+                    }
+                    evaluate(self, text, sql_type, parameters).await?
+                }
                 // Its conditions are those of a cast.
                 Argument::Constant(Some(text)) if is_domain(sql_type) => {
                     let text = format!("'{}'", text.replace('\'', "''"));
@@ -73,10 +82,28 @@ impl Session {
                     let text = format!("${}", number + 1);
                     evaluate(self, &text, sql_type, parameters).await?
                 }
-                Argument::Expression(text) => evaluate(self, text, sql_type, parameters).await?,
             });
         }
         Ok(values)
+    }
+
+    /// Refuses an argument whose type cannot be assigned to that of its parameter.
+    async fn check_assignable(&self, text: &str, index: usize, to: &SqlType) -> Result<()> {
+        for statement in &parser::parse(&format!("SELECT {text}"))? {
+            let fields = self.describe(statement, &[]).await?.fields.unwrap_or_default();
+            let from = fields.first().map(|field| &field.sql_type);
+            let known = from.and_then(types::of_held).zip(types::of_held(to));
+            let Some((from, to)) = known else { continue };
+            if !can_coerce(from.oid, to.oid, CastContext::Assignment) {
+                let number = index + 1;
+                let message = format!(
+                    "parameter ${number} of type {from} cannot be coerced to the expected type {to}"
+                );
+                let hint = "You will need to rewrite or cast the expression.";
+                return Err(Error::new(SqlState::DatatypeMismatch, message).with_hint(hint));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -89,10 +116,7 @@ impl Inner {
         text: &str,
     ) -> Result<Vec<Option<SqlType>>> {
         let frame = self.frame(&[], text);
-        let users = match conversation.open() {
-            Some(open) => frame.types(open.transaction.catalog()),
-            None => frame.types(&self.shared.store.catalog()),
-        };
+        let users = frame.types(&conversation.catalog(&self.shared.store));
         types::of_parameters(prepare, &users, text)
     }
 }
@@ -112,7 +136,7 @@ async fn evaluate(
         if let Outcome::Rows(rows) = session.run(statement, parameters).await? {
             let batches: Vec<RecordBatch> = rows.stream.try_collect().await?;
             if let Some(batch) = batches.iter().find(|batch| batch.num_rows() > 0) {
-                return Ok(ScalarValue::try_from_array(batch.column(0), 0)?);
+                return values::shown::scalar(ScalarValue::try_from_array(batch.column(0), 0)?);
             }
         }
     }

@@ -332,7 +332,7 @@ impl Session {
         if !known {
             return Ok(());
         }
-        settings.set(name, &values_of(name, value))?;
+        settings.set(name, &values_of(name, value)?)?;
         let settings = Arc::new(settings);
         self.0.first_settings.store(Arc::clone(&settings));
         self.0.settings.store(settings);

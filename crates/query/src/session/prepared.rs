@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use store::catalog::{Catalog, SqlType};
 use store::{DistributedTransaction, Reading};
-use values::error::{Result, SqlState};
+use values::error::{Error, Result, SqlState};
 use values::field::Field;
 
 /// A statement that is executed many times.
@@ -39,7 +39,12 @@ pub struct Prepared {
     constants: Option<Constants>,
     /// The answer to a query of constants, under these settings.
     answer: Mutex<Option<Answer>>,
+    /// What a client was told of a statement that changes rows and returns columns.
+    promised: Mutex<Option<Promised>>,
 }
+
+/// The catalog under which a statement was described, the declared types of its parameters, and the types of its columns.
+type Promised = (Arc<Catalog>, Vec<Option<SqlType>>, Vec<SqlType>);
 
 /// Settings, and the columns and the row that are the answer under them.
 type Answer = (Arc<Settings>, Arc<[Field]>, RecordBatch);
@@ -54,8 +59,8 @@ impl Prepared {
             Some(NodeEnum::SelectStmt(query)) => Constants::recognise(query),
             _ => None,
         };
-        let (typed, is_planned, short, answer) = Default::default();
-        Self { session, statement, typed, is_planned, short, constants, answer }
+        let (typed, is_planned, short, answer, promised) = Default::default();
+        Self { session, statement, typed, is_planned, short, constants, answer, promised }
     }
 
     /// The parameters and result columns of the statement; `given` are the parameter types that the client declares.
@@ -63,19 +68,49 @@ impl Prepared {
     /// # Errors
     /// As planning the statement.
     pub async fn describe(&self, given: &[Option<SqlType>]) -> Result<Description> {
+        let catalog = self.catalog();
         let described = match self.describe_short(given) {
             Some(description) => description,
             None => self.session.describe(&self.statement, given).await?,
         };
+        let is_query = matches!(self.statement.rows(), Some(NodeEnum::SelectStmt(_)) | None);
+        if let (Some(fields), Some(catalog), false) = (&described.fields, catalog, is_query) {
+            let types = fields.iter().map(|field| field.sql_type.clone()).collect();
+            *self.promised.lock() = Some((catalog, given.to_vec(), types));
+        }
         let given = given.iter().chain(std::iter::repeat(&None));
         let types = described.parameters.iter().zip(given);
+        let is_own = |of: &SqlType| of.user_type().is_some() || of.system_type().is_some();
         let types: Vec<Option<SqlType>> =
-            types.map(|(of, given)| given.clone().or(of.user_type().map(|_| of.clone()))).collect();
-        let is_hidden = |of: &SqlType| of.user_type().is_some() || of.is_represented_as_another();
+            types.map(|(of, given)| given.clone().or(is_own(of).then(|| of.clone()))).collect();
+        let is_hidden = |of: &SqlType| is_own(of) || of.is_represented_as_another();
         if types.iter().flatten().any(is_hidden) {
             *self.typed.lock() = Some(self.statement.clone().with_parameter_types(&types));
         }
         Ok(described)
+    }
+
+    /// The catalog that the statement would see now. `None` while another statement runs.
+    fn catalog(&self) -> Option<Arc<Catalog>> {
+        let inner = self.session.inner();
+        Some(inner.conversation.try_lock()?.catalog(&inner.shared.store))
+    }
+
+    /// Refuses a change that returns other columns than the client was told: the client would think that it has failed.
+    ///
+    /// # Errors
+    /// 0A000.
+    async fn keep_promise(&self) -> Result<()> {
+        let Some((catalog, given, types)) = self.promised.lock().clone() else { return Ok(()) };
+        if self.catalog().is_none_or(|now| Arc::ptr_eq(&now, &catalog)) {
+            return Ok(());
+        }
+        let fields = self.describe(&given).await?.fields.unwrap_or_default();
+        if fields.iter().map(|field| &field.sql_type).eq(&types) {
+            return Ok(());
+        }
+        *self.promised.lock() = Some((catalog, given, types));
+        Err(Error::new(SqlState::FeatureNotSupported, "cached plan must not change result type"))
     }
 
     /// The statement as it is run.
@@ -109,6 +144,7 @@ impl Prepared {
     /// # Errors
     /// As [`Session::run`].
     pub async fn execute(&self, parameters: &[ScalarValue]) -> Result<Outcome> {
+        self.keep_promise().await?;
         let placed = |error| at_literal(error, &self.statement);
         if let Some(outcome) = self.execute_short(parameters).await.map_err(placed)? {
             return Ok(outcome);

@@ -22,7 +22,6 @@ use grammar::tree::NodeEnum;
 use parser::Statement;
 use parser::commands::{Command, Do};
 use procedural::{StatementHost, calls_any, check_block};
-use scan::tables::Tables;
 use statements::InSession;
 use std::sync::Arc;
 use values::error::{Error, Result};
@@ -58,18 +57,14 @@ impl Inner {
     ) -> Result<Outcome> {
         let tree = plpgsql::parse(&block.source)
             .map_err(|error| in_statement(error, frame.text, &block.source))?;
-        {
-            let snapshot = self.shared.store.snapshot();
-            let tables: &dyn Tables = match conversation.open() {
-                Some(open) => &open.transaction,
-                None => &snapshot,
-            };
-            check_block(&frame.planner(tables), INLINE, &tree)
-                .map_err(|error| in_statement(error, frame.text, &block.source))?;
-        }
         let is_own = self.begin_own(conversation).await?;
-        let inside = InSession::new(self, conversation, control, (0, is_own));
-        let mut host = StatementHost::new(inside);
+        let place = (0, is_own);
+        let catalog = InSession::new(self, conversation, control, place).catalog();
+        if let Err(error) = check_block(&catalog, frame.path(), &tree, INLINE) {
+            let refused = Err(in_statement(error, frame.text, &block.source));
+            return self.end_own(conversation, is_own, refused, control).await;
+        }
+        let mut host = StatementHost::new(InSession::new(self, conversation, control, place));
         let of = plpgsql::Called { name: INLINE, signature: INLINE, id: 0 };
         let done = plpgsql::run(&tree, of, Vec::new(), &[], &mut host).await;
         let done = done.map(|_| Outcome::Done(Tag::plain("DO")));
@@ -82,10 +77,7 @@ impl Inner {
         conversation: &mut Conversation,
         statement: &Statement,
     ) -> bool {
-        let catalog = match conversation.open() {
-            Some(open) => Arc::clone(open.transaction.catalog()),
-            None => self.shared.store.catalog(),
-        };
+        let catalog = conversation.catalog(&self.shared.store);
         let is_called = |name: &str| {
             let mut functions = catalog.functions();
             functions.any(|function| function.name == name && function.language != "sql")
@@ -105,7 +97,11 @@ impl Inner {
     ) -> Result<Outcome> {
         let is_own = self.begin_own(conversation).await?;
         let mut inside = InSession::new(self, conversation, control, (0, false));
-        let done = inside.query(statement, frame.names, frame.parameters, None).await;
+        let given = (frame.names, frame.parameters);
+        let done = match self.reading(inside.conversation).await {
+            Ok(reading) => inside.query(reading, statement, given, None).await,
+            Err(error) => Err(error),
+        };
         let outcome = done.and_then(|done| {
             let fields = done.fields.unwrap_or_default();
             let schema = done

@@ -239,7 +239,7 @@ impl Inner {
         Ok(Outcome::Done(Tag::plain(tag)))
     }
 
-    /// The settings that AND CHAIN passes to the next transaction: isolation and access mode.
+    /// The settings that AND CHAIN passes to the next transaction.
     fn chained(
         &self,
         conversation: &Conversation,
@@ -254,7 +254,7 @@ impl Inner {
             return Err(Error::new(SqlState::NoActiveSqlTransaction, message));
         }
         let settings = self.settings.load();
-        let names = ["transaction_isolation", "transaction_read_only"];
+        let names = ["transaction_isolation", "transaction_read_only", "transaction_deferrable"];
         let kept = names.into_iter().filter_map(|name| Some((name, settings.get(name)?)));
         Ok(Some(kept.collect()))
     }
@@ -372,10 +372,7 @@ impl Inner {
         control: &Control,
     ) -> Result<Outcome> {
         if self.settings.load().is_read_only() {
-            let catalog = match conversation.open() {
-                Some(open) => Arc::clone(open.transaction.catalog()),
-                None => self.shared.store.catalog(),
-            };
+            let catalog = conversation.catalog(&self.shared.store);
             if !write.is_lock() && !write.is_temporary(frame, &catalog) {
                 return Err(writes_nothing(&write.command(frame)));
             }

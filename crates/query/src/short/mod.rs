@@ -15,7 +15,6 @@ mod adjustment;
 mod chosen;
 mod computed;
 mod insertion;
-mod named;
 mod operation;
 mod recognise;
 mod returning;
@@ -23,7 +22,6 @@ mod row_change;
 mod row_update;
 mod writing;
 
-pub(crate) use named::Numbered;
 pub(crate) use operation::{Operations, perform};
 
 use crate::context::outcome::{Outcome, Rows, Tag};
@@ -217,6 +215,23 @@ impl Short {
             }
             _ => Ok(None),
         }
+    }
+
+    /// As [`Self::rows_at`], where all rows are on this server.
+    pub(crate) fn rows_here(
+        &self,
+        reading: &Reading,
+        parameters: &[ScalarValue],
+    ) -> Result<Option<(&[Field], RecordBatch)>> {
+        let (fields, rows) = match &self.action {
+            Action::Select { read, fields } if self.computed.is_none() => {
+                let Some(view) = reading.table(self.table.id) else { return Ok(None) };
+                (fields, read.rows(&view, parameters)?)
+            }
+            Action::Join(join, fields) => (fields, join.rows(|id| reading.table(id), parameters)?),
+            _ => return Ok(None),
+        };
+        Ok(rows.map(|rows| (&**fields, rows)))
     }
 
     /// Executes the statement in a transaction; `None` as for [`Self::execute`]. After an error,

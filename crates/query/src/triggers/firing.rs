@@ -8,7 +8,7 @@ use crate::context::triggered::{
 };
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use procedural::may_run_ahead;
-use procedural::trigger_rows::{of_arrays, to_arrays};
+use procedural::trigger_rows::{of_arrays, to_arrays, without_generated};
 use std::sync::{Arc, OnceLock};
 use store::DistributedTransaction;
 use store::catalog::{Catalog, ColumnId, Table, Trigger, TriggerEvent, TriggerTime};
@@ -137,7 +137,10 @@ impl Firing {
     ) -> Result<Option<Vec<ArrayRef>>> {
         let table = Arc::clone(&self.table);
         let values = |columns: &[ArrayRef]| of_arrays(&table, columns, at);
-        let rows = (old.map(values).transpose()?, new.map(values).transpose()?);
+        let mut rows = (old.map(values).transpose()?, new.map(values).transpose()?);
+        if let (TriggerTime::Before, Some(new)) = (time, &mut rows.1) {
+            without_generated(&table, new)?;
+        }
         let Some(row) = self.fire(frame, transaction, (true, time), rows).await? else {
             return Ok(None);
         };

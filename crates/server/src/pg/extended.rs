@@ -68,8 +68,9 @@ impl<S: Stream> Connection<S> {
         }
         let prepared = attempt!(self.statement(&bind.statement));
         attempt!(self.refuse_if_failed(&prepared).await);
-        let is_known =
-            |given: &Option<SqlType>| given.as_ref().is_some_and(|of| of.user_type().is_none());
+        // A value alone does not say that it is of another type.
+        let is_plain = |of: &SqlType| of.user_type().is_none() && of.system_type().is_none();
+        let is_known = |given: &Option<SqlType>| given.as_ref().is_some_and(is_plain);
         let known =
             bind.values.len() == prepared.given.len() && prepared.given.iter().all(is_known);
         let values = if known {
@@ -310,7 +311,7 @@ impl<S: Stream> Connection<S> {
 fn tag_of(command: &str, rows: usize) -> String {
     match command {
         "INSERT" => format!("INSERT 0 {rows}"),
-        "EXPLAIN" | "SHOW" => command.to_owned(),
+        "EXPLAIN" | "SHOW" | "CALL" => command.to_owned(),
         _ => format!("{command} {rows}"),
     }
 }

@@ -1,6 +1,6 @@
 //! OIDs of SQL types. The numbers are PostgreSQL's (`pg_type.dat`).
 
-use query::SqlType;
+use query::{SqlType, SystemType};
 
 /// The description of a type for clients: OID, size in bytes (-1: variable) and modifier (-1:
 /// none).
@@ -31,11 +31,7 @@ pub(crate) fn info(sql_type: &SqlType) -> TypeInfo {
         SqlType::BigInt => plain(20, 8),
         SqlType::SmallInt => plain(21, 2),
         SqlType::Integer => plain(23, 4),
-        other if *other == query::CHAR => plain(18, 1),
-        other if *other == query::NAME => plain(19, 64),
-        other if *other == query::OID => plain(26, 4),
-        other if *other == query::BPCHAR => plain(1042, -1),
-        other if *other == query::REFCURSOR => plain(1790, -1),
+        SqlType::System(of) => plain(of.oid(), of.size()),
         row if query::is_record(row) => plain(2249, -1),
         SqlType::Text | SqlType::Other(_) => plain(25, -1),
         SqlType::Json => plain(114, -1),
@@ -79,14 +75,11 @@ fn array_oid(item: &SqlType) -> u32 {
     match item {
         SqlType::Boolean => 1000,
         SqlType::Bytea => 1001,
-        other if *other == query::CHAR => 1002,
-        other if *other == query::NAME => 1003,
-        other if *other == query::OID => 1028,
-        other if *other == query::BPCHAR => 1014,
+        SqlType::System(of) if of.array_oid() != 0 => of.array_oid(),
         SqlType::SmallInt => 1005,
         SqlType::Integer => 1007,
         row if query::is_record(row) => 2287,
-        SqlType::Text | SqlType::Other(_) => 1009,
+        SqlType::Text | SqlType::Other(_) | SqlType::System(_) => 1009,
         SqlType::Char(_) => 1014,
         SqlType::Varchar(_) => 1015,
         SqlType::BigInt => 1016,
@@ -115,13 +108,9 @@ pub(crate) fn parameter_type(oid: u32) -> Option<SqlType> {
         16 => Some(SqlType::Boolean),
         17 => Some(SqlType::Bytea),
         20 => Some(SqlType::BigInt),
-        26 => Some(query::OID),
         21 => Some(SqlType::SmallInt),
         23 => Some(SqlType::Integer),
         25 => Some(SqlType::Text),
-        18 => Some(query::CHAR),
-        19 => Some(query::NAME),
-        1042 => Some(query::BPCHAR),
         114 => Some(SqlType::Json),
         3802 => Some(SqlType::Jsonb),
         700 => Some(SqlType::Real),
@@ -139,12 +128,8 @@ pub(crate) fn parameter_type(oid: u32) -> Option<SqlType> {
         1005 => array(SqlType::SmallInt),
         1007 => array(SqlType::Integer),
         1009 => array(SqlType::Text),
-        1002 => array(query::CHAR),
-        1003 => array(query::NAME),
-        1014 => array(query::BPCHAR),
         1015 => array(SqlType::Varchar(None)),
         1016 => array(SqlType::BigInt),
-        1028 => array(query::OID),
         1021 => array(SqlType::Real),
         1022 => array(SqlType::Double),
         1115 => array(SqlType::Timestamp),
@@ -156,8 +141,19 @@ pub(crate) fn parameter_type(oid: u32) -> Option<SqlType> {
         199 => array(SqlType::Json),
         3807 => array(SqlType::Jsonb),
         2951 => array(SqlType::Uuid),
-        _ => None,
+        _ => of_system(oid),
     }
+}
+
+/// A type of the system catalogs, or of arrays of one.
+fn of_system(oid: u32) -> Option<SqlType> {
+    let is_pseudo = |of: &SystemType| matches!(of, SystemType::Void | SystemType::Cstring);
+    if let Some(of) = SystemType::of_oid(oid) {
+        return Some(SqlType::System(of)).filter(|_| !is_pseudo(&of));
+    }
+    let mut known = SystemType::ALL.into_iter().filter(|of| !is_pseudo(of));
+    let item = known.find(|of| of.array_oid() == oid).filter(|_| oid != 0)?;
+    Some(SqlType::Array(Box::new(SqlType::System(item))))
 }
 
 #[cfg(test)]
@@ -188,6 +184,26 @@ mod tests {
             let array = SqlType::Array(Box::new(sql_type));
             assert_eq!(parameter_type(info(&array).oid), Some(array));
         }
+        for of in SystemType::ALL {
+            let is_pseudo = matches!(of, SystemType::Void | SystemType::Cstring);
+            let one = SqlType::System(of);
+            let known = parameter_type(info(&one).oid);
+            assert_eq!(known, Some(one.clone()).filter(|_| !is_pseudo));
+            let array = SqlType::Array(Box::new(one));
+            let known = parameter_type(info(&array).oid);
+            let is_known = of.array_oid() != 0 && !is_pseudo;
+            assert_eq!(known == Some(array), is_known, "{}", of.name());
+        }
+    }
+
+    #[test]
+    fn types_of_the_system_catalogs_have_postgresqls_ids() {
+        let info = |of| info(&SqlType::System(of));
+        assert_eq!((info(SystemType::Regclass).oid, info(SystemType::Regclass).size), (2205, 4));
+        assert_eq!((info(SystemType::Name).oid, info(SystemType::Name).size), (19, 64));
+        assert_eq!((info(SystemType::Xid).oid, info(SystemType::Xid).size), (28, 4));
+        assert_eq!((info(SystemType::Int2Vector).oid, info(SystemType::OidVector).oid), (22, 30));
+        assert_eq!(array_oid(&SqlType::System(SystemType::Regclass)), 2210);
     }
 
     #[test]

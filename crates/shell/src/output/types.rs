@@ -1,7 +1,6 @@
 //! Columns of results: the short names of their types in PostgreSQL, and the kinds of their values.
 
-use arrow::datatypes::DataType;
-use query::{Field, SqlType};
+use query::{Field, SqlType, SystemType};
 
 /// A column of a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +39,7 @@ impl Kind {
             | SqlType::Real
             | SqlType::Double
             | SqlType::Numeric { .. }
-            | SqlType::Other(DataType::UInt32) => Self::Number,
+            | SqlType::System(SystemType::Oid) => Self::Number,
             SqlType::Boolean => Self::Boolean,
             SqlType::Json => Self::Json,
             SqlType::Timestamp | SqlType::TimestampTz => Self::Timestamp,
@@ -62,9 +61,6 @@ fn short_name(sql_type: &SqlType) -> String {
         SqlType::Timestamp => "timestamp".to_owned(),
         SqlType::TimestampTz => "timestamptz".to_owned(),
         SqlType::Array(item) => format!("{}[]", short_name(item)),
-        SqlType::Other(DataType::UInt32) => "oid".to_owned(),
-        SqlType::Other(DataType::UInt8) => "\"char\"".to_owned(),
-        SqlType::Other(DataType::LargeUtf8) => "name".to_owned(),
         other => other.to_string(),
     }
 }

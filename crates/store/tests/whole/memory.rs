@@ -41,3 +41,16 @@ fn a_write_beyond_the_limit_is_refused_and_changes_nothing() {
     transaction.commit().expect("there is room again");
     store.check().expect("every invariant holds");
 }
+
+/// The sum of what was in use and of more than a computer has began again at zero: later statements found no memory.
+#[test]
+fn amounts_beyond_all_memory_are_refused_and_leave_no_trace() {
+    for limit in [Some(1 << 20), None] {
+        let memory = store::Memory::new(limit);
+        memory.try_grow_query(100).expect("there is room");
+        for bytes in [u64::MAX, u64::MAX - 99, 1 << 63] {
+            assert!(matches!(memory.try_grow_query(bytes), Err(Error::OutOfMemory { .. })));
+            assert_eq!(memory.query_bytes(), 100);
+        }
+    }
+}

@@ -9,9 +9,10 @@ use super::records::Rows;
 use super::rewrite::rewrite;
 use super::zoned;
 use crate::error::{Error, Result, SqlState};
-use crate::input::{array, bytea, interval, refused};
+use crate::input::{array, bytea, interval, refused, system};
 use crate::json;
 use crate::numbers::{self as numbers_of, is_open};
+use crate::shown;
 use crate::style::{IntervalStyle, Style};
 use crate::translate::type_name;
 use datafusion::arrow::array::{
@@ -38,8 +39,18 @@ pub fn input(array: &ArrayRef, sql_type: &SqlType, style: Style) -> Result<Array
             UserTypeKind::Composite(_) => Rows::new(sql_type, style, input)?.input(array),
         };
     }
+    if let SqlType::System(of) = sql_type {
+        return system::values(array, *of);
+    }
+    let array = &match sql_type.arrow().is_string() {
+        true => shown::texts(array),
+        false => shown::sent(array),
+    };
     if let (SqlType::Array(item), Some(lists)) = (sql_type, array.as_list_opt::<i32>())
-        && (item.user_type().is_some() || is_open(&lists.value_type()) || is_open(&item.arrow()))
+        && (item.system_type().is_some()
+            || item.user_type().is_some()
+            || is_open(&lists.value_type())
+            || is_open(&item.arrow()))
     {
         let items = input(lists.values(), item, style)?;
         let field = Arc::new(Field::new_list_field(items.data_type().clone(), true));
@@ -272,10 +283,14 @@ fn is_number(data_type: &DataType) -> bool {
 }
 
 /// Whether there is an assignment cast. Booleans only convert to and from text, and there is none between numbers and
-/// dates or times.
+/// dates or times, and none of values to arrays.
 pub(super) fn is_assignable(from: &DataType, to: &DataType) -> bool {
     let boolean = |t: &DataType| *t == DataType::Boolean;
     if boolean(from) != boolean(to) && !is_text(from) && !is_text(to) && !from.is_null() {
+        return false;
+    }
+    let list = |t: &DataType| matches!(t, DataType::List(_));
+    if list(to) && !list(from) && !is_text(from) && !from.is_null() {
         return false;
     }
     let number = numbers_of::is_number;

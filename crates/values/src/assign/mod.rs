@@ -16,6 +16,7 @@ pub use numbers::opened;
 pub use rows::{as_decimals, as_texts, converted};
 
 use crate::error::{Error, Result, SqlState};
+use crate::nested_arrays;
 use crate::style::Style;
 use crate::translate::type_name;
 use datafusion::arrow::array::ArrayRef;
@@ -41,6 +42,10 @@ pub fn assign(array: &ArrayRef, column: &Column, style: Style) -> Result<ArrayRe
         );
         return Err(Error::new(SqlState::DatatypeMismatch, message)
             .with_hint("You will need to rewrite or cast the expression."));
+    }
+    if nested_arrays::is_nested(from) {
+        let message = "a column with arrays of several dimensions is not supported";
+        return Err(with_column(Error::unsupported(message), column));
     }
     input(array, &column.sql_type, style)
         .and_then(|array| fit(array, &column.sql_type, Excess::Refuse))

@@ -1,11 +1,12 @@
-//! Numbers with a scale each as what readers know that do not know their bytes.
+//! Numbers with a scale each, and values with their texts, as what readers know that do not know these.
 
 use super::input;
 use crate::error::Result;
 use crate::numbers::{DIGITS_MAX, holds_open};
+use crate::shown;
 use crate::style::Style;
 use crate::types::of_arrow;
-use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
+use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{DataType, Schema};
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
@@ -23,7 +24,7 @@ pub fn converted(value: &ScalarValue, to: &DataType) -> Result<ScalarValue> {
     Ok(ScalarValue::try_from_array(&array, 0)?)
 }
 
-/// Rows in which numbers with a scale each are texts, for readers that do not know their bytes.
+/// Rows in which numbers with a scale each, and values with their texts, are texts.
 ///
 /// # Errors
 /// Arrow refuses the columns.
@@ -40,12 +41,13 @@ pub fn as_decimals(batch: &RecordBatch) -> Result<RecordBatch> {
 }
 
 fn with_numbers(batch: &RecordBatch, to: &SqlType) -> Result<RecordBatch> {
-    if !batch.columns().iter().any(|column| holds_open(column.data_type())) {
+    let is_open = |column: &ArrayRef| holds_open(column.data_type());
+    if !batch.columns().iter().any(|column| is_open(column) || shown::has_texts(column)) {
         return Ok(batch.clone());
     }
-    let columns = batch.columns().iter().map(|column| match holds_open(column.data_type()) {
+    let columns = batch.columns().iter().map(|column| match is_open(column) {
         true => input(column, &with_items(column.data_type(), to), Style::default()),
-        false => Ok(Arc::clone(column)),
+        false => Ok(shown::texts(column)),
     });
     let columns = columns.collect::<Result<Vec<_>>>()?;
     let schema = batch.schema();

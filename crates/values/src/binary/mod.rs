@@ -5,12 +5,14 @@
 
 mod numeric;
 mod read;
+mod system;
 
 pub use read::read;
 
 use crate::error::Result;
 use crate::moments;
 use crate::numbers;
+use crate::shown;
 use crate::types;
 use arrow::array::{
     Array, ArrayRef, AsArray, BinaryViewArray, BooleanArray, LargeBinaryArray, ListArray,
@@ -66,6 +68,8 @@ enum Form {
         lists: ListArray,
         items: Box<BinaryColumn>,
         item_oid: u32,
+        /// The number of the first item.
+        lower: i32,
     },
     Record {
         rows: StructArray,
@@ -95,15 +99,12 @@ impl BinaryColumn {
         sql_type: &SqlType,
         item_oid: &dyn Fn(&SqlType) -> u32,
     ) -> Result<Self> {
-        if *sql_type == types::OID {
-            return Ok(Self(Form::Oid(cast(array, &DataType::UInt32)?.as_primitive().clone())));
+        let array = &shown::sent(array);
+        if let SqlType::System(of) = sql_type {
+            return system::column(array, *of);
         }
         if let Some(rows) = array.as_struct_opt() {
             return Self::of_rows(rows, sql_type, item_oid);
-        }
-        if *sql_type == types::CHAR {
-            let texts = cast(array, &DataType::Utf8View)?;
-            return Ok(Self(Form::Single(texts.as_string_view().clone())));
         }
         if let SqlType::Other(_) = sql_type {
             return Ok(Self(Form::TextOf(ArrayRef::clone(array))));
@@ -151,12 +152,16 @@ impl BinaryColumn {
                 let lists = array.as_list::<i32>().clone();
                 let oid = item_oid(item);
                 let items = Box::new(Self::of(lists.values(), item, item_oid)?);
-                Form::List { lists, items, item_oid: oid }
+                Form::List { lists, items, item_oid: oid, lower: 1 }
             }
             SqlType::Precise(of, _) => return Self::of(&array, of, item_oid),
-            SqlType::User(_) => Form::TextOf(array),
-            SqlType::Other(_) => Form::TextOf(array),
+            SqlType::User(_) | SqlType::Other(_) | SqlType::System(_) => Form::TextOf(array),
         }))
+    }
+
+    /// An array of one dimension whose first item has the number 0.
+    fn vector(lists: ListArray, items: Self, item_oid: u32) -> Self {
+        Self(Form::List { lists, items: Box::new(items), item_oid, lower: 0 })
     }
 
     /// Rows; the attributes of a composite type say more about the fields than these do.
@@ -214,8 +219,8 @@ impl BinaryColumn {
                 out.put_i32(v.days);
                 out.put_i32(v.months);
             }),
-            Form::List { lists, items, item_oid } => {
-                present(lists, row, || write_list(lists, items, *item_oid, row, out))
+            Form::List { lists, items, item_oid, lower } => {
+                present(lists, row, || write_list(lists, items, (*item_oid, *lower), row, out))
             }
             Form::Record { rows, fields } => present(rows, row, || write_record(fields, row, out)),
             Form::TextOf(array) => {
@@ -270,15 +275,23 @@ fn write_uuid(text: &str, out: &mut BytesMut) {
 }
 
 /// Number of dimensions, whether there are NULLs, element type, length and lower bound, elements.
-fn write_list(lists: &ListArray, items: &BinaryColumn, oid: u32, row: usize, out: &mut BytesMut) {
+fn write_list(
+    lists: &ListArray,
+    items: &BinaryColumn,
+    (oid, lower): (u32, i32),
+    row: usize,
+    out: &mut BytesMut,
+) {
     let offsets = lists.value_offsets();
     let (start, end) = (offsets[row] as usize, offsets[row + 1] as usize);
-    out.put_i32(i32::from(end > start));
+    // Vectors have a dimension even without items.
+    let has_dimension = end > start || lower == 0;
+    out.put_i32(i32::from(has_dimension));
     out.put_i32(i32::from((start..end).any(|item| lists.values().is_null(item))));
     out.put_u32(oid);
-    if end > start {
+    if has_dimension {
         out.put_i32((end - start) as i32);
-        out.put_i32(1);
+        out.put_i32(lower);
     }
     for item in start..end {
         write_part(items, item, out);
@@ -381,6 +394,20 @@ mod tests {
         assert_eq!(read(b"\0"), Ok(String::new()));
         assert!(read(b"ab").is_err());
         assert!(read(&[200]).is_err());
+    }
+
+    #[test]
+    fn names_of_objects_are_their_ids() {
+        let ids: ArrayRef = std::sync::Arc::new(PrimitiveArray::<Int64Type>::from(vec![1259]));
+        let both = shown::with_texts(&ids, StringViewArray::from(vec!["pg_class"]));
+        let both = both.expect("of the same length");
+        let regclass = SqlType::System(store::catalog::SystemType::Regclass);
+        let column = BinaryColumn::new(&both, &regclass, |_| 0).expect("a column");
+        let mut out = BytesMut::new();
+        assert!(column.write(0, &mut out));
+        assert_eq!(&out[..], 1259_u32.to_be_bytes());
+        let read = read(&out, &regclass).expect("an id");
+        assert_eq!(read, ScalarValue::Int64(Some(1259)));
     }
 
     #[test]

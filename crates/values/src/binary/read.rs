@@ -5,14 +5,13 @@ use crate::assign::converted;
 use crate::error::{Error, Result, SqlState};
 use crate::moments;
 use crate::numbers;
-use crate::types;
 use bytes::Buf;
 use datafusion::arrow::array::StructArray;
 use datafusion::arrow::datatypes::{DataType, IntervalMonthDayNano};
 use datafusion::common::ScalarValue;
 use numerics::{Numeric, WireError};
 use std::sync::Arc;
-use store::catalog::{Attribute, SqlType};
+use store::catalog::{Attribute, SqlType, SystemType};
 
 /// Nanoseconds per microsecond.
 const NANOS_PER_MICRO: i64 = 1000;
@@ -42,9 +41,6 @@ pub fn read(bytes: &[u8], sql_type: &SqlType) -> Result<ScalarValue> {
         },
         SqlType::SmallInt => ScalarValue::Int16(Some(rest.try_get_i16().map_err(short)?)),
         SqlType::Integer => ScalarValue::Int32(Some(rest.try_get_i32().map_err(short)?)),
-        SqlType::Other(DataType::UInt32) => {
-            ScalarValue::UInt32(Some(rest.try_get_u32().map_err(short)?))
-        }
         SqlType::BigInt => ScalarValue::Int64(Some(rest.try_get_i64().map_err(short)?)),
         SqlType::Real => ScalarValue::Float32(Some(rest.try_get_f32().map_err(short)?)),
         SqlType::Double => ScalarValue::Float64(Some(rest.try_get_f64().map_err(short)?)),
@@ -52,12 +48,7 @@ pub fn read(bytes: &[u8], sql_type: &SqlType) -> Result<ScalarValue> {
             let number = Numeric::from_wire(std::mem::take(&mut rest)).map_err(refused)?;
             numbers::scalar(&number)
         }
-        oid if *oid == types::OID => ScalarValue::UInt32(Some(rest.try_get_u32().map_err(short)?)),
-        single if *single == types::CHAR => match rest.try_get_u8().map_err(short)? {
-            0 => text(&[])?,
-            byte if byte.is_ascii() => text(&[byte])?,
-            _ => return Err(Error::unsupported("a \"char\" beyond ASCII is not supported")),
-        },
+        SqlType::System(of) => system(&mut rest, *of, sql_type)?,
         SqlType::Char(_) => {
             let all = std::mem::take(&mut rest);
             // Trailing blanks are insignificant.
@@ -96,6 +87,37 @@ pub fn read(bytes: &[u8], sql_type: &SqlType) -> Result<ScalarValue> {
         SqlType::Array(item) => list(std::mem::take(&mut rest), sql_type, item)?,
     };
     if rest.is_empty() { Ok(value) } else { Err(bad(sql_type)) }
+}
+
+/// A value of a type of the system catalogs.
+fn system(rest: &mut &[u8], of: SystemType, sql_type: &SqlType) -> Result<ScalarValue> {
+    let short = |_| bad(sql_type);
+    Ok(match of {
+        SystemType::Char => match rest.try_get_u8().map_err(short)? {
+            0 => text(&[])?,
+            byte if byte.is_ascii() => text(&[byte])?,
+            _ => return Err(Error::unsupported("a \"char\" beyond ASCII is not supported")),
+        },
+        SystemType::Xid8 => ScalarValue::Int64(Some(rest.try_get_i64().map_err(short)?)),
+        id if id.is_id() => ScalarValue::Int64(Some(rest.try_get_u32().map_err(short)?.into())),
+        SystemType::Int2Vector => list(std::mem::take(rest), sql_type, &SqlType::SmallInt)?,
+        SystemType::OidVector => {
+            list(std::mem::take(rest), sql_type, &SqlType::System(SystemType::Oid))?
+        }
+        SystemType::PgLsn | SystemType::Inet | SystemType::AclItem => {
+            return Err(Error::unsupported(format!(
+                "values of type {sql_type} in binary format are not supported"
+            )));
+        }
+        SystemType::Tid => {
+            let block = rest.try_get_u32().map_err(short)?;
+            text(format!("({block},{})", rest.try_get_u16().map_err(short)?).as_bytes())?
+        }
+        SystemType::Jsonpath if rest.first() == Some(&JSONB_VERSION) => {
+            text(&std::mem::take(rest)[1..])?
+        }
+        _ => text(std::mem::take(rest))?,
+    })
 }
 
 /// A row: the number of fields, then type, length and value of each.

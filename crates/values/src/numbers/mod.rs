@@ -23,6 +23,11 @@ pub const OPEN: DataType = DataType::LargeBinary;
 /// The most digits of a decimal.
 pub(crate) const DIGITS_MAX: u8 = 38;
 
+/// Whether a key of a number is that of NaN.
+pub fn is_key_of_nan(key: &[u8]) -> bool {
+    Numeric::is_key_of_nan(key)
+}
+
 /// Whether values of an Arrow type are numbers that have a scale each.
 pub fn is_open(data_type: &DataType) -> bool {
     *data_type == OPEN

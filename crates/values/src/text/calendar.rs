@@ -6,6 +6,8 @@ use super::push;
 use crate::calendar::civil;
 use crate::style::{DateFormat, DateOrder, Style};
 use crate::zone::write_offset;
+use datetimes::output::clock::write_clock;
+use datetimes::output::interval;
 
 const SECONDS_PER_DAY: i64 = 86_400;
 const MICROS_PER_SECOND: i64 = 1_000_000;
@@ -38,6 +40,11 @@ impl Moment {
     /// Appends a time of day.
     pub(super) fn write_time(self, out: &mut String) {
         write_clock(self.seconds, self.micros, out);
+    }
+
+    /// Appends a duration as days and a time below 24 hours.
+    pub(super) fn write_duration(self, out: &mut String) {
+        interval::write_duration(self.seconds, self.micros, out);
     }
 
     /// Appends a timestamp without time zone.
@@ -100,20 +107,6 @@ fn named<const N: usize>(names: &[&'static str; N], number: i64) -> &'static str
 pub(super) fn write_date(days: i64, style: Style, out: &mut String) {
     let era = write_day(days, style, out);
     out.push_str(era);
-}
-
-/// Appends `03:04:05.06`: at least two digits each, the fraction without trailing zeros.
-pub(super) fn write_clock(seconds: i64, micros: i64, out: &mut String) {
-    push(out, format_args!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60));
-    write_fraction(micros, out);
-}
-
-/// Appends `.06`: microseconds without trailing zeros, nothing for zero.
-pub(super) fn write_fraction(micros: i64, out: &mut String) {
-    if micros != 0 {
-        push(out, format_args!(".{micros:06}"));
-        out.truncate(out.trim_end_matches('0').len());
-    }
 }
 
 /// Appends year, month and day. Returns the era, which comes last in the text.

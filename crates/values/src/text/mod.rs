@@ -6,8 +6,6 @@
 
 mod calendar;
 mod float;
-mod interval;
-mod interval_styles;
 mod nested;
 mod number;
 
@@ -16,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::field::Field;
 use crate::moments::infinity;
 use crate::numbers;
+use crate::shown;
 use crate::style::{BytesStyle, FloatDigits, IntervalStyle, Style};
 use arrow::array::{Array, ArrayAccessor, AsArray, LargeBinaryArray, PrimitiveArray};
 use arrow::buffer::NullBuffer;
@@ -31,6 +30,7 @@ use arrow::datatypes::{
 use arrow::downcast_dictionary_array;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use calendar::Moment;
+use datetimes::output::{interval, interval_styles};
 use std::fmt::{Display, Write};
 use store::catalog::SqlType;
 
@@ -74,6 +74,7 @@ impl<'a> TextColumn<'a> {
     /// # Errors
     /// As [`Self::new`].
     pub fn styled(array: &'a dyn Array, style: Style) -> Result<Self> {
+        let array = shown::parts(array).map_or(array, |(_, texts)| &**texts);
         Ok(Self { nulls: array.logical_nulls(), writer: writer(array, style)? })
     }
 
@@ -184,15 +185,13 @@ fn time(array: &dyn Array, style: Style) -> Result<Writer<'_>> {
         }
         DataType::Timestamp(unit, zone) => timestamps(array, *unit, zone.is_some(), style),
         DataType::Duration(unit) => match unit {
-            Second => moments::<DurationSecondType>(array, 1, interval::write_duration),
-            Millisecond => {
-                moments::<DurationMillisecondType>(array, 1_000, interval::write_duration)
-            }
+            Second => moments::<DurationSecondType>(array, 1, Moment::write_duration),
+            Millisecond => moments::<DurationMillisecondType>(array, 1_000, Moment::write_duration),
             Microsecond => {
-                moments::<DurationMicrosecondType>(array, 1_000_000, interval::write_duration)
+                moments::<DurationMicrosecondType>(array, 1_000_000, Moment::write_duration)
             }
             Nanosecond => {
-                moments::<DurationNanosecondType>(array, 1_000_000_000, interval::write_duration)
+                moments::<DurationNanosecondType>(array, 1_000_000_000, Moment::write_duration)
             }
         },
         DataType::Interval(unit) => {

@@ -1,10 +1,9 @@
 //! Types of Arrow fields: metadata holds what the Arrow type cannot express.
 
-use super::names::{CHAR, NAME, OID};
 use crate::numbers;
 use datafusion::arrow::datatypes::{DataType, Field};
 use std::sync::Arc;
-use store::catalog::{SqlType, USER_TYPE, stable};
+use store::catalog::{SqlType, SystemType, USER_TYPE, stable};
 
 pub use store::catalog::TYPE_KEY;
 
@@ -60,9 +59,6 @@ fn of_name(name: &str) -> Option<SqlType> {
         "uuid" => SqlType::Uuid,
         "json" => SqlType::Json,
         "jsonb" => SqlType::Jsonb,
-        "oid" => OID,
-        "name" => NAME,
-        "\"char\"" => CHAR,
         "character varying" if digits.is_empty() => SqlType::Varchar(None),
         "character varying" => SqlType::Varchar(Some(digits.parse().ok()?)),
         "character" => SqlType::Char(digits.parse().ok()?),
@@ -71,6 +67,7 @@ fn of_name(name: &str) -> Option<SqlType> {
             let (precision, scale) = digits.split_once(',')?;
             SqlType::Numeric { precision: precision.parse().ok()?, scale: scale.parse().ok()? }
         }
+        other if digits.is_empty() => SqlType::System(SystemType::of_name(other)?),
         _ => return None,
     })
 }
@@ -113,12 +110,13 @@ pub fn plan_field(name: &str, sql_type: &SqlType, nullable: bool) -> Field {
 /// Adds the name of a system type to a field's metadata, if clients distinguish the type.
 pub fn with_system_type(field: Field, name: &str) -> Field {
     let name = name.to_lowercase();
-    match name.strip_prefix("pg_catalog.").unwrap_or(&name) {
-        known @ ("oid" | "xid" | "cid" | "name" | "\"char\"" | "int2vector" | "oidvector"
-        | "oid[]" | "regproc" | "regclass" | "regtype" | "regprocedure"
-        | "regnamespace" | "regrole") => {
-            field.with_metadata([(SYSTEM_TYPE_KEY.to_owned(), known.to_owned())].into())
-        }
-        _ => field,
+    let name = name.strip_prefix("pg_catalog.").unwrap_or(&name);
+    let is_known = match name.strip_suffix("[]") {
+        Some(item) => matches!(item, "oid" | "name" | "\"char\""),
+        None => SystemType::of_name(name).is_some_and(SystemType::is_storable),
+    };
+    match is_known {
+        true => field.with_metadata([(SYSTEM_TYPE_KEY.to_owned(), name.to_owned())].into()),
+        false => field,
     }
 }

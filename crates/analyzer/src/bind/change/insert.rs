@@ -19,7 +19,14 @@ impl Binder<'_> {
         let range = statement.relation.as_ref().ok_or_else(|| Error::missing("this form"))?;
         let relation = self.target_relation(range)?;
         // The source does not see the target: its names are added behind it.
-        let target = self.target_named(range, relation, Event::Insert)?;
+        let mut target = self.target_named(range, relation, Event::Insert)?;
+        let overriding = overriding(statement.r#override());
+        if overriding == Overriding::UserValue {
+            // What stands for identity columns is ignored: DEFAULT takes no number.
+            for at in &target.table.identities {
+                target.table.defaults.remove(at);
+            }
+        }
         let items = self.scopes.last_mut().map(|scope| std::mem::take(&mut scope.items));
         let source = RowSource::new(&target, &statement.cols)?;
         let (mut targets, mut rows) = match statement.select_stmt.as_deref() {
@@ -42,7 +49,6 @@ impl Binder<'_> {
         }
         let conflict = self.conflict(statement.on_conflict_clause.as_deref(), &target)?;
         let returning = self.returning(statement.returning_clause.as_ref())?;
-        let overriding = overriding(statement.r#override());
         let action = Action::Insert(Box::new(Insert { targets, overriding, rows, conflict }));
         Ok(target.change(action, returning))
     }

@@ -7,7 +7,10 @@ use super::view::Event;
 use crate::bind::scope::Clause;
 use crate::bind::{Binder, names};
 use crate::error::{Error, Result};
-use crate::tree::{Action, Change, Expr, From, JoinKind, Merge, MergeAction, Output, When};
+use crate::tree::{
+    Action, Change, Expr, From, JoinKind, Merge, MergeAction, Output, Overriding,
+    Target as Assigned, When,
+};
 use grammar::tree::{CmdType, MergeMatchKind, MergeStmt, MergeWhenClause, Node, NodeEnum};
 
 impl Binder<'_> {
@@ -104,8 +107,13 @@ impl Binder<'_> {
         };
         let mut targets = source.targets(&cells)?;
         let cells = self.gathered(&source, cells)?;
-        let values = self.assigned_cells(cells, target, &mut targets)?;
+        let mut values = self.assigned_cells(cells, target, &mut targets)?;
         let overriding = overriding(clause.r#override());
+        if overriding == Overriding::UserValue {
+            let ignored = |to: &Assigned| target.table.identities.contains(&to.column);
+            let ignored = values.iter_mut().zip(&targets).filter(|(_, to)| ignored(to));
+            ignored.for_each(|(value, _)| *value = Expr::null(value.sql_type));
+        }
         Ok(MergeAction::Insert { targets, values, overriding })
     }
 }

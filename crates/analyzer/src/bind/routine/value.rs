@@ -207,7 +207,8 @@ impl Binder<'_> {
         if is_plain_foreign(&called) && called.columns.is_empty() && is_alone {
             return self.expanded_in_from(called, defined, range, location).map(Some);
         }
-        if called.routine.language == "sql" && is_alone {
+        let is_void = called.result.catalog_name() == "void";
+        if called.routine.language == "sql" && is_alone && !is_void {
             let before = self.before();
             match self.expanded_in_from(called.clone(), defined.clone(), range, location) {
                 Err(error) if error.is_missing => self.go_back(&before),

@@ -9,7 +9,6 @@ use crate::context::call_site::{CallSite, DEPTH_MAX};
 use crate::context::kept_functions::KeptFunction;
 use crate::repeated::rows_of;
 use crate::served::{Serves, collected};
-use analyzer::system::Oid;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
@@ -18,9 +17,9 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use parser::Statement;
 use planner::{NamedParameter, Planner, values_of};
-use plpgsql::{Given, Host};
-use procedural::{Around, Done, Statements, Value, deep};
-use store::catalog::{Function, RelationId, SqlType};
+use procedural::{Around, Done, Statements, Value, deep, function_value};
+use store::Reading;
+use store::catalog::RelationId;
 use values::error::{Error, Result, SqlState};
 
 impl Serves for InSession<'_> {
@@ -30,12 +29,12 @@ impl Serves for InSession<'_> {
 }
 
 impl InSession<'_> {
-    /// Runs a query, and the functions that it calls.
+    /// Runs a query at a snapshot, and the functions that it calls.
     pub(super) fn query<'b>(
         &'b mut self,
+        mut reading: Reading,
         statement: &'b Statement,
-        names: &'b [NamedParameter],
-        values: &'b [ScalarValue],
+        (names, values): (&'b [NamedParameter], &'b [ScalarValue]),
         limit: Option<usize>,
     ) -> BoxFuture<'b, Result<Done>> {
         async move {
@@ -43,7 +42,6 @@ impl InSession<'_> {
             let (site, mut requests) = CallSite::with_driver(self.depth);
             let frame = inner.frame_of(values, statement).with_names(names).at(site.clone());
             let query = analysis::query_of(statement)?;
-            let mut reading = inner.reading(self.conversation).await?;
             inner.context.see(&reading, &frame);
             if let Some(done) = rows_of(inner, &frame, statement, &reading, limit).await? {
                 return Ok(done);
@@ -110,97 +108,9 @@ pub(super) async fn value_of<S: Statements>(
     inside: S,
 ) -> Result<Value> {
     let mut host = kept.prepared.resume(inside, kept.memory());
-    let value = computed(kept, arguments, &mut host).await;
+    let value = function_value(&kept.prepared, arguments, &mut host).await;
     kept.keep(host.into_memory());
     value
-}
-
-async fn computed<H: Host<Value = Value>>(
-    kept: &KeptFunction,
-    arguments: Vec<ScalarValue>,
-    host: &mut H,
-) -> Result<Value> {
-    let function = &*kept.prepared.function;
-    let of = type_name(function.result_id);
-    if of == "trigger" {
-        let message = "trigger functions can only be called as triggers";
-        return Err(Error::new(SqlState::FeatureNotSupported, message));
-    }
-    let Some(tree) = kept.prepared.block() else {
-        let message = "a call of a SQL function with a result of this domain is not supported";
-        return Err(Error::unsupported(message));
-    };
-    if function.is_strict && arguments.iter().any(ScalarValue::is_null) {
-        return null(host, function.result_id);
-    }
-    let (parameters, outputs) = parameters(function, arguments, host)?;
-    let signature = procedural::signature(function);
-    let called = procedural::called(function, &signature);
-    let ended = plpgsql::run(tree, called, parameters, &outputs, host).await?;
-    let value = match outputs.as_slice() {
-        [output] => ended.parameters.into_iter().nth(*output),
-        _ => ended.returned,
-    };
-    match value {
-        _ if of == "void" => Ok(host.of_text(Some(String::new()))),
-        Some(value) if outputs.is_empty() => {
-            let place = "while casting return value to function's return type";
-            let within = |error: Error| {
-                error.within(format_args!("PL/pgSQL function {} {place}", called.signature))
-            };
-            host.convert(value, &of).await.map_err(within)
-        }
-        Some(value) => host.convert(value, &of).await,
-        None => Err(Error::new(
-            SqlState::FunctionExecutedNoReturnStatement,
-            "control reached end of function without RETURN",
-        )),
-    }
-}
-
-/// The variables that a function begins with, and the places of its output parameters.
-fn parameters<H: Host<Value = Value>>(
-    function: &Function,
-    arguments: Vec<ScalarValue>,
-    host: &mut H,
-) -> Result<(Vec<Given<Value>>, Vec<usize>)> {
-    let (mut all, mut outputs) = (Vec::new(), Vec::new());
-    let mut arguments = arguments.into_iter();
-    for (at, parameter) in function.parameters.iter().enumerate() {
-        let of = type_name(parameter.type_id);
-        let mut value = null(host, parameter.type_id)?;
-        if parameter.mode.is_input()
-            && let Some(scalar) = arguments.next()
-        {
-            value.scalar = scalar;
-        }
-        if parameter.mode.is_output() {
-            outputs.push(at);
-        }
-        all.push((parameter.name.as_str().into(), of.into(), value));
-    }
-    Ok((all, outputs))
-}
-
-/// The type of an id, as it is written in a cast.
-pub(super) fn type_name(id: u32) -> String {
-    match held_of_user(id) {
-        Some(held) => procedural::written(&held),
-        None => procedural::written_id(Oid(id)),
-    }
-}
-
-/// A type of users, or of arrays of one.
-fn held_of_user(id: u32) -> Option<SqlType> {
-    Oid(id).is_of_users().then(|| parser::types::held(Oid(id).into())).flatten()
-}
-
-/// NULL of a type.
-pub(super) fn null<H: Host<Value = Value>>(host: &mut H, id: u32) -> Result<Value> {
-    match held_of_user(id) {
-        Some(of) => Ok(Value { scalar: ScalarValue::try_from(&of.arrow())?, of }),
-        None => host.null(&type_name(id)),
-    }
 }
 
 /// The rows of a plan.
@@ -227,12 +137,12 @@ pub(super) fn of_batches(fields: Vec<values::field::Field>, batches: Vec<RecordB
     Done { fields: Some(fields), schema, batches, count: 0 }
 }
 
-/// The values of the one row of a plan.
 /// Notes that a query calls functions that run statements, if it does.
 fn called<'a>(inner: &'a Inner, site: &CallSite, query: &Statement) -> Option<Around<'a>> {
     site.needs_driver().then(|| inner.context.held.calls(&query.text))
 }
 
+/// The values of the one row of a plan.
 async fn one_row(planner: &Planner<'_>, plan: LogicalPlan) -> Result<Vec<ScalarValue>> {
     if let Some(row) = planner.only_row(&plan)? {
         return values_of(&row);

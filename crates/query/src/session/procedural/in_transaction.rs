@@ -8,7 +8,7 @@ use crate::context::call_site::DEPTH_MAX;
 use crate::context::held::Held;
 use crate::context::triggered::Transitions;
 use crate::context::{Frame, Inner};
-use crate::repeated::rows_of;
+use crate::repeated::{rows_again, rows_of};
 use crate::row_locks;
 use crate::session::run::Write;
 use analyzer::system::Oid;
@@ -59,8 +59,14 @@ impl<'t> InTransaction<'t> {
         limit: Option<usize>,
     ) -> BoxFuture<'b, Result<Done>> {
         let done = async move {
-            let frame = self.frame(statement, names, values);
             let reading = self.transaction.reading();
+            if self.transitions.is_empty()
+                && let Some(done) =
+                    rows_again(self.inner, &reading, statement, (names, values), limit)?
+            {
+                return Ok(done);
+            }
+            let frame = self.frame(statement, names, values);
             self.inner.context.see(&reading, &frame);
             if row_locks::are_in(statement) {
                 let locked = row_locks::rows_of(&frame, self.transaction, statement).await?;

@@ -1,11 +1,10 @@
 //! CALL of procedures.
 
-use super::call::{null, type_name};
 use super::prepared_call::{PreparedCall, values_of};
 use super::resolved::{Output, held, outputs, resolve};
 use super::statements::InSession;
 use crate::calls::identity;
-use crate::context::call_site::{DEPTH_MAX, STATEMENT_DEPTH};
+use crate::context::call_site::{CALL_DEPTH, DEPTH_MAX};
 use crate::context::kept_functions::KeptFunction;
 use crate::context::outcome::{Outcome, Rows, Tag};
 use crate::context::transactions::Conversation;
@@ -21,7 +20,7 @@ use parser::Statement;
 use parser::commands::Call;
 use planner::{Conflict, NamedParameter};
 use plpgsql::{Given, Host};
-use procedural::{Done, StatementHost, Statements, Value, deep, shown};
+use procedural::{Done, StatementHost, Statements, Value, deep, null, shown, type_name};
 use std::sync::Arc;
 use store::catalog::Function;
 use values::error::{Error, Result, SqlState};
@@ -169,7 +168,7 @@ impl InSession<'_> {
             (Some(computed), _) => computed,
             (None, None) => Vec::new(),
             (None, Some(query)) => {
-                let done = self.query(query, names, values, None).await;
+                let done = self.query(reading, query, (names, values), None).await;
                 let batches = done.map_err(Error::without_position)?.batches;
                 let row = batches.iter().find(|batch| batch.num_rows() == 1);
                 values_of(&resolved.function, row)?
@@ -188,10 +187,8 @@ impl InSession<'_> {
         let (inner, control) = (self.inner, self.control);
         let catalog = self.catalog();
         let _identity = identity(inner, inner.borrowed.statement(), &catalog, &function)?;
-        let place = (
-            self.depth + 1 + STATEMENT_DEPTH,
-            self.ends && !procedural::changes_settings(&function),
-        );
+        let place =
+            (self.depth + 1 + CALL_DEPTH, self.ends && !procedural::changes_settings(&function));
         let inside = InSession::new(inner, &mut *self.conversation, control, place);
         let mut parameters: Vec<Given<Value>> = Vec::new();
         let mut host = kept.prepared.resume(inside, kept.memory());

@@ -1,13 +1,12 @@
 //! The procedure that a CALL means, and its arguments.
 
-use super::call::type_name;
 use crate::analysis;
 use crate::context::Frame;
 use analyzer::resolve::{Arguments, NoFunction, Signature, among};
 use analyzer::system::Oid;
 use parser::Statement;
 use parser::commands::Call;
-use procedural::Value;
+use procedural::{Value, type_name};
 use std::sync::Arc;
 use store::catalog::{Catalog, Function, Object, ParameterMode, Privileges};
 use values::error::{Error, Result, SqlState};

@@ -6,6 +6,7 @@ use crate::context::Inner;
 use crate::context::call_site::CallSite;
 use crate::context::held::Held;
 use crate::context::transactions::Conversation;
+use crate::repeated::{is_short, rows_again};
 use crate::row_locks;
 use crate::session::run::Write;
 use datafusion::common::ScalarValue;
@@ -49,10 +50,7 @@ impl<'a> InSession<'a> {
 
     /// The catalog of the open transaction.
     pub(super) fn catalog(&mut self) -> Arc<Catalog> {
-        match self.conversation.open() {
-            Some(open) => Arc::clone(open.transaction.catalog()),
-            None => self.inner.shared.store.catalog(),
-        }
+        self.conversation.catalog(&self.inner.shared.store)
     }
 }
 
@@ -60,10 +58,7 @@ impl Inner {
     /// What the meaning of texts depends on.
     fn basis(&self, conversation: &mut Conversation) -> Basis {
         let settings = self.settings.load_full();
-        match conversation.open() {
-            Some(open) => Basis::new(open.transaction.catalog(), &settings),
-            None => Basis::new(&self.shared.store.catalog(), &settings),
-        }
+        Basis::new(&conversation.catalog(&self.shared.store), &settings)
     }
 }
 
@@ -79,13 +74,18 @@ impl Statements for InSession<'_> {
         limit: Option<usize>,
     ) -> Result<Done> {
         let write = match statement.body() {
-            Body::Query if row_locks::are_in(statement) => {
-                let frame = self.inner.frame_of(values, statement).with_names(names);
-                let locked = self.inner.read_locking(self.conversation, &frame, statement);
-                return Box::pin(locked).await?.done().await;
-            }
             Body::Query => {
-                let done = self.query(statement, names, values, limit).await?;
+                let reading = self.inner.reading(self.conversation).await?;
+                let given = (names, values);
+                if let Some(done) = rows_again(self.inner, &reading, statement, given, limit)? {
+                    return Ok(done);
+                }
+                if row_locks::are_in(statement) {
+                    let frame = self.inner.frame_of(values, statement).with_names(names);
+                    let locked = self.inner.read_locking(self.conversation, &frame, statement);
+                    return Box::pin(locked).await?.done().await;
+                }
+                let done = self.query(reading, statement, given, limit).await?;
                 self.inner.apply_requested_settings(self.conversation);
                 return Ok(done);
             }
@@ -128,6 +128,19 @@ impl Statements for InSession<'_> {
         }
         let tree = Box::pin(analysis::tree_without_values(&frame, &planner, query)).await.ok()?;
         Scalar::calling(&tree, names, &|executed| may_call(reading.catalog(), executed))
+    }
+
+    async fn is_short(
+        &mut self,
+        statement: &Statement,
+        names: &[NamedParameter],
+        values: &[ScalarValue],
+    ) -> bool {
+        let frame = self.inner.frame_of(values, statement).with_names(names);
+        match self.inner.reading(self.conversation).await {
+            Ok(reading) => is_short(self.inner, &frame, statement, &reading).await,
+            Err(_) => false,
+        }
     }
 
     async fn caller(&mut self) -> Option<Arc<dyn Caller>> {

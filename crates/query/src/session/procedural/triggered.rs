@@ -7,17 +7,14 @@ use crate::context::call_site::{DEPTH_MAX, STATEMENT_DEPTH};
 use crate::context::triggered::{Asked, RowValues, TriggerAnswer, TriggerCall};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use plpgsql::tree::{Block, Sql};
-use plpgsql::{Host, Triggered, Variable};
-use procedural::trigger_rows::{NEW, OLD, written_out};
-use procedural::{Fired, StatementHost, deep};
+use plpgsql::tree::Block;
+use plpgsql::{TriggerRow, Triggered};
+use procedural::trigger_rows::{NEW, OLD, written_out_in_function};
+use procedural::{Fired, RowPair, StatementHost, deep};
 use std::sync::Arc;
 use store::DistributedTransaction;
-use store::catalog::{Function, Table};
+use store::catalog::Function;
 use values::error::{Error, Result, SqlState};
-
-/// The number of a condition among the texts of a function.
-const CONDITION: usize = usize::MAX / 2;
 
 /// Runs the function of a trigger.
 pub(crate) fn run_trigger<'a>(
@@ -77,10 +74,8 @@ async fn answer(
     fired: &Fired,
 ) -> Result<Answer> {
     let known = call.memory.function.clone();
-    if let Some(condition) = &call.trigger.condition
-        && call.asked != Asked::Function
-        && !holds(host, condition, call).await?
-    {
+    let rows = RowPair { old: call.old.as_deref(), new: call.new.as_deref() };
+    if call.asked != Asked::Function && !fired.holds(host, rows).await? {
         return Ok((TriggerAnswer::NotCalled, known));
     }
     if call.asked == Asked::Condition {
@@ -90,49 +85,22 @@ async fn answer(
         Some(tree) => tree,
         None => {
             let source = plpgsql::with_usual_subscripts(&function.body);
-            let source = written_out(call.table, &source);
+            let source = written_out_in_function(call.table, &source);
             Arc::new(plpgsql::parse(&source).map_err(Error::without_position)?)
         }
     };
-    let is_row = call.trigger.is_row;
-    let row = |values: &Option<RowValues>| is_row.then(|| fired.row(values.as_ref()));
-    let (new, old) = (row(&call.new), row(&call.old));
-    let absent = match (&call.new, &call.old) {
-        _ if !is_row => None,
-        (None, _) => Some("new"),
-        (_, None) => Some("old"),
-        _ => None,
+    // A table of changed rows may have the name of a row that a statement has not.
+    let is_table = |name: &str| call.transitions.iter().any(|(known, _)| known == name);
+    let row = |name: &str, values: &Option<RowValues>| TriggerRow {
+        fields: (!is_table(name)).then(|| fired.row(values.as_ref())),
+        is_absent: values.is_none(),
     };
-    let triggered = Triggered { variables: fired.variables(), new, old, absent };
+    let (new, old) = (row(NEW, &call.new), row(OLD, &call.old));
+    let triggered = Triggered { variables: fired.variables(), new, old };
     let inner = host.statements_mut().inner;
     let _around = inner.context.held.running.trigger(call.table.id);
     let signature = procedural::signature(function);
     let of = procedural::called(function, &signature);
     let returned = plpgsql::run_trigger(&tree, of, triggered, host).await?;
     Ok((TriggerAnswer::Row(returned), Some(tree)))
-}
-
-/// Whether the condition of a trigger holds.
-async fn holds(
-    host: &mut StatementHost<InTransaction<'_>>,
-    condition: &str,
-    call: &TriggerCall<'_>,
-) -> Result<bool> {
-    let mut variables = Vec::new();
-    for (name, values) in [(NEW, &call.new), (OLD, &call.old)] {
-        let Some(values) = values else { continue };
-        for (column, value) in shown(call.table).zip(values) {
-            let (qualifier, value) = (Some(name.to_owned()), value.clone());
-            variables.push(Variable { qualifier, name: column.name.clone(), value });
-        }
-    }
-    let text = written_out(call.table, condition);
-    let sql = Sql { id: CONDITION, text, position: 0, names: Vec::new(), assignment: None };
-    let value = host.evaluate(&sql, &variables, Some("boolean")).await;
-    let value = value.map_err(Error::without_position)?;
-    Ok(host.truth(&value) == Some(true))
-}
-
-fn shown(table: &Table) -> impl Iterator<Item = &store::catalog::Column> {
-    table.columns.iter().filter(|column| !column.hidden)
 }

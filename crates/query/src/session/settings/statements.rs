@@ -4,7 +4,6 @@ use crate::context::Inner;
 use crate::context::outcome::{Outcome, Rows, Tag};
 use crate::context::transactions::Conversation;
 use catalog_views::session_context::SettingRequest;
-use catalog_views::settings::isolation::Isolation;
 use catalog_views::settings::{Settings, cluster, known, unknown, values_of};
 use datafusion::arrow::array::{ArrayRef, RecordBatch, StringArray};
 use datafusion::arrow::datatypes::{DataType, Field as ArrowField, Schema};
@@ -67,7 +66,7 @@ impl Inner {
             SettingValue::Default => None,
             SettingValue::Current => {
                 let value = self.settings.load().get(name).ok_or_else(|| unknown(name))?;
-                Some(values_of(name, &value))
+                Some(values_of(name, &value)?)
             }
         };
         if values.as_ref().is_some_and(|values| values.len() > 1) && !LISTS.contains(&name) {
@@ -86,6 +85,9 @@ impl Inner {
                 self.set_time_zone(conversation, local, zone)
             }
             name => {
+                if let Some(value) = first {
+                    self.settings.load().refuse_late_mode(name, value, conversation.progress())?;
+                }
                 let first = self.first_settings.load_full();
                 self.change(conversation, local, |settings| match &values {
                     Some(values) => settings.set(name, values),
@@ -109,46 +111,17 @@ impl Inner {
         }
         let flag = |is_on: bool| if is_on { "on" } else { "off" }.to_owned();
         for mode in modes {
-            if let Mode::Isolation(level) = mode
-                && !session
-                && conversation.has_snapshot()
-                && Isolation::of(level)? != self.settings.load().isolation()
-            {
-                let message = "SET TRANSACTION ISOLATION LEVEL must be called before any query";
-                return Err(Error::new(SqlState::ActiveSqlTransaction, message));
-            }
-            if let Mode::ReadOnly(false) = mode
-                && !session
-            {
-                self.refuse_writing_again(conversation)?;
-            }
             let (name, value) = match mode {
                 Mode::ReadOnly(is_on) => ("transaction_read_only", flag(*is_on)),
                 Mode::Deferrable(is_on) => ("transaction_deferrable", flag(*is_on)),
                 Mode::Isolation(level) => ("transaction_isolation", level.clone()),
             };
             let name = if session { format!("default_{name}") } else { name.to_owned() };
+            self.settings.load().refuse_late_mode(&name, &value, conversation.progress())?;
             let value = [value];
             self.change(conversation, !session, |set| set.set(&name, &value))?;
         }
         Ok(())
-    }
-
-    /// Refuses to end the read-only mode of a transaction that has read.
-    ///
-    /// # Errors
-    /// 25001.
-    fn refuse_writing_again(&self, conversation: &Conversation) -> Result<()> {
-        let message = match self.settings.load().is_read_only() {
-            true if conversation.has_savepoint() => {
-                "cannot set transaction read-write mode inside a read-only transaction"
-            }
-            true if conversation.has_snapshot() => {
-                "transaction read-write mode must be set before any query"
-            }
-            _ => return Ok(()),
-        };
-        Err(Error::new(SqlState::ActiveSqlTransaction, message))
     }
 
     /// Sets the time zone; DEFAULT and LOCAL stand for that of the session's start.
@@ -190,8 +163,8 @@ impl Inner {
             if local && conversation.open().is_none() {
                 continue;
             }
-            let values = values_of(&name, &value);
             // The function has refused invalid values.
+            let Ok(values) = values_of(&name, &value) else { continue };
             let set = conversation.change_settings(local, |set| set.set(&name, &values));
             debug_assert!(set.is_ok(), "{name} was tried before");
         }
@@ -214,19 +187,9 @@ impl Inner {
             name => cluster::value(store, name),
         };
         match own.or_else(|| settings.get(name)) {
-            Some(value) => text_rows("SHOW", &[(shown_name(name), vec![value])]),
+            Some(value) => text_rows("SHOW", &[(known::shown_name(name), vec![value])]),
             None => Err(unknown(name)),
         }
-    }
-}
-
-/// The name of a setting as PostgreSQL writes it.
-fn shown_name(name: &str) -> &str {
-    match name {
-        "datestyle" => "DateStyle",
-        "intervalstyle" => "IntervalStyle",
-        "timezone" => "TimeZone",
-        name => name,
     }
 }
 
@@ -234,7 +197,7 @@ fn shown_name(name: &str) -> &str {
 pub(crate) fn show_fields(name: &str) -> Vec<Field> {
     let names = match name {
         "all" => vec!["name", "setting", "description"],
-        name => vec![shown_name(name)],
+        name => vec![known::shown_name(name)],
     };
     names.into_iter().map(|name| Field::new(name, SqlType::Text)).collect()
 }

@@ -20,7 +20,7 @@ use keyed::has_one_type_each;
 use scan::tables::Tables;
 use select::select;
 use std::sync::Arc;
-use store::catalog::{Index, Privileges, Relation, Table};
+use store::catalog::{Index, Privileges, Relation, SqlType, Table};
 use values::error::Result;
 
 impl Short {
@@ -114,7 +114,7 @@ fn only_table<'a>(
     match find_named(tables.catalog(), frame.path(), &name_of(range)) {
         Ok(Some(relation @ Relation::Table(table)))
             if !table.has_hidden_key()
-                && table.columns.iter().all(|column| column.sql_type.user_type().is_none()) =>
+                && table.columns.iter().all(|column| is_plain(&column.sql_type)) =>
         {
             // The long path reports missing privileges.
             frame.access(tables.catalog()).require(relation, needed).ok()?;
@@ -126,6 +126,11 @@ fn only_table<'a>(
         }
         _ => None,
     }
+}
+
+/// Whether values of a type are read, compared and shown as they are held.
+fn is_plain(sql_type: &SqlType) -> bool {
+    sql_type.user_type().is_none() && sql_type.system_type().is_none()
 }
 
 /// The indexes of a table. There are none where users have functions `lower` or `upper`: calls in conditions may mean these.
@@ -144,8 +149,7 @@ fn returning_of(
     clause: Option<&ReturningClause>,
 ) -> Option<Option<Returning>> {
     let Some(clause) = clause else { return Some(None) };
-    let is_of_user = |at: usize| table.columns[at].sql_type.user_type().is_some();
-    if (0..table.columns.len()).any(is_of_user) {
+    if !table.columns.iter().all(|column| is_plain(&column.sql_type)) {
         return None;
     }
     Returning::recognise(table, alias, clause).map(Some)

@@ -1,8 +1,8 @@
 //! Definitions of objects as SQL text, as `pg_get_viewdef` and similar functions return them.
 
-use crate::catalog_tables::{IndexPart, index_parts, key_columns};
+use crate::index_parts::{IndexPart, index_parts, key_columns};
 use grammar::tree::NodeEnum;
-use parser::RESERVED;
+use parser::{KEYWORDS, RESERVED};
 use store::catalog::{
     Check, ColumnId, DomainCheck, ForeignKey, Index, IndexColumn, IndexExpression,
     ReferentialAction, Table, Timing, View,
@@ -13,12 +13,13 @@ pub fn quote_ident(name: &str) -> String {
     let plain = !name.is_empty()
         && !name.starts_with(|c: char| c.is_ascii_digit())
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
-        && !RESERVED.contains(&name);
+        && !RESERVED.contains(&name)
+        && KEYWORDS.binary_search(&name).is_err();
     if plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
 
 /// The definition of a primary key's index.
-pub(crate) fn key_index(table: &Table, with_schema: bool) -> String {
+pub fn key_index(table: &Table, with_schema: bool) -> String {
     let schema =
         if with_schema { format!("{}.", quote_ident(&table.schema)) } else { String::new() };
     format!(
@@ -30,7 +31,7 @@ pub(crate) fn key_index(table: &Table, with_schema: bool) -> String {
 }
 
 /// The definition of an index; with few parentheses if `pretty`.
-pub(crate) fn index(index: &Index, table: &Table, with_schema: bool, pretty: bool) -> String {
+pub fn index(index: &Index, table: &Table, with_schema: bool, pretty: bool) -> String {
     let schema =
         if with_schema { format!("{}.", quote_ident(&table.schema)) } else { String::new() };
     let parts = index_parts(index, table);
@@ -60,7 +61,7 @@ pub(crate) fn index(index: &Index, table: &Table, with_schema: bool, pretty: boo
 }
 
 /// A column of an index, or an expression; with few parentheses if `pretty`.
-pub(crate) fn part(part: &IndexPart<'_>, pretty: bool) -> String {
+pub fn part(part: &IndexPart<'_>, pretty: bool) -> String {
     match (part.expression, part.column) {
         (Some(of), _) if pretty => {
             let shown = shortened(&of.shown);
@@ -99,7 +100,7 @@ fn order_text(order: &IndexColumn) -> String {
 }
 
 /// The definition of a UNIQUE constraint, or of a primary key that is deferrable.
-pub(crate) fn unique(index: &Index, table: &Table) -> String {
+pub fn unique(index: &Index, table: &Table) -> String {
     let parts = index_parts(index, table);
     let (keys, included): (Vec<_>, Vec<_>) = parts.iter().partition(|part| part.order.is_some());
     let list = |parts: &[&IndexPart<'_>]| {
@@ -125,7 +126,7 @@ fn timing(of: Timing) -> &'static str {
 }
 
 /// The definition of a primary key.
-pub(crate) fn key(table: &Table) -> String {
+pub fn key(table: &Table) -> String {
     format!("PRIMARY KEY ({})", key_list(table))
 }
 
@@ -136,7 +137,7 @@ fn key_list(table: &Table) -> String {
 }
 
 /// The definition of a check constraint; with one pair of parentheses instead of two if `pretty`.
-pub(crate) fn check(check: &Check, pretty: bool) -> String {
+pub fn check(check: &Check, pretty: bool) -> String {
     let unchecked = if check.is_valid { "" } else { " NOT VALID" };
     if pretty {
         format!("CHECK ({}){unchecked}", check.expression)
@@ -146,14 +147,14 @@ pub(crate) fn check(check: &Check, pretty: bool) -> String {
 }
 
 /// The definition of a condition of a domain.
-pub(crate) fn domain_check(of: &DomainCheck, pretty: bool) -> String {
+pub fn domain_check(of: &DomainCheck, pretty: bool) -> String {
     let shown = grammar::rename_column(&of.expression, "value", "VALUE");
     let expression = shown.unwrap_or_else(|| of.expression.clone());
     check(&Check { name: of.name.clone(), expression, is_valid: true }, pretty)
 }
 
 /// The definition of a foreign key. `referenced` is the name of the table that it refers to.
-pub(crate) fn foreign_key(key: &ForeignKey, table: &Table, of: &Table, referenced: &str) -> String {
+pub fn foreign_key(key: &ForeignKey, table: &Table, of: &Table, referenced: &str) -> String {
     let list = |table: &Table, columns: &[ColumnId]| {
         let positions = columns.iter().filter_map(|id| table.position(*id));
         let names = positions.map(|at| quote_ident(&table.columns[at].name));
@@ -183,7 +184,7 @@ pub(crate) fn foreign_key(key: &ForeignKey, table: &Table, of: &Table, reference
 }
 
 /// An action in SQL.
-pub(crate) fn action_words(action: ReferentialAction) -> &'static str {
+pub fn action_words(action: ReferentialAction) -> &'static str {
     match action {
         ReferentialAction::NoAction => "NO ACTION",
         ReferentialAction::Restrict => "RESTRICT",
@@ -194,13 +195,13 @@ pub(crate) fn action_words(action: ReferentialAction) -> &'static str {
 }
 
 /// The query of a view.
-pub(crate) fn view(view: &View) -> String {
+pub fn view(view: &View) -> String {
     format!(" {};", view.sql)
 }
 
 /// The expression of a default. The name in `nextval('...')` is written as PostgreSQL writes it,
 /// because clients parse it to find the sequence of a column.
-pub(crate) fn default(expression: &str) -> String {
+pub fn default(expression: &str) -> String {
     let name = expression
         .strip_prefix("nextval('")
         .and_then(|rest| rest.strip_suffix("')"))

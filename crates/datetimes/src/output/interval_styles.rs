@@ -1,7 +1,6 @@
 //! Intervals in the styles `postgres_verbose`, `iso_8601` and `sql_standard`.
 
-use super::calendar::write_fraction;
-use super::push;
+use super::clock::{push, write_fraction};
 
 const MICROS_PER_SECOND: i64 = 1_000_000;
 
@@ -42,7 +41,7 @@ impl Parts {
 }
 
 /// `@ 1 year 2 mons 3 days 4 hours 5 mins 6.7 secs ago`
-pub(super) fn write_verbose(months: i32, days: i32, micros: i64, out: &mut String) {
+pub fn write_verbose(months: i32, days: i32, micros: i64, out: &mut String) {
     let parts = Parts::new(months, days, micros);
     let named = [
         (parts.years, "year"),
@@ -77,7 +76,7 @@ pub(super) fn write_verbose(months: i32, days: i32, micros: i64, out: &mut Strin
 }
 
 /// `P1Y2M3DT4H5M6.7S`
-pub(super) fn write_iso(months: i32, days: i32, micros: i64, out: &mut String) {
+pub fn write_iso(months: i32, days: i32, micros: i64, out: &mut String) {
     let parts = Parts::new(months, days, micros);
     if parts.all().iter().all(|part| *part == 0) {
         return out.push_str("PT0S");
@@ -105,7 +104,7 @@ pub(super) fn write_iso(months: i32, days: i32, micros: i64, out: &mut String) {
 
 /// `+1-2 +3 +4:05:06.7`. An interval of only years and months, or only days and a time, all of one sign, is shorter:
 /// `1-2`, `-3 4:05:06.7`.
-pub(super) fn write_standard(months: i32, days: i32, micros: i64, out: &mut String) {
+pub fn write_standard(months: i32, days: i32, micros: i64, out: &mut String) {
     let parts = Parts::new(months, days, micros);
     let all = parts.all();
     let (negative, positive) = (all.iter().any(|p| *p < 0), all.iter().any(|p| *p > 0));

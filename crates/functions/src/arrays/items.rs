@@ -1,6 +1,6 @@
 //! Items of arrays that are assigned: where they are, and how long an array may become.
 
-use crate::error::{Error, Result, SqlState};
+use values::error::{Error, Result, SqlState};
 
 /// The most items of an array.
 pub const ITEMS_MAX: usize = 134_217_727;

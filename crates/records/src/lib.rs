@@ -22,7 +22,7 @@ use values::types;
 
 /// A function of records.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Of {
+pub enum Of {
     /// The record of the arguments, with these names. If there is one argument more, the record is NULL where that is.
     Fields(Vec<String>),
     /// The row of a composite type from the values of its attributes. If there is one argument more, the row is NULL where
@@ -39,7 +39,8 @@ pub(crate) enum Of {
 }
 
 impl Of {
-    pub(crate) fn function(self) -> Arc<ScalarUDF> {
+    /// The function of the engine.
+    pub fn function(self) -> Arc<ScalarUDF> {
         let signature = Signature::variadic_any(Volatility::Immutable);
         let signature = match &self {
             Self::Fields(names) if names.is_empty() => Signature::nullary(Volatility::Immutable),

@@ -3,14 +3,13 @@
 //! Zero parts are omitted, a positive part after a negative one has a plus sign, and the empty
 //! interval is `00:00:00`.
 
-use super::calendar::{Moment, write_clock};
-use super::push;
+use super::clock::{push, write_clock};
 
 const MICROS_PER_SECOND: i64 = 1_000_000;
 const SECONDS_PER_DAY: i64 = 86_400;
 
 /// Appends an interval.
-pub(super) fn write(months: i32, days: i32, micros: i64, out: &mut String) {
+pub fn write(months: i32, days: i32, micros: i64, out: &mut String) {
     let mut parts = Parts { out, any: false, after_negative: false };
     parts.write(i64::from(months / 12), "year");
     parts.write(i64::from(months % 12), "mon");
@@ -18,9 +17,9 @@ pub(super) fn write(months: i32, days: i32, micros: i64, out: &mut String) {
     parts.finish(micros);
 }
 
-/// Appends a duration as days and a time below 24 hours, like a difference of timestamps.
-pub(super) fn write_duration(moment: Moment, out: &mut String) {
-    let Moment { mut seconds, mut micros } = moment;
+/// Appends a duration as days and a time below 24 hours, like a difference of timestamps. It is in whole seconds,
+/// rounded down, and microseconds from 0 to 999,999.
+pub fn write_duration(mut seconds: i64, mut micros: i64, out: &mut String) {
     if seconds < 0 && micros > 0 {
         seconds += 1;
         micros -= MICROS_PER_SECOND;

@@ -1,11 +1,11 @@
 //! EXISTS: whether a query has rows, whatever they hold.
 
-use analyzer::system::Oid;
-use analyzer::tree::{Body, Expr, Kind, Limit, Literal, Output, Query, Select};
+use crate::{Body, Expr, Kind, Limit, Literal, Output, Query, Select};
+use system_catalog::Oid;
 
 /// A query that has rows if and only if another has. Nobody reads what they hold, and PostgreSQL does not compute it either.
 /// `None` if the query has to stay as it is: what it holds decides how many rows there are.
-pub(super) fn of_rows(query: &Query) -> Option<Query> {
+pub fn of_rows(query: &Query) -> Option<Query> {
     let Body::Select(select) = &query.body else { return None };
     let has_group = select.is_grouped && select.group_by.is_empty();
     let is_counted = has_group

@@ -1,11 +1,10 @@
 //! Common types of numbers.
 
-use crate::types::DIGITS_MAX;
-use datafusion::arrow::datatypes::DataType;
+use datafusion::arrow::datatypes::{DECIMAL128_MAX_PRECISION as DIGITS_MAX, DataType};
 use values::numbers::{OPEN, has_one_scale, is_open};
 
 /// Precision and scale of the decimals that hold all values of an Arrow type.
-pub(crate) fn digits(data_type: &DataType) -> (u8, i8) {
+pub fn digits(data_type: &DataType) -> (u8, i8) {
     match data_type {
         DataType::Decimal32(p, s) | DataType::Decimal64(p, s) | DataType::Decimal128(p, s) => {
             (*p, *s)
@@ -19,7 +18,7 @@ pub(crate) fn digits(data_type: &DataType) -> (u8, i8) {
 }
 
 /// The decimals that hold the values of both; the scale is kept if there are too many digits.
-pub(crate) fn common(left: &DataType, right: &DataType) -> DataType {
+pub fn common(left: &DataType, right: &DataType) -> DataType {
     let ((left, left_scale), (right, right_scale)) = (digits(left), digits(right));
     let scale = left_scale.max(right_scale);
     let whole =
@@ -29,7 +28,7 @@ pub(crate) fn common(left: &DataType, right: &DataType) -> DataType {
 }
 
 /// The Arrow type for values of two that represent the same type.
-pub(crate) fn of_both(left: &DataType, right: &DataType) -> DataType {
+pub fn of_both(left: &DataType, right: &DataType) -> DataType {
     match (left, right) {
         (left, right) if left == right => left.clone(),
         (DataType::List(item), DataType::List(other)) => {

@@ -1,4 +1,4 @@
-//! Functions that compute one row at a time: shorter to write than `columnar` functions, and slower.
+//! Functions that compute one row at a time: shorter to write than functions over columns, and slower.
 //! They suit catalog functions and JSON.
 
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
@@ -43,7 +43,7 @@ pub fn function(
 }
 
 /// Defines an immutable function whose result type may be one that Arrow does not have.
-pub(crate) fn typed_function(
+pub fn typed_function(
     name: &'static str,
     arguments: RangeInclusive<usize>,
     sql_type: SqlType,
@@ -152,12 +152,12 @@ impl Row<'_> {
     }
 
     /// Whether any argument is NULL.
-    pub(crate) fn has_null(&self) -> bool {
+    pub fn has_null(&self) -> bool {
         (0..self.count()).any(|index| self.is_null(index))
     }
 
     /// Whether an argument is NULL.
-    pub(crate) fn is_null(&self, index: usize) -> bool {
+    pub fn is_null(&self, index: usize) -> bool {
         self.column(index).is_some_and(|column| {
             column.array.data_type().is_null() || column.array.is_null(self.row)
         })

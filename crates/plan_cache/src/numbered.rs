@@ -1,27 +1,27 @@
 //! Statements of functions, whose variables become parameters with numbers.
 
-use crate::context::Frame;
-use crate::dml::name_of;
 use catalog_views::relation_names::find_named;
+use catalog_views::search_path::SearchPath;
 use grammar::tree::{ColumnRef, Node, NodeEnum, ParamRef, RangeVar, ReturningClause, SelectStmt};
+use parser::commands::RelationName;
 use planner::{Conflict, NamedParameter};
 use scan::tables::Tables;
 use std::sync::Arc;
 use store::catalog::{Relation, Table};
 
 /// A statement of one table with `$1`, `$2`, ... for the variables that it names.
-pub(crate) struct Numbered {
+pub struct Numbered {
     /// The statement.
-    pub(crate) statement: NodeEnum,
+    pub statement: NodeEnum,
     /// Expressions of variables, whose values are the parameters after the variables.
-    pub(crate) computed: Vec<Node>,
+    pub computed: Vec<Node>,
 }
 
 impl Numbered {
     /// The form of a statement, with numbers for variables of these names. `None` if it has expressions that the short path
     /// does not have, or if a name means both a variable and a column.
-    pub(crate) fn of(
-        frame: &Frame<'_>,
+    pub fn of(
+        path: SearchPath<'_>,
         tables: &dyn Tables,
         statement: &NodeEnum,
         names: &[NamedParameter],
@@ -34,7 +34,7 @@ impl Numbered {
                 else {
                     return None;
                 };
-                scope.table = Some(table_of(frame, tables, range)?);
+                scope.table = Some(table_of(path, tables, range)?);
                 scope.replace_all(query.target_list.iter_mut().chain(&mut query.sort_clause))?;
                 let limits = query.limit_count.iter_mut().chain(&mut query.limit_offset);
                 let operands = query.where_clause.iter_mut().chain(limits);
@@ -44,17 +44,17 @@ impl Numbered {
                 let values = insert.select_stmt.as_mut()?;
                 let Some(NodeEnum::SelectStmt(values)) = &mut values.node else { return None };
                 scope.operands(items_of(values))?;
-                scope.table = Some(table_of(frame, tables, insert.relation.as_ref()?)?);
+                scope.table = Some(table_of(path, tables, insert.relation.as_ref()?)?);
                 scope.replace_all(returned(&mut insert.returning_clause))?;
             }
             NodeEnum::UpdateStmt(update) => {
-                scope.table = Some(table_of(frame, tables, update.relation.as_ref()?)?);
+                scope.table = Some(table_of(path, tables, update.relation.as_ref()?)?);
                 let condition = update.where_clause.iter_mut().map(|clause| &mut **clause);
                 scope.operands(update.target_list.iter_mut().chain(condition))?;
                 scope.replace_all(returned(&mut update.returning_clause))?;
             }
             NodeEnum::DeleteStmt(delete) => {
-                scope.table = Some(table_of(frame, tables, delete.relation.as_ref()?)?);
+                scope.table = Some(table_of(path, tables, delete.relation.as_ref()?)?);
                 scope.operands(delete.where_clause.iter_mut().map(|clause| &mut **clause))?;
                 scope.replace_all(returned(&mut delete.returning_clause))?;
             }
@@ -67,11 +67,13 @@ impl Numbered {
 
 /// The table of a statement, and what it is called.
 fn table_of(
-    frame: &Frame<'_>,
+    path: SearchPath<'_>,
     tables: &dyn Tables,
     range: &RangeVar,
 ) -> Option<(Arc<Table>, String)> {
-    let found = find_named(tables.catalog(), frame.path(), &name_of(range)).ok()??;
+    let schema = Some(range.schemaname.clone()).filter(|schema| !schema.is_empty());
+    let name = RelationName { schema, name: range.relname.clone() };
+    let found = find_named(tables.catalog(), path, &name).ok()??;
     let Relation::Table(table) = found else { return None };
     let called = range.alias.as_ref().map_or(&range.relname, |alias| &alias.aliasname);
     Some((Arc::clone(table), called.clone()))

@@ -12,19 +12,19 @@ use std::sync::Arc;
 use values::translate::external;
 
 /// The types that arguments are cast to, and the result type.
-pub(crate) type Accepted = (Vec<DataType>, DataType);
+pub type Accepted = (Vec<DataType>, DataType);
 
 /// What is computed here and not by the engine.
-pub(crate) struct Overload {
+pub struct Overload {
     /// For argument types that belong to it: the types that they are cast to, and the result type. It must
     /// accept the former, too.
-    pub(crate) types: fn(&[DataType]) -> Option<Accepted>,
+    pub types: fn(&[DataType]) -> Option<Accepted>,
     /// The body, which handles NULL.
-    pub(crate) body: fn(&[ArrayRef]) -> values::error::Result<ArrayRef>,
+    pub body: fn(&[ArrayRef]) -> values::error::Result<ArrayRef>,
 }
 
 /// The engine's function with overloads; the first that accepts the types is called.
-pub(crate) fn overloaded(engine: Arc<ScalarUDF>, overloads: &'static [Overload]) -> ScalarUDF {
+pub fn overloaded(engine: Arc<ScalarUDF>, overloads: &'static [Overload]) -> ScalarUDF {
     let signature = Signature::user_defined(Volatility::Immutable);
     ScalarUDF::new_from_impl(Overloaded { engine, overloads, signature })
 }
