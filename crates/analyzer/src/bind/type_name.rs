@@ -49,9 +49,6 @@ pub(super) fn sql_type_in(
             None => (bare, 0),
         };
     let oid = Oid::of_type_name(item).ok_or_else(unknown)?;
-    if matches!(oid, Oid::BIT | Oid::VARBIT) && !name.typmods.is_empty() {
-        return Err(Error::missing(format!("type {oid}")).at(name.location));
-    }
     let modifier = modifier(oid, name)?;
     match name.array_bounds.is_empty() && dimensions == 0 {
         true => Ok(SqlType { oid, modifier }),

@@ -2,7 +2,7 @@
 
 use super::{Make, Table, called, take};
 use crate::numbers::holds_open;
-use crate::refusal::{Result, missing, unsupported};
+use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::{Typed, unify};
 use crate::types;
@@ -42,11 +42,11 @@ pub(super) const TABLE: Table = &[
     ),
     (
         "array_position(anycompatiblearray,anycompatible) array_position(anycompatiblearray,anycompatible,int4)",
-        Make::Own(|of, args, to| searched(of, "array_position", args, to)),
+        Make::Own(|of, args, to| of_items(of, "array_position", args, to)),
     ),
     (
         "array_positions(anycompatiblearray,anycompatible)",
-        Make::Own(|of, args, to| searched(of, "array_places", args, to)),
+        Make::Own(|of, args, to| of_items(of, "array_places", args, to)),
     ),
     ("width_bucket(anycompatible,anycompatiblearray)", Make::Own(bucket)),
     ("@>(anyarray,anyarray)", Make::Own(contains)),
@@ -93,7 +93,7 @@ fn of_items(
     arguments: Vec<Typed>,
     sql_type: SqlType,
 ) -> Result<Typed> {
-    if arguments.first().is_some_and(|array| dimensions(&array.data_type) > 1) {
+    if arguments.first().is_some_and(is_deep) {
         return missing(match name {
             "array_remove_all" => "removing elements from multidimensional arrays".to_owned(),
             "array_position" | "array_places" => {
@@ -116,19 +116,6 @@ fn bucket(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> 
         return Err(Error::new(SqlState::ArraySubscriptError, message).into());
     }
     of_items(lowering, "array_bucket", arguments, sql_type)
-}
-
-/// The place of an item in an array.
-fn searched(
-    lowering: &Lowering<'_>,
-    name: &str,
-    arguments: Vec<Typed>,
-    sql_type: SqlType,
-) -> Result<Typed> {
-    if arguments.first().is_some_and(is_deep) {
-        return unsupported("searching for elements in multidimensional arrays");
-    }
-    of_items(lowering, name, arguments, sql_type)
 }
 
 /// An array of some dimensions with one value.
