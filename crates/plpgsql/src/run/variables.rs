@@ -271,13 +271,6 @@ impl<H: Host> Machine<'_, H> {
             (Content::Row(fields), Some(field)) => {
                 fields.iter().find(|(name, ..)| name == field).map(|(_, of, _)| of.clone())
             }
-            (Content::Record(_), None) => {
-                if let Some(fields) = self.fields_of(&value)? {
-                    self.scopes.slot(target)?.0.content = Content::Record(Some(fields));
-                    return Ok(());
-                }
-                None
-            }
             _ => None,
         };
         let value = match of {
@@ -285,20 +278,6 @@ impl<H: Host> Machine<'_, H> {
             None => value,
         };
         self.set(target, value)
-    }
-
-    /// The names and values of the fields of a row; `None` for other values.
-    fn fields_of(&self, value: &H::Value) -> Result<Option<Vec<(String, H::Value)>>> {
-        let Some(attributes) = self.host.attributes(value) else { return Ok(None) };
-        let names = attributes.iter().map(|(name, _)| name.clone());
-        let fields = match self.host.fields(value) {
-            Some(fields) => fields,
-            None => {
-                let nulls = self.host.row_like(value, Some(Vec::new()))?;
-                self.host.fields(&nulls).unwrap_or_default()
-            }
-        };
-        Ok(Some(names.zip(fields).collect()))
     }
 
     /// Puts a value of the right type where it belongs.
