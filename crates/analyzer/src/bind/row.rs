@@ -132,7 +132,8 @@ impl Binder<'_> {
     fn value_of(&mut self, table: &Table, text: &str, at: usize, to: SqlType) -> Result<Expr> {
         let value = self.default_argument(text)?;
         let is_altered = self.scopes.last().is_some_and(|scope| scope.clause == Clause::Transform);
-        let (name, from) = (&table.columns[at].name, value.sql_type.oid);
+        let name = table.columns.get(at).map_or("?", |column| column.name.as_str());
+        let from = value.sql_type.oid;
         let to = SqlType::plain(to.oid);
         self.coerce(value, to, CastContext::Assignment)?.ok_or_else(|| {
             let to = to.oid;

@@ -12,7 +12,8 @@ use crate::calendar::{civil, days_of};
 use crate::moments;
 use chrono::{DateTime, MappedLocalTime, NaiveDateTime, Offset, TimeZone};
 use chrono_tz::Tz;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 const MICROS_PER_SECOND: i64 = 1_000_000;
 const SECONDS_PER_DAY: i64 = 86_400;
@@ -27,8 +28,8 @@ const FIRST_SECOND: i64 = -5_364_662_400;
 const LAST_SECOND: i64 = 4_102_444_800;
 
 /// A time zone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(into = "Written", try_from = "Written")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(into = "Written")]
 pub enum Zone {
     /// Seconds east of Greenwich.
     Offset(i32),
@@ -43,6 +44,12 @@ pub enum Zone {
 enum Written {
     Offset(i32),
     Named(String),
+}
+
+impl<'de> Deserialize<'de> for Zone {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::try_from(Written::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
 }
 
 impl From<Zone> for Written {

@@ -4,6 +4,7 @@ use super::sql_procedure;
 use crate::analysis::{calls, columns_of};
 use crate::context::Frame;
 use analyzer::RowExpression;
+use analyzer::system::{Oid, SqlType};
 use renaming::{Caller, Renaming, refused};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -32,7 +33,9 @@ pub(super) async fn change(
         {
             Caller::View(view) => calls::of_view(&planner, view),
             Caller::Expression(table, text) => {
-                functions_called(&planner, table, RowExpression::IndexKey(text))
+                // Of all expressions over a row, it is the one that may call any function.
+                let value = RowExpression::Altered(text, 0, SqlType::plain(Oid::TEXT));
+                functions_called(&planner, table, value)
             }
         };
         let (before, after, path) = (&before, &Arc::new(after), frame.path());
