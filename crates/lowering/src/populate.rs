@@ -200,22 +200,6 @@ fn require_object(document: &str) -> Result<()> {
     Err(invalid(format!("cannot call populate_composite on {what}")))
 }
 
-/// A row that is given: an array of rows, and a place in it. `None` if it is NULL, or if none is given.
-type Given<'a> = Option<(&'a StructArray, usize)>;
-
-/// The row at a place, if the values are rows.
-fn row_at(values: &ArrayRef, row: usize) -> Given<'_> {
-    values.as_struct_opt().filter(|rows| rows.is_valid(row)).map(|rows| (rows, row))
-}
-
-/// The text of a field of a row that is given.
-fn given_text(given: Given<'_>, at: usize, sql_type: &SqlType) -> Result<Option<String>> {
-    let Some((rows, row)) = given else { return Ok(None) };
-    let text = written(&rows.column(at).slice(row, 1), sql_type)?;
-    let text = text.as_string_view();
-    Ok(text.is_valid(0).then(|| text.value(0).to_owned()))
-}
-
 /// Words of conditions that may be false for NULL.
 const OF_NULL: [&str; 5] = ["null", "coalesce", "case", "distinct", " is "];
 
@@ -236,6 +220,22 @@ fn admit(is_null: bool, of: &SqlType) -> Result<()> {
         return Err(Error::unsupported(format!("{what}, from JSON is not supported")));
     }
     admit(is_null, &domain.base)
+}
+
+/// A row that is given: an array of rows, and a place in it. `None` if it is NULL, or if none is given.
+type Given<'a> = Option<(&'a StructArray, usize)>;
+
+/// The row at a place, if the values are rows.
+fn row_at(values: &ArrayRef, row: usize) -> Given<'_> {
+    values.as_struct_opt().filter(|rows| rows.is_valid(row)).map(|rows| (rows, row))
+}
+
+/// The text of a field of a row that is given.
+fn given_text(given: Given<'_>, at: usize, sql_type: &SqlType) -> Result<Option<String>> {
+    let Some((rows, row)) = given else { return Ok(None) };
+    let text = written(&rows.column(at).slice(row, 1), sql_type)?;
+    let text = text.as_string_view();
+    Ok(text.is_valid(0).then(|| text.value(0).to_owned()))
 }
 
 /// The text that the input function of a type reads for a value; `None` for NULL. A row has the fields of `given` which the

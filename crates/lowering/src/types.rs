@@ -64,10 +64,12 @@ pub(crate) fn held(sql_type: SqlType) -> Result<Held> {
             Some(item) if is_wide_numeric(SqlType { oid: item, modifier: sql_type.modifier }) => {
                 return missing(format!("type {sql_type}"));
             }
+            Some(Oid::INT2VECTOR | Oid::OIDVECTOR) | None => {
+                return missing(format!("type {sql_type}"));
+            }
             Some(item) => {
                 Held::Array(Box::new(held(SqlType { oid: item, modifier: sql_type.modifier })?))
             }
-            None => return missing(format!("type {sql_type}")),
         },
     })
 }

@@ -160,14 +160,11 @@ impl Settings {
     /// Sets a setting. Only the search path has several values.
     ///
     /// # Errors
-    /// 42704 if there is no such setting, 22023 for an invalid value, 55P02 if sessions cannot set
-    /// it, 0A000 for a setting that only PostgreSQL has, or that has only its default here.
+    /// 42704 if there is no such setting, 22023 for an invalid value, 55P02 if sessions cannot set it, 0A000 for one that
+    /// only PostgreSQL has, and for other values than the default of one that has only this here.
     pub fn set(&mut self, name: &str, values: &[String]) -> Result<()> {
         let value = values.first().map_or("", String::as_str);
         let Some(known) = known::find(name) else {
-            if missing::is_default(name, value) {
-                return Ok(());
-            }
             if matches!(name, "role" | "session_authorization") {
                 let message = format!("{name} as the setting of a function is not supported");
                 return Err(Error::unsupported(message).with_hint("SET changes it for a session."));

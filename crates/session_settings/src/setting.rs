@@ -113,7 +113,7 @@ impl Known {
                     _ => self.invalid(value),
                 })
             }
-            Kind::Always if is_same(self.default, value) => Ok(self.default.to_owned()),
+            Kind::Always if is_same(self, value) => Ok(self.default.to_owned()),
             Kind::Always => Err(self.always(&lower)?),
             Kind::Internal | Kind::System if lower == self.default.to_lowercase() => {
                 Ok(self.default.to_owned())
@@ -245,7 +245,7 @@ impl Known {
         } else if self.name == "default_table_access_method" {
             return Ok(self.invalid(value).with_hint(hint));
         }
-        let message = format!("{} = {value} is not supported", self.name);
+        let message = format!("setting {} to {value} is not supported", self.name);
         Ok(Error::unsupported(message).with_hint(hint))
     }
 
@@ -287,11 +287,12 @@ pub(crate) fn shown(limit: Option<Duration>) -> String {
 }
 
 /// Whether a value is another spelling of the default.
-pub(crate) fn is_same(default: &str, value: &str) -> bool {
+fn is_same(known: &Known, value: &str) -> bool {
     let plain = |text: &str| text.to_lowercase().replace(['-', '_', ' '], "");
-    match default {
-        "on" | "off" => flag("", &value.to_lowercase()) == Ok(default == "on"),
-        _ if default.starts_with('-') => value.trim() == default,
-        _ => plain(default) == plain(value),
+    match known.default {
+        "on" | "off" => {
+            flag("", &value.to_lowercase()).is_ok_and(|is_on| is_on == (known.default == "on"))
+        }
+        default => plain(default) == plain(value),
     }
 }

@@ -236,8 +236,5 @@ fn inconsistent(number: usize, known: Oid, to: Oid) -> Error {
 }
 
 pub(super) fn cannot_cast(from: Oid, to: Oid) -> Error {
-    if from == Oid::RECORD && to.category() == 'S' {
-        return Error::missing(format!("a cast of a row to {to}"));
-    }
     Error::new("42846", format!("cannot cast type {from} to {to}"))
 }

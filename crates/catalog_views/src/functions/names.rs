@@ -123,7 +123,9 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
             let scope = Scope::of(&*of);
             let Some(text) = row.text(0) else { return Ok(Cell::Null) };
             match lookup(&scope, text) {
-                None if is_split_name(CAST_FUNCTIONS[index].type_name, text) => Err(invalid_name()),
+                None if has_wrong_schema(CAST_FUNCTIONS[index].type_name, text) => {
+                    Err(invalid_name())
+                }
                 found => Ok(found.into()),
             }
         }));
@@ -196,15 +198,6 @@ fn id_of(scope: &Scope, text: &str, lookup: Lookup, kind: &str) -> Result<i64> {
     }
 }
 
-/// Whether a name that has no schema is written with one.
-fn is_split_name(kind: &str, text: &str) -> bool {
-    matches!(kind, "regrole" | "regnamespace") && split(text).is_some_and(|(of, _)| of.is_some())
-}
-
-fn invalid_name() -> Error {
-    Error::new(SqlState::chosen("42602"), "invalid name syntax")
-}
-
 /// The error for a name that no object has, or several.
 fn missing(scope: &Scope, kind: &str, text: &str) -> Error {
     let absent =
@@ -212,15 +205,15 @@ fn missing(scope: &Scope, kind: &str, text: &str) -> Error {
     if matches!(kind, "regoper" | "regoperator" | "regcollation" | "regconfig") {
         return Error::unsupported(format!("a name as a value of type {kind} is not supported"));
     }
-    if is_split_name(kind, text) {
-        return invalid_name();
-    }
     let has_signature = matches!(kind, "regtype" | "regprocedure");
     let named = match object_name(text) {
         Ok(named) => named,
         Err(error) if !has_signature => return error,
         Err(_) => RelationName { schema: None, name: text.to_owned() },
     };
+    if has_wrong_schema(kind, text) {
+        return invalid_name();
+    }
     let schema = named.schema.as_deref().filter(|_| kind != "regprocedure");
     if let Some(schema) = schema
         && schema_by_name(scope, &quote_ident(schema)).is_none()
@@ -242,6 +235,15 @@ fn missing(scope: &Scope, kind: &str, text: &str) -> Error {
         }
         _ => absent(SqlState::UndefinedFunction, "function", text),
     }
+}
+
+/// Whether a name that has no schema is written with one.
+fn has_wrong_schema(kind: &str, text: &str) -> bool {
+    matches!(kind, "regrole" | "regnamespace") && split(text).is_some_and(|(of, _)| of.is_some())
+}
+
+fn invalid_name() -> Error {
+    Error::new(SqlState::chosen("42602"), "invalid name syntax")
 }
 
 fn class_by_name(scope: &Scope, text: &str) -> Option<i64> {
