@@ -158,7 +158,7 @@ impl Zone {
                 let utc = within_rules(micros.div_euclid(MICROS_PER_SECOND));
                 let offset = tz.offset_from_utc_datetime(&utc);
                 let name = chrono_tz::OffsetName::abbreviation(&offset);
-                name.map_or_else(|| offset.fix().to_string(), str::to_owned)
+                name.map_or_else(|| unnamed(offset.fix().local_minus_utc()), str::to_owned)
             }
             Self::Abbreviated(_, name) => name.to_owned(),
         }
@@ -220,6 +220,16 @@ fn within_rules(seconds: i64) -> NaiveDateTime {
 fn is_same_calendar(year: i64, other: i64) -> bool {
     let weekday = |year, month| days_of(year, month, 1).map(|day| day.rem_euclid(7));
     weekday(year, 1) == weekday(other, 1) && weekday(year, 12) == weekday(other, 12)
+}
+
+/// The abbreviation of a time that has only an offset, as the database writes it: `+04`, `+0330`.
+fn unnamed(seconds: i32) -> String {
+    let sign = if seconds < 0 { '-' } else { '+' };
+    let minutes = seconds.unsigned_abs() / 60;
+    match (minutes / 60, minutes % 60) {
+        (hours, 0) => format!("{sign}{hours:02}"),
+        (hours, rest) => format!("{sign}{hours:02}{rest:02}"),
+    }
 }
 
 #[cfg(test)]

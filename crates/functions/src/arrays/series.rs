@@ -269,7 +269,11 @@ impl Series {
     /// An error of the cast: a value is out of the range of its type. 57014: the statement has to end.
     pub fn batch(&mut self, most: usize) -> Result<Option<ArrayRef>> {
         // The bytes that are accounted for are those of a vector that does not grow.
-        let mut values = Vec::with_capacity(most.min(self.count() as usize));
+        let mut values = Vec::new();
+        let count = most.min(self.count() as usize);
+        values.try_reserve_exact(count).map_err(|_| {
+            Error::new(SqlState::OutOfMemory, format!("no memory for a series of {count} values"))
+        })?;
         while let Some(value) = self.next.filter(|_| values.len() < most) {
             if values.len().is_multiple_of(CHECKED) {
                 check()?;

@@ -7,8 +7,9 @@
 use crate::analysis::calls;
 use crate::context::Frame;
 use catalog_views::relation_names::{find_named, find_parts};
-use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::logical_expr::{LogicalPlan, TableScan};
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::logical_expr::{Expr, LogicalPlan, TableScan};
+
 use parser::commands::RelationName;
 use planner::Planner;
 use renaming::{may_call, mentions};
@@ -280,7 +281,8 @@ fn uses(
     column: &str,
 ) -> Result<bool> {
     let path = planner.search_path.of_view(&view.search_path);
-    let plan = planner.engine.optimize(plan)?;
+    // The engine alone cannot plan all subqueries.
+    let Ok(plan) = planner.engine.optimize(plan) else { return names_column(plan, column) };
     let mut used = false;
     plan.apply_with_subqueries(|node| {
         if let LogicalPlan::TableScan(scan) = node {
@@ -292,6 +294,22 @@ fn uses(
         Ok(if used { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
     })?;
     Ok(used)
+}
+
+/// Whether an expression of a plan mentions a column of this name, of whatever relation.
+fn names_column(plan: &LogicalPlan, name: &str) -> Result<bool> {
+    let is_named = |part: &Expr| match part {
+        Expr::Column(column) | Expr::OuterReferenceColumn(_, column) => Ok(column.name == name),
+        _ => Ok(false),
+    };
+    let mut found = false;
+    plan.apply_with_subqueries(|node| {
+        node.apply_expressions(|expr| {
+            found |= expr.exists(is_named)?;
+            Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+        })
+    })?;
+    Ok(found)
 }
 
 fn shows(scan: &TableScan, column: &str) -> bool {
