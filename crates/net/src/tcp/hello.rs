@@ -11,7 +11,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 const MAGIC: [u8; 8] = *b"pando\r\n\0";
 
 /// Version of the protocol. Changes with the format of handshake, frames, or messages.
-const VERSION: u16 = 8;
+const VERSION: u16 = 9;
 
 /// Maximum length of an address or of the reason of a refusal.
 const TEXT_BYTES_MAX: usize = 1 << 10;
