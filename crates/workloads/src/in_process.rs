@@ -102,6 +102,11 @@ impl InProcess {
         Ok(&self.servers[self.servers.len() - 1])
     }
 
+    /// Ends what the servers do by themselves, such as heartbeats: they hold each other, and would go on.
+    pub fn stop(&self) {
+        self.servers.iter().for_each(|server| server.cluster.stop());
+    }
+
     /// Cuts all links of a server for good, as if it had crashed.
     pub fn cut_off(&self, name: &str) {
         let address = |name: &str| Address::new(name);

@@ -67,6 +67,7 @@ async fn run_all(count: usize, through: usize, random_moves: bool, settings: &[&
             failures += &format!("{}:\n{}\n", file.display(), error.display(false));
         }
         drop((runner, random_moves));
+        servers.stop();
     }
     assert!(failures.is_empty(), "{failures}");
 }
