@@ -32,7 +32,7 @@ impl AsyncDB for Sql {
 }
 
 /// Files that depend on buckets and plans of a single server.
-const OF_ONE_SERVER: &[&str] = &["catalog.slt"];
+const OF_ONE_SERVER: &[&str] = &["catalog.slt", "changed_definitions.slt"];
 
 fn files() -> Vec<PathBuf> {
     let folder = Path::new("../query/tests/sql");
