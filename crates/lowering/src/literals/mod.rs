@@ -77,7 +77,11 @@ impl Lowering<'_> {
             return Ok(nested);
         }
         // Only system tables have such values, as texts.
-        if matches!(sql_type.oid.catalog_name(), "inet" | "aclitem" | "pg_node_tree") {
+        let is_refused = match sql_type.oid.catalog_name() {
+            "aclitem" => !is_acl_item(text),
+            name => matches!(name, "inet" | "pg_node_tree"),
+        };
+        if is_refused {
             return missing(format!("a constant of type {sql_type}"));
         }
         let value = match &held {
@@ -183,6 +187,13 @@ impl Lowering<'_> {
         let expr = Expr::Placeholder(Placeholder { id: format!("${number}"), field });
         Ok(Typed { expr, sql_type, data_type })
     }
+}
+
+/// Whether a text has the form of a role's privileges, `role=letters/grantor`.
+fn is_acl_item(text: &str) -> bool {
+    let parts = text.split_once('=').and_then(|(_, rest)| rest.split_once('/'));
+    let is_letter = |letter: char| letter == '*' || letter.is_ascii_alphabetic();
+    parts.is_some_and(|(letters, grantor)| letters.chars().all(is_letter) && !grantor.is_empty())
 }
 
 fn integer(value: i64, sql_type: SqlType) -> Result<Typed> {
