@@ -66,8 +66,8 @@ async fn first_words(purpose: Purpose) -> String {
 /// Magic, version, purpose or answer, and a text with its length.
 #[tokio::test]
 async fn every_part_of_a_handshake_has_its_bytes() {
-    assert_eq!(first_words(Purpose::Calls).await, "70616e646f0d0a000800010300613a31");
-    assert_eq!(first_words(Purpose::Join).await, "70616e646f0d0a000800020300613a31");
+    assert_eq!(first_words(Purpose::Calls).await, "70616e646f0d0a000900010300613a31");
+    assert_eq!(first_words(Purpose::Join).await, "70616e646f0d0a000900020300613a31");
     let (mut server, mut caller) = duplex(1 << 10);
     hello::welcome(&mut server).await.expect("room");
     hello::refuse(&mut server, "no").await.expect("room");
@@ -76,6 +76,6 @@ async fn every_part_of_a_handshake_has_its_bytes() {
     caller.read_to_end(&mut heard).await.expect("written");
     assert_eq!(
         hex(&heard),
-        "70616e646f0d0a000800010000".to_owned() + "70616e646f0d0a0008000002006e6f"
+        "70616e646f0d0a000900010000".to_owned() + "70616e646f0d0a0009000002006e6f"
     );
 }
