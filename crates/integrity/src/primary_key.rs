@@ -7,7 +7,7 @@ use crate::surroundings::Surroundings;
 use datafusion::arrow::array::{ArrayRef, Int64Array};
 use std::sync::Arc;
 use store::DistributedTransaction;
-use store::catalog::{CatalogChange, Column, ColumnId, Relation, SqlType, Table, TableId};
+use store::catalog::{CatalogChange, Column, ColumnId, Relation, Table, TableId};
 use values::error::{Error, Result, SqlState};
 
 /// Adds a primary key of a name to a table.

@@ -108,9 +108,6 @@ fn modifier(oid: Oid, name: &TypeName) -> Result<i32> {
                 _ => Err(invalid(oid, name)),
             }
         }
-        (Oid::BIT | Oid::VARBIT, [_]) => {
-            Err(Error::missing(format!("type {oid}")).at(name.location))
-        }
         _ => Err(invalid(oid, name)),
     }
 }
