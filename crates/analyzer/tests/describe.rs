@@ -96,9 +96,9 @@ fn described(statement: &str, tables: &Tables) -> String {
 
 #[test]
 fn columns_are_those_of_postgresql() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/describe");
+    let folder = Path::new("tests/describe");
     let mut differences = Vec::new();
-    for entry in std::fs::read_dir(&folder).expect("the folder") {
+    for entry in std::fs::read_dir(folder).expect("the folder") {
         let path = entry.expect("an entry").path();
         if path.extension().is_none_or(|extension| extension != "sql") {
             continue;

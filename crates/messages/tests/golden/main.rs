@@ -19,7 +19,7 @@ use store::Error;
 
 /// Compares lines, each of which begins with its name, with those of a file.
 fn compare(file: &str, lines: &[String]) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(file);
+    let path = Path::new("tests/golden").join(file);
     if std::env::var_os("UPDATE_GOLDENFILES").is_some() {
         std::fs::write(&path, lines.join("\n") + "\n").expect("written");
         return;

@@ -1,7 +1,6 @@
 //! Backups that earlier versions made are restored.
 
 use super::harness::{connect, err, run, values, world};
-use std::path::Path;
 
 const READ: &str = "
     SELECT id, name, price, sold, kept, tags, extra, raw FROM shop.item ORDER BY id;
@@ -12,7 +11,7 @@ const READ: &str = "
 
 #[tokio::test]
 async fn format_1_is_restored() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/backup/format_1");
+    let folder = std::path::absolute("tests/backup/format_1").expect("the folder of the package");
     let place = tempfile::TempDir::new().expect("a folder");
     let data = place.path().join("data");
     let data = data.to_str().expect("text");

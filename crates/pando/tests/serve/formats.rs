@@ -52,7 +52,7 @@ async fn answers(client: &Client, script: &str) -> String {
 
 #[tokio::test]
 async fn format_1_is_opened() {
-    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/serve/format_1");
+    let kept = Path::new("tests/serve/format_1");
     let folder = TempDir::new().expect("a folder");
     let data = folder.path().join("data");
     copy(&kept.join("data"), &data);
