@@ -1,5 +1,6 @@
 //! The summands of `sum`, and `avg` of intervals.
 
+use super::common_types::digits;
 use crate::datetime::intervals;
 use columnar::{function, hidden};
 use datafusion::arrow::array::{
@@ -56,20 +57,6 @@ pub fn summed(data_type: &DataType) -> Option<DataType> {
 /// The result of `avg`: sum divided by count, NULL if the count is zero.
 pub fn average() -> ScalarUDF {
     function("average", average_type, mean)
-}
-
-/// Precision and scale of a numeric type, or of the numeric that holds all values of another type.
-fn digits(data_type: &DataType) -> (u8, i8) {
-    match data_type {
-        DataType::Decimal32(p, s) | DataType::Decimal64(p, s) | DataType::Decimal128(p, s) => {
-            (*p, *s)
-        }
-        DataType::Int8 | DataType::Int16 | DataType::UInt8 => (5, 0),
-        DataType::Int32 | DataType::UInt16 => (10, 0),
-        DataType::Int64 | DataType::UInt32 => (19, 0),
-        DataType::UInt64 => (20, 0),
-        _ => (PRECISION_MAX, 10),
-    }
 }
 
 /// Whether the engine's product of two numerics could overflow although the result has few digits.
