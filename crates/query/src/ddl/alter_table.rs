@@ -17,7 +17,7 @@ use super::rename::refuse_taken;
 use super::triggers;
 use crate::context::Frame;
 use crate::dml::{declared_column, named_target};
-use catalog_views::relation_names::{a_kind, find_named, undefined};
+use catalog_views::relation_names::{a_kind, find_named, missing_relation};
 use datafusion::arrow::array::Array;
 use grammar::written::Names;
 use parser::commands::{AlterOperation, AlterTable, ColumnDefinition, ObjectKind, TableConstraint};
@@ -43,7 +43,9 @@ pub(crate) async fn run(
             frame.skip_missing("relation", &alter.name.name);
             return Ok(());
         }
-        None => return Err(undefined(&alter.name)),
+        None => {
+            return Err(missing_relation(transaction.catalog(), frame.path(), &alter.name));
+        }
         // ALTER TABLE is for views, too.
         Some(Relation::View(view))
             if matches!(alter.kind, ObjectKind::View | ObjectKind::Table) =>

@@ -3,7 +3,7 @@
 use super::user_type;
 use crate::context::Frame;
 use crate::dml::{declared_column, named_target};
-use catalog_views::relation_names::{a_kind, find_named, undefined};
+use catalog_views::relation_names::{a_kind, find_named, missing_relation};
 use catalog_views::shared_comments;
 use parser::commands::{Comment, Commented, RelationName};
 use planner::unique_names;
@@ -52,8 +52,9 @@ pub(crate) async fn run(
             CatalogChange::ReplaceSchema(Schema { name: name.clone(), comment })
         }
         Commented::Relation(kind, name) => {
-            let relation = find_named(transaction.catalog(), frame.path(), name)?;
-            let relation = relation.ok_or_else(|| undefined(name))?;
+            let (catalog, path) = (transaction.catalog(), frame.path());
+            let relation = find_named(catalog, path, name)?;
+            let relation = relation.ok_or_else(|| missing_relation(catalog, path, name))?;
             if relation.kind() != kind.name() {
                 let message = format!("\"{}\" is not {}", relation.name(), a_kind(kind.name()));
                 return Err(Error::new(SqlState::WrongObjectType, message));

@@ -9,7 +9,7 @@ use super::in_use::refuse_in_use;
 use crate::context::{Frame, start};
 use analyzer::RowExpression;
 use analyzer::system::Oid;
-use catalog_views::relation_names::{find_named, undefined};
+use catalog_views::relation_names::{find_named, missing_relation};
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{ExprSchemable, LogicalPlanBuilder};
@@ -87,8 +87,9 @@ fn table_of(
     transaction: &DistributedTransaction,
     create: &CreateIndex,
 ) -> Result<Arc<Table>> {
-    let relation = find_named(transaction.catalog(), frame.path(), &create.table)?;
-    let relation = relation.ok_or_else(|| undefined(&create.table))?;
+    let (catalog, path) = (transaction.catalog(), frame.path());
+    let relation = find_named(catalog, path, &create.table)?;
+    let relation = relation.ok_or_else(|| missing_relation(catalog, path, &create.table))?;
     match relation {
         Relation::Table(table) => {
             let access = frame.access(transaction.catalog());

@@ -6,7 +6,7 @@ use crate::context::Frame;
 use crate::dml::declared_column;
 use analyzer::system::Oid;
 use catalog_views::pg_catalog::quote_ident;
-use catalog_views::relation_names::{find_named, undefined};
+use catalog_views::relation_names::{find_named, missing_relation};
 use grammar::tree::{ColumnRef, Node, NodeEnum, NodeRef};
 use parser::commands::{
     ConstraintTiming, CreateTrigger, SwitchedTo, TriggerDefinition, TriggerName, TriggerSwitch,
@@ -151,7 +151,8 @@ async fn target(
     create: &CreateTrigger,
 ) -> Result<Arc<Table>> {
     let (catalog, name) = (transaction.catalog(), &create.trigger.table);
-    let relation = find_named(catalog, frame.path(), name)?.ok_or_else(|| undefined(name))?;
+    let relation = find_named(catalog, frame.path(), name)?;
+    let relation = relation.ok_or_else(|| missing_relation(catalog, frame.path(), name))?;
     let wrong = |what: &str, detail: &str| {
         let message = format!("\"{}\" is a {what}", relation.name());
         Err(Error::new(SqlState::WrongObjectType, message).with_detail(detail))
@@ -306,7 +307,7 @@ fn unknown(name: &str, table: &str) -> Error {
 /// The trigger that a statement names, of whose table or view the user is the owner.
 fn owned(frame: &Frame<'_>, catalog: &Catalog, name: &TriggerName) -> Result<Arc<Trigger>> {
     let relation = find_named(catalog, frame.path(), &name.table)?;
-    let relation = relation.ok_or_else(|| undefined(&name.table))?;
+    let relation = relation.ok_or_else(|| missing_relation(catalog, frame.path(), &name.table))?;
     let unknown = || unknown(&name.name, relation.name());
     let triggers = catalog.triggers_of(TableId(relation.id().0));
     let found = triggers.iter().find(|of| of.name == name.name).ok_or_else(unknown)?;
