@@ -16,6 +16,19 @@ const DIMENSIONS_MAX: usize = 6;
 /// How many subscripts may follow a document.
 const ACCESSES_MAX: usize = 128;
 
+/// A type that an array of arrays has as well. Vectors have items, but are no arrays in this.
+///
+/// # Errors
+/// 0A000.
+pub(super) fn not_a_vector(oid: Oid, location: i32) -> Result<Oid> {
+    match oid {
+        Oid::INT2VECTOR | Oid::OIDVECTOR => {
+            Err(Error::missing(format!("an array of {oid}")).at(location))
+        }
+        oid => Ok(oid),
+    }
+}
+
 /// The letters that a `name` holds.
 const NAME_LENGTH: i64 = 64;
 
@@ -57,7 +70,7 @@ impl Binder<'_> {
         }
         let (items, sql_type) = self.at_common_type(items, "ARRAY")?;
         let array_type = match nested {
-            true => sql_type.oid,
+            true => not_a_vector(sql_type.oid, location)?,
             false => sql_type.oid.array().ok_or_else(|| {
                 let message = format!("could not find array type for data type {}", sql_type.oid);
                 Error::new("42704", message).at(location)
