@@ -92,6 +92,12 @@ impl ColumnDefinition {
         Ok(defined)
     }
 
+    /// What else than a statement gives its values, if that is so.
+    pub(crate) fn computed(&self) -> Option<&'static str> {
+        let generated = self.generated.as_ref().map(|_| "generated");
+        generated.or(self.identity.map(|_| "identity"))
+    }
+
     fn take_all(&mut self, table: &str, constraints: &[Node]) -> Result<()> {
         let mut saw_null = None;
         for constraint in &with_attributes(constraints)? {

@@ -121,7 +121,11 @@ pub(crate) async fn run_as(
     }
     let (table, _) = builder.finish()?;
     let table = created(frame, transaction, table, &create.table)?;
-    let Some(physical) = physical else { return Ok(done) };
+    let Some(physical) = physical else {
+        // What EXECUTE makes is always counted.
+        let is_counted = create.execute.is_some() && !is_view;
+        return Ok(if is_counted { Outcome::Done(Tag::counted("SELECT", 0)) } else { done });
+    };
     let given: Vec<usize> =
         (0..table.columns.len()).filter(|i| !table.columns[*i].hidden).collect();
     let assembly = {

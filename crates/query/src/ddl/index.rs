@@ -23,7 +23,7 @@ use sdds::Key;
 use std::sync::Arc;
 use store::catalog::{
     CatalogChange, Column, ColumnId, ForeignKey, Index, IndexColumn, IndexExpression, IndexKey,
-    Privileges, Relation, Table, TableId,
+    Privileges, Relation, SYSTEM_COLUMNS, Table, TableId,
 };
 use store::{DistributedTransaction, IndexChanges, IndexedRows};
 use table_rows::expressions;
@@ -165,7 +165,7 @@ pub(super) fn planned_predicate(
 fn column_named<'a>(table: &'a Table, name: &str) -> Result<&'a Column> {
     let column = table.columns.iter().find(|column| column.name == name && !column.hidden);
     column.ok_or_else(|| {
-        if ["ctid", "tableoid", "xmin", "xmax", "cmin", "cmax"].contains(&name) {
+        if SYSTEM_COLUMNS.contains(&name) {
             return Error::unsupported("index creation on system columns is not supported");
         }
         let message = format!("column \"{name}\" does not exist");

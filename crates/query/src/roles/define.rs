@@ -95,7 +95,14 @@ pub(super) fn configure(
             RoleOption::CreateRole(value) => role.create_role = *value,
             RoleOption::Inherit(value) => role.inherit = *value,
             RoleOption::Password(value) => {
-                role.verifier = value.as_deref().map(password::verifier).transpose()?;
+                role.verifier = match value.as_deref() {
+                    Some("") => {
+                        let message = "empty string is not a valid password, clearing password";
+                        frame.session.notice(SqlState::SuccessfulCompletion, message);
+                        None
+                    }
+                    password => password.map(password::verifier).transpose()?,
+                };
             }
             RoleOption::InRole(roles) => {
                 for other in roles {
