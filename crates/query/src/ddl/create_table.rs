@@ -23,6 +23,7 @@ use parser::commands::{
     self, Check, ColumnDefinition, CreateTable, CreateTableAs, ForeignKeyDefinition, NewTable,
     Persistence, PrimaryKey, RelationName, SequenceOptions, TableConstraint, Unique,
 };
+use planner::results::stored_type;
 use sdds::GroupId;
 use std::sync::Arc;
 use store::DistributedTransaction;
@@ -220,7 +221,10 @@ async fn planned(
     }
     let names = create.columns.iter().map(Some).chain(std::iter::repeat(None));
     let columns = fields.into_iter().zip(names);
-    let columns = columns.map(|(of, name)| (name.cloned().unwrap_or(of.name), of.sql_type));
+    let columns = columns.map(|(of, name)| {
+        let sql_type = stored_type(&of);
+        (name.cloned().unwrap_or(of.name), sql_type)
+    });
     let columns: Vec<(String, SqlType)> = columns.collect();
     columns.iter().try_for_each(|(name, of)| {
         parser::types::refuse_record(name, of)?;

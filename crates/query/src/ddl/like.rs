@@ -10,6 +10,7 @@ use catalog_views::pg_catalog::class::Class;
 use catalog_views::relation_names::{find_named, undefined};
 use parser::commands::{Check, Like, SequenceOptions};
 use parser::errors::at_byte;
+use planner::results::stored_type;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{
@@ -184,7 +185,7 @@ async fn of_query(
     let planner = frame.planner(transaction);
     let (_, fields) = analysis::plan_text(&planner, &format!("SELECT * FROM {name}")).await?;
     let columns = fields.into_iter().map(|field| {
-        let (name, sql_type) = (field.name, field.sql_type);
+        let (sql_type, name) = (stored_type(&field), field.name);
         let column =
             Column { name, sql_type, nullable: true, hidden: false, ..Column::row_id(ColumnId(0)) };
         CopiedColumn { column, sequence: None }

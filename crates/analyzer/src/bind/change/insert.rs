@@ -167,7 +167,7 @@ impl Binder<'_> {
     ) -> Result<Vec<Expr>> {
         let mut row = Vec::with_capacity(cells.len());
         for (cell, to) in cells.into_iter().zip(targets) {
-            to.is_default &= cell.is_none();
+            to.is_default &= cell.is_none() && target.has_own_default(to.column);
             row.push(match cell {
                 Some(value) => self.assigned_value(value, target, to.column)?,
                 None => self.default_value(target, to.column)?,

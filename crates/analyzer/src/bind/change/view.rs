@@ -171,6 +171,11 @@ impl BoundView {
         }
     }
 
+    /// Whether DEFAULT means a value of a view, not what the table makes of it.
+    pub(super) fn has_default(&self, column: usize) -> bool {
+        self.defaults.iter().any(|(place, _)| *place == Place::Column(column))
+    }
+
     pub(super) fn width(&self) -> usize {
         self.columns.len()
     }
