@@ -114,13 +114,12 @@ impl CreateTable {
                     let type_name =
                         column.type_name.as_ref().or(statement.of_typename.as_ref()).cloned();
                     let column = ColumnDef { type_name, ..ColumnDef::clone(column) };
-                    let location = column.location;
                     let column = ColumnDefinition::of(&table.name.name, &column)?;
                     if of_type.is_some()
                         && let Some(kind) = column.computed()
                     {
                         let message = format!("{kind} columns are not supported on typed tables");
-                        return Err(Error::new("0A000", message).at(location));
+                        return Err(Error::new("0A000", message));
                     }
                     columns.push(column);
                 }

@@ -105,15 +105,16 @@ impl Read {
 
 /// Whether a value has a subquery of one row in it.
 fn is_subquery(expr: &Expr) -> bool {
-    contains(
-        expr,
-        &mut |part| matches!(&part.kind, Kind::Subquery(of) if matches!(of.kind, SubqueryKind::Scalar)),
-    )
+    let is_scalar = &mut |part: &Expr| match &part.kind {
+        Kind::Subquery(of) => matches!(of.kind, SubqueryKind::Scalar),
+        _ => false,
+    };
+    contains(expr, is_scalar)
 }
 
 /// Whether a part has to be computed, even if nothing reads it.
 fn has_effect(part: &Expr) -> bool {
-    let is_volatile = |volatility| volatility == Volatility::Volatile;
+    let is_volatile = |volatility: Volatility| volatility == Volatility::Volatile;
     match &part.kind {
         Kind::Call(call) => match &call.executed {
             Some(executed) => executed.is_volatile,

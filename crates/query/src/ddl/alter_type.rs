@@ -36,8 +36,8 @@ pub(super) struct Rewritten {
 /// already and keeps its values.
 ///
 /// # Errors
-/// 42804 if the cast is not automatic and there is no USING; 42611 for USING of a generated column; 0A000 if a view or a generated column
-/// uses the column.
+/// 42804 if the cast is not automatic and there is no USING; 42611 for USING of a generated column; 0A000 if a view or a
+/// generated column uses the column.
 pub(super) async fn change(
     frame: &Frame<'_>,
     transaction: &DistributedTransaction,
