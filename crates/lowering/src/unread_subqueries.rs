@@ -1,5 +1,5 @@
-//! Subqueries in columns of queries in FROM that nothing reads. They are not computed, as in PostgreSQL: one that returns
-//! several rows is no error then.
+//! Subqueries in columns of queries in FROM that nothing reads. They are not computed, as in PostgreSQL: one that
+//! returns several rows is no error then.
 //!
 //! Volatile ones stay, and so do those that an order or DISTINCT needs.
 

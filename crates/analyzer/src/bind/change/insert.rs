@@ -297,8 +297,8 @@ impl Binder<'_> {
     }
 }
 
-/// The literals without a type that a query selects, each at its position, if they are for parts of columns: these decide
-/// their types.
+/// The literals without a type that a query selects, each at its position, where parts of columns get values: these
+/// decide their types.
 fn literals_for_parts(query: &Query, source: &RowSource<'_>) -> Vec<Option<Expr>> {
     match &query.body {
         Body::Select(select)
