@@ -16,17 +16,17 @@ const DIMENSIONS_MAX: usize = 6;
 /// How many subscripts may follow a document.
 const ACCESSES_MAX: usize = 128;
 
-/// A type that an array of arrays has as well. Vectors have items, but are no arrays in this.
+/// Refuses an array of values that have items, and are no arrays of several dimensions in it: vectors, and domains over
+/// arrays.
 ///
 /// # Errors
 /// 0A000.
-pub(super) fn not_a_vector(oid: Oid, location: i32) -> Result<Oid> {
-    match oid {
-        Oid::INT2VECTOR | Oid::OIDVECTOR => {
-            Err(Error::missing(format!("an array of {oid}")).at(location))
-        }
-        oid => Ok(oid),
+pub(super) fn refuse_vectors(item: Oid, location: i32) -> Result<()> {
+    let is_vector = matches!(item, Oid::INT2VECTOR | Oid::OIDVECTOR);
+    if is_vector || (item.base() != item && item.base().element().is_some()) {
+        return Err(Error::missing(format!("an array of {item}")).at(location));
     }
+    Ok(())
 }
 
 /// The letters that a `name` holds.
@@ -69,8 +69,9 @@ impl Binder<'_> {
                 .at(location));
         }
         let (items, sql_type) = self.at_common_type(items, "ARRAY")?;
+        refuse_vectors(sql_type.oid, location)?;
         let array_type = match nested {
-            true => not_a_vector(sql_type.oid, location)?,
+            true => sql_type.oid,
             false => sql_type.oid.array().ok_or_else(|| {
                 let message = format!("could not find array type for data type {}", sql_type.oid);
                 Error::new("42704", message).at(location)

@@ -1,7 +1,7 @@
 //! Subqueries in expressions.
 
 use super::Binder;
-use super::array::not_a_vector;
+use super::array::refuse_vectors;
 use super::names;
 use super::scope::{Clause, Scope};
 use crate::error::{Error, Result};
@@ -48,8 +48,9 @@ impl Binder<'_> {
             }
             SubLinkType::ArraySublink => {
                 let item = one_column(&query)?.oid;
+                refuse_vectors(item, location)?;
                 let array = match item.element() {
-                    Some(_) => not_a_vector(item, location)?,
+                    Some(_) => item,
                     None => item.array().ok_or_else(|| {
                         let message = format!("could not find array type for data type {item}");
                         Error::new("42704", message).at(location)
