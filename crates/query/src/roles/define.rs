@@ -27,6 +27,16 @@ pub(super) fn create(
         let message = format!("role \"{name}\" already exists");
         return Err(Error::new(SqlState::DuplicateObject, message));
     }
+    let is_own = |option: &RoleOption| match option {
+        RoleOption::InRole(roles) | RoleOption::Members(roles, _) => {
+            roles.iter().any(|of| of == name)
+        }
+        _ => false,
+    };
+    if options.iter().any(is_own) {
+        let message = format!("role \"{name}\" is a member of role \"{name}\"");
+        return Err(Error::new(SqlState::InvalidGrantOperation, message));
+    }
     let mut role = Role::new(name);
     configure(frame, access, &mut role, options)?;
     if role.superuser && !access.is_superuser() {
