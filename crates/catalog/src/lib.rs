@@ -60,6 +60,9 @@ pub const DEFAULT_SCHEMA: &str = "public";
 /// Names of system schemas.
 pub const RESERVED_SCHEMAS: [&str; 3] = ["pando", "information_schema", "pg_catalog"];
 
+/// Names of PostgreSQL's system columns, which no column can have.
+pub const SYSTEM_COLUMNS: [&str; 6] = ["tableoid", "ctid", "xmin", "xmax", "cmin", "cmax"];
+
 /// All schemas, relations and roles at one point in time.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "serialized::Definitions", into = "serialized::Definitions")]

@@ -2,7 +2,7 @@
 
 use crate::search_path::SearchPath;
 use parser::commands::RelationName;
-use store::catalog::{Catalog, Relation};
+use store::catalog::{Catalog, RESERVED_SCHEMAS, Relation};
 use values::{Error, Result, SqlState};
 
 /// The relation with a name; `None` if there is none. A name without a schema is looked up in the
@@ -51,6 +51,21 @@ pub fn find_parts<'a>(
 pub fn a_kind(kind: &str) -> String {
     let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
     format!("{article} {kind}")
+}
+
+/// The error of a relation that a definition names, and that does not exist: 3F000 if its schema does not, else 42P01.
+pub fn missing_relation(catalog: &Catalog, path: SearchPath<'_>, name: &RelationName) -> Error {
+    let is_there = |schema: &str| {
+        let is_own = schema == path.own() || RESERVED_SCHEMAS.contains(&schema);
+        is_own || catalog.schema(schema).is_some()
+    };
+    match &name.schema {
+        Some(schema) if !is_there(path.resolve(schema)) => {
+            let message = format!("schema \"{schema}\" does not exist");
+            Error::new(SqlState::InvalidSchemaName, message)
+        }
+        _ => undefined(name),
+    }
 }
 
 /// The error of a relation that does not exist: 42P01.

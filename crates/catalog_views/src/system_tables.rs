@@ -151,6 +151,7 @@ pub fn sequence_table(
     };
     let columns = Columns::default()
         .number("last_value", [Some(last.unwrap_or(sequence.start))])
+        .number("log_cnt", [Some(0)])
         .flag("is_called", [last.is_some()]);
     provider(columns.batch()?)
 }

@@ -1,6 +1,6 @@
 //! ALTER TABLE.
 
-use crate::collation::refuse_collation;
+use crate::collation::refuse_collation_of;
 use crate::column::ColumnDefinition;
 use crate::constraint::{TableConstraint, too_deep};
 use crate::data_type::DataType;
@@ -229,13 +229,13 @@ fn is_of_storage(kind: ObjectKind, operation: &AlterTableCmd) -> Result<bool> {
 }
 
 fn new_type(name: String, column: &ColumnDef) -> Result<AlterOperation> {
-    if let Some(collation) = &column.coll_clause {
-        refuse_collation(collation)?;
-    }
     let type_name = column.type_name.as_ref().ok_or_else(incomplete)?;
+    let data_type = DataType::of(type_name)?;
+    if let Some(collation) = &column.coll_clause {
+        refuse_collation_of(collation, &data_type)?;
+    }
     let using = column.raw_default.as_deref();
     let using = using.map(|using| expression_text(using).ok_or_else(too_deep));
-    let data_type = DataType::of(type_name)?;
     Ok(AlterOperation::SetType { column: name, data_type, using: using.transpose()? })
 }
 

@@ -1,7 +1,7 @@
 //! Definitions of columns: type, NULL, default, identity, serial, checks.
 
 use crate::check::Check;
-use crate::collation::refuse_collation;
+use crate::collation::refuse_collation_of;
 use crate::constraint::{PrimaryKey, conflicting, expression, missing_attributes, with_attributes};
 use crate::data_type::{DataType, Serial};
 use crate::foreign_key::ForeignKeyDefinition;
@@ -66,7 +66,7 @@ impl ColumnDefinition {
             None => DataType::of(type_name)?,
         };
         if let Some(collation) = &column.coll_clause {
-            refuse_collation(collation)?;
+            refuse_collation_of(collation, &data_type)?;
         }
         if !column.compression.is_empty() {
             return Err(Error::missing("COMPRESSION").at(column.location));
@@ -90,6 +90,12 @@ impl ColumnDefinition {
         };
         defined.take_all(table, &column.constraints)?;
         Ok(defined)
+    }
+
+    /// What else than a statement gives its values, if that is so.
+    pub(crate) fn computed(&self) -> Option<&'static str> {
+        let generated = self.generated.as_ref().map(|_| "generated");
+        generated.or(self.identity.map(|_| "identity"))
     }
 
     fn take_all(&mut self, table: &str, constraints: &[Node]) -> Result<()> {

@@ -114,7 +114,14 @@ impl CreateTable {
                     let type_name =
                         column.type_name.as_ref().or(statement.of_typename.as_ref()).cloned();
                     let column = ColumnDef { type_name, ..ColumnDef::clone(column) };
-                    columns.push(ColumnDefinition::of(&table.name.name, &column)?);
+                    let column = ColumnDefinition::of(&table.name.name, &column)?;
+                    if of_type.is_some()
+                        && let Some(kind) = column.computed()
+                    {
+                        let message = format!("{kind} columns are not supported on typed tables");
+                        return Err(Error::new("0A000", message));
+                    }
+                    columns.push(column);
                 }
                 NodeEnum::Constraint(constraint) => match TableConstraint::of(constraint)? {
                     TableConstraint::Existing(of) => {

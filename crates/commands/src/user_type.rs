@@ -1,7 +1,7 @@
 //! CREATE TYPE, CREATE DOMAIN, ALTER TYPE and ALTER DOMAIN.
 
 use crate::check::Check;
-use crate::collation::refuse_collation;
+use crate::collation::refuse_collation_of;
 use crate::constraint::{expression, missing_attributes};
 use crate::data_type::DataType;
 use crate::names::{RelationName, incomplete, some, texts};
@@ -145,10 +145,10 @@ impl CreateType {
 
     pub(crate) fn of_domain(statement: &CreateDomainStmt) -> Result<Self> {
         let name = RelationName::of_parts(&texts(&statement.domainname))?;
-        if let Some(collation) = &statement.coll_clause {
-            refuse_collation(collation)?;
-        }
         let base = DataType::of(statement.type_name.as_ref().ok_or_else(incomplete)?)?;
+        if let Some(collation) = &statement.coll_clause {
+            refuse_collation_of(collation, &base)?;
+        }
         let (mut default, mut checks, mut is_nullable) = (None, Vec::new(), None);
         for node in &statement.constraints {
             let Some(NodeEnum::Constraint(constraint)) = &node.node else {
@@ -192,12 +192,7 @@ impl Attribute {
         };
         let data_type = DataType::of(column.type_name.as_ref().ok_or_else(incomplete)?)?;
         if let Some(collation) = &column.coll_clause {
-            let oid = data_type.sql_type.oid;
-            if data_type.of_users.is_none() && oid.element().unwrap_or(oid).category() != 'S' {
-                let message = format!("collations are not supported by type {oid}");
-                return Err(Error::new("42804", message));
-            }
-            refuse_collation(collation)?;
+            refuse_collation_of(collation, &data_type)?;
         }
         Ok(Self { name: column.colname.clone(), data_type })
     }

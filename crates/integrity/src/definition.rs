@@ -9,7 +9,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{
-    Catalog, ColumnId, ForeignKey, Index, ReferentialAction, SqlType, SystemType, Table, TableId,
+    Catalog, ColumnId, ForeignKey, Index, ReferentialAction, SYSTEM_COLUMNS, SqlType, SystemType,
+    Table, TableId,
 };
 use values::error::{Error, Result, SqlState};
 use values::numbers;
@@ -103,6 +104,9 @@ fn refuse_mixed_persistence(table: &Table, referenced: &Table) -> Result<()> {
 fn ids(table: &Table, names: &[String]) -> Result<Vec<ColumnId>> {
     let id = |name: &String| match table.column(name) {
         Some((_, column)) if !column.hidden => Ok(column.id),
+        _ if SYSTEM_COLUMNS.contains(&name.as_str()) => {
+            Err(Error::unsupported("system columns cannot be used in foreign keys"))
+        }
         _ => {
             let message =
                 format!("column \"{name}\" referenced in foreign key constraint does not exist");

@@ -2,6 +2,7 @@
 
 use super::Planner;
 use super::deep;
+use super::results::stored_type;
 use super::unique_names;
 use catalog_views::ViewColumns;
 use catalog_views::access::{Access, FileUse};
@@ -16,7 +17,7 @@ use scan::provider::{BucketTable, Columns};
 use std::sync::Arc;
 use store::catalog::{Privileges, Relation, View};
 use values::error::{Error, Result, SqlState};
-use values::types;
+use values::field::Field;
 
 /// How many views may be expanded within each other.
 const VIEWS_DEEP: usize = 256;
@@ -158,7 +159,8 @@ impl Planner<'_> {
             if let Ok(plan) = planner.view_plan(view).await {
                 let fields = plan.schema().fields().iter();
                 let columns = fields.map(|field| {
-                    (unique_names::shown(field.name()).to_owned(), types::of_field(field))
+                    let column = Field::computed(unique_names::shown(field.name()), field);
+                    (column.name.clone(), stored_type(&column))
                 });
                 all.insert(view.id, columns.collect());
             }

@@ -40,6 +40,18 @@ pub fn for_clients(
     Ok(LogicalPlanBuilder::from(plan).project(columns)?.build()?)
 }
 
+/// The type of the column that a relation gets for one of a result: numbers have a precision only where one was declared.
+pub fn stored_type(of: &Field) -> SqlType {
+    let open = |sql_type: &SqlType| match sql_type {
+        SqlType::Numeric { .. } if !of.declared => SqlType::NUMERIC,
+        other => other.clone(),
+    };
+    match &of.sql_type {
+        SqlType::Array(item) => SqlType::Array(Box::new(open(item))),
+        other => open(other),
+    }
+}
+
 /// A plan whose columns name their types, where computed values do not say of which type they are. `fields` describe the
 /// columns.
 ///

@@ -191,7 +191,12 @@ impl<'s> Search<'s> {
                 group.is_some_and(|group| self.is_repeated(group, (*least, *most), start, end))
             }
         };
-        if let Some(group) = piece.group.filter(|_| found) {
+        if !found {
+            // What a part has matched on the way is not to be repeated by others.
+            for group in piece.groups.clone() {
+                self.spans[group] = None;
+            }
+        } else if let Some(group) = piece.group {
             self.spans[group] = Some((start, end));
         }
         found

@@ -217,6 +217,10 @@ fn parameter(given: &FunctionParameter, language: &str) -> Result<Parameter> {
     if mode == ParameterMode::Variadic && !is_array {
         return Err(wrong("VARIADIC parameter must be an array"));
     }
+    if oid == Oid::RECORD && language == "plpgsql" {
+        let what = "a parameter of type record";
+        return Err(Error::missing(what).at(given.data_type.location));
+    }
     if is_pseudo(oid) && !oid.is_polymorphic() {
         let message = format!("{} functions cannot accept type {oid}", language_name(language));
         let message = match language {

@@ -30,6 +30,7 @@ pub const KNOWN: &[Known] = &[
     known("default_transaction_deferrable", "off", Kind::Flag, "Sets the default deferrable status of new transactions."),
     known("default_transaction_isolation", "read committed", ISOLATION, "Sets the transaction isolation level of each new transaction."),
     known("default_transaction_read_only", "off", Kind::Flag, "Sets the default read-only status of new transactions."),
+    known("default_with_oids", "off", Kind::Always, "Create new tables with OIDs by default."),
     known("enable_seqscan", "on", Kind::Flag, "Enables the planner's use of sequential-scan plans."),
     known("escape_string_warning", "on", Kind::Flag, "Warn about backslash escapes in ordinary string literals."),
     known("extra_float_digits", "1", Kind::Number(-15, 3), "Sets the number of digits displayed for floating-point values."),
@@ -189,6 +190,8 @@ mod tests {
         assert!(canonical("row_security", "o").is_err());
         assert_eq!(canonical("client_min_messages", "WARNING").as_deref(), Ok("warning"));
         assert!(canonical("client_min_messages", "loud").is_err());
+        assert!(canonical("client_min_messages", "1").is_err());
+        assert_eq!(canonical("force_parallel_mode", "0").as_deref(), Ok("off"));
         assert_eq!(canonical("client_encoding", "utf-8").as_deref(), Ok("UTF8"));
         assert_eq!(canonical("client_encoding", "sql_ascii").as_deref(), Ok("SQL_ASCII"));
         assert!(canonical("client_encoding", "LATIN1").is_err());

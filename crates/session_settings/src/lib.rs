@@ -76,6 +76,8 @@ impl Settings {
     /// All settings with their values, sorted by name.
     pub fn all(&self) -> Vec<(String, String)> {
         let known = known::KNOWN.iter().chain(defaults::DEFAULTS).map(|known| known.name);
+        // PostgreSQL takes this one for old dumps, and does not list it.
+        let known = known.filter(|name| *name != "default_with_oids");
         let own = self.kept.keys().map(String::as_str).filter(|name| known::find(name).is_none());
         let names = known.chain(own);
         let mut all: Vec<(String, String)> =

@@ -87,8 +87,8 @@ impl Known {
             }
             Kind::Real(least, most) => self.real(value, least, most),
             Kind::Memory(kilobytes, least, most) => self.memory(value, kilobytes, least, most),
-            Kind::Choice(choices) => match choices.iter().find(|choice| **choice == lower) {
-                Some(choice) => Ok((*choice).to_owned()),
+            Kind::Choice(choices) => match choice(choices, &lower) {
+                Some(choice) => Ok(choice.to_owned()),
                 None => {
                     let hint = format!("Available values: {}.", choices.join(", "));
                     Err(self.invalid(value).with_hint(hint))
@@ -261,6 +261,17 @@ impl Known {
         );
         Error::new(SqlState::InvalidParameterValue, message)
     }
+}
+
+/// The choice that a value means: where `on` and `off` are choices, it may be spelled as another truth value.
+fn choice(choices: &[&'static str], lower: &str) -> Option<&'static str> {
+    let spelled = match lower {
+        "true" | "yes" | "1" => "on",
+        "false" | "no" | "0" => "off",
+        other => other,
+    };
+    let named = |name: &str| choices.iter().copied().find(|choice| *choice == name);
+    named(lower).or_else(|| named(spelled))
 }
 
 /// Parses a Boolean value, which may be abbreviated.

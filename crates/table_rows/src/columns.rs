@@ -2,7 +2,7 @@
 
 use parser::commands::{self, ColumnDefinition, DataType};
 use parser::types;
-use store::catalog::{Column, ColumnId, Identity, SqlType};
+use store::catalog::{Column, ColumnId, Identity, SYSTEM_COLUMNS, SqlType};
 use user_types::Visible;
 use values::error::{Error, Result, SqlState};
 use values::numbers;
@@ -77,13 +77,11 @@ pub fn default_of(sql_type: &SqlType) -> Option<String> {
 /// # Errors
 /// 42701.
 pub fn refuse_system(name: &str) -> Result<()> {
-    match name {
-        "tableoid" | "ctid" | "xmin" | "xmax" | "cmin" | "cmax" => {
-            let message = format!("column name \"{name}\" conflicts with a system column name");
-            Err(Error::new(SqlState::DuplicateColumn, message))
-        }
-        _ => Ok(()),
+    if SYSTEM_COLUMNS.contains(&name) {
+        let message = format!("column name \"{name}\" conflicts with a system column name");
+        return Err(Error::new(SqlState::DuplicateColumn, message));
     }
+    Ok(())
 }
 
 /// Whether a column has a sequence of its own.

@@ -16,6 +16,19 @@ const DIMENSIONS_MAX: usize = 6;
 /// How many subscripts may follow a document.
 const ACCESSES_MAX: usize = 128;
 
+/// Refuses an array of values that have items, and are no arrays of several dimensions in it: vectors, and domains over
+/// arrays.
+///
+/// # Errors
+/// 0A000.
+pub(super) fn refuse_vectors(item: Oid, location: i32) -> Result<()> {
+    let is_vector = matches!(item, Oid::INT2VECTOR | Oid::OIDVECTOR);
+    if is_vector || (item.base() != item && item.base().element().is_some()) {
+        return Err(Error::missing(format!("an array of {item}")).at(location));
+    }
+    Ok(())
+}
+
 /// The letters that a `name` holds.
 const NAME_LENGTH: i64 = 64;
 
@@ -56,6 +69,7 @@ impl Binder<'_> {
                 .at(location));
         }
         let (items, sql_type) = self.at_common_type(items, "ARRAY")?;
+        refuse_vectors(sql_type.oid, location)?;
         let array_type = match nested {
             true => sql_type.oid,
             false => sql_type.oid.array().ok_or_else(|| {

@@ -166,7 +166,9 @@ fn name_join(
 ) -> Result<()> {
     items.iter_mut().for_each(|item| item.shows_columns = false);
     if let Some(alias) = &join.join_using_alias {
-        items.push(join_item(&alias.aliasname, merged, false));
+        let item = join_item(&alias.aliasname, merged, false);
+        refuse_same_names(items, std::slice::from_ref(&item))?;
+        items.push(item);
     }
     if let Some(alias) = &join.alias {
         let column =

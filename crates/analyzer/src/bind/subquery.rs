@@ -1,6 +1,7 @@
 //! Subqueries in expressions.
 
 use super::Binder;
+use super::array::refuse_vectors;
 use super::names;
 use super::scope::{Clause, Scope};
 use crate::error::{Error, Result};
@@ -47,6 +48,7 @@ impl Binder<'_> {
             }
             SubLinkType::ArraySublink => {
                 let item = one_column(&query)?.oid;
+                refuse_vectors(item, location)?;
                 let array = match item.element() {
                     Some(_) => item,
                     None => item.array().ok_or_else(|| {

@@ -17,33 +17,34 @@ use values::Error;
 use values::translate::external;
 
 /// The functions.
+static EACH: [(&str, Action, Mode); 11] = [
+    ("pg_advisory_lock", take(true, false), Mode::Exclusive),
+    ("pg_advisory_lock_shared", take(true, false), Mode::Share),
+    ("pg_try_advisory_lock", take(true, true), Mode::Exclusive),
+    ("pg_try_advisory_lock_shared", take(true, true), Mode::Share),
+    ("pg_advisory_xact_lock", take(false, false), Mode::Exclusive),
+    ("pg_advisory_xact_lock_shared", take(false, false), Mode::Share),
+    ("pg_try_advisory_xact_lock", take(false, true), Mode::Exclusive),
+    ("pg_try_advisory_xact_lock_shared", take(false, true), Mode::Share),
+    ("pg_advisory_unlock", Action::Release, Mode::Exclusive),
+    ("pg_advisory_unlock_shared", Action::Release, Mode::Share),
+    ("pg_advisory_unlock_all", Action::ReleaseAll, Mode::Exclusive),
+];
+
+const fn take(for_session: bool, tries: bool) -> Action {
+    Action::Take { for_session, tries }
+}
+
+/// The functions.
 pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
-    use Action::{Release, ReleaseAll, Take};
-    let take = |for_session, tries| Take { for_session, tries };
-    let each = [
-        ("pg_advisory_lock", take(true, false), Mode::Exclusive),
-        ("pg_advisory_lock_shared", take(true, false), Mode::Share),
-        ("pg_try_advisory_lock", take(true, true), Mode::Exclusive),
-        ("pg_try_advisory_lock_shared", take(true, true), Mode::Share),
-        ("pg_advisory_xact_lock", take(false, false), Mode::Exclusive),
-        ("pg_advisory_xact_lock_shared", take(false, false), Mode::Share),
-        ("pg_try_advisory_xact_lock", take(false, true), Mode::Exclusive),
-        ("pg_try_advisory_xact_lock_shared", take(false, true), Mode::Share),
-        ("pg_advisory_unlock", Release, Mode::Exclusive),
-        ("pg_advisory_unlock_shared", Release, Mode::Share),
-        ("pg_advisory_unlock_all", ReleaseAll, Mode::Exclusive),
-    ];
-    let function = |(name, action, mode)| {
-        let session = Arc::clone(session);
-        let signature = Signature::variadic_any(Volatility::Volatile);
-        let signature = match action {
-            ReleaseAll => Signature::nullary(Volatility::Volatile),
-            _ => signature,
-        };
-        let locks = Locks { name, action, mode, session, signature };
-        AsyncScalarUDF::new(Arc::new(locks)).into_scalar_udf()
-    };
-    each.into_iter().map(function).collect()
+    EACH.iter().map(|of| Locks::function(of, session)).collect()
+}
+
+/// The function of a name for one call. It is equal to that of no other call, because the engine gives equal calls one
+/// result.
+pub(super) fn of_call(name: &str, session: &Arc<dyn SessionContext>) -> Option<ScalarUDF> {
+    let of = EACH.iter().find(|(known, ..)| *known == name)?;
+    Some(Locks::function(of, session))
 }
 
 /// What a function does.
@@ -69,7 +70,7 @@ struct Locks {
 
 impl PartialEq for Locks {
     fn eq(&self, other: &Self) -> bool {
-        self.name == other.name && Arc::ptr_eq(&self.session, &other.session)
+        std::ptr::eq(self, other)
     }
 }
 
@@ -82,6 +83,19 @@ impl Hash for Locks {
 }
 
 impl Locks {
+    fn function(
+        (name, action, mode): &(&'static str, Action, Mode),
+        session: &Arc<dyn SessionContext>,
+    ) -> ScalarUDF {
+        let signature = match action {
+            Action::ReleaseAll => Signature::nullary(Volatility::Volatile),
+            _ => Signature::variadic_any(Volatility::Volatile),
+        };
+        let (name, action, mode) = (*name, *action, *mode);
+        let locks = Self { name, action, mode, session: Arc::clone(session), signature };
+        AsyncScalarUDF::new(Arc::new(locks)).into_scalar_udf()
+    }
+
     /// Whether it returns `void`, which is empty text for clients.
     fn is_void(&self) -> bool {
         matches!(self.action, Action::Take { tries: false, .. } | Action::ReleaseAll)

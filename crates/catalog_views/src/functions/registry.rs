@@ -1,5 +1,6 @@
 //! The functions that a statement may name.
 
+use super::advisory;
 use crate::session_context::SessionContext;
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::ScalarUDF;
@@ -36,7 +37,11 @@ impl<'a> Functions<'a> {
         match self.shared.scalar_functions().get(name) {
             Some(shared) => Some(Arc::clone(shared)),
             None if self.is_over_rows(name) => None,
-            None => self.of_session().get(name).cloned(),
+            None => {
+                let known = self.of_session().get(name)?;
+                let of_call = self.session.as_ref().and_then(|of| advisory::of_call(name, of));
+                Some(of_call.map_or_else(|| Arc::clone(known), Arc::new))
+            }
         }
     }
 

@@ -287,7 +287,11 @@ pub(super) fn attributes(context: &ViewContext<'_>, rows: &mut TableRows) {
             of_user_type(&attribute.sql_type, rows);
         }
     }
-    let own = [("last_value", type_catalog::INT8), ("is_called", type_catalog::BOOL)];
+    let own = [
+        ("last_value", type_catalog::INT8),
+        ("log_cnt", type_catalog::INT8),
+        ("is_called", type_catalog::BOOL),
+    ];
     for sequence in context.sequences() {
         for (number, (name, of)) in (1..).zip(own) {
             attribute(oids::relation(sequence.id), number, name, (of, -1), rows);

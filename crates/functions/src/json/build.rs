@@ -1,9 +1,10 @@
 //! Functions that build JSON: `to_json`, `json_build_object`, `json_build_array`, `json_object`.
 
-use super::arguments::texts;
+use super::arguments::{texts, texts_of};
 use super::write::{BY_LINE, SHORT, write};
 use super::{ARGUMENTS_MAX, Kind};
 use crate::row_function::{Row, typed_function};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::logical_expr::ScalarUDF;
 use store::catalog::SqlType;
@@ -169,12 +170,33 @@ fn array(row: &Row<'_>) -> Result<Option<String>> {
 }
 
 /// An object of texts: alternating keys and values in one array, or keys and values in two arrays.
+/// The items of an array of pairs, one after the other; `None` for an array of one dimension.
+fn paired(row: &Row<'_>) -> std::result::Result<Option<Vec<Option<String>>>, &'static str> {
+    let nested = |index| row.list(index).filter(|items: &ArrayRef| items.data_type().is_list());
+    let pairs = match (nested(0), nested(1)) {
+        (None, None) => return Ok(None),
+        (Some(pairs), None) if row.count() == 1 => pairs,
+        _ => return Err("wrong number of array subscripts"),
+    };
+    let pairs = pairs.as_list::<i32>();
+    if pairs.value_type().is_list() {
+        return Err("wrong number of array subscripts");
+    }
+    if pairs.iter().flatten().any(|pair| pair.len() != 2) {
+        return Err("array must have two columns");
+    }
+    Ok(Some(pairs.iter().flatten().flat_map(|pair| texts_of(&pair)).collect()))
+}
+
 fn of_texts(row: &Row<'_>) -> Result<Option<String>> {
     if row.has_null() {
         return Ok(None);
     }
-    let first = texts(row, 0)?;
     let subscripts = |message| Error::new(SqlState::ArraySubscriptError, message);
+    let first = match paired(row).map_err(subscripts)? {
+        Some(items) => items,
+        None => texts(row, 0)?,
+    };
     let pairs: Vec<(Option<String>, Option<String>)> = match row.count() {
         1 if first.len() % 2 == 1 => {
             return Err(subscripts("array must have even number of elements"));

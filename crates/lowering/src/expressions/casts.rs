@@ -335,6 +335,9 @@ impl Lowering<'_> {
         if value.is_null() {
             return Typed::null(sql_type);
         }
+        if nested_arrays::is_nested(&value.data_type) {
+            return missing(format!("a cast of an array of several dimensions to {sql_type}"));
+        }
         let held = types::read(sql_type)?;
         self.converted(value, &held, sql_type)
     }

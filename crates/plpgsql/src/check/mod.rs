@@ -355,7 +355,8 @@ impl<L: Lookup> Checker<'_, L> {
             }
             Kind::Return(_) if of.returns_set => Ok(()),
             Kind::Return(Some(value)) if of.is_procedure && !of.has_outputs => {
-                mismatch("RETURN cannot have a parameter in a procedure", value.position)
+                let message = "RETURN cannot have a parameter in a procedure";
+                Err(Error::new(SqlState::SyntaxError, message).at(value.position))
             }
             Kind::Return(Some(value)) if of.is_void => mismatch(
                 "RETURN cannot have a parameter in function returning void",

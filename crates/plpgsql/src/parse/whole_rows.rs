@@ -60,7 +60,8 @@ pub(crate) fn fields_of(text: &str, row: &str) -> Vec<String> {
     tokens(text).map(|all| all.windows(3).filter_map(field).collect()).unwrap_or_default()
 }
 
-/// A statement in which `r.*` of a record with these fields is written out, unless the name is that of something else, too.
+/// A statement in which `r.*` and `r.*::text` of a record with these fields are written out, unless the name is that of
+/// something else, too.
 pub(crate) fn with_stars(text: &str, name: &str, columns: &[&str]) -> String {
     let Ok(all) = tokens(text) else { return text.to_owned() };
     let is_name = |at: usize| matches!(&all[at].kind, Kind::Word(word) if word == name);
@@ -76,8 +77,14 @@ pub(crate) fn with_stars(text: &str, name: &str, columns: &[&str]) -> String {
     let (mut result, mut copied) = (String::with_capacity(text.len()), 0);
     for at in named.into_iter().filter(|at| is(at + 2, "*") && (*at == 0 || !is(at - 1, "."))) {
         result.push_str(&text[copied..all[at].start]);
-        result.push_str(&Row { name, columns, ..Row::default() }.list());
-        copied = all[at + 2].end;
+        let row = Row { name, columns, ..Row::default() };
+        let is_as_text = is(at + 3, "::") && word(&all, at + 4) == Some("text");
+        let (written, last) = match is_as_text {
+            true => (row.as_value("r_::text"), at + 4),
+            false => (row.list(), at + 2),
+        };
+        result.push_str(&written);
+        copied = all[last].end;
     }
     result.push_str(&text[copied..]);
     result
@@ -196,11 +203,12 @@ impl Place<'_> {
         if is_compared && !self.is_target() {
             return Some((self.at, last, format!("ROW({})", row.list())));
         }
+        let is_as_text = self.is(last + 1, "::") && self.is(last + 2, "text");
+        if is_as_text && (has_star || row.may_be_absent) {
+            return Some((self.at, last + 2, row.as_value("r_::text")));
+        }
         if has_star {
             return Some((self.at, last, row.list()));
-        }
-        if row.may_be_absent && self.is(last + 1, "::") && self.is(last + 2, "text") {
-            return Some((self.at, last + 2, row.as_value("r_::text")));
         }
         let is_argument = (self.is_before("(") || self.is_before(","))
             && (self.is(last + 1, ")") || self.is(last + 1, ","));
@@ -261,6 +269,7 @@ mod tests {
         for (source, operation, value) in [
             ("to_jsonb(OLD)", "INSERT", "(SELECT to_jsonb(r_) FROM (SELECT old.\"a\") AS r_)"),
             ("NEW::text", "DELETE", "(SELECT r_::text FROM (SELECT new.\"a\") AS r_)"),
+            ("OLD.*::text", "INSERT", "(SELECT r_::text FROM (SELECT old.\"a\") AS r_)"),
         ] {
             let wanted =
                 format!("(CASE WHEN tg_level = 'ROW' AND tg_op <> '{operation}' THEN {value} END)");

@@ -3,7 +3,7 @@
 use super::truncate::replace_sequence;
 use crate::context::Frame;
 use crate::dml::{declared_column, named_target};
-use catalog_views::relation_names::{find_named, undefined};
+use catalog_views::relation_names::{find_named, missing_relation};
 use parser::commands::{AlterSequence, SequenceOwner};
 use parser::types;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub(super) fn run(
             frame.skip_missing("relation", &name.name);
             return Ok(());
         }
-        return Err(undefined(name));
+        return Err(missing_relation(transaction.catalog(), frame.path(), name));
     };
     let Relation::Sequence(old) = &relation else {
         let message = format!("\"{}\" is not a sequence", relation.name());

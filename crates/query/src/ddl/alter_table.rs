@@ -17,7 +17,7 @@ use super::rename::refuse_taken;
 use super::triggers;
 use crate::context::Frame;
 use crate::dml::{declared_column, named_target};
-use catalog_views::relation_names::{a_kind, find_named, undefined};
+use catalog_views::relation_names::{a_kind, find_named};
 use datafusion::arrow::array::Array;
 use grammar::written::Names;
 use parser::commands::{AlterOperation, AlterTable, ColumnDefinition, ObjectKind, TableConstraint};
@@ -43,7 +43,6 @@ pub(crate) async fn run(
             frame.skip_missing("relation", &alter.name.name);
             return Ok(());
         }
-        None => return Err(undefined(&alter.name)),
         // ALTER TABLE is for views, too.
         Some(Relation::View(view))
             if matches!(alter.kind, ObjectKind::View | ObjectKind::Table) =>
@@ -59,7 +58,8 @@ pub(crate) async fn run(
         Some(relation) if alter.is_of_storage() => {
             return frame.access(transaction.catalog()).require(relation, Privileges::OWNER);
         }
-        Some(Relation::Table(_)) => {}
+        // Where there is none, what follows says whether it is a system table.
+        Some(Relation::Table(_)) | None => {}
         Some(relation) => {
             let what = relation.kind().to_uppercase();
             return Err(Error::unsupported(format!("this form of ALTER {what} is not supported")));

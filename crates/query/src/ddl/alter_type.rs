@@ -36,8 +36,8 @@ pub(super) struct Rewritten {
 /// already and keeps its values.
 ///
 /// # Errors
-/// 42804 if the cast is not automatic and there is no USING; 0A000 if a view or a generated column
-/// uses the column.
+/// 42804 if the cast is not automatic and there is no USING; 42611 for USING of a generated column; 0A000 if a view or a
+/// generated column uses the column.
 pub(super) async fn change(
     frame: &Frame<'_>,
     transaction: &DistributedTransaction,
@@ -51,7 +51,13 @@ pub(super) async fn change(
         &frame.types(transaction.catalog()),
         frame.text,
     )?;
-    refuse_computed(table, &table.columns[index].name)?;
+    let column = &table.columns[index];
+    if using.is_some() && column.generated.is_some() {
+        let message = "cannot specify USING when altering type of generated column";
+        return Err(Error::new(SqlState::InvalidColumnDefinition, message)
+            .with_detail(format!("Column \"{}\" is a generated column.", column.name)));
+    }
+    refuse_computed(table, &column.name)?;
     if keeps(&frame.planner(transaction), table, (index, using), &sql_type) {
         dependents::refuse_type(frame, transaction, table, &table.columns[index].name).await?;
         return Ok(None);

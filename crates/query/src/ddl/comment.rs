@@ -1,9 +1,9 @@
 //! COMMENT ON.
 
-use super::user_type;
+use super::{primary_key, user_type};
 use crate::context::Frame;
 use crate::dml::{declared_column, named_target};
-use catalog_views::relation_names::{a_kind, find_named, undefined};
+use catalog_views::relation_names::{a_kind, find_named, missing_relation};
 use catalog_views::shared_comments;
 use parser::commands::{Comment, Commented, RelationName};
 use planner::unique_names;
@@ -52,8 +52,7 @@ pub(crate) async fn run(
             CatalogChange::ReplaceSchema(Schema { name: name.clone(), comment })
         }
         Commented::Relation(kind, name) => {
-            let relation = find_named(transaction.catalog(), frame.path(), name)?;
-            let relation = relation.ok_or_else(|| undefined(name))?;
+            let relation = commented(frame, transaction, name)?;
             if relation.kind() != kind.name() {
                 let message = format!("\"{}\" is not {}", relation.name(), a_kind(kind.name()));
                 return Err(Error::new(SqlState::WrongObjectType, message));
@@ -81,6 +80,26 @@ pub(crate) async fn run(
     };
     transaction.change_catalog(change)?;
     Ok(())
+}
+
+/// The relation that a comment is for.
+///
+/// # Errors
+/// 42P01 and 3F000 if there is none; 0A000 for the index of a primary key.
+fn commented<'a>(
+    frame: &Frame<'_>,
+    transaction: &'a DistributedTransaction,
+    name: &RelationName,
+) -> Result<&'a Relation> {
+    let (catalog, path) = (transaction.catalog(), frame.path());
+    if let Some(relation) = find_named(catalog, path, name)? {
+        return Ok(relation);
+    }
+    if primary_key::named(frame, transaction, name).is_some() {
+        let message = "a comment on the index of a primary key is not supported";
+        return Err(Error::unsupported(message).with_hint("Comment on the constraint."));
+    }
+    Err(missing_relation(catalog, path, name))
 }
 
 async fn column(

@@ -23,6 +23,7 @@ use parser::commands::{
     self, Check, ColumnDefinition, CreateTable, CreateTableAs, ForeignKeyDefinition, NewTable,
     Persistence, PrimaryKey, RelationName, SequenceOptions, TableConstraint, Unique,
 };
+use planner::results::stored_type;
 use sdds::GroupId;
 use std::sync::Arc;
 use store::DistributedTransaction;
@@ -121,7 +122,11 @@ pub(crate) async fn run_as(
     }
     let (table, _) = builder.finish()?;
     let table = created(frame, transaction, table, &create.table)?;
-    let Some(physical) = physical else { return Ok(done) };
+    let Some(physical) = physical else {
+        // What EXECUTE makes is always counted.
+        let is_counted = create.execute.is_some() && !is_view;
+        return Ok(if is_counted { Outcome::Done(Tag::counted("SELECT", 0)) } else { done });
+    };
     let given: Vec<usize> =
         (0..table.columns.len()).filter(|i| !table.columns[*i].hidden).collect();
     let assembly = {
@@ -216,7 +221,10 @@ async fn planned(
     }
     let names = create.columns.iter().map(Some).chain(std::iter::repeat(None));
     let columns = fields.into_iter().zip(names);
-    let columns = columns.map(|(of, name)| (name.cloned().unwrap_or(of.name), of.sql_type));
+    let columns = columns.map(|(of, name)| {
+        let sql_type = stored_type(&of);
+        (name.cloned().unwrap_or(of.name), sql_type)
+    });
     let columns: Vec<(String, SqlType)> = columns.collect();
     columns.iter().try_for_each(|(name, of)| {
         parser::types::refuse_record(name, of)?;

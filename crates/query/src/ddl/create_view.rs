@@ -9,17 +9,17 @@ use catalog_views::updatable_views;
 use datafusion::arrow::datatypes::Schema;
 use parser::commands::{CheckScope, CreateView, ViewOptions as Given};
 use planner::relations::rename_columns;
-use planner::results::with_types;
+use planner::results::{stored_type, with_types};
 use planner::unique_names;
 use std::collections::HashSet;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{
-    Catalog, CatalogChange, CheckOption, Object, Privileges, Relation, SqlType, View, ViewOptions,
+    Catalog, CatalogChange, CheckOption, Object, Privileges, Relation, View, ViewOptions,
     is_temporary_schema,
 };
 use values::error::{Error, Result, SqlState};
-use values::types;
+use values::field::Field;
 
 /// Runs a CREATE VIEW. The query is planned once to check it. The view stores its text, which is
 /// planned with each use.
@@ -163,9 +163,8 @@ fn keep_columns(before: &Schema, after: &Schema) -> Result<()> {
                 "Use ALTER VIEW ... RENAME COLUMN ... to change name of view column instead.",
             ));
         }
-        let (from, to) = (types::of_field(old), types::of_field(new));
-        let is_numeric = |of: &SqlType| matches!(of, SqlType::Numeric { .. });
-        if from != to && !(is_numeric(&from) && is_numeric(&to)) {
+        let [from, to] = [old, new].map(|of| stored_type(&Field::computed(name, of)));
+        if from != to {
             return Err(refused(format!(
                 "cannot change data type of view column \"{name}\" from {from} to {to}"
             )));

@@ -2,7 +2,7 @@
 
 use crate::context::Frame;
 use crate::triggers;
-use catalog_views::relation_names::{find_named, undefined};
+use catalog_views::relation_names::{find_named, missing_relation};
 use integrity::Wanted;
 use integrity::names::{of_foreign_key, refuse_taken};
 use parser::commands::{ForeignKeyDefinition, RelationName, SetConstraints};
@@ -25,7 +25,8 @@ pub(super) async fn add(
     let catalog = Arc::clone(transaction.catalog());
     let Some(table) = catalog.table_by_id(table) else { return Ok(()) };
     let relation = find_named(&catalog, frame.path(), &written.table)?;
-    let relation = relation.ok_or_else(|| undefined(&written.table))?;
+    let relation =
+        relation.ok_or_else(|| missing_relation(&catalog, frame.path(), &written.table))?;
     let Relation::Table(referenced) = relation else {
         let message = format!("referenced relation \"{}\" is not a table", relation.name());
         return Err(Error::new(SqlState::WrongObjectType, message));

@@ -94,6 +94,12 @@ async fn create(
     let mut create = CreateFunction::clone(create);
     for of in create.parameters.iter_mut().map(|of| &mut of.data_type).chain(&mut create.result) {
         *of = routines::known_type(of, &types);
+        if of.known.is_err()
+            && let Some(Relation::View(view)) = find_named(&catalog, frame.path(), &of.name)?
+        {
+            let what = format!("the type of the rows of the view \"{}\"", view.name);
+            return Err(Error::unsupported(format!("{what} is not supported")));
+        }
     }
     let create = &create;
     let mut defined =

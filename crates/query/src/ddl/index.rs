@@ -9,7 +9,7 @@ use super::in_use::refuse_in_use;
 use crate::context::{Frame, start};
 use analyzer::RowExpression;
 use analyzer::system::Oid;
-use catalog_views::relation_names::{find_named, undefined};
+use catalog_views::relation_names::{find_named, missing_relation};
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{ExprSchemable, LogicalPlanBuilder};
@@ -23,7 +23,7 @@ use sdds::Key;
 use std::sync::Arc;
 use store::catalog::{
     CatalogChange, Column, ColumnId, ForeignKey, Index, IndexColumn, IndexExpression, IndexKey,
-    Privileges, Relation, Table, TableId,
+    Privileges, Relation, SYSTEM_COLUMNS, Table, TableId,
 };
 use store::{DistributedTransaction, IndexChanges, IndexedRows};
 use table_rows::expressions;
@@ -87,8 +87,9 @@ fn table_of(
     transaction: &DistributedTransaction,
     create: &CreateIndex,
 ) -> Result<Arc<Table>> {
-    let relation = find_named(transaction.catalog(), frame.path(), &create.table)?;
-    let relation = relation.ok_or_else(|| undefined(&create.table))?;
+    let (catalog, path) = (transaction.catalog(), frame.path());
+    let relation = find_named(catalog, path, &create.table)?;
+    let relation = relation.ok_or_else(|| missing_relation(catalog, path, &create.table))?;
     match relation {
         Relation::Table(table) => {
             let access = frame.access(transaction.catalog());
@@ -164,7 +165,7 @@ pub(super) fn planned_predicate(
 fn column_named<'a>(table: &'a Table, name: &str) -> Result<&'a Column> {
     let column = table.columns.iter().find(|column| column.name == name && !column.hidden);
     column.ok_or_else(|| {
-        if ["ctid", "tableoid", "xmin", "xmax", "cmin", "cmax"].contains(&name) {
+        if SYSTEM_COLUMNS.contains(&name) {
             return Error::unsupported("index creation on system columns is not supported");
         }
         let message = format!("column \"{name}\" does not exist");

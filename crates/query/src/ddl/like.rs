@@ -6,14 +6,17 @@
 use super::index;
 use crate::analysis;
 use crate::context::Frame;
+use catalog_views::pg_catalog::class::Class;
 use catalog_views::relation_names::{find_named, undefined};
 use parser::commands::{Check, Like, SequenceOptions};
 use parser::errors::at_byte;
+use planner::results::stored_type;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{
-    Catalog, Column, ColumnId, Index, Privileges, Relation, Sequence, SqlType, Table,
+    Catalog, Column, ColumnId, Index, Privileges, Relation, Sequence, SqlType, Table, UserType,
 };
+use table_rows::typed;
 use values::error::{Error, Result, SqlState};
 
 /// What a LIKE adds to a table.
@@ -74,6 +77,7 @@ pub(super) async fn copied(
             Err(here(Error::new(SqlState::WrongObjectType, message))
                 .with_detail(format!("This operation is not supported for {plural}.")))
         }
+        None if let Some(user) = composite(catalog, frame, like) => Ok(of_composite(&user)),
         Some(Relation::View(_)) | None => {
             // Also a system table, which the catalog does not have.
             of_query(frame, transaction, like).await.map_err(|error| match error.state() {
@@ -82,6 +86,21 @@ pub(super) async fn copied(
             })
         }
     }
+}
+
+/// The composite type that a LIKE names.
+fn composite(catalog: &Catalog, frame: &Frame<'_>, like: &Like) -> Option<Arc<UserType>> {
+    let name = &like.relation;
+    match Class::by_name(catalog, frame.path(), name.schema.as_deref(), &name.name) {
+        Some(Class::Composite(user)) => Some(Arc::clone(user)),
+        _ => None,
+    }
+}
+
+fn of_composite(user: &UserType) -> Copied {
+    let column = |attribute| CopiedColumn { column: typed::column(0, attribute), sequence: None };
+    let columns = user.attributes().unwrap_or_default().iter().map(column).collect();
+    Copied { columns, ..Copied::default() }
 }
 
 fn of_table(catalog: &Catalog, table: &Arc<Table>, like: &Like) -> Copied {
@@ -166,7 +185,7 @@ async fn of_query(
     let planner = frame.planner(transaction);
     let (_, fields) = analysis::plan_text(&planner, &format!("SELECT * FROM {name}")).await?;
     let columns = fields.into_iter().map(|field| {
-        let (name, sql_type) = (field.name, field.sql_type);
+        let (sql_type, name) = (stored_type(&field), field.name);
         let column =
             Column { name, sql_type, nullable: true, hidden: false, ..Column::row_id(ColumnId(0)) };
         CopiedColumn { column, sequence: None }

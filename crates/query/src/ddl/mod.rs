@@ -41,7 +41,7 @@ use crate::context::Frame;
 use crate::context::outcome::{Outcome, Tag};
 use crate::context::temporary;
 use crate::dml::declared_column;
-use catalog_views::relation_names::{find_named, undefined};
+use catalog_views::relation_names::{find_named, missing_relation};
 use parser::commands::{Definition, Maintenance};
 use store::DistributedTransaction;
 use store::catalog::Relation;
@@ -94,7 +94,8 @@ fn maintain(
     maintenance: &Maintenance,
 ) -> Result<()> {
     for (name, columns) in &maintenance.relations {
-        let found = find_named(transaction.catalog(), frame.path(), name)?;
+        let (catalog, path) = (transaction.catalog(), frame.path());
+        let found = find_named(catalog, path, name)?;
         let is_system = match &name.schema {
             Some(schema) => schema == "pg_catalog",
             None => true,
@@ -102,7 +103,7 @@ fn maintain(
         if found.is_none() && is_system && catalog_views::is_implicit(&name.name) {
             continue;
         }
-        let relation = found.ok_or_else(|| undefined(name))?;
+        let relation = found.ok_or_else(|| missing_relation(catalog, path, name))?;
         let Relation::Table(table) = relation else { continue };
         for column in columns {
             declared_column(table, column)?;

@@ -6,7 +6,7 @@
 use super::in_use::refuse_in_use;
 use crate::context::Frame;
 use crate::dml::ingest;
-use catalog_views::relation_names::{find_named, undefined};
+use catalog_views::relation_names::{find_named, missing_relation};
 use parser::commands::Refresh;
 use std::sync::Arc;
 use store::DistributedTransaction;
@@ -26,7 +26,8 @@ pub(super) async fn run(
 ) -> Result<()> {
     let catalog = Arc::clone(transaction.catalog());
     let relation = find_named(&catalog, frame.path(), &refresh.name)?;
-    let relation = relation.ok_or_else(|| undefined(&refresh.name))?;
+    let relation =
+        relation.ok_or_else(|| missing_relation(&catalog, frame.path(), &refresh.name))?;
     frame.access(&catalog).require(relation, Privileges::OWNER)?;
     let table = match relation {
         Relation::Table(table) => Some(table),

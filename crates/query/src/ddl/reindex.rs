@@ -3,7 +3,7 @@
 use super::index;
 use super::primary_key;
 use crate::context::Frame;
-use catalog_views::relation_names::{find_named, undefined};
+use catalog_views::relation_names::{find_named, missing_relation};
 use parser::commands::Reindex;
 use std::sync::Arc;
 use store::DistributedTransaction;
@@ -25,7 +25,7 @@ pub(super) async fn run(
                 let message = format!("REINDEX of \"{}\" is not supported", reindex.name);
                 return Err(Error::unsupported(message));
             }
-            return Err(undefined(&reindex.name));
+            return Err(missing_relation(&catalog, frame.path(), &reindex.name));
         };
         // A table is ordered by its primary key: there are no entries to be made.
         return frame.access(&catalog).require(&Relation::Table(table), Privileges::OWNER);

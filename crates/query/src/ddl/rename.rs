@@ -6,7 +6,7 @@ use crate::context::Frame;
 use crate::dml::declared_column;
 use catalog_views::other_kinds::refuse_composite;
 use catalog_views::pg_catalog::quote_ident;
-use catalog_views::relation_names::{a_kind, find_named, undefined};
+use catalog_views::relation_names::{a_kind, find_named, missing_relation};
 use parser::commands::{ObjectKind, Rename, Renamed};
 use renaming::renamed_schema;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub(super) async fn run(
             return Ok(());
         }
         refuse_composite(transaction.catalog(), frame.path(), name)?;
-        return Err(undefined(name));
+        return Err(missing_relation(transaction.catalog(), frame.path(), name));
     };
     frame.access(transaction.catalog()).require(&relation, Privileges::OWNER)?;
     refuse_kind(&relation, rename)?;

@@ -3,7 +3,7 @@
 use super::follow;
 use crate::context::Frame;
 use catalog_views::other_kinds::refuse_composite;
-use catalog_views::relation_names::{a_kind, find_named, undefined};
+use catalog_views::relation_names::{a_kind, find_named, missing_relation};
 use parser::commands::{ObjectKind, SetSchema};
 use renaming::{moved_table, refuse_taken};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub(super) async fn run(
             return Ok(());
         }
         refuse_composite(&catalog, frame.path(), name)?;
-        return Err(undefined(name));
+        return Err(missing_relation(&catalog, frame.path(), name));
     };
     frame.access(&catalog).require(relation, Privileges::OWNER)?;
     // ALTER TABLE is for views, too.

@@ -6,7 +6,7 @@ use crate::context::Frame;
 use crate::dml::declared_column;
 use analyzer::system::Oid;
 use catalog_views::pg_catalog::quote_ident;
-use catalog_views::relation_names::{find_named, undefined};
+use catalog_views::relation_names::{find_named, missing_relation};
 use grammar::tree::{ColumnRef, Node, NodeEnum, NodeRef};
 use parser::commands::{
     ConstraintTiming, CreateTrigger, SwitchedTo, TriggerDefinition, TriggerName, TriggerSwitch,
@@ -16,8 +16,8 @@ use procedural::trigger_rows::{NEW, OLD, named_columns, written_out};
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{
-    Catalog, CatalogChange, ColumnId, Function, Object, Privileges, Relation, SqlType, Table,
-    TableId, Timing, Trigger, TriggerEvents, TriggerState, is_temporary_schema,
+    Catalog, CatalogChange, ColumnId, Function, Object, Privileges, Relation, SYSTEM_COLUMNS,
+    SqlType, Table, TableId, Timing, Trigger, TriggerEvents, TriggerState, is_temporary_schema,
 };
 use table_rows::generated::renamed;
 use values::error::{Error, Result, SqlState};
@@ -151,7 +151,8 @@ async fn target(
     create: &CreateTrigger,
 ) -> Result<Arc<Table>> {
     let (catalog, name) = (transaction.catalog(), &create.trigger.table);
-    let relation = find_named(catalog, frame.path(), name)?.ok_or_else(|| undefined(name))?;
+    let relation = find_named(catalog, frame.path(), name)?;
+    let relation = relation.ok_or_else(|| missing_relation(catalog, frame.path(), name))?;
     let wrong = |what: &str, detail: &str| {
         let message = format!("\"{}\" is a {what}", relation.name());
         Err(Error::new(SqlState::WrongObjectType, message).with_detail(detail))
@@ -193,6 +194,13 @@ async fn target(
     }
 }
 
+/// PostgreSQL's own functions of triggers, which users name.
+const OF_SYSTEM: [&str; 3] = [
+    "suppress_redundant_updates_trigger",
+    "tsvector_update_trigger",
+    "tsvector_update_trigger_column",
+];
+
 /// The function of a new trigger.
 ///
 /// # Errors
@@ -203,6 +211,9 @@ fn function(frame: &Frame<'_>, catalog: &Catalog, create: &CreateTrigger) -> Res
     let named = schemas.iter().flat_map(|schema| catalog.functions_named(schema, &name.name));
     let mut found = named.filter(|of| of.inputs().next().is_none() && !of.is_procedure);
     let Some(function) = found.next() else {
+        if OF_SYSTEM.contains(&name.name.as_str()) {
+            return Err(Error::unsupported(format!("the function {name}() is not supported")));
+        }
         let message = format!("function {name}() does not exist");
         return Err(Error::new(SqlState::UndefinedFunction, message));
     };
@@ -238,35 +249,7 @@ async fn check_condition(
             }
             continue;
         };
-        let (row, column) = parts(reference);
-        match row {
-            NEW | OLD if !create.is_row => {
-                return refused(
-                    "statement trigger's WHEN condition cannot reference column values",
-                );
-            }
-            OLD if create.insert => {
-                return refused("INSERT trigger's WHEN condition cannot reference OLD values");
-            }
-            NEW if create.delete => {
-                return refused("DELETE trigger's WHEN condition cannot reference NEW values");
-            }
-            _ => {}
-        }
-        let found = column.and_then(|name| table.column(name));
-        if let (NEW | OLD, Some(name), None) = (row, column, found)
-            && !name.is_empty()
-        {
-            let message = format!("column {row}.{name} does not exist");
-            return Err(Error::new(SqlState::UndefinedColumn, message));
-        }
-        if let (NEW, true, Some((_, column))) = (row, create.is_before, found)
-            && column.generated.is_some()
-        {
-            let message = "BEFORE trigger's WHEN condition cannot reference NEW generated columns";
-            return Err(Error::new(SqlState::InvalidObjectDefinition, message)
-                .with_detail(format!("Column \"{}\" is a generated column.", column.name)));
-        }
+        check_reference(create, table, reference)?;
     }
     let names = named_columns(table);
     let statement = parser::one(&format!("SELECT {}", written_out(table, condition)))?;
@@ -282,6 +265,52 @@ async fn check_condition(
             Err(Error::new(SqlState::DatatypeMismatch, message))
         }
     }
+}
+
+/// Checks what a condition of WHEN refers to.
+fn check_reference(create: &CreateTrigger, table: &Table, reference: &ColumnRef) -> Result<()> {
+    let refused = |message: &str| Err(Error::new(SqlState::InvalidObjectDefinition, message));
+    let (row, column) = parts(reference);
+    match row {
+        NEW | OLD if !create.is_row => {
+            return refused("statement trigger's WHEN condition cannot reference column values");
+        }
+        OLD if create.insert => {
+            return refused("INSERT trigger's WHEN condition cannot reference OLD values");
+        }
+        NEW if create.delete => {
+            return refused("DELETE trigger's WHEN condition cannot reference NEW values");
+        }
+        _ => {}
+    }
+    let found = column.and_then(|name| table.column(name));
+    if let (NEW | OLD, Some(name), None) = (row, column, found)
+        && !name.is_empty()
+    {
+        if SYSTEM_COLUMNS.contains(&name) {
+            return Err(Error::unsupported(match (row, create.is_before) {
+                (NEW, true) => {
+                    "BEFORE trigger's WHEN condition cannot reference NEW system columns".to_owned()
+                }
+                _ => {
+                    format!("the system column {name} in a condition of a trigger is not supported")
+                }
+            }));
+        }
+        let message = format!("column {row}.{name} does not exist");
+        return Err(Error::new(SqlState::UndefinedColumn, message));
+    }
+    let wrong = "BEFORE trigger's WHEN condition cannot reference NEW generated columns";
+    let detail = match (row, create.is_before, found) {
+        (NEW, true, Some((_, column))) if column.generated.is_some() => {
+            format!("Column \"{}\" is a generated column.", column.name)
+        }
+        (NEW, true, None) if table.columns.iter().any(|column| column.generated.is_some()) => {
+            "A whole-row reference is used and the table contains generated columns.".to_owned()
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::new(SqlState::InvalidObjectDefinition, wrong).with_detail(detail))
 }
 
 /// The first part of a reference, and the second.
@@ -306,7 +335,7 @@ fn unknown(name: &str, table: &str) -> Error {
 /// The trigger that a statement names, of whose table or view the user is the owner.
 fn owned(frame: &Frame<'_>, catalog: &Catalog, name: &TriggerName) -> Result<Arc<Trigger>> {
     let relation = find_named(catalog, frame.path(), &name.table)?;
-    let relation = relation.ok_or_else(|| undefined(&name.table))?;
+    let relation = relation.ok_or_else(|| missing_relation(catalog, frame.path(), &name.table))?;
     let unknown = || unknown(&name.name, relation.name());
     let triggers = catalog.triggers_of(TableId(relation.id().0));
     let found = triggers.iter().find(|of| of.name == name.name).ok_or_else(unknown)?;

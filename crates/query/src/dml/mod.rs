@@ -31,7 +31,7 @@ mod view_checks;
 mod writer;
 
 use crate::context::Frame;
-use catalog_views::relation_names::{a_kind, find_named, undefined};
+use catalog_views::relation_names::{a_kind, find_named, missing_relation};
 use grammar::tree::RangeVar;
 use parser::commands::RelationName;
 use scan::tables::Tables;
@@ -65,7 +65,7 @@ pub(crate) fn named_target(
             None if catalog_views::is_implicit(&name.name) => {
                 Err(frame.access(tables.catalog()).no_change_of_system(&name.name))
             }
-            _ => Err(undefined(name)),
+            _ => Err(missing_relation(tables.catalog(), frame.path(), name)),
         },
     }
 }

@@ -27,6 +27,16 @@ pub(super) fn create(
         let message = format!("role \"{name}\" already exists");
         return Err(Error::new(SqlState::DuplicateObject, message));
     }
+    let is_own = |option: &RoleOption| match option {
+        RoleOption::InRole(roles) | RoleOption::Members(roles, _) => {
+            roles.iter().any(|of| of == name)
+        }
+        _ => false,
+    };
+    if options.iter().any(is_own) {
+        let message = format!("role \"{name}\" is a member of role \"{name}\"");
+        return Err(Error::new(SqlState::InvalidGrantOperation, message));
+    }
     let mut role = Role::new(name);
     configure(frame, access, &mut role, options)?;
     if role.superuser && !access.is_superuser() {
@@ -95,7 +105,14 @@ pub(super) fn configure(
             RoleOption::CreateRole(value) => role.create_role = *value,
             RoleOption::Inherit(value) => role.inherit = *value,
             RoleOption::Password(value) => {
-                role.verifier = value.as_deref().map(password::verifier).transpose()?;
+                role.verifier = match value.as_deref() {
+                    Some("") => {
+                        let message = "empty string is not a valid password, clearing password";
+                        frame.session.notice(SqlState::SuccessfulCompletion, message);
+                        None
+                    }
+                    password => password.map(password::verifier).transpose()?,
+                };
             }
             RoleOption::InRole(roles) => {
                 for other in roles {

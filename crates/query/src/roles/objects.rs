@@ -1,7 +1,8 @@
 //! Objects that have owners and privileges, by name.
 
 use crate::context::Frame;
-use catalog_views::relation_names::find_parts;
+use catalog_views::relation_names::{find_parts, missing_relation, undefined};
+use parser::commands::RelationName;
 use store::catalog::{Catalog, Function, Object, Privileges, Relation};
 use values::error::{Error, Result, SqlState};
 
@@ -21,15 +22,18 @@ pub(super) struct GrantTarget {
 /// A relation by its name, qualified or found in the search path.
 ///
 /// # Errors
-/// 42P01 if it does not exist.
+/// 42P01 if it does not exist; 3F000 if its schema does not.
 pub(super) fn relation<'a>(
     frame: &Frame<'_>,
     catalog: &'a Catalog,
     name: &[String],
 ) -> Result<&'a Relation> {
-    find_parts(catalog, frame.path(), name).ok_or_else(|| {
-        let message = format!("relation \"{}\" does not exist", name.join("."));
-        Error::new(SqlState::UndefinedTable, message)
+    find_parts(catalog, frame.path(), name).ok_or_else(|| match name {
+        [schema, name] => {
+            let name = RelationName { schema: Some(schema.clone()), name: name.clone() };
+            missing_relation(catalog, frame.path(), &name)
+        }
+        _ => undefined(name.join(".")),
     })
 }
 

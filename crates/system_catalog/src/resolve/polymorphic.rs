@@ -1,7 +1,9 @@
 //! The types that polymorphic arguments stand for (`enforce_generic_type_consistency`).
 
 use super::common::common_type;
+use super::pathway::can_coerce;
 use crate::Oid;
+use crate::casts::CastContext;
 
 /// What the polymorphic types of a function stand for in a call.
 #[derive(Debug, Clone, Copy, Default)]
@@ -62,12 +64,17 @@ impl Polymorphic {
         }
         let uses = |one: fn(&Oid) -> bool| declared.iter().any(one);
         if uses(|oid| oid.is_polymorphic_common()) {
-            let item = common_type(&common).map_err(|mixed| {
+            let mixed = |one: Oid, other: Oid| {
                 format!(
-                    "arguments of anycompatible family cannot be cast to a common type: {} and {}",
-                    mixed.0, mixed.1
+                    "arguments of anycompatible family cannot be cast to a common type: {one} and {other}"
                 )
-            })?;
+            };
+            let item = common_type(&common).map_err(|of| mixed(of.0, of.1))?;
+            // A category may have types that are not converted into each other: `record` and `record[]`.
+            let fits = |oid: &&Oid| can_coerce(oid.base(), item, CastContext::Implicit);
+            if let Some(other) = common.iter().find(|oid| !fits(oid)) {
+                return Err(mixed(item, *other));
+            }
             found.common = Some(item);
             found.common_array = item.array();
         }

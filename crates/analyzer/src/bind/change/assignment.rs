@@ -57,9 +57,14 @@ impl Binder<'_> {
             if known.is_some() {
                 return Err(target.assigned_twice(column));
             }
-            targets.push(Assigned { column, is_default: bound.is_none() });
+            // Through a view, DEFAULT is that of the view, which is NULL without one.
+            let is_default = bound.is_none() && target.view.is_none();
+            targets.push(Assigned { column, is_default });
             values.push(match bound {
                 Some(value) => self.assigned_value(value, target, column)?,
+                None if target.view.is_some() && target.has_own_default(column) => {
+                    Expr::null(SqlType::plain(target.table.columns[column].sql_type.oid))
+                }
                 None => self.default_value(target, column)?,
             });
         }

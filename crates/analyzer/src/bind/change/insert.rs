@@ -167,7 +167,7 @@ impl Binder<'_> {
     ) -> Result<Vec<Expr>> {
         let mut row = Vec::with_capacity(cells.len());
         for (cell, to) in cells.into_iter().zip(targets) {
-            to.is_default &= cell.is_none();
+            to.is_default &= cell.is_none() && target.has_own_default(to.column);
             row.push(match cell {
                 Some(value) => self.assigned_value(value, target, to.column)?,
                 None => self.default_value(target, to.column)?,
@@ -194,6 +194,7 @@ impl Binder<'_> {
         let mut query = self.query(select)?;
         let targets = source.taken(query.columns.len())?;
         self.decide_outputs(&mut query, &targets, source)?;
+        let mut literals = literals_for_parts(&query, source);
         self.settle_outputs(&mut query)?;
         let locations: Vec<i32> = match &query.body {
             Body::Select(select) => {
@@ -207,7 +208,8 @@ impl Binder<'_> {
         let mut output = Vec::with_capacity(width);
         let mut is_same = true;
         let cells = query.columns.iter().enumerate().map(|(at, column)| {
-            Some(Expr::new(Kind::Column(relation, at), column.sql_type, locations[at]))
+            let column = || Expr::new(Kind::Column(relation, at), column.sql_type, locations[at]);
+            Some(literals.get_mut(at).and_then(Option::take).unwrap_or_else(column))
         });
         let cells = self.gathered(source, cells.collect())?.into_iter().flatten();
         for (at, (value, to)) in cells.zip(&targets).enumerate() {
@@ -292,6 +294,25 @@ impl Binder<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// The literals without a type that a query selects, each at its position, where parts of columns get values: these
+/// decide their types.
+fn literals_for_parts(query: &Query, source: &RowSource<'_>) -> Vec<Option<Expr>> {
+    match &query.body {
+        Body::Select(select)
+            if source.parts.iter().any(Option::is_some)
+                && query.order_by.is_empty()
+                && select.distinct.is_none() =>
+        {
+            let literal = |output: &Output| {
+                let is_literal = matches!(output.expr.kind, Kind::Literal(_));
+                (is_literal && is_open(&output.expr)).then(|| output.expr.clone())
+            };
+            select.output.iter().map(literal).collect()
+        }
+        _ => Vec::new(),
     }
 }
 

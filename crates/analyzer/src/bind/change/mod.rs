@@ -230,6 +230,11 @@ impl Target {
         Error::new("42601", format!("multiple assignments to same column \"{name}\""))
     }
 
+    /// Whether DEFAULT of a column is that of the table.
+    fn has_own_default(&self, column: usize) -> bool {
+        !self.view.as_ref().is_some_and(|(_, bound)| bound.has_default(column))
+    }
+
     /// The conditions of the views through which rows are changed, and a condition of the statement.
     fn filter(&self, filter: Option<Expr>) -> Option<Expr> {
         let of_views = self.view.iter().flat_map(|(_, bound)| bound.filters.iter().cloned());

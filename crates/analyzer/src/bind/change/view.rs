@@ -171,6 +171,11 @@ impl BoundView {
         }
     }
 
+    /// Whether DEFAULT means a value of a view, not what the table makes of it.
+    pub(super) fn has_default(&self, column: usize) -> bool {
+        self.defaults.iter().any(|(place, _)| *place == Place::Column(column))
+    }
+
     pub(super) fn width(&self) -> usize {
         self.columns.len()
     }
@@ -270,6 +275,7 @@ impl<'a> Binder<'a> {
         let mut below = match base {
             TargetRelation::Table(table) => {
                 let schema = table.schema.as_deref().filter(|_| alias.is_none());
+                self.know_system_columns(relation, table, event);
                 let mut items = part_of(relation, shown, schema, table).items;
                 let item = items.pop().ok_or_else(|| Error::missing("this view"))?;
                 let all = (0..table.columns.len()).filter(|at| !table.hidden.contains(at));
@@ -300,6 +306,14 @@ impl<'a> Binder<'a> {
             item.aliased = Some(range.relname.clone());
         }
         Ok(below)
+    }
+
+    /// Lets the query of a view name `tableoid`, and `ctid` where the changed row has one.
+    fn know_system_columns(&mut self, relation: RelationId, table: &Table, event: Event) {
+        self.tables.insert(relation, false);
+        let is_there = event != Event::Insert || table.hidden.is_empty();
+        let address = table.address().filter(|_| is_there);
+        self.addresses.extend(address.map(|address| (relation, address)));
     }
 
     /// Binds a part of a view: it sees the columns of the view's relation and what the view's owner can name, and nothing
@@ -388,7 +402,7 @@ fn view_columns(view: &ChangedView, output: Vec<Output>, below: &Below) -> Vec<(
         let place = place.unwrap_or_else(|| Place::Nowhere {
             view: view.name.clone(),
             column: name.clone(),
-            why: why_nowhere(is_reference, &value.kind),
+            why: why_nowhere(is_reference, &value),
         });
         forget_locations(&mut value);
         (ViewColumn { name, value, place }, is_plain)
@@ -396,10 +410,14 @@ fn view_columns(view: &ChangedView, output: Vec<Output>, below: &Below) -> Vec<(
     output.into_iter().enumerate().map(column).collect()
 }
 
+const SYSTEM: &str = "View columns that refer to system columns are not updatable.";
+
 /// Why no value can be assigned to a view's column.
-fn why_nowhere(is_reference: bool, value: &Kind) -> &'static str {
-    match value {
-        Kind::TableOid(_) => "View columns that refer to system columns are not updatable.",
+fn why_nowhere(is_reference: bool, value: &Expr) -> &'static str {
+    let is_address = is_reference && value.sql_type.oid == Oid::TID;
+    match &value.kind {
+        Kind::TableOid(_) => SYSTEM,
+        Kind::Cast(_) if is_address => SYSTEM,
         Kind::WholeRow(_) | Kind::NamedRow(..) if is_reference => {
             "View columns that return whole-row references are not updatable."
         }
